@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tensors are for in a program of which several threads train. */
 #include "host_training.h"
+#include "ledger/training/training.h"
 #include "test.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 enum { MADE = 1 << 15 /* besides flags: it is handed out without Python */ };
 
@@ -116,21 +117,76 @@ TEST(categories_of_threads_that_share_an_engine)
 	world_free(w);
 }
 
-/* Of more threads than are told apart the others are counted, once each. */
-TEST(threads_beyond_those_that_are_told_apart)
+/* All at once, each with steps of its own: each step's most is that of its own time. */
+TEST(threads_by_the_thousand)
 {
+	enum { THREADS = 2000, STEPS = 3, ROOM = 0x10000 };
 	struct world *w = world_new();
 	struct tare_ledger l;
-	bool is_said = false;
 
 	now = 0;
-	for (uint32_t round = 0; round < 2; round++)
-		for (uint32_t tid = 1; tid <= 1027; tid++)
-			of_thread(w, tid, OUT + 0x10000 * (uint64_t)tid + 64 * round, GRAD, linear);
+	for (int i = 0; i < STEPS; i++) {
+		for (uint32_t tid = 1; tid <= THREADS; tid++)
+			of_thread(w, tid, OUT + ROOM * (uint64_t)tid, GRAD, linear);
+		for (uint32_t tid = 1; tid <= THREADS; tid++)
+			of_thread(w, tid, GRADIENT + ROOM * (uint64_t)tid, IN_BACKWARD, backward);
+		for (uint32_t tid = 1; tid <= THREADS; tid++) {
+			of_thread(w, tid, OUT + ROOM * (uint64_t)tid, 0, NULL);
+			of_thread(w, tid, GRADIENT + ROOM * (uint64_t)tid, 0, NULL);
+		}
+	}
 	l = world_ledger(w, "end");
-	for (int i = 0; i < l.degraded_nr; i++)
-		is_said |= strstr(l.degraded[i], "3 more threads train") != NULL;
-	CHECK(is_said);
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].thread_nr, THREADS);
+	CHECK_INT(l.trainings[0].count, THREADS * STEPS);
+	CHECK_INT(l.trainings[0].counts[THREADS - 1], STEPS);
+	CHECK_INT(l.trainings[0].steady.figures[TARE_TRAINING_LIVE],
+		  l.trainings[0].first.figures[TARE_TRAINING_LIVE]);
 	tare_ledger_free(&l);
 	world_free(w);
+}
+
+/* As one who looks at all values since each moment. */
+TEST(training_most_since_any_moment)
+{
+	enum { MOMENTS = 400, EACH = 3, OPEN = 20 };
+	static int64_t values[MOMENTS][EACH];
+	struct tare_training_most m = { 0 };
+	uint32_t state = 7;
+
+	for (uint64_t moment = 0; moment < MOMENTS; moment++) {
+		uint64_t open[OPEN];
+		size_t count = 0;
+
+		for (int i = 0; i < EACH; i++) {
+			state = state * 1664525 + 1013904223;
+			values[moment][i] = (state >> 16) % 1000 + (MOMENTS - (int64_t)moment) * 3;
+			tare_training_note(&m, moment, values[moment][i]);
+		}
+		for (uint64_t from = moment % 7; from <= moment; from += moment / OPEN + 1) {
+			int64_t most = 0;
+
+			for (uint64_t k = from; k <= moment; k++)
+				for (int i = 0; i < EACH; i++)
+					most = most < values[k][i] ? values[k][i] : most;
+			open[count++] = from;
+			CHECK_INT(tare_training_since(&m, from, 0), most);
+		}
+		CHECK_INT(tare_training_since(&m, moment + 1, 5), 5);
+		if (moment % 50 != 49)
+			continue;
+		/* Those that may still be asked for, after the others went. */
+		int64_t before[OPEN];
+		for (size_t i = 0; i < count; i++)
+			before[i] = tare_training_since(&m, open[i], 0);
+		tare_training_forget(&m, open, count);
+		CHECK(m.nr <= count);
+		for (size_t i = 0; i < count; i++)
+			CHECK_INT(tare_training_since(&m, open[i], 0), before[i]);
+		tare_training_forget(&m, NULL, 0);
+		for (uint64_t k = 0; k <= moment; k++)
+			for (int i = 0; i < EACH; i++)
+				values[k][i] = 0;
+	}
+	free(m.items);
 }

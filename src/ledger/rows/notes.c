@@ -132,23 +132,11 @@ static void note_streams(struct tare_fold *f)
 			plural(f->parts->tensors.other_stream_blocks));
 }
 
-static void note_threads(struct tare_fold *f)
-{
-	uint64_t beyond = tare_training_beyond(&f->parts->training);
-
-	if (beyond)
-		tare_fold_note(
-			f,
-			"%llu more thread%s train than are told apart (1,024 of a process); their steps are in no figure of a step",
-			(unsigned long long)beyond, plural(beyond));
-}
-
 void tare_fold_notes(struct tare_fold *f)
 {
 	tare_pauses_notes(&f->parts->pauses, f);
 	tare_fold_notes_of_calls(f);
 	note_streams(f);
-	note_threads(f);
 	tare_phases_notes(&f->parts->phases, f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])

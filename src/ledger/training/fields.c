@@ -14,7 +14,7 @@ static TARE_FIELD_TABLE(tare_training_step);
 
 #define SELF struct tare_training_list
 static const struct tare_shape_field fields_tare_training_list[] = {
-	TARE_INT(is_open), TARE_INT(depth), TARE_INT(begin_ns), TARE_INT(first_ns),
+	TARE_INT(is_open), TARE_INT(depth), TARE_INT(begin_ns), TARE_INT(first_ns), TARE_INT(begin),
 	TARE_STRUCT(open, tare_shape_tare_training_step), TARE_STRUCT(first, tare_shape_tare_training_step),
 	TARE_INT(count), TARE_INT(stride), TARE_LIST(items, tare_shape_tare_training_step, nr, cap),
 	TARE_FIELDS_END };
@@ -37,9 +37,24 @@ static const struct tare_shape_field fields_tare_training_thread[] = {
 static TARE_FIELD_TABLE(tare_training_thread);
 #undef SELF
 
+#define SELF struct tare_training_noted
+static const struct tare_shape_field fields_tare_training_noted[] = {
+	TARE_INT(moment), TARE_INT(value),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_noted);
+#undef SELF
+
+#define SELF struct tare_training_most
+static const struct tare_shape_field fields_tare_training_most[] = {
+	TARE_LIST(items, tare_shape_tare_training_noted, nr, cap),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_most);
+#undef SELF
+
 #define SELF struct tare_training_threads
 static const struct tare_shape_field fields_tare_training_threads[] = {
-	TARE_LIST(items, tare_shape_tare_training_thread, count, cap), TARE_INT(last), TARE_MAP(of_tid), TARE_INT(beyond),
+	TARE_LIST(items, tare_shape_tare_training_thread, count, cap), TARE_INT(last), TARE_MAP(of_tid), TARE_INT(moment),
+	TARE_STRUCT(used, tare_shape_tare_training_most), TARE_STRUCT(live, tare_shape_tare_training_most),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_training_threads);
 #undef SELF

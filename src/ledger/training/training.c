@@ -16,8 +16,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { THREADS = 1024 /* whose steps are told apart, of a process in a memory */ };
-
 /* ---- threads ---- */
 
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f)
@@ -41,27 +39,18 @@ static struct tare_training_thread *thread_of(struct tare_training_threads *at, 
 	if (at->last && at->items[at->last - 1].tid == tid)
 		return &at->items[at->last - 1];
 	known = at->count ? tare_map_get(&at->of_tid, tid) : NULL;
-	if (!known || !*known)
+	if (!known)
 		return NULL;
 	at->last = (size_t)*known;
 	return &at->items[at->last - 1];
 }
 
-/* NULL: there are too many already. */
 static struct tare_training_thread *made_of(struct tare_training_threads *at, uint32_t tid)
 {
 	struct tare_training_thread *t = thread_of(at, tid);
-	bool is_new;
 
 	if (t)
 		return t;
-	if (at->count == THREADS) {
-		uint64_t *known = tare_map_put(&at->of_tid, tid, &is_new);
-
-		*known = 0;
-		at->beyond += is_new;
-		return NULL;
-	}
 	at->items = tare_array_reserve(at->items, &at->cap, at->count + 1, sizeof(*at->items));
 	t = &at->items[at->count++];
 	*t = (struct tare_training_thread){ .tid = tid };
@@ -78,15 +67,16 @@ static void add(struct tare_training_thread *t, enum tare_training_figure what, 
 			t->lists[i].open.figures[what] += by;
 }
 
-static void next_step(struct tare_training_thread *t, enum tare_training_by by,
-		      const struct tare_block_change *c)
+static void next_step(struct tare_training_threads *at, struct tare_training_thread *t,
+		      enum tare_training_by by, const struct tare_block_change *c)
 {
-	tare_training_end_step(&t->lists[by], c->born_ns);
-	tare_training_begin_step(&t->lists[by], c->born_ns, c->used, c->live);
+	tare_training_end_step(at, &t->lists[by], c->born_ns);
+	tare_training_begin_step(at, &t->lists[by], c->born_ns, c->used, c->live);
 }
 
 /* The thread has begun something else: has a step ended? */
-static bool note_section(struct tare_training_thread *t, const struct tare_block_change *c)
+static bool note_section(struct tare_training_threads *at, struct tare_training_thread *t,
+			 const struct tare_block_change *c)
 {
 	t->has_backward |= c->backwards != t->backwards;
 	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && t->has_backward;
@@ -94,9 +84,9 @@ static bool note_section(struct tare_training_thread *t, const struct tare_block
 	t->backwards = c->backwards;
 	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER || !t->has_backward)
 		return false;
-	next_step(t, TARE_TRAINING_BACKWARDS, c);
+	next_step(at, t, TARE_TRAINING_BACKWARDS, c);
 	if (t->has_optimizer)
-		next_step(t, TARE_TRAINING_OPTIMIZER, c);
+		next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
 	t->has_backward = t->has_optimizer = false;
 	return true;
 }
@@ -108,10 +98,11 @@ static bool is_begun(const struct tare_training_thread *t)
 }
 
 /* The first step begins with the first forward that a backward pass can go back from. */
-static void begin_first(struct tare_training_thread *t, const struct tare_block_change *c)
+static void begin_first(struct tare_training_threads *at, struct tare_training_thread *t,
+			const struct tare_block_change *c)
 {
-	next_step(t, TARE_TRAINING_BACKWARDS, c);
-	next_step(t, TARE_TRAINING_OPTIMIZER, c);
+	next_step(at, t, TARE_TRAINING_BACKWARDS, c);
+	next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
 	t->section = c->section;
 	t->backwards = c->backwards;
 }
@@ -141,28 +132,26 @@ bool tare_training_take(struct tare_training_threads *at, const struct tare_bloc
 	if (c->born_ns < 0)
 		return false;
 	if (is_begun(t) && c->section != t->section)
-		is_over = note_section(t, c);
-	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD &&
-		 (t = made_of(at, c->tid)))
-		begin_first(t, c);
+		is_over = note_section(at, t, c);
+	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)
+		begin_first(at, t = made_of(at, c->tid), c);
 	if (t)
 		note_last(t, c);
-	for (size_t k = 0; k < at->count; k++)
-		for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
-			tare_training_most(&at->items[k].lists[i], TARE_TRAINING_LIVE, c->live);
+	if (at->count)
+		tare_training_note(&at->live, at->moment, c->live);
 	return is_over;
 }
 
 /* What grows is told by these. */
-void tare_training_count(const struct tare_fold *f, int process,
-			 const struct tare_training_threads *at)
+void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at,
+			 uint32_t tid)
 {
 	uint32_t *steps = f->processes[process]->steps;
+	const struct tare_training_thread *t = thread_of(at, tid);
 
-	for (size_t i = 0; i < at->count; i++)
-		for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
-			if (steps[by] < at->items[i].lists[by].count)
-				steps[by] = (uint32_t)at->items[i].lists[by].count;
+	for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
+		if (steps[by] < t->lists[by].count)
+			steps[by] = (uint32_t)t->lists[by].count;
 }
 
 void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
@@ -173,10 +162,8 @@ void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
 	for (int i = 0; i < p->process_nr; i++) {
 		struct tare_training_threads *at = tare_training_at(p, i, d->index);
 
-		for (size_t n = 0; n < at->count; n++)
-			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
-				tare_training_most(&at->items[n].lists[k], TARE_TRAINING_USED,
-						   d->used);
+		if (at->count)
+			tare_training_note(&at->used, at->moment, d->used);
 	}
 }
 
@@ -216,18 +203,15 @@ static void add_call(const struct tare_fold *f, struct tare_training_thread *t,
 }
 
 /* Of several threads that train, a call is that of the one that made it; other threads work for the only one. */
-static bool is_for(const struct tare_training_threads *at, const struct tare_training_thread *t,
-		   const struct tare_step *s)
-{
-	return at->count == 1 || t->tid == s->tid;
-}
-
 static void add_calls(struct tare_training_threads *at, const struct tare_fold *f,
 		      const struct tare_step *s)
 {
-	for (size_t n = 0; at && n < at->count; n++)
-		if (is_for(at, &at->items[n], s))
-			add_call(f, &at->items[n], s);
+	struct tare_training_thread *t = NULL;
+
+	if (at)
+		t = at->count == 1 ? at->items : thread_of(at, s->tid);
+	if (t)
+		add_call(f, t, s);
 }
 
 /* A call of no device is of all that the process trains on. */
@@ -288,15 +272,13 @@ void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f
 	if (!at || !is_step(p, c))
 		return;
 	t = made_of(at, c->tid);
-	if (!t)
-		return;
 	l = &t->lists[TARE_TRAINING_PHASES];
 	if (!c->is_end && !l->depth++) {
-		tare_training_begin_step(l, c->t, f->devices[c->device]->used,
+		tare_training_begin_step(at, l, c->t, f->devices[c->device]->used,
 					 f->devices[c->device]->live);
 	} else if (c->is_end && l->depth && !--l->depth) {
-		tare_training_end_step(l, c->t);
-		tare_training_count(f, c->process, at);
+		tare_training_end_step(at, l, c->t);
+		tare_training_count(f, c->process, at, c->tid);
 	}
 }
 
@@ -309,12 +291,13 @@ static bool is_like_before(const struct tare_training_last *l)
 }
 
 /* After its last step a program makes nothing any more; one that was killed, or still runs, may be in the middle. */
-static void end_last(struct tare_training_thread *t, bool is_in_order)
+static void end_last(const struct tare_training_threads *at, struct tare_training_thread *t,
+		     bool is_in_order)
 {
 	if (t->has_backward && (is_in_order || is_like_before(&t->lasts[0])))
-		tare_training_end_step(&t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
+		tare_training_end_step(at, &t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
 	if (t->has_optimizer && (is_in_order || is_like_before(&t->lasts[1])))
-		tare_training_end_step(&t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
+		tare_training_end_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
 }
 
 void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f)
@@ -324,18 +307,8 @@ void tare_training_finish(struct tare_training_part *p, const struct tare_fold *
 			struct tare_training_threads *at = tare_training_at(p, i, d);
 
 			for (size_t n = 0; n < at->count; n++)
-				end_last(&at->items[n], f->processes[i]->process->is_ended);
+				end_last(at, &at->items[n], f->processes[i]->process->is_ended);
 		}
-}
-
-uint64_t tare_training_beyond(const struct tare_training_part *p)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < p->process_nr; i++)
-		for (int d = -1; d < p->device_nr; d++)
-			sum += tare_training_at(p, i, d)->beyond;
-	return sum;
 }
 
 /* A step that is open has begun, and of phases there are as many open as began. */
@@ -362,6 +335,8 @@ void tare_training_free(struct tare_training_part *p)
 			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
 				free(at->items[n].lists[k].items);
 		free(at->items);
+		free(at->used.items);
+		free(at->live.items);
 		tare_map_free(&at->of_tid);
 	}
 	free(p->places);

@@ -21,6 +21,7 @@ struct tare_training_list {
 	bool is_open;
 	int depth;                  /* of phases: how many are open that are called steps */
 	int64_t begin_ns, first_ns; /* when the open and the first one began */
+	uint64_t begin;             /* the moment at which the open one began */
 	struct tare_training_step open, first;
 	uint64_t count; /* closed ones */
 	uint64_t stride;
@@ -28,10 +29,23 @@ struct tare_training_list {
 	size_t nr, cap;
 };
 
-/* training_list.c. An end of what is not open is none. */
-void tare_training_begin_step(struct tare_training_list *l, int64_t t, int64_t used, int64_t live);
-void tare_training_end_step(struct tare_training_list *l, int64_t t);
-void tare_training_most(struct tare_training_list *l, enum tare_training_figure what, int64_t now);
+/* training_most.c. Values of a figure, noted at moments: each step that begins is a moment. */
+struct tare_training_noted {
+	uint64_t moment;
+	int64_t value;
+};
+
+struct tare_training_most {
+	struct tare_training_noted *items;
+	size_t nr, cap;
+};
+
+void tare_training_note(struct tare_training_most *m, uint64_t moment, int64_t value);
+/* The most that was noted at this moment and later, or `least`. */
+int64_t tare_training_since(const struct tare_training_most *m, uint64_t moment, int64_t least);
+/* Are there more values than so many open steps may ask for? */
+bool tare_training_is_long(const struct tare_training_most *m, size_t open_max);
+void tare_training_forget(struct tare_training_most *m, const uint64_t *moments, size_t count);
 
 /* What a piece of work of one kind made last, and what the piece of that kind before it did. */
 struct tare_training_last {
@@ -53,11 +67,17 @@ struct tare_training_thread {
 struct tare_training_threads {
 	struct tare_training_thread *items;
 	size_t count, cap;
-	size_t last; /* 1 + the place of the one that was looked for last */
-	struct tare_map
-		of_tid;  /* → 1 + place; 0: it trains, and there was no place for it any more */
-	uint64_t beyond; /* how many have none */
+	size_t last;            /* 1 + the place of the one that was looked for last */
+	struct tare_map of_tid; /* → 1 + place */
+	uint64_t moment;        /* how many steps have begun */
+	struct tare_training_most used, live;
 };
+
+/* training_list.c. An end of what is not open is none. */
+void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l,
+			      int64_t t, int64_t used, int64_t live);
+void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
+			    int64_t t);
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
 struct tare_training_part {
@@ -92,8 +112,8 @@ static inline struct tare_training_threads *tare_training_at(const struct tare_t
 /* Most blocks are of nobody who trains. */
 bool tare_training_take(struct tare_training_threads *at,
 			const struct tare_block_change *c); /* has a step ended? */
-void tare_training_count(const struct tare_fold *f, int process,
-			 const struct tare_training_threads *at); /* tells the books */
+void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at,
+			 uint32_t tid); /* tells the books */
 static inline void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
 				       const struct tare_block_change *c)
 {
@@ -101,10 +121,9 @@ static inline void tare_training_block(struct tare_training_part *p, const struc
 
 	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)) &&
 	    tare_training_take(at, c))
-		tare_training_count(f, c->process, at);
+		tare_training_count(f, c->process, at, c->tid);
 }
 
-bool tare_training_is_step(const char *name);                      /* of a phase */
-uint64_t tare_training_beyond(const struct tare_training_part *p); /* threads that had no place */
+bool tare_training_is_step(const char *name); /* of a phase */
 
 #endif

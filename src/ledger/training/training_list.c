@@ -3,11 +3,48 @@
 #include "ledger/training/training.h"
 
 #include "base/array.h"
+#include "base/xalloc.h"
 
-enum { KEPT = 2048 /* steps of a list */ };
+#include <stdlib.h>
 
-void tare_training_begin_step(struct tare_training_list *l, int64_t t, int64_t used, int64_t live)
+enum {
+	KEPT = 2048,           /* steps of a list … */
+	KEPT_OF_ALL = 1 << 18, /* … and of the lists of many threads, */
+	KEPT_LEAST = 64        /* but so many of each */
+};
+
+static int compare(const void *a, const void *b)
 {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of what was noted, all that no open step can ask for. */
+static void forget(struct tare_training_threads *at)
+{
+	uint64_t *moments = tare_xcalloc(at->count * TARE_TRAINING_BY_NR, sizeof(*moments));
+	size_t count = 0;
+
+	for (size_t i = 0; i < at->count; i++)
+		for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
+			if (at->items[i].lists[by].is_open)
+				moments[count++] = at->items[i].lists[by].begin;
+	qsort(moments, count, sizeof(*moments), compare);
+	tare_training_forget(&at->used, moments, count);
+	tare_training_forget(&at->live, moments, count);
+	free(moments);
+}
+
+void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l,
+			      int64_t t, int64_t used, int64_t live)
+{
+	size_t open_max = at->count * TARE_TRAINING_BY_NR;
+
+	if (tare_training_is_long(&at->used, open_max) ||
+	    tare_training_is_long(&at->live, open_max))
+		forget(at);
+	l->begin = ++at->moment;
 	l->is_open = true;
 	l->begin_ns = t;
 	l->open = (struct tare_training_step){ 0 };
@@ -23,12 +60,26 @@ static void thin_out(struct tare_training_list *l)
 	l->stride *= 2;
 }
 
-void tare_training_end_step(struct tare_training_list *l, int64_t t)
+static size_t kept_of(const struct tare_training_threads *at)
 {
+	size_t kept = KEPT_OF_ALL / at->count;
+
+	return kept > KEPT ? KEPT : kept < KEPT_LEAST ? KEPT_LEAST : kept;
+}
+
+void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
+			    int64_t t)
+{
+	int64_t *figures = l->open.figures;
+
 	if (!l->is_open)
 		return;
 	l->is_open = false;
-	l->open.figures[TARE_TRAINING_NS] = t - l->begin_ns;
+	figures[TARE_TRAINING_NS] = t - l->begin_ns;
+	figures[TARE_TRAINING_USED] =
+		tare_training_since(&at->used, l->begin, figures[TARE_TRAINING_USED]);
+	figures[TARE_TRAINING_LIVE] =
+		tare_training_since(&at->live, l->begin, figures[TARE_TRAINING_LIVE]);
 	if (!l->count++) {
 		l->first = l->open;
 		l->first_ns = l->begin_ns;
@@ -39,12 +90,6 @@ void tare_training_end_step(struct tare_training_list *l, int64_t t)
 		return;
 	l->items = tare_array_reserve(l->items, &l->cap, l->nr + 1, sizeof(*l->items));
 	l->items[l->nr++] = l->open;
-	if (l->nr == KEPT)
+	if (l->nr >= kept_of(at))
 		thin_out(l);
-}
-
-void tare_training_most(struct tare_training_list *l, enum tare_training_figure what, int64_t now)
-{
-	if (l->is_open && l->open.figures[what] < now)
-		l->open.figures[what] = now;
 }

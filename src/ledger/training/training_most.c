@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The most of a figure since any of many moments. Of values that were followed by a larger one, none is the most since
+ * any moment, so those that are kept fall: the most since a moment is the first that was noted after it.
+ */
+#include "ledger/training/training.h"
+
+#include "base/array.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+enum {
+	KEPT_LEAST =
+		256 /* values; more are thinned out by the moments that somebody may still ask for */
+};
+
+void tare_training_note(struct tare_training_most *m, uint64_t moment, int64_t value)
+{
+	while (m->nr && m->items[m->nr - 1].value <= value)
+		m->nr--;
+	if (m->nr && m->items[m->nr - 1].moment == moment)
+		return;
+	m->items = tare_array_reserve(m->items, &m->cap, m->nr + 1, sizeof(*m->items));
+	m->items[m->nr++] = (struct tare_training_noted){ moment, value };
+}
+
+int64_t tare_training_since(const struct tare_training_most *m, uint64_t moment, int64_t least)
+{
+	size_t low = 0, high = m->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->items[middle].moment < moment)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < m->nr && m->items[low].value > least ? m->items[low].value : least;
+}
+
+bool tare_training_is_long(const struct tare_training_most *m, size_t open_max)
+{
+	return m->nr > KEPT_LEAST && m->nr > 2 * open_max;
+}
+
+/* Moments ascend. What is noted next is later than all of them. */
+void tare_training_forget(struct tare_training_most *m, const uint64_t *moments, size_t count)
+{
+	size_t nr = 0, at = 0;
+
+	for (size_t i = 0; i < m->nr; i++) {
+		if (at == count || moments[at] > m->items[i].moment)
+			continue;
+		while (at < count && moments[at] <= m->items[i].moment)
+			at++;
+		m->items[nr++] = m->items[i];
+	}
+	m->nr = nr;
+}
