@@ -258,6 +258,33 @@ TEST(what_was_shared_shows_when_two_go_at_once)
 	world_free(w);
 }
 
+/* Those that shared go together, and no other row was given a share: of the start stays what the counter says. */
+TEST(what_was_shared_by_those_that_go_is_no_one_elses)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b"), third = world_process(w, 600, 0, "c");
+	struct tare_ledger l;
+
+	start(w, 0, 1, 200, 1000, 1503);
+	start(w, second, 3, 4, 1000, 1003);
+	context(w, second, 6, 7, 1003, 1503);
+	context(w, 0, 201, 202, 1503, 2003);
+	context(w, third, 203, 204, 2003, 2503);
+	l = world_ledger(w, "205ms");
+	CHECK(world_row(&l, 0, "process:431/driver")->bytes +
+		      world_row(&l, 0, "process:500/driver")->bytes >
+	      3 * MIB);
+	tare_ledger_free(&l);
+	world_end(w, second, 209 * MS);
+	world_end(w, 0, 210 * MS);
+	CALL(w, .process = third, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 220 * MS, .end = 221 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
+	     .weigh = true, .before = 1503 * MIB, .after = 1505 * MIB);
+	check_row(w, "process:600/driver", 3);
+	check_at(w, "end", 1505);
+	world_free(w);
+}
+
 /* The counter falls by less than a small share of the start: that stays, to the byte. */
 TEST(a_share_of_a_start_that_is_smaller_than_the_counters_step)
 {

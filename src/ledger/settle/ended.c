@@ -260,7 +260,7 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct leavers *l, int64_t t, int64_t fall)
 {
 	bool *is_leaving = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*is_leaving));
-	int64_t bytes = 0, driver = 0, least = INT64_MAX;
+	int64_t bytes = 0, driver = 0, least = INT64_MAX, off;
 	struct rest rest;
 	int last = -1, to;
 
@@ -281,6 +281,10 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 			d->driver_left = 0;
 		remove_process(f, d, i);
 	}
+	off = tare_fold_doubt_settle(f, d, is_leaving, rest.off);
+	/* What no row is off by: a leaver's driver start was too large, and another of their rows too small. */
+	if (rest.off < off)
+		rest.stays = rest.stays > off - rest.off ? rest.stays - (off - rest.off) : 0;
 	to = rest.stays ? heir(f, d, t) : -1;
 	if (rest.stays)
 		leave_driver(f, d, to < 0 ? last : to, rest.stays);
@@ -288,9 +292,8 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 		d->driver_of = last;
 		d->driver_left = rest.stays;
 	}
-	rest.off = tare_fold_doubt_settle(f, d, is_leaving, rest.off);
 	free(is_leaving);
-	return bytes - rest.stays - rest.off;
+	return bytes - rest.stays - off;
 }
 
 /*
