@@ -44,7 +44,8 @@ static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_c
 		.driver_allocs = f->driver_allocs,
 		.driver_frees = f->driver_frees,
 		.ooms = f->ooms,
-		.end = !c->oom.is_there    ? NULL
+		.end = c->ran_out_in       ? "maybe"
+		       : !c->oom.is_there  ? NULL
 		       : c->oom.was_served ? "yes"
 					   : "as then",
 	};
@@ -126,6 +127,17 @@ static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 		(unsigned long long)c->releases, (unsigned long long)c->blocks);
 }
 
+static void print_orders(struct tare_emit *e, const struct tare_whatif_case *c)
+{
+	tare_emit_uint(e, "orders_tried", c->ran_out_in ? TARE_REPLAY_ORDERS : 0);
+	tare_emit_uint(e, "orders_that_run_out", c->ran_out_in);
+	if (c->ran_out_in)
+		tare_emit_alarm(
+			e,
+			"Whether memory would run out depends on the addresses that the driver gives: of %d orders of addresses it runs out in %u.",
+			TARE_REPLAY_ORDERS, c->ran_out_in);
+}
+
 static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
 {
 	const struct tare_replay_oom *oom = &w->asked.oom;
@@ -163,6 +175,7 @@ void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w,
 	tare_emit_str(e, "torch", torch);
 	print_cases(e, w, ask, is_best);
 	print_mismatches(e, w);
+	print_orders(e, &w->asked);
 	print_oom(e, w);
 	tare_emit_open(e, "lacks", '[');
 	for (size_t i = 0; (text = tare_whatif_lacks(w, i)); i++) {

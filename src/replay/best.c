@@ -14,9 +14,10 @@ static const char *const settings[] = {
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-static bool runs_out(const struct tare_whatif_case *c)
+/* 0: no, 1: perhaps, 2: yes */
+static int runs_out(const struct tare_whatif_case *c)
 {
-	return c->oom.is_there && c->oom.was_served;
+	return c->ran_out_in ? 1 : c->oom.is_there && c->oom.was_served ? 2 : 0;
 }
 
 static int by_peak(const void *a, const void *b)

@@ -31,11 +31,16 @@ struct tare_replay_check {
 	struct tare_replay_oom oom;
 };
 
+/* Orders of addresses that a replay can take; the first is what cudaMalloc mostly does. */
+#define TARE_REPLAY_ORDERS 12
+
 struct tare_replay_ask {
 	struct tare_alloc_settings settings;
 	struct tare_alloc_rules rules;
 	uint64_t capacity; /* bytes that the device has for the allocator; UINT64_MAX: any number */
 	uint64_t limit;    /* of the program's own; UINT64_MAX: none */
+	uint32_t
+		order; /* in which the driver gives addresses: of equal blocks the lowest is taken */
 };
 
 /* The settings that the file was recorded with. */

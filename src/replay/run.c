@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Half of the addresses that a card may give; each of a million expandable segments reserves 1 TiB. */
+#define MIDDLE (1ull << 62)
+
 struct card {
-	uint64_t capacity, used, next;
+	uint64_t capacity, used;
+	uint64_t low, high; /* what was given lies between them */
+	uint32_t order, given;
 };
 
 static uint64_t up(uint64_t n)
@@ -27,14 +32,29 @@ static bool take(struct card *card, uint64_t size)
 	return true;
 }
 
+/* Order 0: each below the one before; 1: each above; from 2 on: as chance has it, the same chance each time. */
+static bool is_above(struct card *card)
+{
+	uint64_t n = ((uint64_t)card->order << 32 | card->given++) * 0x9e3779b97f4a7c15u;
+
+	n ^= n >> 32;
+	n *= 0xd6e8feb86659fd93u;
+	return card->order == 1 || (card->order && n >> 63);
+}
+
 static bool card_alloc(void *arg, uint64_t size, uint64_t *address)
 {
 	struct card *card = arg;
 
 	if (!take(card, size))
 		return false;
-	card->next -= up(size);
-	*address = card->next;
+	if (is_above(card)) {
+		*address = card->high;
+		card->high += up(size);
+	} else {
+		card->low -= up(size);
+		*address = card->low;
+	}
 	return true;
 }
 
@@ -50,8 +70,8 @@ static uint64_t card_reserve(void *arg, uint64_t *size)
 {
 	struct card *card = arg;
 	*size = 1ull << 40;
-	card->next -= *size;
-	return card->next;
+	card->low -= *size;
+	return card->low;
 }
 
 static bool card_map(void *arg, uint64_t address, uint64_t size)
@@ -173,7 +193,9 @@ void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device 
 		     const struct tare_replay_ask *ask, struct tare_replay_figures *out,
 		     struct tare_replay_oom *oom)
 {
-	struct card card = { .capacity = ask->capacity, .next = 1ull << 60 };
+	struct card card = {
+		.capacity = ask->capacity, .low = MIDDLE, .high = MIDDLE, .order = ask->order
+	};
 	struct tare_alloc_driver driver = { .arg = &card,
 					    .alloc = card_alloc,
 					    .free = card_free,

@@ -94,16 +94,36 @@ static void room_of(const struct tare_replay_check *c, struct tare_replay_ask *a
 	ask->limit = c->refused_from - 1 > c->given ? c->refused_from - 1 : c->given;
 }
 
+/* Where memory was scarce, other addresses from the driver may have ended otherwise: in how many orders it ran out. */
+static unsigned orders_that_run_out(const struct tare_whatif *w, const struct tare_trace_device *d,
+				    struct tare_replay_ask ask, bool ran_out)
+{
+	unsigned count = ran_out;
+
+	for (ask.order = 1; ask.order < TARE_REPLAY_ORDERS; ask.order++) {
+		struct tare_replay_figures f;
+		struct tare_replay_oom oom;
+
+		tare_replay_run(&w->trace, d, &ask, &f, &oom);
+		count += oom.is_there;
+	}
+	return count;
+}
+
 static int case_of(const struct tare_whatif *w, const struct tare_alloc_settings *settings,
 		   const struct tare_whatif_ask *ask, struct tare_whatif_case *out)
 {
+	bool is_certain = false;
+
 	for (size_t i = 0; i < w->trace.device_count; i++) {
+		const struct tare_trace_device *d = &w->trace.devices[i];
 		struct tare_replay_ask replay = { .settings = *settings,
 						  .rules = w->rules,
 						  .capacity = UINT64_MAX,
 						  .limit = UINT64_MAX };
 		struct tare_replay_figures f;
 		struct tare_replay_oom oom;
+		unsigned ran_out_in;
 
 		if (ask->vram) {
 			replay.capacity = ask->vram - ask->used;
@@ -112,11 +132,19 @@ static int case_of(const struct tare_whatif *w, const struct tare_alloc_settings
 		} else {
 			room_of(&w->checks[i], &replay);
 		}
-		tare_replay_run(&w->trace, &w->trace.devices[i], &replay, &f, &oom);
+		tare_replay_run(&w->trace, d, &replay, &f, &oom);
+		ran_out_in = f.retries      ? orders_that_run_out(w, d, replay, oom.is_there)
+			     : oom.is_there ? TARE_REPLAY_ORDERS
+					    : 0;
+		is_certain |= ran_out_in == TARE_REPLAY_ORDERS;
+		if (ran_out_in > out->ran_out_in)
+			out->ran_out_in = ran_out_in;
 		add_figures(&out->figures, &f);
 		if (oom.is_there && !out->oom.is_there)
 			out->oom = oom;
 	}
+	if (is_certain)
+		out->ran_out_in = 0;
 	return 0;
 }
 

@@ -17,6 +17,8 @@ struct tare_whatif_case {
 	const char *conf; /* NULL: as recorded */
 	struct tare_replay_figures figures;
 	struct tare_replay_oom oom;
+	/* In so many of TARE_REPLAY_ORDERS memory ran out; 0 if in all or in none. */
+	unsigned ran_out_in;
 };
 
 struct tare_whatif {

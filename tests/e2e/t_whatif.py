@@ -5,6 +5,7 @@
 import json
 import os
 import pickle
+import random
 import resource
 import subprocess
 
@@ -250,6 +251,23 @@ def other_settings_and_cards(box):
     check_equal([b["peak_reserved_bytes"] for b in best], sorted(b["peak_reserved_bytes"] for b in best))
     text = box.tare("whatif", path, "--best").out
     check_says(text, "as recorded", "expandable_segments:True", "reproduces the file")
+
+
+@case
+def what_just_fits_depends_on_addresses(box):
+    a, dice, kept = Allocator(), random.Random(11), []
+    for _ in range(1500):
+        kept.append(a.malloc(int(2 ** dice.uniform(9, 26))))
+        if len(kept) > 60:
+            a.free(kept.pop(dice.randrange(len(kept))))
+    path = write(box, pickle.dumps(a.snapshot()))
+    for percent, end in ((110, None), (100, "maybe"), (60, "yes")):
+        options = ("--alloc-conf", "roundup_power2_divisions:2", "--vram", str(a.peak_reserved * percent // 100))
+        got = json.loads(box.tare("whatif", path, *options, "--json").out)
+        check_equal(got["cases"][1]["runs_out"], end, got)
+        check_equal(got["orders_tried"], 12 if end == "maybe" else 0)
+        check_equal(end == "maybe", 0 < got["orders_that_run_out"] < 12)
+        check_equal("depends on the addresses" in box.tare("whatif", path, *options).out, end == "maybe")
 
 
 @case
