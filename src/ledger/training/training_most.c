@@ -6,14 +6,9 @@
 #include "ledger/training/training.h"
 
 #include "base/array.h"
-#include "base/xalloc.h"
 
-#include <stdlib.h>
-
-enum {
-	KEPT_LEAST =
-		256 /* values; more are thinned out by the moments that somebody may still ask for */
-};
+/* Values; more are thinned out by the moments that somebody may still ask for. */
+enum { KEPT_LEAST = 256 };
 
 void tare_training_note(struct tare_training_most *m, uint64_t moment, int64_t value)
 {
