@@ -28,6 +28,11 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, end, "runs_out", "RUNS OUT", TEXT, .is_blank = true),
 };
 
+static bool is_unsure(const struct tare_whatif_case *c)
+{
+	return c->orders_that_run_out && c->orders_that_run_out < TARE_REPLAY_ORDERS;
+}
+
 static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_case *c,
 			 const char *name)
 {
@@ -44,7 +49,7 @@ static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_c
 		.driver_allocs = f->driver_allocs,
 		.driver_frees = f->driver_frees,
 		.ooms = f->ooms,
-		.end = c->ran_out_in       ? "maybe"
+		.end = is_unsure(c)        ? "maybe"
 		       : !c->oom.is_there  ? NULL
 		       : c->oom.was_served ? "yes"
 					   : "as then",
@@ -129,13 +134,12 @@ static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 
 static void print_orders(struct tare_emit *e, const struct tare_whatif_case *c)
 {
-	tare_emit_uint(e, "orders_tried", c->ran_out_in ? TARE_REPLAY_ORDERS : 0);
-	tare_emit_uint(e, "orders_that_run_out", c->ran_out_in);
-	if (c->ran_out_in)
+	tare_emit_uint(e, "orders_that_run_out", c->orders_that_run_out);
+	if (is_unsure(c))
 		tare_emit_alarm(
 			e,
 			"Whether memory would run out depends on the addresses that the driver gives: of %d orders of addresses it runs out in %u.",
-			TARE_REPLAY_ORDERS, c->ran_out_in);
+			TARE_REPLAY_ORDERS, c->orders_that_run_out);
 }
 
 static void print_oom(struct tare_emit *e, const struct tare_whatif *w)

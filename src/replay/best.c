@@ -14,18 +14,12 @@ static const char *const settings[] = {
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-/* 0: no, 1: perhaps, 2: yes */
-static int runs_out(const struct tare_whatif_case *c)
-{
-	return c->ran_out_in ? 1 : c->oom.is_there && c->oom.was_served ? 2 : 0;
-}
-
 static int by_peak(const void *a, const void *b)
 {
 	const struct tare_whatif_case *x = a, *y = b;
 
-	if (runs_out(x) != runs_out(y))
-		return runs_out(x) - runs_out(y);
+	if (x->orders_that_run_out != y->orders_that_run_out)
+		return x->orders_that_run_out < y->orders_that_run_out ? -1 : 1;
 	if (x->figures.peak_reserved != y->figures.peak_reserved)
 		return x->figures.peak_reserved < y->figures.peak_reserved ? -1 : 1;
 	/* The fewer settings the better. */

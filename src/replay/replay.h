@@ -40,7 +40,7 @@ struct tare_replay_ask {
 	uint64_t capacity; /* bytes that the device has for the allocator; UINT64_MAX: any number */
 	uint64_t limit;    /* of the program's own; UINT64_MAX: none */
 	uint32_t
-		order; /* in which the driver gives addresses: of equal blocks the lowest is taken */
+		order; /* of the addresses that the driver gives: of equal blocks the lowest is taken */
 };
 
 /* The settings that the file was recorded with. */

@@ -94,27 +94,32 @@ static void room_of(const struct tare_replay_check *c, struct tare_replay_ask *a
 	ask->limit = c->refused_from - 1 > c->given ? c->refused_from - 1 : c->given;
 }
 
-/* Where memory was scarce, other addresses from the driver may have ended otherwise: in how many orders it ran out. */
-static unsigned orders_that_run_out(const struct tare_whatif *w, const struct tare_trace_device *d,
-				    struct tare_replay_ask ask, bool ran_out)
+/* Other addresses from the driver come to other peaks, so they matter where the first peak is near the end of memory. */
+static bool is_scarce(const struct tare_replay_ask *ask, const struct tare_replay_figures *f)
 {
-	unsigned count = ran_out;
+	uint64_t room = ask->capacity < ask->limit ? ask->capacity : ask->limit;
+
+	return f->ooms || f->retries || f->peak_reserved > room - room / 4;
+}
+
+/* In how many orders of addresses what was served in the file would not be; the first has been replayed. */
+static unsigned orders_that_run_out(const struct tare_whatif *w, const struct tare_trace_device *d,
+				    struct tare_replay_ask ask, const struct tare_replay_oom *first)
+{
+	struct tare_replay_figures f;
+	struct tare_replay_oom oom = *first;
+	unsigned count = oom.is_there && oom.was_served;
 
 	for (ask.order = 1; ask.order < TARE_REPLAY_ORDERS; ask.order++) {
-		struct tare_replay_figures f;
-		struct tare_replay_oom oom;
-
 		tare_replay_run(&w->trace, d, &ask, &f, &oom);
-		count += oom.is_there;
+		count += oom.is_there && oom.was_served;
 	}
 	return count;
 }
 
-static int case_of(const struct tare_whatif *w, const struct tare_alloc_settings *settings,
-		   const struct tare_whatif_ask *ask, struct tare_whatif_case *out)
+static void case_of(const struct tare_whatif *w, const struct tare_alloc_settings *settings,
+		    const struct tare_whatif_ask *ask, struct tare_whatif_case *out)
 {
-	bool is_certain = false;
-
 	for (size_t i = 0; i < w->trace.device_count; i++) {
 		const struct tare_trace_device *d = &w->trace.devices[i];
 		struct tare_replay_ask replay = { .settings = *settings,
@@ -123,7 +128,7 @@ static int case_of(const struct tare_whatif *w, const struct tare_alloc_settings
 						  .limit = UINT64_MAX };
 		struct tare_replay_figures f;
 		struct tare_replay_oom oom;
-		unsigned ran_out_in;
+		unsigned count = 0;
 
 		if (ask->vram) {
 			replay.capacity = ask->vram - ask->used;
@@ -133,19 +138,14 @@ static int case_of(const struct tare_whatif *w, const struct tare_alloc_settings
 			room_of(&w->checks[i], &replay);
 		}
 		tare_replay_run(&w->trace, d, &replay, &f, &oom);
-		ran_out_in = f.retries      ? orders_that_run_out(w, d, replay, oom.is_there)
-			     : oom.is_there ? TARE_REPLAY_ORDERS
-					    : 0;
-		is_certain |= ran_out_in == TARE_REPLAY_ORDERS;
-		if (ran_out_in > out->ran_out_in)
-			out->ran_out_in = ran_out_in;
+		if (is_scarce(&replay, &f))
+			count = orders_that_run_out(w, d, replay, &oom);
+		if (count > out->orders_that_run_out)
+			out->orders_that_run_out = count;
 		add_figures(&out->figures, &f);
 		if (oom.is_there && !out->oom.is_there)
 			out->oom = oom;
 	}
-	if (is_certain)
-		out->ran_out_in = 0;
-	return 0;
 }
 
 static bool is_same(const struct tare_alloc_settings *a, const struct tare_alloc_settings *b)
@@ -182,7 +182,8 @@ int tare_whatif_case(const struct tare_whatif *w, const char *conf,
 		out->oom = w->sum.oom;
 		return 0;
 	}
-	return case_of(w, &settings, ask, out);
+	case_of(w, &settings, ask, out);
+	return 0;
 }
 
 int tare_whatif_open(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,

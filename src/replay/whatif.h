@@ -17,8 +17,7 @@ struct tare_whatif_case {
 	const char *conf; /* NULL: as recorded */
 	struct tare_replay_figures figures;
 	struct tare_replay_oom oom;
-	/* In so many of TARE_REPLAY_ORDERS memory ran out; 0 if in all or in none. */
-	unsigned ran_out_in;
+	unsigned orders_that_run_out; /* of TARE_REPLAY_ORDERS; of several devices, the most */
 };
 
 struct tare_whatif {
