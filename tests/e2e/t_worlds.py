@@ -59,7 +59,8 @@ def one_memory_and_no_nvml(box):
     check_says(box.tare("report", "rec.tare").out, "in use before, and the first context")
     check("others" not in [a["advice"] for a in report["advice"]], show(report))
     tools = [t["tool"] for t in json.loads(box.tare("explain", "rec.tare", "--json").out)["tools"] if t["bytes"] is not None]
-    check_equal(tools, ["cudaMemGetInfo free"])
+    of_the_gpu = [t for t in tools if t.startswith(("cuda", "nvidia-smi", "nvtop"))]  # a slow program is seen by tools of the host, too
+    check_equal(of_the_gpu, ["cudaMemGetInfo free"])
 
 
 @case
