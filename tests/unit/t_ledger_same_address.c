@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that take and give back the same few addresses, and lose the CPU inside their calls: whatever places the ledger
+ * chooses for what overlaps, an address is given again only behind its return.
+ */
+#include "ledger_world.h"
+#include "test.h"
+
+#include <string.h>
+
+#define BASE UINT64_C(0x7f0000000000)
+#define UNIT (INT64_C(1) << 18)
+
+enum { THREADS = 6, CALLS = 120, UNITS = 64, UNITS_OF_PAGE = 8, CONTEXT_MIB = 100 };
+
+struct call {
+	int thread, at, units;            /* units 0: a return */
+	int64_t begin, effect, end, used; /* used: after the effect */
+};
+
+struct program {
+	struct call calls[CALLS];
+	int count;
+	int owner_of[UNITS];                 /* of each unit: the number of its block, 0: free */
+	int at[CALLS + 1], units[CALLS + 1]; /* of each block */
+	int kept[THREADS];                   /* the block that a thread has, 0: none */
+	int64_t ends[THREADS];               /* of its last call */
+};
+
+static uint64_t state;
+
+static int rand_below(int end)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (int)((state >> 33) % (uint64_t)end);
+}
+
+static int find_room(const struct program *p, int units)
+{
+	for (int at = 0, run = 0; at < UNITS; at++) {
+		run = p->owner_of[at] ? 0 : run + 1;
+		if (run == units)
+			return at - units + 1;
+	}
+	return -1;
+}
+
+static int64_t used(const struct program *p)
+{
+	int64_t pages = 0;
+
+	for (int at = 0; at < UNITS; at += UNITS_OF_PAGE) {
+		bool is_used = false;
+
+		for (int i = at; i < at + UNITS_OF_PAGE; i++)
+			is_used |= p->owner_of[i] != 0;
+		pages += is_used;
+	}
+	return CONTEXT_MIB * MIB + pages * UNITS_OF_PAGE * UNIT;
+}
+
+static void fill(struct program *p, int block, int by)
+{
+	for (int i = 0; i < p->units[block]; i++)
+		p->owner_of[p->at[block] + i] = by;
+}
+
+/* Usually short; every eighth as long as many calls of others. */
+static int64_t wait_of(void)
+{
+	return 1 + rand_below(rand_below(8) ? 40 : 4000);
+}
+
+static bool take(struct program *p, int thread)
+{
+	struct call *c = &p->calls[p->count];
+	int block = p->count + 1;
+
+	c->units = rand_below(8) ? 1 + rand_below(7) : 9 + rand_below(4);
+	c->at = find_room(p, c->units);
+	if (c->at < 0)
+		return false;
+	p->at[block] = c->at;
+	p->units[block] = c->units;
+	p->kept[thread] = block;
+	fill(p, block, block);
+	return true;
+}
+
+static void give_back(struct program *p, int thread)
+{
+	p->calls[p->count].at = p->at[p->kept[thread]];
+	fill(p, p->kept[thread], 0);
+	p->kept[thread] = 0;
+}
+
+static void act(struct program *p, int thread, int64_t now)
+{
+	struct call *c = &p->calls[p->count];
+
+	*c = (struct call){ .thread = thread, .effect = now };
+	if (p->kept[thread])
+		give_back(p, thread);
+	else if (!take(p, thread))
+		return;
+	c->begin = now - wait_of();
+	if (c->begin <= p->ends[thread])
+		c->begin = p->ends[thread] + 1;
+	c->end = p->ends[thread] = now + wait_of();
+	c->used = used(p);
+	p->count++;
+}
+
+/* As somebody reads it at `t`. */
+static int64_t reading(const struct program *p, int64_t t)
+{
+	int64_t last = CONTEXT_MIB * MIB;
+
+	for (int i = 0; i < p->count && p->calls[i].effect <= t; i++)
+		last = p->calls[i].used;
+	return last;
+}
+
+static void make(struct program *p)
+{
+	memset(p, 0, sizeof(*p));
+	for (int64_t now = 10000; p->count < CALLS - 1; now += 10) {
+		int thread = rand_below(THREADS);
+
+		if (p->ends[thread] + 1 < now)
+			act(p, thread, now);
+	}
+}
+
+static void check(const struct program *p)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int64_t live = 0;
+
+	for (int i = 0; i < p->count; i++) {
+		const struct call *c = &p->calls[i];
+
+		CALL(w, .tid = 1 + (uint32_t)c->thread, .class = TARE_CLASS_DEVICE,
+		     .effect = c->units ? TARE_EFFECT_NEW : TARE_EFFECT_DEL,
+		     .begin = c->begin * 1000, .end = c->end * 1000,
+		     .handle = BASE + (uint64_t)(c->at * UNIT), .context = 0xc0,
+		     .asked = (uint64_t)(c->units * UNIT), .weigh = true,
+		     .before = reading(p, c->begin), .after = reading(p, c->end));
+	}
+	for (int i = 0; i < UNITS; i++)
+		live += p->owner_of[i] ? UNIT : 0;
+	l = world_ledger(w, "end");
+	for (int i = 0; i < l.degraded_nr; i++)
+		CHECK_STR(l.degraded[i], "");
+	CHECK_INT(live ? world_bytes(&l, 0, "process:431/allocations") : 0, live);
+	CHECK_INT(l.devices[0].used, p->calls[p->count - 1].used);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(an_address_is_given_again_only_behind_its_return)
+{
+	struct program p;
+
+	for (int round = 0; round < test_rounds(48); round++) {
+		state = (uint64_t)round;
+		make(&p);
+		check(&p);
+	}
+}
