@@ -193,6 +193,37 @@ def podman(box):
     has_line(box, "job.tare", "train.py:9")
 
 
+def image_of_this_machine(box):
+    """A name for docker: the folders that a merged /usr leaves, and the mounts that fill them; a Skip where it does not run."""
+    if not shutil.which("docker") or box.run(["docker", "info"]).code != 0:
+        raise Skip("no docker runs here")
+    if not os.path.islink("/bin"):
+        raise Skip("this machine's /bin is not a link into /usr")
+    root, name = box.path("image"), "tare-test-%d" % os.getpid()
+    for folder in ("usr", "etc", "tmp"):
+        os.makedirs(os.path.join(root, folder))
+    for link in ("bin", "lib", "lib64"):
+        os.symlink("usr/" + link, os.path.join(root, link))
+    done = box.run(["sh", "-c", "tar -C image -c . | docker import - " + name])
+    check_equal(done.code, 0, done)
+    return name, ["--volume=/usr:/usr:ro", "--volume=/etc:/etc:ro", "--volume=%s:/job" % box.dir]
+
+
+@case
+def docker_itself(box):
+    """As the page says it, told to docker, whose image has nothing of Tare."""
+    image, mounts = image_of_this_machine(box)
+    try:
+        write(box)
+        done = box.tare("env", "--docker", "--sim", "h200", "-o", box.path("job.tare"), env={"TARE_SIM_DIR": None})
+        check_equal(done.code, 0, done)
+        done = box.run(["docker", "run", "--rm", "--network=none"] + mounts + done.out.split() + [image, PYTHON, "/job/train.py"])
+        check_equal(done.code, 0, done)
+        has_line(box, "job.tare", "train.py:9")
+    finally:
+        box.run(["docker", "rmi", image])
+
+
 @case
 def a_pod(box):
     """Imitated, in the same way: the parts of a pod's specification that `tare env --json` prints."""
