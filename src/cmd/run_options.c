@@ -26,7 +26,7 @@ const struct tare_opt tare_run_opts[] = {
 		 "run on a simulated GPU, h200 or jetson-nano (programs that use the driver API)"),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
-		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB)"),
+		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),
 	TARE_OPT(
 		run_options, vram, "vram", 0, STRING, "SIZE",
 		"let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
@@ -92,6 +92,16 @@ static void add_near_command(struct tare_err *err, const char *word)
 		tare_err_set(err, old.code, "%s; did you mean tare %s?", old.text, near);
 }
 
+static int check_cap(uint64_t cap, struct tare_err *err)
+{
+	if (cap >= TARE_RUN_CAP_LEAST)
+		return 0;
+	return tare_err_set(err, TARE_E_USAGE,
+			    "--cap %llu: logs and states have no room in so little, so records "
+			    "would be lost; the least is --cap 1MiB",
+			    (unsigned long long)cap);
+}
+
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result, bool *is_quiet)
 {
@@ -105,7 +115,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 
 	if (code >= 0)
 		return code;
-	if (tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	if (check_cap(o.cap, &err) != 0 || tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
 	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
 		free(phases);
 		tare_operands_free(&o.phases);

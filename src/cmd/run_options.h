@@ -14,7 +14,8 @@ struct run_options {
 	uint64_t cap;
 };
 
-#define TARE_RUN_CAP (2ull << 30)
+#define TARE_RUN_CAP       (2ull << 30)
+#define TARE_RUN_CAP_LEAST (1ull << 20) /* logs and states of a small program */
 /* What the recorder reads from TARE_STACKS: as options name it, and one by one. */
 #define TARE_STACK_NAMES "python|native|both|none"
 extern const char *const tare_stack_names[];

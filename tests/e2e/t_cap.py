@@ -75,6 +75,15 @@ def rows(report):
 
 
 @case
+def a_cap_that_nothing_fits_under_is_refused(box):
+    for cap in ("64KiB", "1048575", "1"):
+        done = box.tare(*record_args(["/bin/true"], sim=None, options=("--cap", cap)))
+        check_equal(done.code, 2, done)
+        check_says(done.err, "--cap", "records would be lost", "--cap 1MiB")
+        check(not os.path.exists(box.path("rec.tare")), "a recording was begun", done)
+
+
+@case
 def the_cap_is_kept_and_the_ledger_is_what_it_was(box):
     record(box, "whole.tare")
     most = record(box, "capped.tare", "--cap", str(CAP))
