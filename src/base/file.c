@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,34 @@ int tare_file_write(const char *path, const struct tare_str *text, mode_t mode)
 				     less_umask(mode)),
 				text);
 	return replace(path, text, mode);
+}
+
+void tare_file_reserve(const char *path, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size);
+	close(fd);
+}
+
+int tare_file_overwrite(const char *path, const struct tare_str *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), failure = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		failure = errno;
+	else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_blocks * 512 < text->len)
+		failure = ENOSPC;
+	if (!failure)
+		failure = tare_file_write_all(fd, text->data, text->len);
+	if (!failure && ftruncate(fd, (off_t)text->len) != 0)
+		failure = errno;
+	if (fd >= 0)
+		close(fd);
+	return -failure;
 }
 
 int tare_file_write_all(int fd, const void *bytes, size_t size)

@@ -37,6 +37,13 @@ int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,
  */
 int tare_file_write(const char *path, const struct tare_str *text, mode_t mode);
 
+/*
+ * For a file that has to be written once more when the disk may be full: room for `size` bytes in it, where the file system
+ * can keep some, and the text in place of the old one. Nothing is written where the room is too small. 0 or a negative errno.
+ */
+void tare_file_reserve(const char *path, size_t size);
+int tare_file_overwrite(const char *path, const struct tare_str *text);
+
 /* All of `bytes`, however many calls that takes. 0 or an errno. */
 int tare_file_write_all(int fd, const void *bytes, size_t size);
 /* What was written to `fd` is on the disk, and `fd` closed. `failure`, or the errno of what failed first; 0. */

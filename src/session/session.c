@@ -232,6 +232,10 @@ static void describe(const struct session *s, struct tare_json *j,
 	tare_json_close(j);
 }
 
+enum {
+	END_BYTES = 1024
+}; /* more than what is said of the end: room for that is taken at the begin, for the disk may be full then */
+
 static void write_description(const struct session *s, const struct tare_session_result *result)
 {
 	char *path = file_in(s, "recording.json");
@@ -239,7 +243,10 @@ static void write_description(const struct session *s, const struct tare_session
 	struct tare_json j = { .out = &text, .is_pretty = true };
 
 	describe(s, &j, result);
-	tare_file_write(path, &text, 0600);
+	if (!result && tare_file_write(path, &text, 0600) == 0)
+		tare_file_reserve(path, text.len + END_BYTES);
+	else if (result && tare_file_write(path, &text, 0600) != 0)
+		tare_file_overwrite(path, &text);
 	tare_str_free(&text);
 	free(path);
 }

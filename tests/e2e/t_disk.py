@@ -29,6 +29,7 @@ def check_program_is_unharmed(done, steps):
     check(out.startswith("ready\n"), done)
     check_equal(out.count("\nt"), steps, done)
     check("code 0\n" in out, "the program did not end as it would have", done)
+    check("still being written" not in done.err, "tare has ended, and the recording does not say so", done)
 
 
 @case
