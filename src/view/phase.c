@@ -17,7 +17,8 @@ enum {
 	PARAMS_MAX = 16,
 	CPU = -1,
 	RESIDENT = -2,
-	LEAST = 1 << 20 /* bytes on the CPU worth a table beside a GPU's */
+	LEAST = 1 << 20,          /* bytes of tensors on the CPU worth a table beside a GPU's */
+	LEAST_RESIDENT = 64 << 20 /* the same of what became resident, or no longer is */
 };
 
 struct row {
@@ -87,6 +88,13 @@ static const struct tare_column data[] = {
 	TARE_COLUMN(row, on.own_max, "own_most_bytes", NULL, BYTES, OWN),
 	TARE_COLUMN(row, on.peak, "peak_bytes", NULL, BYTES, ON),
 	TARE_COLUMN(row, on.peak_t_ns, "peak_t_ns", NULL, TIME, ON),
+	TARE_COLUMN(row, phase.resident_after, "resident_after_bytes", NULL, BYTES,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, phase.resident_change, "resident_change_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(row, phase.resident_change_is_known)),
+	TARE_COLUMN(row, phase.resident_most, "resident_most_bytes", NULL, BYTES, READ),
+	TARE_COLUMN(row, phase.resident_most_t_ns, "resident_most_t_ns", NULL, TIME, READ),
+	TARE_COLUMN(row, phase.resident_readings, "resident_readings", NULL, COUNT),
 };
 
 static bool is_shown(const struct tare_by_ask *ask, const struct tare_phase_row *row)
@@ -233,7 +241,12 @@ static void add_table(struct tare_emit *e, const struct tare_by_ask *ask, int de
 	tare_emit_table_end(e);
 }
 
-/* What was resident, of a program of the CPU: beside the driver's own, on a GPU's host that says little of a phase. */
+static bool is_large(const struct tare_phase_row *row)
+{
+	return row->resident_change_is_known && llabs(row->resident_change) >= LEAST_RESIDENT;
+}
+
+/* What was resident: of a program that opened a GPU where that changed by much, for the driver's own is in it. */
 static bool add_resident(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
@@ -241,11 +254,12 @@ static bool add_resident(struct tare_emit *e, const struct tare_by_ask *ask)
 
 	for (int i = 0; i < l->phase_nr; i++)
 		if (is_shown(ask, &l->phases[i])) {
-			is_any |= l->phases[i].resident_is_known;
+			is_any |= l->opened_gpu ? is_large(&l->phases[i])
+						: l->phases[i].resident_is_known;
 			is_all &= l->phases[i].resident_change_is_known &&
 				  l->phases[i].resident_after >= 0;
 		}
-	if (!is_any || l->opened_gpu)
+	if (!is_any)
 		return false;
 	tare_emit_table(e, "resident",
 			"CPU  resident: anonymous and files, sampled ten times a second",
@@ -394,18 +408,9 @@ static void add_changes(struct tare_emit *e, const char *key, const void *of)
 	tare_emit_table_end(e);
 }
 
-#define SAMPLED .when = TARE_WHEN(tare_phase_row, resident_is_known)
-
 static const struct tare_column detail_columns[] = {
 	TARE_COLUMN(tare_phase_row, path, "path", NULL, TEXT),
 	TARE_COLUMN(tare_phase_row, pid, "pid", NULL, ID),
-	TARE_COLUMN(tare_phase_row, resident_after, "resident_after_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(tare_phase_row, resident_change, "resident_change_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(tare_phase_row, resident_change_is_known)),
-	TARE_COLUMN(tare_phase_row, resident_most, "resident_most_bytes", NULL, BYTES, SAMPLED),
-	TARE_COLUMN(tare_phase_row, resident_most_t_ns, "resident_most_t_ns", NULL, TIME, SAMPLED),
-	TARE_COLUMN(tare_phase_row, resident_readings, "resident_readings", NULL, COUNT),
 	TARE_NESTED("params", add_parameters),
 	TARE_NESTED("changes", add_changes),
 };

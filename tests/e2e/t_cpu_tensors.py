@@ -3,12 +3,14 @@
 """Tensors in the memory of the CPU: which blocks there are and what made them, against a library that
 looks like PyTorch and against Debian's PyTorch, which says itself what it holds."""
 
+import csv
+import io
 import json
 import os
 import re
 
 from harness import (BUILD, FIXTURES, MIB, PYTHON, ROOT, Skip, case, check, check_equal, check_says, fixture,
-                     main, needs_torch)
+                     main, needs_exec, needs_torch)
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "cpu_tensors.py")
 
@@ -227,7 +229,11 @@ with tare.phase("shrinks"):
     done = box.record([PYTHON, "-c", program], sim=None, timeout=300,
                       env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python")})
     check_equal(done.code, 0, done)
-    found = {p["path"]: p for p in json.loads(box.tare("report", "rec.tare", "--by", "phase", "--json").out)["phases"]}
+    found = {p["path"]: p for p in json.loads(box.tare("report", "rec.tare", "--by", "phase", "--json").out)["rows"]}
+    in_csv = {p["path"]: p for p in csv.DictReader(io.StringIO(box.tare("report", "rec.tare", "--by", "phase", "--csv").out))}
+    check_equal({name: row["resident_change_bytes"] for name, row in in_csv.items()},
+                {name: "" if row["resident_change_bytes"] is None else str(row["resident_change_bytes"])
+                 for name, row in found.items()})
     grows, short, shrinks = (found[name] for name in ("grows", "short", "shrinks"))
     check(abs(grows["resident_change_bytes"] - 64 * MIB) < 2 * MIB, grows)
     check(abs(shrinks["resident_change_bytes"] + 64 * MIB) < 2 * MIB, shrinks)
@@ -236,6 +242,27 @@ with tare.phase("shrinks"):
                                         "resident_readings")], [None, None, None, 0])
     out = box.tare("report", "rec.tare", "--by", "phase").out
     check_says(out, "CPU  resident", "sampled ten times a second", "RESIDENT AFTER", "MOST", "no reading fell into")
+
+
+@case
+def what_was_resident_of_a_gpu_program_is_shown_where_it_is_much(box):
+    """What the driver itself takes there says little of a phase."""
+    needs_exec()
+    program = """
+import ctypes, time, tare
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+time.sleep(.5)
+with tare.phase("loads"):
+    kept = bytearray(b"x") * (%d << 20)
+    time.sleep(.5)
+"""
+    for mibs, is_shown in (96, True), (8, False):
+        box.record([PYTHON, "-c", program % mibs], options=("-f",), env={"PYTHONPATH": os.path.join(ROOT, "python")})
+        check(box.report()["opened_gpu"], "no GPU was opened")
+        out = box.tare("report", "rec.tare", "--by", "phase").out
+        check_equal("CPU  resident" in out, is_shown, out)
+        check_says(out, "GPU 0", "loads")
 
 
 @case
