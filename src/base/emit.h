@@ -109,6 +109,7 @@ struct tare_column {
 	size_t when; /* TARE_WHEN: the bool that must be true, else the field is not known */
 	bool is_sum; /* tare_emit_sum adds the fields of all rows up */
 	bool is_quiet; /* text: dimmed where there are colours, and left out first where a screen is too narrow */
+	bool is_whole; /* text: a figure with words, which means nothing when it is cut; it is left out rather */
 	bool is_main;         /* text: what the table is about, left out last */
 	bool is_blank;        /* people: nothing, and not "–", where it is not known */
 	unsigned char digits; /* of a NUMBER, for people, behind the point; 0: two */

@@ -133,14 +133,45 @@ static size_t bytes_of(const char *text, size_t columns)
 	return i;
 }
 
-static void add_cell(struct tare_str *out, const char *cell, size_t width)
+static void add_cell(struct tare_str *out, const char *cell, const struct tare_text_width *w)
 {
-	if (tare_str_columns(cell) > width && width) {
-		tare_str_add_n(out, cell, bytes_of(cell, width - 1));
-		tare_str_add(out, "…");
-	} else {
+	size_t columns = tare_str_columns(cell);
+	size_t tail = w->is_cut_inside && w->shown ? w->shown / 2 : 0;
+
+	if (columns <= w->shown || !w->shown) {
 		tare_str_add(out, cell);
+		return;
 	}
+	tare_str_add_n(out, cell, bytes_of(cell, w->shown - 1 - tail));
+	tare_str_add(out, "…");
+	tare_str_add(out, cell + bytes_of(cell, columns - tail));
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Are there two cells of a column that differ, and not as far as they are shown when they are cut at the end? */
+static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
+{
+	const struct tare_emit_text_rows *rows = t->text;
+	size_t shown = rows->widths[column].shown, count = 0;
+	const char **cells = tare_arena_alloc(&t->arena, (rows->count + 1) * sizeof(*cells));
+
+	if (rows->widths[column].widest <= shown || !shown)
+		return false;
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].cells && tare_str_columns(rows->rows[i].cells[column]) > shown)
+			cells[count++] = rows->rows[i].cells[column];
+	qsort(cells, count, sizeof(*cells), by_bytes);
+	for (size_t i = 1; i < count; i++) {
+		size_t bytes = bytes_of(cells[i], shown - 1);
+
+		if (strcmp(cells[i - 1], cells[i]) && !strncmp(cells[i - 1], cells[i], bytes))
+			return true;
+	}
+	return false;
 }
 
 /* Blanks at the end of a line are left out. */
@@ -170,7 +201,7 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 			tare_str_add_repeat(&line, " ", pending);
 			pending = 0;
 		}
-		add_cell(&line, cells[c], width);
+		add_cell(&line, cells[c], &t->text->widths[c]);
 		if (t->columns[c].kind == TARE_COL_TEXT)
 			pending += pad;
 	}
@@ -278,6 +309,9 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	t->text->heads = make_cells(t, NULL);
 	left_out = tare_text_fit(e, t);
 	total = tare_text_total(t);
+	for (size_t c = 0; c < t->column_count; c++)
+		t->text->widths[c].is_cut_inside =
+			tare_text_is_shown(t, c) && is_alike_when_cut(t, c);
 	if (t->title)
 		draw_title(e, t, total);
 	if (t->series)

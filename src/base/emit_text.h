@@ -18,6 +18,7 @@ struct tare_text_width {
 	size_t word;   /* … and of the longest word in it */
 	size_t widest; /* of its other cells */
 	bool is_left_out;
+	bool is_cut_inside; /* what is cut at its end would not be told apart */
 };
 
 struct tare_emit_text_rows {

@@ -5,9 +5,9 @@
 /* Down to which a text is cut: the label of a row while there is another way, and then; other texts. */
 enum { LEAST_LABEL = 24, NARROW_LABEL = 12, LEAST_TEXT = 8 };
 
-static bool is_text(const struct tare_emit_table *t, size_t column)
+static bool may_be_cut(const struct tare_emit_table *t, size_t column)
 {
-	return t->columns[column].kind == TARE_COL_TEXT;
+	return t->columns[column].kind == TARE_COL_TEXT && !t->columns[column].is_whole;
 }
 
 size_t tare_text_total(const struct tare_emit_table *t)
@@ -82,7 +82,7 @@ static void cut_texts(struct tare_emit_table *t, size_t limit)
 		size_t best = label;
 
 		for (size_t c = label + 1; c < t->column_count; c++)
-			if (tare_text_is_shown(t, c) && is_text(t, c) &&
+			if (tare_text_is_shown(t, c) && may_be_cut(t, c) &&
 			    (best == label ||
 			     t->text->widths[c].shown > t->text->widths[best].shown))
 				best = c;
@@ -98,7 +98,7 @@ static void cut_label(struct tare_emit_table *t, size_t limit, size_t least)
 {
 	size_t label = first_shown(t);
 
-	if (label < t->column_count && is_text(t, label))
+	if (label < t->column_count && may_be_cut(t, label))
 		narrow(&t->text->widths[label], excess(t, limit), least);
 }
 

@@ -64,14 +64,14 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, constant, "constant", "CONSTANT", TEXT),
-	TARE_COLUMN(row, measured, NULL, "measured", TEXT),
+	TARE_COLUMN(row, measured, NULL, "measured", TEXT, .is_whole = true),
 	TARE_COLUMN(row, state, "state", NULL, TEXT),
 	TARE_COLUMN(row, value, "value", NULL, COUNT, .when = TARE_WHEN(row, has_value)),
 	TARE_COLUMN(row, text, "text", NULL, TEXT),
 	TARE_COLUMN(row, low, "low", NULL, COUNT, RANGE),
 	TARE_COLUMN(row, high, "high", NULL, COUNT, RANGE),
 	TARE_COLUMN(row, readings, "readings", NULL, COUNT, .when = TARE_WHEN(row, is_measured)),
-	TARE_COLUMN(row, profile, NULL, "profile", TEXT),
+	TARE_COLUMN(row, profile, NULL, "profile", TEXT, .is_whole = true),
 	TARE_COLUMN(row, profile_value, "profile_value", NULL, COUNT,
 		    .when = TARE_WHEN(row, has_profile_value)),
 	TARE_COLUMN(row, profile_text, "profile_text", NULL, TEXT),

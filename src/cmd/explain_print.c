@@ -32,14 +32,14 @@ static const struct tare_column data_columns[] = {
 static const struct tare_column columns_now[] = {
 	TARE_COLUMN(row, tool, NULL, "TOOL", TEXT),
 	TARE_COLUMN(row, bytes, NULL, "SHOWS", BYTES, KNOWN),
-	TARE_COLUMN(row, prints, NULL, "AS IT PRINTS", TEXT),
+	TARE_COLUMN(row, prints, NULL, "AS IT PRINTS", TEXT, .is_whole = true),
 	TARE_COLUMN(row, rows, NULL, "BY THE LEDGER", BYTES, .when = TARE_WHEN(row, has_rows)),
 };
 
 static const struct tare_column columns_course[] = {
 	TARE_COLUMN(row, tool, NULL, "TOOL", TEXT),
 	TARE_COLUMN(row, bytes, NULL, "THEN", BYTES, KNOWN),
-	TARE_COLUMN(row, prints, NULL, "AS IT PRINTS", TEXT),
+	TARE_COLUMN(row, prints, NULL, "AS IT PRINTS", TEXT, .is_whole = true),
 	TARE_COLUMN(row, most, NULL, "MAXIMUM", BYTES, .when = TARE_WHEN(row, has_most)),
 	TARE_COLUMN(row, sampled, NULL, "AT 1 HZ", BYTES, .when = TARE_WHEN(row, has_sampled)),
 };

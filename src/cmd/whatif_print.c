@@ -25,7 +25,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, driver_allocs, "driver_allocs", "ALLOCS", COUNT),
 	TARE_COLUMN(row, driver_frees, "driver_frees", "FREES", COUNT),
 	TARE_COLUMN(row, ooms, "oom", NULL, COUNT),
-	TARE_COLUMN(row, end, "runs_out", "RUNS OUT", TEXT, .is_blank = true),
+	TARE_COLUMN(row, end, "runs_out", "RUNS OUT", TEXT, .is_blank = true, .is_whole = true),
 };
 
 static bool is_unsure(const struct tare_whatif_case *c)

@@ -16,7 +16,7 @@ static const struct tare_column columns[] = {
 
 static const struct tare_column exact_columns[] = {
 	TARE_COLUMN(tare_extent_exact, t_ns, "t_ns", NULL, TIME),
-	TARE_COLUMN(tare_extent_exact, at, "at", "AT", TEXT),
+	TARE_COLUMN(tare_extent_exact, at, "at", "AT", TEXT, .is_whole = true),
 	TARE_COLUMN(tare_extent_exact, what, "what", "WHAT", TEXT),
 	TARE_COLUMN(tare_extent_exact, device, "device", "GPU", ID,
 		    .unknown = TARE_UNKNOWN_NEGATIVE),

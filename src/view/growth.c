@@ -51,7 +51,7 @@ struct shown {
 static const struct tare_column shown_columns[] = {
 	TARE_COLUMN(shown, where, "where", "WHERE",
 		    TEXT), /* first: on a narrow screen it is cut, and not left out */
-	TARE_COLUMN(shown, rate, "rate", "GROWS BY", TEXT),
+	TARE_COLUMN(shown, rate, "rate", "GROWS BY", TEXT, .is_whole = true),
 	TARE_COLUMN(shown, of.since_ns, "since", "SINCE", TIME),
 	TARE_COLUMN(shown, of.bytes, "bytes", "SO FAR", BYTES),
 	TARE_COLUMN(shown, of.confidence, "sure", "SURE", PERCENT),

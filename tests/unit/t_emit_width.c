@@ -103,3 +103,73 @@ TEST(what_goes_to_a_file_is_whole)
 	CHECK_HAS(tare_str_text(&out), "large network may be");
 	tare_str_free(&out);
 }
+
+struct growing {
+	const char *where, *rate;
+	int64_t bytes;
+};
+
+static const struct tare_column growing_columns[] = {
+	TARE_COLUMN(growing, where, "where", "WHERE", TEXT),
+	TARE_COLUMN(growing, rate, "rate", "GROWS BY", TEXT, .is_whole = true),
+	TARE_COLUMN(growing, bytes, "bytes", "SO FAR", BYTES, .is_main = true),
+};
+
+static void show_growing(struct tare_str *out, const struct growing *rows_of, size_t count,
+			 int width)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	e.style.width = width;
+	e.style.is_screen = true;
+	tare_emit_table(&e, "rows", "what grows", TARE_COLUMNS(growing_columns));
+	for (size_t i = 0; i < count; i++)
+		tare_emit_add(&e, &rows_of[i]);
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+}
+
+TEST(a_figure_with_words_is_whole_or_not_there)
+{
+	static const struct growing row = { "a/folder/of/a/library.py:1234 in a_function",
+					    "513.9 KiB a step", 58 << 20 };
+
+	for (int width = 16; width <= 80; width++) {
+		struct tare_str out = { 0 };
+
+		show_growing(&out, &row, 1, width);
+		CHECK_INT(strstr(tare_str_text(&out), "GROWS") != NULL,
+			  strstr(tare_str_text(&out), "513.9 KiB a step") != NULL);
+		if (width >= 40)
+			CHECK_HAS(tare_str_text(&out), "513.9 KiB a step");
+		tare_str_free(&out);
+	}
+}
+
+/* Names that end in different ways are cut inside; names that begin so are cut at the end, as people read them. */
+TEST(what_is_cut_can_be_told_apart)
+{
+	static const struct growing same_begin[] = {
+		{ "decoder.layers.attention.weight", "1 MiB a step", 2 << 20 },
+		{ "decoder.layers.attention.bias", "2 MiB a step", 1 << 20 },
+		{ "größe.größe.größe.größe.größe.a", "2 MiB a step", 1 << 20 },
+		{ "größe.größe.größe.größe.größe.b", "2 MiB a step", 1 << 20 },
+	};
+	static const struct growing same_end[] = {
+		{ "first.of.all.the.layers.weight", "1 MiB a step", 2 << 20 },
+		{ "second.of.all.the.layers.weight", "2 MiB a step", 1 << 20 },
+	};
+	struct tare_str out = { 0 };
+
+	show_growing(&out, same_begin, 4, 40);
+	CHECK_HAS(tare_str_text(&out), "decoder.la…ion.weight ");
+	CHECK_HAS(tare_str_text(&out), "decoder.la…ntion.bias ");
+	CHECK_HAS(tare_str_text(&out), "größe.a ");
+	CHECK_HAS(tare_str_text(&out), "größe.b ");
+	tare_str_free(&out);
+	show_growing(&out, same_end, 2, 40);
+	CHECK_HAS(tare_str_text(&out), "first.of");
+	CHECK_HAS(tare_str_text(&out), "second.of.all.the.la… ");
+	tare_str_free(&out);
+}
