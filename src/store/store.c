@@ -165,6 +165,12 @@ static void add_blocks(struct tare_store *s, uint32_t number, const struct numbe
 	}
 }
 
+static void note_hole(struct tare_store *s, size_t before, size_t behind)
+{
+	s->holes = tare_array_reserve(s->holes, &s->hole_cap, s->hole_nr + 1, sizeof(*s->holes));
+	s->holes[s->hole_nr++] = (struct tare_store_hole){ before, behind };
+}
+
 static void add_segment(struct tare_store *s, const struct tare_segment_file *segment)
 {
 	struct numbers numbers = { 0 };
@@ -181,6 +187,7 @@ static void add_segment(struct tare_store *s, const struct tare_segment_file *se
 		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found",
 			      segment->path, (unsigned long long)segment->damaged_bytes);
 		add_fault(s, text.data);
+		note_hole(s, s->segment_nr, s->segment_nr + 1);
 	}
 	s->segment_nr++;
 	tare_str_free(&text);
@@ -216,6 +223,8 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 			rc = tare_err_set(err, failed, "%s", fault.text);
 		else
 			add_fault(s, fault.text);
+		if (failed)
+			note_hole(s, s->segment_nr, s->segment_nr);
 		free(path);
 	}
 	s->states = manifest.states;
@@ -255,10 +264,20 @@ void tare_store_close(struct tare_store *s)
 	free(s->kept);
 	tare_extent_list_free(&s->extents);
 	free(s->segments);
+	free(s->holes);
 	free(s->logs);
 	free(s->faults);
 	free(s->folder);
 	free(s);
+}
+
+static void add_time(struct tare_store_damage *damage, uint64_t first, uint64_t last)
+{
+	if (!damage->is_any || first < damage->first)
+		damage->first = first;
+	if (last > damage->last)
+		damage->last = last;
+	damage->is_any = true;
 }
 
 static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks,
@@ -266,12 +285,51 @@ static void count_damaged(const struct tare_store *s, const struct tare_stored_b
 {
 	struct tare_pack bytes = { 0 };
 
-	for (size_t i = 0; i < nr; i++)
-		if (!tare_segment_read(&s->segments[blocks[i].segment], blocks[i].entry, &bytes)) {
-			damage->blocks++;
-			damage->records += head_of(s, &blocks[i])->records;
-		}
+	for (size_t i = 0; i < nr; i++) {
+		const struct tare_segment_block *head = head_of(s, &blocks[i]);
+
+		if (tare_segment_read(&s->segments[blocks[i].segment], blocks[i].entry, &bytes))
+			continue;
+		damage->blocks++;
+		damage->records += head->records;
+		if (head->kind != TARE_SEGMENT_EVENTS)
+			continue;
+		damage->events += head->records;
+		add_time(damage, head->first, head->last);
+	}
 	tare_pack_free(&bytes);
+}
+
+/* Did the log begin behind the hole? Its first record is there then. */
+static bool has_begin(const struct tare_store *s, const struct tare_stored_log *log)
+{
+	for (size_t i = 0; i < log->table_nr; i++)
+		if (head_of(s, &log->tables[i])->position_first <= log->part.begin)
+			return true;
+	for (size_t i = 0; i < log->event_nr; i++)
+		if (head_of(s, &log->events[i])->position_first <= log->part.begin)
+			return true;
+	return false;
+}
+
+/* What of a log may have been in a hole lay between its events on both sides. */
+static void add_hole(const struct tare_store *s, const struct tare_stored_log *log,
+		     const struct tare_store_hole *hole, struct tare_store_damage *damage)
+{
+	uint64_t before = 0, behind = 0;
+
+	for (size_t i = 0; i < log->event_nr; i++) {
+		const struct tare_segment_block *head = head_of(s, &log->events[i]);
+
+		if (log->events[i].segment < hole->before && head->last > before)
+			before = head->last;
+		if (log->events[i].segment >= hole->behind && (!behind || head->first < behind))
+			behind = head->first;
+	}
+	if ((!behind && log->part.is_finished) || (!before && has_begin(s, log)))
+		return;
+	damage->is_uncounted = true;
+	add_time(damage, before, behind ? behind : log->part.last_stamp);
 }
 
 struct tare_store_damage tare_store_check(const struct tare_store *s,
@@ -281,6 +339,8 @@ struct tare_store_damage tare_store_check(const struct tare_store *s,
 
 	count_damaged(s, log->tables, log->table_nr, &damage);
 	count_damaged(s, log->events, log->event_nr, &damage);
+	for (size_t i = 0; i < s->hole_nr; i++)
+		add_hole(s, log, &s->holes[i], &damage);
 	return damage;
 }
 

@@ -41,6 +41,11 @@ struct tare_store {
 	size_t kept_nr;
 	struct tare_extent_list extents;
 	struct tare_manifest_dropped dropped;
+	/* Where a segment, or a part of one, is not there: behind those before `before`, ahead of those from `behind` on. */
+	struct tare_store_hole {
+		size_t before, behind;
+	} * holes;
+	size_t hole_nr, hole_cap;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
 };
@@ -59,6 +64,10 @@ bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *l
 /* Reads all blocks of a log: how many of them are damaged, which a cursor passes over, and how many records they have. */
 struct tare_store_damage {
 	uint64_t blocks, records;
+	uint64_t events;   /* … of them; the others only name what these speak of */
+	bool is_uncounted; /* more may be missing: of segments that are not there */
+	bool is_any;       /* of events; between these stamps, first 0: from the begin of the log */
+	uint64_t first, last;
 };
 struct tare_store_damage tare_store_check(const struct tare_store *s,
 					  const struct tare_stored_log *log);

@@ -92,6 +92,7 @@ struct tare_process {
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
 	bool is_damaged;        /* records are missing, and no LOST record says so … */
 	int64_t damage_from_ns, damage_to_ns; /* … and were made at some time between these */
+	uint64_t damaged_records;             /* how many they are; 0: nobody knows */
 	uint64_t checkpoint_events;   /* events before checkpoint_ns that a checkpoint replaced */
 	int64_t checkpoint_ns;        /* -1: there is no checkpoint */
 	uint64_t checkpoint_position; /* of its log: below, the checkpoint speaks */

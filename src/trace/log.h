@@ -36,6 +36,9 @@ struct tare_log_info {
 	uint64_t last_stamp;
 	uint64_t lag; /* how much older than one before it one of its records may be, in ticks */
 	uint64_t damaged_blocks, damaged_records;
+	bool is_damaged; /* events are missing, between these stamps; first 0: from the begin … */
+	uint64_t damaged_events; /* … so many; 0: nobody knows */
+	uint64_t damaged_first, damaged_last;
 };
 
 /* Of one pass; complete when tare_log_next() has answered END. */

@@ -49,6 +49,10 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.lag = order.lag,
 		.damaged_blocks = damage.blocks,
 		.damaged_records = damage.records,
+		.is_damaged = damage.is_any,
+		.damaged_events = damage.is_uncounted ? 0 : damage.events,
+		.damaged_first = damage.first,
+		.damaged_last = damage.last,
 	};
 	rc = tare_log_load_stored_schema(log, err);
 	tare_schema_layouts(log->schema, &log->cursor.layouts);

@@ -251,6 +251,7 @@ static void spread_damage(struct tare_recording *r)
 			if (!p->is_damaged || p->damage_to_ns < from->public.damage_to_ns)
 				p->damage_to_ns = from->public.damage_to_ns;
 			p->is_damaged = true;
+			p->damaged_records = 0;
 			p->damage_from_ns = p->first_ns;
 		}
 	}
@@ -266,6 +267,7 @@ static void spread_lost(struct tare_recording *r)
 		    !r->processes[i]->folder->lost_in_memory)
 			continue;
 		p->is_damaged = true;
+		p->damaged_records = 0;
 		p->damage_from_ns = p->first_ns;
 		p->damage_to_ns = p->last_ns;
 	}

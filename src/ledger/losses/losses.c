@@ -59,6 +59,7 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 		if (of && of->is_damaged)
 			add(p, (struct tare_loss_fold){ .process = i,
 							.reason = TARE_LOST_DAMAGED,
+							.records = of->damaged_records,
 							.from_ns = of->damage_from_ns,
 							.to_ns = of->damage_to_ns });
 	}
