@@ -11,7 +11,7 @@ out=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
 # shellcheck source=tests/gpu/driver/lib.sh
 . "$here/driver/lib.sh"
-all=(capture compile pools jax nodes train lattice vram calibrate overhead)
+all=(capture compile pools jax nodes threads train lattice vram calibrate overhead)
 
 part_capture() {
 	record_python torch capture64 90 graphs,execs,memory,kept,streams,code,allocations "$here/programs/capture64.py"
@@ -38,6 +38,15 @@ part_nodes() {
 	nodes=$out/graph_nodes.stdout
 	# shellcheck disable=SC2086
 	record_c graph_nodes 30 graphs,execs,memory,kept ${SIM:+kernel kernel+2048B memset memcpy empty}
+}
+
+# On all processors, and on two, where a thread loses its processor inside a call.
+part_threads() {
+	compile address_storm || { skip address_storm "does not compile: $(head -c 200 "$work/address_storm.log")"; return; }
+	record address_storm 60 allocations "$work/address_storm"
+	record address_storm_2 120 allocations taskset -c 0,1 "$work/address_storm"
+	record address_storm_1 120 allocations taskset -c 0 "$work/address_storm"
+	"$tare" report "$out/address_storm_1.tare" --at end
 }
 
 part_train() {
