@@ -11,6 +11,12 @@
 enum { THREADS = 16, ROUNDS = 1500, KEPT_EVERY = 300 };
 
 static CUcontext context;
+static uint64_t rounded_to = 1; /* sizes are multiples of it */
+
+static size_t rounded(uint64_t bytes)
+{
+	return (bytes + rounded_to - 1) / rounded_to * rounded_to;
+}
 
 static void *take_and_give(void *arg)
 {
@@ -20,17 +26,22 @@ static void *take_and_give(void *arg)
 	OK(cuCtxSetCurrent(context));
 	for (int i = 0; i < ROUNDS; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		OK(cuMemAlloc(&at, 1 + (seed >> 40) % (3 * MiB)));
+		OK(cuMemAlloc(&at, rounded(1 + (seed >> 40) % (3 * MiB))));
 		if (i % KEPT_EVERY == 0)
-			OK(cuMemAlloc(&kept, 0xfaceb + (size_t)i));
+			OK(cuMemAlloc(&kept, rounded(0xfaceb + (uint64_t)i)));
 		OK(cuMemFree(at));
 	}
 	return NULL;
 }
 
-int main(void)
+/* With an argument no two blocks share a page of 2 MiB. */
+int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
+
+	(void)argv;
+	if (argc > 1)
+		rounded_to = 2 * MiB;
 
 	open_gpu(0);
 	OK(cuCtxGetCurrent(&context));
