@@ -26,7 +26,8 @@ static const char page_style[] =
 	".scroll{overflow-x:auto}\ntable{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
 	"th,td{padding:.28rem .5rem;border-bottom:1px solid var(--line);text-align:left;white-space:pre;"
 	"vertical-align:top}\n"
-	"th{color:var(--soft);font-weight:600;border-bottom-width:2px}\n.n{text-align:right}\n"
+	"th{color:var(--soft);font-weight:600;border-bottom-width:2px;white-space:normal;vertical-align:bottom}\n"
+	".n{text-align:right}\n"
 	"tbody tr:hover{background:var(--band)}\n"
 	".strong{font-weight:600;background:var(--good)}\n.alarm td{color:var(--bad)}\n.quiet td{color:var(--soft)}\n";
 static const char print_style[] =

@@ -13,12 +13,13 @@ enum { WIDTH = 800, HEIGHT = 120 }; /* of a curve, in units of its own */
 
 const char tare_html_chart_style[] =
 	".bars{display:grid;grid-template-columns:max-content 1fr max-content;gap:.35rem .7rem;align-items:center;"
-	"font-size:.875rem;margin:.6rem 0}\n"
-	".bars .label{max-width:16rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n"
+	"font-size:.875rem;font-variant-numeric:tabular-nums;margin:.6rem 0;padding:0 .5rem}\n"
+	".bars .label{max-width:min(16rem,30vw);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n"
 	".bar{position:relative;height:1.1rem;background:var(--band);border-radius:2px}\n"
 	".bar i{position:absolute;top:0;bottom:0;display:block}\n"
 	".bar b{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--limit)}\n"
-	".keys{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.8125rem;color:var(--soft)}\n"
+	".keys{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.4rem 0 .8rem;padding:0 .5rem;font-size:.8125rem;"
+	"color:var(--soft)}\n"
 	".keys i{display:inline-block;width:.75rem;height:.75rem;margin-right:.35rem;vertical-align:-.05rem;"
 	"border-radius:2px}\n"
 	".course{margin:.4rem 0}.course svg{display:block;width:100%;height:7.5rem;background:var(--band)}\n"
