@@ -13,6 +13,7 @@ skips by raising Skip("why"). Run one by hand with
     tests/e2e/t_output.py CASE          (TARE_E2E_BUILD names the build folder, default build/)
 """
 
+import functools
 import glob
 import json
 import os
@@ -103,10 +104,15 @@ def needs_own_command():
         raise Skip("under an emulator every command is the emulator")
 
 
+@functools.lru_cache(maxsize=None)
+def has_torch():
+    return subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0
+
+
 def needs_torch():
     if WRAPPER:
         raise Skip("the PyTorch here is of another machine")
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+    if not has_torch():
         raise Skip("%s has no PyTorch" % PYTHON)
 
 
