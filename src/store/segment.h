@@ -107,7 +107,8 @@ struct tare_segment_file {
 	size_t count_nr, count_cap;
 	bool has_counts;        /* the footer tells of all kinds that there are */
 	bool is_scanned;        /* the footer was damaged */
-	uint64_t damaged_bytes; /* of the file, in no block: seen only by a scan */
+	uint64_t damaged_bytes; /* of the file, in no block: seen only by a scan, as is … */
+	bool is_cut;            /* … that its end is missing */
 };
 
 /* NOT_FOUND, FORMAT, NEWER, UNSUPPORTED; damage behind the header is no error. */

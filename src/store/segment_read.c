@@ -149,7 +149,7 @@ static void scan(struct tare_segment_file *s, const struct file *f)
 	uint64_t at = sizeof(struct tare_segment_header);
 	struct tare_segment_block head;
 
-	s->is_scanned = true;
+	s->is_scanned = s->is_cut = true;
 	while (at + sizeof(head) <= f->size) {
 		if (!read_head(f, &head, at)) {
 			s->damaged_bytes += STEP;
@@ -159,6 +159,8 @@ static void scan(struct tare_segment_file *s, const struct file *f)
 		at += sizeof(head);
 		if (head.kind != TARE_SEGMENT_FOOTER)
 			add_entry(s, &head, at);
+		else
+			s->is_cut = false;
 		at += head.bytes;
 		at = (at + STEP - 1) / STEP * STEP;
 	}

@@ -183,9 +183,10 @@ static void add_segment(struct tare_store *s, const struct tare_segment_file *se
 	find_schemas(s, segment, &bytes);
 	find_logs(s, segment, &numbers, &bytes);
 	add_blocks(s, (uint32_t)s->segment_nr, &numbers);
-	if (segment->damaged_bytes) {
-		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found",
-			      segment->path, (unsigned long long)segment->damaged_bytes);
+	if (segment->damaged_bytes || segment->is_cut) {
+		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s",
+			      segment->path, (unsigned long long)segment->damaged_bytes,
+			      segment->is_cut ? ", and its end is missing" : "");
 		add_fault(s, text.data);
 		note_hole(s, s->segment_nr, s->segment_nr + 1);
 	}

@@ -224,6 +224,8 @@ static struct tare_store *open_store(struct tare_recording *r, const char *folde
 		tare_recording_add_unread(r, &err);
 	for (size_t i = 0; store && i < store->fault_nr; i++)
 		tare_recording_add_note(r, "%s", store->faults[i]);
+	if (store && store->fault_nr && !r->first_err.code)
+		tare_err_set(&r->first_err, TARE_E_FORMAT, "%s", store->faults[0]);
 	for (size_t i = 0; store && logs && i < store->log_nr; i++)
 		add_name(logs, store->logs[i].part.name, strlen(store->logs[i].part.name));
 	return store;
