@@ -8,11 +8,11 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "ledger/build.h"
+#include "ledger/recording_state.h"
 #include "ledger/state/state.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- events behind a state ---- */
 
@@ -99,98 +99,6 @@ static bool is_usable(const struct behind *b, size_t state)
 	return !b->is_contradicted || (state == 0 && tare_recording_dropped_ns(b->recording) >= 0);
 }
 
-/* ---- what a state names ---- */
-
-static const struct tare_process *process_at(void *arg, int index)
-{
-	return tare_recording_process(arg, index);
-}
-
-static const struct tare_device *device_at(void *arg, int index)
-{
-	return tare_recording_device(arg, index);
-}
-
-static const struct tare_line_stack *python_of(void *arg, const struct tare_process *p, uint32_t id)
-{
-	(void)arg;
-	return tare_recording_line_stack(p, id);
-}
-
-static const struct tare_stack *stack_of(void *arg, const struct tare_process *p, uint32_t id)
-{
-	(void)arg;
-	return tare_recording_stack(p, id);
-}
-
-static struct tare_ledger_names names_of(struct tare_recording *recording)
-{
-	return (struct tare_ledger_names){ recording,
-					   tare_recording_process_nr(recording),
-					   tare_recording_device_nr(recording),
-					   process_at,
-					   device_at,
-					   python_of,
-					   stack_of };
-}
-
-/* A state names processes and devices by their numbers, so those it knew must have the same numbers now. */
-static void add_identity(struct tare_str *out, const struct tare_recording *recording)
-{
-	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
-		const struct tare_process *p = tare_recording_process(recording, i);
-
-		tare_str_addf(out, "%d %u-%u\n", (int)p->role, p->pid, p->generation);
-	}
-	tare_str_add_char(out, '\0');
-	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
-		const struct tare_device *d = tare_recording_device(recording, i);
-
-		tare_str_addf(out, "%s %d %s\n", d->uuid, d->nvml_index, d->name);
-	}
-	tare_str_add_char(out, '\0');
-}
-
-/* What is behind the identity, if it is that of this recording, which may have more by now; else NULL. */
-static const char *behind_identity(const struct tare_str *saved, const char *now)
-{
-	const char *at = saved->data, *end = saved->data + saved->len;
-
-	for (int i = 0; i < 2; i++) {
-		size_t n = strnlen(at, (size_t)(end - at));
-
-		if (at + n == end || strncmp(at, now, n) != 0)
-			return NULL;
-		at += n + 1;
-		now += strlen(now) + 1;
-	}
-	return at;
-}
-
-struct loaded {
-	struct tare_str bytes;
-	struct tare_ledger_state state;
-};
-
-static bool load(struct loaded *l, const struct tare_recording *recording, size_t i)
-{
-	struct tare_str identity = { 0 };
-	const char *at = NULL;
-
-	*l = (struct loaded){ 0 };
-	add_identity(&identity, recording);
-	if (tare_recording_read_state(recording, i, &l->bytes))
-		at = behind_identity(&l->bytes, identity.data);
-	tare_str_free(&identity);
-	if (!at) {
-		tare_str_free(&l->bytes);
-		return false;
-	}
-	l->state = (struct tare_ledger_state){ at, l->bytes.len - (size_t)(at - l->bytes.data),
-					       tare_recording_state(recording, i).until_ns };
-	return true;
-}
-
 /* ---- ledgers ---- */
 
 /* The earliest of the moments that somebody wants to know; INT64_MAX: those that a state may lie before anyway. */
@@ -218,11 +126,11 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 {
 	struct behind b = behind_state(recording, i);
 	struct tare_ledger_source source = source_of(&b);
-	struct tare_ledger_names names = names_of(recording);
-	struct loaded l;
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_loaded_state l;
 	bool is_done;
 
-	if (!load(&l, recording, i))
+	if (!tare_loaded_state_read(&l, recording, i))
 		return false;
 	rewind_behind(&b);
 	is_done = tare_ledger_resume(&source, opts, &l.state, &names, instants, nr, out) == 0;
@@ -268,21 +176,23 @@ static bool reach_further(void *arg)
 
 /* The newest state before `first` that is there, and whose number is not that of the newest; false: none is, and all is read. */
 static bool find_before(struct tare_recording *recording, int64_t first, struct behind *b,
-			struct loaded *l)
+			struct tare_loaded_state *l)
 {
 	size_t nr = tare_recording_state_nr(recording), i = nr - 1;
 
 	*b = (struct behind){ .recording = recording, .known.until_ns = INT64_MIN };
-	*l = (struct loaded){ 0 };
+	*l = (struct tare_loaded_state){ 0 };
 	for (size_t k = nr; k < nr + tare_recording_kept_nr(recording); k++)
-		if (tare_recording_state(recording, k).until_ns == first && load(l, recording, k)) {
+		if (tare_recording_state(recording, k).until_ns == first &&
+		    tare_loaded_state_read(l, recording, k)) {
 			*b = behind_state(recording, k);
 			b->until_ns = first; /* what came next went */
 			b->until_state = nr;
 			return true;
 		}
 	while (i-- > 0) {
-		if (tare_recording_state(recording, i).until_ns > first || !load(l, recording, i))
+		if (tare_recording_state(recording, i).until_ns > first ||
+		    !tare_loaded_state_read(l, recording, i))
 			continue;
 		*b = behind_state(recording, i);
 		set_until(b, i + 1);
@@ -299,11 +209,11 @@ static bool resume_twice(struct tare_recording *recording, const struct tare_led
 	size_t newest = tare_recording_state_nr(recording) - 1;
 	struct behind then, last = behind_state(recording, newest);
 	struct tare_ledger_source source_then = source_of(&then), source_last = source_of(&last);
-	struct tare_ledger_names names = names_of(recording);
-	struct loaded l_then, l_last;
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_loaded_state l_then, l_last;
 	bool is_done = false, has_state;
 
-	if (!load(&l_last, recording, newest))
+	if (!tare_loaded_state_read(&l_last, recording, newest))
 		return false;
 	has_state = find_before(recording, first_of(instants, nr), &then, &l_then);
 	if (has_state || tare_recording_dropped_ns(recording) < 0) {
@@ -436,11 +346,11 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 {
 	struct behind b = behind_state(recording, from);
 	struct tare_ledger_source source = source_of(&b);
-	struct tare_ledger_names names = names_of(recording);
-	struct loaded l;
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_loaded_state l;
 	bool is_saved;
 
-	if (!load(&l, recording, from))
+	if (!tare_loaded_state_read(&l, recording, from))
 		return false;
 	rewind_behind(&b);
 	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out, extents) == 0 &&
@@ -455,10 +365,10 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t unti
 {
 	struct tare_ledger_source source = { next, rewind_to_start, recording, outline };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
-	struct tare_ledger_names names = names_of(recording);
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	size_t begin;
 
-	add_identity(out, recording);
+	tare_ledger_add_identity(out, recording);
 	begin = out->len;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;) {
 		if (tare_recording_state(recording, i).until_ns >= until_ns)
