@@ -207,7 +207,7 @@ static int write_time(FILE *out, struct tare_str *text, struct tare_recording *r
 	tare_emit_open(&e, "degraded", '[');
 	for (int i = 0; i < tare_recording_note_nr(recording); i++)
 		say_degraded(&e, tare_recording_note(recording, i));
-	if (tare_recording_dropped_ns(recording) >= 0)
+	if (rows.is_cut)
 		say_degraded(&e, "calls whose events went to keep the recording under its cap are "
 				 "not counted here");
 	tare_emit_close(&e);

@@ -289,9 +289,17 @@ static int load(struct tare_fold *f, const struct tare_ledger_state *from,
 		tare_fold_end(f);
 		return TARE_E_FORMAT;
 	}
+	f->is_from_state = from != NULL;
 	if (from)
 		tare_phases_count_watched(&f->parts->phases, f);
 	return 0;
+}
+
+int tare_fold_of_state(struct tare_fold *f, const struct tare_ledger_state *from,
+		       const struct tare_ledger_names *names)
+{
+	set_up(f, NULL, &defaults);
+	return load(f, from, names);
 }
 
 static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,

@@ -2,40 +2,46 @@
 #include "ledger/driver_time.h"
 
 #include "base/array.h"
+#include "ledger/recording_state.h"
 #include "ledger/run.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A recording has some dozens of pairs of account and entry point: looking through them is quick. */
-static struct tare_time_row *row_of(struct tare_time_rows *out, enum tare_account account,
-				    const char *api)
+/* The row of all processes. */
+static struct tare_time_row *row_of(struct tare_time_rows *out, const struct tare_time_row *like)
 {
 	for (size_t i = 0; i < out->count; i++)
-		if (out->rows[i].account == account && !strcmp(out->rows[i].api, api))
+		if (out->rows[i].account == like->account && !strcmp(out->rows[i].api, like->api))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
 	out->rows[out->count] =
-		(struct tare_time_row){ .account = account, .api = api, .longest_ns = -1 };
+		(struct tare_time_row){ .account = like->account,
+					.api = tare_arena_strdup(&out->memory, like->api),
+					.longest_ns = -1 };
 	return &out->rows[out->count++];
 }
 
-static void add_call(struct tare_time_rows *out, const struct tare_event *e)
+static bool is_longer(const struct tare_time_row *x, const struct tare_time_row *than)
 {
-	unsigned class = e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
-	enum tare_account account =
-		class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER;
-	struct tare_time_row *row = row_of(out, account, e->api);
-	int64_t ns = e->end_ns - e->begin_ns;
+	if (x->longest_ns != than->longest_ns)
+		return x->longest_ns > than->longest_ns;
+	return x->longest_at_ns < than->longest_at_ns;
+}
 
-	row->calls++;
-	row->total_ns += ns;
-	if (ns <= row->longest_ns)
+static void add_row(struct tare_time_rows *out, const struct tare_time_row *row)
+{
+	struct tare_time_row *to = row_of(out, row);
+
+	to->calls += row->calls;
+	to->total_ns += row->total_ns;
+	if (!is_longer(row, to))
 		return;
-	row->longest_ns = ns;
-	row->longest_at_ns = e->begin_ns;
-	row->longest_name = e->name;
+	to->longest_ns = row->longest_ns;
+	to->longest_at_ns = row->longest_at_ns;
+	to->longest_name =
+		row->longest_name ? tare_arena_strdup(&out->memory, row->longest_name) : NULL;
 }
 
 static int compare(const void *a, const void *b)
@@ -47,53 +53,100 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->api, y->api);
 }
 
-void tare_driver_time_build(const struct tare_ledger_source *source,
-			    const struct tare_time_opts *opts, struct tare_time_rows *out)
+static void make_rows(const struct tare_call_times_part *calls, int64_t pid,
+		      struct tare_time_rows *out)
 {
-	struct tare_event e;
-
-	*out = (struct tare_time_rows){ 0 };
-	source->rewind(source->arg);
-	while (source->next(source->arg, &e)) {
-		/* The call of an UNDO was counted with its DEL. */
-		if ((e.kind != TARE_KIND_EVENT && e.kind != TARE_KIND_POOL) || !e.api ||
-		    e.end_ns > opts->until_ns)
-			continue;
-		if (e.kind == TARE_KIND_EVENT && e.rec.event->effect == TARE_EFFECT_UNDO)
-			continue;
-		if (opts->pid < 0 || (e.process && (int64_t)e.process->pid == opts->pid))
-			add_call(out, &e);
-	}
+	for (size_t i = 0; i < calls->count; i++)
+		if (pid < 0 || (int64_t)calls->items[i].process->pid == pid)
+			add_row(out, &calls->items[i].row);
 	if (out->count)
 		qsort(out->rows, out->count, sizeof(*out->rows), compare);
 }
 
-static bool next_of_recording(void *arg, struct tare_event *e)
+/* ---- what a state knows, and what came behind it ---- */
+
+/* The i-th state, if it knows of every call before it. */
+static bool load(struct tare_fold *f, struct tare_recording *recording, size_t i)
 {
-	return tare_recording_next(arg, e);
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_loaded_state l;
+	bool is_there;
+
+	if (!tare_loaded_state_read(&l, recording, i))
+		return false;
+	is_there = tare_fold_of_state(f, &l.state, &names) == 0;
+	tare_str_free(&l.bytes);
+	if (is_there && !f->parts->call_times.is_whole) {
+		tare_fold_end(f);
+		is_there = false;
+	}
+	return is_there;
 }
 
-static void rewind_recording(void *arg)
+/* The newest that is no later than `until`. Those of moments whose events went are older than the others. */
+static bool load_newest(struct tare_fold *f, struct tare_recording *recording, int64_t until,
+			struct tare_recording_state *known)
 {
-	tare_recording_rewind(arg);
+	size_t nr = tare_recording_state_nr(recording);
+	size_t all = nr + tare_recording_kept_nr(recording);
+
+	for (size_t n = 0; n < all; n++) {
+		size_t i = n < nr ? nr - 1 - n : nr + all - 1 - n;
+
+		*known = tare_recording_state(recording, i);
+		if (known->until_ns <= until && load(f, recording, i))
+			return true;
+	}
+	*known = (struct tare_recording_state){ 0 };
+	return false;
+}
+
+static bool is_known(const struct tare_recording *recording, const struct tare_event *e,
+		     const struct tare_recording_state *known)
+{
+	uint32_t segment = tare_recording_segment(recording);
+
+	return segment && segment <= known->number && e->at_ns <= known->until_ns;
+}
+
+static void add_calls(struct tare_call_times_part *calls, struct tare_recording *recording,
+		      const struct tare_recording_state *known, int64_t until)
+{
+	static const uint16_t kinds[] = { TARE_KIND_EVENT, TARE_KIND_POOL };
+	struct tare_event e;
+
+	tare_recording_want(recording, kinds, sizeof(kinds) / sizeof(kinds[0]));
+	tare_recording_skip(recording, known->number ? known : NULL);
+	tare_recording_rewind(recording);
+	while (tare_recording_next(recording, &e))
+		if (e.end_ns <= until && !is_known(recording, &e, known))
+			tare_call_times_add(calls, &e);
+	tare_recording_skip(recording, NULL);
+	tare_recording_want(recording, NULL, 0);
 }
 
 void tare_driver_time_of_recording(struct tare_recording *recording,
 				   const struct tare_time_opts *opts, struct tare_time_rows *out)
 {
-	const struct tare_ledger_source source = { .next = next_of_recording,
-						   .rewind = rewind_recording,
-						   .arg = recording };
-	static const uint16_t calls[] = { TARE_KIND_EVENT, TARE_KIND_POOL };
+	int64_t dropped = tare_recording_dropped_ns(recording);
+	struct tare_recording_state known = { 0 };
+	struct tare_fold f;
+	/* Of a call that began before a state and ended behind it the state has all, so events tell better up to a moment. */
+	bool has_state = (dropped >= 0 || opts->until_ns == INT64_MAX) &&
+			 load_newest(&f, recording, opts->until_ns, &known);
 
-	tare_recording_want(recording, calls, sizeof(calls) / sizeof(calls[0]));
-	rewind_recording(recording);
-	tare_driver_time_build(&source, opts, out);
-	tare_recording_want(recording, NULL, 0);
+	if (!has_state)
+		tare_fold_of_state(&f, NULL, NULL);
+	*out = (struct tare_time_rows){ 0 };
+	out->is_cut = known.until_ns < dropped && known.until_ns < opts->until_ns;
+	add_calls(&f.parts->call_times, recording, &known, opts->until_ns);
+	make_rows(&f.parts->call_times, opts->pid, out);
+	tare_fold_end(&f);
 }
 
 void tare_driver_time_free(struct tare_time_rows *rows)
 {
 	free(rows->rows);
+	tare_arena_free(&rows->memory);
 	*rows = (struct tare_time_rows){ 0 };
 }

@@ -2,7 +2,8 @@
 #ifndef TARE_LEDGER_DRIVER_TIME_H
 #define TARE_LEDGER_DRIVER_TIME_H
 
-#include "ledger/build.h"
+#include "base/arena.h"
+#include "ledger/account.h"
 
 /*
  * Where the program waited for the driver: one row per account and entry point. It answers why the
@@ -21,6 +22,8 @@ struct tare_time_row {
 struct tare_time_rows {
 	struct tare_time_row *rows; /* the longest total first */
 	size_t count, cap;
+	struct tare_arena memory; /* names */
+	bool is_cut; /* calls whose events went are missing, because no state knows of them */
 };
 
 struct tare_time_opts {
@@ -28,9 +31,8 @@ struct tare_time_opts {
 	int64_t until_ns; /* calls that ended by then; INT64_MAX: all */
 };
 
-/* Names in the rows belong to the source. */
-void tare_driver_time_build(const struct tare_ledger_source *source,
-			    const struct tare_time_opts *opts, struct tare_time_rows *out);
+/* Of calls whose events went to keep a cap, states tell. The caller frees the rows. */
+struct tare_recording;
 void tare_driver_time_of_recording(struct tare_recording *recording,
 				   const struct tare_time_opts *opts, struct tare_time_rows *out);
 void tare_driver_time_free(struct tare_time_rows *rows);

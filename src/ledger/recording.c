@@ -366,6 +366,8 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t unti
 	struct tare_ledger_source source = { next, rewind_to_start, recording, outline };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
 	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	bool has_all = tare_recording_dropped_ns(recording) < 0;
+	struct tare_ledger_kept kept;
 	size_t begin;
 
 	tare_ledger_add_identity(out, recording);
@@ -378,7 +380,10 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t unti
 		tare_extent_list_free(extents);
 		tare_str_cut(out, begin);
 	}
+	kept = kept_of(recording);
+	opts.kept = has_all ? NULL : &kept;
 	tare_recording_rewind(recording);
 	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out, extents);
-	return tare_recording_dropped_ns(recording) < 0 ? 0 : tare_recording_state_nr(recording);
+	free((void *)kept.devices);
+	return has_all ? 0 : tare_recording_state_nr(recording);
 }

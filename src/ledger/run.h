@@ -33,6 +33,10 @@ void tare_fold_run_to_end(struct tare_fold *f);
 void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
 			      struct tare_ledger *out);
 
+/* What a state says, or what there is before the first event (NULL), without any event behind it. */
+int tare_fold_of_state(struct tare_fold *f, const struct tare_ledger_state *from,
+		       const struct tare_ledger_names *names);
+
 /* two_folds.c: a fold of a moment before the state that `later` went on from, which has not run yet */
 int tare_fold_begin_before(struct tare_fold *f, const struct tare_ledger_span *span,
 			   const struct tare_ledger_opts *opts,

@@ -437,6 +437,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
+	tare_parts_comes(f, e);
 	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
 		tare_parts_refused(f, f->devices[device], e);
 	if (is_late(f, e, device)) {

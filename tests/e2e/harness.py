@@ -196,11 +196,15 @@ class Box:
         check_balance(report, at)
         return report
 
-    def events(self, rec="rec.tare"):
-        """The records of calls (kinds event and pool), as tare dump --json writes them; `api` is a name."""
+    def records(self, rec="rec.tare"):
+        """All records, as tare dump --json writes them."""
         done = self.tare("dump", rec, "--json")
         check_equal(done.code, 0, done)
-        records = [json.loads(line) for line in done.out.splitlines()]
+        return [json.loads(line) for line in done.out.splitlines()]
+
+    def events(self, rec="rec.tare"):
+        """Those of calls (kinds event and pool); `api` is a name."""
+        records = self.records(rec)
         # A thread's lane may reach the log after that of another, which used a name that it wrote.
         names = {(r["log"], r["id"]): r["text"] for r in records if r.get("kind") == "string"}
         events = [r for r in records if r.get("kind") in ("event", "pool") and r["api"]]

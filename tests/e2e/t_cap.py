@@ -126,6 +126,35 @@ def make_states(box, rec, cap_of):
 
 
 @case
+def driver_time_is_that_of_all_calls(box):
+    """Also of those whose events went: as the stamps of each call's begin and end add up."""
+    box.record(fixture("e2e_steps"), input=b"alloc 9000000\nstorm 20\nfree\nthreads 3\nalloc 4096\nquit\n")
+    calls, ticks = {}, 0
+    for event in box.events():
+        if event.get("effect") != "undo":
+            calls[event["api"]] = calls.get(event["api"], 0) + 1
+            ticks += event["ticks"]
+    clocks = [r for r in box.records() if r.get("kind") == "clock"]
+    total = ticks * (clocks[-1]["monotonic_ns"] - clocks[0]["monotonic_ns"]) / (clocks[-1]["ticks"] - clocks[0]["ticks"])
+    report = ("report", "rec.tare", "--cost", "time", "--json")
+    whole = box.tare(*report).out
+    rows_of = json.loads(whole)["rows"]
+    check(abs(sum(row["driver_ns"] for row in rows_of) - total) < total / 50, total, rows_of)
+    check_equal({api: sum(row["calls"] for row in rows_of if row["call"] == api) for api in calls}, calls)
+    check_equal(box.tare("compact", "rec.tare").code, 0)
+    check_equal(box.tare(*report).out, whole)
+    box.drop_events()
+    check_equal(box.events(), [])
+    check_equal(box.tare(*report).out, whole)
+    for name in os.listdir(box.path("rec.tare")):
+        if name.endswith(".state"):
+            os.truncate(box.path("rec.tare", name), 100)
+    less = json.loads(box.tare(*report).out)
+    check_equal(less["rows"], [])
+    check_says(less["degraded"][0], "not counted here")
+
+
+@case
 def of_moments_whose_events_went_what_is_known_is_told(box):
     needs_exec()
     states = make_states(box, "whole.tare", lambda size: size * 5 // 4)
@@ -140,6 +169,9 @@ def of_moments_whose_events_went_what_is_known_is_told(box):
         was, is_ = [box.tare("report", rec, "--at", "%dns" % t, "--json") for rec in ("whole.tare", "less.tare")]
         check_equal(is_.code, 0, is_)
         check_equal(is_.out, was.out.replace("whole.tare", "less.tare"), t)
+        was, is_ = [box.tare("report", rec, "--at", "%dns" % t, "--cost", "time", "--json") for rec in ("whole.tare", "less.tare")]
+        check_equal(is_.out, was.out, t)
+    check_equal(box.tare("report", "less.tare", "--cost", "time").out, box.tare("report", "whole.tare", "--cost", "time").out)
     for i in range(40):
         t = dropped * i // 40
         used = box.report("whole.tare", "%dns" % t)["devices"][0]["used_bytes"]

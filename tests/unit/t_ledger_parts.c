@@ -214,6 +214,40 @@ TEST(losses_notice_one_of_no_process)
 	end(&e);
 }
 
+TEST(call_times_notice_one_without_a_call)
+{
+	struct empty e;
+
+	begin(&e);
+	CHECK(e.p->call_times.is_whole);
+	e.p->call_times.items = tare_xcalloc(1, sizeof(*e.p->call_times.items));
+	e.p->call_times.count = 1;
+	e.p->call_times.items[0].process = &e.process;
+	e.p->call_times.items[0].row.api = "cuMemAlloc_v2";
+	CHECK(tare_call_times_check(&e.p->call_times, &e.f));
+	e.p->call_times.items[0].row.calls = 1;
+	CHECK(!tare_call_times_check(&e.p->call_times, &e.f));
+	e.p->call_times.items[0].process = NULL;
+	CHECK(tare_call_times_check(&e.p->call_times, &e.f));
+	end(&e);
+}
+
+TEST(call_times_are_whole_where_no_call_before_is_missing)
+{
+	struct tare_call_times_part p = { 0 };
+	const struct tare_ledger_kept kept = { 0 };
+	struct tare_fold f = { .is_from_state = true };
+
+	tare_call_times_begin(&p, &f); /* of a state that an earlier version saved */
+	CHECK(!p.is_whole);
+	p.is_whole = true;
+	tare_call_times_begin(&p, &f);
+	CHECK(p.is_whole);
+	f = (struct tare_fold){ .kept = &kept };
+	tare_call_times_begin(&p, &f);
+	CHECK(!p.is_whole);
+}
+
 TEST(growth_notices_a_course_of_no_bucket)
 {
 	struct empty e;

@@ -293,6 +293,7 @@ struct tare_fold {
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;
 	bool keeps_history;                  /* for a state that is saved */
+	bool is_from_state;                  /* it goes on from one */
 	struct tare_memory_history *history; /* that was asked for, or NULL */
 	const struct tare_memory_history *history_by_category;
 	const char *lines; /* of tare_ledger_opts, as … */

@@ -111,6 +111,13 @@ static inline void tare_parts_step(const struct tare_fold *f, struct tare_step *
 #include "ledger/parts/parts.def"
 }
 
+/* Told of every event as it comes but blocks of tensors, also if it is to be taken, or was, at another place. */
+static inline void tare_parts_comes(struct tare_fold *f, const struct tare_event *e)
+{
+#define TARE_PART_COMES(name) tare_##name##_comes(&f->parts->name, f, e);
+#include "ledger/parts/parts.def"
+}
+
 static inline void tare_parts_refused(struct tare_fold *f, const struct tare_device_fold *d,
 				      const struct tare_event *e)
 {
