@@ -126,13 +126,16 @@ static void write_logs(const struct drop *d, size_t n, struct tare_segment_write
 }
 
 /* The segment that stands for the first n, in a file under a name of its own. */
-static int write_rest(const struct drop *d, size_t n, uint32_t number, struct tare_err *err)
+static int write_rest(const struct drop *d, size_t n, const struct tare_manifest *now,
+		      struct tare_err *err)
 {
+	uint32_t number = now->dropped.rest;
 	char *path = tare_manifest_path(d->folder, number);
 	struct tare_segment_writer *w;
-	struct tare_str fresh = { 0 };
+	struct tare_str fresh = { 0 }, said = { 0 };
 	int rc;
 
+	tare_manifest_describe(&said, now);
 	tare_str_addf(&fresh, "%s.new", path);
 	unlink(fresh.data);
 	rc = tare_segment_create(&w, fresh.data, number, err);
@@ -140,12 +143,15 @@ static int write_rest(const struct drop *d, size_t n, uint32_t number, struct ta
 		for (size_t i = 0; i < d->store->schema_nr; i++)
 			tare_segment_add_schema(w, d->store->schemas[i].sum,
 						d->store->schemas[i].text);
+		tare_segment_add_manifest(w, said.data, said.len);
 		write_logs(d, n, w);
+		tare_segment_add_manifest(w, said.data, said.len);
 		rc = tare_segment_close(w, err);
 	}
 	if (!rc && rename(fresh.data, path) < 0)
 		rc = tare_err_set(err, TARE_E_IO, "%s cannot be renamed", path);
 	tare_str_free(&fresh);
+	tare_str_free(&said);
 	free(path);
 	return rc;
 }
@@ -210,8 +216,7 @@ static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base
 
 	for (size_t i = 0; i < d->manifest.nr; i++)
 		number = d->manifest.numbers[i] > number ? d->manifest.numbers[i] : number;
-	rc = write_rest(d, n, ++number, err);
-	tare_manifest_add(&now, number);
+	tare_manifest_add(&now, ++number);
 	now.dropped.rest = number;
 	now.dropped.until_ns = base->until_ns;
 	now.dropped.events += events_of(d, n);
@@ -224,6 +229,7 @@ static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base
 	keep_states(d, base->until_ns, &now);
 	for (size_t i = 0; i < d->manifest.extents.nr; i++)
 		tare_extent_add(&now.extents, &d->manifest.extents.items[i]);
+	rc = write_rest(d, n, &now, err);
 	if (!rc)
 		rc = tare_manifest_write(&now, d->folder, err);
 	out->dropped = rc ? 0 : (uint32_t)n;

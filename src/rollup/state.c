@@ -62,6 +62,17 @@ static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
 	       last * share <= fresh->bytes;
 }
 
+/* Nobody is told of them any more, also where segments.json is lost. */
+static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds)
+{
+	for (size_t i = holds; i < m->state_nr; i++) {
+		char *path = tare_manifest_state_path(folder, m->states[i].number);
+
+		unlink(path);
+		free(path);
+	}
+}
+
 /* `holds`: so many of the states that are there are still right. */
 static int save(const char *folder, struct tare_manifest *m, size_t holds,
 		const struct fresh *fresh, int64_t until_ns, const struct tare_str *state,
@@ -69,27 +80,29 @@ static int save(const char *folder, struct tare_manifest *m, size_t holds,
 		struct tare_err *err)
 {
 	bool is_outdated = holds < m->state_nr;
+	int64_t from_ns = holds ? m->states[holds - 1].until_ns : INT64_MIN;
 	uint32_t number = m->numbers[m->nr - 1];
 	char *path = tare_manifest_state_path(folder, number);
-	int rc = tare_state_write(path, number, until_ns, state->data, state->len,
-				  &out->state_bytes, err);
+	struct tare_str told = { 0 };
+	int rc;
 
-	m->state_nr = holds;
-	if (is_outdated)
-		tare_manifest_cut_extents(&m->extents,
-					  holds ? m->states[holds - 1].until_ns : INT64_MIN);
+	tare_manifest_tell_extents(&told, from_ns, extents);
+	rc = tare_state_write(path, number, until_ns,
+			      &(struct tare_state_bytes){ state->data, state->len, told.data,
+							  told.len },
+			      &out->state_bytes, err);
+	remove_states(folder, m, holds);
+	tare_manifest_cut_states(m, from_ns);
 	if (!rc && out->state_bytes * share > fresh->bytes) {
 		unlink(path);
 		rc = is_outdated ? tare_manifest_write(m, folder, err) : 0;
 	} else if (!rc) {
-		tare_manifest_add_state(m, number, until_ns);
-		for (size_t i = 0; i < extents->nr; i++)
-			tare_manifest_add_extent(&m->extents, &extents->items[i]);
-		tare_manifest_age_extents(&m->extents, until_ns);
+		tare_manifest_add_saved(m, number, until_ns, extents);
 		rc = tare_manifest_write(m, folder, err);
 		out->has_state = !rc;
 		out->until_ns = until_ns;
 	}
+	tare_str_free(&told);
 	free(path);
 	return rc;
 }

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "store/manifest_extents.h"
+#include "store/manifest_rebuild.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,25 +85,24 @@ void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t un
 	m->kept[m->kept_nr++] = (struct tare_manifest_state){ number, until_ns };
 }
 
-static int by_number(const void *a, const void *b)
+void tare_manifest_cut_states(struct tare_manifest *m, int64_t from_ns)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	size_t holds = m->state_nr;
 
-	return (x > y) - (x < y);
+	while (holds && m->states[holds - 1].until_ns > from_ns)
+		holds--;
+	if (holds < m->state_nr)
+		tare_manifest_cut_extents(&m->extents, from_ns);
+	m->state_nr = holds;
 }
 
-static void add_all(struct tare_manifest *m, const char *folder)
+void tare_manifest_add_saved(struct tare_manifest *m, uint32_t number, int64_t until_ns,
+			     const struct tare_extent_list *extents)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (tare_manifest_number(entry->d_name))
-			tare_manifest_add(m, tare_manifest_number(entry->d_name));
-	if (dir)
-		closedir(dir);
-	if (m->nr)
-		qsort(m->numbers, m->nr, sizeof(*m->numbers), by_number);
+	tare_manifest_add_state(m, number, until_ns);
+	for (size_t i = 0; i < extents->nr; i++)
+		tare_manifest_add_extent(&m->extents, &extents->items[i]);
+	tare_manifest_age_extents(&m->extents, until_ns);
 }
 
 static bool take(struct tare_manifest *m, const struct tare_json_value *root)
@@ -154,43 +153,66 @@ static void take_dropped(struct tare_manifest *m, const struct tare_json_value *
 	tare_json_get_u64(dropped, "events", &m->dropped.events);
 }
 
+int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len)
+{
+	const struct tare_json_value *root = NULL;
+	struct tare_arena arena = { 0 };
+	uint64_t version = 0;
+	int rc = TARE_E_FORMAT;
+
+	*out = (struct tare_manifest){ 0 };
+	tare_json_parse(&arena, text, len, &root, NULL);
+	if (root && tare_json_get_u64(root, "version", &version) &&
+	    version > TARE_SEGMENT_VERSION) {
+		rc = TARE_E_NEWER;
+	} else if (take(out, root)) {
+		take_states(out, root, "states", tare_manifest_add_state);
+		take_states(out, root, "kept", tare_manifest_add_kept);
+		tare_manifest_read_extents(&out->extents, tare_json_get(root, "in_use"));
+		take_dropped(out, root);
+		rc = 0;
+	}
+	if (rc)
+		tare_manifest_free(out);
+	tare_arena_free(&arena);
+	return rc;
+}
+
+static void take_what_is_there(struct tare_manifest *out, const char *folder, const char *path)
+{
+	struct tare_str fault = { 0 };
+
+	if (tare_manifest_rebuild(out, folder))
+		return;
+	tare_manifest_add_all(out, folder);
+	tare_str_addf(&fault,
+		      "%s is damaged or gone; the segments that lie beside it are read all the "
+		      "same",
+		      path);
+	out->fault = tare_str_steal(&fault);
+}
+
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
 {
 	char *path = join(folder, TARE_STORE_MANIFEST, "");
-	const struct tare_json_value *root = NULL;
-	struct tare_arena arena = { 0 };
-	struct tare_str text = { 0 }, fault = { 0 };
-	uint64_t version = 0;
-	int rc = 0;
+	struct tare_str text = { 0 };
+	int rc = TARE_E_FORMAT;
 
 	*out = (struct tare_manifest){ 0 };
-	if (access(path, F_OK) != 0)
+	if (access(path, F_OK) != 0 && !tare_manifest_is_missed(folder))
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", path);
 	else if (!tare_file_read(&text, path, MANIFEST_MAX, NULL) && text.len)
-		tare_json_parse(&arena, text.data, text.len, &root, NULL);
-	if (root && tare_json_get_u64(root, "version", &version) && version > TARE_SEGMENT_VERSION)
-		rc = tare_err_set(err, TARE_E_NEWER,
-				  "%s is of a newer Tare than this one, which is Tare %s; open it "
-				  "with a newer one",
-				  path, TARE_VERSION);
-	if (!rc && !take(out, root)) {
-		tare_manifest_free(out);
-		add_all(out, folder);
-		tare_str_addf(
-			&fault,
-			"%s is damaged; the segments that lie beside it are read all the same",
-			path);
-		out->fault = tare_str_steal(&fault);
-	}
-	if (!rc && !out->fault) {
-		take_states(out, root, "states", tare_manifest_add_state);
-		take_states(out, root, "kept", tare_manifest_add_kept);
-		tare_manifest_read_extents(&out->extents,
-					   root ? tare_json_get(root, "in_use") : NULL);
-		take_dropped(out, root);
+		rc = tare_manifest_parse(out, text.data, text.len);
+	if (rc == TARE_E_NEWER)
+		tare_err_set(err, TARE_E_NEWER,
+			     "%s is of a newer Tare than this one, which is Tare %s; open it "
+			     "with a newer one",
+			     path, TARE_VERSION);
+	if (rc == TARE_E_FORMAT) {
+		take_what_is_there(out, folder, path);
+		rc = 0;
 	}
 	tare_str_free(&text);
-	tare_arena_free(&arena);
 	free(path);
 	return rc;
 }
@@ -236,7 +258,7 @@ static void describe_states(struct tare_json *j, const char *key,
 	tare_json_close(j);
 }
 
-static void describe(struct tare_str *out, const struct tare_manifest *m)
+void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m)
 {
 	struct tare_json j = { .out = out, .is_pretty = true };
 
@@ -271,7 +293,7 @@ int tare_manifest_write(const struct tare_manifest *m, const char *folder, struc
 	struct tare_str text = { 0 };
 	int rc;
 
-	describe(&text, m);
+	tare_manifest_describe(&text, m);
 	rc = write_synced(fresh, &text);
 	if (!rc && rename(fresh, path) < 0)
 		rc = errno;

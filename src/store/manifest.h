@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/extent.h"
+#include "base/str.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +34,12 @@ struct tare_manifest {
 	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 
-/* NOT_FOUND: there is none; NEWER. */
+/* NOT_FOUND: there is none, nor are there segments that it should name; NEWER. Where it is damaged, files beside it tell. */
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err);
 int tare_manifest_write(const struct tare_manifest *m, const char *folder, struct tare_err *err);
+/* The text of the file, and what it says: 0, FORMAT, NEWER. */
+void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m);
+int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len);
 void tare_manifest_free(struct tare_manifest *m);
 
 char *tare_manifest_path(const char *folder,
@@ -48,6 +52,12 @@ uint32_t tare_manifest_state_number(const char *name);
 void tare_manifest_add(struct tare_manifest *m, uint32_t number);
 void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns);
 void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t until_ns);
+
+/* States behind that moment are no longer right: the next one goes on from the others. */
+void tare_manifest_cut_states(struct tare_manifest *m, int64_t from_ns);
+/* A state that was saved, and what was in use since the one before. */
+void tare_manifest_add_saved(struct tare_manifest *m, uint32_t number, int64_t until_ns,
+			     const struct tare_extent_list *extents);
 
 /* Names in a folder are on the disk after this. 0 or -errno. */
 int tare_manifest_sync_folder(const char *folder);

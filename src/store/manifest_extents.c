@@ -77,6 +77,31 @@ void tare_manifest_write_extents(struct tare_json *j, const struct tare_extent_l
 	tare_json_close(j);
 }
 
+void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns,
+				const struct tare_extent_list *list)
+{
+	struct tare_json j = { .out = out };
+
+	tare_json_open(&j, NULL, '{');
+	tare_json_i64(&j, "from_ns", from_ns);
+	tare_manifest_write_extents(&j, list);
+	tare_json_close(&j);
+}
+
+bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text,
+				size_t size)
+{
+	const struct tare_json_value *root = NULL;
+	struct tare_arena arena = { 0 };
+	bool is_told = size && !tare_json_parse(&arena, text, size, &root, NULL) &&
+		       tare_json_get_i64(root, "from_ns", from_ns);
+
+	if (is_told)
+		tare_manifest_read_extents(out, tare_json_get(root, "in_use"));
+	tare_arena_free(&arena);
+	return is_told;
+}
+
 /* ---- with age ---- */
 
 static size_t count(const struct tare_extent_list *list, bool is_instant)

@@ -13,6 +13,7 @@
  *   header   struct tare_segment_header
  *   blocks   each a struct tare_segment_block and its bytes, which are zeros up to a multiple of 16:
  *            SCHEMA blocks, the text of schemas that logs have (trace/schema_text.h);
+ *            MANIFEST blocks, twice, if it stands for segments that went to keep a cap (manifest_rebuild.h);
  *            of each log that the segment has records of a LOG block (log_part.h), TABLES blocks (what other records
  *            name, in the order of the log; in later segments REPEATED ones instead), EVENTS blocks (everything else, in the order of time)
  *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, and how many records of which kind the
@@ -45,6 +46,8 @@ enum tare_segment_kind {
 	TARE_SEGMENT_FOOTER = 4,
 	TARE_SEGMENT_REPEATED = 6, /* tables of a log that an earlier segment has, too */
 	TARE_SEGMENT_SCHEMA = 5,   /* `log` is its sum, as in the header of a log */
+	TARE_SEGMENT_MANIFEST =
+		7, /* of a segment that stands for others: what segments.json said */
 };
 
 struct tare_segment_block {
@@ -76,6 +79,7 @@ int tare_segment_create(struct tare_segment_writer **out, const char *path, uint
 void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
 			  const struct tare_log_part *part);
 void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const char *text);
+void tare_segment_add_manifest(struct tare_segment_writer *w, const char *text, size_t size);
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
 		      const struct tare_layouts *layouts, const struct tare_block_record *records,
 		      size_t n);

@@ -93,6 +93,14 @@ void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const 
 	write_block(w, &head);
 }
 
+void tare_segment_add_manifest(struct tare_segment_writer *w, const char *text, size_t size)
+{
+	struct tare_segment_block head = { .kind = TARE_SEGMENT_MANIFEST };
+
+	tare_pack_zipped(&w->block, text, size);
+	write_block(w, &head);
+}
+
 static void count(struct tare_segment_writer *w, uint32_t log, uint32_t kind)
 {
 	struct tare_segment_count *c = NULL;

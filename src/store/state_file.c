@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define STATE_MAX (UINT64_C(4) << 30)
+enum { TOLD_MAX = 64 << 20 };
 
 static int write_file(const char *path, const struct tare_state_header *head,
 		      const struct tare_pack *body)
@@ -27,21 +28,23 @@ static int write_file(const char *path, const struct tare_state_header *head,
 	return tare_file_close_synced(fd, rc);
 }
 
-int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const void *state,
-		     size_t size, uint64_t *bytes_written, struct tare_err *err)
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
+		     const struct tare_state_bytes *bytes, uint64_t *bytes_written,
+		     struct tare_err *err)
 {
 	struct tare_state_header head = { .magic = TARE_STATE_MAGIC,
 					  .endian = TARE_ENDIAN_MARK,
 					  .version = TARE_STATE_VERSION,
 					  .number = number,
 					  .until_ns = until_ns,
-					  .size = size };
+					  .size = bytes->size };
 	struct tare_str fresh = { 0 };
 	struct tare_pack body = { 0 };
 	int rc;
 
 	snprintf(head.tool, sizeof(head.tool), "%s", TARE_VERSION);
-	tare_pack_zipped(&body, state, size);
+	tare_pack_zipped(&body, bytes->state, bytes->size);
+	tare_pack_zipped(&body, bytes->told, bytes->told_size);
 	head.sum = tare_checksum(body.data, body.len);
 	head.head_sum = tare_checksum(&head, offsetof(struct tare_state_header, head_sum));
 	tare_str_addf(&fresh, "%s.new", path);
@@ -60,7 +63,7 @@ int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const 
 }
 
 static bool is_sane(const struct tare_state_header *head, const struct tare_str *file,
-		    uint32_t number, int64_t until_ns)
+		    uint32_t number)
 {
 	const char *body = file->data + sizeof(*head);
 
@@ -68,8 +71,25 @@ static bool is_sane(const struct tare_state_header *head, const struct tare_str 
 	       head->endian == TARE_ENDIAN_MARK && head->version == TARE_STATE_VERSION &&
 	       head->head_sum ==
 		       tare_checksum(head, offsetof(struct tare_state_header, head_sum)) &&
-	       head->number == number && head->until_ns == until_ns && head->size <= STATE_MAX &&
+	       head->number == number && head->size <= STATE_MAX &&
 	       head->sum == tare_checksum(body, file->len - sizeof(*head));
+}
+
+/* The caller frees the file, of which `in` is what lies behind the header. */
+static int read_file(struct tare_str *file, struct tare_state_header *head, struct tare_unpack *in,
+		     const char *path, uint32_t number, struct tare_err *err)
+{
+	int rc = tare_file_read(file, path, STATE_MAX, err);
+
+	if (rc)
+		return rc;
+	if (file->len >= sizeof(*head))
+		memcpy(head, file->data, sizeof(*head));
+	if (file->len < sizeof(*head) || !is_sane(head, file, number))
+		return tare_err_set(err, TARE_E_FORMAT, "%s is damaged, or of another Tare", path);
+	*in = (struct tare_unpack){ (const uint8_t *)file->data + sizeof(*head),
+				    (const uint8_t *)file->data + file->len, false };
+	return 0;
 }
 
 int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
@@ -78,17 +98,29 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 	struct tare_state_header head;
 	struct tare_str file = { 0 };
 	struct tare_unpack in;
-	int rc = tare_file_read(&file, path, STATE_MAX, err);
+	int rc = read_file(&file, &head, &in, path, number, err);
 
-	if (!rc && file.len >= sizeof(head))
-		memcpy(&head, file.data, sizeof(head));
-	if (!rc && (file.len < sizeof(head) || !is_sane(&head, &file, number, until_ns)))
-		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged, or of another Tare", path);
+	if (!rc && (head.until_ns != until_ns || !tare_unpack_zipped(&in, out, head.size) ||
+		    out->len != head.size))
+		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
+	tare_str_free(&file);
+	return rc;
+}
+
+int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
+			 struct tare_pack *told)
+{
+	struct tare_state_header head;
+	struct tare_str file = { 0 };
+	struct tare_unpack in;
+	int rc = read_file(&file, &head, &in, path, number, NULL);
+
+	told->len = 0;
 	if (!rc) {
-		in = (struct tare_unpack){ (const uint8_t *)file.data + sizeof(head),
-					   (const uint8_t *)file.data + file.len, false };
-		if (!tare_unpack_zipped(&in, out, head.size) || out->len != head.size)
-			rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
+		*until_ns = head.until_ns;
+		tare_unpack_skip_zipped(&in);
+		if (in.at < in.end && !tare_unpack_zipped(&in, told, TOLD_MAX))
+			rc = TARE_E_FORMAT;
 	}
 	tare_str_free(&file);
 	return rc;

@@ -12,6 +12,10 @@
 #define TARE_STATE_MAGIC   "TARESTA"
 #define TARE_STATE_VERSION 0
 
+/*
+ * Behind the state lies what tare_manifest_tell_extents() says, for a folder without segments.json; nothing, where an earlier version wrote
+ * the file.
+ */
 struct tare_state_header {
 	char magic[8];
 	uint32_t endian;  /* TARE_ENDIAN_MARK */
@@ -26,12 +30,23 @@ struct tare_state_header {
 };
 _Static_assert(sizeof(struct tare_state_header) == 88, "state header layout");
 
+struct tare_state_bytes {
+	const void *state;
+	size_t size;
+	const char *told;
+	size_t told_size;
+};
+
 /* The file is on the disk afterwards, whole. `bytes_written` may be NULL. */
-int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const void *state,
-		     size_t size, uint64_t *bytes_written, struct tare_err *err);
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
+		     const struct tare_state_bytes *bytes, uint64_t *bytes_written,
+		     struct tare_err *err);
 
 /* Into `out`, whose former content is dropped. NOT_FOUND; FORMAT: it is damaged, or of another version. */
 int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
 		    struct tare_err *err);
+/* Of which moment it is, and what was told beside it, which may be empty. */
+int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
+			 struct tare_pack *told);
 
 #endif

@@ -154,6 +154,19 @@ def driver_time_is_that_of_all_calls(box):
     check_says(less["degraded"][0], "not counted here")
 
 
+def no_segments_json_says_the_same(box, rec, t):
+    """Where it is damaged or gone, the other files tell what it said."""
+    views = (["--json"], ["--at", "%dns" % t, "--json"], ["--cost", "time"], ["--svg", "-"])
+    before = [box.tare("report", rec, *view).out for view in views]
+    path = box.path(rec, "segments.json")
+    os.rename(path, box.path("segments.json"))
+    check_equal([box.tare("report", rec, *view).out for view in views], before)
+    with open(path, "w") as file:
+        file.write("{")
+    check_equal([box.tare("report", rec, *view).out for view in views], before)
+    os.rename(box.path("segments.json"), path)
+
+
 @case
 def of_moments_whose_events_went_what_is_known_is_told(box):
     needs_exec()
@@ -189,6 +202,7 @@ def of_moments_whose_events_went_what_is_known_is_told(box):
     check_equal(done.code, 125, done)
     check_says(done.err, "under its cap", "for this moment alone")
     check("class=\"band\"" not in box.tare("report", "less.tare", "--svg", "-").out, "a state has all of it")
+    no_segments_json_says_the_same(box, "less.tare", dropped // 2)
     for name in os.listdir(box.path("less.tare")):
         if name.endswith(".state"):
             os.truncate(box.path("less.tare", name), 100)

@@ -6,6 +6,7 @@
 #include "ledger/build.h"
 #include "make_log.h"
 #include "store/manifest.h"
+#include "store/state_file.h"
 #include "test.h"
 #include "trace/recording.h"
 
@@ -392,4 +393,126 @@ TEST(without_any_state_a_picture_has_bounds_of_the_time_whose_events_went)
 TEST(so_it_has_where_no_event_is_left)
 {
 	check_bounds(true);
+}
+
+/* ---- segments.json out of the other files ---- */
+
+static char *said(void)
+{
+	struct tare_manifest manifest;
+	struct tare_str text = { 0 };
+
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	CHECK(!manifest.fault);
+	tare_manifest_describe(&text, &manifest);
+	tare_manifest_free(&manifest);
+	return tare_str_steal(&text);
+}
+
+/* With segments.json gone, and with it damaged. */
+static void check_rebuilt(void)
+{
+	const char *path = make_path(make_dir(), "segments.json");
+	char *before = said(), *after;
+	struct tare_manifest manifest;
+
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	CHECK_INT(unlink(path), 0);
+	after = said();
+	CHECK_STR(after, before);
+	free(after);
+	CHECK_INT(tare_manifest_write(&manifest, make_dir(), NULL), 0);
+	CHECK_INT(truncate(path, 20), 0);
+	after = said();
+	CHECK_STR(after, before);
+	free(after);
+	CHECK_INT(tare_manifest_write(&manifest, make_dir(), NULL), 0);
+	tare_manifest_free(&manifest);
+	free(before);
+}
+
+TEST(what_segments_json_says_stands_in_other_files_too)
+{
+	struct tare_manifest manifest;
+
+	make_epochs();
+	for (size_t i = 1; i <= 30; i++) {
+		roll_up(m.size * i / 30);
+		if (i == 10 || i == 20)
+			drop_events(false);
+		if (i % 5 == 0)
+			check_rebuilt();
+	}
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	CHECK(manifest.dropped.rest && manifest.state_nr);
+	CHECK(manifest.extents.nr > 20);
+	tare_manifest_free(&manifest);
+	drop_events(true);
+	check_rebuilt();
+	make_log_free(&m);
+}
+
+/* A state that contradicts calls of a later segment: the next one goes on from an older. */
+TEST(so_does_which_states_no_longer_hold)
+{
+	make_program(true);
+	for (size_t i = 1; i <= 30; i++) {
+		roll_up(m.size * i / 30);
+		if (state_nr())
+			check_rebuilt();
+	}
+	make_log_free(&m);
+}
+
+/* As states of earlier versions do not tell what was in use: then it is said that segments.json is damaged. */
+TEST(states_that_do_not_tell_are_not_gone_by)
+{
+	struct tare_manifest manifest;
+	struct tare_pack bytes = { 0 };
+	char *path;
+
+	make_epochs();
+	for (size_t i = 1; state_nr() == 0; i++)
+		roll_up(m.size * i / 30);
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	path = tare_manifest_state_path(make_dir(), manifest.states[0].number);
+	CHECK_INT(tare_state_read(path, manifest.states[0].number, manifest.states[0].until_ns,
+				  &bytes, NULL),
+		  0);
+	CHECK_INT(tare_state_write(path, manifest.states[0].number, manifest.states[0].until_ns,
+				   &(struct tare_state_bytes){ bytes.data, bytes.len, "", 0 }, NULL,
+				   NULL),
+		  0);
+	tare_manifest_free(&manifest);
+	CHECK_INT(truncate(make_path(make_dir(), "segments.json"), 20), 0);
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	CHECK_HAS(manifest.fault, "segments.json is damaged");
+	CHECK_INT(manifest.state_nr, 0);
+	CHECK(manifest.nr > 0);
+	tare_manifest_free(&manifest);
+	tare_pack_free(&bytes);
+	free(path);
+	make_log_free(&m);
+}
+
+/* Without it nobody would know that events went, and a moment before would be shown without them. */
+TEST(a_segment_that_stands_for_others_and_cannot_say_so_is_noticed)
+{
+	struct tare_manifest manifest;
+	char *path;
+
+	make_epochs();
+	for (size_t i = 1; i <= 30; i++)
+		roll_up(m.size * i / 30);
+	drop_events(false);
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	path = tare_manifest_path(make_dir(), manifest.dropped.rest);
+	tare_manifest_free(&manifest);
+	CHECK_INT(truncate(path, 100), 0);
+	CHECK_INT(truncate(make_path(make_dir(), "segments.json"), 20), 0);
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	CHECK_HAS(manifest.fault, "segments.json is damaged");
+	tare_manifest_free(&manifest);
+	free(path);
+	make_log_free(&m);
 }

@@ -150,12 +150,20 @@ TEST(what_was_written_is_read_in_order)
 	tare_store_close(store);
 }
 
-TEST(a_folder_without_a_manifest_has_no_segments)
+/* Where a log lies beside it, the segment may be of a compaction that was interrupted; else there was a manifest. */
+TEST(a_segment_without_a_manifest_counts_where_no_log_has_its_records)
 {
 	const char *folder = make_dir();
 	struct tare_store *store;
+	FILE *log;
 
 	make_segment(folder, 1);
+	store = open_store(folder);
+	CHECK_INT(count_records(store), BLOCKS * IN_BLOCK);
+	tare_store_close(store);
+	log = fopen(make_path(folder, "431-0.events"), "w");
+	CHECK(log);
+	fclose(log);
 	CHECK_INT(tare_store_open(&store, folder, NULL), TARE_E_NOT_FOUND);
 }
 
@@ -310,8 +318,7 @@ TEST(with_a_damaged_manifest_all_segments_that_are_there_are_read)
 
 	write_at(make_path(folder, TARE_STORE_MANIFEST), 0, "]]]", 3);
 	store = open_store(folder);
-	CHECK_INT(store->fault_nr, 1);
-	CHECK_HAS(store->faults[0], TARE_STORE_MANIFEST " is damaged");
+	CHECK_INT(store->fault_nr, 0);
 	CHECK_INT(count_records(store), SEGMENTS * BLOCKS * IN_BLOCK);
 	tare_store_close(store);
 }
