@@ -62,13 +62,15 @@ static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
 	       last * share <= fresh->bytes;
 }
 
-/* Nobody is told of them any more, also where segments.json is lost. */
-static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds)
+/* Nobody is told of them any more, also where segments.json is lost; `fresh` has taken the place of its namesake. */
+static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds,
+			  uint32_t fresh)
 {
 	for (size_t i = holds; i < m->state_nr; i++) {
 		char *path = tare_manifest_state_path(folder, m->states[i].number);
 
-		unlink(path);
+		if (m->states[i].number != fresh)
+			unlink(path);
 		free(path);
 	}
 }
@@ -91,7 +93,7 @@ static int save(const char *folder, struct tare_manifest *m, size_t holds,
 			      &(struct tare_state_bytes){ state->data, state->len, told.data,
 							  told.len },
 			      &out->state_bytes, err);
-	remove_states(folder, m, holds);
+	remove_states(folder, m, holds, rc ? 0 : number);
 	tare_manifest_cut_states(m, from_ns);
 	if (!rc && out->state_bytes * share > fresh->bytes) {
 		unlink(path);
