@@ -55,6 +55,9 @@ const struct tare_command tare_command_import = {
 		"streams, private pools of graphs, annotations, moments at which memory ran out. Nothing in the file is executed. It has "
 		"what PyTorch's allocator did, and nothing of contexts, libraries and other programs; what was there before its first event "
 		"follows from its end. docs/WHATIF.md says more.\n\n"
+		"kineto: a trace of torch.profiler, written by export_chrome_trace() after profile(profile_memory=True, with_stack=True): what "
+		"PyTorch's allocators handed out on each GPU and the CPU, by line of Python (else by operator) and by module, and record_function() "
+		"as phases. Its own totals are checked. It does not have segments, only how much is held in all, and traces of PyTorch 1.8 to 1.10 not even that.\n\n"
 		"tegrastats: RAM, of the whole board, becomes the memory of one device. mprof: a .dat file: what was resident, and a phase "
 		"for each call of a function with @profile. memory_profiler: its report, a phase for each line of source.\n\n"
 		"massif: what valgrind --tool=massif wrote: the heap, what malloc has around it, and stacks, over time; at snapshots "
@@ -65,6 +68,7 @@ const struct tare_command tare_command_import = {
 		"tare import notes.log\n"
 		"tare import tegrastats.log && tare report\n"
 		"tare import heaptrack.app.4711.zst && tare report --by line\n"
+		"tare import trace.json.gz && tare report --by module\n"
 		"tare import snapshot.pickle -o snapshot.tare && tare report snapshot.tare --by line\n"
 		"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
 		"python train.py | tare import - -o train.tare",

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/kineto_match.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+#define FIRST_ADDRESS (UINT64_C(1) << 32)
+
+struct tare_kineto_slot {
+	uint64_t address;
+	uint64_t next; /* 1 + the slot below it in its list, 0: none */
+};
+
+static uint64_t new_slot(struct tare_kineto_match *m, uint64_t bytes)
+{
+	m->slots = tare_array_reserve(m->slots, &m->cap, m->count + 1, sizeof(*m->slots));
+	if (!m->end)
+		m->end = FIRST_ADDRESS;
+	m->slots[m->count++] = (struct tare_kineto_slot){ .address = m->end };
+	m->end += bytes;
+	return m->count;
+}
+
+/* The slot of this size on top of a list goes to the other one; a new one where there is none. */
+static uint64_t move(struct tare_kineto_match *m, struct tare_map *from, struct tare_map *to,
+		     uint64_t bytes)
+{
+	uint64_t *top = tare_map_put(from, bytes, NULL), slot = *top;
+
+	if (slot)
+		*top = m->slots[slot - 1].next;
+	else
+		slot = new_slot(m, bytes);
+	top = tare_map_put(to, bytes, NULL);
+	m->slots[slot - 1].next = *top;
+	*top = slot;
+	return m->slots[slot - 1].address;
+}
+
+uint64_t tare_kineto_match_begin(struct tare_kineto_match *m, uint64_t bytes)
+{
+	return move(m, &m->unused, &m->used, bytes);
+}
+
+uint64_t tare_kineto_match_end(struct tare_kineto_match *m, uint64_t bytes)
+{
+	return move(m, &m->used, &m->unused, bytes);
+}
+
+void tare_kineto_match_free(struct tare_kineto_match *m)
+{
+	free(m->slots);
+	tare_map_free(&m->used);
+	tare_map_free(&m->unused);
+}
