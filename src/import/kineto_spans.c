@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* So that a trace of any length is read in bounded memory. */
-#define SPANS_MAX      (UINT64_C(3) << 20)
+#define SPANS_MAX      (UINT64_C(2) << 20)
 #define NAME_BYTES_MAX (UINT64_C(32) << 20)
 #define NAME_MAX       1024 /* bytes of one: the rest is cut */
 

@@ -191,4 +191,50 @@ def files_of_other_people(box):
         check_equal(got["degraded"], [])
 
 
+# What export_memory_timeline() writes: parameters that were there, an activation that becomes a gradient, a temporary one.
+RAW = [[-1, 1, 4 * MIB, 0], [1700000000000001000, 2, 2 * MIB, 4], [1700000000000002000, 2, MIB, 3], [1700000000000003000, 4, -MIB, 3],
+       [1700000000000004000, 3, -2 * MIB, 4], [1700000000000004000, 3, 2 * MIB, 5], [1700000000000009000, 4, -2 * MIB, 5]]
+STEPS = [[1700000000000001, 1700000000000002, 1700000000000003, 1700000000000004, 1700000000000009],
+         [[0, 4 * MIB, 0, 0, 0, 2 * MIB, 0, 0, 0], [0, 4 * MIB, 0, 0, MIB, 2 * MIB, 0, 0, 0], [0, 4 * MIB, 0, 0, 0, 2 * MIB, 0, 0, 0],
+          [0, 4 * MIB, 0, 0, 0, 0, 2 * MIB, 0, 0], [0, 4 * MIB, 0, 0, 0, 0, 0, 0, 0]]]
+
+
+@case
+def a_memory_timeline_is_a_recording(box):
+    for what, name in ((RAW, "m.raw.json"), (RAW, "m.raw.json.gz"), (STEPS, "m.json"), (STEPS, "m.json.gz")):
+        check_says(imported(box, what, name), "changes, tensors of up to 7,340,032 bytes")
+        for at, used in (("peak", 7 * MIB), ("end", 4 * MIB)):
+            check_equal(report(box, "--at", at)["devices"][0]["used_bytes"], used)
+        text = box.tare("report", "trace.tare", "--by", "line").out
+        check_says(text, "parameter", "activation", "temporary", "which device, lines, addresses")
+        check_equal(report(box)["degraded"], [])
+    check_says(imported(box, RAW[:1]), "1 change, tensors of up to 4,194,304 bytes")
+    check_says(imported(box, [[1, 4, -5, 0], [2, 2, 7, 0]]), "2 changes")
+    check_says(" ".join(report(box)["degraded"]), "1 tensors end in it and never began")
+
+
+@case
+def a_broken_timeline_is_an_error_in_a_sentence(box):
+    page = b"<html>\n<head><title>GPU Memory Timeline HTML</title></head><body><img src='data:image/png;base64,AAAA'></body></html>"
+    whole = json.dumps(STEPS).encode()
+    cases = [(page, "is a picture and has no figures"), (b"[[], []]", "no memory of its device"), (b"[[1, 2]", "a list was expected"),
+             (b"[[1, 2, 3, 9]]", "an event has"), (b"[[1, 2, 3, 0], [4]]", "an event has"), (b"[[5], [[0, 1]]]", "9 sizes"),
+             (b"[[99999999999999999999, 1, 2, 3]]", "byte 2"), (b"[[1, 2, 1e5, 0]]", "byte "), (b"[[1, 1, 99999999999999999, 0]]", "an event has"),
+             (whole[:-4], "byte "), (whole.replace(b"4194304", b"-419430"), "a size cannot be that"), (b"[[" + b"[" * 100000, "byte 3")]
+    for data, words in cases:
+        done = box.tare("import", write(box, data), "--from", "memory_timeline", "-o", "none.tare")
+        check_equal(done.code, 125, data[:60], done)
+        check_says(done.err, words)
+        check_equal(len(done.err.splitlines()), 1, done)
+    dice = random.Random(11)
+    for _ in range(60):
+        data = bytearray(dice.choice((whole, json.dumps(RAW).encode())))
+        for _ in range(dice.randrange(1, 9)):
+            data[dice.randrange(len(data))] = dice.choice(b"[], -0129\x00\xff")
+        done = box.tare("import", write(box, bytes(data)), "--from", "memory_timeline", "-f", "-o", "trace.tare")
+        check(done.code in (0, 125), done)
+        if not done.code:
+            check_equal(box.tare("report", "trace.tare").code, 0)
+
+
 main()
