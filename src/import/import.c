@@ -58,11 +58,11 @@ static int choose(struct tare_import_in *in, const struct tare_import_options *o
 	if (*kind >= 0)
 		return 0;
 	for (int i = 0; i < TARE_IMPORT_NR; i++)
-		tare_str_addf(&known, "%s%s (%s)", i ? ", " : "", kinds[i].what, kinds[i].name);
+		tare_str_addf(&known, "%s%s", i ? ", " : "", kinds[i].name);
 	rc = tare_err_set(
 		err, TARE_E_FORMAT,
-		"%s: is no file that tare import knows by how it begins; it reads %s, and "
-		"--from NAME takes the file for one of these",
+		"%s: is no file that tare import knows by how it begins; --from NAME takes the "
+		"file for one of those that it reads (%s), and tare help import says what they are",
 		path, tare_str_text(&known));
 	tare_str_free(&known);
 	return rc;
