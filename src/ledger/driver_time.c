@@ -53,14 +53,17 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->api, y->api);
 }
 
-static void make_rows(const struct tare_call_times_part *calls, int64_t pid,
-		      struct tare_time_rows *out)
+/* `shift`: how much later all that was than the calls say. */
+static void add_rows(struct tare_time_rows *out, const struct tare_call_times_part *calls,
+		     int64_t pid, int64_t shift)
 {
-	for (size_t i = 0; i < calls->count; i++)
+	for (size_t i = 0; i < calls->count; i++) {
+		struct tare_time_row row = calls->items[i].row;
+
+		row.longest_at_ns += shift;
 		if (pid < 0 || (int64_t)calls->items[i].process->pid == pid)
-			add_row(out, &calls->items[i].row);
-	if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), compare);
+			add_row(out, &row);
+	}
 }
 
 /* ---- what a state knows, and what came behind it ---- */
@@ -125,23 +128,97 @@ static void add_calls(struct tare_call_times_part *calls, struct tare_recording 
 	tare_recording_want(recording, NULL, 0);
 }
 
-void tare_driver_time_of_recording(struct tare_recording *recording,
-				   const struct tare_time_opts *opts, struct tare_time_rows *out)
+static void add_recording(struct tare_time_rows *out, struct tare_recording *recording,
+			  const struct tare_time_opts *opts, int64_t shift)
 {
 	int64_t dropped = tare_recording_dropped_ns(recording);
+	int64_t until = opts->until_ns == INT64_MAX ? INT64_MAX : opts->until_ns - shift;
 	struct tare_recording_state known = { 0 };
 	struct tare_fold f;
 	/* Of a call that began before a state and ended behind it the state has all, so events tell better up to a moment. */
-	bool has_state = (dropped >= 0 || opts->until_ns == INT64_MAX) &&
-			 load_newest(&f, recording, opts->until_ns, &known);
+	bool has_state =
+		(dropped >= 0 || until == INT64_MAX) && load_newest(&f, recording, until, &known);
 
 	if (!has_state)
 		tare_fold_of_state(&f, NULL, NULL);
-	*out = (struct tare_time_rows){ 0 };
-	out->is_cut = known.until_ns < dropped && known.until_ns < opts->until_ns;
-	add_calls(&f.parts->call_times, recording, &known, opts->until_ns);
-	make_rows(&f.parts->call_times, opts->pid, out);
+	out->is_cut |= known.until_ns < dropped && known.until_ns < until;
+	add_calls(&f.parts->call_times, recording, &known, until);
+	add_rows(out, &f.parts->call_times, opts->pid, shift);
 	tare_fold_end(&f);
+}
+
+/* ---- of several recordings, each by itself: states name processes by their numbers in theirs ---- */
+
+static const struct tare_process *same_process(struct tare_recording *recording,
+					       const struct tare_process *p)
+{
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *q = tare_recording_process(recording, i);
+
+		if (q->role == p->role && q->pid == p->pid && q->generation == p->generation &&
+		    !strcmp(q->log, p->log))
+			return q;
+	}
+	return NULL;
+}
+
+/* The recording that the process is in. False: it cannot be read alone. */
+static bool add_folder_of(struct tare_time_rows *out, const struct tare_process *p,
+			  const struct tare_time_opts *opts)
+{
+	const struct tare_process *alone;
+	struct tare_recording *own;
+
+	if (tare_recording_open(&own, p->folder, NULL))
+		return false;
+	alone = same_process(own, p);
+	if (alone)
+		add_recording(out, own, opts, p->first_ns - alone->first_ns);
+	tare_recording_close(own);
+	return alone != NULL;
+}
+
+static bool is_first_of_folder(struct tare_recording *recording, int process)
+{
+	const char *folder = tare_recording_process(recording, process)->folder;
+
+	for (int i = 0; i < process; i++)
+		if (!strcmp(tare_recording_process(recording, i)->folder, folder))
+			return false;
+	return true;
+}
+
+static bool add_folders(struct tare_time_rows *out, struct tare_recording *recording,
+			const struct tare_time_opts *opts)
+{
+	bool is_added = true;
+
+	for (int i = 0; i < tare_recording_process_nr(recording) && is_added; i++)
+		if (is_first_of_folder(recording, i))
+			is_added = add_folder_of(out, tare_recording_process(recording, i), opts);
+	if (!is_added)
+		tare_driver_time_free(out);
+	return is_added;
+}
+
+static bool is_of_several(struct tare_recording *recording)
+{
+	for (int i = 1; i < tare_recording_process_nr(recording); i++)
+		if (is_first_of_folder(recording, i))
+			return true;
+	return false;
+}
+
+void tare_driver_time_of_recording(struct tare_recording *recording,
+				   const struct tare_time_opts *opts, struct tare_time_rows *out)
+{
+	bool is_dropped = tare_recording_dropped_ns(recording) >= 0;
+
+	*out = (struct tare_time_rows){ 0 };
+	if (!is_dropped || !is_of_several(recording) || !add_folders(out, recording, opts))
+		add_recording(out, recording, opts, 0);
+	if (out->count)
+		qsort(out->rows, out->count, sizeof(*out->rows), compare);
 }
 
 void tare_driver_time_free(struct tare_time_rows *rows)

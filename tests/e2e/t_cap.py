@@ -154,6 +154,22 @@ def driver_time_is_that_of_all_calls(box):
     check_says(less["degraded"][0], "not counted here")
 
 
+@case
+def driver_time_of_several_recordings_is_that_of_all_calls(box):
+    os.mkdir(box.path("job"))
+    for rank in "01":
+        told = ["RANK=" + rank, "WORLD_SIZE=2", "LOCAL_RANK=" + rank, "MASTER_ADDR=here", "MASTER_PORT=29500",
+                "TORCHELASTIC_RUN_ID=job7"]
+        box.record(["/usr/bin/env"] + told + fixture("e2e_steps"), rec="job/%s.tare" % rank,
+                   input=b"alloc 9000000\nstorm 20\nthreads 3\nquit\n")
+    report = ("report", "job", "--cost", "time", "--json")
+    whole = json.loads(box.tare(*report).out)
+    check_equal([row["calls"] for row in whole["rows"] if row["call"] == "cuInit"], [2])
+    for rank in "01":
+        box.drop_events("job/%s.tare" % rank)
+        check_equal(json.loads(box.tare(*report).out), whole, rank)
+
+
 def no_segments_json_says_the_same(box, rec, t):
     """Where it is damaged or gone, the other files tell what it said."""
     views = (["--json"], ["--at", "%dns" % t, "--json"], ["--cost", "time"], ["--svg", "-"])
