@@ -130,4 +130,5 @@ def main():
                                   "%.1f" % (time.monotonic() - start)), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
