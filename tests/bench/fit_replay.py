@@ -90,17 +90,13 @@ def work(law, cell):
 
 @functools.lru_cache(None)
 def laws_of(points):
-    """All ((i, j, k), c) that the points ((cell, size), …) fulfil to the byte, else the nearest from below."""
-    found, nearly = [], []
+    """All ((i, j, k), c) that the points ((cell, size), …) fulfil."""
+    cell, size = points[0]
+    found = []
     for law in ((i, j, k) for i in range(3) for j in range(3) for k in range(2)):
-        c = min(Fraction(size, work(law, cell)) for cell, size in points)
-        excess = max(size - c * work(law, cell) for cell, size in points)
-        if excess == 0:
+        c = Fraction(size, work(law, cell))
+        if all(c * work(law, other) == bytes_ for other, bytes_ in points[1:]):
             found.append((law, c))
-        elif excess < ROUNDED:
-            nearly.append((excess, law, c))
-    if not found and nearly:
-        found.append(min(nearly)[1:])
     return found
 
 
@@ -126,6 +122,7 @@ class Sizes:
                 for sizes in zip(*(requests(trace) for trace in members.values()))]
 
     def vote(self, of_structures):
+        Sizes.below.cache_clear()
         self.exact.clear()
         self.shape.clear()
         for points in of_structures:
@@ -136,11 +133,20 @@ class Sizes:
                     self.shape[found[0][0]] += 1
 
     def law(self, points):
-        """The likeliest law; None: none fits."""
+        """The likeliest law; None: none fits. A block may be larger than what was asked for: then a known law below it."""
         found = laws_of(points)
         if not found:
-            return None
+            return self.below(points)
         return max(found, key=lambda f: (self.exact[f], self.shape[f[0]], -sum(f[0])))
+
+    @functools.lru_cache(None)
+    def below(self, points):
+        fits = []
+        for law, c in self.exact:
+            excess = [size - c * work(law, cell) for cell, size in points]
+            if min(excess) >= 0 and max(excess) < ROUNDED:
+                fits.append((sum(excess), law, c))
+        return min(fits)[1:] if fits else None
 
     def shapes(self, members, points):
         """Events without what depends on the batch, for a comparison of structures."""
@@ -161,7 +167,7 @@ class Sizes:
                 for n, m in zip(numbers[0][i:i + length], numbers[1][j:j + length]):
                     if n is not None:
                         more[n] += other[m]
-        return [tuple(m) if laws_of(tuple(m)) else p for m, p in zip(more, points)]
+        return [tuple(m) if laws_of(tuple(m)) or self.below(tuple(m)) else p for m, p in zip(more, points)]
 
     def make(self, cell):
         """The trace of a cell whose number of layers was seen."""
@@ -241,7 +247,7 @@ def make(sizes, seen, cell):
         return sizes.make(cell)
     if len(layers) < 2:
         return None
-    low, high = (seen.get((cell[0], n) + cell[2:]) or sizes.make((cell[0], n) + cell[2:]) for n in layers[-2:])
+    low, high = (sizes.make((cell[0], n) + cell[2:]) for n in layers[-2:])
     return lengthen(low, high, layers[-1] - layers[-2], cell[1] - layers[-2])
 
 
