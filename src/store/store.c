@@ -301,14 +301,21 @@ static void count_damaged(const struct tare_store *s, const struct tare_stored_b
 	tare_pack_free(&bytes);
 }
 
+static bool is_begin(const struct tare_store *s, const struct tare_stored_log *log,
+		     const struct tare_stored_block *block)
+{
+	return head_of(s, block)->position_first <= log->part.begin;
+}
+
 /* Did the log begin behind the hole? Its first record is there then. */
-static bool has_begin(const struct tare_store *s, const struct tare_stored_log *log)
+static bool begins_behind(const struct tare_store *s, const struct tare_stored_log *log,
+			  const struct tare_store_hole *hole)
 {
 	for (size_t i = 0; i < log->table_nr; i++)
-		if (head_of(s, &log->tables[i])->position_first <= log->part.begin)
+		if (log->tables[i].segment >= hole->behind && is_begin(s, log, &log->tables[i]))
 			return true;
 	for (size_t i = 0; i < log->event_nr; i++)
-		if (head_of(s, &log->events[i])->position_first <= log->part.begin)
+		if (log->events[i].segment >= hole->behind && is_begin(s, log, &log->events[i]))
 			return true;
 	return false;
 }
@@ -327,7 +334,7 @@ static void add_hole(const struct tare_store *s, const struct tare_stored_log *l
 		if (log->events[i].segment >= hole->behind && (!behind || head->first < behind))
 			behind = head->first;
 	}
-	if ((!behind && log->part.is_finished) || (!before && has_begin(s, log)))
+	if ((!behind && log->part.is_finished) || begins_behind(s, log, hole))
 		return;
 	damage->is_uncounted = true;
 	add_time(damage, before, behind ? behind : log->part.last_stamp);

@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main, record_args, tare_argv
+from harness import MIB, case, check, check_equal, check_says, fixture, main, record_args, show, tare_argv
 
 HEAD = struct.Struct("=IIIIQQQQQQQ")  # struct tare_segment_block
 MAGIC, EVENTS, TABLES, STEP = 0x4b4c4254, 3, 2, 8
@@ -114,7 +114,10 @@ def cut_anywhere(box):
         check_says(" ".join((done.out + done.err).split()), "000001.segment is damaged", "its end is missing")
         check("opened a GPU" not in done.err, done)
         if done.code == 0:
-            box.report("hit.tare")
+            report = box.report("hit.tare")
+            rows = [row for device in report["devices"] for row in device["accounts"] if row["path"].startswith("process:")]
+            check(all(row["evidence"] not in ("exact", "weighed") for row in rows if row["leaf"]), percent, show(report))
+            check(report["losses"] or not rows, percent, show(report))
 
 
 @case
