@@ -88,7 +88,8 @@ def execute(code, during=None):
     said = []
     if during:
         threading.Timer(2, during).start()
-    reply = client.execute_interactive(code, timeout=120, output_hook=lambda m: said.append(str(m["content"])))
+    # Else what comes right after an error may be aborted.
+    reply = client.execute_interactive(code, timeout=120, stop_on_error=False, output_hook=lambda m: said.append(str(m["content"])))
     return reply["content"]["status"], " ".join(said)
 
 try:
