@@ -2,7 +2,8 @@
 /*
  * The recorder's ring, with the code that runs, interrupted at every step that it names: a signal handler records,
  * leaves by siglongjmp, forks; `tare` settles the log. tests/model/signal.pml is the same in Spin. After it the log of each process has
- * what that process wrote, each record once and whole, and nothing of another process.
+ * what that process wrote, each record once and whole, and nothing of another process. Longer than 600 lines: every test here is the same run,
+ * interrupted in another way.
  */
 #include "make_log.h"
 #include "recorder/base/fork.h"
@@ -146,9 +147,11 @@ struct stop {
 };
 static const struct stop *stops;
 static int stops_left;
+static int mapped; /* blocks, because all were in use */
 
 void ring_step(const char *name)
 {
+	mapped += !strcmp(name, "mapped");
 	if (!stops_left || strcmp(name, stops->at) != 0)
 		return;
 	CHECK(raise(SIGUSR1) == 0); /* where signals are blocked it comes as soon as they are not */
@@ -164,9 +167,14 @@ static void on_signal(int signal)
 	act();
 }
 
+static void check_blocks(void)
+{
+	CHECK_INT(mapped, 0);
+}
+
 static sigjmp_buf before;
 static int children; /* that this process has made */
-static bool is_quiet, is_late;
+static bool is_quiet, is_late, is_busy;
 static int after = AFTER; /* records of a process behind all interruptions */
 static int gate[2];
 static pid_t late_child;
@@ -195,6 +203,8 @@ static void become_child(void)
 	if (is_late)
 		CHECK(read(gate[0], &go, 1) == 1);
 	is_late = false;
+	for (int i = 0; is_busy && i < 5 * AFTER; i++)
+		put();
 	if (!is_quiet)
 		record();
 }
@@ -372,7 +382,7 @@ static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes
 		start();
 		run(list, n);
 		CHECK(list[n - 1].act == record || list[n - 1].act == jump ||
-		      list[n - 1].act == settle || children > 0);
+		      list[n - 1].act == settle || list[n - 1].act == check_blocks || children > 0);
 		if (lanes_max)
 			CHECK(tare_ring.header->lane_nr <= lanes_max);
 		exit(0);
@@ -386,7 +396,7 @@ static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes
 static const char *const steps[] = { "seen",          "looking",   "counted",    "taken",
 				     "begun",         "whole",     "returning",  "padded",
 				     "head read",     "plan read", "room taken", "copied",
-				     "to be written", "named",     "written" };
+				     "to be written", "named",     "opened",     "written" };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
 /* Every step, each for the first time; a lane is given back only after a handler left one. */
@@ -420,6 +430,15 @@ TEST(ring_a_handler_forks)
 	at_every_step(fork_here);
 	is_quiet = true;
 	at_every_step(fork_here);
+}
+
+/* The child writes its own log before it returns to the write that it came from: that is still the parent's. */
+TEST(ring_a_child_writes_before_it_goes_on)
+{
+	needs_wiping();
+	is_late = is_busy = true;
+	at_every_step(fork_here);
+	at_every_step(clone_here);
 }
 
 TEST(ring_a_handler_forks_and_leaves)
@@ -528,6 +547,21 @@ TEST(ring_left_lanes_are_used_again)
 
 	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
 		jump_many_times(inside[i], record, LANES_REUSED);
+}
+
+/* So are the blocks of writes that nobody comes back to. */
+TEST(ring_left_blocks_are_used_again)
+{
+	static const char *const inside[] = { "head read", "copied", "named", "opened", "written" };
+
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+		struct stop list[JUMPS + 1];
+
+		for (int j = 0; j < JUMPS; j++)
+			list[j] = (struct stop){ inside[i], jump };
+		list[JUMPS] = (struct stop){ "begun", check_blocks };
+		in_process_of_its_own(list, JUMPS + 1, 0);
+	}
 }
 
 /* On one that lies above it: what is deeper there can go on all the same. */

@@ -77,11 +77,11 @@ static bool own_tid_is_known(uint64_t me)
 }
 
 /*
- * Can a writing at `other` not go on, because its thread is at `frame` now? An address tells what is deeper on the
- * thread's own stack, and on a signal handler's; of two stacks that lie anywhere it tells nothing. The kernel does
- * not tell of a stack that it has disarmed (SS_AUTODISARM). On one that is armed and that it does not tell of, nobody is.
+ * An address tells what is deeper on the thread's own stack, and on a signal handler's; of two stacks that lie anywhere it
+ * tells nothing. The kernel does not tell of a stack that it has disarmed (SS_AUTODISARM). On one that is armed and that
+ * it does not tell of, nobody is.
  */
-static bool is_left(uintptr_t other, uintptr_t frame)
+bool tare_place_is_left(uintptr_t other, uintptr_t frame)
 {
 	stack_t stack;
 	bool is_there;
@@ -103,7 +103,7 @@ static int find_left(uint32_t nr, uint64_t me, uintptr_t frame)
 		count += __atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me;
 	for (i = 0; i < nr && count >= ABANDONED_MAX; i++)
 		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me &&
-		    is_left(places[i].frame, frame))
+		    tare_place_is_left(places[i].frame, frame))
 			return (int)i;
 	return -1;
 }

@@ -60,6 +60,8 @@ struct tare_place *tare_place_at(uint32_t index);
 
 /* What a thread does that has no lane, and with one that its word does not tell of. */
 TARE_COLD struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame);
+/* Can what was begun at `other` not go on, because its thread is at `frame` now? False: that is not known. */
+TARE_COLD bool tare_place_is_left(uintptr_t other, uintptr_t frame);
 TARE_COLD void tare_place_keep(struct tare_place *place, uint32_t epoch);
 /* Another thread may take it. */
 TARE_COLD void tare_place_free(struct tare_place *place);

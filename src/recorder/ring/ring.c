@@ -73,17 +73,34 @@ bool tare_put_open(void)
 	return wait_for_open() == TARE_RING_OPEN;
 }
 
-/* Room for a block: one of ours that nobody uses, else a mapping. */
+/*
+ * Room for a block: one of ours that nobody uses, else a mapping. `users`: where on its stack the user is. A child that is
+ * forked meanwhile keeps the users: one of them may be itself, about to write that block to its parent's log.
+ */
 static uint8_t blocks[BLOCKS][TARE_BLOCK_MAX];
-static uint32_t is_taken[BLOCKS];
+static uintptr_t users[BLOCKS];
 
-static uint8_t *take_block(void)
+static bool take(int i, uintptr_t user, uintptr_t frame)
 {
+	return __atomic_compare_exchange_n(&users[i], &user, frame, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static uint8_t *take_block(uintptr_t frame)
+{
+	uintptr_t user;
 	int i;
 
 	for (i = 0; i < BLOCKS; i++)
-		if (!__atomic_exchange_n(&is_taken[i], 1, __ATOMIC_ACQUIRE))
+		if (take(i, 0, frame))
 			return blocks[i];
+	/* A signal handler may have left one by longjmp. */
+	for (i = 0; i < BLOCKS; i++) {
+		user = __atomic_load_n(&users[i], __ATOMIC_RELAXED);
+		if (user && tare_place_is_left(user, frame) && take(i, user, frame))
+			return blocks[i];
+	}
+	TARE_STEP("mapped");
 	return tare_sys_mmap_briefly(TARE_BLOCK_MAX);
 }
 
@@ -93,7 +110,7 @@ static void return_block(uint8_t *block)
 
 	for (i = 0; i < BLOCKS; i++)
 		if (block == blocks[i]) {
-			__atomic_store_n(&is_taken[i], 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&users[i], 0, __ATOMIC_RELEASE);
 			return;
 		}
 	tare_sys_munmap(block, TARE_BLOCK_MAX);
@@ -108,7 +125,7 @@ static int64_t drain(const struct tare_place *place)
 					 .arg = (void *)(uintptr_t)&place->epoch };
 	int64_t n;
 
-	drain.block = take_block();
+	drain.block = take_block((uintptr_t)__builtin_frame_address(0));
 	if (!drain.block)
 		return -ENOMEM;
 	n = tare_lane_drain(&view, &drain);
@@ -280,7 +297,6 @@ void tare_ring_forked(void)
 
 	if (seen == TARE_RING_OPEN)
 		tare_ring_file_leave(tare_place_is_in_use());
-	memset(is_taken, 0, sizeof(is_taken));
 	if (!tare_place_forget())
 		__atomic_store_n(&tare_ring_state.opened, TARE_RING_FAILED, __ATOMIC_RELEASE);
 	else if (seen != TARE_RING_FAILED || tare_sys_getpid() != tare_ring.pid)

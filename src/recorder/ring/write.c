@@ -48,13 +48,16 @@ int tare_ring_write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t of
 static int open_chunk(uint32_t block_epoch, uint64_t chunk)
 {
 	char name[TARE_RING_NAME_MAX];
+	int fd;
 
 	tare_plib_format(name, sizeof(name), chunk ? "%u-%u.events.%U" : "%u-%u.events",
 			 tare_ring.pid, tare_ring.generation, chunk);
 	TARE_STEP("named");
 	if (block_epoch != tare_ring_epoch())
 		return -ECANCELED;
-	return tare_ring_open_file(name, chunk ? O_WRONLY | O_CREAT : O_WRONLY);
+	fd = tare_ring_open_file(name, chunk ? O_WRONLY | O_CREAT : O_WRONLY);
+	TARE_STEP("opened");
+	return fd;
 }
 
 /* In place of a chunk that cannot be opened. The lock: give_back.h does not cut what nobody else has. */
