@@ -15,27 +15,20 @@ median of the differences, and the interval that holds the true median with 95 %
                the recorder off, for where the program's own data lie in the caches differs between processes
 """
 import ctypes
-import marshal
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from bench_functions import LEAVES, made  # noqa: E402
+
 BLOCKS = 400  # of one turn, short enough to be left alone by other processes
 TURNS = 401
-LEAVES = 8
 COLD_KIB = (256, 1024, 4096)
 COLD_TURNS = 101
 COLD_BLOCKS = 48  # of one turn
-
-
-def made(name, file, call, line="return call()"):
-    """A function with a code object of its own, as each function of a real stack has."""
-    scope = {"call": call}
-    code = compile("def %s():\n    x = 1\n    %s\n" % (name, line), file, "exec")
-    exec(marshal.loads(marshal.dumps(code)), scope)  # as from a .pyc
-    return scope[name]
 
 
 def middle_of(values):

@@ -262,19 +262,22 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	return id;
 }
 
-TARE_HOT void tare_emit_block(const struct tare_rec_tensor *tensor, uint64_t stamp)
+TARE_HOT bool tare_emit_often(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
+			      uint64_t stamp)
 {
 	struct tare_put put;
-	struct tare_rec_tensor *rec;
 
-	_Static_assert(sizeof(*rec) % TARE_CELL == 0, "whole cells");
-	if (!tare_put_begin(&put, sizeof(*rec)))
-		return;
-	rec = (struct tare_rec_tensor *)(void *)put.rec;
-	rec->head.stamp = stamp;
-	/* There are more of these than of all others: no calls. */
-	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
-	tare_put_end(&put, TARE_KIND_TENSOR);
+	_Static_assert(sizeof(struct tare_rec_tensor) == 3 * TARE_CELL, "whole cells");
+	_Static_assert(sizeof(struct tare_rec_module) == 2 * TARE_CELL, "whole cells");
+	_Static_assert(sizeof(*rec) == TARE_CELL, "the head is one");
+	if (!tare_put_begin(&put, size))
+		return false;
+	put.rec->stamp = stamp;
+	__builtin_memcpy(put.rec + 1, rec + 1, TARE_CELL);
+	if (size > 2 * TARE_CELL)
+		__builtin_memcpy(put.rec + 2, rec + 2, TARE_CELL);
+	tare_put_end(&put, kind);
+	return true;
 }
 
 void tare_emit_launch(const char *text, uint32_t bytes)

@@ -27,7 +27,7 @@ static struct early {
 } early[EARLY_NR];
 static uint32_t early_lock;
 TARE_OF_PROCESS(early_lock);
-uint32_t tare_phase_waiting;
+uint32_t tare_phase_waiting TARE_HOT_DATA;
 TARE_OF_PROCESS(tare_phase_waiting);
 
 static uint64_t next_id;

@@ -25,7 +25,7 @@ static struct {
 	dealloc_fn **slot;
 	dealloc_fn *real;
 	uint64_t count;
-} the;
+} the TARE_HOT_DATA;
 
 /* The thread has the GIL, and no frame runs that code any more. */
 static void on_death(void *code)

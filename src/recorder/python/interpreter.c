@@ -22,15 +22,19 @@ enum { CHECK_FRAMES = 32, LAST_COUNTED = 13 /* whose deaths of code objects are 
 enum state { UNKNOWN, CHECKING, CHECKED, REFUSED };
 
 static struct {
+	uint64_t unloads; /* libraries that had gone when its object was last seen there */
 	uint32_t state;
+	struct tare_python python;
+} the TARE_HOT_DATA __attribute__((aligned(64)));
+
+/* What is only asked for while there is none, or one that was not checked. */
+static struct {
 	uint32_t generation; /* of tare_fork_now, when it was looked at */
 	bool is_said;
 	uint64_t searched; /* what was loaded when nothing was found, plus 1 */
-	uint64_t unloads;  /* libraries that had gone when its object was last seen there … */
-	uintptr_t base;    /* … at this address */
-	struct tare_python python;
+	uintptr_t base;    /* of its object */
 	char refusal[160];
-} the;
+} rest;
 
 /* Only for the check. */
 struct found {
@@ -105,7 +109,7 @@ static uint32_t refuse(const struct found *f, const char *why)
 		n++;
 	}
 	version[n] = '\0';
-	tare_plib_format(the.refusal, sizeof(the.refusal),
+	tare_plib_format(rest.refusal, sizeof(rest.refusal),
 			 "Python %s: %s, so no event has a Python line", version, why);
 	return REFUSED;
 }
@@ -229,7 +233,7 @@ static uint32_t check(struct found *f, bool during_import)
 	uint32_t state;
 
 	the.unloads = tare_objects_epoch().unloads;
-	the.base = f->object.base;
+	rest.base = f->object.base;
 	f->version = ((const char *(*)(void))symbol(f, "Py_GetVersion"))();
 	if (f->version && strstr(f->version, "PyPy"))
 		return refuse(f, "PyPy keeps its frames elsewhere");
@@ -251,12 +255,12 @@ static void notice_fork(void)
 {
 	uint32_t checking = CHECKING;
 
-	if (likely(the.generation == tare_fork_now.generation))
+	if (likely(rest.generation == tare_fork_now.generation))
 		return;
-	the.generation = tare_fork_now.generation;
+	rest.generation = tare_fork_now.generation;
 	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_RELAXED);
-	the.is_said = false;
+	rest.is_said = false;
 }
 
 /* One thread does it; others have no Python frames meanwhile. */
@@ -275,7 +279,7 @@ static void check_once(uintptr_t caller)
 	} else if (find_object(&f)) {
 		state = check(&f, false);
 	} else {
-		the.searched = tare_objects_epoch().changes + 1;
+		rest.searched = tare_objects_epoch().changes + 1;
 	}
 	__atomic_store_n(&the.state, state, __ATOMIC_RELEASE);
 }
@@ -290,9 +294,9 @@ void tare_python_imports(uintptr_t caller)
 
 static void say_refusal(void)
 {
-	if (__atomic_exchange_n(&the.is_said, true, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&rest.is_said, true, __ATOMIC_RELAXED))
 		return;
-	tare_degraded(the.refusal, NULL);
+	tare_degraded(rest.refusal, NULL);
 }
 
 /* Something was unloaded. If it was the interpreter, nothing of it may be called any more. */
@@ -305,7 +309,7 @@ static void check_still_there(uint64_t unloads)
 		return;
 	if (!the.python.own_state ||
 	    (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) &&
-	     object.base == the.base)) {
+	     object.base == rest.base)) {
 		__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
 		return;
 	}
@@ -313,7 +317,7 @@ static void check_still_there(uint64_t unloads)
 					 __ATOMIC_ACQUIRE))
 		return;
 	the.python.own_state = NULL;
-	the.searched = 0;
+	rest.searched = 0;
 	__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
 	__atomic_store_n(&the.state, UNKNOWN, __ATOMIC_RELEASE);
 }
@@ -325,7 +329,7 @@ static bool is_worth_a_check(void)
 
 	if (own_state)
 		return own_state() != NULL;
-	return the.searched != tare_objects_epoch().changes + 1;
+	return rest.searched != tare_objects_epoch().changes + 1;
 }
 
 TARE_COLD static const struct tare_python *look(uint64_t unloads)

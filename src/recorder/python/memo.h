@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last stack of a thread, so that the next one is only looked up from where it differs. */
+/* The last stack of a thread, so that the next one is only looked at from where it differs. */
 #ifndef TARE_RECORDER_PYTHON_MEMO_H
 #define TARE_RECORDER_PYTHON_MEMO_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/python/calls.h"
 #include "recorder/python/interpreter.h"
-#include "recorder/python/stack.h"
+#include "recorder/recorder.h"
 
 /* Frames of one thread, those that Python does not show included. */
 enum { TARE_PYTHON_CHAIN = 256 };
@@ -18,50 +19,34 @@ enum { TARE_PYTHON_CHAIN = 256 };
  */
 struct tare_python_link {
 	uint64_t frame; /* its address */
-	uint64_t at;    /* in which code object, and how far: tare_python_at() */
+	uint64_t place; /* which code object it runs, and how far it is there */
 };
-
-/* What was found out about it. */
-struct tare_python_seen {
-	uint64_t code;    /* in the frame: its code object, with tags */
-	uint64_t number;  /* of the code object, or one of those below */
-	uint64_t content; /* what tells its code object from others */
-	uint64_t hash;    /* of the lines from the outermost to this one */
-	uint32_t line;    /* its id in the log; 0: the frame is not shown */
-	uint32_t stack;   /* id of the stack that ends here, 0: never asked for */
-	uint32_t depth;   /* frames that are shown, up to this one */
-	int16_t call; /* the innermost link, up to this one, that is a call of a module, or -1 */
-};
-#define TARE_PYTHON_NO_CODE   UINT64_MAX       /* the interpreter's own, which does not change */
-#define TARE_PYTHON_NO_NUMBER (UINT64_MAX - 1) /* no code object has this one */
 
 /* Outermost first: what a stack shares with the next one is at its beginning. */
 struct tare_python_memo {
 	const void *owner;
-	uint32_t epoch;       /* of the log that has the ids */
-	bool is_cut;          /* the outermost of these had a caller */
-	uint64_t interpreter; /* whose frames these are */
-	uint64_t deaths;      /* of code objects, when all these were compared */
-	int count;            /* of the links that hold; may be more than the last stack had */
-	uint8_t places[256];  /* where a frame may be among them, by its address */
+	uint64_t age; /* of the interpreter and its code objects, when all these were compared */
+	int count;    /* of the links that hold; may be more than the last stack had */
+	uint8_t at[256] __attribute__((aligned(64))); /* where a frame may be, by its address */
 	struct tare_python_link links[TARE_PYTHON_CHAIN];
-	struct tare_python_seen seen[TARE_PYTHON_CHAIN];
-};
+	uint64_t keys
+		[TARE_PYTHON_CHAIN]; /* of the places up to a link: what tells that stack from others */
+} __attribute__((aligned(64)));
 
 /* The calling thread's, which no other touches while it lives. NULL: there are too many threads. */
-struct tare_python_memo *tare_python_memo(void);
+struct tare_python_memo *tare_python_memo_claim(void);
 
-static inline uint8_t *tare_python_place(struct tare_python_memo *memo, uint64_t frame)
+static inline struct tare_python_memo *tare_python_memo(void)
 {
-	return &memo->places[(frame >> 4) * 0x9e3779b97f4a7c15u >> 56];
+	if (unlikely(!tare_thread.memo) && !tare_thread.has_no_memo)
+		return tare_python_memo_claim();
+	return tare_thread.memo;
 }
 
 /*
- * How many links, from the outermost, the chain of frames that begins with `frame` still has: each at its
- * address, with the same caller, the same code object with the same contents, and as far as it was.
- * `is_alive`: no code object has died meanwhile.
+ * Makes the memo hold the chain of frames that begins with `frame`. Returns how many they are; 0: too many.
  */
-int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
-		       uint64_t frame, bool is_alive);
+int tare_python_follow(struct tare_python_memo *memo, const struct tare_python *python,
+		       const struct tare_python_age *age, uint64_t frame);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * From frames to the id of their stack in the log. Every frame is looked at every time: one that is
  * where it was, at the same place of the same code object, may still be another call, from another
- * line. So the thread's last stack is compared with what is there (shared.c), and what costs is only done
- * for frames inwards of the first one that differs: they are read, their lines are looked up, and the hash
- * that a stack is known by goes on from there.
+ * line. So the thread's last stack is compared with what is there (memo.c), which gives a key of all places of the
+ * stack, and that is looked up (wholes.c). Lines are only looked up of a stack whose key is not known.
  */
 #include "recorder/python/stack.h"
 
@@ -19,8 +18,8 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memo.h"
 #include "recorder/python/walk.h"
+#include "recorder/python/wholes.h"
 #include "recorder/recorder.h"
-#include "recorder/ring/ring.h"
 
 /* Of one stack. */
 struct job {
@@ -78,242 +77,125 @@ static inline uint64_t content_of(struct job *job, uintptr_t code)
 }
 
 /* One frame as it is; false: it cannot be read. */
-TARE_HOT static bool read_frame(const struct job *job, uint64_t frame,
-				struct tare_python_link *link, struct tare_python_seen *seen,
-				bool *is_shown)
+static bool read_frame(const struct job *job, uint64_t frame, struct tare_python_frame *place,
+		       bool *is_shown)
 {
 	const struct tare_python_layout *l = &job->p->layout;
-	struct tare_python_frame place;
 
-	link->frame = frame;
-	link->at = tare_python_at(l, frame);
-	seen->code = tare_python_word(frame + l->code);
-	seen->number = TARE_PYTHON_NO_CODE;
 	*is_shown = false;
 	if (tare_python_is_internal(l, frame))
 		return true;
-	place.code = tare_python_code_of(seen->code);
-	if (!place.code)
+	place->code = tare_python_code_of(tare_python_word(frame + l->code));
+	if (!place->code)
 		return false;
 	if (l->owner != TARE_PYTHON_NONE &&
-	    tare_python_word(place.code + TARE_PYTHON_TYPE) != job->p->code_type)
+	    tare_python_word(place->code + TARE_PYTHON_TYPE) != job->p->code_type)
 		return true;
-	place.at = tare_python_offset(l, frame, place.code);
-	*is_shown = tare_python_is_shown(l, &place, job->p->code_type);
-	seen->number = job->p->has_versions ? tare_python_half(place.code + l->version) : 0;
-	if (!seen->number)
-		seen->number = TARE_PYTHON_NO_NUMBER;
+	place->at = tare_python_offset(l, frame, place->code);
+	*is_shown = tare_python_is_shown(l, place, job->p->code_type);
 	return true;
 }
 
 /* The line of a frame that is shown; its id is 0: nothing can be written. */
-TARE_HOT static void look_at_line(struct job *job, uint64_t at, uintptr_t word,
-				  struct tare_python_known *known)
+static void look_at_line(struct job *job, const struct tare_python_frame *frame,
+			 struct tare_python_known *known)
 {
 	const struct tare_python_layout *l = &job->p->layout;
-	struct tare_python_frame frame = { .code = tare_python_code_of(word) };
 	struct tare_python_code code;
 
-	frame.at = tare_python_offset(l, at, frame.code);
-	if (likely(tare_python_id_alive(&frame, job->age.deaths, known)))
+	if (likely(tare_python_id_alive(frame, job->age.deaths, known)))
 		return;
-	known->content = content_of(job, frame.code);
-	tare_python_code_load(l, frame.code, &code, TARE_PYTHON_TRUST);
-	tare_python_id(l, &frame, &code, job->age.deaths, known);
+	known->content = content_of(job, frame->code);
+	tare_python_code_load(l, frame->code, &code, TARE_PYTHON_TRUST);
+	tare_python_id(l, frame, &code, job->age.deaths, known);
 }
 
-/* A stack that the log does not have: its lines are those of the links up to `top`. */
-TARE_COLD static uint32_t write_stack(const struct tare_python_memo *memo, int top)
+static void note_call(struct tare_python_whole *whole, int from_innermost)
 {
-	uint64_t lines[TARE_PYTHON_FRAMES];
-	uint32_t n = 0;
-	int i;
+	int i = 0;
 
-	for (i = top; i >= 0; i--)
-		if (memo->seen[i].line)
-			lines[n++] = memo->seen[i].line;
-	return tare_emit_line_stack(memo->seen[top].hash, lines, n);
+	while (i < TARE_PYTHON_WHOLE_CALLS && whole->calls[i] >= 0)
+		i++;
+	if (i < TARE_PYTHON_WHOLE_CALLS && from_innermost < TARE_PYTHON_CHAIN)
+		whole->calls[i] = (int16_t)from_innermost;
 }
 
-/* Of the innermost call that tells. */
-TARE_HOT static uint64_t module_of(const struct job *job, int count)
+/* A stack of which nothing is known: looks up the lines of all its frames, and is written if the log has it not. */
+TARE_COLD static struct tare_python_here look_at_all(struct job *job, uint64_t frame,
+						     struct tare_python_whole *whole)
 {
-	const struct tare_python_memo *memo = job->memo;
-	uint64_t module = 0;
-	int at = count ? memo->seen[count - 1].call : -1;
-
-	for (; at >= 0 && !module; at = at ? memo->seen[at - 1].call : -1)
-		module = tare_python_call_module(job->p, memo->links[at].frame);
-	return module;
-}
-
-/* A thread that remembers nothing. */
-TARE_COLD static struct tare_python_here look_without_memo(struct job *job, uint64_t frame)
-{
-	struct tare_python_here here = { 0, 0 };
-	struct tare_python_known known;
 	uint64_t lines[TARE_PYTHON_FRAMES], hash = TARE_KIND_LINE_STACK;
-	struct tare_python_link link;
-	struct tare_python_seen seen;
+	struct tare_python_here here = { 0, 0 };
+	struct tare_python_frame place;
+	struct tare_python_known known;
 	uint32_t n = 0, i;
 	bool is_shown;
+	int looked;
 
-	for (; frame && n < TARE_PYTHON_FRAMES;
-	     frame = tare_python_word(frame + job->p->layout.back)) {
-		if (!read_frame(job, frame, &link, &seen, &is_shown))
+	*whole = (struct tare_python_whole){ 0, { -1, -1, -1 } };
+	for (looked = 0; frame && n < TARE_PYTHON_FRAMES;
+	     frame = tare_python_word(frame + job->p->layout.back), looked++) {
+		if (!read_frame(job, frame, &place, &is_shown))
 			return here;
 		if (!is_shown)
 			continue;
-		look_at_line(job, frame, seen.code, &known);
-		if (known.calls_module && !here.module)
-			here.module = tare_python_call_module(job->p, frame);
+		look_at_line(job, &place, &known);
 		lines[n] = known.id;
 		if (!lines[n++])
 			return here;
+		if (!known.calls_module)
+			continue;
+		tare_python_call_learn(job->p, &job->age, place.code);
+		note_call(whole, looked);
+		if (!here.module)
+			here.module = tare_python_call_module(job->p, frame);
 	}
 	for (i = n; i-- > 0;)
 		hash = tare_python_mix(hash, lines[i]);
 	here.stack = n ? tare_emit_line_stack_known(hash) : 0;
 	if (!here.stack && n)
 		here.stack = tare_emit_line_stack(hash, lines, n);
+	whole->stack = here.stack;
 	return here;
 }
 
-/*
- * Reads the frames from `frame` to that of the last of the `shared` links, or as many as a stack has, into the
- * end of the links, as the innermost comes first. Returns where they begin; -1: they cannot be read, or are
- * too many to be remembered. What a frame's `line` says is whether it is shown.
- */
-TARE_HOT static int read_links(struct job *job, uint64_t *frame, int shared)
+/* The frame of a call that is noted. */
+static inline uint64_t frame_of(const struct job *job, int count, int16_t from_innermost)
 {
-	struct tare_python_memo *memo = job->memo;
-	uint64_t until = shared ? memo->links[shared - 1].frame : 0;
-	uint32_t shown = 0;
-	int at = TARE_PYTHON_CHAIN;
-	bool is_shown;
+	return job->memo->links[count - 1 - from_innermost].frame;
+}
 
-	while (*frame && *frame != until && shown < TARE_PYTHON_FRAMES) {
-		if (at == shared)
-			return -1;
-		at--;
-		if (!read_frame(job, *frame, &memo->links[at], &memo->seen[at], &is_shown))
-			return -1;
-		memo->seen[at].line = is_shown;
-		memo->seen[at].depth = shown += is_shown;
-		*frame = tare_python_word(*frame + job->p->layout.back);
+/* Of the innermost call that tells. */
+static inline uint64_t module_of(const struct job *job, int count,
+				 const struct tare_python_whole *whole)
+{
+	uint64_t module = 0;
+	int i;
+
+	for (i = 0; i < TARE_PYTHON_WHOLE_CALLS && whole->calls[i] >= 0 && !module; i++)
+		module = tare_python_call_module(job->p, frame_of(job, count, whole->calls[i]));
+	if (unlikely(!module && i == TARE_PYTHON_WHOLE_CALLS))
+		module =
+			tare_python_call_find(job->p, &job->age, job->memo->links[count - 1].frame);
+	return module;
+}
+
+/* `whole` is what is known of it, by now. */
+static inline struct tare_python_here look(struct job *job, uint64_t frame, int *count,
+					   struct tare_python_whole *whole)
+{
+	struct tare_python_here here;
+
+	*count = job->memo ? tare_python_follow(job->memo, job->p, &job->age, frame) : 0;
+	if (likely(*count && tare_python_whole_find(job->memo->keys[*count - 1], whole))) {
+		here.stack = whole->stack;
+		here.module = module_of(job, *count, whole);
+		return here;
 	}
-	return at;
-}
-
-/* A signal handler may leave by longjmp at any point of this; then the link does not count. */
-TARE_HOT static bool remember(struct job *job, int place)
-{
-	struct tare_python_memo *memo = job->memo;
-	const struct tare_python_link *link = &memo->links[place];
-	struct tare_python_seen *seen = &memo->seen[place], *outer = place ? seen - 1 : NULL;
-
-	seen->depth = (outer ? outer->depth : 0) + seen->line;
-	seen->hash = outer ? outer->hash : TARE_KIND_LINE_STACK;
-	seen->stack = 0;
-	seen->call = outer ? outer->call : -1;
-	if (seen->line) {
-		struct tare_python_known known;
-
-		look_at_line(job, link->frame, seen->code, &known);
-		seen->content = known.content;
-		seen->line = known.id;
-		if (unlikely(!seen->line))
-			return false;
-		if (known.calls_module) {
-			seen->call = (int16_t)place;
-			tare_python_call_learn(job->p, &job->age, tare_python_code_of(seen->code));
-		}
-		seen->hash = tare_python_mix(seen->hash, seen->line);
-	} else if (seen->number != TARE_PYTHON_NO_CODE) {
-		seen->content = content_of(job, tare_python_code_of(seen->code));
-	}
-	*tare_python_place(memo, link->frame) = (uint8_t)place;
-	__atomic_signal_fence(__ATOMIC_RELEASE);
-	memo->count = place + 1;
-	return true;
-}
-
-/* The shown frames of the innermost 128, no more and no less, are those of `shared` links and `more`. */
-static bool is_whole(const struct tare_python_memo *memo, int shared, uint32_t more)
-{
-	uint32_t depth = memo->seen[shared - 1].depth + more;
-
-	return memo->is_cut ? depth == TARE_PYTHON_FRAMES : depth <= TARE_PYTHON_FRAMES;
-}
-
-/*
- * Makes the memo hold the stack, of which it shares so many links. Returns how many the stack has; 0: it has
- * none or is too long; -1: nothing can be written.
- */
-TARE_HOT static int follow(struct job *job, uint64_t innermost, int shared)
-{
-	struct tare_python_memo *memo = job->memo;
-	uint64_t frame = innermost;
-	int at, i;
-
-	if (shared && frame == memo->links[shared - 1].frame && is_whole(memo, shared, 0))
-		return shared;
-	memo->count = shared;
-	__atomic_signal_fence(__ATOMIC_RELEASE);
-	at = read_links(job, &frame, shared);
-	if (at < 0)
-		return 0;
-	if (shared && !is_whole(memo, shared, at < TARE_PYTHON_CHAIN ? memo->seen[at].depth : 0)) {
-		memo->count = shared = 0;
-		frame = innermost;
-		at = read_links(job, &frame, 0);
-		if (at < 0)
-			return 0;
-	}
-	if (!shared)
-		memo->is_cut = frame != 0;
-	for (i = shared; at < TARE_PYTHON_CHAIN; i++, at++) {
-		memo->links[i] = memo->links[at];
-		memo->seen[i].code = memo->seen[at].code;
-		memo->seen[i].number = memo->seen[at].number;
-		memo->seen[i].line = memo->seen[at].line;
-		if (!remember(job, i))
-			return -1;
-	}
-	return i;
-}
-
-/* As tare_python_shared(). Links that nothing is known of any more are forgotten. */
-static int count_shared(struct job *job, uint64_t frame)
-{
-	struct tare_python_memo *memo = job->memo;
-	bool is_alive =
-		job->age.deaths != TARE_PYTHON_DEATHS_UNKNOWN && job->age.deaths == memo->deaths;
-	uint32_t epoch = tare_ring_epoch();
-	int shared = 0;
-
-	if (memo->epoch == epoch && memo->interpreter == job->age.interpreter)
-		shared = tare_python_shared(memo, job->p, frame, is_alive);
-	if (shared && (is_alive || !job->p->counts_deaths))
-		return shared;
-	memo->count = shared;
-	memo->epoch = epoch;
-	memo->interpreter = job->age.interpreter;
-	memo->deaths = job->age.deaths;
-	return shared;
-}
-
-/* The stack that the links make up. */
-TARE_HOT static uint32_t id_of(struct tare_python_memo *memo, int count)
-{
-	struct tare_python_seen *seen = &memo->seen[count - 1];
-
-	if (likely(seen->stack || !seen->depth))
-		return seen->stack;
-	seen->stack = tare_emit_line_stack_known(seen->hash);
-	if (unlikely(!seen->stack))
-		seen->stack = write_stack(memo, count - 1);
-	return seen->stack;
+	here = look_at_all(job, frame, whole);
+	if (*count && here.stack)
+		tare_python_whole_keep(job->memo->keys[*count - 1], whole);
+	return here;
 }
 
 /* The innermost frame, and the thread state that has it; 0: none can be read. */
@@ -355,34 +237,28 @@ TARE_HOT uint64_t tare_python_frame(void)
 
 TARE_HOT struct tare_python_here tare_python_here(void)
 {
-	struct tare_python_here here = { 0, 0 };
+	struct tare_python_whole whole;
 	struct job job;
 	uint64_t frame = begin(&job);
 	int count;
 
-	if (!frame)
-		return here;
-	count = job.memo ? follow(&job, frame, count_shared(&job, frame)) : 0;
-	if (count < 0)
-		return here;
-	if (!count)
-		return look_without_memo(&job, frame);
-	here.stack = id_of(job.memo, count);
-	here.module = module_of(&job, count);
-	return here;
+	return frame ? look(&job, frame, &count, &whole) : (struct tare_python_here){ 0, 0 };
 }
 
-/* Learnt code objects are forgotten as one dies: of a stack that has not changed since, its calls are learnt again. */
-TARE_COLD static void learn_again(const struct job *job, int count)
+/* Learnt code objects are forgotten as one dies, or as others take their place. */
+TARE_COLD static void learn_again(const struct job *job, int count,
+				  const struct tare_python_whole *whole)
 {
-	const struct tare_python_memo *memo = job->memo;
-
-	for (int at = memo->seen[count - 1].call; at >= 0; at = at ? memo->seen[at - 1].call : -1)
-		tare_python_call_learn(job->p, &job->age, tare_python_code_of(memo->seen[at].code));
+	for (int i = 0; i < TARE_PYTHON_WHOLE_CALLS && whole->calls[i] >= 0; i++)
+		tare_python_call_learn(job->p, &job->age,
+				       tare_python_code_of(tare_python_word(
+					       frame_of(job, count, whole->calls[i]) +
+					       job->p->layout.code)));
 }
 
 TARE_HOT uint64_t tare_python_module(void)
 {
+	struct tare_python_whole whole;
 	struct job job;
 	uint64_t frame = begin(&job), module;
 	int count;
@@ -392,11 +268,10 @@ TARE_HOT uint64_t tare_python_module(void)
 	module = tare_python_call_find(job.p, &job.age, frame);
 	if (likely(module) || !job.memo)
 		return module;
-	count = follow(&job, frame, count_shared(&job, frame));
-	if (count <= 0)
-		return 0;
-	learn_again(&job, count);
-	return module_of(&job, count);
+	module = look(&job, frame, &count, &whole).module;
+	if (count)
+		learn_again(&job, count, &whole);
+	return module;
 }
 
 TARE_HOT uint32_t tare_python_stack(void)

@@ -142,7 +142,7 @@ TARE_HOT static void record(const void *block, int64_t bytes, int device, uint32
 	}
 	rec.flags = (uint16_t)flags;
 	now = tare_clock_ticks();
-	tare_emit_block(&rec, now);
+	tare_emit_often(TARE_KIND_TENSOR, &rec.head, sizeof(rec), now);
 	tare_thread.depth--;
 	if (bytes > 0)
 		tare_scan_ask(rec.flags, now);

@@ -36,6 +36,18 @@ class Module(object):
         return inner() if args else self.forward()
     __call__ = _wrapped_call_impl
 """
+# A frame of it never tells its module, so that of a caller is the block's.
+SILENT = """
+class Module(object):
+    def __init__(self, forward):
+        self.forward = forward
+
+    def _call_impl(self):
+        def inner():
+            return self.forward()
+        return inner()
+    __call__ = _call_impl
+"""
 
 
 def start():
@@ -57,15 +69,20 @@ class Blocks:
         print(self.bytes, id(module) if module else 0, type(module).__name__ if module else "-")
 
 
-def classes_of(source, blocks):
+def module_of(source):
     scope = {}
     exec(compile(source, "/x/site-packages/torch/nn/modules/module.py", "exec"), scope)
+    return scope["Module"]
 
-    class Leaf(scope["Module"]):
+
+def classes_of(source, blocks):
+    base = module_of(source)
+
+    class Leaf(base):
         def forward(self, *args):
             blocks.take(self)
 
-    class Outer(scope["Module"]):
+    class Outer(base):
         def __init__(self):
             self.leaves = [Leaf() for _ in range(3)]
 
@@ -75,6 +92,36 @@ def classes_of(source, blocks):
                 leaf(*args)
             blocks.take(self)
     return Outer
+
+
+def deep(calls, then):
+    return deep(calls - 1, then) if calls else then()
+
+
+def far_out(blocks):
+    """A module far outwards of its blocks: behind calls that do not tell theirs, or frames; two blocks of each stack."""
+    class Far(module_of(OLD)):
+        def forward(self, what, told):
+            def take_two():
+                for _ in range(2):
+                    blocks.take(self if told else None)
+            what(take_two)
+
+    silent = module_of(SILENT)
+
+    def nest(calls):
+        def take_inside(take):
+            for _ in range(calls):
+                take = silent(take)
+            take()
+        return take_inside
+
+    far = Far()
+    for calls in (1, 2, 3, 4, 9):
+        far(nest(calls), True)
+    far(lambda take: deep(100, take), True)
+    far(lambda take: deep(200, take), False)  # only the innermost 128 frames are looked at
+    far(lambda take: deep(400, take), False)
 
 
 def main():
@@ -88,6 +135,7 @@ def main():
         thread = threading.Thread(target=outer)
         thread.start()
         thread.join()
+    far_out(blocks)
 
 
 main()
