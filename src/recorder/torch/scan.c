@@ -3,32 +3,33 @@
 #include "recorder/torch/scan.h"
 
 #include "recorder/base/fork.h"
+#include "recorder/base/sys.h"
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/scan_api.h"
+#include "recorder/torch/scan_budget.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 
 /*
- * Sweeps may take one part in SHARE of the time that the process has run. Without a backward pass there
- * is one after a quarter of a second of tensors, then after twice as long, and so on; backward passes from
- * the second on, when optimizers have their state, are followed by one each until there were EAGER of them.
+ * Scans have a budget (scan_budget.h). Without a backward pass there is one after a quarter of a second
+ * of tensors, then after twice as long, and so on; backward passes from the second on, when optimizers have
+ * their state, are followed by one each until there were EAGER of them.
  */
-enum { SHARE = 100, EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST_MS = 10000 };
+enum { EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST_MS = 10000 };
 
 static struct {
-	uint64_t next;        /* not before, in ticks; 0: there was no tensor yet */
-	uint64_t asked;       /* when the interpreter was asked; 0: it has answered */
-	uint64_t spent, last; /* ticks: of all scans, of the last */
-	uint32_t scans;
-	bool was_backward;
+	uint64_t next; /* not before, in ticks; 0: there was no tensor yet */
 	uint32_t backwards;
-	uint64_t next_modules; /* not before: a scan for names of modules alone */
-	uint32_t module_scans;
+	bool was_backward;
 	bool has_unknown_modules, is_for_all; /* what was asked for */
-} the;
+	uint64_t asked; /* when the interpreter was asked; 0: it has answered */
+	struct tare_scan_budget budget;
+	uint64_t next_modules; /* not before: a scan for names of modules alone */
+	uint32_t scans, module_scans;
+} the TARE_HOT_DATA;
 
 static uint64_t of_ms(uint64_t ms)
 {
@@ -39,10 +40,10 @@ static uint64_t of_ms(uint64_t ms)
 
 static bool may_afford(void)
 {
-	uint64_t least = of_ms(LEAST_MS), weigh, run;
+	uint64_t weigh, run;
 
 	tare_weigh_account(&weigh, &run);
-	return run / SHARE > the.spent + (the.last > least ? the.last : least);
+	return tare_scan_budget_allows(&the.budget, run, of_ms(LEAST_MS));
 }
 
 static uint64_t after(uint32_t scans)
@@ -52,7 +53,8 @@ static uint64_t after(uint32_t scans)
 
 static void scan(void)
 {
-	uint64_t begin = tare_clock_ticks();
+	uint64_t begin = tare_clock_ticks(), ns = tare_sys_now_ns(CLOCK_MONOTONIC),
+		 cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct tare_scan_result result = { .only_modules = !the.is_for_all };
 	struct tare_rec_sweep rec;
 	bool is_done;
@@ -66,8 +68,9 @@ static void scan(void)
 	if (is_done)
 		tare_emit_sweep(&rec, tare_clock_ticks());
 	tare_thread.depth--;
-	the.last = tare_clock_ticks() - begin;
-	the.spent += the.last;
+	cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	ns = tare_sys_now_ns(CLOCK_MONOTONIC) - ns;
+	tare_scan_budget_spend(&the.budget, tare_clock_ticks() - begin, ns, cpu_ns);
 	if (!is_done)
 		return;
 	the.has_unknown_modules = false;
