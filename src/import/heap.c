@@ -104,10 +104,8 @@ uint32_t tare_import_heap_place(struct tare_import_heap *h, const uint32_t *fram
 
 static void change(struct tare_import_heap *h, struct tare_import_change by)
 {
-	int64_t now = tare_import_now(h->out) + 1; /* each has a time of its own */
-
 	by.class = TARE_CLASS_HEAP;
-	tare_import_change(h->out, h->told_ns > now ? h->told_ns : now, h->device, &by);
+	tare_import_change(h->out, tare_import_later(h->out, h->told_ns), h->device, &by);
 }
 
 static int64_t untold(const struct tare_import_heap *h, size_t i)

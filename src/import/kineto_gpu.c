@@ -2,6 +2,7 @@
 #include "import/kineto_gpu.h"
 
 #include "base/array.h"
+#include "import/torch_library.h"
 
 #include <stdlib.h>
 
@@ -11,60 +12,19 @@
 #define REST   (TARE_KINETO_ADDRESS_MAX * 2)
 #define BEFORE (TARE_KINETO_ADDRESS_MAX * 4)
 
-/* The library that asks, and an address in it for stacks; a trace has none. */
-#define LIBRARY       "libc10_cuda.so"
-#define LIBRARY_BEGIN UINT64_C(0x1000)
-#define LIBRARY_END   UINT64_C(0x2000)
-#define LIBRARY_STACK 1
-
-void tare_kineto_name_library(struct tare_import_out *out)
-{
-	struct tare_rec_object object = { .head = { .kind = TARE_KIND_OBJECT },
-					  .begin = LIBRARY_BEGIN,
-					  .end = LIBRARY_END,
-					  .bytes = sizeof(LIBRARY) - 1 };
-	struct tare_rec_stack stack = { .head = { .kind = TARE_KIND_STACK },
-					.id = LIBRARY_STACK,
-					.depth = 1 };
-	uint64_t pc = LIBRARY_BEGIN + 1;
-
-	tare_import_add(out, 0, &object, sizeof(object), LIBRARY, object.bytes);
-	tare_import_add(out, 0, &stack, sizeof(stack), &pc, sizeof(pc));
-}
-
-/* No two records have one time, so their order is that in which they are told. */
-static int64_t tick(const struct tare_kineto_gpu *g, int64_t t_ns)
-{
-	int64_t now = tare_import_now(g->out);
-
-	return t_ns > now ? t_ns : now + 1;
-}
-
 static void tell_call(struct tare_kineto_gpu *g, enum tare_effect effect, enum tare_class class,
 		      const struct tare_kineto_from *from, uint64_t at, uint64_t bytes)
 {
-	struct tare_rec_event rec = { .head = { .kind = TARE_KIND_EVENT },
-				      .tid = from->tid,
-				      .stack = LIBRARY_STACK,
-				      .effect = (uint8_t)effect,
-				      .class = (uint8_t) class,
-				      .device = (int16_t)g->device,
-				      .api = tare_import_string(g->out, "torch.profiler"),
-				      .context = (uint64_t)g->device + 1,
-				      .handle = at,
-				      .parent = class == TARE_CLASS_VMM_MAP ? at : 0,
-				      .asked = bytes,
-				      .granted = bytes,
-				      .before = TARE_NOT_KNOWN,
-				      .after = TARE_NOT_KNOWN,
-				      .peers_before = TARE_NOT_KNOWN,
-				      .peers_after = TARE_NOT_KNOWN,
-				      .missing = TARE_NOT_KNOWN,
-				      .python = from->python,
-				      .reading_before = 1, /* no time: nothing is read */
-				      .reading_after = 1 };
+	struct tare_rec_event rec =
+		tare_torch_library_call(effect, class, (int)g->device,
+					tare_import_string(g->out, "torch.profiler"));
 
-	tare_import_add(g->out, tick(g, from->t_ns), &rec, sizeof(rec), NULL, 0);
+	rec.tid = from->tid;
+	rec.handle = at;
+	rec.parent = class == TARE_CLASS_VMM_MAP ? at : 0;
+	rec.asked = rec.granted = bytes;
+	rec.python = from->python;
+	tare_import_add(g->out, tare_import_later(g->out, from->t_ns), &rec, sizeof(rec), NULL, 0);
 }
 
 /*
@@ -227,7 +187,7 @@ static void tell_block(struct tare_kineto_gpu *g, const struct tare_kineto_from 
 				       .flags = from->flags,
 				       .python = bytes > 0 ? from->python : 0 };
 
-	tare_import_add(g->out, tick(g, from->t_ns), &rec, sizeof(rec), NULL, 0);
+	tare_import_add(g->out, tare_import_later(g->out, from->t_ns), &rec, sizeof(rec), NULL, 0);
 }
 
 void tare_kineto_gpu_before(struct tare_kineto_gpu *g, uint64_t bytes, uint32_t python)

@@ -55,7 +55,4 @@ void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_f
 bool tare_kineto_gpu_block_gone(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
 				uint64_t address);
 
-/* The library that asks for segments: told once, before the first of these. */
-void tare_kineto_name_library(struct tare_import_out *out);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "import/kineto_gpu.h"
 #include "import/kineto_match.h"
+#include "import/torch_library.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,6 @@ struct teller {
 	struct tare_kineto_told *told;
 	struct tare_kineto_gpu gpus[TARE_KINETO_GPUS];
 	bool is_there[TARE_KINETO_GPUS];
-	struct tare_map host;    /* blocks of the CPU: address → bytes */
 	struct tare_map modules; /* thread → its last */
 };
 
@@ -66,7 +66,7 @@ static void begin_gpu(struct teller *c, const struct tare_kineto_event *first)
 		return;
 	c->is_there[first->device] = true;
 	if (!c->told->gpus++)
-		tare_kineto_name_library(c->out);
+		tare_torch_library_name(c->out);
 	c->told->has_reserved |= first->reserved != TARE_NOT_KNOWN;
 	tare_kineto_gpu_begin(&c->gpus[first->device], c->out,
 			      tare_import_device(c->out, d->name ? d->name : "", first->device,
@@ -78,7 +78,6 @@ static void begin_gpu(struct teller *c, const struct tare_kineto_event *first)
 static void host_block(struct teller *c, const struct tare_kineto_from *from, uint64_t address,
 		       int64_t bytes)
 {
-	int64_t now = tare_import_now(c->out);
 	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },
 				       .block = address,
 				       .bytes = bytes,
@@ -87,8 +86,7 @@ static void host_block(struct teller *c, const struct tare_kineto_from *from, ui
 				       .flags = from->flags | TARE_TENSOR_HOST,
 				       .python = bytes > 0 ? from->python : 0 };
 
-	tare_import_add(c->out, from->t_ns > now ? from->t_ns : now + 1, &rec, sizeof(rec), NULL,
-			0);
+	tare_import_add(c->out, tare_import_later(c->out, from->t_ns), &rec, sizeof(rec), NULL, 0);
 }
 
 /* What goes and never came was there before; so was what totals have beyond that. */
@@ -136,7 +134,6 @@ static void tell_before(struct teller *c)
 					      bytes);
 			continue;
 		}
-		*tare_map_put(&c->host, starts[i].address, NULL) = bytes;
 		host_block(c, &from, starts[i].address, (int64_t)bytes);
 	}
 	for (int i = 0; i <= TARE_KINETO_GPUS; i++)
@@ -159,16 +156,6 @@ static void enter_module(struct teller *c, const struct tare_kineto_from *from, 
 	*last = module;
 	rec.class = tare_import_string(c->out, tare_kineto_spans_name(&c->k->spans, module));
 	tare_import_add(c->out, from->t_ns, &rec, sizeof(rec), NULL, 0);
-}
-
-static void tell_host(struct teller *c, const struct tare_kineto_event *e,
-		      const struct tare_kineto_from *from)
-{
-	if (e->bytes > 0)
-		*tare_map_put(&c->host, e->address, NULL) = (uint64_t)e->bytes;
-	else
-		tare_map_remove(&c->host, e->address, NULL);
-	host_block(c, from, e->address, e->bytes);
 }
 
 static void check_total(struct teller *c, const struct tare_kineto_event *e,
@@ -198,7 +185,7 @@ static void tell_memory(struct teller *c, const struct tare_kineto_event *e)
 		}
 	}
 	if (!g) {
-		tell_host(c, e, &from);
+		host_block(c, &from, e->address, e->bytes);
 		return;
 	}
 	if (e->bytes < 0)
@@ -252,7 +239,6 @@ void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out,
 			told->beyond = c->gpus[i].beyond;
 		tare_kineto_gpu_end(&c->gpus[i]);
 	}
-	tare_map_free(&c->host);
 	tare_map_free(&c->modules);
 	free(c);
 }

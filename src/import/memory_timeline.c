@@ -11,6 +11,7 @@
 #include "import/kineto_gpu.h"
 #include "import/kineto_match.h"
 #include "import/kineto_spans.h"
+#include "import/torch_library.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -136,7 +137,7 @@ static void begin(struct reader *r, int64_t first_ns)
 	r->first_ns = first_ns;
 	tare_import_about(out, &(struct tare_import_about){ .started_realtime_ns = first_ns });
 	tare_kineto_spans_begin(&r->spans, out);
-	tare_kineto_name_library(out);
+	tare_torch_library_name(out);
 	tare_kineto_gpu_begin(&r->gpu, out, tare_import_device(out, "", -1, TARE_NOT_KNOWN),
 			      TARE_NOT_KNOWN, 0);
 	for (int i = 0; i < CATEGORIES; i++)
@@ -151,7 +152,7 @@ static void note_most(struct reader *r)
 
 static bool is_size(int64_t bytes)
 {
-	return bytes > -(INT64_C(1) << 44) && bytes < INT64_C(1) << 44;
+	return bytes > -(int64_t)TARE_KINETO_BYTES_MAX && bytes < (int64_t)TARE_KINETO_BYTES_MAX;
 }
 
 static bool is_time(int64_t t, int64_t unit)

@@ -193,6 +193,13 @@ int64_t tare_import_now(const struct tare_import_out *out)
 	return out->last_ns;
 }
 
+int64_t tare_import_later(const struct tare_import_out *out, int64_t t_ns)
+{
+	int64_t now = tare_import_now(out);
+
+	return t_ns > now ? t_ns : now + 1;
+}
+
 void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t bytes)
 {
 	struct tare_rec_host rec = { .head = { .kind = TARE_KIND_HOST },

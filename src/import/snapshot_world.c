@@ -6,6 +6,7 @@
 #include "import/snapshot_records.h"
 
 #include "base/xalloc.h"
+#include "import/torch_library.h"
 
 #include <stdlib.h>
 
@@ -14,12 +15,6 @@
 #define LARGE_GRANULE (UINT64_C(20) << 20)
 
 #define PIECES_MAX 250000
-
-/* The library that asks, and an address in it for stacks; a snapshot has none. */
-#define LIBRARY       "libc10_cuda.so"
-#define LIBRARY_BEGIN UINT64_C(0x1000)
-#define LIBRARY_END   UINT64_C(0x2000)
-#define LIBRARY_STACK 1
 
 enum { OUT_OF_MEMORY = 2 /* CUresult */ };
 
@@ -82,27 +77,12 @@ static void find_granules(struct tare_snapshot_gpu *g)
 	g->large_granule = times * (large < SMALL_GRANULE ? SMALL_GRANULE : large);
 }
 
-static void name_library(struct tare_import_out *out)
-{
-	struct tare_rec_object object = { .head = { .kind = TARE_KIND_OBJECT },
-					  .begin = LIBRARY_BEGIN,
-					  .end = LIBRARY_END,
-					  .bytes = sizeof(LIBRARY) - 1 };
-	struct tare_rec_stack stack = { .head = { .kind = TARE_KIND_STACK },
-					.id = LIBRARY_STACK,
-					.depth = 1 };
-	uint64_t pc = LIBRARY_BEGIN + 1;
-
-	tare_import_add(out, 0, &object, sizeof(object), LIBRARY, object.bytes);
-	tare_import_add(out, 0, &stack, sizeof(stack), &pc, sizeof(pc));
-}
-
 void tare_snapshot_world_begin(struct tare_snapshot_world *w, const struct tare_trace *trace,
 			       struct tare_import_out *out)
 {
 	*w = (struct tare_snapshot_world){ .out = out, .trace = trace };
 	tare_snapshot_lines_begin(&w->lines, trace->snapshot, out);
-	name_library(out);
+	tare_torch_library_name(out);
 	w->gpus = tare_xcalloc(trace->device_count + 1, sizeof(*w->gpus));
 	for (size_t i = 0; i < trace->device_count; i++) {
 		w->gpus[i] = (struct tare_snapshot_gpu){
@@ -194,21 +174,11 @@ void tare_snapshot_world_block_gone(struct tare_snapshot_gpu *g, uint64_t addres
 static struct tare_rec_event call(const struct tare_snapshot_gpu *g, enum tare_effect effect,
 				  enum tare_class class, const char *api)
 {
-	return (struct tare_rec_event){ .head = { .kind = TARE_KIND_EVENT },
-					.tid = thread_of(g, false),
-					.stack = LIBRARY_STACK,
-					.effect = (uint8_t)effect,
-					.class = (uint8_t) class,
-					.device = (int16_t)g->device,
-					.api = tare_import_string(g->world->out, api),
-					.context = (uint64_t)g->device + 1,
-					.before = TARE_NOT_KNOWN,
-					.after = TARE_NOT_KNOWN,
-					.peers_before = TARE_NOT_KNOWN,
-					.peers_after = TARE_NOT_KNOWN,
-					.missing = TARE_NOT_KNOWN,
-					.reading_before = 1, /* no time: nothing is read */
-					.reading_after = 1 };
+	struct tare_rec_event rec = tare_torch_library_call(effect, class, (int)g->device,
+							    tare_import_string(g->world->out, api));
+
+	rec.tid = thread_of(g, false);
+	return rec;
 }
 
 static void add_call(struct tare_snapshot_gpu *g, struct tare_rec_event *rec)
