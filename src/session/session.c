@@ -241,11 +241,13 @@ static void write_description(const struct session *s, const struct tare_session
 	char *path = file_in(s, "recording.json");
 	struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text, .is_pretty = true };
+	int rc;
 
 	describe(s, &j, result);
-	if (!result && tare_file_write(path, &text, 0600) == 0)
+	rc = tare_file_write(path, &text, 0600);
+	if (!result && rc == 0)
 		tare_file_reserve(path, text.len + END_BYTES);
-	else if (result && tare_file_write(path, &text, 0600) != 0)
+	else if (result && rc != 0)
 		tare_file_overwrite(path, &text);
 	tare_str_free(&text);
 	free(path);

@@ -93,6 +93,12 @@ void tare_gaps_end(struct tare_gaps *g, const struct tare_log_info *info)
 		begin(g, 0);
 	if (g->is_open || info->is_header_damaged || info->is_ring_damaged)
 		end(g, g->highest);
+	/* Segments know how many records are missing with their blocks; of a gap in a log nobody knows. */
+	if (info->is_damaged) {
+		g->records = g->count ? 0 : info->damaged_events;
+		begin(g, info->damaged_first);
+		end(g, info->damaged_last);
+	}
 	free(g->last_of);
 	g->last_of = NULL;
 }

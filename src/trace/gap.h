@@ -20,6 +20,8 @@ struct tare_gaps {
 	uint64_t first,
 		last; /* where there are some: stamps around them; first 0: from the begin of the log */
 
+	uint64_t records; /* how many are missing; 0: not known */
+
 	uint64_t *last_of; /* of the records outside of lanes, then of each lane; NULL: none yet */
 	uint64_t highest;
 	uint64_t block_end;
@@ -31,7 +33,7 @@ struct tare_gaps {
 
 void tare_gaps_add(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
 		   const struct tare_log_record *rec);
-/* All that was allocated is freed; `count`, `first` and `last` stay. */
+/* All that was allocated is freed; `count`, `first`, `last` and `records` stay. */
 void tare_gaps_end(struct tare_gaps *g, const struct tare_log_info *info);
 
 #endif

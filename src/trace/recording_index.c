@@ -421,21 +421,6 @@ static void note_damage(const struct pass *pass)
 					tare_lost_meaning(pass->owner->lost_reason));
 }
 
-/* Of segments it is known how many records are missing; of a gap in a log nobody knows. */
-static void add_damaged_blocks(struct tare_rprocess *p, const struct tare_log_info *info)
-{
-	struct tare_process *public = &p->public;
-
-	if (!info->is_damaged)
-		return;
-	if (!public->is_damaged || info->damaged_first < p->damage_first)
-		p->damage_first = info->damaged_first;
-	if (info->damaged_last > p->damage_last)
-		p->damage_last = info->damaged_last;
-	public->damaged_records = public->is_damaged ? 0 : info->damaged_events;
-	public->is_damaged = true;
-}
-
 static void read_log(struct pass *pass)
 {
 	struct tare_process *public = &pass->owner->public;
@@ -459,9 +444,9 @@ static void read_log(struct pass *pass)
 	}
 	tare_gaps_end(&gaps, info);
 	public->is_damaged = gaps.count > 0;
+	public->damaged_records = gaps.records;
 	pass->owner->damage_first = gaps.first;
 	pass->owner->damage_last = gaps.last;
-	add_damaged_blocks(pass->owner, info);
 	public->unfinished = tare_log_counts(pass->log)->gaps - pass->fresh_gaps;
 	public->skipped_bytes = tare_log_counts(pass->log)->gap_bytes - pass->fresh_bytes;
 }
