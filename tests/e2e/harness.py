@@ -457,33 +457,15 @@ def place_of(error):
     return "%s:%d: %s" % (frames[-1].filename, frames[-1].lineno, frames[-1].line) if frames else ""
 
 
-def wall_clock_offset():
-    """Nanoseconds between the wall clock and the one that nobody sets, to a microsecond."""
-    tries = []
-    for _ in range(20):
-        before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        tries.append((after - before, wall - (before + after) // 2))
-    return min(tries)[1]
-
-
-def clock_was_set(since):
-    """An emulator's counter of ticks, with which records are stamped, is the wall clock: set meanwhile, it puts what
-    threads did into another order."""
-    return WRAPPER and abs(wall_clock_offset() - since) > 2000
-
-
 def run_case(function):
     """(passed, comment)"""
     box = Box()
-    offset = wall_clock_offset()
     try:
         function(box)
         return True, ""
     except Skip as why:
         return None, str(why)
     except Failure as why:
-        if clock_was_set(offset):
-            return None, "the wall clock was set meanwhile, which is the emulator's counter"
         return False, "%s\n%s" % (place_of(why), why)
     except Exception:
         return False, traceback.format_exc()

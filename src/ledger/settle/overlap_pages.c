@@ -12,7 +12,7 @@
 
 /* A call that takes or gives back a part of a page. */
 struct touch {
-	uint64_t page; /* or address, of calls on one address */
+	uint64_t where; /* its page; of calls on one address that address */
 	int process;
 	int64_t t;
 	size_t step;
@@ -25,8 +25,8 @@ static int by_page(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
+	if (x->where != y->where)
+		return x->where < y->where ? -1 : 1;
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
 	return x->step < y->step ? -1 : x->step > y->step;
@@ -152,7 +152,7 @@ static void put(const struct tare_overlap *o, const struct page *p, const struct
 static uint64_t touches_before(const struct tare_overlap *o, const struct touch *t)
 {
 	const uint64_t *count =
-		tare_map_get(&tare_fold_process_on(o->f, t->process, o->d->index)->pages, t->page);
+		tare_map_get(&tare_fold_process_on(o->f, t->process, o->d->index)->pages, t->where);
 
 	return count ? *count : 0;
 }
@@ -166,7 +166,7 @@ static size_t list_touches(const struct tare_overlap *o, const int64_t *stamps,
 	for (size_t i = 0; i < o->step_nr; i++)
 		if (is_part_of_page(o, &o->steps[i]))
 			touches[count++] =
-				(struct touch){ .page = o->steps[i].handle / (uint64_t)o->f->page,
+				(struct touch){ .where = o->steps[i].handle / (uint64_t)o->f->page,
 						.process = o->steps[i].process,
 						.t = stamps[i],
 						.step = i };
@@ -183,7 +183,7 @@ static void chain_addresses(const struct tare_overlap *o, struct touch *touches,
 	for (size_t i = 0; i < o->step_nr; i++) {
 		places->before[i] = places->behind[i] = TARE_NOBODY;
 		if (is_of_pages(&o->steps[i]))
-			touches[count++] = (struct touch){ .page = o->steps[i].handle,
+			touches[count++] = (struct touch){ .where = o->steps[i].handle,
 							   .process = o->steps[i].process,
 							   .t = places->stamps[i],
 							   .step = i };
@@ -192,7 +192,7 @@ static void chain_addresses(const struct tare_overlap *o, struct touch *touches,
 	for (size_t i = 1; i < count; i++) {
 		struct touch *a = &touches[i - 1], *b = &touches[i];
 
-		if (a->process != b->process || a->page != b->page)
+		if (a->process != b->process || a->where != b->where)
 			continue;
 		places->behind[a->step] = b->step;
 		places->before[b->step] = a->step;
@@ -213,7 +213,7 @@ void tare_overlap_order_pages(const struct tare_overlap *o, int64_t *stamps)
 		uint64_t now = touches_before(o, &touches[i]);
 
 		for (next = i; next < count && touches[next].process == touches[i].process &&
-			       touches[next].page == touches[i].page;
+			       touches[next].where == touches[i].where;
 		     next++) {
 			touches[next].count = now;
 			now = after(&o->steps[touches[next].step], now);
