@@ -328,10 +328,13 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *report)
 	tare_str_add(&s, p->param_count ? " at " : "");
 	cell_text(&p->data, tare_fit_x(&p->data, p->astray_cell), &s);
 	caution(report,
-		"in %zu %s a repeat is more than %.0f %% off the others (%s): look at what went wrong "
-		"there; %s is taken",
+		"in %zu %s a repeat is more than %.0f %% off the others (%s): %s%s%s; %s is taken",
 		p->astray, p->astray == 1 ? "cell" : "cells", 100 * TARE_PROBLEM_ASTRAY,
-		tare_str_text(&s), p->is_bytes ? "the middle one" : "the mean of a cell");
+		tare_str_text(&s),
+		p->lacking ? "the rows differ in more, such as " : "look at what went wrong there",
+		p->lacking ? p->lacking : "",
+		p->lacking ? ", which the cells to predict do not say" : "",
+		p->is_bytes ? "the middle one" : "the mean of a cell");
 	tare_str_free(&s);
 }
 

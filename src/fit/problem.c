@@ -137,6 +137,8 @@ static int all_params(struct tare_problem *p, const struct tare_table *t, size_t
 		if (ask->cells &&
 		    tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE) {
 			lacking = t->columns[column];
+			if (c.values > 1 && !p->lacking)
+				p->lacking = lacking;
 			continue;
 		}
 		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled) {

@@ -21,6 +21,8 @@ struct tare_problem {
 	size_t astray;      /* cells of which a repeat is far from the middle one */
 	size_t astray_cell; /* the first of those cells; its least and greatest repeat */
 	double astray_least, astray_most;
+	const char *
+		lacking; /* a column that differs from row to row and that the cells to predict do not have; or NULL */
 	size_t left_out;    /* rows without a number for the target or without a parameter */
 	const char **notes; /* sentences for the user */
 	size_t note_count, note_cap;

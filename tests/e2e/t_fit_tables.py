@@ -179,6 +179,12 @@ def only_named_columns_are_used(box):
     check_equal([f["param"] for f in report["findings"]], ["n", "word"], "what the cells lack is no parameter")
     check_equal(report["rows"][0]["predicted"], None)
     check_says(report["rows"][0]["assumes"], "word = c was never measured")
+    with open(box.path("w.csv"), "w", encoding="utf-8") as file:
+        file.write("n,w,y\n" + "".join("%d,%d,%d\n" % (n, w, n * w) for n in range(1, 6) for w in (100, 200, 400)))
+    with open(box.path("n.csv"), "w", encoding="utf-8") as file:
+        file.write("n\n3\n")
+    check_says(" ".join(fit_json(box, box.path("w.csv"), "-t", "y", "--predict", box.path("n.csv"))["cautions"]),
+               "in 5 cells a repeat is more than 25 % off", "the rows differ in more, such as w, which the cells")
     done = box.tare("fit", box.path("t.csv"), "-t", "y", "-p", "n", "--predict", box.path("c.csv"), "--csv")
     table = list(csv.DictReader(io.StringIO(done.out)))
     check_equal(list(table[0]), ["word", "n", "note", "predicted", "low", "high"])
