@@ -157,10 +157,11 @@ static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 {
 	const struct tare_emit_text_rows *rows = t->text;
 	size_t shown = rows->widths[column].shown, count = 0;
-	const char **cells = tare_arena_alloc(&t->arena, (rows->count + 1) * sizeof(*cells));
+	const char **cells;
 
 	if (rows->widths[column].widest <= shown || !shown)
 		return false;
+	cells = tare_arena_alloc(&t->arena, (rows->count + 1) * sizeof(*cells));
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].cells && tare_str_columns(rows->rows[i].cells[column]) > shown)
 			cells[count++] = rows->rows[i].cells[column];

@@ -185,11 +185,16 @@ static void add_label(struct tare_str *out, const struct tare_diff *d,
 	tare_str_add(out, row->short_label);
 }
 
-static void add_count(struct tare_str *out, const struct tare_diff_row *row)
+/* Are counts shown: is it there on both sides, and not as often? */
+static bool has_counts(const struct tare_diff_row *row)
 {
-	if (row->before_count != row->after_count && row->is_before && row->is_after)
-		tare_str_addf(out, " (%llu → %llu)", (unsigned long long)row->before_count,
-			      (unsigned long long)row->after_count);
+	return row->is_before && row->is_after && row->before_count != row->after_count;
+}
+
+static void add_counts(struct tare_str *out, const struct tare_diff_row *row)
+{
+	tare_str_addf(out, " (%llu → %llu)", (unsigned long long)row->before_count,
+		      (unsigned long long)row->after_count);
 }
 
 static void add_total(struct tare_emit *e, const struct tare_diff_total *t, bool is_used)
@@ -212,17 +217,34 @@ static void add_row(struct tare_emit *e, const struct tare_diff *d, const struct
 	struct row row = row_of(d, r);
 
 	add_label(&row.shown, d, r, without_process);
-	add_count(&row.shown, r);
+	if (has_counts(r))
+		add_counts(&row.shown, r);
 	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = 1 });
 	tare_str_free(&row.shown);
 }
 
-/* Rows that did not change are only counted; `unexplained` is always a row. */
-static size_t add_rows(struct tare_emit *e, const struct tare_diff *d, int place)
+/* What stands below the rows of a place instead of in them. */
+struct below {
+	size_t same, tiny;                  /* rows: without a change, with one that shows as 0.0 */
+	const struct tare_diff_row *counts; /* the first with counts, or NULL */
+};
+
+static bool is_same(const struct tare_diff_row *row)
+{
+	return row->before == row->after && (!row->before || row->before_count == row->after_count);
+}
+
+static bool shows_as_nothing(int64_t bytes)
+{
+	return bytes > -TARE_UNITS_LEAST && bytes < TARE_UNITS_LEAST;
+}
+
+/* Rows that did not change, or by next to nothing, are only counted; `unexplained` is always a row. */
+static struct below add_rows(struct tare_emit *e, const struct tare_diff *d, int place)
 {
 	bool without_process = is_of_one_process(d);
 	const struct tare_diff_row *unexplained = NULL;
-	size_t same = 0;
+	struct below below = { 0 };
 
 	for (size_t i = 0; i < d->row_nr; i++) {
 		const struct tare_diff_row *row = &d->rows[i];
@@ -231,11 +253,16 @@ static size_t add_rows(struct tare_emit *e, const struct tare_diff *d, int place
 			continue;
 		if (row->account && !strcmp(row->account, "unexplained"))
 			unexplained = row;
-		else if (!tare_diff_is_of_changes(d->by) && row->before == row->after &&
-			 (!row->before || row->before_count == row->after_count))
-			same++;
-		else
+		else if (!tare_diff_is_of_changes(d->by) && is_same(row))
+			below.same++;
+		else if (!tare_diff_is_of_changes(d->by) && shows_as_nothing(row->before) &&
+			 shows_as_nothing(row->after))
+			below.tiny++;
+		else {
 			add_row(e, d, row, without_process);
+			if (!below.counts && has_counts(row))
+				below.counts = row;
+		}
 	}
 	if (unexplained) {
 		struct row row = row_of(d, unexplained);
@@ -244,7 +271,24 @@ static size_t add_rows(struct tare_emit *e, const struct tare_diff *d, int place
 		tare_emit_add_as(e, &row, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
 		tare_str_free(&row.shown);
 	}
-	return same;
+	return below;
+}
+
+static void say_below(struct tare_emit *e, const struct below *below)
+{
+	struct tare_str counts = { 0 };
+
+	if (below->counts) {
+		add_counts(&counts, below->counts);
+		tare_emit_note(e, " %s: so many before, so many after", tare_str_text(&counts));
+	}
+	if (below->same)
+		tare_emit_note(e, "  %zu row%s the same on both sides", below->same,
+			       below->same == 1 ? " is" : "s are");
+	if (below->tiny)
+		tare_emit_note(e, "  %zu row%s next to nothing on both sides", below->tiny,
+			       below->tiny == 1 ? " is" : "s are");
+	tare_str_free(&counts);
 }
 
 static bool has_rows(const struct tare_diff *d, int place)
@@ -260,7 +304,7 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 {
 	const struct tare_diff_total *t = &d->totals[place];
 	struct tare_str title = { 0 };
-	size_t same;
+	struct below below;
 
 	if (t->place->index >= 0)
 		tare_str_addf(&title, "GPU %lld  %s", (long long)t->place->index,
@@ -273,11 +317,9 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 			TARE_COLUMNS(people_columns));
 	if (!tare_diff_is_of_changes(d->by))
 		add_total(e, t, t->place->is_counted);
-	same = add_rows(e, d, place);
+	below = add_rows(e, d, place);
 	tare_emit_table_end(e);
-	if (same)
-		tare_emit_note(e, "  %zu row%s the same on both sides", same,
-			       same == 1 ? " is" : "s are");
+	say_below(e, &below);
 	tare_emit_gap(e);
 	tare_str_free(&title);
 }

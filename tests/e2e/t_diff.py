@@ -54,7 +54,9 @@ def two_recordings(box):
     check(held[0]["path"] != held[0]["after_path"], "two runs, and one pid", held)
     check_equal(found["totals"][0]["difference_bytes"], 24 * MIB)
     text = diff(box, "a.tare", "b.tare", "--at", "end").out
-    check_says(text, "before  a.tare at end", "after   b.tare at end", "+24.0", "(1 → 2)", "the same on both sides")
+    check_says(text, "before  a.tare at end", "after   b.tare at end", "+24.0", "(1 → 2)", "the same on both sides",
+               "(1 → 2): so many before, so many after")
+    check("next to nothing" not in text, text)
     rows = list(csv.DictReader(io.StringIO(diff(box, "a.tare", "b.tare", "--at", "end", "--csv").out)))
     check_equal([dict(r, device=int(r["device"] or -1)) for r in rows][0]["difference_bytes"], str(24 * MIB))
     check_equal(len(rows), len(found["rows"]))
@@ -110,6 +112,27 @@ def saved_reports(box):
     check_equal(lines["rows"], data(box, "a.tare", "b.tare", "--by", "line")["rows"])
     check_says(diff(box, "a.json", "b.json", "--by", "line", code=125).err, "a.json", "--by line", "save it")
     check_says(diff(box, "a.json@2s", "b.json", code=125).err, "a.json", "2s", "its first is peak")
+
+
+@case
+def rows_that_are_next_to_nothing_are_counted(box):
+    """Both sides show as 0.0 MiB: no row for people, one in data."""
+    hold(box, "a.tare", 8 * MIB)
+    report = json.loads(box.tare("report", "a.tare", "--json").out)
+    rows = [r for r in report["devices"][0]["accounts"] if "/allocations" in r["path"]]
+    for name, size in (("small", 1000), ("large", 52000), ("shown", 53000)):
+        for row in rows:
+            row["bytes"] = size
+        with open(box.path(name + ".json"), "w", encoding="utf-8") as out:
+            json.dump(report, out)
+    text = diff(box, "small.json", "large.json").out
+    check_says(text, "1 row is next to nothing on both sides")
+    check("allocations" not in text, text)
+    changes = {r["path"]: r["difference_bytes"] for r in json.loads(diff(box, "small.json", "large.json", "--json").out)["rows"]}
+    check_equal(changes[rows[-1]["path"]], 51000)
+    text = diff(box, "small.json", "shown.json").out
+    check_says(" ".join(text.split()), "allocations", " 0.0 0.1 +0.0")
+    check("next to nothing" not in text, text)
 
 
 @case
