@@ -34,6 +34,9 @@ MASKS = (
 )
 
 
+RESIDENT = ("resident", "anonymous", "files", "shared")  # shared: where the recording lies on tmpfs
+
+
 def parts(text):
     """[(kind, lines)]: `text` as it stands, or a `command` with its output."""
     found, kind = [("text", [])], "text"
@@ -51,13 +54,13 @@ def parts(text):
 
 def comparable(lines):
     """
-    The words that are to be the same, wherever a line ends. Of a host line none that is a number; nor "shared", which
-    there is where the recording lies on tmpfs.
+    The words that are to be the same, wherever a line ends. Of a host line none that is a number; nor those of what was
+    resident, which a program of some milliseconds has no reading of unless the machine is busy.
     """
     words, is_host = [], False
     for line in lines:
         is_host = line.startswith("host ") or (is_host and line.startswith(" "))
-        words += [word for word in line.split() if not is_host or (word.isalpha() and word != "shared")]
+        words += [word for word in line.split() if not is_host or (word.isalpha() and word not in RESIDENT)]
     text = " ".join(words)
     for pattern, instead in MASKS:
         text = re.sub(pattern, instead, text)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP) NULL,
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP)                                       \
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
 	"this recording holds no " EVENTS " events, so there is nothing to show by " NAME          \
-	"; --by account and --by owner always work",
+	" (" MAKER "); --by account and --by owner always work",
 static const char *const why_empty[TARE_BY_NR] = {
 #include "view/by.def"
 };
@@ -17,8 +17,8 @@ static const char *const why_empty[TARE_BY_NR] = {
 #undef TARE_BY
 
 /* Every name has a bar in front, the first one too many. */
-#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                "|" NAME
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) "|" NAME
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                       "|" NAME
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP) "|" NAME
 const char tare_by_names_with_bar[] =
 #include "view/by.def"
 	;

@@ -6,8 +6,8 @@
 #include "ledger/ledger.h"
 #include "view/columns.h"
 
-#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                TARE_BY_##KEY,
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) TARE_BY_##KEY,
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                       TARE_BY_##KEY,
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP) TARE_BY_##KEY,
 enum tare_by {
 #include "view/by.def"
 	TARE_BY_NR
@@ -50,7 +50,8 @@ struct tare_by_info {
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
 	bool VIEW##_is_any(const struct tare_by_ask *ask);                                         \
 	void VIEW##_show(struct tare_emit *e, const struct tare_by_ask *ask);
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
+	TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
 #include "view/by.def"
 #undef TARE_BY_EVENTS
 #undef TARE_BY

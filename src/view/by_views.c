@@ -4,7 +4,7 @@
 
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
 	{ NAME, HELP, NULL, FLAGS, VIEW##_is_any, VIEW##_show },
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP)                                       \
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
 	{ NAME, HELP, EVENTS, FLAGS, VIEW##_is_any, VIEW##_show },
 const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
 #include "view/by.def"

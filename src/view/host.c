@@ -11,11 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MAX_PROCESSES = 4,
-	MAX_SHARED = 4,
-	LEAST = 52429 /* bytes: what does not show as 0.0 MiB */
-};
+enum { MAX_PROCESSES = 4, MAX_SHARED = 4, LEAST = TARE_UNITS_LEAST };
 
 /* What is known of a process, and how large it is. */
 struct part {

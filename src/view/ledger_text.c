@@ -102,6 +102,11 @@ static void add_untouched(const struct screen *s, const struct tare_ledger *last
 	tare_str_free(&line);
 }
 
+static bool is_worth_a_word(uint64_t bytes)
+{
+	return bytes != TARE_NOT_KNOWN && bytes >= TARE_UNITS_LEAST;
+}
+
 static void add_host_part(struct tare_str *line, const char *before, uint64_t bytes)
 {
 	if (!tare_bytes_are_known(bytes))
@@ -119,13 +124,13 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	add_host_part(&line, " · resident ", h->rss);
 	add_host_part(&line, " = anonymous ", h->anon);
 	add_host_part(&line, " + files ", h->file);
-	if (h->shmem)
+	if (is_worth_a_word(h->shmem))
 		add_host_part(&line, " + shared ", h->shmem);
-	if (h->swap)
+	if (is_worth_a_word(h->swap))
 		add_host_part(&line, " · swap ", h->swap);
-	if (h->pinned)
+	if (is_worth_a_word(h->pinned))
 		add_host_part(&line, " · pinned ", h->pinned);
-	if (h->registered)
+	if (is_worth_a_word(h->registered))
 		add_host_part(&line, " · registered ", h->registered);
 	add_host_part(&line, " · peak ", h->peak_rss);
 	tare_str_add(&line, " MiB");

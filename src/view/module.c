@@ -233,6 +233,7 @@ static void show_text(struct tare_emit *e, const struct shown *s)
 	tare_emit_shape(e, TARE_SHAPE_TREE, "module", tare_str_text(&title), TARE_COLUMNS(columns));
 	add_modules(e, s);
 	tare_emit_table_end(e);
+	tare_tensor_place_shared(e, &s->place);
 	if (s->classes.count) {
 		tare_emit_gap(e);
 		tare_emit_table(e, "class", "by class, each without what is in it",

@@ -186,6 +186,7 @@ void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 	if (g.count > SCREEN_TENSORS)
 		add_rest(e, &g);
 	tare_emit_table_end(e);
+	tare_tensor_place_shared(e, p);
 	tare_str_free(&title);
 	free(g.items);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/tensors.h"
 
+#include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
 #include "view/device_text.h"
@@ -37,6 +38,18 @@ void tare_tensor_place_title(struct tare_str *title, const struct tare_tensor_pl
 	}
 	tare_str_add(title, " · ");
 	tare_device_text_instant(title, p->ledger, p->device ? p->device->t_ns : p->ledger->t_ns);
+}
+
+void tare_tensor_place_shared(struct tare_emit *e, const struct tare_tensor_place *p)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (p->host && p->host->tensors.mapped > 0)
+		tare_emit_paragraph(
+			e,
+			"%s MiB of it are in shared memory and mapped files, where other "
+			"processes may have them, too",
+			tare_units_mib(text, p->host->tensors.mapped));
 }
 
 bool tare_tensors_is_any(const struct tare_by_ask *ask)
@@ -166,6 +179,7 @@ static void show(struct tare_emit *e, const struct tare_tensor_place *p)
 	tare_emit_table(e, "category", tare_str_text(&title), TARE_COLUMNS(category_columns));
 	add_categories(e, p);
 	tare_emit_table_end(e);
+	tare_tensor_place_shared(e, p);
 	tare_str_free(&title);
 }
 

@@ -24,6 +24,13 @@ void tare_time_view(struct tare_emit *e, const struct tare_time_rows *rows)
 	bool is_text = tare_emit_is_for_people(e);
 	size_t shown = is_text && rows->count > SCREEN_ROWS + 1 ? SCREEN_ROWS : rows->count;
 
+	if (!rows->count && tare_emit_is_for_people(e)) {
+		tare_emit_paragraph(
+			e,
+			"--cost time is about calls of a GPU's driver that deal with memory, and "
+			"this recording has none");
+		return;
+	}
 	tare_emit_str(e, "cost", "time");
 	tare_emit_table(e, "rows", "Time in driver calls that deal with memory",
 			TARE_COLUMNS(columns));

@@ -290,7 +290,7 @@ static void add_part(struct tare_str *line, const struct tare_training *t, enum 
 	if (sum_of(t, part) < LEAST)
 		return;
 	tare_str_addf(line, " + %s %s", tare_units_mib(text, sum_of(t, part)), name);
-	if (part == BATCH && input && sum_of(t, part) > input)
+	if (part == BATCH && input >= LEAST && sum_of(t, part) > input)
 		tare_str_addf(line, ", %.1f × its input", (double)sum_of(t, part) / (double)input);
 	tare_str_add(line, " (");
 	add_categories(line, t, part);

@@ -136,7 +136,11 @@ def a_ledger_without_a_gpu_shows_tensors(box):
     check("GPU" not in done.out, "nobody has one", done)
     for by in ("device", "pool", "stream", "graph"):
         check_says(box.tare("report", "rec.tare", "--by", by).out, "--by %s " % by, "on the CPU", "--by tensor")
+    check_says(box.tare("report", "rec.tare", "--cost", "time").out, "about calls of a GPU's driver", "has none")
+    check_equal(json.loads(box.tare("report", "rec.tare", "--cost", "time", "--json").out)["rows"], [])
     check("shared memory" not in done.out, done)
+    check("shared 0.0" not in done.out, done)
+    check("shared" not in box.tare("report", "rec.tare", "--by", "category").out)
     ascii_only = box.tare("report", "rec.tare", env={"LC_ALL": "C"})
     check(ascii_only.out.isascii(), ascii_only)
     for by in ("account", "owner", "process", "library"):
@@ -245,27 +249,6 @@ with tare.phase("shrinks"):
 
 
 @case
-def what_was_resident_of_a_gpu_program_is_shown_where_it_is_much(box):
-    """What the driver itself takes there says little of a phase."""
-    needs_exec()
-    program = """
-import ctypes, time, tare
-cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
-assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
-time.sleep(.5)
-with tare.phase("loads"):
-    kept = bytearray(b"x") * (%d << 20)
-    time.sleep(.5)
-"""
-    for mibs, is_shown in (96, True), (8, False):
-        box.record([PYTHON, "-c", program % mibs], options=("-f",), env={"PYTHONPATH": os.path.join(ROOT, "python")})
-        check(box.report()["opened_gpu"], "no GPU was opened")
-        out = box.tare("report", "rec.tare", "--by", "phase").out
-        check_equal("CPU  resident" in out, is_shown, out)
-        check_says(out, "GPU 0", "loads")
-
-
-@case
 def lines_of_a_file_are_annotated(box):
     """Each line beside what it has in tensors; the sums are those of --by line."""
     torch(box, "training", "adam")
@@ -353,6 +336,9 @@ def shared_memory_counts_once(box):
     check_equal(sum(line["bytes"] for line in lines if line["device"] is None), (24 + 5 + 2) * MIB)
     check_says(box.tare("report", "rec.tare", "--at", "phase:both have it").out, "shared memory and mapped files, once",
                "cpu_shared.py:%d in main" % at)
+    for by in "category", "tensor", "module":
+        out = box.tare("report", "rec.tare", "--by", by, "--at", "phase:both have it").out
+        check_equal(" ".join(out.split()).count("24.0 MiB of it are in shared memory and mapped files"), 2, by, out)
 
 
 @case

@@ -180,7 +180,10 @@ def figures_that_were_read(box):
     check(abs(second["difference_bytes"]) <= MIB, second)  # other programs share its libraries, and go on
     between, = got["between"]
     check_equal((between["more"], between["less"]), ("ps RSS", "smem PSS"))
-    check_equal([r["path"] for r in between["rows"]], ["shared with others, counted in full"], between)
+    # What those other programs changed meanwhile may be explained by a small row.
+    shared = max(between["rows"], key=lambda row: row["bytes"])
+    check_equal(shared["path"], "shared with others, counted in full", between)
+    check(abs(between["difference_bytes"] - shared["bytes"]) <= MIB, between)
     given, = wrong["given"]
     check(19 * MIB <= given["difference_bytes"] <= 21 * MIB, given)
     check_equal(sum(r["bytes"] for r in given["rows"]) + given["rest_bytes"], given["difference_bytes"])

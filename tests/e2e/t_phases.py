@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from harness import (MIB, ROOT, case, check, check_equal, check_says, degraded, fixture, main,
+from harness import (MIB, PYTHON, ROOT, case, check, check_equal, check_says, degraded, fixture, main,
                      needs_exec, needs_own_command)
 from phases import check_rows, phases_of
 
@@ -167,6 +167,27 @@ def without_tare_a_program_does_the_same(box):
     recorded = box.record(fixture("e2e_phases"))
     alone = box.run(fixture("e2e_phases"), sim=True)
     check_equal((alone.code, alone.out), (0, recorded.out))
+
+
+@case
+def what_was_resident_of_a_gpu_program_is_shown_where_it_is_much(box):
+    """What the driver itself takes there says little of a phase."""
+    needs_exec()
+    program = """
+import ctypes, time, tare
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+time.sleep(.5)
+with tare.phase("loads"):
+    kept = bytearray(b"x") * (%d << 20)
+    time.sleep(.5)
+"""
+    for mibs, is_shown in (96, True), (8, False):
+        box.record([PYTHON, "-c", program % mibs], options=("-f",), env={"PYTHONPATH": os.path.join(ROOT, "python")})
+        check(box.report()["opened_gpu"], "no GPU was opened")
+        out = box.tare("report", "rec.tare", "--by", "phase").out
+        check_equal("CPU  resident" in out, is_shown, out)
+        check_says(out, "GPU 0", "loads")
 
 
 main()

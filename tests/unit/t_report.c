@@ -127,6 +127,8 @@ TEST(every_grouping_answers)
 		CHECK_INT(run(tare_cmd_report, "report", rec, "--by", later[i], NULL), 0);
 		CHECK_HAS(out, "this recording holds no");
 	}
+	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "phase", NULL), 0);
+	CHECK_HAS(out, "tare run --phase make them");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "graph", NULL), 0);
 	CHECK_STR(out, "graphs captured: 0\n");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "colour", NULL), 2);

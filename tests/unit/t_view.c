@@ -45,6 +45,26 @@ TEST(screen_of_a_training_run)
 	check_screen("train.ascii.txt", both, 2, &plain);
 }
 
+/* Indices of words: 4 KiB of them say nothing of how large a batch is. */
+TEST(a_multiple_of_next_to_no_input_is_not_told)
+{
+	struct tare_ledger ledger = *sample_train_peak();
+	struct tare_training training = ledger.trainings[0];
+	const struct tare_ledger *one[] = { &ledger };
+	struct tare_str out = { 0 };
+
+	ledger.trainings = &training;
+	ledger.training_nr = 1;
+	ledger_text(&out, one, 1, &terminal);
+	CHECK(strstr(tare_str_text(&out), "× its input"));
+	tare_str_free(&out);
+	training.most[TARE_CATEGORY_INPUT].bytes = 4096;
+	ledger_text(&out, one, 1, &terminal);
+	CHECK(strstr(tare_str_text(&out), "of the batch"));
+	CHECK(!strstr(tare_str_text(&out), "its input"));
+	tare_str_free(&out);
+}
+
 TEST(screen_has_colours_only_when_asked)
 {
 	const struct tare_text_style colour = { .width = 80, .is_utf8 = true, .is_colour = true };
