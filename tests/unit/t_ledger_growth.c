@@ -108,12 +108,13 @@ enum { STEPS = 40, LEAK = 64 << 10, KEPT = 0x100000 };
 
 static const struct tare_line log_line[] = { { "train.py", "main", 15 }, { 0 } };
 
-/* A training that keeps something of each step, or of none. */
-static struct world *training_that_keeps(int64_t bytes)
+/* A training that keeps something of each step, or of none, and begins after a while in which the program loads. */
+static struct world *training_that_keeps(int64_t bytes, int64_t load_ms)
 {
 	struct world *w = world_new();
 
-	now = 0;
+	for (now = 0; now < load_ms; now += 1000)
+		world_host(w, 0, now * MS, 100 * MIB);
 	for (int i = 0; i < STEPS; i++) {
 		forward(w);
 		step(w, i == 0);
@@ -127,7 +128,7 @@ static struct world *training_that_keeps(int64_t bytes)
 
 TEST(growth_of_a_training_is_by_the_step)
 {
-	struct world *w = training_that_keeps(LEAK);
+	struct world *w = training_that_keeps(LEAK, 0);
 	struct tare_ledger l = world_ledger(w, "end");
 
 	CHECK_INT(l.growth_nr, 1);
@@ -142,9 +143,22 @@ TEST(growth_of_a_training_is_by_the_step)
 	world_free(w);
 }
 
+TEST(growth_is_told_however_long_a_program_loads)
+{
+	struct world *w = training_that_keeps(LEAK, 100000);
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(l.growth_nr, 1);
+	CHECK(l.growths[0].has_steps);
+	CHECK(llabs(l.growths[0].per_step - LEAK) < LEAK / 50);
+	CHECK(l.growths[0].since_ns > 100000 * MS && l.growths[0].since_ns < 100200 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(growth_is_not_shown_of_a_training_that_keeps_nothing)
 {
-	struct world *w = training_that_keeps(0);
+	struct world *w = training_that_keeps(0, 0);
 	struct tare_ledger l = world_ledger(w, "end");
 
 	CHECK_INT(l.growth_nr, 0);

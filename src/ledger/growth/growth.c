@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "growth": how courses are kept. A column is a power of two of nanoseconds and begins at a multiple of that, so
- * two of them make one that is twice as wide, whenever that is done: a fold that goes on from a state has the same
- * courses as one that begins at the first event.
+ * Rule "growth": how courses are kept. A column is a power of two of nanoseconds and begins at a multiple of that behind
+ * the first event that has to do with memory, so two of them make one that is twice as wide, whenever that is done: a
+ * fold that goes on from a state has the same courses as one that begins at the first event. What a program imports and
+ * loads before that event takes no column: with a minute of it, a training of two seconds would have seven.
  */
 #include "ledger/growth/growth.h"
 
@@ -140,6 +141,28 @@ static void widen(struct tare_growth_part *p, struct tare_fold *f)
 	p->shift++;
 }
 
+/*
+ * Columns begin at the first event that has to do with memory. Before one was known there can be nothing but readings
+ * of resident memory, and all of them are in the first column.
+ */
+static void start(struct tare_growth_part *p, int64_t at)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		int64_t *least = p->items[i].least;
+
+		for (int k = 1; k < TARE_GROWTH_COLUMNS; k++) {
+			least[0] = both(least[0], least[k]);
+			least[k] = -1;
+		}
+	}
+	for (int i = 0; i < p->clock_nr; i++)
+		p->clocks[i].column = 0;
+	for (int i = 0; i < p->process_nr; i++)
+		p->processes[i].columns = 0;
+	p->start_ns = at;
+	p->shift = LEAST_SHIFT;
+}
+
 void tare_growth_begin(struct tare_growth_part *p, struct tare_fold *f)
 {
 	p->clocks = tare_array_widen(p->clocks, (size_t)p->clock_nr, (size_t)f->device_nr + 1,
@@ -150,7 +173,9 @@ void tare_growth_begin(struct tare_growth_part *p, struct tare_fold *f)
 	p->process_nr = f->process_nr;
 	if (!p->shift)
 		p->shift = LEAST_SHIFT;
-	while (f->seen_ns >> p->shift >= TARE_GROWTH_COLUMNS)
+	if (!p->start_ns && f->first_ns > 0 && f->first_ns <= f->seen_ns)
+		start(p, f->first_ns);
+	while ((f->seen_ns - p->start_ns) >> p->shift >= TARE_GROWTH_COLUMNS)
 		widen(p, f);
 }
 
@@ -285,7 +310,7 @@ static TARE_FIELD_TABLE(tare_growth_clock);
 
 #define SELF struct tare_growth_part
 static const struct tare_shape_field fields_tare_growth_part[] = {
-	TARE_INT(shift), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
+	TARE_INT(start_ns), TARE_INT(shift), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
 	TARE_ROW(processes, tare_shape_tare_growth_process, process_nr),
 	TARE_LIST(items, tare_shape_tare_growth_course, count, cap), TARE_MAP(place_of),
 	TARE_FIELDS_END };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What grows. The time of the recording is cut into columns; of each place in a program, and of each process, the
- * least that it held in every column is kept. What is given back before a column ends is in no such figure, so a
+ * What grows. The time of the recording, from the first event that has to do with memory, is cut into columns; of each
+ * place in a program, and of each process, the least that it held in every column is kept. What is given back before a column ends is in no such figure, so a
  * step's own tensors, a sawtooth and a buffer leave it flat, and what is never given back makes it rise.
  */
 #ifndef TARE_LEDGER_GROWTH_H
@@ -41,6 +41,7 @@ struct tare_growth_clock {
 
 /* The part. */
 struct tare_growth_part {
+	int64_t start_ns; /* when the first column begins, which all that was before is in; 0: not known yet */
 	int shift; /* a column is 2^shift ns */
 	/* That of blocks in the memory of CPUs stands before those of the devices. */
 	struct tare_growth_clock *clocks;
@@ -65,10 +66,16 @@ void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *
 const char *tare_growth_check(const struct tare_growth_part *p, const struct tare_fold *f);
 void tare_growth_free(struct tare_growth_part *p);
 
+/* When that column begins. */
+static inline int64_t tare_growth_time(const struct tare_growth_part *p, int column)
+{
+	return p->start_ns + column * (INT64_C(1) << p->shift);
+}
+
 /* In which column is that moment? */
 static inline int tare_growth_column(const struct tare_growth_part *p, int64_t t)
 {
-	int64_t column = t > 0 ? t >> p->shift : 0;
+	int64_t column = t > p->start_ns ? (t - p->start_ns) >> p->shift : 0;
 
 	return column < TARE_GROWTH_COLUMNS ? (int)column : TARE_GROWTH_COLUMNS - 1;
 }

@@ -200,7 +200,7 @@ static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
 	while (t->first + 1 < t->end && !g->bytes[t->first + 1])
 		t->first++;
 	for (int i = 0; i < t->end; i++)
-		t->at[i] = (int64_t)i << p->shift;
+		t->at[i] = tare_growth_time(p, i);
 }
 
 static struct tare_growth_answer judge(const struct group *g, const struct turns *t)
@@ -260,7 +260,7 @@ static struct tare_growth row_of(const struct tare_growth_part *p, const struct 
 		.bytes = a->bytes,
 		.per_step = t->of ? llround(a->per_turn) : 0,
 		.per_second = seconds > 0 ? llround((double)a->bytes / seconds) : 0,
-		.since_ns = a->first * (INT64_C(1) << p->shift),
+		.since_ns = tare_growth_time(p, a->first),
 		.confidence =
 			round(a->confidence * (t->of ? most_confidence : by_time_alone) * 100) /
 			100,
