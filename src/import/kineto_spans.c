@@ -55,6 +55,14 @@ const char *tare_kineto_spans_name(const struct tare_kineto_spans *s, uint32_t i
 	return id ? s->names[id] : "";
 }
 
+uint32_t tare_kineto_spans_next_module(const struct tare_kineto_spans *s, uint32_t id)
+{
+	while (++id <= s->name_ids.count)
+		if (tare_map_get(&s->modules, id))
+			return id;
+	return 0;
+}
+
 /* From 1; 0: there are too many. */
 static uint32_t thread_of(struct tare_kineto_spans *s, int64_t tid)
 {
@@ -80,6 +88,8 @@ void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what wh
 		s->left_out++;
 		return;
 	}
+	if (what == TARE_KINETO_MODULE)
+		*tare_map_put(&s->modules, id, NULL) = true;
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
 	s->items[s->count++] = (struct tare_kineto_span){ .begin_ns = begin_ns,
 							  .end_ns = end_ns,
@@ -240,6 +250,7 @@ void tare_kineto_spans_free(struct tare_kineto_spans *s)
 		free(s->names[i]);
 	free(s->names);
 	tare_strmap_free(&s->name_ids);
+	tare_map_free(&s->modules);
 	tare_map_free(&s->thread_ids);
 	tare_map_free(&s->lines);
 	tare_map_free(&s->stacks);

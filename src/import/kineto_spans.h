@@ -23,6 +23,7 @@ struct tare_kineto_spans {
 	char **names; /* by id, from 1 */
 	size_t name_cap, name_bytes;
 	uint64_t left_out; /* over the limit: what they would name has another line, or none */
+	struct tare_map modules; /* ids of names of modules */
 	struct tare_map thread_ids;
 	struct tare_kineto_thread *threads;
 	size_t thread_nr, thread_cap;
@@ -49,6 +50,8 @@ void tare_kineto_spans_begin(struct tare_kineto_spans *s, struct tare_import_out
 struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64_t tid,
 					      int64_t t_ns);
 const char *tare_kineto_spans_name(const struct tare_kineto_spans *s, uint32_t id);
+/* The next id of a name of a module behind `id`; 0: there is none. */
+uint32_t tare_kineto_spans_next_module(const struct tare_kineto_spans *s, uint32_t id);
 /* A stack of one line that says this. */
 uint32_t tare_kineto_spans_saying(struct tare_kineto_spans *s, const char *text);
 void tare_kineto_spans_free(struct tare_kineto_spans *s);

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "import/kineto_gpu.h"
 #include "import/kineto_match.h"
+#include "import/kineto_modules.h"
 #include "import/torch_library.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct teller {
 	struct tare_kineto_told *told;
 	struct tare_kineto_gpu gpus[TARE_KINETO_GPUS];
 	bool is_there[TARE_KINETO_GPUS];
-	struct tare_map modules; /* thread → its last */
+	struct tare_kineto_modules modules;
 };
 
 static int by_time(const void *a, const void *b)
@@ -143,21 +144,6 @@ static void tell_before(struct teller *c)
 
 /* ---- events ---- */
 
-static void enter_module(struct teller *c, const struct tare_kineto_from *from, uint32_t module)
-{
-	struct tare_rec_module rec = { .head = { .kind = TARE_KIND_MODULE },
-				       .at = (uint64_t)module << 4,
-				       .tid = from->tid };
-	uint64_t *last = tare_map_put(&c->modules, from->tid, NULL);
-
-	c->told->has_modules = true;
-	if (*last == module)
-		return;
-	*last = module;
-	rec.class = tare_import_string(c->out, tare_kineto_spans_name(&c->k->spans, module));
-	tare_import_add(c->out, from->t_ns, &rec, sizeof(rec), NULL, 0);
-}
-
 static void check_total(struct teller *c, const struct tare_kineto_event *e,
 			const struct tare_kineto_gpu *g)
 {
@@ -180,7 +166,7 @@ static void tell_memory(struct teller *c, const struct tare_kineto_event *e)
 
 		from.python = place.python;
 		if (place.module) {
-			enter_module(c, &from, place.module);
+			tare_kineto_modules_enter(&c->modules, &from, place.module);
 			from.flags = TARE_TENSOR_IN_MODULE;
 		}
 	}
@@ -226,6 +212,7 @@ void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out,
 	qsort(k->events, k->count, sizeof(*k->events), by_time);
 	tare_kineto_spans_begin(&k->spans, out);
 	find_addresses(c);
+	tare_kineto_modules_begin(&c->modules, &k->spans, out);
 	tell_before(c);
 	for (size_t i = 0; i < k->count; i++)
 		if (k->events[i].kind == TARE_KINETO_MEMORY)
@@ -239,6 +226,7 @@ void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out,
 			told->beyond = c->gpus[i].beyond;
 		tare_kineto_gpu_end(&c->gpus[i]);
 	}
-	tare_map_free(&c->modules);
+	told->has_modules = c->modules.is_any;
+	tare_kineto_modules_free(&c->modules);
 	free(c);
 }

@@ -86,6 +86,23 @@ def a_trace_is_a_recording(box):
 
 
 @case
+def modules_have_their_classes(box):
+    """The number behind a name tells modules of one class apart; a class may end with a number of its own."""
+    names = ["Linear_0", "Linear_25", "Block_2_0", "Block_2_1", "Odd", "_7", "Linear_0"]
+    events = []
+    for i, name in enumerate(names):
+        events.append(span("python_function", f"nn.Module: {name}", 100 * i, 50))
+        events.append(memory(100 * i + 20, MIB, BASE + i * MIB, (i + 1) * MIB, 32 * MIB))
+    imported(box, trace(events))
+    got = report(box, "--by", "module", "--at", "end")
+    check_equal(sorted((r["module"], r["class"], r["own_bytes"] // MIB, r["is_found"]) for r in got["rows"]),
+                [("Block_2_0", "Block_2", 1, True), ("Block_2_1", "Block_2", 1, True), ("Linear_0", "Linear", 2, True),
+                 ("Linear_25", "Linear", 1, True), ("Odd", "Odd", 1, True), ("_7", "_7", 1, True)])
+    check_equal(sorted((c["class"], c["modules"], c["own_bytes"] // MIB) for c in got["classes"]),
+                [("Block_2", 2, 2), ("Linear", 2, 3), ("Odd", 1, 1), ("_7", 1, 1)])
+
+
+@case
 def older_traces_have_no_addresses(box):
     def old(ts, size, device=0):
         event = memory(ts, size, 1, 0, 0, device)
@@ -169,11 +186,26 @@ def any_damage_is_survived(box):
             check_equal(box.tare("report", "trace.tare").code, 0)
 
 
+def check_modules_of(box, names):
+    """Each module is one that the trace names, and a class has what its modules have."""
+    got = report(box, "--by", "module", "--at", "peak")
+    sums = {}
+    for row in got["rows"]:
+        if row["module"] not in ("(no module)", "(backward)"):
+            check(row["module"] in names, row)
+            check_equal(row["class"], row["module"].rpartition("_")[0])
+            key = (row["device"], row["pid"] if row["device"] is None else None, row["class"])
+            count, own = sums.get(key, (0, 0))
+            sums[key] = (count + 1, own + row["own_bytes"])
+    check_equal({(c["device"], c["pid"], c["class"]): (c["modules"], c["own_bytes"]) for c in got["classes"]}, sums)
+
+
 @case
 def files_of_other_people(box):
     for path in real_files("kineto/*.gz"):
         with gzip.open(path) as file:
             events = json.load(file)["traceEvents"]
+        names = {e["name"].removeprefix("nn.Module: ") for e in events if e.get("name", "").startswith("nn.Module: ")}
         events = sorted((e for e in events if e["name"] == "[memory]" and e["args"]["Device Type"] == 1), key=lambda e: e["ts"])
         done = box.tare("import", path, "-f", "-o", "trace.tare")
         check_equal(done.code, 0, done)
@@ -189,6 +221,7 @@ def files_of_other_people(box):
         got = report(box, "--at", "peak")
         check_equal(got["devices"][0]["used_bytes"], used)
         check_equal(got["degraded"], [])
+        check_modules_of(box, names)
 
 
 # What export_memory_timeline() writes: parameters that were there, an activation that becomes a gradient, a temporary one.

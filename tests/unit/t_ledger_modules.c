@@ -121,6 +121,41 @@ TEST(modules_that_no_scan_finds_have_their_class)
 	world_free(w);
 }
 
+/* What an importer knows of modules: how they are called, and not which is in which. */
+TEST(modules_that_are_in_no_other_may_have_a_name)
+{
+	struct world *w = world_new();
+	struct tare_module_classes classes;
+	struct tare_module_tree tree;
+	struct tare_ledger l;
+
+	now = 1;
+	world_module(w, now * MS, 0, FIRST, "Linear");
+	world_probe(w, now * MS, TARE_PROBE_MODULE, FIRST, 0, "Linear_0", 0);
+	world_module(w, now * MS, 0, SECOND, "Linear");
+	world_probe(w, now * MS, TARE_PROBE_MODULE, SECOND, 0, "Linear_1", 0);
+	world_probe(w, now * MS, TARE_PROBE_MODULE, NET, 0, "Net_0",
+		    0); /* nothing else tells of it */
+	world_sweep(w, now * MS, TARE_SWEEP_MODULES);
+	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
+	made_in(w, SECOND, "Linear", 0x200, IN_MODULE);
+	made_in(w, NET, "Net", 0x300, IN_MODULE);
+	l = world_ledger(w, "end");
+	CHECK_MODULE(0x100, "Linear_0 Linear");
+	CHECK_MODULE(0x200, "Linear_1 Linear");
+	CHECK_MODULE(0x300, "Net Net");
+	tare_module_tree_build(&tree, &l.hosts[0].blocks);
+	tare_module_classes_build(&classes, &tree);
+	CHECK_INT(classes.count, 2);
+	CHECK_STR(classes.items[0].name, "Linear");
+	CHECK_INT(classes.items[0].modules, 2);
+	CHECK_INT(classes.items[0].own.bytes, 2000 + 0x100 + 0x200);
+	tare_module_classes_free(&classes);
+	tare_module_tree_free(&tree);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* Another class, or after a whole scan that did not find it, the same one. */
 TEST(modules_at_the_address_of_one_that_is_gone_are_others)
 {

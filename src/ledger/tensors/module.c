@@ -72,23 +72,27 @@ static void forget_untold(struct tare_modules *m)
 	}
 }
 
+static void give_name(struct tare_modules *m, const struct tare_scan_entry *entry, size_t order)
+{
+	uint32_t module = tare_modules_find(m, entry->at);
+	uint32_t parent = entry->of ? tare_modules_find(m, entry->of) : 0;
+
+	if (!module || parent == module || (entry->of && !parent))
+		return;
+	m->items[module - 1].parent = parent;
+	m->items[module - 1].name = entry->name;
+	m->items[module - 1].order = (uint32_t)order;
+}
+
 /* One that is in several has the first name that is told, as in named_modules(). */
 void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned,
 		       bool is_whole)
 {
 	if (is_whole)
 		forget_untold(m);
-	for (size_t i = scanned->count; i-- > 0;) {
-		const struct tare_scan_entry *p = &scanned->items[i];
-		uint32_t module = p->role == TARE_PROBE_MODULE ? tare_modules_find(m, p->at) : 0;
-		uint32_t parent = module ? tare_modules_find(m, p->of) : 0;
-
-		if (!parent || parent == module)
-			continue;
-		m->items[module - 1].parent = parent;
-		m->items[module - 1].name = p->name;
-		m->items[module - 1].order = (uint32_t)i;
-	}
+	for (size_t i = scanned->count; i-- > 0;)
+		if (scanned->items[i].role == TARE_PROBE_MODULE)
+			give_name(m, &scanned->items[i], i);
 	for (size_t i = 0; i < m->count; i++) {
 		m->items[i].is_found |= m->items[i].is_told;
 		m->items[i].is_told = false;
@@ -145,7 +149,9 @@ static const struct tare_module_row *make(const struct rows *r, uint32_t place, 
 					 .number = place,
 					 .order = m->order,
 					 .is_found = m->is_found };
-	row->name = parent ? (name ? name : "?") : (row->class ? row->class : "module");
+	if (!name)
+		name = parent ? "?" : row->class ? row->class : "module";
+	row->name = name;
 	row->path = parent ? path_in(r, parent, row->name) : row->name;
 	return row;
 }
