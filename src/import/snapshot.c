@@ -123,6 +123,19 @@ static void note_missing(struct tare_import_out *out, const struct tare_whatif *
 	if (f->lost_texts || f->lost_stacks)
 		tare_import_left_out(
 			out, "it has more different stacks than are kept: some lines are missing");
+	if (f->odd)
+		tare_import_left_out(
+			out,
+			"%s values cannot be what they are called, and were taken for missing: the first is '%s' of "
+			"the dict that ends at byte %s",
+			tare_units_count(n[0], f->odd), f->odd_key,
+			tare_units_count(n[1], f->odd_at));
+	if (f->unknown_actions)
+		tare_import_left_out(
+			out,
+			"it has %s events that this Tare does not know: the first is called '%s'",
+			tare_units_count(n[0], f->unknown_actions),
+			tare_snapshot_text(w->trace.snapshot, f->unknown_action));
 	if (w->trace.host_events + w->trace.host_segments)
 		tare_import_left_out(
 			out, "pinned memory of the host was left out: %s segments, %s events",

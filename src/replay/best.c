@@ -112,6 +112,10 @@ const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at)
 		  "It does not say the settings of the allocator (PyTorch writes them from 2.3 on): the defaults were taken." },
 		{ f->has_traces && f->events_without_stack == f->events,
 		  "It has no stacks: no line of the program can be named." },
+		{ f->odd,
+		  "It has values that cannot be what they are called: they were taken for missing. tare import says where." },
+		{ f->unknown_actions,
+		  "It has events that this Tare does not know; tare import says which." },
 		{ f->lost_texts || f->lost_stacks,
 		  "It has more different stacks than are kept: some lines are missing." },
 	};

@@ -90,11 +90,14 @@ static struct tare_trace_device *device_of(struct tare_trace *t, uint32_t device
 
 static uint32_t pool_of(struct tare_trace *t, struct tare_snapshot_pool pool)
 {
-	for (size_t i = 0; i < t->pool_count; i++)
-		if (t->pools[i].a == pool.a && t->pools[i].b == pool.b)
-			return (uint32_t)i;
+	uint64_t key = (uint64_t)pool.a << 32 | (uint64_t)pool.b;
+	const uint64_t *number = tare_map_get(&t->pool_numbers, key);
+
+	if (number)
+		return (uint32_t)*number;
 	if (t->pool_count == UINT16_MAX)
 		return 0;
+	*tare_map_put(&t->pool_numbers, key, NULL) = t->pool_count;
 	t->pools = tare_array_reserve(t->pools, &t->pool_cap, t->pool_count + 1, sizeof(*t->pools));
 	t->pools[t->pool_count] = pool;
 	return (uint32_t)t->pool_count++;

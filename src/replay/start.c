@@ -308,6 +308,7 @@ void tare_trace_free(struct tare_trace *t)
 	free(t->devices);
 	free(t->streams);
 	free(t->pools);
+	tare_map_free(&t->pool_numbers);
 	free(t->highs);
 	tare_snapshot_delete(t->snapshot);
 	*t = (struct tare_trace){ 0 };

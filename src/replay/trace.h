@@ -92,7 +92,8 @@ struct tare_trace {
 	size_t stream_count, stream_cap;
 	struct tare_snapshot_pool *pools; /* [0] is the default pool */
 	size_t pool_count, pool_cap;
-	uint64_t *highs; /* upper parts of addresses */
+	struct tare_map pool_numbers; /* by id: both parts of one are below 2^32 */
+	uint64_t *highs;              /* upper parts of addresses */
 	size_t high_count, high_cap;
 	bool has_events_of_pools, has_completed;
 	enum tare_trace_keep keep;

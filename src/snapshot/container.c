@@ -80,19 +80,18 @@ static int list_result(struct tare_snapshot *s, const struct tare_pickle_contain
 }
 
 /* A list of frames may be fetched before it has its place. From then on nothing is added to it. */
-int tare_pickle_seal(struct tare_snapshot *s, uint64_t index, struct tare_pickle_value *result)
+int tare_pickle_seal(struct tare_snapshot *s, uint64_t index, struct tare_pickle_value *value)
 {
-	for (size_t i = 0; i < s->container_count; i++) {
-		struct tare_pickle_container *c = &s->containers[i];
+	struct tare_pickle_container *c = &s->containers[value->ref];
 
-		if (c->memo != index + 1 || !c->is_list ||
-		    (c->of != TARE_LIST_OF_FRAMES && c->of != TARE_LIST_OF_NOTHING))
-			continue;
-		c->is_sealed = true;
-		return list_result(s, c, result);
+	/* The place of a list that is gone may be another container's. */
+	if (c->memo != index + 1 || !c->is_list ||
+	    (c->of != TARE_LIST_OF_FRAMES && c->of != TARE_LIST_OF_NOTHING)) {
+		value->kind = TARE_PICKLE_IS_MARK;
+		return 0;
 	}
-	result->kind = TARE_PICKLE_IS_MARK;
-	return 0;
+	c->is_sealed = true;
+	return list_result(s, c, value);
 }
 
 static int complete_list(struct tare_snapshot *s, struct tare_pickle_value *value)
@@ -182,9 +181,21 @@ static int add_item(struct tare_snapshot *s, uint32_t ref, const struct tare_pic
 	return 0;
 }
 
+/* The last list first: its frames wait behind those of the others. */
+int tare_pickle_complete_lists(struct tare_snapshot *s, size_t from)
+{
+	int rc = 0;
+
+	for (size_t at = s->stack_count; at-- > from && !rc;)
+		if (s->stack[at].kind == TARE_PICKLE_IS_LIST)
+			rc = complete_list(s, &s->stack[at]);
+	return rc;
+}
+
 int tare_pickle_append(struct tare_snapshot *s, size_t list_at, size_t from)
 {
 	uint32_t ref;
+	int rc;
 
 	if (list_at >= s->stack_count || s->stack[list_at].kind != TARE_PICKLE_IS_LIST)
 		return tare_pickle_fail(
@@ -194,10 +205,13 @@ int tare_pickle_append(struct tare_snapshot *s, size_t list_at, size_t from)
 	if (s->containers[ref].is_sealed)
 		return tare_pickle_fail(s, TARE_E_CORRUPT,
 					"something is added to a list that was fetched before");
+	rc = tare_pickle_complete_lists(s, from);
+	if (rc)
+		return rc;
 	for (size_t at = from; at < s->stack_count; at++) {
 		struct tare_pickle_value item = s->stack[at];
-		int rc = tare_pickle_complete(s, list_at, &item);
 
+		rc = tare_pickle_complete(s, list_at, &item);
 		s->stack[at] = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER };
 		if (!rc)
 			rc = add_item(s, ref, &item);
@@ -267,8 +281,10 @@ int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from)
 	if ((s->stack_count - from) % 2)
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "a key has no value");
 	ref = dict->ref;
-	for (size_t at = from; at < s->stack_count && !rc; at++)
-		rc = tare_pickle_complete(s, SIZE_MAX, &s->stack[at]);
+	for (size_t at = s->stack_count; at-- > from && !rc;) /* the last list first */
+		if (s->stack[at].kind == TARE_PICKLE_IS_LIST ||
+		    s->stack[at].kind == TARE_PICKLE_IS_DICT)
+			rc = tare_pickle_complete(s, SIZE_MAX, &s->stack[at]);
 	if (rc)
 		return rc;
 	if (!is_all || s->containers[ref].count || s->stack_count - from >= 2000) {
@@ -291,40 +307,4 @@ int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from)
 	s->stack[dict_at] = result;
 	join_told(s);
 	return 0;
-}
-
-int tare_pickle_tuple(struct tare_snapshot *s, size_t from)
-{
-	struct tare_pickle_value value = { .kind = TARE_PICKLE_IS_OTHER };
-	const struct tare_pickle_value *item = &s->stack[from];
-	struct tare_snapshot_pool pool;
-	size_t at;
-
-	if (s->stack_count - from == 2 && item[0].kind == TARE_PICKLE_IS_INT &&
-	    item[1].kind == TARE_PICKLE_IS_INT) {
-		pool = (struct tare_snapshot_pool){ item[0].i, item[1].i };
-		for (at = s->pool_count; at--;)
-			if (s->pools[at].a == pool.a && s->pools[at].b == pool.b)
-				break;
-		if (at > s->pool_count && s->pool_count < 1u << 16) {
-			s->pools = tare_array_reserve(s->pools, &s->pool_cap, s->pool_count + 1,
-						      sizeof(*s->pools));
-			at = s->pool_count++;
-			s->pools[at] = pool;
-		}
-		if (at < s->pool_count)
-			value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_PAIR,
-							    .ref = (uint32_t)at };
-	}
-	for (at = from; at < s->stack_count; at++) {
-		struct tare_pickle_value part = s->stack[at];
-		int rc = tare_pickle_complete(s, SIZE_MAX, &part);
-
-		s->stack[at] = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER };
-		tare_pickle_drop(s, &part);
-		if (rc)
-			return rc;
-	}
-	s->stack_count = from;
-	return tare_pickle_push(s, value);
 }

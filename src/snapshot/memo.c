@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a pickle says once and fetches again: 32 bits for each. Of the millions of dicts of a trace none is fetched again,
- * so a container is put here when it is complete and can be, and pages without such take no memory.
+ * so a dict is put here when it is complete and can be, and pages without such take no memory.
  */
 #include "snapshot/pickle.h"
 
@@ -25,6 +25,7 @@ void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
 	case TARE_PICKLE_IS_PAIR:
 	case TARE_PICKLE_IS_OTHER:
 	case TARE_PICKLE_IS_NONE:
+	case TARE_PICKLE_IS_LIST:
 		if (value->ref <= REF_MAX)
 			entry = (uint32_t)(value->kind + 1) << REF_BITS | value->ref;
 		break;
@@ -61,10 +62,8 @@ int tare_pickle_memo_put(struct tare_snapshot *s, uint64_t index)
 	if (index == s->memo_count)
 		s->memo_count++;
 	top = &s->stack[s->stack_count - 1];
-	if (top->kind == TARE_PICKLE_IS_LIST || top->kind == TARE_PICKLE_IS_DICT) {
+	if (top->kind == TARE_PICKLE_IS_LIST || top->kind == TARE_PICKLE_IS_DICT)
 		s->containers[top->ref].memo = (uint32_t)index + 1;
-		return 0;
-	}
 	tare_pickle_memo_set(s, index, top);
 	return 0;
 }
@@ -81,19 +80,20 @@ int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index)
 					(unsigned long long)index);
 	if (index >> PAGE_LOG2 < s->memo_pages && s->memo[index >> PAGE_LOG2])
 		entry = s->memo[index >> PAGE_LOG2][index & (PAGE - 1)];
-	if (!entry) {
+	if (entry)
+		value = (struct tare_pickle_value){ .kind = (uint8_t)((entry >> REF_BITS) - 1),
+						    .ref = entry & REF_MAX };
+	if (entry && value.kind == TARE_PICKLE_IS_LIST) {
 		rc = tare_pickle_seal(s, index, &value);
-		if (rc || value.kind != TARE_PICKLE_IS_MARK) {
-			tare_pickle_memo_set(s, index, &value);
-			return rc ? rc : tare_pickle_push(s, value);
-		}
+		if (rc)
+			return rc;
+		tare_pickle_memo_set(s, index, &value);
+	}
+	if (!entry || value.kind == TARE_PICKLE_IS_MARK)
 		return tare_pickle_fail(
 			s, TARE_E_CORRUPT,
 			"number %llu is fetched, which is a list or dict that is not complete, or has its place already; "
 			"a snapshot has no circles",
 			(unsigned long long)index);
-	}
-	return tare_pickle_push(s, (struct tare_pickle_value){
-					   .kind = (uint8_t)((entry >> REF_BITS) - 1),
-					   .ref = entry & REF_MAX });
+	return tare_pickle_push(s, value);
 }

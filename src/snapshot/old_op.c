@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HEX             "0123456789abcdef"
+#define LAST_CODE_POINT 0x10fffful
+#define REPLACEMENT     0xfffdul /* what stands for one that cannot be */
+
 /* The bytes up to the end of the line, without it. */
 static int line_of(struct tare_snapshot *s, const unsigned char **line, size_t *len)
 {
@@ -22,9 +26,10 @@ static int line_of(struct tare_snapshot *s, const unsigned char **line, size_t *
 			s->in.at = end + 1;
 			return 0;
 		}
-		if (!is_whole || ask >= TARE_PICKLE_TEXT)
-			return tare_pickle_fail(s, is_whole ? TARE_E_LIMIT : TARE_E_TRUNCATED,
-						"a line does not end");
+		if (!is_whole)
+			return tare_pickle_too_short(s);
+		if (ask >= TARE_PICKLE_TEXT)
+			return tare_pickle_fail(s, TARE_E_LIMIT, "a line does not end");
 		seen = have;
 	}
 }
@@ -55,13 +60,19 @@ static void add_code_point(struct tare_str *out, unsigned long c)
 /* Hexadecimal digits behind a backslash; 0: not so many are there. */
 static size_t escape(const unsigned char *at, size_t left, size_t digits, unsigned long *c)
 {
-	char text[9] = "", *end;
+	unsigned long n = 0;
 
 	if (left < digits + 2)
 		return 0;
-	memcpy(text, at + 2, digits);
-	*c = strtoul(text, &end, 16);
-	return *end ? 0 : digits + 2;
+	for (size_t i = 0; i < digits; i++) {
+		const char *digit = at[2 + i] ? strchr(HEX, at[2 + i] | 0x20) : NULL;
+
+		if (!digit)
+			return 0;
+		n = n << 4 | (unsigned long)(digit - HEX);
+	}
+	*c = n <= LAST_CODE_POINT ? n : REPLACEMENT;
+	return digits + 2;
 }
 
 /* raw-unicode-escape of V, and what repr() writes for S. */
@@ -114,6 +125,7 @@ static int push_number(struct tare_snapshot *s, const unsigned char *line, size_
 	text[len] = 0;
 	errno = 0;
 	value.i = *text == '-' ? strtoll(text, &end, 10) : (int64_t)strtoull(text, &end, 10);
+	value.ref = *text != '-' && value.i < 0;
 	if (end == text || (*end && strcmp(end, "L")))
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "'%s' is no number", text);
 	if (errno)
@@ -140,6 +152,8 @@ static int memo_op(struct tare_snapshot *s, unsigned char op, const unsigned cha
 {
 	uint64_t index = 0;
 
+	if (!len)
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "what is remembered has no number");
 	for (size_t i = 0; i < len; i++) {
 		if (line[i] < '0' || line[i] > '9' || i > 9)
 			return tare_pickle_fail(s, TARE_E_CORRUPT,

@@ -2,48 +2,13 @@
 /* The operations of pickle, protocols 0 to 5, as far as data uses them. */
 #include "snapshot/pickle.h"
 
-#include "base/array.h"
-
-#include <stdarg.h>
 #include <stdio.h>
-
-int tare_pickle_fail(struct tare_snapshot *s, int code, const char *fmt, ...)
-{
-	char text[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return tare_err_set(s->err, code, "byte %llu: %s", (unsigned long long)s->op_at, text);
-}
-
-int tare_pickle_push(struct tare_snapshot *s, struct tare_pickle_value value)
-{
-	if (s->stack_count >= TARE_PICKLE_VALUES)
-		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values wait for their place",
-					TARE_PICKLE_VALUES);
-	if (s->stack_count == s->stack_cap)
-		s->stack = tare_array_reserve(s->stack, &s->stack_cap, s->stack_count + 1,
-					      sizeof(*s->stack));
-	s->stack[s->stack_count++] = value;
-	return 0;
-}
+#include <string.h>
 
 static int push_int(struct tare_snapshot *s, int64_t i)
 {
 	return tare_pickle_push(s,
 				(struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT, .i = i });
-}
-
-static int too_short(struct tare_snapshot *s)
-{
-	if (s->in.failure)
-		return tare_err_set_errno(s->err, s->in.failure, "byte %llu: reading failed",
-					  (unsigned long long)tare_input_offset(&s->in));
-	return tare_pickle_fail(
-		s, TARE_E_TRUNCATED,
-		"the file ends in the middle of this; was it cut off when it was copied?");
 }
 
 /* A number of `size` bytes, the lowest first. */
@@ -60,24 +25,24 @@ static uint64_t little(const unsigned char *at, size_t size)
 static int take(struct tare_snapshot *s, size_t size, uint64_t *n)
 {
 	if (!tare_input_has(&s->in, size))
-		return too_short(s);
+		return tare_pickle_too_short(s);
 	*n = little(s->in.at, size);
 	s->in.at += size;
 	return 0;
 }
 
-int tare_pickle_push_text(struct tare_snapshot *s, uint64_t len)
+static int push_text(struct tare_snapshot *s, uint64_t len)
 {
 	struct tare_pickle_value value = { .kind = TARE_PICKLE_IS_TEXT };
 
 	if (len > TARE_PICKLE_TEXT) {
 		s->intern.lost_texts++;
 		if (!tare_input_skip(&s->in, len))
-			return too_short(s);
+			return tare_pickle_too_short(s);
 		return tare_pickle_push(s, value);
 	}
 	if (!tare_input_has(&s->in, len))
-		return too_short(s);
+		return tare_pickle_too_short(s);
 	value.ref = tare_intern_text(&s->intern, s->in.at, len);
 	s->in.at += len;
 	return tare_pickle_push(s, value);
@@ -86,24 +51,26 @@ int tare_pickle_push_text(struct tare_snapshot *s, uint64_t len)
 static int push_bytes(struct tare_snapshot *s, uint64_t len)
 {
 	if (!tare_input_skip(&s->in, len))
-		return too_short(s);
+		return tare_pickle_too_short(s);
 	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER });
 }
 
 /* A whole number of any length; addresses from 2^63 on have a ninth byte. */
-int tare_pickle_push_long(struct tare_snapshot *s, uint64_t len)
+static int push_long(struct tare_snapshot *s, uint64_t len)
 {
 	uint64_t n = 0;
 
 	if (len > 9 || (len == 9 && tare_input_has(&s->in, 9) && s->in.at[8]))
 		return push_bytes(s, len);
 	if (!tare_input_has(&s->in, len))
-		return too_short(s);
+		return tare_pickle_too_short(s);
 	n = little(s->in.at, len < 8 ? len : 8);
 	if (len && len < 8 && s->in.at[len - 1] & 0x80)
 		n |= ~0ull << (8 * len);
 	s->in.at += len;
-	return push_int(s, (int64_t)n);
+	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT,
+							       .i = (int64_t)n,
+							       .ref = len == 9 });
 }
 
 static int push_float(struct tare_snapshot *s)
@@ -112,7 +79,7 @@ static int push_float(struct tare_snapshot *s)
 	uint64_t n = 0;
 
 	if (!tare_input_has(&s->in, 8))
-		return too_short(s);
+		return tare_pickle_too_short(s);
 	for (size_t i = 0; i < 8; i++)
 		n = n << 8 | s->in.at[i];
 	s->in.at += 8;
@@ -281,7 +248,7 @@ static int sized_op(struct tare_snapshot *s, unsigned char op, size_t size)
 	case 0x8d: /* BINUNICODE8 */
 	case 'U':  /* SHORT_BINSTRING */
 	case 'T':  /* BINSTRING */
-		return tare_pickle_push_text(s, n);
+		return push_text(s, n);
 	case 'C':  /* SHORT_BINBYTES */
 	case 'B':  /* BINBYTES */
 	case 0x8e: /* BINBYTES8 */
@@ -293,7 +260,7 @@ static int sized_op(struct tare_snapshot *s, unsigned char op, size_t size)
 		return push_int(s, (int32_t)n);
 	case 0x8a: /* LONG1 */
 	case 0x8b: /* LONG4 */
-		return tare_pickle_push_long(s, n);
+		return push_long(s, n);
 	case 'q': /* BINPUT */
 	case 'r': /* LONG_BINPUT */
 		return tare_pickle_memo_put(s, n);
@@ -409,7 +376,7 @@ static int check_begin(struct tare_snapshot *s)
 	const unsigned char *at;
 
 	if (!tare_input_has(&s->in, 1))
-		return s->in.failure ? too_short(s)
+		return s->in.failure ? tare_pickle_too_short(s)
 				     : tare_pickle_fail(s, TARE_E_EMPTY, "the file is empty");
 	if (tare_input_has(&s->in, 2) && s->in.at[0] == 0x1f && s->in.at[1] == 0x8b)
 		return tare_pickle_fail(
@@ -436,7 +403,7 @@ int tare_pickle_run(struct tare_snapshot *s)
 
 		s->op_at = tare_input_offset(&s->in);
 		if (!tare_input_has(&s->in, 1))
-			return too_short(s);
+			return tare_pickle_too_short(s);
 		op = *s->in.at++;
 		if (op == '.')
 			break;

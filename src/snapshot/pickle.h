@@ -2,6 +2,7 @@
 #ifndef TARE_SNAPSHOT_PICKLE_H
 #define TARE_SNAPSHOT_PICKLE_H
 
+#include "base/map.h"
 #include "snapshot/input.h"
 #include "snapshot/intern.h"
 #include "snapshot/snapshot.h"
@@ -41,7 +42,7 @@ struct tare_pickle_value {
 		int64_t i;
 		double d;
 	};
-	uint32_t ref;
+	uint32_t ref; /* of an INT: it is one from 2^63 on, less 2^64 */
 	uint8_t kind;
 };
 
@@ -88,6 +89,7 @@ struct tare_snapshot {
 	size_t memo_pages, memo_count;
 	struct tare_snapshot_pool *pools;
 	size_t pool_count, pool_cap;
+	struct tare_map pool_numbers;
 	uint32_t *frames; /* of lists that are not complete */
 	size_t frame_count, frame_cap;
 	struct tare_snapshot_block *blocks;
@@ -97,7 +99,7 @@ struct tare_snapshot {
 	uint64_t op_at;   /* offset of the operation */
 };
 
-/* Texts that have the same number in every reader: keys, actions and words. */
+/* Texts that have the same number in every reader: keys, then actions and words (fields.h). */
 enum tare_snapshot_key {
 	TARE_KEY_EMPTY,
 #define X(NAME, TEXT) TARE_KEY_##NAME,
@@ -106,20 +108,34 @@ enum tare_snapshot_key {
 	TARE_KEY_NR
 };
 
-/* "byte N: …"; returns a code. */
+/* waiting.c: "byte N: …"; returns a code. */
 int tare_pickle_fail(struct tare_snapshot *s, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The input ended, or could not be read further. */
+int tare_pickle_too_short(struct tare_snapshot *s);
+int tare_pickle_push_more(struct tare_snapshot *s, struct tare_pickle_value value);
+
+static inline int tare_pickle_push(struct tare_snapshot *s, struct tare_pickle_value value)
+{
+	if (s->stack_count >= s->stack_cap || s->stack_count >= TARE_PICKLE_VALUES)
+		return tare_pickle_push_more(s, value);
+	s->stack[s->stack_count++] = value;
+	return 0;
+}
 
 /* container.c */
 int tare_pickle_open(struct tare_snapshot *s, bool is_list);
 int tare_pickle_append(struct tare_snapshot *s, size_t list_at,
 		       size_t from); /* items: from … top */
 int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from);
-int tare_pickle_tuple(struct tare_snapshot *s, size_t from);
+int tare_pickle_tuple(struct tare_snapshot *s, size_t from); /* tuple.c */
 /* A value becomes part of another, of a list at `list_at` if it is not SIZE_MAX: containers are completed. */
 int tare_pickle_complete(struct tare_snapshot *s, size_t list_at, struct tare_pickle_value *value);
-/* What the list that was remembered as `index` is, if it can be fetched already; else a mark. */
-int tare_pickle_seal(struct tare_snapshot *s, uint64_t index, struct tare_pickle_value *result);
+/* All lists on the stack from there on. */
+int tare_pickle_complete_lists(struct tare_snapshot *s, size_t from);
+/* `value`: the list that was remembered as `index`; what it is, if it can be fetched already, else a mark. */
+int tare_pickle_seal(struct tare_snapshot *s, uint64_t index, struct tare_pickle_value *value);
 void tare_pickle_drop(struct tare_snapshot *s, const struct tare_pickle_value *value);
 
 /* memo.c */
@@ -128,18 +144,17 @@ int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index);
 void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
 			  const struct tare_pickle_value *value);
 
+/* fields.c */
+void tare_pickle_know_words(struct tare_snapshot *s);
+
 /* meaning.c: a complete dict, which is an item of the list at `list_at`. */
 int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at,
 			const struct tare_pickle_value *pairs, size_t count,
 			struct tare_pickle_value *value);
-void tare_pickle_know_words(struct tare_snapshot *s);
 
 /* old_op.c: operations that end with a line (protocol 0). */
 int tare_pickle_line_op(struct tare_snapshot *s, unsigned char op);
 
-int tare_pickle_push(struct tare_snapshot *s, struct tare_pickle_value value);
-int tare_pickle_push_text(struct tare_snapshot *s, uint64_t len);
-int tare_pickle_push_long(struct tare_snapshot *s, uint64_t len);
 int tare_pickle_run(struct tare_snapshot *s);
 
 #endif

@@ -38,6 +38,9 @@ struct tare_snapshot_pool {
 	int64_t a, b;
 };
 
+/* More than PyTorch can have of GPUs. */
+#define TARE_SNAPSHOT_DEVICES 128
+
 struct tare_snapshot_segment {
 	uint32_t device;
 	bool is_host; /* pinned host memory */
@@ -104,6 +107,11 @@ struct tare_snapshot_facts {
 	bool has_traces, has_annotations, has_times, has_pools_of_events;
 	uint64_t events_without_stack;
 	uint64_t lost_texts, lost_stacks; /* of more than is kept */
+	/* Values that cannot be what their key says: taken for missing. */
+	uint64_t odd, odd_at; /* how many; the byte and the key of the first */
+	const char *odd_key;
+	uint64_t unknown_actions; /* events of a later PyTorch */
+	uint32_t unknown_action;  /* text: of the first */
 };
 
 /* Where the bytes come from: how many were read, 0 at the end; negative: an errno, and reading failed. */

@@ -12,23 +12,8 @@ import subprocess
 import caching_allocator
 from caching_allocator import MIB, TORCH, Allocator, course
 from harness import case, check, check_equal, check_says, fixture, main, needs_own_command, real_files, tare_argv
-
-
-def write(box, data, name="s.pickle"):
-    path = os.path.join(box.dir, name)
-    with open(path, "wb") as out:
-        out.write(data)
-    return path
-
-
-def whatif(box, path, *options, code=0):
-    done = box.tare("whatif", path, *options, "--json")
-    check_equal(done.code, code, done)
-    return json.loads(done.out)
-
-
-def figures(got):
-    return tuple(got[k] for k in ("allocated_bytes", "reserved_bytes", "peak_allocated_bytes", "peak_reserved_bytes"))
+from snapshots import replay_figures as figures
+from snapshots import whatif, write
 
 
 def check_model(box, a, kept=None):

@@ -32,6 +32,11 @@ static const struct {
 	  "\"Bytes\": -4096, \"Addr\": 140737488355328, \"Device Id\": 0, \"Device Type\": 1}},"
 	  "{\"name\": \"[memory]\", \"tid\": 7, \"ts\": 4, \"args\": {\"Bytes\": 64, \"Device Id\": 1, \"Device Type\": 1}},"
 	  "{\"name\": \"[memory]\", \"tid\": 7, \"ts\": 6, \"args\": {\"Bytes\": -64, \"Device Id\": -1, \"Device Type\": 0}}]}" },
+	{ TARE_IMPORT_snapshot,
+	  "}(Vsegments\n](}(Vaddress\nI139637976727552\nVtotal_size\nI2097152\nVblocks\n](}(Vsize\nI512\nVstate\nVactive_allocated\n"
+	  "Vframes\n](}(Vfilename\nVa.py\nVline\nI3\nVname\nVf\nueueueVdevice_traces\n](](}(Vaction\nVfree_completed\nVaddr\n"
+	  "I139637976728064\nVsize\nI512\nVtime_us\nI9000\nuee"
+	  "Vexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVtime_us\nI5\nueu." },
 	{ TARE_IMPORT_memory_timeline,
 	  "[[-1, 1, 4096, 0], [1700, 2, 512, 4], [1800, 3, -512, 4], [1800, 3, 512, 5], [1900, 4, -512, 5]]" },
 	{ TARE_IMPORT_memory_timeline,

@@ -82,12 +82,49 @@ static void put_block(struct out *o, uint64_t address, uint64_t size, const char
 	put(o, "u", 1);
 }
 
-/* 0: plain segments; 1: an expandable one. Both have blocks that were there before, and some freed twice. */
+#define BASE     "I139637976727552\n"
+#define FRAME    "}(Vfilename\nVa.py\nVline\nI3\nVname\nVf\\u00e9\nu"
+#define EVENT(A) "}(Vaction\nV" A "\nVaddr\n" BASE "Vsize\nI512\n"
+#define SEGMENT  "}(Vaddress\n" BASE "Vtotal_size\nI2097152\nVsegment_type\nVsmall\n"
+#define BLOCKS   "}(Vsize\nI512\nVstate\nVactive_allocated\n"
+#define REST     "}(Vsize\nI2096640\nVstate\nVinactive\nu"
+
+/* Texts as lines, as in protocol 0: these can be read. */
+static const char *const texts[] = {
+	/* 2.0: no addresses of blocks, and a history with two lists of frames */
+	"}(Vsegments\n](" SEGMENT "Vblocks\n](" BLOCKS
+	"Vhistory\n](}(Vaddr\nI1\nVreal_size\nI500\nVframes\n](" FRAME FRAME
+	"eVcpp_frames\n](" FRAME "eueu" REST
+	"eueVdevice_traces\n](](" EVENT("segment_alloc") "u" EVENT("alloc") "Vframes\n](" FRAME
+									    "euee"
+									    "u.",
+	/* the newest: pools of events, contexts, annotations, settings, host memory, a second GPU, an action that is not known */
+	"}(Vsegments\n](" SEGMENT
+	"Vdevice\nI1\nVstream\nI7\nVis_expandable\nI00\nVsegment_pool_id\nI3\nI0\n\x86Vframes\n](" FRAME
+	"ep0\nVblocks\n](" BLOCKS "Vrequested_size\nI500\nVframes\ng0\nu" REST
+	"eueVdevice_traces\n](](" EVENT("oom") "Vdevice_free\nI9\nue](" EVENT("segment_alloc") "Vpool_id\nI3\nI0\n\x86Vtime_us\nI1700000000000000\nu" EVENT(
+		"alloc") "Vpool_id\nI3\nI0\n\x86Vcompile_context\nVN/A\n"
+			 "Vuser_metadata\nVx\nVframes\ng0\nu" EVENT("annotate") "u" EVENT(
+				 "defragment") "ueeVhost_segments\n](" SEGMENT
+					       "ueVhost_traces\n](](" EVENT(
+						       "alloc") "ueeVexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVdevice\nI0\nVtime_us\nI5\nueVallocator_settings\n}("
+								"VPYTORCH_CUDA_ALLOC_CONF\nVmax_split_size_mb:32\nVmax_split_size\nI33554432\nVgarbage_collection_threshold\nF0.5\n"
+								"Vroundup_power2_divisions\n}(V1\nI4\nV2\nI8\nuuu.",
+	/* protocol 0: containers from marks, items one by one */
+	"(dp0\nS'segments'\np1\n(lp2\n(dp3\nVaddress\nL139637976727552L\nsVtotal_size\nI2097152\nsVblocks\n(lp4\n(dp5\nVsize\nI512\nsVstate\n"
+	"Vactive_pending_free\nsasasVdevice_traces\n(lp6\n(lp7\n(dp8\nVaction\nVfree_completed\nsVaddr\nL139637976727552L\nsVsize\nI512\nsaasg1\ng1\ns.",
+};
+
+/* 0: plain segments; 1: an expandable one. Both have blocks that were there before, and some freed twice. Then the texts. */
 size_t fuzz_seed(int n, uint8_t *out)
 {
 	struct out o = { out };
 	uint64_t base = 0x7f0000000000;
 
+	if (n >= 2) {
+		put(&o, texts[n - 2], strlen(texts[n - 2]));
+		return (size_t)(o.at - out);
+	}
 	put(&o, "\x80\x04}\x94(", 5);
 	put_text(&o, "segments");
 	put(&o, "]\x94(}\x94(", 6);
@@ -125,5 +162,5 @@ size_t fuzz_seed(int n, uint8_t *out)
 
 int fuzz_seed_nr(void)
 {
-	return 2;
+	return 2 + sizeof(texts) / sizeof(texts[0]);
 }
