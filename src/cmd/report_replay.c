@@ -38,7 +38,7 @@ static const char *folder_of(struct tare_recording *recording)
 static bool replay(struct tare_recording *recording, uint64_t *was, uint64_t *would)
 {
 	static const struct tare_whatif_ask ask = { .conf = "expandable_segments:True" };
-	static const struct tare_whatif_reading reading = { EVENTS_MAX, 0 };
+	static const struct tare_whatif_reading reading = { .most = EVENTS_MAX };
 	struct tare_err err = { 0 };
 	struct tare_trace trace;
 	struct tare_whatif w;

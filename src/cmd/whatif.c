@@ -73,7 +73,7 @@ static int open_recording(struct tare_whatif *w, const char *path,
 /* A block a little above max_split_size_mb may have been asked for as less: both are tried, and what is nearer is kept. */
 static void try_less(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask)
 {
-	struct tare_whatif_reading reading = { UINT64_MAX, w->recorded.max_split };
+	struct tare_whatif_reading reading = { UINT64_MAX, w->recorded.max_split, true };
 	struct tare_err err;
 	struct tare_whatif other;
 
@@ -93,7 +93,7 @@ static void try_less(struct tare_whatif *w, const char *path, const struct tare_
 static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 		    struct tare_err *err)
 {
-	static const struct tare_whatif_reading as_told = { UINT64_MAX, 0 };
+	static const struct tare_whatif_reading as_told = { UINT64_MAX, 0, true };
 	struct stat st;
 	int rc;
 

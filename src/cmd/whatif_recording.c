@@ -2,7 +2,7 @@
 /*
  * A recording has the blocks that PyTorch's allocator handed out and took back, with their streams, and what its library asked the
  * driver for. That is what a memory snapshot has, but for two things: a block is told as large as the allocator made it, not as
- * it was asked for, and a block that other streams still use is told when it is freed, not when they are done.
+ * it was asked for, and a block that other streams still use is told when it is freed, not when they are done (src/replay/wait.c).
  */
 #include "cmd/whatif_recording.h"
 
@@ -348,6 +348,7 @@ int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording
 
 	tare_trace_begin(t);
 	t->is_recording = true;
+	t->finds_waits = reading->finds_waits;
 	t->conf = conf_of(folder);
 	read_all(&r);
 	if (!r.rc && !t->device_count)

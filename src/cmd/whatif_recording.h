@@ -10,6 +10,7 @@ struct tare_whatif_reading {
 	uint64_t most; /* events that are read */
 	/* max_split_size_mb in bytes: a block of that or a little more counts as asked for as a little less; 0: as told */
 	uint64_t split;
+	bool finds_waits; /* of struct tare_trace */
 };
 
 /*

@@ -72,6 +72,14 @@ void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_s
 			      (long long)found.line, tare_snapshot_text(s, found.name));
 }
 
+static bool has_waits(const struct tare_trace *t)
+{
+	for (size_t i = 0; i < t->device_count; i++)
+		if (t->devices[i].wait_count)
+			return true;
+	return false;
+}
+
 static const char *recording_lacks(const struct tare_whatif *w, size_t at)
 {
 	const struct {
@@ -82,8 +90,11 @@ static const char *recording_lacks(const struct tare_whatif *w, size_t at)
 		  "Events are missing: it was paused, or older events went to keep it small." },
 		{ !w->trace.conf,
 		  "It does not say the settings of the allocator, which a program may set itself: the defaults were taken, and expandable segments where there are any." },
-		{ true,
-		  "It has the sizes of blocks, not of requests, and reuses what other streams used as soon as it was freed." },
+		{ true, "It has the sizes of blocks, not of requests." },
+		{ !has_waits(&w->trace),
+		  "It does not have when other streams were done with a block: it is reused as soon as it was freed." },
+		{ has_waits(&w->trace),
+		  "It does not have when other streams were done with a block: how long blocks waited at least follows from its addresses." },
 	};
 
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)

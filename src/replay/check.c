@@ -5,6 +5,7 @@
  */
 #include "base/xalloc.h"
 #include "replay/check_run.h"
+#include "replay/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -349,13 +350,19 @@ static bool begins_driver(struct tare_check_run *r, size_t at)
 	return at < r->d->count && tare_trace_is_release(tare_trace_kind(&r->d->events[at]));
 }
 
+static void end_waits(struct tare_check_run *r, size_t event)
+{
+	tare_replay_end_waits(r->d, r->a, r->slots, &r->next_wait, event);
+}
+
 static void replay(struct tare_check_run *r)
 {
-	for (size_t i = 0, to; i < r->d->count; i = to) {
+	for (size_t i = 0, to; i < r->d->count && !(r->is_search && r->late_free); i = to) {
 		const struct tare_trace_event *e = &r->d->events[i];
 
 		r->event = i;
 		to = i + 1;
+		end_waits(r, i);
 		if (tare_trace_is_driver(tare_trace_kind(e)) ||
 		    (tare_trace_kind(e) == TARE_TRACE_COMPLETED && begins_driver(r, i))) {
 			to = behind_driver(r, i);
@@ -388,6 +395,7 @@ static void check_once(struct tare_check_run *r)
 	r->invented = 1ull << 56;
 	tare_replay_put_start(r->t, r->d, r->a, r->slots);
 	replay(r);
+	end_waits(r, r->d->count);
 	out->blocks = tare_replay_compare_end(r->d, r->a);
 	out->mismatches = out->addresses + out->segments + out->releases + out->blocks;
 	tare_replay_figures_of(r->a, &out->figures);
@@ -395,14 +403,24 @@ static void check_once(struct tare_check_run *r)
 	free(r->slots);
 }
 
+/* With the guesses as they are. */
+static void check_to_end(struct tare_check_run run)
+{
+	check_once(&run);
+}
+
 /* Guesses are mended one after the other, each where the replay first shows that it was wrong. */
-#define MEND_WORK 300000000u /* events that are replayed for it at most */
+#define MEND_WORK   300000000u /* events that are replayed for it at most … */
+#define WAIT_WORK   50000000u  /* … and for waits, of which there may be many */
+#define REPLAY_WORK 2000u      /* a replay takes as long as so many events, however few it has */
 
 void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d,
 		       const struct tare_replay_ask *ask, struct tare_replay_check *out)
 {
 	struct tare_check_run r = { .t = t, .d = d, .out = out, .ask = ask };
-	uint64_t unmended = UINT64_MAX;
+	uint32_t *malloc_events = tare_wait_malloc_events(t, d);
+	uint64_t unmended = UINT64_MAX, late = 0;
+	bool is_part = false; /* the last replay did not come to the end */
 
 	tare_trace_guess_sizes(d, &ask->settings, &ask->rules);
 	r.lives = tare_mend_find_lives(t, d, &r.life_count);
@@ -416,18 +434,26 @@ void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d,
 						.out = out,
 						.ask = ask,
 						.lives = r.lives,
-						.life_count = r.life_count };
+						.life_count = r.life_count,
+						.malloc_events = malloc_events,
+						.is_search = late > 0 };
 
 		check_once(&again);
 		out->guesses_mended = mended;
 		if (!again.short_start && !again.wrong_release && unmended == UINT64_MAX)
 			unmended = out->mismatches;
-		if (!out->mismatches || mended * d->count > MEND_WORK || !tare_mend(&again))
+		late += again.late_free != 0;
+		is_part = again.is_search && again.late_free;
+		if (!out->mismatches || mended * d->count > MEND_WORK ||
+		    late * (d->count + REPLAY_WORK) > WAIT_WORK || !tare_mend(&again))
 			break;
 	}
+	if (is_part)
+		check_to_end(r);
 	if (out->mismatches > unmended) {
 		tare_mend_undo(&r);
-		check_once(&r);
+		check_to_end(r);
 	}
 	free(r.lives);
+	free(malloc_events);
 }

@@ -32,7 +32,11 @@ struct tare_check_run {
 		release; /* the first for a request that is replayed, if it was guessed whose it is */
 	uint64_t invented;
 	uint32_t mallocs; /* replayed */
-	size_t seen;      /* up to here completed frees were looked at */
+	const uint32_t
+		*malloc_events; /* the event of each, where waits are looked for; else NULL */
+	size_t next_wait;
+	bool is_search; /* for the next wait: what comes behind it does not matter */
+	size_t seen;    /* up to here completed frees were looked at */
 	struct tare_life *lives;
 	size_t life_count;
 	/* What the first mismatch tells: */
@@ -40,7 +44,9 @@ struct tare_check_run {
 	struct tare_trace_start *short_start; /* a block at the start was larger, … */
 	uint64_t short_by;
 	struct tare_trace_event *wrong_release; /* releases were the program's own, or were not, */
-	struct tare_life *wrong_life;           /* … or a segment was of another pool */
+	size_t late_free;             /* 1 + a free: its block waited for another stream until */
+	size_t late_at;               /* … this event, */
+	struct tare_life *wrong_life; /* … or a segment was of another pool */
 };
 
 /* An address of a block differs: `block` here, `theirs` in the file. */

@@ -2,6 +2,7 @@
 /* What a file does not say, and how a replay that differs from the file finds it out. */
 #include "base/array.h"
 #include "replay/check_run.h"
+#include "replay/wait.h"
 
 #include <stdlib.h>
 
@@ -109,6 +110,33 @@ static struct tare_life *life_at(const struct tare_check_run *r, uint64_t addres
 	return NULL;
 }
 
+/*
+ * Where the recording gave an address inside of what is free here, the block that ends there was still in use. Else what
+ * was taken here, with the rest that was split off, was not all free; or what was taken there was smaller, and so fitted
+ * better: behind it a block was still in use. What was freed last is likeliest to be.
+ */
+static size_t late_free(const struct tare_check_run *r, uint64_t ours, uint64_t size,
+			uint64_t theirs)
+{
+	struct free_place rest = free_place_at(r, ours + size), there = free_place_at(r, theirs);
+	uint64_t asked = tare_trace_size(&r->d->events[r->event]);
+	uint64_t end = ours + size + (rest.is_there && rest.begin == ours + size ? rest.size : 0);
+	size_t found, behind;
+
+	if (there.is_there && there.begin == ours + size)
+		there.begin = ours;
+	found = there.is_there && there.begin < theirs
+			? tare_wait_find(r, there.begin, theirs, true)
+			: 0;
+	if (found)
+		return found;
+	found = tare_wait_find(r, ours, end, false);
+	behind = there.is_there && there.begin == theirs && there.size > asked
+			 ? tare_wait_find(r, theirs + asked, theirs + there.size, false)
+			 : 0;
+	return found > behind ? found : behind;
+}
+
 /* Whether it may be wrong whose releases these are. */
 static bool look_at_guess(struct tare_check_run *r)
 {
@@ -127,6 +155,12 @@ void tare_mend_look_at_address(struct tare_check_run *r, uint32_t block, uint64_
 	if (block)
 		find_short_start(r, block, theirs);
 	if (r->short_start)
+		return;
+	r->late_at = r->event;
+	if (block && r->malloc_events)
+		r->late_free = late_free(r, tare_alloc_address(r->a, block),
+					 tare_alloc_size(r->a, block), theirs);
+	if (r->late_free)
 		return;
 	/* The file's segment may be of a pool that had nothing else, or ours of one that this request may not use. */
 	r->wrong_life = life_at(r, theirs);
@@ -248,6 +282,8 @@ bool tare_mend(struct tare_check_run *r)
 		r->short_start->size += r->short_by;
 		return true;
 	}
+	if (r->late_free)
+		return tare_wait_until(r->d, r->late_free - 1, r->late_at);
 	if (!life || life->tried == 2 || r->t->pool_count > 1000)
 		return false;
 	pool = life->tried ? 0 : life->next_pool ? life->next_pool : last_guess(r->t);
@@ -262,6 +298,7 @@ void tare_mend_undo(struct tare_check_run *r)
 {
 	for (size_t i = 0; i < r->d->count; i++)
 		tare_trace_set_flags(&r->d->events[i], 0, TARE_TRACE_FLIPPED | TARE_TRACE_TRIED);
+	tare_wait_forget(r->d);
 	for (size_t i = 0; i < r->life_count; i++)
 		if (r->lives[i].pool)
 			tare_mend_set_pool(r, &r->lives[i], 0);

@@ -63,6 +63,9 @@ struct tare_allocator *tare_replay_allocator(const struct tare_trace *t,
 void tare_replay_put_start(const struct tare_trace *t, const struct tare_trace_device *d,
 			   struct tare_allocator *a, uint32_t *slots);
 void tare_replay_figures_of(const struct tare_allocator *a, struct tare_replay_figures *out);
+/* wait.c: blocks of a recording whose wait is over before an event are free; `next`: the first that waits, 0 at the begin. */
+void tare_replay_end_waits(const struct tare_trace_device *d, struct tare_allocator *a,
+			   uint32_t *slots, size_t *next, size_t event);
 /* Private pools whose segments the file releases in these events may be released. */
 void tare_replay_release_pools(const struct tare_trace *t, const struct tare_trace_device *d,
 			       struct tare_allocator *a, size_t from, size_t to);

@@ -203,6 +203,7 @@ void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device 
 					    .map = card_map,
 					    .unmap = card_free };
 	struct run r = { .t = t, .d = d };
+	size_t next_wait = 0;
 	bool goes_on;
 
 	r.slots = tare_xcalloc(d->malloc_count + d->start_count + 1, sizeof(*r.slots));
@@ -212,8 +213,10 @@ void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device 
 		tare_alloc_count_from_here(r.a);
 	else
 		ran_out(&r, d->count, true);
-	for (size_t i = 0; i < d->count && goes_on; i++)
+	for (size_t i = 0; i < d->count && goes_on; i++) {
+		tare_replay_end_waits(d, r.a, r.slots, &next_wait, i);
 		goes_on = step(&r, i);
+	}
 	tare_replay_figures_of(r.a, out);
 	if (oom)
 		*oom = r.oom;

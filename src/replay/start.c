@@ -106,11 +106,6 @@ static uint32_t slot_of_free(struct tare_trace_device *d, struct tare_map *live,
 	return slot;
 }
 
-static void set_kind(struct tare_trace_event *e, enum tare_trace_kind kind)
-{
-	e->where = (e->where & ~(15ull << 56)) | (uint64_t)kind << 56;
-}
-
 /* Slots of frees. A completed free without a request is a free. */
 static void link_frees(struct tare_trace *t, struct tare_trace_device *d, struct tare_map *live)
 {
@@ -142,7 +137,7 @@ static void link_frees(struct tare_trace *t, struct tare_trace_device *d, struct
 			tare_map_put(&requested, address, NULL);
 		else if (kind == TARE_TRACE_COMPLETED)
 			tare_map_remove(&requested, address, NULL);
-		set_kind(e, kind);
+		tare_trace_set_kind(e, kind);
 		e->what = slot;
 	}
 	tare_map_free(&requested);
@@ -299,6 +294,7 @@ void tare_trace_free(struct tare_trace *t)
 		free(t->devices[i].pools);
 		free(t->devices[i].times);
 		free(t->devices[i].sizes);
+		free(t->devices[i].waits);
 	}
 	for (size_t i = 0; i < t->line_count; i++)
 		free(t->lines[i]);

@@ -52,6 +52,11 @@ struct tare_trace_start {
 	bool is_pending;  /* freed before, and completed within the trace or not at all */
 };
 
+/* A block that is freed by event `free`, and can be used again only behind event `until`. */
+struct tare_trace_wait {
+	size_t free, until;
+};
+
 struct tare_trace_device {
 	uint32_t device;
 	struct tare_trace_event *events;
@@ -77,6 +82,9 @@ struct tare_trace_device {
 	/* Where they are kept (TARE_TRACE_KEEP_ALL), else NULL: */
 	int64_t *times; /* of each event, in µs since 1970; 0: not in the file */
 	size_t time_cap;
+	/* Of a recording, whose frees do not say that another stream still uses the block: in the order of `until` (wait.c). */
+	struct tare_trace_wait *waits;
+	size_t wait_count, wait_cap;
 	uint64_t *
 		sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
 };
@@ -102,8 +110,9 @@ struct tare_trace {
 	uint64_t host_segments, host_events; /* of pinned host memory: left out */
 	/* Of a recording, which has no snapshot: */
 	bool is_recording;
-	char *conf;   /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
-	char **lines; /* "train.py:87 step"; a stack is 1 + its place here */
+	bool finds_waits; /* how long blocks waited for other streams is looked for, which takes time */
+	char *conf;       /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
+	char **lines;     /* "train.py:87 step"; a stack is 1 + its place here */
 	size_t line_count, line_cap;
 };
 
@@ -177,6 +186,11 @@ static inline void tare_trace_set_flags(struct tare_trace_event *e, unsigned set
 static inline enum tare_trace_kind tare_trace_kind(const struct tare_trace_event *e)
 {
 	return (enum tare_trace_kind)(e->where >> 56 & 15);
+}
+
+static inline void tare_trace_set_kind(struct tare_trace_event *e, enum tare_trace_kind kind)
+{
+	e->where = (e->where & ~(15ull << 56)) | (uint64_t)kind << 56;
 }
 
 static inline unsigned tare_trace_stream(const struct tare_trace_event *e)
