@@ -281,6 +281,7 @@ static void add_time(struct tare_store_damage *damage, uint64_t first, uint64_t 
 	damage->is_any = true;
 }
 
+/* Tables count as events do: without the record of a device all that events say of it is missing. */
 static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks,
 			  size_t nr, struct tare_store_damage *damage)
 {
@@ -293,9 +294,6 @@ static void count_damaged(const struct tare_store *s, const struct tare_stored_b
 			continue;
 		damage->blocks++;
 		damage->records += head->records;
-		if (head->kind != TARE_SEGMENT_EVENTS)
-			continue;
-		damage->events += head->records;
 		add_time(damage, head->first, head->last);
 	}
 	tare_pack_free(&bytes);

@@ -64,9 +64,8 @@ bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *l
 /* Reads all blocks of a log: how many of them are damaged, which a cursor passes over, and how many records they have. */
 struct tare_store_damage {
 	uint64_t blocks, records;
-	uint64_t events;   /* … of them; the others only name what these speak of */
 	bool is_uncounted; /* more may be missing: of segments that are not there */
-	bool is_any;       /* of events; between these stamps, first 0: from the begin of the log */
+	bool is_any;       /* between these stamps, first 0: from the begin of the log */
 	uint64_t first, last;
 };
 struct tare_store_damage tare_store_check(const struct tare_store *s,

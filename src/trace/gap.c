@@ -95,7 +95,7 @@ void tare_gaps_end(struct tare_gaps *g, const struct tare_log_info *info)
 		end(g, g->highest);
 	/* Segments know how many records are missing with their blocks; of a gap in a log nobody knows. */
 	if (info->is_damaged) {
-		g->records = g->count ? 0 : info->damaged_events;
+		g->records = g->count || !info->is_damage_counted ? 0 : info->damaged_records;
 		begin(g, info->damaged_first);
 		end(g, info->damaged_last);
 	}

@@ -36,8 +36,8 @@ struct tare_log_info {
 	uint64_t last_stamp;
 	uint64_t lag; /* how much older than one before it one of its records may be, in ticks */
 	uint64_t damaged_blocks, damaged_records;
-	bool is_damaged; /* events are missing, between these stamps; first 0: from the begin … */
-	uint64_t damaged_events; /* … so many; 0: nobody knows */
+	bool is_damaged; /* records are missing, between these stamps; first 0: from the begin … */
+	bool is_damage_counted; /* … damaged_records of them, and no more */
 	uint64_t damaged_first, damaged_last;
 };
 

@@ -50,7 +50,7 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.damaged_blocks = damage.blocks,
 		.damaged_records = damage.records,
 		.is_damaged = damage.is_any,
-		.damaged_events = damage.is_uncounted ? 0 : damage.events,
+		.is_damage_counted = !damage.is_uncounted,
 		.damaged_first = damage.first,
 		.damaged_last = damage.last,
 	};

@@ -93,10 +93,12 @@ static void add_untouched(const struct screen *s, const struct tare_ledger *last
 
 	for (int i = 0; i < last->device_nr; i++)
 		if (!tare_device_text_is_touched(s->ledgers, s->ledger_nr, &last->devices[i]))
-			tare_str_addf(&line, "%s%d", n++ ? ", " : "not used: GPU ",
-				      last->devices[i].index);
+			tare_str_addf(&line, "%s%d", n++ ? ", " : "GPU ", last->devices[i].index);
 	if (n) {
-		tare_emit_note(s->e, "%s", tare_str_text(&line));
+		tare_emit_note(s->e, "%s: %s",
+			       last->loss_nr ? "no use is recorded, and records are missing"
+					     : "not used",
+			       tare_str_text(&line));
 		tare_emit_gap(s->e);
 	}
 	tare_str_free(&line);
