@@ -9,6 +9,7 @@
 #include "cmd/terminal.h"
 #include "rollup/rollup.h"
 #include "session/child.h"
+#include "trace/decode.h"
 #include "trace/rank.h"
 
 #include <stdio.h>
@@ -180,6 +181,9 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 	if (result->disk_errno)
 		tare_say("writing the recording failed (%s): %llu records are missing",
 			 strerror(result->disk_errno), (unsigned long long)result->lost);
+	else if (result->lost)
+		tare_say("%llu records are missing: %s", (unsigned long long)result->lost,
+			 tare_lost_meaning(result->lost_reason));
 	if (result->alive)
 		tare_say("%d of its processes still run and go on recording themselves",
 			 result->alive);

@@ -38,9 +38,10 @@ struct tare_drain {
 	struct ring **rings;
 	size_t count, room;
 	int error;
-	bool is_damaged;    /* a ring was cut short, or its counts contradict each other */
-	uint64_t lost;      /* in rings that are gone */
-	uint64_t looked_ns; /* when all rings were asked whether their processes live */
+	bool is_damaged;      /* a ring was cut short, or its counts contradict each other */
+	uint64_t lost;        /* in rings that are gone */
+	uint32_t lost_reason; /* of them */
+	uint64_t looked_ns;   /* when all rings were asked whether their processes live */
 	uint64_t pid_namespace;
 	int epoll; /* of the pidfds; -1: not possible here */
 };
@@ -300,7 +301,7 @@ static void retire(struct tare_drain *drain, struct ring *ring)
 	path = file_of(drain, ring->name, ".ring");
 	unlink(path);
 	free(path);
-	drain->lost += tare_lanes_lost(ring->lanes);
+	drain->lost += tare_lanes_lost(ring->lanes, &drain->lost_reason);
 	tare_lanes_close(ring->lanes);
 	ring->lanes = NULL;
 }
@@ -385,14 +386,16 @@ int tare_drain_error(const struct tare_drain *drain)
 	return drain->error;
 }
 
-uint64_t tare_drain_lost(const struct tare_drain *drain)
+uint64_t tare_drain_lost(const struct tare_drain *drain, uint32_t *reason)
 {
 	uint64_t sum = drain->lost;
 	size_t i;
 
+	if (sum)
+		*reason = drain->lost_reason;
 	for (i = 0; i < drain->count; i++)
 		if (drain->rings[i]->lanes)
-			sum += tare_lanes_lost(drain->rings[i]->lanes);
+			sum += tare_lanes_lost(drain->rings[i]->lanes, reason);
 	return sum;
 }
 

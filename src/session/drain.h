@@ -24,7 +24,7 @@ void tare_drain_free(struct tare_drain *drain);
 int tare_drain_error(const struct tare_drain *drain);
 /* A ring was cut short, or its counts contradict each other: what it held is in part lost. */
 bool tare_drain_is_damaged(const struct tare_drain *drain);
-uint64_t tare_drain_lost(const struct tare_drain *drain);
+uint64_t tare_drain_lost(const struct tare_drain *drain, uint32_t *reason);
 
 /* Readable as soon as one of the processes ends; -1 where the kernel has no such thing. */
 int tare_drain_fd(const struct tare_drain *drain);

@@ -27,6 +27,7 @@ struct tare_lanes {
 	uint8_t *block;
 	/* Of what is under way, which a truncated ring may end anywhere. */
 	uint64_t bytes, lost, settled;
+	uint32_t lost_reason;
 	int error;
 	bool is_empty, is_finished;
 };
@@ -254,9 +255,12 @@ static void look_at_lanes(void *arg)
 	uint32_t nr = lane_nr(l);
 
 	l->lost = l->ring->lost;
+	l->lost_reason = TARE_LOST_NO_LANE;
 	l->is_empty = true;
 	for (uint32_t i = 0; i < nr; i++) {
 		l->lost += l->table[i].lost;
+		if (l->table[i].lost)
+			l->lost_reason = l->table[i].lost_reason;
 		l->is_empty = l->is_empty && (is_empty(&l->table[i]) || l->table[i].has_no_file);
 	}
 }
@@ -266,10 +270,12 @@ bool tare_lanes_are_empty(struct tare_lanes *l)
 	return !guarded(l, look_at_lanes) && l->is_empty;
 }
 
-uint64_t tare_lanes_lost(struct tare_lanes *l)
+uint64_t tare_lanes_lost(struct tare_lanes *l, uint32_t *reason)
 {
 	l->lost = 0;
 	guarded(l, look_at_lanes);
+	if (l->lost)
+		*reason = l->lost_reason;
 	return l->lost;
 }
 

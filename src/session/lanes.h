@@ -41,7 +41,7 @@ int tare_lanes_tell_lost(struct tare_lanes *lanes);
 
 /* Nothing is left in any lane. */
 bool tare_lanes_are_empty(struct tare_lanes *lanes);
-/* Records given up so far. */
-uint64_t tare_lanes_lost(struct tare_lanes *lanes);
+/* Records given up so far; where there are some, `reason` (enum tare_lost_reason) is one of theirs, else it stays. */
+uint64_t tare_lanes_lost(struct tare_lanes *lanes, uint32_t *reason);
 
 #endif

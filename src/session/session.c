@@ -447,9 +447,8 @@ static void finish(struct session *s, struct tare_session_result *out)
 			s->witness,
 			"the ring of a program was cut short or overwritten while it was "
 			"recorded; what it held then is missing");
-	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;
-	if (out->lost && !out->disk_errno)
-		out->disk_errno = ENOSPC;
+	out->lost_reason = TARE_LOST_IN_MEMORY;
+	out->lost = tare_drain_lost(s->drain, &out->lost_reason) + s->control->lost_records;
 	if (why) {
 		tare_str_addf(&text, "%s %s", path_of(s, out->target.path), why);
 		tare_witness_degraded(s->witness, text.data);

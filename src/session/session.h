@@ -32,16 +32,17 @@ struct tare_session_options {
 struct tare_session_result {
 	char *path; /* the recording */
 	uint64_t bytes;
-	int status;         /* of the command, as wait(2) gives it */
-	int64_t ns;         /* how long it ran */
-	uint64_t processes; /* that opened a log: they called the driver */
-	int unrecorded;     /* processes that used the GPU past the recorder */
-	uint64_t refused;   /* that could not open one */
-	int alive;          /* still running when the command had ended */
-	bool was_paused;    /* and never resumed */
-	int disk_errno;     /* writing failed with this, at some time */
-	uint64_t lost;      /* records, for that reason */
-	char *notice;       /* one sentence that the user should see, or NULL */
+	int status;           /* of the command, as wait(2) gives it */
+	int64_t ns;           /* how long it ran */
+	uint64_t processes;   /* that opened a log: they called the driver */
+	int unrecorded;       /* processes that used the GPU past the recorder */
+	uint64_t refused;     /* that could not open one */
+	int alive;            /* still running when the command had ended */
+	bool was_paused;      /* and never resumed */
+	int disk_errno;       /* writing failed with this, at some time */
+	uint64_t lost;        /* records given up */
+	uint32_t lost_reason; /* enum tare_lost_reason: of some of them */
+	char *notice;         /* one sentence that the user should see, or NULL */
 	struct tare_target target;
 };
 

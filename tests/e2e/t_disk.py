@@ -4,12 +4,13 @@
 
 import csv as csvs
 import json
+import os
 import re
 import resource
 import shutil
 import subprocess
 
-from harness import (case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, program_of,
+from harness import (PYTHON, ROOT, Skip, case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, program_of,
                      record_args, row_of, show, tare_argv)
 
 MANY = b"storm 60000\nquit\n"  # some 12 MiB of records
@@ -159,6 +160,37 @@ def file_size_limit_of_the_program(box):
     _, out, err = limited(box, kill_tare, b"events 40000\nquit\n")
     check_equal(out.count(b"t\n"), 40000, err)
     check(box.report()["opened_gpu"], "what was written before is gone")
+
+
+MANY_THREADS = """
+import ctypes, threading, tare
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+threading.stack_size(128 << 10)
+all_have_one = threading.Barrier(2200)
+
+def work():
+    with tare.phase("of a thread"):
+        all_have_one.wait(60)
+
+threads = [threading.Thread(target=work) for _ in range(2200)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@case
+def what_is_lost_for_another_reason_is_not_the_disks(box):
+    """A log has 2,048 lanes, and each thread that records takes one."""
+    needs_exec()
+    done = box.tare(*record_args([PYTHON, "-c", MANY_THREADS]), timeout=120, env={"PYTHONPATH": os.path.join(ROOT, "python")})
+    if "can't start new thread" in done.err:
+        raise Skip("no 2,200 threads can be started here")
+    lost = re.search(r"(\d+) records are missing: more threads recorded at once than a log has lanes", done.err)
+    check(lost and "No space left" not in done.err, done)
+    check_says(box.tare("report", "rec.tare").out, "! %s records are missing" % lost.group(1))
 
 
 main()
