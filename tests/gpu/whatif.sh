@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What PyTorch would reserve under other settings, predicted from one recording and then measured: three programs, six settings,
-# and whether 80 % of the recorded peak would do. Then four programs under four settings, recorded and replayed. One GPU; about 6
+# and whether 80 % of the recorded peak would do. Then five programs under four settings, recorded and replayed. One GPU; about 6
 # minutes, 2 with RECORDINGS=only. The tables come last.
 #   tests/gpu/whatif.sh TARE_FOLDER [OUTPUT_FOLDER] [PROGRAM…]     TARE_FOLDER: a dist folder (make dist)
 set -eu
@@ -14,4 +14,4 @@ export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 python3 -c 'import torch; print("PyTorch", torch.__version__)'
 [ "${RECORDINGS:-}" = only ] || python3 "$here/whatif/table.py" "$dist/bin/tare" "$out" "$@"
-python3 "$here/whatif/recordings.py" "$dist/bin/tare" "$out"
+python3 "$here/whatif/recordings.py" "$dist/bin/tare" "$out" "$@"

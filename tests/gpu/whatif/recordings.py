@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings replayed: is every address as PyTorch's allocator gave it, and is the most reserved what PyTorch says?
 
-    recordings.py TARE FOLDER     prints a table
+    recordings.py TARE FOLDER [PROGRAM…]     prints a table
 """
 import json
 import os
@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+NAMES = ("resnet", "sequences", "mixed", "shared", "graphs")
 SETTINGS = ("", "expandable_segments:True", "max_split_size_mb:128", "roundup_power2_divisions:4")
 
 
@@ -21,16 +22,17 @@ def record(tare, folder, name, settings):
     return json.loads(done.stdout.splitlines()[-1]), json.loads(said.stdout)
 
 
-def main(tare, folder):
+def main(tare, folder, *names):
+    names = names or NAMES
     print("| program | settings | events | mismatches | most reserved, PyTorch | replay |\n|---|---|---|---|---|---|")
     wrong = 0
-    for name in ("resnet", "sequences", "mixed", "graphs"):
+    for name in names:
         for settings in SETTINGS:
             torch, replay = record(tare, folder, name, settings)
             wrong += replay["mismatches"] != 0 or replay["peak_reserved_bytes"] != torch["reserved"]
             print("| %s | %s | %d | %d | %d | %d |" % (name, settings or "none", replay["events"], replay["mismatches"],
                                                        torch["reserved"], replay["peak_reserved_bytes"]), flush=True)
-    print("%d of %d wrong" % (wrong, 4 * len(SETTINGS)))
+    print("%d of %d wrong" % (wrong, len(names) * len(SETTINGS)))
 
 
 main(*sys.argv[1:])

@@ -54,6 +54,29 @@ def mixed():
             kept.pop(choose.randrange(len(kept)))
 
 
+def shared():
+    """Batches that one stream makes and another works on (record_stream), as a loader that copies ahead does."""
+    choose = random.Random(5)
+    copies, works = torch.cuda.Stream(), torch.cuda.current_stream()
+    kept, weights = [], torch.randn(2048, 2048, device="cuda")
+    for step in range(600):
+        with torch.cuda.stream(copies):
+            batch = torch.randn(choose.randrange(16, 2048), 2048, device="cuda")
+        works.wait_stream(copies)
+        batch.record_stream(works)
+        y = batch @ weights
+        if choose.random() < 0.3:
+            y.record_stream(copies)
+            with torch.cuda.stream(copies):
+                y.mul_(2)
+        kept.append(y)
+        del batch, y
+        while len(kept) > 8:
+            kept.pop(choose.randrange(len(kept)))
+        if step % 50 == 49:
+            torch.cuda.synchronize()
+
+
 def graphs():
     """Four batch sizes captured into one pool, and one with a pool of its own that goes before the end."""
     net = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(6)]).cuda()
@@ -88,7 +111,7 @@ def main(name, snapshot="-", fraction=None):
         torch.cuda.memory._record_memory_history(max_entries=1000000)
     ran_out = False
     try:
-        {"resnet": resnet, "sequences": sequences, "mixed": mixed, "graphs": graphs}[name]()
+        {"resnet": resnet, "sequences": sequences, "mixed": mixed, "shared": shared, "graphs": graphs}[name]()
     except torch.OutOfMemoryError:
         ran_out = True
     torch.cuda.synchronize()
