@@ -486,6 +486,7 @@ void tare_log_rewind(struct tare_log *log, uint64_t position)
 	expect_lanes(log);
 	log->limit = log->info.end;
 	log->is_cut_told = false;
+	log->again.end = 0;
 }
 
 const char *tare_log_gap_name(enum tare_log_gap gap)

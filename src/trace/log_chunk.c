@@ -144,6 +144,7 @@ static const struct tare_chunk_file *chunk_from(const struct tare_log *log, uint
 	return low < log->list.nr ? &log->list.items[low] : NULL;
 }
 
+/* While there is a ring, a chunk may have been made since the folder was read. */
 static int file_of(struct tare_log *log, uint64_t number)
 {
 	const struct tare_chunk_file *file;
@@ -151,7 +152,9 @@ static int file_of(struct tare_log *log, uint64_t number)
 	if (number == 0)
 		return tare_log_file(log);
 	file = chunk_from(log, number);
-	return file && file->number == number ? tare_log_chunk_file(log, file->number) : -1;
+	return log->info.has_ring || (file && file->number == number)
+		       ? tare_log_chunk_file(log, (uint32_t)number)
+		       : -1;
 }
 
 /* Adds what the first file has of a part that belongs into a chunk. */

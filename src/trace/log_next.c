@@ -244,12 +244,13 @@ static bool is_zero_cell(const struct tare_log *log, uint64_t position)
 	       !memcmp(log->window + (position - log->window_begin), zero, sizeof(zero));
 }
 
-static void take_gap(struct tare_log *log, struct tare_log_record *rec)
+/* Returns the kind of the record that ends it, NULL where none does. */
+static const struct tare_kind_info *take_gap(struct tare_log *log, struct tare_log_record *rec)
 {
 	const struct tare_log_info *info = &log->info;
 	uint64_t begin = log->position, at = begin;
 	bool is_empty = true, is_cut = false;
-	struct tare_log_record next;
+	struct tare_log_record next = { 0 };
 	struct tare_log_counts counts = log->counts;
 
 	do {
@@ -257,11 +258,11 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 		is_cut = is_cut ||
 			 is_sealed(log, at); /* one that does not end before the log does */
 		at = step_over(log, at);
+		next = (struct tare_log_record){ 0 };
 		if (at >= log->limit)
 			break;
 		need_window(log, at);
 		log->position = at;
-		next = (struct tare_log_record){ 0 };
 	} while (!take_record(log, &next));
 	/* The record after the gap was only looked at. */
 	log->counts = counts;
@@ -276,6 +277,41 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 		rec->bytes += log->cut_bytes;
 		log->is_cut_told = true;
 	}
+	return next.info;
+}
+
+/*
+ * While drainers write, a window may have the end of a block and not its begin: it was read when the begin was not
+ * written yet, and the end was. Records of such a block are the ring's. The begin is written first, so a window that is
+ * read now has it; where it does not, the block is damaged. False: this was looked at again.
+ */
+static bool look_again(struct tare_log *log, uint64_t position)
+{
+	if (!log->info.has_ring || position >= log->info.file_end)
+		return false;
+	if (log->again.end <= position) {
+		log->again.end = position + TARE_CELL;
+		log->again.times = 0;
+	}
+	if (log->again.times++ == LOG_LOOKS)
+		return false;
+	log->position = position;
+	fill_window(log, position);
+	return true;
+}
+
+/* The records behind this gap are of no block that begins. */
+static bool is_block_without_begin(const struct tare_log *log, const struct tare_kind_info *next)
+{
+	return log->info.header.has_lanes && log->position < log->info.file_end &&
+	       !(next && next->kind == TARE_KIND_LANE);
+}
+
+/* Of the head of a block only the begin is there: no lane goes back. */
+static bool is_half_a_head(const struct tare_log *log, const struct tare_rec_lane *block)
+{
+	return block->bytes == 0 || (log->expected && block->lane < TARE_LANES_MAX &&
+				     block->from + 1 < log->expected[block->lane]);
 }
 
 /* Of a block the positions from `cut` on. False: that is all of it. A lane whose counts are damaged is cut anywhere. */
@@ -350,6 +386,7 @@ static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_rec
 
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec)
 {
+	const struct tare_kind_info *next;
 	uint64_t missing;
 
 	if (log->stored)
@@ -365,7 +402,9 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 			break;
 		need_window(log, log->position);
 		if (!take_record(log, rec)) {
-			take_gap(log, rec);
+			next = take_gap(log, rec);
+			if (is_block_without_begin(log, next) && look_again(log, rec->position))
+				continue;
 			if (is_no_loss(log, rec))
 				continue;
 			log->counts.gaps++;
@@ -378,6 +417,10 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 		}
 		if (!rec->info || rec->info->kind != TARE_KIND_LANE)
 			return TARE_LOG_RECORD;
+		if (is_half_a_head(log, rec->rec.lane) && look_again(log, rec->position)) {
+			log->counts.records--;
+			continue;
+		}
 		if (!enter_block(log, rec, &missing)) {
 			log->counts.records--;
 			continue;

@@ -11,6 +11,7 @@
 enum {
 	LOG_RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
 	LOG_WINDOW = 1 << 18, /* read at once; a few of the longest records */
+	LOG_LOOKS = 3,        /* at a place that may be being written */
 };
 
 /* What a lane of the ring had when the log was opened: positions from..to. */
@@ -72,6 +73,10 @@ struct tare_log {
 	struct {
 		uint64_t begin, end;
 	} left_out; /* of the file, ahead; end 0: nothing */
+	struct {
+		uint64_t end; /* of the place */
+		int times;
+	} again; /* what was looked at more than once, as it may have been being written */
 	bool is_cut_told;
 	const struct tare_schema
 		*schema; /* of another version; NULL: records lie as in the structs */

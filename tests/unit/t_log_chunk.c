@@ -241,6 +241,29 @@ TEST(the_ring_goes_on_behind_the_last_file)
 	tare_log_close(log);
 }
 
+/* Somebody reads the folder, and meanwhile drainers make two chunks, of which the folder tells the second. */
+TEST(a_chunk_is_made_while_the_folder_is_read)
+{
+	char *chunk, *aside = strdup(make_path(make_dir(), "aside"));
+	struct tare_log_record rec;
+	struct tare_log *log;
+	int next = 0;
+
+	make();
+	chunk = tare_chunk_path(events_path(), 1);
+	write_all();
+	make_log_write_ring(&m, make_path(make_dir(), "1-0.ring"), m.size, false);
+	CHECK(rename(chunk, aside) == 0);
+	log = open_log(events_path());
+	CHECK(rename(aside, chunk) == 0);
+	while (tare_log_next(log, &rec) == TARE_LOG_RECORD)
+		CHECK_INT(rec.position, m.records[next++].position);
+	CHECK_INT(next, m.record_nr);
+	tare_log_close(log);
+	free(chunk);
+	free(aside);
+}
+
 TEST(an_empty_chunk_is_no_end)
 {
 	make();

@@ -10,6 +10,31 @@
 
 static struct make_log m; /* large; a test runs in a process of its own */
 
+enum { OPENING = 4096 }; /* opening a log reads less at once */
+
+/* What a reader sees of a block that is being written: not these bytes of its file, at the first few times. */
+static struct {
+	uint64_t begin, end;
+	int times;
+} unwritten;
+
+size_t __real_tare_log_pread(int fd, void *to, size_t size, uint64_t offset);
+size_t __wrap_tare_log_pread(int fd, void *to, size_t size, uint64_t offset);
+
+/* The linker puts this in place of the reader's own (meson.build). */
+size_t __wrap_tare_log_pread(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t got = __real_tare_log_pread(fd, to, size, offset);
+
+	if (unwritten.times == 0 || size <= OPENING || offset >= unwritten.end ||
+	    offset + got <= unwritten.begin)
+		return got;
+	unwritten.times--;
+	for (uint64_t at = unwritten.begin; at < unwritten.end && at < offset + got; at++)
+		((uint8_t *)to)[at - offset] = 0;
+	return got;
+}
+
 static const char *events_path(void)
 {
 	return make_path(make_dir(), "1-0.events");
@@ -103,6 +128,48 @@ TEST(a_block_that_is_not_whole_is_read_from_the_ring)
 	CHECK(remove(events_path()) == 0);
 	CHECK_INT(read_all(events_path()), 0);
 	CHECK_INT(read_all(ring_path()), 0);
+	make_log_free(&m);
+}
+
+/* Its head comes first, so who reads once more has it. */
+TEST(the_begin_of_a_block_is_written_while_it_is_read)
+{
+	const uint64_t block = sizeof(m.header), head = sizeof(struct tare_rec_lane);
+
+	make(3);
+	CHECK(m.size > OPENING && m.size < MAKE_LANE_BYTES);
+	make_log_write_ring(&m, ring_path(), 0, false);
+	make_log_write_block(&m, events_path(), m.size, SIZE_MAX);
+	for (unwritten.begin = block; unwritten.begin < block + head; unwritten.begin += TARE_CELL)
+		for (unwritten.end = block + head; unwritten.end < block + m.size;
+		     unwritten.end += 37 * TARE_CELL) {
+			unwritten.times = 1;
+			CHECK_INT(read_all(events_path()), 0);
+			CHECK_INT(unwritten.times, 0);
+		}
+	make_log_free(&m);
+}
+
+/* A block whose begin never comes is damage, and not waited for. */
+TEST(the_begin_of_a_block_is_not_there)
+{
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	struct tare_log *log;
+
+	make(3);
+	CHECK(m.size > OPENING && m.size < MAKE_LANE_BYTES);
+	make_log_write_ring(&m, ring_path(), m.size, false);
+	make_log_write_block(&m, events_path(), m.size, SIZE_MAX);
+	unwritten.begin = sizeof(m.header);
+	unwritten.end = sizeof(m.header) + sizeof(struct tare_rec_lane) + m.records[3].position;
+	unwritten.times = 1 << 30;
+	CHECK_INT(tare_log_open(&log, events_path(), NULL), 0);
+	for (int next = 3; (step = tare_log_next(log, &rec)) != TARE_LOG_END;)
+		if (step == TARE_LOG_RECORD)
+			CHECK(is_record(&rec, next++));
+	CHECK_INT(tare_log_counts(log)->records, m.record_nr - 3);
+	tare_log_close(log);
 	make_log_free(&m);
 }
 
