@@ -228,10 +228,19 @@ static void add_kept(struct tare_fold *f)
 			tare_fold_device(f, f->kept->devices[i]);
 }
 
+/* Also a process of which no event is left was there, and what is missing is missed. */
+static void add_damaged(struct tare_fold *f, const struct tare_ledger_opts *opts)
+{
+	for (int i = 0; i < opts->process_nr; i++)
+		if (opts->processes[i]->is_damaged)
+			tare_fold_process(f, opts->processes[i]);
+}
+
 static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
 {
 	add_notes(f, opts);
 	tare_fold_look_ahead(f);
+	add_damaged(f, opts);
 	if (f->kept)
 		add_kept(f);
 	tare_parts_begin(f);

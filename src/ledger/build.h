@@ -116,6 +116,9 @@ struct tare_ledger_opts {
 	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
+	const struct tare_process *const
+		*processes; /* of which events may be missing, all of them even */
+	int process_nr;
 	const struct tare_ledger_kept *kept; /* some events are not there; or NULL */
 	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
 	bool without_tensors; /* the rows of single tensors are left out: of many they take much memory */

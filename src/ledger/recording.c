@@ -301,6 +301,16 @@ static struct tare_ledger_kept kept_of(const struct tare_recording *recording)
 					  tare_recording_extents(recording), devices, nr };
 }
 
+static const struct tare_process **processes_of(const struct tare_recording *recording)
+{
+	int nr = tare_recording_process_nr(recording);
+	const struct tare_process **processes = tare_xcalloc((size_t)nr + 1, sizeof(*processes));
+
+	for (int i = 0; i < nr; i++)
+		processes[i] = tare_recording_process(recording, i);
+	return processes;
+}
+
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out)
@@ -311,9 +321,12 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
+	const struct tare_process **processes = processes_of(recording);
 	struct tare_ledger_kept kept = { 0 };
 	struct tare_str text = { 0 };
 
+	own.processes = processes;
+	own.process_nr = tare_recording_process_nr(recording);
 	for (int i = 0; i < notes; i++)
 		all[i] = tare_recording_note(recording, i);
 	for (int i = 0; i < own.note_nr; i++)
@@ -333,6 +346,7 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	for (int i = 0; i < instant_nr; i++)
 		add_remarks(recording, &out[i]);
 	free((void *)kept.devices);
+	free(processes);
 	tare_str_free(&text);
 	free(all);
 }

@@ -146,16 +146,27 @@ static bool is_read(const struct tare_stored_log *log, const struct tare_segment
 	}
 }
 
-static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers)
+static bool is_of_records(const struct tare_segment_block *head)
+{
+	return head->kind == TARE_SEGMENT_TABLES || head->kind == TARE_SEGMENT_EVENTS;
+}
+
+/* Returns how many records are of logs that the segment does not tell of, as both places that did are damaged. */
+static uint64_t add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers)
 {
 	const struct tare_segment_file *segment = &s->segments[number];
+	uint64_t of_nobody = 0;
 
 	for (size_t i = 0; i < segment->entry_nr; i++) {
 		const struct tare_segment_block *head = &segment->entries[i].head;
 		struct tare_stored_log *log;
 		size_t n;
 
-		if (!find_number(numbers, head->log, &n) || !is_read(&s->logs[n], head, number))
+		if (!find_number(numbers, head->log, &n)) {
+			of_nobody += is_of_records(head) ? head->records : 0;
+			continue;
+		}
+		if (!is_read(&s->logs[n], head, number))
 			continue;
 		log = &s->logs[n];
 		if (head->kind != TARE_SEGMENT_EVENTS)
@@ -163,6 +174,7 @@ static void add_blocks(struct tare_store *s, uint32_t number, const struct numbe
 		else
 			add_block(&log->events, &log->event_nr, &log->event_cap, number, i);
 	}
+	return of_nobody;
 }
 
 static void note_hole(struct tare_store *s, size_t before, size_t behind)
@@ -171,27 +183,50 @@ static void note_hole(struct tare_store *s, size_t before, size_t behind)
 	s->holes[s->hole_nr++] = (struct tare_store_hole){ before, behind };
 }
 
+static void note_lost_bytes(struct tare_store *s, const struct tare_segment_file *segment)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s",
+		      segment->path, (unsigned long long)segment->damaged_bytes,
+		      segment->is_cut ? ", and its end is missing" : "");
+	add_fault(s, text.data);
+	tare_str_free(&text);
+}
+
+static void note_records_of_nobody(struct tare_store *s, const struct tare_segment_file *segment,
+				   uint64_t records)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_addf(&text,
+		      "%s is damaged: it does not say whose %llu of its records are, so they are "
+		      "not read",
+		      segment->path, (unsigned long long)records);
+	add_fault(s, text.data);
+	tare_str_free(&text);
+}
+
 static void add_segment(struct tare_store *s, const struct tare_segment_file *segment)
 {
 	struct numbers numbers = { 0 };
 	struct tare_pack bytes = { 0 };
-	struct tare_str text = { 0 };
+	bool is_damaged = segment->damaged_bytes || segment->is_cut;
+	uint64_t of_nobody;
 
 	s->segments = tare_array_reserve(s->segments, &s->segment_cap, s->segment_nr + 1,
 					 sizeof(*s->segments));
 	s->segments[s->segment_nr] = *segment;
 	find_schemas(s, segment, &bytes);
 	find_logs(s, segment, &numbers, &bytes);
-	add_blocks(s, (uint32_t)s->segment_nr, &numbers);
-	if (segment->damaged_bytes || segment->is_cut) {
-		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s",
-			      segment->path, (unsigned long long)segment->damaged_bytes,
-			      segment->is_cut ? ", and its end is missing" : "");
-		add_fault(s, text.data);
+	of_nobody = add_blocks(s, (uint32_t)s->segment_nr, &numbers);
+	if (is_damaged)
+		note_lost_bytes(s, segment);
+	if (of_nobody)
+		note_records_of_nobody(s, segment, of_nobody);
+	if (is_damaged || of_nobody)
 		note_hole(s, s->segment_nr, s->segment_nr + 1);
-	}
 	s->segment_nr++;
-	tare_str_free(&text);
 	tare_pack_free(&bytes);
 	free(numbers.number);
 	free(numbers.log);

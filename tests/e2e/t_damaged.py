@@ -13,7 +13,7 @@ from harness import (MIB, case, check, check_equal, check_says, fixture, main, n
 
 PARTS, CALLS = 6, 300
 HEAD = struct.Struct("=IIIIQQQQQQQ")  # struct tare_segment_block
-MAGIC, EVENTS, TABLES, STEP = 0x4b4c4254, 3, 2, 8
+MAGIC, EVENTS, TABLES, NAME, STEP = 0x4b4c4254, 3, 2, 1, 8
 STORM = 1001  # bytes of each block of a storm
 
 
@@ -143,6 +143,11 @@ def blocks_of(path):
     return found
 
 
+def blocks_of_program(blocks):
+    """The log that has most records is that of the program."""
+    return max({log for _, log, _, _ in blocks}, key=lambda log: sum(count for _, of, count, _ in blocks if of == log))
+
+
 def record_storm(box):
     """64 MiB before a storm of calls, which fill several blocks, and 32 MiB behind it."""
     running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
@@ -199,6 +204,36 @@ def any_block_of_any_kind(box):
             check("not used" not in box.tare("report", "bad.tare").out, kind, log)
         if kind not in (EVENTS, TABLES):
             check_equal(report["devices"], whole["devices"], kind, log)
+
+
+def spoil_program(box, blocks, kinds):
+    """How many records went with it."""
+    log, path, gone = blocks_of_program(blocks), fresh(box), 0
+    for kind, of, records, at in blocks:
+        if of == log and kind in kinds:
+            spoil(path, at, 6)
+            gone += records
+    return gone
+
+
+@case
+def all_records_of_a_program(box):
+    """Nothing of it is left, and its loss is told all the same: first, and with its number."""
+    gone = spoil_program(box, record_storm(box), (EVENTS, TABLES))
+    losses = [(row["program"], row["reason"], row["records"]) for row in box.report("bad.tare")["losses"]]
+    check_equal(losses, [("e2e_steps", "damaged", gone)])
+    check_says(box.tare("report", "bad.tare").out.splitlines()[0], "%d records are missing" % gone)
+
+
+@case
+def a_program_that_has_no_name_any_more(box):
+    """Both places that tell of it are damaged, and its records are not."""
+    blocks = record_storm(box)
+    spoil_program(box, blocks, (NAME,))
+    log = blocks_of_program(blocks)
+    records = sum(count for kind, of, count, _ in blocks if of == log and kind in (EVENTS, TABLES))
+    check_says(" ".join(box.report("bad.tare")["degraded"]), "does not say whose %d of its records are" % records)
+    check("not used" not in box.tare("report", "bad.tare").out, box.tare("report", "bad.tare"))
 
 
 @case
