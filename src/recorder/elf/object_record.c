@@ -80,8 +80,7 @@ static void read_build_id(struct tare_elf_object *obj, const ElfW(Phdr) * ph)
 	}
 }
 
-/* Returns false for an object without memory. */
-static bool describe(const struct dl_phdr_info *info, struct tare_elf_object *obj)
+bool tare_object_describe(const struct dl_phdr_info *info, struct tare_elf_object *obj)
 {
 	memset(obj, 0, sizeof(*obj));
 	obj->base = info->dlpi_addr;
@@ -126,7 +125,7 @@ const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info
 	struct record **bucket, *r;
 	size_t size;
 
-	if (!describe(info, &obj))
+	if (!tare_object_describe(info, &obj))
 		return NULL;
 	bucket = &buckets[(obj.begin >> 12) % BUCKETS];
 	for (r = *bucket; r; r = r->same_bucket)

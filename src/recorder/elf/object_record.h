@@ -15,4 +15,7 @@ const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info
 /* Zeroed memory that is never given back, 16-aligned; NULL past 16 MiB in all. */
 void *tare_object_room(size_t size);
 
+/* What the headers say of an object, without a path. False: it has no memory. */
+bool tare_object_describe(const struct dl_phdr_info *info, struct tare_elf_object *obj);
+
 #endif

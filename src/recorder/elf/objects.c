@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/elf/libc.h"
+#include "recorder/elf/object_loaded.h"
 #include "recorder/elf/object_record.h"
 #include "recorder/recorder.h"
 
@@ -42,6 +43,7 @@ struct tare_objects_epoch tare_objects_now TARE_HOT_DATA = { 1, 1 };
 static _Atomic uint32_t visitors; /* threads inside the linker on our behalf */
 static _Atomic bool is_frozen;
 static TARE_TLS bool is_visiting;
+static TARE_TLS uintptr_t avoids; /* who avoids the lock: its place on the stack; 0: nobody */
 static TARE_TLS uint32_t polls;
 
 /*
@@ -217,10 +219,59 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* The record of an object in the list, if the one that is loaded there now is the same: that has a path and a build id. */
+static const struct tare_elf_object *recorded(const struct tare_elf_object *loaded)
+{
+	const struct tare_elf_object *obj = find_without_lock(loaded->begin);
+
+	return obj && obj->base == loaded->base && obj->begin == loaded->begin &&
+			       obj->end == loaded->end && obj->phdr == loaded->phdr &&
+			       obj->dynamic == loaded->dynamic
+		       ? obj
+		       : loaded;
+}
+
+static bool with_loaded(uintptr_t addr, tare_objects_fn fn, void *arg)
+{
+	struct tare_elf_object loaded;
+	enum tare_object_answer answer;
+
+	if (is_visiting)
+		return false;
+	answer = tare_object_loaded(addr, &loaded);
+	if (answer == TARE_OBJECT_NOT_KNOWN)
+		return false;
+	is_visiting = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	fn(answer == TARE_OBJECT_THERE ? recorded(&loaded) : NULL, arg);
+	atomic_signal_fence(memory_order_seq_cst);
+	is_visiting = false;
+	return true;
+}
+
+uintptr_t tare_objects_avoid_lock(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = avoids;
+
+	if (before && here >= before) { /* it was left by longjmp */
+		before = 0;
+		is_visiting = false;
+	}
+	avoids = here;
+	return before;
+}
+
+void tare_objects_avoided_lock(uintptr_t before)
+{
+	avoids = before;
+}
+
 bool tare_objects_with(uintptr_t addr, tare_objects_fn fn, void *arg)
 {
 	struct visit v = { addr, fn, arg };
 
+	if (unlikely(avoids))
+		return fn && with_loaded(addr, fn, arg);
 	if (is_visiting || atomic_load_explicit(&is_frozen, memory_order_relaxed))
 		return false;
 	is_visiting = true;
@@ -247,7 +298,7 @@ bool tare_elf_object_at(const void *addr, struct tare_elf_object *out)
 	const struct tare_elf_object *obj;
 
 	tare_objects_poll();
-	obj = find_without_lock((uintptr_t)addr);
+	obj = avoids ? NULL : find_without_lock((uintptr_t)addr);
 	if (obj) {
 		*out = *obj;
 		return true;

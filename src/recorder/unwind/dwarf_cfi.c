@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "recorder/recorder.h"
 #include "recorder/unwind/dwarf_fde.h"
 
 enum { REMEMBER_DEPTH = 4 }; /* compilers use one, nested in hand-written code two */
@@ -234,7 +235,7 @@ static bool execute(struct execution *x, struct tare_dwarf d)
 /* Not on the stack of a thread, which may be small: it is the largest part of a walk. */
 bool tare_cfi_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_cfi_row *row)
 {
-	static struct execution x;
+	static TARE_TLS struct execution x;
 	struct tare_fde fde;
 
 	if (!tare_fde_find(obj, ip, &fde))

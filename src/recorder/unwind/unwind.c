@@ -87,10 +87,10 @@ struct job {
 	bool has_object;
 };
 
-/* Under the linker's lock: nothing that this reads can be unmapped meanwhile, and one thread is here at a time. */
+/* Nothing that this reads can be unmapped meanwhile: under the linker's lock, or as a frame of this thread is in it. */
 static void examine(const struct tare_elf_object *obj, void *arg)
 {
-	static struct tare_cfi_row full; /* stacks may be small */
+	static TARE_TLS struct tare_cfi_row full; /* stacks may be small */
 	struct job *job = arg;
 	struct walk *w = job->w;
 	const uint8_t *begin, *end;

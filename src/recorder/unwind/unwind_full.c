@@ -5,6 +5,7 @@
 
 #include "recorder/base/sys.h"
 #include "recorder/elf/libc.h"
+#include "recorder/recorder.h"
 #include "recorder/unwind/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */
@@ -58,7 +59,7 @@ bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
 		    const struct tare_cfi_row *row)
 {
 	uintptr_t sp = regs->r[TARE_REG_SP], cfa, pc;
-	static struct tare_regs next; /* one thread is here at a time, and its stack may be small */
+	static TARE_TLS struct tare_regs next; /* its stack may be small */
 
 	if (!find_cfa(regs, stack, row, &cfa) ||
 	    !apply_rule(regs, stack, row, TARE_REG_RA, cfa, &pc))
