@@ -379,6 +379,9 @@ enum tare_control_command {
 	X(3, CAPTURING, "capturing", "its capture never ended, or has not yet")                    \
 	X(4, INVALID, "invalid", "its capture failed")
 
+/* Ordinal of the device record that stands for the heap of a process: no GPU has such a number. */
+enum { TARE_HEAP_ORDINAL = 1000 };
+
 #define TARE_DEVICE_MAP(X)                                                                         \
 	X(1, NVML, "nvml", "NVML knows this device: readings are its")                             \
 	X(2, RESERVE_APART, "reserve-apart",                                                       \
@@ -388,7 +391,16 @@ enum tare_control_command {
 	X(16, PER_PROCESS, "per-process", "NVML lists processes with their memory")                \
 	X(32, MIG, "mig", "a part of a GPU (MIG)")                                                 \
 	X(64, SIMULATED, "simulated", "the simulated GPU")                                         \
-	X(128, IMPORTED, "imported", "readings are what another tool printed")
+	X(128, IMPORTED, "imported", "readings are what another tool printed")                     \
+	X(256, HEAP, "heap", "no GPU: what programs have from malloc and its kin")
+
+/* Where memory of the host is from. */
+#define TARE_HEAP_SOURCE_MAP(X)                                                                    \
+	X(0, MALLOC, "malloc", "malloc or one of its kin: calloc, realloc, aligned_alloc …")       \
+	X(1, MMAP, "mmap", "mmap, of no file")
+
+/* How a block of the heap went. */
+#define TARE_HEAP_MAP(X) X(1, FINALIZING, "finalizing", "Python was taking the program down")
 
 /* What a reading read. */
 #define TARE_SOURCE_MAP(X)                                                                         \
@@ -454,6 +466,12 @@ enum tare_sweep_flag { TARE_SWEEP_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
 enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_##key = value,
+enum tare_heap_flag { TARE_HEAP_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_OF_##key = value,
+enum tare_heap_source { TARE_HEAP_SOURCE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
 enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };

@@ -59,10 +59,10 @@ size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const voi
 	if (head->stamp == 0)
 		head->stamp = m->stamp++;
 	m->size += size;
-	if (m->record_nr < (int)(sizeof(m->records) / sizeof(m->records[0]))) {
-		m->records[m->record_nr].position = position;
-		m->records[m->record_nr++].size = size;
-	}
+	if (m->record_nr == (int)(sizeof(m->records) / sizeof(m->records[0])))
+		die("more records than make_log.h has room for");
+	m->records[m->record_nr].position = position;
+	m->records[m->record_nr++].size = size;
 	return position;
 }
 

@@ -18,7 +18,7 @@ struct make_log {
 	uint64_t stamp; /* of the next record; goes up by one for each */
 	struct {
 		size_t position, size;
-	} records[4096];
+	} records[8192];
 	int record_nr;
 };
 
