@@ -12,7 +12,7 @@ copy="$dir/a folder"
 cp -r "$dist" "$copy"
 
 for file in bin/tare README.md LICENSE LICENSE.zstd CHANGELOG.md share/man/man1/tare.1 \
-	lib/tare/libtare_recorder.so lib/tare/simgpu/libcuda.so.1 \
+	lib/tare/libtare_recorder.so lib/tare/libtare_recorder_host.so lib/tare/simgpu/libcuda.so.1 \
 	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles; do
 	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }
 done
@@ -26,6 +26,7 @@ cd /
 env -i "$dir/root/opt/it/bin/tare" --version
 env -i PATH=/usr/bin:/bin "$dir/root/opt/it/bin/tare" doctor
 env -i "$copy/bin/tare" --version
+env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" record --host=full -o "$dir/heap.tare" -- ls / | grep -q usr
 # The simulated GPU, so that this needs none.
 env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" demo --sim h200
 said=$(env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" sweep --sim h200 -o "$dir/t.db" --grid a=1,2 -- true 2>&1) ||

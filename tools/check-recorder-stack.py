@@ -30,7 +30,7 @@ DROP_WITH_NEXT = ("-o", "-MQ", "-MF", "-MT")
 def compile_commands(build):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         for row in json.load(file):
-            if "libtare_recorder.so.p/" in row.get("output", ""):
+            if re.search(r"libtare_recorder(_host)?\.so\.p/", row.get("output", "")):
                 yield row
 
 

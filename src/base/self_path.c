@@ -13,6 +13,8 @@ static const struct {
 	const char *installed, *build;
 } layout[] = {
 	[TARE_SELF_RECORDER] = { "libtare_recorder.so", "src/recorder/libtare_recorder.so" },
+	[TARE_SELF_RECORDER_HOST] = { "libtare_recorder_host.so",
+				      "src/recorder/libtare_recorder_host.so" },
 	[TARE_SELF_SIM_DIR] = { "simgpu", "simgpu" },
 	[TARE_SELF_SIM_PROFILES] = { "simgpu/profiles", "simgpu/profiles" },
 	[TARE_SELF_EXAMPLES] = { "examples", "examples" },

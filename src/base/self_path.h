@@ -11,6 +11,7 @@
  *                      dist / installed             build folder
  *   tare               bin/tare                     tare
  *   RECORDER           lib/tare/libtare_recorder.so src/recorder/libtare_recorder.so
+ *   RECORDER_HOST      lib/tare/libtare_recorder_host.so src/recorder/libtare_recorder_host.so
  *   SIM_DIR            lib/tare/simgpu              simgpu
  *   SIM_PROFILES       lib/tare/simgpu/profiles     simgpu/profiles
  *   EXAMPLES           lib/tare/examples            examples
@@ -21,6 +22,7 @@
  */
 enum tare_self_file {
 	TARE_SELF_RECORDER,
+	TARE_SELF_RECORDER_HOST,
 	TARE_SELF_SIM_DIR,
 	TARE_SELF_SIM_PROFILES,
 	TARE_SELF_EXAMPLES,

@@ -8,6 +8,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/elf/objects.h"
 #include "recorder/exec.h"
+#include "recorder/heap/heap.h"
 #include "recorder/hooks/graphs.h"
 #include "recorder/log/launch.h"
 #include "recorder/python/line_phase.h"

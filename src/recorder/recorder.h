@@ -36,6 +36,10 @@ struct tare_config {
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 	bool no_weigh;              /* TARE_TEST_NO_WEIGH */
 	bool simulated;
+	/*
+	 * TARE_HOST: of the heap 1: every block is recorded; 2^n: of smaller ones on average one in so many bytes; 0: none.
+	 */
+	uint64_t heap_mean;
 	uint32_t stacks;           /* of driver calls, enum tare_stacks: TARE_STACKS */
 	uint32_t tensor_stacks;    /* of the blocks of tensors */
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */

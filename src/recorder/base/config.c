@@ -52,6 +52,7 @@ void tare_config_start(char **envp)
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	tare_config.no_paths = tare_environment("TARE_NO_PATHS");
+	tare_config.heap_mean = tare_plib_number(tare_environment("TARE_HOST"));
 	probe = tare_environment("TARE_PROBE");
 	tare_config.no_probe = probe && tare_plib_equal(probe, "off");
 	tare_config.eager_probe = probe && tare_plib_equal(probe, "eager");

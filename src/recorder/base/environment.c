@@ -18,6 +18,7 @@ static const struct {
 	{ "TARE_FILTERS", CARRIED },
 	{ "TARE_STACKS", CARRIED },
 	{ "TARE_TENSORS", CARRIED },
+	{ "TARE_HOST", CARRIED },
 	{ "TARE_PROBE", CARRIED },
 	{ "TARE_VRAM", CARRIED },
 	{ "TARE_PHASES", CARRIED },

@@ -14,6 +14,8 @@
 
 #define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */
 #define KNOWN_PROBES 16u
+#define KNOWN_MANY                                                                                 \
+	(1u << 20) /* the same where every allocation has a stack: 16 MiB of zero pages */
 #define STACK_FRAMES 32
 #define TEXT_LIMIT   4000u
 
@@ -26,15 +28,28 @@ struct known {
 	uint32_t id;
 	uint32_t epoch;
 };
-static struct known known[KNOWN_SLOTS];
+static struct known first_known[KNOWN_SLOTS];
+static struct known *known TARE_HOT_DATA = first_known;
+static uint32_t known_mask TARE_HOT_DATA = KNOWN_SLOTS - 1;
 static uint32_t next_id;
+
+void tare_emit_expect_many(void)
+{
+	struct known *many = tare_sys_mmap(NULL, KNOWN_MANY * sizeof(*many), PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!many)
+		return;
+	known = many;
+	known_mask = KNOWN_MANY - 1;
+}
 
 TARE_HOT static uint32_t known_find(uint64_t hash, uint32_t epoch)
 {
 	uint32_t i;
 
 	for (i = 0; i < KNOWN_PROBES; i++) {
-		struct known *k = &known[(hash + i) & (KNOWN_SLOTS - 1)];
+		struct known *k = &known[(hash + i) & known_mask];
 
 		if (__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash && k->epoch == epoch)
 			return __atomic_load_n(&k->id, __ATOMIC_ACQUIRE);
@@ -48,7 +63,7 @@ static void known_add(uint64_t hash, uint32_t epoch, uint32_t id)
 	uint32_t i;
 
 	for (i = 0; i < KNOWN_PROBES; i++) {
-		struct known *k = &known[(hash + i) & (KNOWN_SLOTS - 1)];
+		struct known *k = &known[(hash + i) & known_mask];
 		uint64_t old = __atomic_load_n(&k->hash, __ATOMIC_ACQUIRE);
 
 		if (old != 0 && k->epoch == epoch)

@@ -16,6 +16,9 @@ uint32_t tare_emit_string(const char *text);
 /* The same of a path, or what the log gets of it. */
 uint32_t tare_emit_path(const char *path);
 
+/* At the start: there will be many stacks. */
+void tare_emit_expect_many(void);
+
 /* The calling thread's native stack, from the first frame outside the recorder. 0: none. */
 uint32_t tare_emit_stack(void);
 

@@ -344,12 +344,29 @@ TARE_COLD static const struct tare_python *look(uint64_t unloads)
 	return __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED ? &the.python : NULL;
 }
 
+static bool is_checked(uint64_t unloads)
+{
+	return likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
+		      __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads);
+}
+
 TARE_HOT const struct tare_python *tare_python_interpreter(void)
 {
 	uint64_t unloads = tare_objects_epoch().unloads;
 
-	if (likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
-		   __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads))
-		return &the.python;
-	return look(unloads);
+	return is_checked(unloads) ? &the.python : look(unloads);
+}
+
+TARE_HOT bool tare_python_is_checked(void)
+{
+	return is_checked(tare_objects_epoch().unloads);
+}
+
+TARE_HOT bool tare_python_is_finalizing(void)
+{
+	const struct tare_python *p = &the.python;
+
+	if (!tare_python_is_checked())
+		return false;
+	return p->is_finalizing ? p->is_finalizing() != 0 : *p->finalizing != NULL;
 }

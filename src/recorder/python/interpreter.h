@@ -30,6 +30,11 @@ struct tare_python {
 /* The checked interpreter, or NULL: there is none, or not yet, or one we cannot read. */
 const struct tare_python *tare_python_interpreter(void);
 
+/* Is it there, checked, and still loaded? Nothing is looked for and nothing is called: where an allocation is recorded. */
+bool tare_python_is_checked(void);
+/* The same, and it is taking the program down. */
+bool tare_python_is_finalizing(void);
+
 /*
  * Code at `caller` asks the dynamic linker for PyInit_…: an interpreter that imports an extension
  * module, on a thread that runs Python and has the GIL. The best moment for the check.

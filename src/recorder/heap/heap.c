@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/heap/heap.h"
+
+#include "recorder/base/fork.h"
+#include "recorder/elf/object_loaded.h"
+#include "recorder/elf/objects.h"
+#include "recorder/log/emit.h"
+#include "recorder/phase/phase.h"
+#include "recorder/python/interpreter.h"
+#include "recorder/python/stack.h"
+#include "recorder/ring/ring.h"
+#include "trace/clock.h"
+
+bool tare_heap_is_whole TARE_HOT_DATA;
+static uint32_t log2_mean;
+
+void tare_heap_start(void)
+{
+	if (!tare_config.heap_mean)
+		return;
+	log2_mean = (uint32_t)__builtin_ctzll(tare_config.heap_mean);
+	tare_heap_is_whole = tare_config.heap_mean == 1;
+	tare_object_loaded_start();
+	tare_emit_expect_many();
+}
+
+/* In the books the heap is a device, whose memory is what was asked for. */
+void tare_heap_opened(void)
+{
+	struct tare_rec_device rec = { .ordinal = TARE_HEAP_ORDINAL,
+				       .flags = TARE_DEVICE_HEAP,
+				       .total = TARE_NOT_KNOWN,
+				       .reserved = TARE_NOT_KNOWN,
+				       .used = TARE_NOT_KNOWN,
+				       .nvml_index = -1 };
+
+	if (tare_config.heap_mean)
+		tare_emit_device(&rec, tare_heap_is_whole ? "heap" : "heap, sampled");
+}
+
+static bool is_wanted(bool is_end)
+{
+	enum tare_control_command command;
+
+	if (unlikely(!tare_config.heap_mean || !tare_config.enabled || tare_config.nop))
+		return false;
+	tare_fork_check();
+	command = tare_ring_command();
+	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
+}
+
+/* Python is asked only once it was checked elsewhere: that calls functions which allocate. */
+static void find_stacks(struct tare_rec_heap_block *rec)
+{
+	uintptr_t before = tare_objects_avoid_lock();
+
+	if (tare_config.stacks & TARE_STACKS_PYTHON && tare_python_is_checked())
+		rec->python = tare_python_stack();
+	if (tare_config.stacks & TARE_STACKS_NATIVE)
+		rec->stack = tare_emit_stack();
+	tare_objects_avoided_lock(before);
+}
+
+TARE_HOT static void record(const void *block, size_t bytes, enum tare_heap_source source,
+			    uint32_t sampling)
+{
+	struct tare_rec_heap_block rec = { .block = (uint64_t)(uintptr_t)block,
+					   .bytes = bytes,
+					   .tid = tare_fork_tid(),
+					   .device = TARE_HEAP_ORDINAL,
+					   .source = (uint8_t)source,
+					   .sampling = (uint8_t)sampling };
+
+	tare_phase_log_opens();
+	find_stacks(&rec);
+	tare_emit_often(TARE_KIND_HEAP_BLOCK, &rec.head, sizeof(rec), tare_clock_ticks());
+}
+
+TARE_HOT void tare_heap_record(const void *block, size_t bytes)
+{
+	bool is_small = bytes < tare_config.heap_mean;
+
+	if (!block || !is_wanted(false) ||
+	    (is_small && !tare_sampling_takes(bytes, tare_config.heap_mean)) ||
+	    (!tare_heap_is_whole && !tare_sampled_add(block)))
+		return;
+	record(block, bytes, TARE_HEAP_OF_MALLOC, is_small ? log2_mean : 0);
+}
+
+TARE_HOT struct tare_heap_leaving tare_heap_leave(const void *block)
+{
+	struct tare_heap_leaving leaving = { block, 0, false };
+
+	if (!block || (!tare_heap_is_whole && !tare_sampled_take(block)) || !is_wanted(true))
+		return leaving;
+	leaving.is_known = true;
+	leaving.stamp = tare_clock_ticks();
+	return leaving;
+}
+
+TARE_HOT void tare_heap_gone(const struct tare_heap_leaving *leaving)
+{
+	struct tare_rec_heap_freed rec = { .block = (uint64_t)(uintptr_t)leaving->block,
+					   .tid = tare_fork_tid(),
+					   .device = TARE_HEAP_ORDINAL };
+
+	if (!leaving->is_known)
+		return;
+	if (tare_python_is_finalizing())
+		rec.flags |= TARE_HEAP_FINALIZING;
+	tare_emit_often(TARE_KIND_HEAP_FREED, &rec.head, sizeof(rec), leaving->stamp);
+}
+
+void tare_heap_stayed(const struct tare_heap_leaving *leaving)
+{
+	if (leaving->is_known && !tare_heap_is_whole)
+		tare_sampled_add(leaving->block);
+}
+
+void tare_heap_mapped(const void *begin, size_t bytes)
+{
+	if (is_wanted(false))
+		record(begin, bytes, TARE_HEAP_OF_MMAP, 0);
+}
+
+void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp)
+{
+	struct tare_rec_heap_unmapped rec = { .begin = (uint64_t)(uintptr_t)begin,
+					      .bytes = bytes,
+					      .tid = tare_fork_tid(),
+					      .device = TARE_HEAP_ORDINAL };
+
+	if (is_wanted(true))
+		tare_emit_often(TARE_KIND_HEAP_UNMAPPED, &rec.head, sizeof(rec), stamp);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What malloc and its kin hand out and take back, and what is mapped (tare run --host). Only libtare_recorder_host.so exports these
+ * functions (names.c); the rest of this folder is in libtare_recorder.so too, where nothing calls it.
+ *
+ * malloc is called with any lock of the program held, from constructors that run before ours, and by the dynamic linker.
+ * So nothing here allocates, waits, or takes the linker's lock (elf/objects.h).
+ */
+#ifndef TARE_RECORDER_HEAP_H
+#define TARE_RECORDER_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/heap/sampled.h"
+#include "recorder/heap/sampling.h"
+#include "recorder/recorder.h"
+
+/*
+ * A block was handed out; NULL: none was. Of those that are smaller than tare_config.heap_mean only some are recorded
+ * (sampling.h).
+ */
+TARE_HOT void tare_heap_record(const void *block, size_t bytes);
+static inline void tare_heap_made(const void *block, size_t bytes)
+{
+	if (likely(bytes < tare_config.heap_mean) && tare_sampling_passes(bytes))
+		return;
+	tare_heap_record(block, bytes);
+}
+
+/* Is every block recorded? Else those that were drawn, and larger ones. */
+extern bool tare_heap_is_whole;
+
+/* A block is about to go. What goes by realloc, which may refuse, goes in two steps: leave, and then gone or stayed. */
+struct tare_heap_leaving {
+	const void *block;
+	uint64_t stamp;
+	bool is_known;
+};
+struct tare_heap_leaving tare_heap_leave(const void *block);
+static inline bool tare_heap_may_know(const void *block)
+{
+	return tare_heap_is_whole || tare_sampled_may_be(block);
+}
+void tare_heap_gone(const struct tare_heap_leaving *leaving);
+void tare_heap_stayed(const struct tare_heap_leaving *leaving);
+
+/* Memory of no file was mapped; and addresses were unmapped, or mapped otherwise, by a call that began at `stamp`. */
+void tare_heap_mapped(const void *begin, size_t bytes);
+void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp);
+
+void tare_heap_start(void);
+void tare_heap_opened(void);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mmap and munmap, as libtare_recorder_host.so exports them. Mappings of files are not recorded, nor what nobody may
+ * touch; what mremap moves or makes larger counts as it was.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "recorder/base/sys.h"
+#include "recorder/elf/elfsym.h"
+#include "recorder/elf/libdl.h"
+#include "recorder/heap/heap.h"
+#include "recorder/recorder.h"
+#include "trace/clock.h"
+
+static struct {
+	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	int (*munmap)(void *, size_t);
+} real;
+
+/* Code of the library that malloc is in: what that maps, malloc hands out. */
+static uintptr_t malloc_begin, malloc_end;
+
+static void find_malloc(void)
+{
+	struct tare_elf_object object;
+
+	if (!tare_elf_object_at(tare_resolve_next("malloc"), &object))
+		return;
+	malloc_begin = object.begin;
+	malloc_end = object.end;
+}
+
+static bool is_found(void)
+{
+	if (likely(__atomic_load_n(&real.munmap, __ATOMIC_ACQUIRE) != NULL))
+		return true;
+	find_malloc();
+	real.mmap = (void *(*)(void *, size_t, int, int, int, off_t))tare_resolve_next("mmap");
+	__atomic_store_n(&real.munmap, (int (*)(void *, size_t))tare_resolve_next("munmap"),
+			 __ATOMIC_RELEASE);
+	return real.mmap && real.munmap;
+}
+
+static bool is_of_malloc(const void *caller)
+{
+	return (uintptr_t)caller >= malloc_begin && (uintptr_t)caller < malloc_end;
+}
+
+/* Before the real function was found, while the dynamic linker looks for it. */
+static void *map_early(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	long ret = tare_sys_always(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
+
+	if (ret >= 0 || ret < -4095)
+		return (void *)ret;
+	errno = (int)-ret;
+	return MAP_FAILED;
+}
+
+static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offset,
+		 const void *caller)
+{
+	uint64_t before = tare_clock_ticks();
+	void *mapped;
+
+	if (!is_found())
+		return map_early(at, size, prot, flags, fd, offset);
+	mapped = real.mmap(at, size, prot, flags, fd, offset);
+	if (mapped == MAP_FAILED || is_of_malloc(caller))
+		return mapped;
+	if (flags & MAP_FIXED)
+		tare_heap_unmapped(mapped, size, before);
+	if (flags & MAP_ANONYMOUS && prot != PROT_NONE)
+		tare_heap_mapped(mapped, size);
+	return mapped;
+}
+
+/* The C library's headers make one name of the two. */
+#define MMAP(name)                                                                                 \
+	void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd,                 \
+			       off_t offset) __asm__(#name);                                       \
+	TARE_EXPORT void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd,     \
+					   off_t offset)                                           \
+	{                                                                                          \
+		return map(at, size, prot, flags, fd, offset, __builtin_return_address(0));        \
+	}
+
+MMAP(mmap)
+MMAP(mmap64)
+
+TARE_EXPORT int munmap(void *at, size_t size)
+{
+	uint64_t before = tare_clock_ticks();
+	int failure;
+
+	if (!is_found())
+		return (int)tare_sys_always(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+	failure = real.munmap(at, size);
+	if (!failure && !is_of_malloc(__builtin_return_address(0)))
+		tare_heap_unmapped(at, size, before);
+	return failure;
+}
