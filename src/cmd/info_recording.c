@@ -100,8 +100,7 @@ static void write_devices(struct tare_emit *e, const struct tare_recording *reco
 	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
 		const struct tare_device *d = tare_recording_device(recording, i);
 
-		tare_emit_add(e, &(struct device){ .index = d->nvml_index >= 0 ? d->nvml_index
-									       : d->index,
+		tare_emit_add(e, &(struct device){ .index = tare_device_number(d),
 						   .name = d->name,
 						   .uuid = d->uuid[0] ? d->uuid : NULL,
 						   .total = d->total });

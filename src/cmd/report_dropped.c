@@ -57,9 +57,7 @@ static const struct tare_device *device_of(const struct tare_recording *recordin
 /* d NULL: the CPU */
 static int64_t number_of(const struct tare_device *d)
 {
-	if (!d)
-		return -1;
-	return d->nvml_index >= 0 ? d->nvml_index : d->index;
+	return d ? tare_device_number(d) : -1;
 }
 
 static const char *name_of(const struct tare_device *d)

@@ -15,6 +15,10 @@ static void free_process(struct tare_process_fold *p)
 		tare_map_free(&p->on_device[i]->pages);
 		tare_blocks_free(&p->on_device[i]->blocks);
 		free(p->on_device[i]->segments.items);
+		tare_map_free(&p->on_device[i]->heap.place_of);
+		free(p->on_device[i]->heap.items);
+		tare_map_free(&p->on_device[i]->mapped.place_of);
+		free(p->on_device[i]->mapped.items);
 		free(p->on_device[i]);
 	}
 	free(p->on_device);

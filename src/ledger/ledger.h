@@ -263,6 +263,9 @@ struct tare_device_ledger {
 	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
 	bool imported; /* readings are what another tool printed, of all programs together */
+	bool is_heap;  /* no GPU: what programs have from malloc, by its blocks (tare run --host) */
+	uint64_t
+		heap_error; /* standard error of `used`, where not every block was recorded; else 0 */
 	struct tare_row *rows;
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */
@@ -281,6 +284,19 @@ struct tare_device_ledger {
 	struct tare_tensor_rows tensors;
 	struct tare_timeline timeline; /* of the whole recording */
 };
+
+/* Accounts of what libraries asked for: each has a row for each of these. */
+static inline bool tare_account_has_libraries(enum tare_account account)
+{
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM ||
+	       account == TARE_ACCOUNT_HEAP || account == TARE_ACCOUNT_MAPPED;
+}
+
+/* Is it a GPU? Else it is memory of the host, or a board that has one memory. */
+static inline bool tare_device_ledger_is_gpu(const struct tare_device_ledger *d)
+{
+	return !d->is_heap && !(d->imported && d->integrated);
+}
 
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
 struct tare_host_tensors {

@@ -192,7 +192,7 @@ static bool is_reading(const struct tare_event *e)
 static void prepass_time(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	bool is_any = (e->kind == TARE_KIND_EVENT && device >= 0) || e->kind == TARE_KIND_TENSOR ||
-		      e->kind == TARE_KIND_PHASE;
+		      e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_PHASE;
 
 	if (f->seen_ns < e->end_ns)
 		f->seen_ns = e->end_ns;
@@ -415,6 +415,11 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
+		return;
+	case TARE_KIND_HEAP_BLOCK:
+	case TARE_KIND_HEAP_FREED:
+	case TARE_KIND_HEAP_UNMAPPED:
+		tare_fold_heap(f, d, e);
 		return;
 	default:
 		tare_parts_event(f, d, e);

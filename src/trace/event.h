@@ -30,6 +30,14 @@ struct tare_device {
 	int program_nr;     /* recorded programs that have it */
 };
 
+/* By which people and scripts name it: NVML's, else by its place; the heap (--host) has one that no GPU has. */
+static inline int tare_device_number(const struct tare_device *d)
+{
+	if (d->flags & TARE_DEVICE_HEAP)
+		return TARE_HEAP_ORDINAL;
+	return d->nvml_index >= 0 ? d->nvml_index : d->index;
+}
+
 /* Return addresses, innermost first. */
 struct tare_stack {
 	uint32_t id, depth;

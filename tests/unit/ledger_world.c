@@ -351,6 +351,30 @@ void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, 
 		(struct tare_rec_mapped_file){ .block = block, .device = 27, .inode = inode };
 }
 
+void world_heap_block(struct world *w, int process, int device, int64_t t,
+		      const struct tare_rec_heap_block *rec, const char *file, uint32_t line)
+{
+	struct item *item = add(w, TARE_KIND_HEAP_BLOCK, process, device, t);
+
+	item->rec.heap_block = *rec;
+	if (file)
+		came_from(w, item, file, line);
+}
+
+void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block,
+		      unsigned int flags)
+{
+	add(w, TARE_KIND_HEAP_FREED, process, device, t)->rec.heap_freed =
+		(struct tare_rec_heap_freed){ .block = block, .flags = (uint16_t)flags };
+}
+
+void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
+			 uint64_t bytes)
+{
+	add(w, TARE_KIND_HEAP_UNMAPPED, process, device, t)->rec.heap_unmapped =
+		(struct tare_rec_heap_unmapped){ .begin = begin, .bytes = bytes };
+}
+
 void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,
 		   uint64_t room)
 {

@@ -111,6 +111,13 @@ void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t re
 /* A STREAM record of process 0: of a thread on device 0, or any. */
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);
+/* Of the heap, asked for at a line (file NULL: none); `device` stands for it. */
+void world_heap_block(struct world *w, int process, int device, int64_t t,
+		      const struct tare_rec_heap_block *rec, const char *file, uint32_t line);
+void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block,
+		      unsigned int flags);
+void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
+			 uint64_t bytes);
 /* PyTorch's allocator gives up on a block. */
 /* Which file the next block of this address is in. */
 void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode);

@@ -168,7 +168,8 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
 	       account == TARE_BUCKET_EVER_ALLOCATED || account == TARE_ACCOUNT_TRIAL ||
-	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED;
+	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED ||
+	       account == TARE_ACCOUNT_HEAP || account == TARE_ACCOUNT_MAPPED;
 }
 
 /* Accounts that have a bucket for each owner: those, and kernel code, of which only a line tells whose it is. */

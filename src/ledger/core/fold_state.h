@@ -15,6 +15,7 @@
 #include "ledger/build.h"
 #include "ledger/core/block_state.h"
 #include "ledger/core/change.h"
+#include "ledger/core/heap_state.h"
 #include "ledger/core/object_state.h"
 #include "ledger/core/samples.h"
 #include "ledger/core/step.h"
@@ -25,16 +26,17 @@
 /* A process on a device. */
 struct tare_process_on_device {
 	struct tare_segments segments;
-	struct tare_blocks blocks; /* of PyTorch */
-	struct tare_map contexts;  /* handle → 1 + context */
-	struct tare_map pages;     /* pages that allocations touch only in part → how many do */
-	int64_t managed;           /* asked for in live managed memory */
-	int64_t host_booked;       /* of its host memory, where that is the device's */
-	int created;               /* contexts so far */
-	bool is_contradicted;      /* by what PyTorch's allocator counts; it is told once */
-	bool is_left;              /* the process ended and nothing of it is booked any more */
-	bool is_removed;           /* what it had left the books with its end */
-	bool is_subdivided;        /* blocks in its segments were reported */
+	struct tare_blocks blocks;            /* of PyTorch */
+	struct tare_heap_blocks heap, mapped; /* where the device stands for the heap */
+	struct tare_map contexts;             /* handle → 1 + context */
+	struct tare_map pages; /* pages that allocations touch only in part → how many do */
+	int64_t managed;       /* asked for in live managed memory */
+	int64_t host_booked;   /* of its host memory, where that is the device's */
+	int created;           /* contexts so far */
+	bool is_contradicted;  /* by what PyTorch's allocator counts; it is told once */
+	bool is_left;          /* the process ended and nothing of it is booked any more */
+	bool is_removed;       /* what it had left the books with its end */
+	bool is_subdivided;    /* blocks in its segments were reported */
 };
 
 enum tare_family {

@@ -20,12 +20,29 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
+/* Of memory of the host the C library owns only what nobody called it for, as it starts. */
+static uint64_t of_heap(const struct tare_process *p, const struct tare_stack *stack)
 {
-	uint64_t pc = tare_line_first(p, stack, tare_owner_is_transparent);
+	uint64_t pc = tare_line_first(p, stack, tare_owner_is_of_language);
+
+	return pc ? pc : tare_line_native(p, stack);
+}
+
+static bool is_of_heap(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_HEAP_BLOCK;
+}
+
+static const char *owner_at(const struct tare_process *p, uint64_t pc)
+{
 	const struct tare_object *o = pc ? tare_process_object(p, pc - 1) : NULL;
 
 	return o ? o->path : NULL;
+}
+
+static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
+{
+	return owner_at(p, tare_line_first(p, stack, tare_owner_is_transparent));
 }
 
 /*
@@ -125,6 +142,14 @@ static char *name_package(char *label, const struct tare_line_stack *python)
 	return tare_xstrndup(package, len);
 }
 
+static const char *owner_path(const struct tare_event *e)
+{
+	if (!e->stack)
+		return NULL;
+	return is_of_heap(e) ? owner_at(e->process, of_heap(e->process, e->stack))
+			     : owner_of(e->process, e->stack);
+}
+
 static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 {
 	const char *path;
@@ -134,7 +159,7 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 	if (tare_event_is_from_checkpoint(e) &&
 	    e->name) /* a live object out of a checkpoint names its owner */
 		return tare_fold_owner_named(f, e->name);
-	path = e->stack ? owner_of(e->process, e->stack) : NULL;
+	path = owner_path(e);
 	label = path ? owner_label(path) : NULL;
 	if (label && e->python && is_binding(label))
 		label = name_package(label, e->python);
@@ -168,8 +193,11 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
 			const struct tare_event *e)
 {
 	bool is_python = e->python && e->python->depth;
-	uint64_t pc = !is_python && e->stack ? tare_line_native(e->process, e->stack) : 0;
+	uint64_t pc = 0;
 
+	if (!is_python && e->stack)
+		pc = is_of_heap(e) ? of_heap(e->process, e->stack)
+				   : tare_line_native(e->process, e->stack);
 	if (!is_python && !pc)
 		return 0;
 	return site_with(f, p, is_python ? e->python->id : 1ull << 63 | pc,

@@ -25,6 +25,18 @@ bool tare_owner_is_transparent(const char *path)
 	return !strcmp(base, "libcuda");
 }
 
+bool tare_owner_is_of_language(const char *path)
+{
+	static const char *const prefixes[] = { "libc.so",   "libc-2.",   "ld-linux", "ld-2.",
+						"libstdc++", "libgcc_s.", "libc++" };
+	const char *base = base_name(path);
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return tare_owner_is_tool(path);
+}
+
 bool tare_owner_is_tool(const char *path)
 {
 	return tare_owner_is_transparent(path) ||

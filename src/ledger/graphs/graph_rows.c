@@ -302,7 +302,7 @@ void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_
 			 const struct tare_device_fold *d, enum tare_moment m,
 			 struct tare_ledger *out)
 {
-	int device = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;
+	int device = tare_device_number(d->device);
 	struct tare_graph *own = grow(out, part->row_nr);
 	size_t count = 0;
 

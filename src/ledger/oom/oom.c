@@ -247,9 +247,7 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 
 		out->ooms[i] = (struct tare_oom){
 			.number = (int)i + 1,
-			.device = !device                   ? -1
-				  : device->nvml_index >= 0 ? device->nvml_index
-							    : device->index,
+			.device = device ? tare_device_number(device) : -1,
 			.t_ns = o->t,
 			.pid = p->pid,
 			.generation = p->generation,

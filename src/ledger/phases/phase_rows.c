@@ -57,7 +57,7 @@ static void add_device(const struct tare_device_fold *d, const struct tare_phase
 	const struct tare_device *device = d->device;
 
 	*out = (struct tare_phase_on_device){
-		.index = device->nvml_index >= 0 ? device->nvml_index : device->index,
+		.index = tare_device_number(device),
 		.repeats = t->seen,
 		.used_before = t->before + d->used_start,
 		.used_after = t->after + d->used_start,

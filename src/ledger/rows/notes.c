@@ -41,8 +41,7 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 				"it with %s on GPU %d but no context was recorded; its memory "
 				"is in unexplained",
 				p->pid, tare_units_human(size, (uint64_t)p->most),
-				d->device->nvml_index >= 0 ? d->device->nvml_index
-							   : d->device->index);
+				tare_device_number(d->device));
 	}
 }
 
@@ -65,7 +64,7 @@ static void note_counter(struct tare_fold *f, const struct tare_device_fold *d, 
 
 static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 {
-	int gpu = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;
+	int gpu = tare_device_number(d->device);
 	char size[TARE_UNITS_TEXT_MAX];
 	uint64_t contended = 0;
 

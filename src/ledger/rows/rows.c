@@ -41,6 +41,8 @@ static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a
 	case TARE_ACCOUNT_VMM:
 	case TARE_ACCOUNT_IPC:
 	case TARE_ACCOUNT_OTHER:
+	case TARE_ACCOUNT_HEAP:
+	case TARE_ACCOUNT_MAPPED:
 		return 1 + b->owner;
 	case TARE_ACCOUNT_CONTEXT:
 		return a->count > 0 ? PART_CONTEXT + (uint64_t)b->context : PART_ENDED;
@@ -204,7 +206,7 @@ static const char *pool_of(const struct build *b, const struct leaf *l)
 static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
 		       struct tare_str *label)
 {
-	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) {
+	if (tare_account_has_libraries(l->account)) {
 		tare_str_add(segment, l->name ? l->name : "not known");
 		if (pool_of(b, l))
 			tare_str_addf(label, "%s (%s)", pool_of(b, l), l->name);
@@ -244,7 +246,8 @@ static void label_part(const struct build *b, const struct leaf *l, struct tare_
 }
 
 /*
- * Does the account get a row per part? Allocations always do; contexts and others only if there are several.
+ * Does the account get a row per part? Allocations always do; heaps where it is known who asked; contexts and others only
+ * if there are several.
  */
 static bool is_split(const struct leaf *l, size_t count)
 {
@@ -253,7 +256,7 @@ static bool is_split(const struct leaf *l, size_t count)
 	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM)
 		return true;
 	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER &&
-	    l->account != TARE_ACCOUNT_IPC)
+	    l->account != TARE_ACCOUNT_IPC && !tare_account_has_libraries(l->account))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		parts += l[i].part > PART_ENDED;
@@ -452,9 +455,11 @@ static void doubt(struct build *b, size_t from, int process)
 		b->rows[i].evidence = tare_parts_evidence(b->f, process, b->t, b->rows[i].evidence);
 }
 
-/* What is imported has other processes only where it says so. */
+/* What is imported has other processes only where it says so, and the heap has none. */
 static bool is_shown(const struct tare_device_fold *d, const struct leaf *l)
 {
+	if (d->device->flags & TARE_DEVICE_HEAP)
+		return l->account != TARE_ACCOUNT_OTHER;
 	return l->account != TARE_ACCOUNT_OTHER ||
 	       (d->is_measured && (l->sum.bytes || !(d->device->flags & TARE_DEVICE_IMPORTED)));
 }

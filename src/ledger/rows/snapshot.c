@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "trace/bytes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +39,18 @@ static void add_pinned(const struct tare_fold *f, const struct tare_device_fold 
 	}
 }
 
+/* Rule "heap blocks" */
+static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_fold *d,
+			   enum tare_moment m)
+{
+	double variance = 0;
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
+		if (f->buckets[i].account == TARE_BUCKET_VARIANCE)
+			variance += (double)tare_fold_amount(f, &f->buckets[i], m)->bytes;
+	return variance > 0 ? (uint64_t)(sqrt(variance) * 1024) : 0;
+}
+
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
 			int64_t t, struct tare_ledger *out)
 {
@@ -46,7 +59,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	int64_t used = m == TARE_MOMENT_NOW ? d->used : d->moment_used[m], sum = 0;
 
 	*l = (struct tare_device_ledger){
-		.index = device->nvml_index >= 0 ? device->nvml_index : device->index,
+		.index = tare_device_number(device),
 		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host)
 					       : NULL,
 		.name = tare_arena_strdup(out->memory, device->name ? device->name : ""),
@@ -60,6 +73,8 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		.integrated = device->flags & TARE_DEVICE_INTEGRATED,
 		.simulated = device->flags & TARE_DEVICE_SIMULATED,
 		.imported = device->flags & TARE_DEVICE_IMPORTED,
+		.is_heap = device->flags & TARE_DEVICE_HEAP,
+		.heap_error = heap_error(f, d, m),
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
 	tare_fold_rows(f, d, m, t, out->memory, l);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
+void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_process_on(f, process, d->index)->is_removed = true;
 	tare_parts_left(f, d, process);
@@ -279,7 +279,7 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 			continue;
 		if (d->driver_left && d->driver_of == i)
 			d->driver_left = 0;
-		remove_process(f, d, i);
+		tare_fold_remove_process(f, d, i);
 	}
 	off = tare_fold_doubt_settle(f, d, is_leaving, rest.off);
 	/* What no row is off by: a leaver's driver start was too large, and another of their rows too small. */

@@ -67,6 +67,7 @@ static void end_now(struct tare_fold *f, int process, int64_t t)
 {
 	struct tare_process_fold *p = f->processes[process];
 
+	tare_fold_heap_end(f, process, t);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_parts_left(f, f->devices[i], process);

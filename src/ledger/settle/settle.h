@@ -16,6 +16,7 @@ void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 
 /* ended.c: processes that have ended */
+void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, int process);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
@@ -64,6 +65,8 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d,
 			    int64_t t); /* those up to t */
+/* tare_fold_advance(), where anything waits for it. */
+void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 /* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 {
@@ -118,6 +121,10 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
 				const struct tare_applied *a);
 void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
+
+/* heap_block.c: rule "heap blocks", and what a process has there goes with it */
+void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_heap_end(struct tare_fold *f, int process, int64_t t);
 
 /* heap.c: rule "heap", an imported heap has `asked` less at line stack `parent`, and as much more here */
 void tare_fold_heap_move(struct tare_fold *f, const struct tare_step *s,

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Advances the device to t; mostly nothing waits for that. */
-static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+/* Mostly nothing waits for that. */
+void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	bool is_unread = d->will_be_measured && !d->is_measured;
 	bool is_awaited = tare_parts_wait(f, d, t);
@@ -44,7 +44,7 @@ static void apply_block(struct tare_fold *f, struct tare_device_fold *d, const s
 {
 	struct tare_block_change c;
 
-	advance(f, d, b->t);
+	tare_fold_advance_past(f, d, b->t);
 	if (b->look) {
 		look(f, d, b);
 		return;

@@ -257,9 +257,24 @@ static const struct tare_shape_field fields_tare_blocks[] = {
 static TARE_FIELD_TABLE(tare_blocks);
 #undef SELF
 
+#define SELF struct tare_heap_block
+static const struct tare_shape_field fields_tare_heap_block[] = {
+	TARE_INT(address), TARE_INT(bytes), TARE_INT(variance), TARE_INT(bucket), TARE_INT(context), TARE_INT(count),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_heap_block);
+#undef SELF
+
+#define SELF struct tare_heap_blocks
+static const struct tare_shape_field fields_tare_heap_blocks[] = {
+	TARE_MAP(place_of), TARE_LIST(items, tare_shape_tare_heap_block, count, cap), TARE_INT(free),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_heap_blocks);
+#undef SELF
+
 #define SELF struct tare_process_on_device
 static const struct tare_shape_field fields_tare_process_on_device[] = {
 	TARE_STRUCT(segments, tare_shape_tare_segments), TARE_STRUCT(blocks, tare_shape_tare_blocks),
+	TARE_STRUCT(heap, tare_shape_tare_heap_blocks), TARE_STRUCT(mapped, tare_shape_tare_heap_blocks),
 	TARE_MAP(contexts), TARE_MAP(pages), TARE_INT(managed), TARE_INT(host_booked), TARE_INT(created), TARE_INT(is_contradicted),
 	TARE_INT(is_left), TARE_INT(is_removed), TARE_INT(is_subdivided),
 	TARE_FIELDS_END };

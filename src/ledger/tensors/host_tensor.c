@@ -128,7 +128,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 }
 
 /* Python takes the program down: what it had before is what it has at its end, on its devices too. */
-static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
 {
 	if (p->is_torn_down)
 		return;
@@ -163,7 +163,7 @@ struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct
 	struct tare_taking by = { b->tid, b->flags };
 
 	if (b->flags & TARE_TENSOR_FINALIZING)
-		tear_down(f, p, b->t);
+		tare_host_tear_down(f, p, b->t);
 	if (b->bytes > 0) /* what is handed out again: its end was not seen */
 		by.flags = 0;
 	block_free(tensors, f, p, b->address, by);

@@ -61,9 +61,9 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 		f,
 		"GPU %d: PyTorch's allocator of process %lld counted otherwise at %s: it had %s %s in blocks "
 		"and %s %s in segments than the ledger",
-		device->nvml_index >= 0 ? device->nvml_index : device->index, (long long)s->pid,
-		tare_units_duration(t, s->t_ns), apart(live, s->live, s->allocated),
-		s->allocated < s->live ? "less" : "more", apart(segments, s->segments, s->reserved),
+		tare_device_number(device), (long long)s->pid, tare_units_duration(t, s->t_ns),
+		apart(live, s->live, s->allocated), s->allocated < s->live ? "less" : "more",
+		apart(segments, s->segments, s->reserved),
 		s->reserved < s->segments ? "less" : "more");
 }
 

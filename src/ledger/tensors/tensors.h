@@ -274,6 +274,8 @@ bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at);
 struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct tare_fold *f);
 void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f,
 		    int64_t t); /* instants before t see what there is now */
+void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p,
+			 int64_t t); /* Python takes the program down */
 void tare_host_set_end(struct tare_fold *f, int64_t t);
 void tare_host_set_moment(struct tare_fold *f, enum tare_moment m,
 			  int64_t t); /* a device came to it */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of malloc and mappings of a process that is recorded with --host. */
+#ifndef TARE_LEDGER_HEAP_STATE_H
+#define TARE_LEDGER_HEAP_STATE_H
+
+#include "base/map.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tare_heap_block {
+	uint64_t address;
+	int64_t bytes;    /* that it stands for; of a free place: 1 + the next one, 0: none */
+	int64_t variance; /* of that, in KiB²: 0 of one that stands for itself */
+	int bucket, context;
+	uint32_t count; /* blocks that it stands for */
+};
+
+struct tare_heap_blocks {
+	struct tare_map place_of; /* address → 1 + place */
+	struct tare_heap_block *items;
+	size_t count, cap;
+	size_t free; /* 1 + the first free place, 0: none */
+};
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule "heap blocks": what programs asked of malloc and mapped, under --host. */
+#include "ledger_world.h"
+#include "test.h"
+
+#include <string.h>
+
+#define AT(n) (UINT64_C(0x7f0000000000) + (n)*UINT64_C(0x100000000))
+
+static int heap; /* the device that stands for it */
+
+static struct world *new_world(void)
+{
+	struct world *w = world_new();
+
+	heap = world_device(w);
+	world_device_at(w, heap)->flags = TARE_DEVICE_HEAP;
+	world_device_at(w, heap)->nvml_index = -1;
+	return w;
+}
+
+static void malloced(struct world *w, int process, int64_t t, uint64_t at, uint64_t bytes,
+		     unsigned int sampling, uint32_t line)
+{
+	world_heap_block(w, process, heap, t,
+			 &(struct tare_rec_heap_block){
+				 .block = at, .bytes = bytes, .sampling = (uint8_t)sampling },
+			 "train.py", line);
+}
+
+static void mapped(struct world *w, int64_t t, uint64_t at, uint64_t bytes)
+{
+	world_heap_block(w, 0, heap, t,
+			 &(struct tare_rec_heap_block){
+				 .block = at, .bytes = bytes, .source = TARE_HEAP_OF_MMAP },
+			 "train.py", 9);
+}
+
+static void freed(struct world *w, int process, int64_t t, uint64_t at, unsigned int flags)
+{
+	world_heap_freed(w, process, heap, t, at, flags);
+}
+
+static const struct tare_device_ledger *heap_in(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->device_nr; i++)
+		if (l->devices[i].is_heap)
+			return &l->devices[i];
+	test_fail(__FILE__, __LINE__, "there is no heap");
+	return NULL;
+}
+
+/* Bytes and blocks of a line of train.py. */
+static int64_t of_line(const struct tare_ledger *l, uint32_t line, uint64_t *count)
+{
+	const struct tare_device_ledger *d = heap_in(l);
+	int64_t bytes = 0;
+
+	*count = 0;
+	for (int i = 0; i < d->line_nr; i++) {
+		if (d->lines[i].line != line)
+			continue;
+		bytes += d->lines[i].bytes;
+		*count += d->lines[i].count;
+	}
+	return bytes;
+}
+
+static void check(struct world *w, const char *at, int64_t used, uint32_t line, int64_t bytes,
+		  uint64_t blocks)
+{
+	struct tare_ledger l = world_ledger(w, at);
+	uint64_t count;
+
+	CHECK_INT(heap_in(&l)->used, used);
+	CHECK_INT(heap_in(&l)->unexplained, 0);
+	CHECK_INT(of_line(&l, line, &count), bytes);
+	CHECK_INT(count, blocks);
+	tare_ledger_free(&l);
+}
+
+TEST(a_heap_has_a_peak_an_end_and_instants)
+{
+	struct world *w = new_world();
+
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	malloced(w, 0, 2 * MS, AT(2), 20 * MIB, 0, 6);
+	malloced(w, 0, 3 * MS, AT(3), 1 * MIB, 0, 5);
+	freed(w, 0, 4 * MS, AT(2), 0);
+	freed(w, 0, 5 * MS, AT(77), 0); /* nobody saw it come */
+	malloced(w, 0, 6 * MS, AT(4), 2 * MIB, 0, 6);
+	world_end(w, 0, 8 * MS);
+	check(w, "peak", 31 * MIB, 5, 11 * MIB, 2);
+	check(w, "end", 13 * MIB, 6, 2 * MIB, 1);
+	check(w, "4.5ms", 11 * MIB, 6, 0, 0);
+	world_free(w);
+}
+
+TEST(an_address_that_comes_again_replaces_the_block)
+{
+	struct world *w = new_world();
+
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	malloced(w, 0, 2 * MS, AT(1), 3 * MIB, 0, 6);
+	malloced(w, 0, 3 * MS, AT(2), (uint64_t)1 << 60, 0, 6); /* damage */
+	check(w, "end", 3 * MIB, 6, 3 * MIB, 1);
+	world_free(w);
+}
+
+TEST(mappings_go_in_pieces)
+{
+	struct world *w = new_world();
+
+	mapped(w, 1 * MS, AT(1), 10 * MIB);
+	mapped(w, 1 * MS, AT(2), 100);                   /* a page */
+	malloced(w, 0, 1 * MS, AT(1) + MIB, 1000, 0, 5); /* of another allocator, in it */
+	world_heap_unmapped(w, 0, heap, 2 * MS, AT(1) + 2 * MIB, 3 * MIB);
+	world_heap_unmapped(w, 0, heap, 3 * MS, AT(1) - MIB, 2 * MIB);
+	world_heap_unmapped(w, 0, heap, 4 * MS, AT(1) + 9 * MIB, 5 * MIB);
+	world_heap_unmapped(w, 0, heap, 5 * MS, AT(9), 5 * MIB);
+	check(w, "1.5ms", 10 * MIB + 4096 + 1000, 9, 10 * MIB + 4096, 2);
+	check(w, "2.5ms", 7 * MIB + 4096 + 1000, 9, 7 * MIB + 4096, 3);
+	check(w, "3.5ms", 6 * MIB + 4096 + 1000, 9, 6 * MIB + 4096, 3);
+	check(w, "end", 5 * MIB + 4096 + 1000, 5, 1000, 1);
+	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB);
+	check(w, "end", 4096 + 1000, 9, 4096, 1);
+	world_free(w);
+}
+
+/* 1000 bytes drawn by a mean of 2^16: a chance of 0.015143, so they stand for 66 KB with an error of nearly as much. */
+TEST(blocks_that_were_drawn_stand_for_others)
+{
+	struct world *w = new_world();
+	struct tare_ledger l;
+	uint64_t count;
+
+	for (int i = 0; i < 4; i++)
+		malloced(w, 0, 1 * MS, AT(i), 1000, 16, 5);
+	malloced(w, 0, 2 * MS, AT(5), 70000, 0, 6);
+	l = world_ledger(w, "end");
+	CHECK_INT(of_line(&l, 5, &count), 4 * 66037);
+	CHECK_INT(count, 4 * 66);
+	CHECK_INT(heap_in(&l)->used, 4 * 66037 + 70000);
+	CHECK(heap_in(&l)->heap_error > 2 * 65000 && heap_in(&l)->heap_error < 2 * 66037);
+	tare_ledger_free(&l);
+	for (int i = 0; i < 4; i++)
+		freed(w, 0, 3 * MS, AT(i), 0);
+	l = world_ledger(w, "end");
+	CHECK_INT(heap_in(&l)->used, 70000);
+	CHECK_INT(heap_in(&l)->heap_error, 0);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK(heap_in(&l)->heap_error > 2 * 65000);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(each_process_takes_its_own_along)
+{
+	struct world *w = new_world();
+	int child = world_process(w, 500, 0, "child");
+
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	malloced(w, child, 2 * MS, AT(1), 4 * MIB, 0, 6);
+	freed(w, child, 3 * MS, AT(1), 0);
+	malloced(w, child, 3 * MS, AT(2), 5 * MIB, 0, 6);
+	world_end(w, child, 4 * MS);
+	malloced(w, child, 5 * MS, AT(3), 7 * MIB, 0, 6); /* destructors, behind its end */
+	malloced(w, 0, 6 * MS, AT(2), 1 * MIB, 0, 5);
+	world_end(w, 0, 8 * MS);
+	check(w, "peak", 15 * MIB, 6, 5 * MIB, 1);
+	check(w, "5.5ms", 10 * MIB, 5, 10 * MIB, 1);
+	check(w, "end", 11 * MIB, 5, 11 * MIB, 2);
+	world_free(w);
+}
+
+/* What Python frees as it takes the program down was there at the end. */
+TEST(python_takes_the_program_down)
+{
+	struct world *w = new_world();
+
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	malloced(w, 0, 2 * MS, AT(2), 1 * MIB, 0, 6);
+	freed(w, 0, 3 * MS, AT(1), TARE_HEAP_FINALIZING);
+	malloced(w, 0, 4 * MS, AT(3), 2 * MIB, 0, 6);
+	freed(w, 0, 5 * MS, AT(2), TARE_HEAP_FINALIZING);
+	world_end(w, 0, 8 * MS);
+	check(w, "end", 11 * MIB, 5, 10 * MIB, 1);
+	world_free(w);
+}
+
+/* A GPU beside it keeps its own peak and end. */
+TEST(a_heap_stands_beside_a_gpu)
+{
+	struct world *w = new_world();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 100 * MIB);
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	world_reading(w, 0, 2 * MS, 130 * MIB);
+	freed(w, 0, 3 * MS, AT(1), 0);
+	world_reading(w, 0, 4 * MS, 110 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.device_nr, 2);
+	CHECK_INT(l.devices[0].used, 130 * MIB);
+	CHECK(!l.devices[0].is_heap && l.devices[1].is_heap);
+	CHECK_INT(l.devices[1].index, TARE_HEAP_ORDINAL);
+	CHECK_INT(l.devices[1].used, 10 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
