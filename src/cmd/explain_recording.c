@@ -88,15 +88,10 @@ static void take_host(struct tare_figures *f, const struct tare_host_ledger *h)
 }
 
 /* The heap, a board or what was resident, in a recording that tare import made: no GPU. */
-static bool is_gpu(const struct tare_device_ledger *d)
-{
-	return !d->imported || !d->integrated;
-}
-
 /* Of these only a board, whose memory tegrastats printed, has a size. */
 static bool is_board(const struct tare_device_ledger *d)
 {
-	return !is_gpu(d) && d->total <= INT64_MAX;
+	return !tare_device_ledger_is_gpu(d) && d->total <= INT64_MAX;
 }
 
 /* massif counts all three, and writes a 0 where it was not told to look at stacks; heaptrack only the heap. */
@@ -132,7 +127,7 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 {
 	if (is_board(d))
 		set(&f->of[TARE_FIGURE_RAM_USED], d->used);
-	if (!is_gpu(d)) {
+	if (!tare_device_ledger_is_gpu(d)) {
 		take_heap(f, d, pid);
 		return;
 	}
@@ -161,7 +156,7 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 static bool take(struct tare_figures *f, const struct tare_ledger *l, int64_t pid)
 {
 	const struct tare_host_ledger *h = host_of(l, pid);
-	bool is_imported = l->device_nr && !is_gpu(&l->devices[0]);
+	bool is_imported = l->device_nr && !tare_device_ledger_is_gpu(&l->devices[0]);
 
 	tare_figures_clear(f);
 	if (h && is_imported)
@@ -216,7 +211,7 @@ static void sample(struct tare_explain *x, struct tare_recording *recording, int
 static bool is_any_gpu(const struct tare_ledger *l)
 {
 	for (int i = 0; i < l->device_nr; i++)
-		if (is_gpu(&l->devices[i]))
+		if (tare_device_ledger_is_gpu(&l->devices[i]))
 			return true;
 	return false;
 }
@@ -278,8 +273,8 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 	for (int i = 0; i < l->device_nr; i++)
 		if (is_board(&l->devices[i]))
 			set(&f.of[TARE_FIGURE_RAM_USED], l->devices[i].peak_used);
-		else if (is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
-			 l->devices[i].peak_used <= INT64_MAX)
+		else if (tare_device_ledger_is_gpu(&l->devices[i]) &&
+			 is_seen_by_nvml(&l->devices[i]) && l->devices[i].peak_used <= INT64_MAX)
 			add(&f.of[TARE_FIGURE_GPU_USED], (int64_t)l->devices[i].peak_used);
 	keep_most(x->most, &f);
 }

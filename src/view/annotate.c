@@ -2,6 +2,7 @@
 #include "view/annotate.h"
 
 #include "base/array.h"
+#include "view/device_text.h"
 #include "view/line_parts.h"
 
 #include <stdio.h>
@@ -212,8 +213,10 @@ static void show_table(struct tare_emit *e, const struct tare_ledger *l, int dev
 	tare_str_addf(&title, "%s · ", file);
 	if (device < 0)
 		tare_str_addf(&title, "CPU · at %s", l->at);
-	else
-		tare_str_addf(&title, "GPU %d · at %s", device, l->at);
+	else {
+		tare_device_text_place(&title, device);
+		tare_str_addf(&title, " · at %s", l->at);
+	}
 	if (device < 0)
 		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown_on_cpu));
 	else

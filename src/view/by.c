@@ -42,14 +42,11 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 			    const struct tare_row *row)
 {
-	bool has_owner =
-		row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM;
-
 	if (row->account == TARE_ACCOUNT_OTHER)
 		return tare_accounts[row->account].label;
 	if (by == TARE_BY_PROCESS)
 		return process_of(d, row)->label;
-	if (by == TARE_BY_ACCOUNT || !has_owner)
+	if (by == TARE_BY_ACCOUNT || !tare_account_has_libraries(row->account))
 		return tare_accounts[row->account].label;
 	return by == TARE_BY_OWNER ? tare_owner_name(row->label) : row->label;
 }

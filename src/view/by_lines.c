@@ -167,7 +167,8 @@ static void add_table(struct tare_emit *e, const struct tare_by_rows *rows,
 	add_used(e, device, &all, host);
 	if (count)
 		add_rows(e, rows->rows + first, count, &all);
-	add_unexplained(e, device);
+	if (!device->is_heap)
+		add_unexplained(e, device);
 	tare_emit_table_end(e);
 	tare_emit_gap(e);
 	tare_card_text(e, device);

@@ -146,7 +146,7 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	for (int i = 0; i < last->device_nr; i++) {
 		if (!tare_device_text_is_touched(ledgers, n, &last->devices[i]))
 			continue;
-		if (is_lines)
+		if (is_lines && !last->devices[i].is_heap) /* which has no tensors in it */
 			tare_by_lines_text(e, all, ledgers, n, &last->devices[i]);
 		else
 			add_device(e, all, ledgers, n, &last->devices[i]);

@@ -56,7 +56,8 @@ static void add_table(struct tare_emit *e, const struct tare_ledger *ledger)
 	tare_device_text_instant(&title, ledger, -1);
 	tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->device_nr; i++)
-		add_device(e, ledger, &ledger->devices[i]);
+		if (tare_device_ledger_is_gpu(&ledger->devices[i]))
+			add_device(e, ledger, &ledger->devices[i]);
 	if (ledger->device_nr > 1 && ledger->t_ns >= 0) /* peaks of several are not of one time */
 		tare_emit_sum(e, "all");
 	tare_emit_table_end(e);

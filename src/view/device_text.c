@@ -6,6 +6,7 @@
 #include "view/card.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
@@ -40,6 +41,8 @@ void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *le
 /* Whose figure `used` is: the same for every instant of a device. */
 static const char *used_label(const struct tare_device_ledger *d)
 {
+	if (d->is_heap)
+		return "asked for, whether touched or not";
 	if (d->used_by == TARE_EVIDENCE_INFERRED)
 		return "used (no counter here: the sum of the rows)";
 	if (d->imported)
@@ -47,6 +50,22 @@ static const char *used_label(const struct tare_device_ledger *d)
 	if (!d->nvml)
 		return "used (cuMemGetInfo: total less free)";
 	return d->simulated ? "used (what nvidia-smi would show)" : "used (what nvidia-smi shows)";
+}
+
+/* By how much what was asked for is off, where only some blocks were recorded. */
+static void add_error(struct tare_sheet *s, const struct tare_columns *c)
+{
+	bool is_any = false;
+
+	for (int i = 0; i < c->column_nr; i++)
+		is_any |= c->devices[i] && c->devices[i]->heap_error;
+	if (!is_any)
+		return;
+	for (int i = 0; i < c->column_nr; i++)
+		if (c->devices[i])
+			s->row->cells[i] = tare_device_text_bytes(c->devices[i]->heap_error);
+	tare_str_add(&s->row->label, "standard error: it was sampled");
+	tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
 }
 
 void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
@@ -72,6 +91,7 @@ void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
 		tare_str_add(&s->row->label, "need, without elastic (~) rows");
 		tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
 	}
+	add_error(s, c);
 	tare_card_rows(s, c, device);
 	tare_emit_rule(s->e);
 }
@@ -83,10 +103,18 @@ struct tare_value tare_device_text_unexplained(const struct tare_device_ledger *
 	return tare_value_of(d->unexplained > 0 ? TARE_COL_CHANGE : TARE_COL_BYTES, d->unexplained);
 }
 
+void tare_device_text_place(struct tare_str *out, int64_t index)
+{
+	if (index == TARE_HEAP_ORDINAL)
+		tare_str_add(out, "heap");
+	else
+		tare_str_addf(out, "GPU %" PRId64, index);
+}
+
 void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
 			     const char *behind)
 {
-	if (!d->imported || !d->integrated)
+	if (tare_device_ledger_is_gpu(d))
 		tare_str_addf(title, "GPU %d%s", d->index, behind);
 }
 
@@ -130,10 +158,12 @@ void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
 {
 	struct tare_emit *e = s->e;
 
-	tare_str_add(&s->row->label, "unexplained");
-	for (int i = 0; i < c->column_nr; i++)
+	for (int i = 0; !device->is_heap && i < c->column_nr; i++)
 		s->row->cells[i] = tare_device_text_unexplained(c->devices[i]);
-	tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	if (!device->is_heap) { /* which nobody weighs */
+		tare_str_add(&s->row->label, "unexplained");
+		tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	}
 	tare_sheet_end(s);
 	tare_emit_gap(e);
 	tare_card_text(e, device);

@@ -21,6 +21,8 @@ void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
 			  const struct tare_device_ledger *device);
 
 /* "GPU 0"; nothing of what is no GPU, but a board or what was resident: `tare import`. */
+/* "GPU 0", "heap": a device by its number alone. */
+void tare_device_text_place(struct tare_str *out, int64_t index);
 void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
 			     const char *behind);
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free" */

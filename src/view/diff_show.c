@@ -4,6 +4,7 @@
 
 #include "base/sat.h"
 #include "base/units.h"
+#include "view/device_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -300,6 +301,18 @@ static bool has_rows(const struct tare_diff *d, int place)
 	return false;
 }
 
+static void add_name(struct tare_str *title, const struct tare_diff_place *place)
+{
+	const char *name = place->name ? place->name : "";
+
+	if (place->index == TARE_HEAP_ORDINAL) {
+		tare_str_add(title, name);
+		return;
+	}
+	tare_device_text_place(title, place->index);
+	tare_str_addf(title, "  %s", name);
+}
+
 static void show_place(struct tare_emit *e, const struct tare_diff *d, int place)
 {
 	const struct tare_diff_total *t = &d->totals[place];
@@ -307,8 +320,7 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 	struct below below;
 
 	if (t->place->index >= 0)
-		tare_str_addf(&title, "GPU %lld  %s", (long long)t->place->index,
-			      t->place->name ? t->place->name : "");
+		add_name(&title, t->place);
 	else
 		tare_str_add(&title, "CPU  tensors");
 	if (t->place->host)

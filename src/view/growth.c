@@ -70,7 +70,7 @@ static bool is_gpu(const struct tare_ledger *ledger, int device)
 {
 	for (int i = 0; i < ledger->device_nr; i++)
 		if (ledger->devices[i].index == device)
-			return !ledger->devices[i].imported || !ledger->devices[i].integrated;
+			return tare_device_ledger_is_gpu(&ledger->devices[i]);
 	return true;
 }
 

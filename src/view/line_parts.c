@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "ledger/owner.h"
+#include "view/device_text.h"
 #include "view/line_made.h"
 
 #include <inttypes.h>
@@ -251,7 +252,9 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l,
 	struct tare_str title = { 0 };
 
 	add_title(&title, choice, p->function);
-	tare_str_addf(&title, " · GPU %d · at %s", d->index, l->at);
+	tare_str_add(&title, " · ");
+	tare_device_text_place(&title, d->index);
+	tare_str_addf(&title, " · at %s", l->at);
 	tare_emit_open(e, NULL, '{');
 	tare_emit_int(e, "device", d->index);
 	tare_emit_null(e, "pid");

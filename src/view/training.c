@@ -2,6 +2,7 @@
 #include "view/training.h"
 
 #include "base/units.h"
+#include "view/device_text.h"
 #include "view/most.h"
 #include "view/tensors.h"
 
@@ -197,6 +198,12 @@ static struct tare_value value_of(enum unit unit, int64_t value)
 	return tare_value_of(kinds[unit], value);
 }
 
+static const char *label_of(const struct tare_training *t, int i)
+{
+	return i == TARE_TRAINING_USED && t->device == TARE_HEAP_ORDINAL ? "peak of the heap"
+									 : figures[i].label;
+}
+
 static void add_figure(struct tare_emit *e, const struct tare_training *t, int i)
 {
 	int64_t first = t->first.figures[i], steady = t->steady.figures[i];
@@ -204,7 +211,7 @@ static void add_figure(struct tare_emit *e, const struct tare_training *t, int i
 	if ((figures[i].is_gpu && t->device < 0) || (!first && !steady))
 		return;
 	tare_emit_add_as(e,
-			 &(struct shown){ figures[i].label, figures[i].unit == BYTES ? "MiB" : "",
+			 &(struct shown){ label_of(t, i), figures[i].unit == BYTES ? "MiB" : "",
 					  value_of(figures[i].unit, first),
 					  value_of(figures[i].unit, steady) },
 			 (struct tare_row_look){ .level = 1 });
@@ -254,7 +261,8 @@ static void add_title(struct tare_str *title, const struct tare_training *t)
 	if (t->device < 0)
 		tare_str_add(title, "the CPU · ");
 	else
-		tare_str_addf(title, "GPU %d · ", t->device);
+		tare_device_text_place(title, t->device);
+	tare_str_add(title, t->device < 0 ? "" : " · ");
 	tare_str_addf(title, "%s (pid %lld) · ", t->program, (long long)t->pid);
 	add_steps(title, t);
 	tare_str_addf(title, ", %s", by_words[t->by]);
