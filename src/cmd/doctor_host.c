@@ -67,7 +67,7 @@ void tare_doctor_recorder(struct tare_doctor *d)
 	char said[512];
 	int status;
 
-	if (tare_preload_find(&preload, NULL, "/", &err)) {
+	if (tare_preload_find(&preload, NULL, "/", 0, &err)) {
 		tare_doctor_add(d, TARE_DOCTOR_FAIL, recorder_check, "%s", err.text);
 		return;
 	}

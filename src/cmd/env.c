@@ -22,7 +22,7 @@ static const char inside_recording[] = "/tare-recording";
 
 struct options {
 	const char *sim, *output;
-	int stacks; /* -1: not given */
+	int stacks, host; /* -1: not given */
 	bool json, docker;
 };
 
@@ -32,6 +32,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "run on a simulated GPU, such as h200"),
 	TARE_OPT(options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
 		 "which stacks driver calls and tensors get (both, tensors only Python's lines)"),
+	TARE_OPT(
+		options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
+		"record what is asked of malloc, too: every block, or by chance some of the small ones"),
 	TARE_OPT(options, docker, "docker", 0, FLAG, NULL,
 		 "print arguments for docker run or podman run, and make the folder REC"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL,
@@ -309,7 +312,8 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 	int rc = name_recording(env.recording, o->output, err);
 
 	if (!rc)
-		rc = tare_preload_find(&preload, o->sim, env.recording, err);
+		rc = tare_preload_find(&preload, o->sim, env.recording,
+				       o->host < 0 ? 0 : tare_host_means[o->host], err);
 	if (rc)
 		return rc;
 	preload.stacks = o->stacks < 0 ? NULL : tare_stack_names[o->stacks];
@@ -331,7 +335,7 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 
 int tare_cmd_env(int argc, char **argv)
 {
-	struct options o = { .stacks = -1 };
+	struct options o = { .stacks = -1, .host = -1 };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };

@@ -17,6 +17,8 @@
 #include <string.h>
 
 const char *const tare_stack_names[] = { "python", "native", "both", "none" };
+/* At this mean 1 GiB of small blocks is known to 8 MiB, and a program that asks for 1 GiB a second is recorded 16,000 times. */
+const uint64_t tare_host_means[] = { 1 << 16, 1 };
 
 const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
@@ -38,6 +40,9 @@ const struct tare_opt tare_run_opts[] = {
 		run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
 		"which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
 		"nobody owns an allocation"),
+	TARE_OPT(
+		run_options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
+		"record what is asked of malloc, too, with stacks: full, every block; sample, all of 64 KiB and more, and by chance some of the others"),
 	TARE_OPT(
 		run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		"keep the command's arguments and every path out of the recording: files are in it by their last name"),
@@ -106,7 +111,7 @@ static int check_cap(uint64_t cap, struct tare_err *err)
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result, bool *is_quiet)
 {
-	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1 };
+	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1 };
 	struct tare_session_options session = { 0 };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
@@ -136,6 +141,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
 	session.no_probe = o.no_probe;
+	session.heap_mean = o.host < 0 ? 0 : tare_host_means[o.host];
 	session.stacks = o.stacks < 0 ? NULL : tare_stack_names[o.stacks];
 	session.argv = rest.items;
 	word = rest.items[0];
@@ -163,6 +169,9 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 		return "recording was paused all the time; tare ctl REC resume starts it while the program runs";
 	if (result->target.elsewhere)
 		return result->target.elsewhere;
+	if (result->has_heap)
+		return "the program has a malloc of its own, as one that is linked statically or built with a sanitizer, "
+		       "and neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
 	return "the program, and whatever it started, neither called the NVIDIA driver nor made tensors with PyTorch; "
 	       "`tare doctor` checks this machine";
 }

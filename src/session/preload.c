@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,14 +134,16 @@ static void find_nvtx(struct tare_preload *out)
 }
 
 int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
-		      struct tare_err *err)
+		      uint64_t heap_mean, struct tare_err *err)
 {
+	enum tare_self_file library = heap_mean ? TARE_SELF_RECORDER_HOST : TARE_SELF_RECORDER;
 	char path[PATH_MAX];
 	int rc;
 
 	memset(out, 0, sizeof(*out));
 	out->filters = -1;
-	if (tare_self_path(TARE_SELF_RECORDER, path, sizeof(path)) != 0)
+	out->heap_mean = heap_mean;
+	if (tare_self_path(library, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
 				    "%s: the recorder is not there; install tare again", path);
 	rc = plain_path(path, " :", &out->library, err);
@@ -158,7 +161,7 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		       void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
-	char filters[16];
+	char filters[16], mean[24];
 
 	set("LD_PRELOAD", preload->list, arg);
 	set("TARE_RECORDING", folder, arg);
@@ -172,6 +175,10 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		set("TARE_NVTX_CHAIN", preload->nvtx, arg);
 	if (preload->no_tensors)
 		set("TARE_TENSORS", "off", arg);
+	if (preload->heap_mean) {
+		snprintf(mean, sizeof(mean), "%" PRIu64, preload->heap_mean);
+		set("TARE_HOST", mean, arg);
+	}
 	if (preload->no_probe)
 		set("TARE_PROBE", "off", arg);
 	if (preload->has_vram)

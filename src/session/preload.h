@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct tare_preload {
 	char *library;                /* the recorder, under a path without spaces and colons */
@@ -20,15 +21,17 @@ struct tare_preload {
 	const char *no_paths;
 	bool has_vram;      /* the recording has a file of cards */
 	int filters;        /* of system calls, that the program inherits from us; -1: not known */
+	uint64_t heap_mean; /* TARE_HOST; 0: the heap is not recorded */
 	const char *stacks; /* the caller's, for TARE_STACKS; NULL: as the environment says */
 };
 
 /*
  * `sim`: a profile of the simulated GPU, or NULL for the real one; `state`: the folder where
- * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`.
+ * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`. `heap_mean`: of the heap (--host) 1:
+ * every block, 2^n: of smaller ones on average one in so many bytes, 0: none.
  */
 int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
-		      struct tare_err *err);
+		      uint64_t heap_mean, struct tare_err *err);
 
 /* Calls set(name, value) for every variable; value NULL: to be unset. */
 void tare_preload_each(const struct tare_preload *preload, const char *folder,

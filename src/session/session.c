@@ -299,7 +299,8 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc == 0)
 		rc = make_sim_state(s, err);
 	if (rc == 0)
-		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state, err);
+		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state,
+				       s->options->heap_mean, err);
 	s->preload.no_tensors = s->options->no_tensors;
 	s->preload.no_probe = s->options->no_probe;
 	if (rc)
@@ -441,6 +442,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->unrecorded = tare_witness_unrecorded(s->witness);
 	out->refused = s->control->degraded;
 	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
+	out->has_heap = s->options->heap_mean != 0;
 	out->disk_errno = tare_drain_error(s->drain);
 	if (tare_drain_is_damaged(s->drain))
 		tare_witness_degraded(

@@ -25,6 +25,7 @@ struct tare_session_options {
 	bool no_probe;              /* its modules and optimizers are not looked through */
 	const char *phases;         /* --phase: FILE:LINE, one per line; or NULL */
 	struct tare_vram_wish vram; /* --vram, --card */
+	uint64_t heap_mean;         /* as of tare_preload_find() */
 	const char *stacks;         /* TARE_STACKS of the recorder, NULL: as the environment says */
 	const char *const *argv;
 };
@@ -43,6 +44,7 @@ struct tare_session_result {
 	uint64_t lost;        /* records given up */
 	uint32_t lost_reason; /* enum tare_lost_reason: of some of them */
 	char *notice;         /* one sentence that the user should see, or NULL */
+	bool has_heap;        /* --host */
 	struct tare_target target;
 };
 
