@@ -33,7 +33,9 @@ CPYTHON_REST = [
 PEERS = {
     "cpython": CPYTHON_PROCESSES,
     "cpython_gpu": CPYTHON_PROCESSES,
+    "cpython_host": CPYTHON_PROCESSES,
     "cpython_rest": CPYTHON_REST,
+    "cpython_rest_host": CPYTHON_REST,
     "stress_ng": ["stress_ng"],
     "redis": ["redis"],
     "postgresql": ["postgresql"],
@@ -77,7 +79,8 @@ def why_not(peer):
 def ways_of(peer, tare, simgpu):
     if peer == "cpython_gpu":
         return Ways(tare, [], cpython_command(["--gpu"]), SECONDS, sim=simgpu)
-    return Ways(tare, [], cpython_command([]) if peer.startswith("cpython") else program_command, SECONDS)
+    options = ["--host=full"] if peer.endswith("_host") else []
+    return Ways(tare, options, cpython_command([]) if peer.startswith("cpython") else program_command, SECONDS)
 
 
 def comments(module):
