@@ -250,21 +250,38 @@ static void *resolve_indirect(uintptr_t resolver)
 #endif
 }
 
-void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version)
+static const ElfW(Sym) *
+	find(const struct tare_elf_object *obj, const char *name, const char *version)
 {
-	const uint8_t *begin, *end;
 	const ElfW(Sym) * sym;
 	struct tables t;
 	struct search s;
-	uintptr_t addr;
 
 	read_tables(obj, &t);
 	s = (struct search){ &t, name, find_version(&t, version), NULL };
 	if (s.version == VERSION_NONE)
 		return NULL;
 	sym = t.gnu_hash.at ? search_gnu_hash(&s) : search_hash(&s);
-	if (!sym)
-		sym = s.second_choice;
+	return sym ? sym : s.second_choice;
+}
+
+bool tare_elf_function(const struct tare_elf_object *obj, const char *name, struct tare_code *out)
+{
+	const ElfW(Sym) *sym = find(obj, name, NULL);
+
+	if (!sym || ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_ABS)
+		return false;
+	out->begin = obj->base + sym->st_value;
+	out->end = out->begin + sym->st_size;
+	return true;
+}
+
+void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version)
+{
+	const uint8_t *begin, *end;
+	const ElfW(Sym) *sym = find(obj, name, version);
+	uintptr_t addr;
+
 	if (!sym)
 		return NULL;
 	addr = sym->st_value + (sym->st_shndx == SHN_ABS ? 0 : obj->base);

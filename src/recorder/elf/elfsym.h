@@ -19,6 +19,9 @@ bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out);
  */
 void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version);
 
+/* Where the code of an exported function lies. False: there is none. */
+bool tare_elf_function(const struct tare_elf_object *obj, const char *name, struct tare_code *out);
+
 /* Of any loaded object, in load order, but not `except`. NULL: none of the first thousand has it. */
 void *tare_elf_find_symbol(const char *name, const void *except);
 

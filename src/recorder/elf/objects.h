@@ -25,6 +25,11 @@ struct tare_elf_object {
 	const ElfW(Dyn) * dynamic; /* NULL in a static program */
 };
 
+/* Addresses of code: from begin to before end. */
+struct tare_code {
+	uintptr_t begin, end;
+};
+
 /*
  * The object that holds `addr`. Without a lock when it is in the list; otherwise the linker is
  * asked. Returns false when there is none.

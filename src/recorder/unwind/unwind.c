@@ -234,7 +234,8 @@ static inline bool begin(struct walk *w, struct frame *f)
 	return tare_stack_enter(&w->stack, f->sp) && next_pc(w, f);
 }
 
-__attribute__((noinline)) int tare_unwind(uintptr_t *pcs, int max, const void *frame)
+__attribute__((noinline)) int tare_unwind_until(uintptr_t *pcs, int max, const void *frame,
+						const struct tare_code *last)
 {
 	struct walk w;
 	struct frame f;
@@ -251,6 +252,8 @@ __attribute__((noinline)) int tare_unwind(uintptr_t *pcs, int max, const void *f
 			break;
 		if (sp > (uintptr_t)frame)
 			pcs[count++] = pc;
+		if (last && pc >= last->begin && pc < last->end)
+			break;
 	}
 	return count;
 }

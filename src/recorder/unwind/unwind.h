@@ -10,13 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/elf/objects.h"
+
 /*
  * Return addresses, innermost first, at most `max`; the first one is in the caller. With `frame`, a
  * __builtin_frame_address(0), they begin instead with the return address of the function with that
  * frame. Code interrupted by a signal is there with the address it was interrupted at. Returns how
  * many there are.
  */
-int tare_unwind(uintptr_t *pcs, int max, const void *frame);
+#define tare_unwind(pcs, max, frame) tare_unwind_until(pcs, max, frame, NULL)
+
+/* The same; the first one in `last` is the outermost that is told. NULL: there is no such code. */
+int tare_unwind_until(uintptr_t *pcs, int max, const void *frame, const struct tare_code *last);
 
 /*
  * The first of them for which inside(pc, arg) is false, or 0. Asks the dynamic linker for unloaded
