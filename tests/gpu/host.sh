@@ -3,7 +3,7 @@
 # Host memory beside a GPU's: a training of ResNet-50 recorded with --host, taken apart by phase on both sides (what
 # .to("cuda") costs here and there, what is pinned), and what recording costs the training. One GPU; about 4 minutes.
 # The tables come last.
-#   tests/gpu/host.sh TARE_FOLDER [OUTPUT_FOLDER]     TARE_FOLDER: a dist folder (make dist)
+#   [TURNS=1] tests/gpu/host.sh TARE_FOLDER [OUTPUT_FOLDER]     TARE_FOLDER: a dist folder (make dist)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dist=$(cd "${1:?usage: host.sh TARE_FOLDER [OUTPUT_FOLDER]}" && pwd)

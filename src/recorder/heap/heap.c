@@ -5,6 +5,7 @@
 #include "recorder/elf/object_loaded.h"
 #include "recorder/elf/objects.h"
 #include "recorder/log/emit.h"
+#include "recorder/log/known_stacks.h"
 #include "recorder/phase/phase.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/stack.h"
@@ -21,7 +22,7 @@ void tare_heap_start(void)
 	log2_mean = (uint32_t)__builtin_ctzll(tare_config.heap_mean);
 	tare_heap_is_whole = tare_config.heap_mean == 1;
 	tare_object_loaded_start();
-	tare_emit_expect_many();
+	tare_known_stacks_expect_many();
 }
 
 /* In the books the heap is a device, whose memory is what was asked for. */
@@ -49,7 +50,10 @@ static bool is_wanted(bool is_end)
 	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
 }
 
-/* Python is asked only once it was checked elsewhere: that calls functions which allocate. */
+/*
+ * Python is asked only once it was checked elsewhere: that calls functions which allocate. Where its lines are known the
+ * native stack ends at the interpreter: behind that it says the same, in as many ways as there are paths through Python.
+ */
 static void find_stacks(struct tare_rec_heap_block *rec)
 {
 	uintptr_t before = tare_objects_avoid_lock();
@@ -57,7 +61,7 @@ static void find_stacks(struct tare_rec_heap_block *rec)
 	if (tare_config.stacks & TARE_STACKS_PYTHON && tare_python_is_checked())
 		rec->python = tare_python_stack();
 	if (tare_config.stacks & TARE_STACKS_NATIVE)
-		rec->stack = tare_emit_stack();
+		rec->stack = tare_emit_stack_until(rec->python ? tare_python_eval() : NULL);
 	tare_objects_avoided_lock(before);
 }
 

@@ -6,16 +6,16 @@
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
+#include "recorder/log/known_stacks.h"
 #include "recorder/log/paths.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/put.h"
+#include "recorder/unwind/row_cache.h"
 #include "recorder/unwind/unwind.h"
 #include "trace/clock.h"
 
 #define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */
 #define KNOWN_PROBES 16u
-#define KNOWN_MANY                                                                                 \
-	(1u << 20) /* the same where every allocation has a stack: 16 MiB of zero pages */
 #define STACK_FRAMES 32
 #define TEXT_LIMIT   4000u
 
@@ -28,28 +28,15 @@ struct known {
 	uint32_t id;
 	uint32_t epoch;
 };
-static struct known first_known[KNOWN_SLOTS];
-static struct known *known TARE_HOT_DATA = first_known;
-static uint32_t known_mask TARE_HOT_DATA = KNOWN_SLOTS - 1;
+static struct known known[KNOWN_SLOTS];
 static uint32_t next_id;
-
-void tare_emit_expect_many(void)
-{
-	struct known *many = tare_sys_mmap(NULL, KNOWN_MANY * sizeof(*many), PROT_READ | PROT_WRITE,
-					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (!many)
-		return;
-	known = many;
-	known_mask = KNOWN_MANY - 1;
-}
 
 TARE_HOT static uint32_t known_find(uint64_t hash, uint32_t epoch)
 {
 	uint32_t i;
 
 	for (i = 0; i < KNOWN_PROBES; i++) {
-		struct known *k = &known[(hash + i) & known_mask];
+		struct known *k = &known[(hash + i) & (KNOWN_SLOTS - 1)];
 
 		if (__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash && k->epoch == epoch)
 			return __atomic_load_n(&k->id, __ATOMIC_ACQUIRE);
@@ -63,7 +50,7 @@ static void known_add(uint64_t hash, uint32_t epoch, uint32_t id)
 	uint32_t i;
 
 	for (i = 0; i < KNOWN_PROBES; i++) {
-		struct known *k = &known[(hash + i) & known_mask];
+		struct known *k = &known[(hash + i) & (KNOWN_SLOTS - 1)];
 		uint64_t old = __atomic_load_n(&k->hash, __ATOMIC_ACQUIRE);
 
 		if (old != 0 && k->epoch == epoch)
@@ -192,7 +179,30 @@ static int skip_own_frames(const uintptr_t *pcs, int depth)
 	return i;
 }
 
+/*
+ * Pages of code whose object is in the log, by what tells them from those of other logs and other libraries. Of a stack
+ * that is new most frames are in such pages.
+ */
+enum { SEEN_PAGES = 1024, PAGE_BITS = 12 };
+static uint64_t seen_pages[SEEN_PAGES];
+
+static void emit_object_at(uint64_t pc, uint32_t epoch)
+{
+	uint64_t page = (pc >> PAGE_BITS) + 1, *seen = &seen_pages[page % SEEN_PAGES];
+	uint64_t key = page ^ tare_row_mix(epoch + (tare_objects_epoch().unloads << 32));
+
+	if (__atomic_load_n(seen, __ATOMIC_RELAXED) == key)
+		return;
+	emit_object_of(pc);
+	__atomic_store_n(seen, key, __ATOMIC_RELAXED);
+}
+
 uint32_t tare_emit_stack(void)
+{
+	return tare_emit_stack_until(NULL);
+}
+
+uint32_t tare_emit_stack_until(const struct tare_code *last)
 {
 	uint32_t epoch = tare_ring_epoch(), id, depth;
 	struct tare_rec_stack *rec;
@@ -204,18 +214,18 @@ uint32_t tare_emit_stack(void)
 	uint32_t i;
 
 	tare_objects_check(); /* a library may lie where another was */
-	all = tare_unwind(frames, STACK_FRAMES, NULL);
+	all = tare_unwind_until(frames, STACK_FRAMES, NULL, last);
 	own = skip_own_frames(frames, all);
 	if (all <= own)
 		return 0;
 	pcs = frames + own;
 	depth = (uint32_t)(all - own);
-	hash = tare_plib_hash(pcs, depth * sizeof(*pcs)) | 2;
-	id = known_find(hash, epoch);
+	hash = tare_plib_hash(pcs, depth * sizeof(*pcs));
+	id = tare_known_stack(hash, epoch);
 	if (id)
 		return id;
 	for (i = 0; i < depth; i++)
-		emit_object_of(pcs[i]);
+		emit_object_at(pcs[i], epoch);
 	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK,
 						       (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
@@ -226,7 +236,7 @@ uint32_t tare_emit_stack(void)
 	for (i = 0; i < depth; i++)
 		((uint64_t *)(rec + 1))[i] = pcs[i];
 	tare_ring_end(&put);
-	known_add(hash, tare_ring_epoch(), id);
+	tare_known_stack_keep(hash, tare_ring_epoch(), id);
 	return id;
 }
 
@@ -255,7 +265,7 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 
 TARE_HOT uint32_t tare_emit_line_stack_known(uint64_t hash)
 {
-	return known_find(hash | 2, tare_ring_epoch());
+	return tare_known_stack(hash, tare_ring_epoch());
 }
 
 uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t depth)
@@ -273,7 +283,7 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	rec->depth = depth;
 	memcpy(rec + 1, lines, depth * sizeof(*lines));
 	tare_ring_end(&put);
-	known_add(hash | 2, tare_ring_epoch(), id);
+	tare_known_stack_keep(hash, tare_ring_epoch(), id);
 	return id;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/elf/objects.h"
 #include "recorder/ring/ring.h"
 #include "trace/format.h"
 
@@ -16,11 +17,10 @@ uint32_t tare_emit_string(const char *text);
 /* The same of a path, or what the log gets of it. */
 uint32_t tare_emit_path(const char *path);
 
-/* At the start: there will be many stacks. */
-void tare_emit_expect_many(void);
-
 /* The calling thread's native stack, from the first frame outside the recorder. 0: none. */
 uint32_t tare_emit_stack(void);
+/* The same, as far as the first frame in `last`. */
+uint32_t tare_emit_stack_until(const struct tare_code *last);
 
 /*
  * The ids of a source line (strings of its file and function, 0: no line) and of a stack of such ids,

@@ -84,6 +84,7 @@ static bool find_functions(struct found *f, struct tare_python *p)
 	if (!p->is_finalizing)
 		p->is_finalizing = (int (*)(void))symbol(f, "Py_IsFinalizing");
 	p->finalizing = symbol(f, "_Py_Finalizing");
+	tare_elf_function(&f->object, "_PyEval_EvalFrameDefault", &p->eval);
 	p->code_type = (uintptr_t)symbol(f, "PyCode_Type");
 	p->cell_type = (uintptr_t)symbol(f, "PyCell_Type");
 	f->text_type = (uintptr_t)symbol(f, "PyUnicode_Type");
@@ -360,6 +361,11 @@ TARE_HOT const struct tare_python *tare_python_interpreter(void)
 TARE_HOT bool tare_python_is_checked(void)
 {
 	return is_checked(tare_objects_epoch().unloads);
+}
+
+const struct tare_code *tare_python_eval(void)
+{
+	return &the.python.eval;
 }
 
 TARE_HOT bool tare_python_is_finalizing(void)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/elf/objects.h"
 #include "recorder/python/layout.h"
 
 /* What is used at every block of a tensor comes first. */
@@ -25,6 +26,7 @@ struct tare_python {
 	uintptr_t cell_type, code_type,
 		runtime;         /* &PyCell_Type, &PyCode_Type, &_PyRuntime (from 3.7 on) */
 	void *const *finalizing; /* … which has a variable */
+	struct tare_code eval;   /* the function that runs Python; empty where it is not exported */
 };
 
 /* The checked interpreter, or NULL: there is none, or not yet, or one we cannot read. */
@@ -34,6 +36,8 @@ const struct tare_python *tare_python_interpreter(void);
 bool tare_python_is_checked(void);
 /* The same, and it is taking the program down. */
 bool tare_python_is_finalizing(void);
+/* Where the code lies in which it runs Python. */
+const struct tare_code *tare_python_eval(void);
 
 /*
  * Code at `caller` asks the dynamic linker for PyInit_…: an interpreter that imports an extension

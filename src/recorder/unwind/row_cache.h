@@ -42,7 +42,8 @@ union tare_unwind_row {
 	uint64_t bits;
 };
 
-enum { TARE_ROW_COUNT = 4096 };
+/* PyTorch has tens of thousands of calls that lead to an allocation. 512 KiB of zero pages, touched as needed. */
+enum { TARE_ROW_COUNT = 1 << 15 };
 
 struct tare_row_entry {
 	_Atomic uint64_t key, row;

@@ -12,7 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
 WAYS = [("bare", None), ("run", []), ("--host=sample", ["--host=sample"]), ("--host=full", ["--host=full"])]
-TURNS, STEPS = 3, 60
+TURNS, STEPS = int(os.environ.get("TURNS", 3)), 60
 
 
 def train(tare, rec, options):
