@@ -10,7 +10,7 @@
 
 /* Where blocks are, and how the program trains. */
 struct how {
-	bool is_host, has_optimizer;
+	bool is_host, has_optimizer, clips;
 	int backwards; /* of a step */
 	uint32_t tid;
 };
@@ -40,6 +40,10 @@ static void step(struct world *w, const struct how *how, int64_t t, bool is_firs
 			block(w, how, t + 2 * MS, 7, 1, TARE_TENSOR_BACKWARD, backward);
 		block(w, how, t + 3 * MS, 3, 0, TARE_TENSOR_BACKWARD, backward);
 		block(w, how, t + 4 * MS, 1, 0, 0, NULL);
+	}
+	if (how->clips) {
+		block(w, how, t - 1 * MS, 20, 1, 0, program);
+		block(w, how, t - 1 * MS, 20, 0, 0, NULL);
 	}
 	if (how->has_optimizer && is_first)
 		block(w, how, t, 10, 2, 0, adam);
@@ -176,6 +180,27 @@ TEST(training_that_accumulates_gradients)
 	CHECK_INT(l.training_nr, 1);
 	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
 	CHECK_INT(l.trainings[0].count, 3);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The norm of gradients is a block that the program makes between the backward pass and the optimizer. */
+TEST(training_that_clips_gradients)
+{
+	static const struct how how = {
+		.is_host = true, .has_optimizer = true, .clips = true, .backwards = 2
+	};
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	train(w, &how, 5, 50, 40);
+	world_end(w, 0, 400 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 5);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
 	tare_ledger_free(&l);
 	world_free(w);

@@ -30,7 +30,8 @@ static TARE_FIELD_TABLE(tare_training_last);
 
 #define SELF struct tare_training_thread
 static const struct tare_shape_field fields_tare_training_thread[] = {
-	TARE_INT(tid), TARE_INT(section), TARE_INT(backwards), TARE_INT(has_backward), TARE_INT(has_optimizer),
+	TARE_INT(tid), TARE_INT(section), TARE_INT(backwards), TARE_INT(optimized), TARE_INT(has_backward),
+	TARE_INT(has_optimizer),
 	TARE_STRUCT_ARRAY(lasts, tare_shape_tare_training_last), TARE_INT(last_ns),
 	TARE_STRUCT_ARRAY(lists, tare_shape_tare_training_list),
 	TARE_FIELDS_END };

@@ -74,21 +74,31 @@ static void next_step(struct tare_training_threads *at, struct tare_training_thr
 	tare_training_begin_step(at, &t->lists[by], c->born_ns, c->used, c->live);
 }
 
-/* The thread has begun something else: has a step ended? */
+/*
+ * The thread has begun something else: has a step ended? Between a backward pass and the optimizer the program may do
+ * more, such as clip gradients.
+ */
 static bool note_section(struct tare_training_threads *at, struct tare_training_thread *t,
 			 const struct tare_block_change *c)
 {
+	bool has_backward, has_optimizer;
+
 	t->has_backward |= c->backwards != t->backwards;
-	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && t->has_backward;
+	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && c->backwards != t->optimized;
 	t->section = c->section;
 	t->backwards = c->backwards;
-	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER || !t->has_backward)
+	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER)
 		return false;
-	next_step(at, t, TARE_TRAINING_BACKWARDS, c);
-	if (t->has_optimizer)
+	has_backward = t->has_backward;
+	has_optimizer = t->has_optimizer;
+	if (has_backward)
+		next_step(at, t, TARE_TRAINING_BACKWARDS, c);
+	if (has_optimizer) {
 		next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
+		t->optimized = c->backwards;
+	}
 	t->has_backward = t->has_optimizer = false;
-	return true;
+	return has_backward || has_optimizer;
 }
 
 static bool is_begun(const struct tare_training_thread *t)
@@ -104,7 +114,7 @@ static void begin_first(struct tare_training_threads *at, struct tare_training_t
 	next_step(at, t, TARE_TRAINING_BACKWARDS, c);
 	next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
 	t->section = c->section;
-	t->backwards = c->backwards;
+	t->backwards = t->optimized = c->backwards;
 }
 
 /* What a backward pass, or an optimizer, made last. */

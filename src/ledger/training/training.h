@@ -57,6 +57,7 @@ struct tare_training_last {
 struct tare_training_thread {
 	uint32_t tid;
 	uint32_t section, backwards;
+	uint32_t optimized;                 /* `backwards` when an optimizer's step ended last */
 	bool has_backward, has_optimizer;   /* since the last step of that kind ended */
 	struct tare_training_last lasts[2]; /* backward passes, optimizers */
 	int64_t last_ns;                    /* when one of these made its last block */
