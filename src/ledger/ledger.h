@@ -503,6 +503,7 @@ struct tare_training_step {
 enum tare_training_by {
 	TARE_TRAINING_PHASES,
 	TARE_TRAINING_OPTIMIZER,
+	TARE_TRAINING_ROUNDS, /* of several optimizers, each at work once */
 	TARE_TRAINING_BACKWARDS,
 	TARE_TRAINING_BY_NR
 };

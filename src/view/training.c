@@ -23,10 +23,12 @@ static const struct figure {
 #undef TARE_TRAINING
 };
 
-static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "backward" };
+static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "optimizers",
+							   "backward" };
 static const char *const by_words[TARE_TRAINING_BY_NR] = {
 	"by phases",
 	"by the optimizer",
+	"each of several optimizers",
 	"by backward passes",
 };
 

@@ -11,7 +11,8 @@
 /* Where blocks are, and how the program trains. */
 struct how {
 	bool is_host, has_optimizer, clips;
-	int backwards; /* of a step */
+	int backwards;                     /* of a step */
+	const struct tare_line *optimizer; /* its first block; NULL: `adam` */
 	uint32_t tid;
 };
 
@@ -33,6 +34,8 @@ static void block(struct world *w, const struct how *how, int64_t t, uint64_t at
 /* x of 2 MiB, y of 4, a gradient of 1; at first the optimizer's state, of 2, then a scratch of 3. */
 static void step(struct world *w, const struct how *how, int64_t t, bool is_first)
 {
+	const struct tare_line *optimizer = how->optimizer ? how->optimizer : adam;
+
 	for (int i = 0; i < how->backwards; i++, t += 6 * MS) {
 		block(w, how, t, 1, 2, 0, program);
 		block(w, how, t + 1 * MS, 3, 4, TARE_TENSOR_GRAD, linear);
@@ -46,9 +49,9 @@ static void step(struct world *w, const struct how *how, int64_t t, bool is_firs
 		block(w, how, t - 1 * MS, 20, 0, 0, NULL);
 	}
 	if (how->has_optimizer && is_first)
-		block(w, how, t, 10, 2, 0, adam);
+		block(w, how, t, 10, 2, 0, optimizer);
 	if (how->has_optimizer) {
-		block(w, how, t + MS, 12, 3, 0, adam);
+		block(w, how, t + MS, 12, 3, 0, optimizer);
 		block(w, how, t + 2 * MS, 12, 0, 0, NULL);
 	}
 	block(w, how, t + 3 * MS, 7, 0, 0, NULL);
@@ -202,6 +205,80 @@ TEST(training_that_clips_gradients)
 	CHECK_INT(l.trainings[0].count, 5);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+#define ADAM "/x/site-packages/torch/optim/adam.py"
+static const struct tare_line adam_at_14[] = { { ADAM, "step", 141 },
+					       { "train.py", "main", 14 },
+					       { 0 } };
+static const struct tare_line adam_at_24[] = { { ADAM, "step", 141 },
+					       { "train.py", "main", 24 },
+					       { 0 } };
+
+/* In each round the discriminator is trained in 20 ms, and the generator in 30, but for the last of `rounds`. */
+static struct tare_ledger two_in_turn(struct world *w, int rounds, bool is_last_whole)
+{
+	static const struct how discriminator = {
+		.is_host = true, .has_optimizer = true, .backwards = 1, .optimizer = adam_at_14
+	};
+	static const struct how generator = {
+		.is_host = true, .has_optimizer = true, .backwards = 1, .optimizer = adam_at_24
+	};
+
+	for (int i = 0; i < rounds; i++) {
+		int64_t t = (100 + 50 * i) * MS;
+
+		step(w, &discriminator, t, i == 0);
+		if (i < rounds - 1 || is_last_whole)
+			step(w, &generator, t + 20 * MS, false);
+	}
+	world_end(w, 0, 1000 * MS);
+	return world_ledger(w, "end");
+}
+
+TEST(training_with_two_optimizers_in_turn)
+{
+	struct world *w = world_new();
+	struct tare_ledger l = two_in_turn(w, 6, true);
+
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_ROUNDS);
+	CHECK_INT(l.trainings[0].count, 6);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 50 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_LIVE), 9 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(training_that_ends_between_two_optimizers)
+{
+	struct world *w = world_new();
+	struct tare_ledger l = two_in_turn(w, 6, false);
+
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_ROUNDS);
+	CHECK_INT(l.trainings[0].count, 5);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* One optimizer, called at another line after 3 of 8 steps: no two in turn. */
+TEST(training_that_calls_its_optimizer_at_two_lines)
+{
+	struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (int i = 0; i < 8; i++) {
+		how.optimizer = i < 3 ? adam_at_14 : adam_at_24;
+		step(w, &how, (100 + 20 * i) * MS, i == 0);
+	}
+	world_end(w, 0, 400 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 8);
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -28,10 +28,18 @@ static const struct tare_shape_field fields_tare_training_last[] = {
 static TARE_FIELD_TABLE(tare_training_last);
 #undef SELF
 
+#define SELF struct tare_training_round
+static const struct tare_shape_field fields_tare_training_round[] = {
+	TARE_INT_ARRAY(sites), TARE_INT(nr), TARE_INT(before_nr), TARE_INT(begin_ns),
+	TARE_STRUCT(sum, tare_shape_tare_training_step),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_round);
+#undef SELF
+
 #define SELF struct tare_training_thread
 static const struct tare_shape_field fields_tare_training_thread[] = {
-	TARE_INT(tid), TARE_INT(section), TARE_INT(backwards), TARE_INT(optimized), TARE_INT(has_backward),
-	TARE_INT(has_optimizer),
+	TARE_INT(tid), TARE_INT(section), TARE_INT(backwards), TARE_INT(optimized), TARE_INT(optimizer),
+	TARE_INT(has_backward), TARE_INT(has_optimizer), TARE_STRUCT(round, tare_shape_tare_training_round),
 	TARE_STRUCT_ARRAY(lasts, tare_shape_tare_training_last), TARE_INT(last_ns),
 	TARE_STRUCT_ARRAY(lists, tare_shape_tare_training_list),
 	TARE_FIELDS_END };

@@ -78,13 +78,16 @@ static void next_step(struct tare_training_threads *at, struct tare_training_thr
  * The thread has begun something else: has a step ended? Between a backward pass and the optimizer the program may do
  * more, such as clip gradients.
  */
-static bool note_section(struct tare_training_threads *at, struct tare_training_thread *t,
-			 const struct tare_block_change *c)
+static bool note_section(struct tare_training_threads *at, const struct tare_fold *f,
+			 struct tare_training_thread *t, const struct tare_block_change *c)
 {
 	bool has_backward, has_optimizer;
 
 	t->has_backward |= c->backwards != t->backwards;
-	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && c->backwards != t->optimized;
+	if (!t->has_optimizer && c->work == TARE_WORK_OPTIMIZER && c->backwards != t->optimized) {
+		t->has_optimizer = true;
+		t->optimizer = c->site;
+	}
 	t->section = c->section;
 	t->backwards = c->backwards;
 	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER)
@@ -94,7 +97,10 @@ static bool note_section(struct tare_training_threads *at, struct tare_training_
 	if (has_backward)
 		next_step(at, t, TARE_TRAINING_BACKWARDS, c);
 	if (has_optimizer) {
-		next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
+		tare_training_end_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], c->born_ns);
+		tare_training_join(at, f, t, c->born_ns);
+		tare_training_begin_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], c->born_ns,
+					 c->used, c->live);
 		t->optimized = c->backwards;
 	}
 	t->has_backward = t->has_optimizer = false;
@@ -134,7 +140,8 @@ static void note_last(struct tare_training_thread *t, const struct tare_block_ch
 	t->last_ns = c->born_ns;
 }
 
-bool tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c)
+bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f,
+			const struct tare_block_change *c)
 {
 	struct tare_training_thread *t = thread_of(at, c->tid);
 	bool is_over = false;
@@ -142,7 +149,7 @@ bool tare_training_take(struct tare_training_threads *at, const struct tare_bloc
 	if (c->born_ns < 0)
 		return false;
 	if (is_begun(t) && c->section != t->section)
-		is_over = note_section(at, t, c);
+		is_over = note_section(at, f, t, c);
 	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)
 		begin_first(at, t = made_of(at, c->tid), c);
 	if (t)
@@ -301,13 +308,16 @@ static bool is_like_before(const struct tare_training_last *l)
 }
 
 /* After its last step a program makes nothing any more; one that was killed, or still runs, may be in the middle. */
-static void end_last(const struct tare_training_threads *at, struct tare_training_thread *t,
-		     bool is_in_order)
+static void end_last(const struct tare_training_threads *at, const struct tare_fold *f,
+		     struct tare_training_thread *t, bool is_in_order)
 {
 	if (t->has_backward && (is_in_order || is_like_before(&t->lasts[0])))
 		tare_training_end_step(at, &t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
-	if (t->has_optimizer && (is_in_order || is_like_before(&t->lasts[1])))
+	if (t->has_optimizer && (is_in_order || is_like_before(&t->lasts[1]))) {
 		tare_training_end_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
+		tare_training_join(at, f, t, t->last_ns);
+	}
+	tare_training_end_round(at, t);
 }
 
 void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f)
@@ -317,7 +327,7 @@ void tare_training_finish(struct tare_training_part *p, const struct tare_fold *
 			struct tare_training_threads *at = tare_training_at(p, i, d);
 
 			for (size_t n = 0; n < at->count; n++)
-				end_last(at, &at->items[n], f->processes[i]->process->is_ended);
+				end_last(at, f, &at->items[n], f->processes[i]->process->is_ended);
 		}
 }
 

@@ -53,14 +53,28 @@ struct tare_training_last {
 	int64_t bytes, before_bytes; /* 0: nothing */
 };
 
+/*
+ * Optimizers that work in turn, as those of a generator and a discriminator do: their steps since the first of them was
+ * at work last. An optimizer is told by the line that calls it.
+ */
+enum { TARE_TRAINING_OPTIMIZERS = 8 };
+struct tare_training_round {
+	uint32_t sites[TARE_TRAINING_OPTIMIZERS], nr;
+	uint32_t before_nr; /* of the round before */
+	int64_t begin_ns;
+	struct tare_training_step sum;
+};
+
 /* A thread that trains, by its blocks in one memory. */
 struct tare_training_thread {
 	uint32_t tid;
 	uint32_t section, backwards;
 	uint32_t optimized;                 /* `backwards` when an optimizer's step ended last */
+	uint32_t optimizer;                 /* site of the first block of the one that is at work */
 	bool has_backward, has_optimizer;   /* since the last step of that kind ended */
 	struct tare_training_last lasts[2]; /* backward passes, optimizers */
 	int64_t last_ns;                    /* when one of these made its last block */
+	struct tare_training_round round;
 	struct tare_training_list lists[TARE_TRAINING_BY_NR];
 };
 
@@ -79,6 +93,15 @@ void tare_training_begin_step(struct tare_training_threads *at, struct tare_trai
 			      int64_t t, int64_t used, int64_t live);
 void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
 			    int64_t t);
+
+/* training_round.c. The optimizer at the site has ended a step; the training has ended. */
+void tare_training_join(const struct tare_training_threads *at, const struct tare_fold *f,
+			struct tare_training_thread *t, int64_t end_ns);
+void tare_training_end_round(const struct tare_training_threads *at,
+			     struct tare_training_thread *t);
+/* A step that is over, and began then. */
+void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
+			     const struct tare_training_step *step, int64_t begin_ns);
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
 struct tare_training_part {
@@ -111,7 +134,7 @@ static inline struct tare_training_threads *tare_training_at(const struct tare_t
 }
 
 /* Most blocks are of nobody who trains. */
-bool tare_training_take(struct tare_training_threads *at,
+bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f,
 			const struct tare_block_change *c); /* has a step ended? */
 void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at,
 			 uint32_t tid); /* tells the books */
@@ -121,7 +144,7 @@ static inline void tare_training_block(struct tare_training_part *p, const struc
 	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 
 	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)) &&
-	    tare_training_take(at, c))
+	    tare_training_take(at, f, c))
 		tare_training_count(f, c->process, at, c->tid);
 }
 

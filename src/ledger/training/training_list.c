@@ -67,6 +67,23 @@ static size_t kept_of(const struct tare_training_threads *at)
 	return kept > KEPT ? KEPT : kept < KEPT_LEAST ? KEPT_LEAST : kept;
 }
 
+void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
+			     const struct tare_training_step *step, int64_t begin_ns)
+{
+	if (!l->count++) {
+		l->first = *step;
+		l->first_ns = begin_ns;
+		l->stride = 1;
+		return;
+	}
+	if ((l->count - 2) % l->stride)
+		return;
+	l->items = tare_array_reserve(l->items, &l->cap, l->nr + 1, sizeof(*l->items));
+	l->items[l->nr++] = *step;
+	if (l->nr >= kept_of(at))
+		thin_out(l);
+}
+
 void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
 			    int64_t t)
 {
@@ -80,16 +97,5 @@ void tare_training_end_step(const struct tare_training_threads *at, struct tare_
 		tare_training_since(&at->used, l->begin, figures[TARE_TRAINING_USED]);
 	figures[TARE_TRAINING_LIVE] =
 		tare_training_since(&at->live, l->begin, figures[TARE_TRAINING_LIVE]);
-	if (!l->count++) {
-		l->first = l->open;
-		l->first_ns = l->begin_ns;
-		l->stride = 1;
-		return;
-	}
-	if ((l->count - 2) % l->stride)
-		return;
-	l->items = tare_array_reserve(l->items, &l->cap, l->nr + 1, sizeof(*l->items));
-	l->items[l->nr++] = l->open;
-	if (l->nr >= kept_of(at))
-		thin_out(l);
+	tare_training_keep_step(at, l, &l->open, l->begin_ns);
 }

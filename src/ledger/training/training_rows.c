@@ -23,13 +23,18 @@ static uint64_t count_of(const struct tare_training_threads *w, enum tare_traini
 	return count;
 }
 
-/* A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. */
+/*
+ * A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. Where the program
+ * calls one optimizer at two lines, one after the other, few rounds have both.
+ */
 static enum tare_training_by best_of(const struct tare_training_threads *w)
 {
 	uint64_t optimizer = count_of(w, TARE_TRAINING_OPTIMIZER);
+	uint64_t rounds = count_of(w, TARE_TRAINING_ROUNDS);
 
 	if (optimizer >= LEAST && optimizer * ACCUMULATED >= count_of(w, TARE_TRAINING_BACKWARDS))
-		return TARE_TRAINING_OPTIMIZER;
+		return rounds >= LEAST && 2 * optimizer >= 3 * rounds ? TARE_TRAINING_ROUNDS
+								      : TARE_TRAINING_OPTIMIZER;
 	return count_of(w, TARE_TRAINING_PHASES) >= LEAST ? TARE_TRAINING_PHASES
 							  : TARE_TRAINING_BACKWARDS;
 }
