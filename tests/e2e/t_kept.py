@@ -32,7 +32,7 @@ def define(what, but=()):
     case(run)
 
 
-for name in ("lion", "late", "adam", "average", "plain", "plain_state"):
+for name in ("lion", "late", "adam", "average", "plain", "plain_state", "by_hand"):
     define(name)
 
 

@@ -137,6 +137,48 @@ TEST(kept_one_for_each_parameter_beside_a_little_state_is_of_an_optimizer)
 	world_free(w);
 }
 
+/* Tensors of the program's own that ask for gradients are its parameters, where it has no modules; else they are none. */
+static void check_without_modules(bool has_modules, int kept)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < PARAMETERS; i++)
+		put(w, parameter(i), size_of(i), GRAD, program);
+	for (int i = 0; i < PARAMETERS; i++)
+		put(w, KEPT + (uint64_t)i * 0x100, size_of(i), GRAD, momentum);
+	if (has_modules)
+		put(w, STATES, 77, GRAD, init);
+	for (int i = 0; i < 3; i++) {
+		put(w, OUT, 300, GRAD, program);
+		put(w, GRADIENT, size_of(0), IN_BACKWARD, backward);
+		put(w, OUT, 0, IN_BACKWARD, NULL);
+		put(w, X, 200, 0, program);
+		put(w, X, 0, 0, NULL);
+		if (i < 2)
+			put(w, GRADIENT, 0, 0, NULL);
+	}
+	if (has_modules)
+		world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, STATES, 0xaa, "weight", 0);
+	for (int i = 0; i < PARAMETERS; i++) {
+		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, parameter(i), 0, NULL,
+			    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL,
+			    TARE_PROBE_LEAF);
+	}
+	world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(0), NULL, 0);
+	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);
+	CHECK_INT(count_of(w, "leaf"), PARAMETERS);
+	CHECK_INT(count_of(w, "for-each"), kept);
+	world_free(w);
+}
+
+TEST(kept_one_for_each_leaf_where_there_are_no_modules)
+{
+	check_without_modules(false, PARAMETERS);
+	check_without_modules(true, 0);
+}
+
 TEST(kept_two_for_three_parameters_are_not)
 {
 	struct world *w = training_beside(PARAMETERS, 2, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a look through the program's objects says of training: parameters that have a gradient, or state of an
- * optimizer, are trained; the others beside them are frozen, or copies. And what a line made for each of those that are
+ * optimizer, are trained; the others beside them are frozen, or copies. In a program without modules the tensors that
+ * ask for gradients are its parameters. And what a line made for each of those that are
  * trained, as large as it, is what an optimizer keeps that the program wrote itself; or a copy (a moving average), where
  * the state of these parameters is in an optimizer of PyTorch, or the line made them for what is not trained, too.
  */
@@ -36,9 +37,25 @@ static bool is_sharded(const struct tare_scan_entries *scanned)
 	return false;
 }
 
+/* A tensor of the program's own that asks for gradients: what a program without modules trains. */
+static bool is_leaf(const struct tare_live_block *b)
+{
+	const uint32_t leaf = TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD;
+
+	return b->use.role == TARE_PROBE_TENSOR && (b->use.role_flags & leaf) == leaf;
+}
+
+static bool has_modules(const struct tare_scan_entries *scanned)
+{
+	for (size_t i = 0; i < scanned->count; i++)
+		if (scanned->items[i].role == TARE_PROBE_PARAMETER)
+			return true;
+	return false;
+}
+
 /* Notes the parameters that are trained; are there any? with_state: for how many an optimizer keeps something. */
 static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
-			 uint64_t *with_state)
+			 bool has_modules, uint64_t *with_state)
 {
 	struct tare_map known = { 0 };
 	bool is_any = false, is_new;
@@ -55,8 +72,10 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 		if (!b)
 			continue;
 		b->use.is_trained = true;
-		is_any |= b->use.role == TARE_PROBE_PARAMETER;
-		if (p->role != TARE_PROBE_STATE || b->use.role != TARE_PROBE_PARAMETER)
+		if (b->use.role != TARE_PROBE_PARAMETER && (has_modules || !is_leaf(b)))
+			continue;
+		is_any = true;
+		if (p->role != TARE_PROBE_STATE)
 			continue;
 		tare_map_put(&known, p->of, &is_new);
 		*with_state += is_new;
@@ -71,13 +90,14 @@ struct sets {
 	bool has_state; /* an optimizer of PyTorch keeps something for most of those that are trained */
 };
 
-static struct sets sets_of(struct tare_blocks *blocks, uint64_t with_state)
+static struct sets sets_of(struct tare_blocks *blocks, bool has_modules, uint64_t with_state)
 {
 	struct sets sets = { 0 };
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
-		bool is_parameter = b->use.role == TARE_PROBE_PARAMETER;
+		bool is_own = !has_modules && is_leaf(b);
+		bool is_parameter = is_own || b->use.role == TARE_PROBE_PARAMETER;
 
 		if (b->process < 0 || (!is_parameter && b->use.role != TARE_PROBE_BUFFER))
 			continue;
@@ -86,7 +106,7 @@ static struct sets sets_of(struct tare_blocks *blocks, uint64_t with_state)
 			continue;
 		add(&sets.parameters, b->bytes);
 		b->use.beside_training += b->use.beside_training < UINT8_MAX;
-		if (b->use.is_trained)
+		if (b->use.is_trained || is_own)
 			add(&sets.trained, b->bytes);
 	}
 	sets.has_state = 2 * with_state > sets.trained.count;
@@ -147,12 +167,13 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned)
 {
+	bool is_of_modules = has_modules(scanned);
 	struct sets sets;
 	uint64_t with_state;
 
-	if (is_sharded(scanned) || !note_trained(blocks, scanned, &with_state))
+	if (is_sharded(scanned) || !note_trained(blocks, scanned, is_of_modules, &with_state))
 		return;
-	sets = sets_of(blocks, with_state);
+	sets = sets_of(blocks, is_of_modules, with_state);
 	if (sets.trained.count >= LEAST || sets.trained.is_mixed)
 		note_kept(blocks, &sets);
 }

@@ -94,6 +94,22 @@ def train(make, average_of=None):
             "optimizer state": size(state), "buffer/state": size([net.mask] + ([average.mask] if average else []))}
 
 
+def train_by_hand():
+    """Without modules: tensors that ask for gradients, and a velocity for each."""
+    trained = [(torch.randn(WIDTH, WIDTH + 8 * i) * .1).requires_grad_() for i in range(3)]
+    velocities = [torch.zeros_like(p) for p in trained]
+    data = torch.randn(BATCH, WIDTH)
+    for _ in range(STEPS):
+        for p in trained:
+            p.grad = None
+        sum(torch.tanh(data @ p).pow(2).mean() for p in trained).backward()
+        with torch.no_grad():
+            for p, velocity in zip(trained, velocities):
+                velocity.mul_(.9).add_(p.grad)
+                p.sub_(velocity, alpha=.1)
+    return {"parameter": size(trained), "gradient": size(p.grad for p in trained), "optimizer state": size(velocities)}
+
+
 class Attention(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -124,6 +140,7 @@ programs = {
     "average": lambda: train(torch.optim.Adam, "module"),
     "plain": lambda: train(torch.optim.Adam, "trained"),
     "plain_state": lambda: train(Lion, "state_dict"),
+    "by_hand": train_by_hand,
     "cache": generate,
 }
 
