@@ -66,6 +66,7 @@ struct tare_thread {
 	uint32_t serial;                 /* ring/place.c: 0: not given yet */
 	uint32_t unasked;                /* torch/stream.c: blocks that are not asked about */
 	uint32_t backward;               /* torch/autograd.c: nodes at work, one in another */
+	bool has_node;                   /* torch/node.c: made one since its last block */
 	bool has_no_memo;                /* python/memo.c: there are too many threads … */
 	struct tare_python_memo *memo;   /* … else its last stack */
 	uintptr_t collector_interpreter; /* python/collector.c: where it was looked for … */

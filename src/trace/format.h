@@ -301,7 +301,9 @@ enum tare_control_command {
 	X(512, ON_STREAM, "on-stream",                                                             \
 	  "handed out on the stream of its thread's last STREAM record")                           \
 	X(1024, IN_MODULE, "in-module",                                                            \
-	  "handed out for the module of its thread's last MODULE record")
+	  "handed out for the module of its thread's last MODULE record")                          \
+	X(2048, IN_GRAPH, "in-graph",                                                              \
+	  "the first since autograd noted a step of this thread to go back through")
 
 /* How PyTorch makes the id of a stream (c10::StreamId); 0 is the default stream in all of them. */
 #define TARE_STREAM_IDS_MAP(X)                                                                     \

@@ -60,6 +60,16 @@ def steps_of_gradient_accumulation_are_the_optimizers(box):
 
 
 @case
+def steps_of_a_loop_without_modules(box):
+    needs_torch()
+    box.record([PYTHON, os.path.join(ROOT, "tests", "e2e", "python", "kept.py"), "by_hand", box.path("truth")], sim=None,
+               env={"PYTHONDONTWRITEBYTECODE": "1"}, timeout=300)
+    _, training = report(box)
+    check_equal([(t["steps_by"], t["steps"]) for t in training], [("backward", 12)])
+    check(0 < training[0]["first"]["ns"] < 10**9, "from its first step, not from the import", training)
+
+
+@case
 def inference_has_no_steps(box):
     train(box, "inference")
     text, training = report(box)

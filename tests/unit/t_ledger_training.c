@@ -283,6 +283,34 @@ TEST(training_that_calls_its_optimizer_at_two_lines)
 	world_free(w);
 }
 
+/* A program without modules makes data, and then what autograd notes. */
+TEST(training_without_modules)
+{
+	static const struct how how = { .is_host = true };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	block(w, &how, 10 * MS, 30, 8, TARE_TENSOR_GRAD, program);
+	for (int i = 0; i < 4; i++) {
+		int64_t t = (100 + 20 * i) * MS;
+
+		block(w, &how, t, 3, 4, TARE_TENSOR_GRAD | TARE_TENSOR_IN_GRAPH, program);
+		block(w, &how, t + 2 * MS, 7, 1, TARE_TENSOR_BACKWARD, backward);
+		block(w, &how, t + 3 * MS, 3, 0, TARE_TENSOR_BACKWARD, backward);
+		block(w, &how, t + 4 * MS, 8, 1, TARE_TENSOR_GRAD, program);
+		block(w, &how, t + 5 * MS, 8, 0, 0, NULL);
+		block(w, &how, t + 5 * MS, 7, 0, 0, NULL);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].count, 4);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 4 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* Momentum makes its state in the first step and nothing later: that is no step of an optimizer yet. */
 TEST(training_whose_optimizer_is_seen_once)
 {

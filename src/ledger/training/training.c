@@ -150,7 +150,7 @@ bool tare_training_take(struct tare_training_threads *at, const struct tare_fold
 		return false;
 	if (is_begun(t) && c->section != t->section)
 		is_over = note_section(at, f, t, c);
-	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)
+	else if (!is_begun(t) && tare_training_begins(c))
 		begin_first(at, t = made_of(at, c->tid), c);
 	if (t)
 		note_last(t, c);

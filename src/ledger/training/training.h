@@ -133,6 +133,13 @@ static inline struct tare_training_threads *tare_training_at(const struct tare_t
 	return &p->places[(size_t)process * ((size_t)p->device_nr + 1) + (size_t)(device + 1)];
 }
 
+/* May it be the first block of a training? A forward of a program without modules is known by what autograd notes. */
+static inline bool tare_training_begins(const struct tare_block_change *c)
+{
+	return (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD) ||
+	       (c->work == TARE_WORK_OTHER && c->flags & TARE_TENSOR_IN_GRAPH);
+}
+
 /* Most blocks are of nobody who trains. */
 bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f,
 			const struct tare_block_change *c); /* has a step ended? */
@@ -143,8 +150,7 @@ static inline void tare_training_block(struct tare_training_part *p, const struc
 {
 	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 
-	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)) &&
-	    tare_training_take(at, f, c))
+	if (at && (at->count || tare_training_begins(c)) && tare_training_take(at, f, c))
 		tare_training_count(f, c->process, at, c->tid);
 }
 

@@ -81,5 +81,9 @@ TARE_HOT uint32_t tare_autograd_backward(void)
 
 TARE_HOT uint32_t tare_autograd_flags(void)
 {
-	return tare_autograd_backward() | (is_grad_enabled() ? TARE_TENSOR_GRAD : 0);
+	bool is_in_graph = tare_thread.has_node;
+
+	tare_thread.has_node = false;
+	return tare_autograd_backward() | (is_grad_enabled() ? TARE_TENSOR_GRAD : 0) |
+	       (is_in_graph ? TARE_TENSOR_IN_GRAPH : 0);
 }

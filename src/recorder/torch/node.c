@@ -109,6 +109,7 @@ TARE_HOT TARE_EXPORT uint64_t NUMBER(void)
 	number = real();
 	if (!is_wanted())
 		return number;
+	tare_thread.has_node = true;
 	tare_thread.depth++;
 	module = tare_python_module();
 	if (unlikely(!has_numbers))
