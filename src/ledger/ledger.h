@@ -525,6 +525,7 @@ struct tare_training {
 	int64_t most_ns;
 	/* nothing where the blocks of then are not known */
 	struct tare_category_sum most[TARE_CATEGORY_NR];
+	int64_t fed_bytes; /* of its input, what was made before the first step and stays: perhaps all data, not a batch */
 	int process,
 		memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
 };

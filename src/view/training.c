@@ -9,7 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TRAININGS = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
+enum {
+	MAX_TRAININGS = 4,
+	LEAST = 52429, /* bytes: what does not show as 0.0 MiB */
+	FED = 20       /* a twentieth of the input does not matter */
+};
 
 enum unit { TIME, COUNT, BYTES };
 
@@ -71,6 +75,12 @@ static bool has_parameters(const struct tare_training *t)
 	int64_t all = sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER);
 
 	return parameters_of(t) && parameters_of(t) >= all / TARE_PARAMETERS_COUNT;
+}
+
+/* Is its input a batch, as far as anybody can tell? */
+static bool has_batch(const struct tare_training *t)
+{
+	return t->fed_bytes <= t->most[TARE_CATEGORY_INPUT].bytes / FED;
 }
 
 /* ---- for scripts ---- */
@@ -135,15 +145,17 @@ static void add_most(struct tare_emit *e, const char *key, const void *row)
 {
 	const struct tare_training *t = row;
 	int64_t model = sum_of(t, MODEL), batch = sum_of(t, BATCH), other = sum_of(t, OTHER);
-	struct most most = { .at = t->most_at,
-			     .t_ns = t->most_ns,
-			     .bytes = model + batch + other,
-			     .parameters = parameters_of(t),
-			     .parameters_ratio =
-				     has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
-			     .batch = batch,
-			     .input_ratio = ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes),
-			     .other = other };
+	struct most most = {
+		.at = t->most_at,
+		.t_ns = t->most_ns,
+		.bytes = model + batch + other,
+		.parameters = parameters_of(t),
+		.parameters_ratio = has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
+		.batch = batch,
+		.input_ratio =
+			has_batch(t) ? ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes) : NAN,
+		.other = other
+	};
 
 	tare_emit_object(e, key, TARE_COLUMNS(most_columns), most.parameters ? &most : NULL);
 }
@@ -300,7 +312,7 @@ static void add_part(struct tare_str *line, const struct tare_training *t, enum 
 	if (sum_of(t, part) < LEAST)
 		return;
 	tare_str_addf(line, " + %s %s", tare_units_mib(text, sum_of(t, part)), name);
-	if (part == BATCH && input >= LEAST && sum_of(t, part) > input)
+	if (part == BATCH && has_batch(t) && input >= LEAST && sum_of(t, part) > input)
 		tare_str_addf(line, ", %.1f × its input", (double)sum_of(t, part) / (double)input);
 	tare_str_add(line, " (");
 	add_categories(line, t, part);
@@ -319,7 +331,8 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 		      (double)sum_of(t, MODEL) / (double)parameters_of(t));
 	add_categories(&line, t, MODEL);
 	tare_str_add_char(&line, ')');
-	add_part(&line, t, BATCH, "of the batch");
+	add_part(&line, t, BATCH,
+		 has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
 	add_part(&line, t, OTHER, "other");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_free(&line);

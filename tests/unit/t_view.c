@@ -65,6 +65,23 @@ TEST(a_multiple_of_next_to_no_input_is_not_told)
 	tare_str_free(&out);
 }
 
+/* What was there before the first step and stays may be all of the data. */
+TEST(no_multiple_is_told_of_what_is_no_batch)
+{
+	struct tare_ledger ledger = *sample_train_peak();
+	struct tare_training training = ledger.trainings[0];
+	const struct tare_ledger *one[] = { &ledger };
+	struct tare_str out = { 0 };
+
+	ledger.trainings = &training;
+	ledger.training_nr = 1;
+	training.fed_bytes = training.most[TARE_CATEGORY_INPUT].bytes / 2;
+	ledger_text(&out, one, 1, &terminal);
+	CHECK(strstr(tare_str_text(&out), "of the batch, or of data"));
+	CHECK(!strstr(tare_str_text(&out), "its input"));
+	tare_str_free(&out);
+}
+
 TEST(screen_has_colours_only_when_asked)
 {
 	const struct tare_text_style colour = { .width = 80, .is_utf8 = true, .is_colour = true };

@@ -430,10 +430,14 @@ void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
 		tare_fold_blocks_at(f, f->devices[row->memory], m, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct tare_live_block *b = list.items[i];
+		enum tare_rule rule;
 
-		if (b->process == row->process && !(b->flags & TARE_TENSOR_MAPPED))
-			tare_category_sums_add(row->most, tare_fold_rule_of(f, b, work), b->bytes,
-					       1);
+		if (b->process != row->process || b->flags & TARE_TENSOR_MAPPED)
+			continue;
+		rule = tare_fold_rule_of(f, b, work);
+		tare_category_sums_add(row->most, rule, b->bytes, 1);
+		if (rule == TARE_RULE_FED)
+			row->fed_bytes += b->bytes;
 	}
 	free(list.items);
 }
