@@ -114,11 +114,16 @@ static const char *label_of(const char *account)
 	return account;
 }
 
-static void add_name(struct tare_str *out, const char *account, const char *part)
+/* On the CPU the heading says already that it is about tensors. */
+static void add_name(struct tare_str *out, const struct tare_summary *s, const struct row *row)
 {
-	tare_str_add(out, label_of(account));
-	if (*part)
-		tare_str_addf(out, ": %s", part);
+	if (s->is_cpu && *row->part) {
+		tare_str_add(out, row->part);
+		return;
+	}
+	tare_str_add(out, label_of(row->account));
+	if (*row->part)
+		tare_str_addf(out, ": %s", row->part);
 }
 
 /* ---- claims ---- */
@@ -227,7 +232,7 @@ static void add_table(struct tare_emit *e, struct breakdown *b)
 	for (size_t i = 0; i < b->row_nr; i++) {
 		if (b->rows[i].most < 51 << 10) /* 0.0 MiB everywhere */
 			continue;
-		add_name(&s.row->label, b->rows[i].account, b->rows[i].part);
+		add_name(&s.row->label, b->s, &b->rows[i]);
 		for (size_t k = 0; k < b->shown_nr; k++)
 			s.row->cells[k] = bytes(b->rows[i].bytes[k] < 0 ? 0 : b->rows[i].bytes[k]);
 		tare_sheet_add(&s, (struct tare_row_look){ 0 });
@@ -299,7 +304,7 @@ static void add_bars(struct tare_emit *e, const struct breakdown *b)
 	int64_t limit = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
 
 	for (size_t i = 0; i < n; i++) {
-		add_name(&texts[i], b->rows[i].account, b->rows[i].part);
+		add_name(&texts[i], s, &b->rows[i]);
 		names[i] = tare_str_text(&texts[i]);
 	}
 	names[n] = "everything else";

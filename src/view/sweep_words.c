@@ -158,7 +158,10 @@ static void add_gain(struct tare_str *out, const struct tare_summary *s)
 			      s->cells[s->baseline].label);
 	if (second == s->cell_nr)
 		return;
-	if (isnan(best->sd) || isnan(s->cells[second].sd))
+	if ((isnan(best->sd) || isnan(s->cells[second].sd)) && second == s->baseline)
+		tare_str_add(out, ". It was run once, so how much of that is scatter is not known; "
+				  "--repeat 3 tells");
+	else if (isnan(best->sd) || isnan(s->cells[second].sd))
 		tare_str_addf(
 			out,
 			". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
@@ -204,6 +207,10 @@ void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 	}
 	add_gain(&text, s);
 	tare_str_add(&text, ". ");
+	if (!s->work_nr && second_best(s) < s->cell_nr)
+		tare_str_add(&text,
+			     "Every run counts as one, however much it does: --work says how "
+			     "much. ");
 	add_hours(&text, s);
 	if (s->cells[s->best].left >= 0)
 		tare_str_addf(&text, "%s MiB of the %s are left at its peak.",
