@@ -75,8 +75,7 @@ static int filter(struct tare_table *t, const struct tare_operands *where, struc
 					  (size_t)(equals - where->items[i]));
 		column = tare_table_column(t, name);
 		if (column == TARE_TABLE_NONE)
-			return tare_err_set(err, TARE_E_USAGE,
-					    "fit: the table has no column \"%s\"", name);
+			return tare_table_no_column(t, name, err);
 		tare_table_where(t, column, equals + 1);
 		if (!t->row_count)
 			return tare_err_set(err, TARE_E_EMPTY, "fit: no row has %s",

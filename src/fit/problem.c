@@ -90,8 +90,7 @@ static int named_params(struct tare_problem *p, const struct tare_table *t, size
 		int rc;
 
 		if (column == TARE_TABLE_NONE)
-			return tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"",
-					    ask->params[i]);
+			return tare_table_no_column(t, ask->params[i], err);
 		if (column == target)
 			return tare_err_set(err, TARE_E_USAGE,
 					    "\"%s\" is the target and cannot be a parameter too",
@@ -394,8 +393,7 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 
 	p.params = tare_arena_alloc(arena, TARE_FIT_PARAMS_MAX * sizeof(*p.params));
 	if (target == TARE_TABLE_NONE)
-		return tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"",
-				    ask->target);
+		return tare_table_no_column(t, ask->target, err);
 	for (size_t r = 0; r < t->row_count; r++) {
 		double v;
 

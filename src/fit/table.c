@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/hint.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { COLUMNS_MAX = 1000, TABLE_MAX_BYTES = 256 << 20 };
+enum { COLUMNS_MAX = 1000, COLUMNS_TOLD = 8, TABLE_MAX_BYTES = 256 << 20 };
 
 #define GREATEST 1e100 /* above it, the square of a relative error could become 0 */
 
@@ -239,6 +240,31 @@ size_t tare_table_column(const struct tare_table *t, const char *name)
 		if (!strcmp(t->columns[c], name))
 			return c;
 	return TARE_TABLE_NONE;
+}
+
+/* "; it has batch, layers and 12 more" */
+static void add_columns(struct tare_str *out, const struct tare_table *t)
+{
+	tare_str_add(out, "; it has ");
+	for (size_t c = 0; c < t->column_count && c < COLUMNS_TOLD; c++)
+		tare_str_addf(out, "%s%s", c ? ", " : "", t->columns[c]);
+	if (t->column_count > COLUMNS_TOLD)
+		tare_str_addf(out, " and %zu more", t->column_count - COLUMNS_TOLD);
+}
+
+int tare_table_no_column(const struct tare_table *t, const char *name, struct tare_err *err)
+{
+	struct tare_str columns = { 0 }, hint = { 0 };
+
+	for (size_t c = 0; c < t->column_count; c++)
+		tare_str_addf(&columns, "%s|", t->columns[c]);
+	if (!tare_hint_word(&hint, name, tare_str_text(&columns)))
+		add_columns(&hint, t);
+	tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"%s", name,
+		     tare_str_text(&hint));
+	tare_str_free(&columns);
+	tare_str_free(&hint);
+	return TARE_E_USAGE;
 }
 
 bool tare_table_number(const char *text, double *out)

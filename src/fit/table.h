@@ -26,6 +26,8 @@ int tare_table_read(const char *path, struct tare_arena *arena, struct tare_tabl
 
 #define TARE_TABLE_NONE ((size_t)-1)
 size_t tare_table_column(const struct tare_table *t, const char *name); /* or TARE_TABLE_NONE */
+/* That it has no such column, and which one may have been meant. */
+int tare_table_no_column(const struct tare_table *t, const char *name, struct tare_err *err);
 
 static inline const char *tare_table_cell(const struct tare_table *t, size_t row, size_t column)
 {

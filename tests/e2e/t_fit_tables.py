@@ -206,6 +206,8 @@ def bad_input(box):
     refused("a,y\n1,2\n", [], 2, "--target")
     refused("a,y\n1,2\n", ["-t", "z"], 2, "no column \"z\"")
     refused("a,y\n1,2\n", ["-t", "y", "-p", "b"], 2, "no column \"b\"")
+    refused("batch,mib\n1,2\n", ["-t", "mbi"], 2, "no column \"mbi\"; did you mean mib?")
+    refused("batch,mib\n1,2\n", ["-t", "seconds"], 2, "no column \"seconds\"; it has batch, mib")
     refused("a,y\n1,2\n", ["-t", "y", "-p", "a,,a"], 2, "--params")
     refused("a,y\n1,2\n", ["-t", "y", "-p", "a,a"], 2, "named twice")
     refused("a,y\n1,2\n", ["-t", "y", "--where", "a"], 2, "COLUMN=VALUE")
