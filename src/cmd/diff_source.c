@@ -73,6 +73,8 @@ static int parse(struct tare_diff_side *side, const struct source *s, const stru
 	bool is_file = is_json_file(s->path);
 	int rc = tare_json_parse(&side->arena, tare_str_text(text), text->len, &report, err);
 
+	if (rc)
+		tare_err_prefix(err, "neither a recording nor what tare report --json prints");
 	if (!rc)
 		rc = tare_diff_read(side, report, by, is_file ? s->at : NULL, err);
 	if (rc)

@@ -235,6 +235,13 @@ static bool is_same(const struct tare_diff_row *row)
 	return row->before == row->after && (!row->before || row->before_count == row->after_count);
 }
 
+/* 0 bytes of what the other side does not have: that is not the same on both. `unexplained` says so of a whole report. */
+static bool is_nothing(const struct tare_diff_row *row)
+{
+	return !row->before && !row->after && row->is_before != row->is_after &&
+	       (!row->account || strcmp(row->account, "unexplained") != 0);
+}
+
 static bool shows_as_nothing(int64_t bytes)
 {
 	return bytes > -TARE_UNITS_LEAST && bytes < TARE_UNITS_LEAST;
@@ -250,7 +257,7 @@ static struct below add_rows(struct tare_emit *e, const struct tare_diff *d, int
 	for (size_t i = 0; i < d->row_nr; i++) {
 		const struct tare_diff_row *row = &d->rows[i];
 
-		if (row->place != place || !row->is_leaf)
+		if (row->place != place || !row->is_leaf || is_nothing(row))
 			continue;
 		if (row->account && !strcmp(row->account, "unexplained"))
 			unexplained = row;

@@ -136,12 +136,29 @@ def rows_that_are_next_to_nothing_are_counted(box):
 
 
 @case
+def nothing_of_what_one_side_lacks_is_the_same(box):
+    """A GPU that the other recording did not use has rows of 0 bytes, too."""
+    hold(box, "a.tare", 8 * MIB)
+    report = json.loads(box.tare("report", "a.tare", "--json").out)
+    check(any(r["bytes"] == 0 for r in report["devices"][0]["accounts"]), report)
+    report["devices"] = []
+    with open(box.path("none.json"), "w", encoding="utf-8") as out:
+        json.dump(report, out)
+    text = diff(box, "none.json", "a.tare").out
+    check_says(" ".join(text.split()), "allocations", "+8.0", "unexplained")
+    check("the same" not in text, text)
+
+
+@case
 def bad_inputs(box):
     hold(box, "a.tare", 8 * MIB)
     for name, text in (("cut.json", '{"devices": ['), ("other.json", '{"devices": 3}'), ("empty.json", "")):
         with open(box.path(name), "w", encoding="utf-8") as out:
             out.write(text)
         check_says(diff(box, "a.tare", name, code=125).err, name)
+    with open(box.path("train.py"), "w", encoding="utf-8") as out:
+        out.write("import torch\n")
+    check_says(diff(box, "train.py", "a.tare", code=125).err, "train.py", "neither a recording nor", "line 1, column 1")
     os.mkfifo(box.path("fifo"))
     os.mkdir(box.path("no.tare"))
     check_says(diff(box, "a.tare", "none.tare", code=125).err, "none.tare")
