@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/module.h"
 
+#include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
 #include "view/device_text.h"
 #include "view/tensors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SCREEN_MODULES = 60, SCREEN_CLASSES = 20 };
 
@@ -223,25 +225,56 @@ static void show_each(struct tare_emit *e, const struct tare_by_ask *ask, show_f
 		}
 }
 
-static void show_text(struct tare_emit *e, const struct shown *s)
+/* A category of which there is nothing has no column for people; those are the columns without a key. */
+static void leave_out_empty(const struct tare_emit *e, struct tare_column *shown, size_t count,
+			    const void *all)
 {
+	for (size_t i = 0; i < count && !e->sort; i++) {
+		struct tare_column *c = &shown[i];
+
+		if (c->key || c->kind != TARE_COL_BYTES)
+			continue;
+		if (*(const int64_t *)((const char *)all + c->offset) < TARE_UNITS_LEAST)
+			c->head = NULL;
+	}
+}
+
+static void show_modules(struct tare_emit *e, const struct shown *s)
+{
+	struct row all = { .all = s->tree.all, .other = other_in(&s->tree.all) };
+	struct tare_column mine[sizeof(columns) / sizeof(columns[0])];
 	struct tare_str title = { 0 };
 
-	if (!s->tree.count)
-		return;
+	memcpy(mine, columns, sizeof(columns));
+	leave_out_empty(e, TARE_COLUMNS(mine), &all);
 	tare_tensor_place_title(&title, &s->place);
-	tare_emit_shape(e, TARE_SHAPE_TREE, "module", tare_str_text(&title), TARE_COLUMNS(columns));
+	tare_emit_shape(e, TARE_SHAPE_TREE, "module", tare_str_text(&title), TARE_COLUMNS(mine));
 	add_modules(e, s);
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, &s->place);
-	if (s->classes.count) {
-		tare_emit_gap(e);
-		tare_emit_table(e, "class", "by class, each without what is in it",
-				TARE_COLUMNS(class_columns));
-		add_classes(e, s);
-		tare_emit_table_end(e);
-	}
+	tare_emit_gap(e);
 	tare_str_free(&title);
+}
+
+static void show_classes(struct tare_emit *e, const struct shown *s)
+{
+	struct class all = { .own = s->tree.all, .other = other_in(&s->tree.all) };
+	struct tare_column mine[sizeof(class_columns) / sizeof(class_columns[0])];
+
+	memcpy(mine, class_columns, sizeof(class_columns));
+	leave_out_empty(e, TARE_COLUMNS(mine), &all);
+	tare_emit_table(e, "class", "by class, each without what is in it", TARE_COLUMNS(mine));
+	add_classes(e, s);
+	tare_emit_table_end(e);
+	tare_emit_gap(e);
+}
+
+static void show_text(struct tare_emit *e, const struct shown *s)
+{
+	if (s->tree.count)
+		show_modules(e, s);
+	if (s->classes.count)
+		show_classes(e, s);
 }
 
 void tare_modules_show(struct tare_emit *e, const struct tare_by_ask *ask)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `--by tensor`: every live tensor. On the screen those that differ in nothing that is shown share a row. */
 #include "base/array.h"
+#include "base/units.h"
 #include "view/by.h"
 #include "view/tensors.h"
 
@@ -158,12 +159,24 @@ static void add_group(struct tare_emit *e, const struct tare_tensor_place *p, co
 	tare_str_free(&module);
 }
 
-static void add_rest(struct tare_emit *e, const struct groups *g)
+/* Rows that would show as 0.0 MiB are summed up, unless there are no others, or only one of them. */
+static size_t count_shown(const struct groups *g)
+{
+	size_t n = g->count;
+
+	while (n && g->items[n - 1].bytes < TARE_UNITS_LEAST)
+		n--;
+	if (!n || n + 1 == g->count)
+		n = g->count;
+	return n < SCREEN_TENSORS ? n : SCREEN_TENSORS;
+}
+
+static void add_rest(struct tare_emit *e, const struct groups *g, size_t shown)
 {
 	struct tensor rest = { .device = -1 };
 	struct tare_str label = { 0 };
 
-	for (size_t i = SCREEN_TENSORS; i < g->count; i++) {
+	for (size_t i = shown; i < g->count; i++) {
 		rest.of.bytes += g->items[i].bytes;
 		rest.of.count += g->items[i].count;
 	}
@@ -177,16 +190,19 @@ void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 {
 	struct tare_str title = { 0 };
 	struct groups g = { 0 };
+	size_t shown;
 
 	fold(&g, p->rows);
+	shown = count_shown(&g);
 	tare_tensor_place_title(&title, p);
 	tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(columns));
-	for (size_t i = 0; i < g.count && i < SCREEN_TENSORS; i++)
+	for (size_t i = 0; i < shown; i++)
 		add_group(e, p, &g.items[i]);
-	if (g.count > SCREEN_TENSORS)
-		add_rest(e, &g);
+	if (shown < g.count)
+		add_rest(e, &g, shown);
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, p);
+	tare_emit_gap(e);
 	tare_str_free(&title);
 	free(g.items);
 }

@@ -155,6 +155,9 @@ def tensors_have_names(box):
     shown = box.tare("report", "rec.tare", "--by", "tensor", "--at", "phase:" + truth[-1]["mark"])
     lines = shown.out.splitlines()
     check("fc.weight" in shown.out and len(lines) < len(rows), shown)  # like ones share a row
+    check(sum(" 0.0 " in line for line in lines) <= 1, "what is next to nothing shares one, too", shown)
+    modules = box.tare("report", "rec.tare", "--by", "module", "--at", "phase:" + truth[-1]["mark"]).out
+    check("param." in modules and "temp." not in modules, "no column for what there is none of", modules)
 
 
 @case
