@@ -124,7 +124,8 @@ static void add_device(struct tare_emit *e, const struct tare_by_rows *all,
 	tare_device_text_begin(&s, e, &c, ledgers, device);
 	tare_device_text_used(&s, &c, device);
 	add_lines(&s, &c, all);
-	tare_device_text_end(&s, &c, device);
+	tare_device_text_end(&s, &c);
+	tare_device_text_behind(e, device);
 	tare_columns_free(&c);
 }
 

@@ -153,18 +153,23 @@ void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const str
 	tare_str_free(&title);
 }
 
-void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
-			  const struct tare_device_ledger *device)
+void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c)
 {
-	struct tare_emit *e = s->e;
+	bool is_weighed = true; /* nobody weighs a heap */
 
-	for (int i = 0; !device->is_heap && i < c->column_nr; i++)
+	for (int i = 0; i < c->column_nr; i++)
+		is_weighed &= !c->devices[i] || !c->devices[i]->is_heap;
+	for (int i = 0; is_weighed && i < c->column_nr; i++)
 		s->row->cells[i] = tare_device_text_unexplained(c->devices[i]);
-	if (!device->is_heap) { /* which nobody weighs */
+	if (is_weighed) {
 		tare_str_add(&s->row->label, "unexplained");
 		tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
 	}
 	tare_sheet_end(s);
+}
+
+void tare_device_text_behind(struct tare_emit *e, const struct tare_device_ledger *device)
+{
 	tare_emit_gap(e);
 	tare_card_text(e, device);
 }

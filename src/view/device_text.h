@@ -16,9 +16,9 @@ void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const str
 void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
 			   const struct tare_device_ledger *device);
 
-/* `unexplained`, always, and what is to be said of a smaller card. */
-void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
-			  const struct tare_device_ledger *device);
+/* `unexplained`, always, which is the last row; then, behind notes, what is to be said of a smaller card. */
+void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c);
+void tare_device_text_behind(struct tare_emit *e, const struct tare_device_ledger *device);
 
 /* "GPU 0"; nothing of what is no GPU, but a board or what was resident: `tare import`. */
 /* "GPU 0", "heap": a device by its number alone. */

@@ -41,14 +41,11 @@ static struct tare_value value_of(const struct tare_text_cell *cell)
 	return value;
 }
 
-static void add_rows(struct tare_sheet *s, const struct tare_columns *c,
-		     const struct tare_device_ledger *device)
+static void add_rows(struct tare_sheet *s, const struct tare_text_rows *rows,
+		     const struct tare_columns *c, const struct tare_device_ledger *device)
 {
-	struct tare_text_rows rows;
-
-	tare_text_rows_build(&rows, c);
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct tare_text_row *from = &rows.rows[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct tare_text_row *from = &rows->rows[i];
 
 		tare_str_add(&s->row->label, tare_str_text(&from->label));
 		for (int col = 0; col < c->column_nr; col++)
@@ -59,7 +56,14 @@ static void add_rows(struct tare_sheet *s, const struct tare_columns *c,
 		tare_sheet_add(s, (struct tare_row_look){ .level = (size_t)from->indent + 1,
 							  .mark = from->elastic ? "~ " : NULL });
 	}
-	tare_text_rows_free(&rows);
+}
+
+/* Of a label: so that figures have the room that they have on 80 columns. */
+static size_t room_for_label(const struct tare_emit *e)
+{
+	enum { FIGURES = 36 };
+
+	return (size_t)(e->style.is_screen ? e->style.width : TARE_TEXT_WIDTH) - FIGURES;
 }
 
 /* Is the peak of the whole recording among the columns? */
@@ -74,15 +78,22 @@ static bool is_peak_shown(const struct screen *s)
 static void add_device(const struct screen *s, const struct tare_device_ledger *device)
 {
 	struct tare_timeline_peak peak = { device->peak_t_ns, (int64_t)device->peak_used };
+	struct tare_text_rows rows;
 	struct tare_sheet sheet;
 	struct tare_columns c;
 
 	tare_columns_build(&c, s->ledgers, s->ledger_nr, device);
+	tare_text_rows_build(&rows, &c, room_for_label(s->e));
 	tare_device_text_begin(&sheet, s->e, &c, s->ledgers, device);
 	tare_timeline_show(s->e, &device->timeline, is_peak_shown(s) ? NULL : &peak);
 	tare_device_text_used(&sheet, &c, device);
-	add_rows(&sheet, &c, device);
-	tare_device_text_end(&sheet, &c, device);
+	add_rows(&sheet, &rows, &c, device);
+	tare_device_text_end(&sheet, &c);
+	if (rows.counts.len)
+		tare_emit_note(s->e, "  %s: %s", tare_str_text(&rows.counts),
+			       tare_str_text(&rows.counts_mean));
+	tare_device_text_behind(s->e, device);
+	tare_text_rows_free(&rows);
 	tare_columns_free(&c);
 }
 

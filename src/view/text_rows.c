@@ -10,7 +10,6 @@
 
 enum {
 	MAX_DETAILS = 6,
-	TOLD_COLUMNS = 44, /* of a label with counts that are spelled out */
 };
 
 struct builder {
@@ -18,7 +17,7 @@ struct builder {
 	const struct tare_columns *columns;
 	int64_t tiny;       /* a detail below this in every column is added to its like */
 	bool has_processes; /* more than one, so that each gets a heading */
-	bool is_told;       /* what "(15·2)" means */
+	size_t room;        /* for a label with counts that are spelled out */
 };
 
 /* The children of a line that are to be shown, as indices of lines. */
@@ -122,32 +121,52 @@ static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 	}
 }
 
-/* The first of counts that differ is spelled out: " (15 at peak · 2 at end)". False: there is no room for it. */
-static bool tell_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+/* "15 at peak · 2 at end" */
+static void add_words(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
 {
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str told = { 0 };
-	bool fits;
 
 	for (int i = 0; i < b->columns->column_nr; i++) {
 		uint64_t count = l->cells[i] ? l->cells[i]->count : 0;
 
-		tare_str_addf(&told, "%s%s at %s", i ? " · " : " (", tare_units_count(text, count),
+		tare_str_addf(out, "%s%s at %s", i ? " · " : "", tare_units_count(text, count),
 			      b->columns->ledgers[i]->at);
 	}
-	tare_str_add_char(&told, ')');
-	fits = tare_str_columns(tare_str_text(out)) + tare_str_columns(tare_str_text(&told)) <=
-	       TOLD_COLUMNS;
-	if (fits)
-		tare_str_add(out, tare_str_text(&told));
-	tare_str_free(&told);
-	return fits;
 }
 
-/* " (8)", or " (8·4)" where the instants differ; nothing for a single object. */
-static void add_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+/* The first of counts that differ is spelled out, behind its label or, where there is no room, below the rows. */
+static bool tell_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+{
+	struct tare_str *words = &b->out->counts_mean;
+
+	if (!words->len)
+		add_words(b, words, l);
+	if (tare_str_columns(tare_str_text(out)) + tare_str_columns(tare_str_text(words)) + 3 >
+	    b->room)
+		return false;
+	tare_str_addf(out, " (%s)", tare_str_text(words));
+	return true;
+}
+
+/* "(8)", or "(8·4)" where the instants differ. */
+static void add_short(struct builder *b, struct tare_str *out, const struct tare_columns_line *l,
+		      bool is_same)
 {
 	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_addf(out, "(%s", tare_units_count(text, l->row->count));
+	for (int i = 0; i < b->columns->column_nr && !is_same; i++) {
+		if (l->cells[i] == l->row)
+			continue;
+		tare_str_addf(out, "·%s",
+			      l->cells[i] ? tare_units_count(text, l->cells[i]->count) : "–");
+	}
+	tare_str_add_char(out, ')');
+}
+
+/* Nothing for a single object. */
+static void add_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+{
 	uint64_t first = l->row->count;
 	bool is_same = true, is_many = false;
 
@@ -157,19 +176,13 @@ static void add_count(struct builder *b, struct tare_str *out, const struct tare
 	}
 	if (!is_many)
 		return;
-	if (!is_same && !b->is_told) {
-		b->is_told = tell_count(b, out, l);
-		if (b->is_told)
+	if (!is_same && !b->out->counts_mean.len) {
+		if (tell_count(b, out, l))
 			return;
+		add_short(b, &b->out->counts, l, is_same);
 	}
-	tare_str_addf(out, " (%s", tare_units_count(text, first));
-	for (int i = 0; i < b->columns->column_nr && !is_same; i++) {
-		if (l->cells[i] == l->row)
-			continue;
-		tare_str_addf(out, "·%s",
-			      l->cells[i] ? tare_units_count(text, l->cells[i]->count) : "–");
-	}
-	tare_str_add_char(out, ')');
+	tare_str_add_char(out, ' ');
+	add_short(b, out, l, is_same);
 }
 
 /* A row below an account that details it: a context, an owner, a function. */
@@ -309,9 +322,12 @@ static int64_t tiny_of(const struct tare_columns *columns)
 	return used / 2000 > 52429 ? (int64_t)(used / 2000) : 52429;
 }
 
-void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns)
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns,
+			  size_t room)
 {
-	struct builder b = { .out = out, .columns = columns, .tiny = tiny_of(columns) };
+	struct builder b = {
+		.out = out, .columns = columns, .tiny = tiny_of(columns), .room = room
+	};
 	struct children top;
 
 	*out = (struct tare_text_rows){ .column_nr = columns->column_nr };
@@ -328,5 +344,7 @@ void tare_text_rows_free(struct tare_text_rows *rows)
 		free(rows->rows[i].cells);
 	}
 	free(rows->rows);
+	tare_str_free(&rows->counts);
+	tare_str_free(&rows->counts_mean);
 	*rows = (struct tare_text_rows){ 0 };
 }

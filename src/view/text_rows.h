@@ -29,9 +29,13 @@ struct tare_text_rows {
 	struct tare_text_row *rows;
 	size_t count, cap;
 	int column_nr;
+	/* What the first "(15·2)" means, "15 at peak · 2 at end", where no label had the room to say it; else empty. */
+	struct tare_str counts, counts_mean;
 };
 
-void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns);
+/* `room`: columns of a label that the screen has for counts in words. */
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns,
+			  size_t room);
 void tare_text_rows_free(struct tare_text_rows *rows);
 
 #endif

@@ -82,6 +82,24 @@ TEST(no_multiple_is_told_of_what_is_no_batch)
 	tare_str_free(&out);
 }
 
+/* What counts mean stands in the first row that has them, or below where a screen has no room for that. */
+TEST(counts_are_told_on_any_screen)
+{
+	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
+
+	for (int width = 40; width <= 200; width += 10) {
+		struct tare_text_style style = { .width = width,
+						 .is_utf8 = true,
+						 .is_screen = true };
+		struct tare_str out = { 0 };
+
+		ledger_text(&out, both, 2, &style);
+		CHECK_INT(!strstr(tare_str_text(&out), "): 412 at peak · 433 at end"), width >= 80);
+		CHECK_INT(!strstr(tare_str_text(&out), " (412 at peak · 433 at end)"), width < 80);
+		tare_str_free(&out);
+	}
+}
+
 TEST(screen_has_colours_only_when_asked)
 {
 	const struct tare_text_style colour = { .width = 80, .is_utf8 = true, .is_colour = true };
