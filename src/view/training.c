@@ -319,15 +319,27 @@ static void add_part(struct tare_str *line, const struct tare_training *t, enum 
 	tare_str_add_char(line, ')');
 }
 
+/* Had it more in a step than at the moment at which all processes together had most? */
+static bool is_above_moment(const struct tare_training *t, int64_t bytes)
+{
+	int64_t first = t->first.figures[TARE_TRAINING_LIVE];
+	int64_t steady = t->steady.figures[TARE_TRAINING_LIVE];
+
+	return t->device < 0 && (first > steady ? first : steady) >= bytes + TARE_UNITS_LEAST;
+}
+
 static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 {
+	int64_t bytes = sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER);
 	struct tare_str line = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (!has_parameters(t))
 		return;
-	tare_str_addf(&line, "%s %s MiB = %.1f × parameters (", t->most_at,
-		      tare_units_mib(text, sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER)),
+	tare_str_add(&line, t->most_at);
+	if (is_above_moment(t, bytes))
+		tare_str_add(&line, ", when all processes together had most: here");
+	tare_str_addf(&line, " %s MiB = %.1f × parameters (", tare_units_mib(text, bytes),
 		      (double)sum_of(t, MODEL) / (double)parameters_of(t));
 	add_categories(&line, t, MODEL);
 	tare_str_add_char(&line, ')');
