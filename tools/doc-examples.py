@@ -28,7 +28,7 @@ MASKS = (
     (r"\+0x[0-9a-f]+", "+ADDRESS"),
     (r"-\d{8}-\d{6}-\d+", "-DATE-TIME-PID"),
     (r"\d[\d.]* (MiB|GiB) free", "ROOM free"),
-    (r"\.tare \(\d[\d.]* MiB\)", ".tare (SIZE)"),
+    (r"\.tare \(\d[\d.]* (B|KiB|MiB|GiB)\)", ".tare (SIZE)"),
     (r"Linux \S+,", "Linux VERSION,"),
     (r"─+", "─"),
 )

@@ -180,12 +180,14 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 {
 	int code = tare_child_exit_code(result->status);
 	struct tare_str whose = { 0 };
+	char size[TARE_UNITS_TEXT_MAX];
 	struct tare_rank rank;
 
 	if (tare_rank_of_environment(&rank))
 		tare_str_addf(&whose, "rank %d: ", rank.rank);
-	tare_say("%sexit %d after %.1f s%s · %s (%.1f MiB)", tare_str_text(&whose), code,
-		 (double)result->ns / 1e9, more, result->path, (double)result->bytes / (1 << 20));
+	tare_say("%sexit %d after %.1f s%s · %s (%s)", tare_str_text(&whose), code,
+		 (double)result->ns / 1e9, more, result->path,
+		 tare_units_human(size, (uint64_t)result->bytes));
 	tare_str_free(&whose);
 	if (result->disk_errno)
 		tare_say("writing the recording failed (%s): %llu records are missing",
