@@ -31,10 +31,9 @@ static const struct tare_opt opts[] = {
 		 "take the file for this kind, whatever it begins with"),
 	TARE_OPT(options, binary, "binary", 0, FLAG, NULL,
 		 "KB, MB and GB in the file are powers of 1024, not of 1000"),
-	TARE_OPT(
-		options, unit, "unit", 0, BYTES, "SIZE",
-		"what a figure without a unit counts in, such as 1MiB; without it, whole ones from "
-		"10,000,000 on are bytes and others MiB"),
+	TARE_OPT(options, unit, "unit", 0, BYTES, "SIZE",
+		 "what a figure without a unit counts in, such as 1MiB; without it, those from "
+		 "10,000,000 on are bytes and others MiB"),
 	TARE_OPT_END,
 };
 

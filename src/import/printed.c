@@ -48,8 +48,8 @@ static int64_t time_of(struct reader *r, const struct tare_printed_line *line)
 	if (r->has_time)
 		t = line->has_time ? line->time_ns - r->first_ns : r->last_ns;
 	r->without_time += !line->has_time;
-	/* Two records of one phase, and those of two, are at different times. */
-	return t > r->last_ns + 2 ? t : r->last_ns + 3;
+	/* What add_figures() records of a line is at four times. */
+	return t > r->last_ns + 3 ? t : r->last_ns + 4;
 }
 
 static struct device *device_of(struct reader *r, const struct tare_printed_line *line)
@@ -193,7 +193,7 @@ static void add_notes(struct reader *r)
 	if (r->decimal)
 		tare_str_add(&text, "; KB, MB and GB are powers of 1000 (--binary: of 1024)");
 	if (r->without_unit)
-		tare_str_add(&text, "; figures without a unit are MiB, whole ones from 10,000,000 "
+		tare_str_add(&text, "; figures without a unit are MiB, those from 10,000,000 "
 				    "on bytes (--unit)");
 	if (r->without_used)
 		tare_str_add(&text, "; what was in use before the first figure is not printed "

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define MIB        1048576.0
-#define BYTES_FROM 10000000.0 /* a whole number without a unit from here on is no number of MiB */
+#define BYTES_FROM 10000000.0 /* a number without a unit from here on is no number of MiB */
 #define FIGURE_MAX 9.0e18     /* bytes: what is more is no size */
 
 /* ---- figures ---- */
@@ -74,11 +74,11 @@ static void set_unit(struct tare_printed_figure *f, const struct unit *unit)
 /* "1,204.5", "+24", "1_204", "1.2e3". Where it ends; NULL: no number stands here. */
 static const char *parse_number(const char *at, struct tare_printed_figure *f)
 {
+	bool is_whole = true; /* there was no point so far */
 	char digits[48];
 	size_t n = 0;
 	char *end;
 
-	f->is_whole = true;
 	if (*at == '+' || *at == '-')
 		digits[n++] = *at++;
 	if (!isdigit((unsigned char)*at) && !(*at == '.' && isdigit((unsigned char)at[1])))
@@ -86,16 +86,16 @@ static const char *parse_number(const char *at, struct tare_printed_figure *f)
 	for (; n < sizeof(digits) - 2; at++) { /* an exponent is two */
 		bool is_group = (*at == ',' || *at == '_') && isdigit((unsigned char)at[1]) &&
 				isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]) &&
-				!isdigit((unsigned char)at[4]) && f->is_whole;
+				!isdigit((unsigned char)at[4]) && is_whole;
 
 		if (is_group)
 			continue;
-		if (*at == '.' && f->is_whole)
-			f->is_whole = false;
+		if (*at == '.' && is_whole)
+			is_whole = false;
 		else if ((*at == 'e' || *at == 'E') &&
 			 (isdigit((unsigned char)at[1]) ||
 			  ((at[1] == '+' || at[1] == '-') && isdigit((unsigned char)at[2])))) {
-			f->is_whole = false;
+			is_whole = false;
 			digits[n++] = *at++;
 		} else if (!isdigit((unsigned char)*at)) {
 			break;
@@ -166,7 +166,7 @@ int64_t tare_printed_bytes(const struct tare_printed_figure *f, const struct tar
 	else if (unit == 0 && u->plain)
 		unit = (double)u->plain;
 	else if (unit == 0)
-		unit = f->is_whole && fabs(f->number) >= BYTES_FROM ? 1 : MIB;
+		unit = fabs(f->number) >= BYTES_FROM ? 1 : MIB;
 	bytes = round(f->number * unit);
 	if (!(fabs(bytes) < FIGURE_MAX))
 		return bytes < 0 ? INT64_MIN : INT64_MAX;

@@ -20,7 +20,6 @@ struct tare_printed_figure {
 	double number;
 	double unit; /* bytes; 0: none was printed */
 	bool is_decimal; /* the unit is one of KB, MB, GB, TB, which many print of figures divided by 1024 */
-	bool is_whole; /* printed without a point */
 };
 
 struct tare_printed_line {

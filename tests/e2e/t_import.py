@@ -88,6 +88,8 @@ def report_shows_the_phases_without_being_asked(box):
 def units_are_those_that_are_printed(box):
     text = "a: used: 2 GB, diff: 500 MB\nb: used: 2400, diff: 12.5\nc: used: 4294967296, diff: 1048576\n"
     check_equal(imported(box, text), {"a": (1.5e9 / MIB, 5e8 / MIB), "b": (2387.5, 12.5), "c": (4095.0, 1.0)})
+    check_equal(imported(box, "c: used: 4294967296.0, diff: 1048576.0\nd: used: 8.589934592e9, diff: 4294967296\n"),
+                {"c": (4095.0, 1.0), "d": (4096.0, 4096.0)})
     check_equal(imported(box, text, "--binary")["a"], (1548.0, 500.0))
     check_equal(imported(box, "b: used: 2, diff: 0.5\n", "--unit", "1GiB"), {"b": (1536.0, 512.0)})
 
@@ -111,6 +113,13 @@ def gpus_and_times(box):
     check_equal([(d["index"], d["used_bytes"]) for d in report["devices"]], [(0, 100 * MIB), (1, 310 * MIB)])
     rows, _ = phases(box)
     check_equal(round(rows["step"]["ns"] / 1e9), 3, rows["step"])
+
+
+@case
+def lines_of_one_moment(box):
+    """The first line with a time, and two in one second, begin with what was in use before them."""
+    check_equal(imported(box, "12:00:01 load: used: 100 MiB, diff: 100 MiB\n12:00:01 step: used: 110 MiB, diff: 10 MiB\n"),
+                {"load": (0.0, 100.0), "step": (100.0, 10.0)})
 
 
 @case
