@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000 };
+enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000, ANEW = 0x40000 };
 
 static const struct tare_line momentum[] = { { "lion.py", "__init__", 5 },
 					     { "train.py", "main", 4 },
@@ -125,6 +125,19 @@ TEST(kept_one_for_each_parameter_beside_state_is_a_copy)
 
 	CHECK_INT(count_of(w, "copy"), PARAMETERS);
 	CHECK_INT(count_of(w, "for-each"), 0);
+	world_free(w);
+}
+
+/* The best model so far is copied again; no pass and no scan comes after the last copy. */
+TEST(kept_copies_that_are_made_anew)
+{
+	struct world *w = training_with_state(PARAMETERS);
+
+	for (int i = 0; i < PARAMETERS; i++)
+		put(w, ANEW + (uint64_t)i * 0x100, size_of(i), 0, momentum);
+	for (int i = 0; i < PARAMETERS; i++)
+		put(w, KEPT + (uint64_t)i * 0x100, 0, 0, NULL);
+	CHECK_INT(count_of(w, "copy"), PARAMETERS);
 	world_free(w);
 }
 

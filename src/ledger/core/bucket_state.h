@@ -119,6 +119,8 @@ struct tare_site {
 	/* The last of its blocks, the largest so far, how often that changed; how many went behind a larger one, and otherwise. */
 	int64_t last_bytes, largest_bytes;
 	uint32_t largest_nr, replaced, other_ends;
+	bool keeps_for_parameter,
+		keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
 };
 
 /* What a stack says of an event. */

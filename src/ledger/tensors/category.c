@@ -159,6 +159,22 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker
 	return rule_of_program(u, w);
 }
 
+void tare_site_note_kept(struct tare_site *site, const struct tare_use *use)
+{
+	if (!use->is_for_parameter || use->lived_backwards < LONG_BACKWARDS)
+		return;
+	site->keeps_for_parameter = true;
+	site->keeps_copies = use->is_copy;
+}
+
+/* The next of what its line keeps for each parameter, which came too late to last: a copy of the last epoch's best model. */
+static bool is_next_kept(const struct tare_site *site, const struct tare_use *u)
+{
+	return site->keeps_for_parameter && !u->is_gone && !is_said(u) &&
+	       !is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) &&
+	       u->maker == TARE_MAKER_PROGRAM && u->kind == TARE_WORK_OTHER;
+}
+
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *work)
 {
@@ -169,5 +185,7 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_li
 		tare_work_now(work, b, &use);
 	if (is_distributed(&use) && !is_said(&use))
 		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
+	if (b->site && is_next_kept(&f->sites[b->site], &use))
+		return f->sites[b->site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
 	return rule_of(&use, w, b->flags, has_outlived(f, b), is_growing(f, b, w));
 }

@@ -322,6 +322,8 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 
 	if (b->use.call_depth && b->use.outlived_call)
 		site->outlived_bytes = b->bytes;
+	if (b->site && b->use.is_gone)
+		tare_site_note_kept(site, &b->use);
 	if (b->site && b->use.is_gone && site->last_bytes > b->bytes)
 		site->replaced++;
 	else if (b->site && b->use.is_gone)

@@ -169,6 +169,8 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 
 /* trained.c: what such a look says of which parameters are trained, and what is kept for each of them */
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned);
+/* category.c: one of its blocks has gone. */
+void tare_site_note_kept(struct tare_site *site, const struct tare_use *use);
 
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
