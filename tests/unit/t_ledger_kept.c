@@ -192,6 +192,43 @@ TEST(kept_one_for_each_leaf_where_there_are_no_modules)
 	check_without_modules(true, 0);
 }
 
+#define ADAM "/x/site-packages/torch/optim/adam.py"
+
+/* Rounds of two backward passes, each with an optimizer behind it; x is there for a round, and for the last at the end. */
+static const char *rule_of_batch(uint32_t second_line)
+{
+	const struct tare_line optimizers[2][3] = {
+		{ { ADAM, "step", 141 }, { "train.py", "main", 14 }, { 0 } },
+		{ { ADAM, "step", 141 }, { "train.py", "main", second_line }, { 0 } },
+	};
+	struct world *w = world_new();
+	const char *rule;
+
+	now = 0;
+	for (int round = 0; round < 6; round++) {
+		make(w, X, GRAD, program);
+		for (int i = 0; i < 2; i++) {
+			put(w, OUT, 300, GRAD, linear);
+			put(w, GRADIENT, 100, IN_BACKWARD, backward);
+			put(w, OUT, 0, IN_BACKWARD, NULL);
+			put(w, SCRATCH, 50, 0, optimizers[i]);
+			put(w, SCRATCH, 0, 0, NULL);
+			put(w, GRADIENT, 0, 0, NULL);
+		}
+		if (round < 5)
+			take(w, X, 0);
+	}
+	rule = rule_at(w, now, X);
+	world_free(w);
+	return rule;
+}
+
+TEST(kept_for_a_round_of_optimizers_in_turn_is_not_kept)
+{
+	CHECK_STR(rule_of_batch(24), "given");
+	CHECK_STR(rule_of_batch(14), "lasting");
+}
+
 TEST(kept_two_for_three_parameters_are_not)
 {
 	struct world *w = training_beside(PARAMETERS, 2, 1);

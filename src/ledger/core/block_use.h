@@ -70,7 +70,7 @@ struct tare_taking {
 	uint16_t flags;
 };
 
-enum { TARE_CALLS = 48 };
+enum { TARE_CALLS = 48, TARE_IN_TURN = 8 };
 
 struct tare_call_now {
 	uint32_t call, serial;
@@ -84,6 +84,9 @@ struct tare_worker {
 	uint32_t serves;      /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;
 	uint32_t section, backwards, forwards, optimizers;
+	/* Optimizers that work in turn, by the sites of their first blocks: since the first of them was at work last. */
+	uint32_t in_turn[TARE_IN_TURN], in_turn_nr;
+	uint32_t rounds;                        /* how often that began anew */
 	uint32_t forwards_then;                 /* when the last backward pass began */
 	struct tare_call_now calls[TARE_CALLS]; /* open ones, the outermost first */
 	uint32_t call_nr, call, serials;

@@ -184,6 +184,8 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 	return b->account < TARE_ACCOUNT_NR;
 }
 
+/* line_name.c: do two sites have the same line of the program? */
+bool tare_fold_is_same_line(const struct tare_fold *f, uint32_t a, uint32_t b);
 /* line_name.c: what of no site is called after its account */
 void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
 			 struct tare_arena *memory, struct tare_ledger_line *l);

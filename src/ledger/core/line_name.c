@@ -33,6 +33,19 @@ static void name_python(const struct tare_line_stack *stack, struct tare_arena *
 	tare_str_free(&text);
 }
 
+bool tare_fold_is_same_line(const struct tare_fold *f, uint32_t a, uint32_t b)
+{
+	const struct tare_line *x, *y;
+
+	if (a == b)
+		return true;
+	if (!a || !b || !f->sites[a].python || !f->sites[b].python)
+		return false;
+	x = tare_line_of_user(f->sites[a].python);
+	y = tare_line_of_user(f->sites[b].python);
+	return x && y && x->line == y->line && !strcmp(x->file, y->file);
+}
+
 void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account,
 			 struct tare_arena *memory, struct tare_ledger_line *l)
 {

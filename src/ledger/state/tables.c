@@ -235,6 +235,7 @@ static TARE_FIELD_TABLE(tare_call_now);
 static const struct tare_shape_field fields_tare_worker[] = {
 	TARE_INT(tid), TARE_INT(is_seen_at_work), TARE_INT(is_engine), TARE_INT(serves), TARE_INT(kind),
 	TARE_INT(before), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards), TARE_INT(optimizers),
+	TARE_INT_ARRAY(in_turn), TARE_INT(in_turn_nr), TARE_INT(rounds),
 	TARE_INT(forwards_then), TARE_STRUCT_ARRAY(calls, tare_shape_tare_call_now), TARE_INT(call_nr),
 	TARE_INT(call), TARE_INT(serials), TARE_INT(last_site), TARE_INT(last_bytes), TARE_INT(last_address),
 	TARE_STRUCT(passes, tare_shape_tare_passes), TARE_MAP(fates),

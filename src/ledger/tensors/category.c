@@ -18,12 +18,19 @@ void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enu
 enum { LONG_BACKWARDS = 2, LONG_FORWARDS = 4 };
 /* Of several networks, or threads, that are trained in turn one scan sees the gradients of one. */
 enum { LEAST_SCANS = 2 };
+enum { LEAST_ROUNDS = 4 }; /* of optimizers in turn, before they are taken for that */
 enum { LEAST_LARGER = 8 /* blocks of a line, each larger than all before */ };
+
+/* Where optimizers work in turn, a step has a backward pass for each, and what is made for it lives through them. */
+static uint32_t backwards_of_step(const struct tare_worker *w)
+{
+	return w->rounds >= LEAST_ROUNDS ? w->optimizers / w->rounds : 1;
+}
 
 static bool lasts(const struct tare_use *u, const struct tare_worker *w)
 {
 	if (w->backwards)
-		return u->lived_backwards >= LONG_BACKWARDS;
+		return u->lived_backwards >= LONG_BACKWARDS * backwards_of_step(w);
 	if (w->forwards)
 		return u->lived_forwards >= LONG_FORWARDS;
 	return !u->is_gone;

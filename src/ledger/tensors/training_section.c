@@ -23,6 +23,19 @@ static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
 		w->forwards_then = w->forwards;
 }
 
+/* Several optimizers may work in turn, as those of a generator and a discriminator: each is known by its line. */
+static void note_optimizer(struct tare_worker *w, const struct tare_fold *f, uint32_t site)
+{
+	bool is_known = w->in_turn_nr == TARE_IN_TURN;
+
+	for (uint32_t i = 0; i < w->in_turn_nr; i++)
+		is_known |= tare_fold_is_same_line(f, w->in_turn[i], site);
+	if (is_known)
+		w->in_turn_nr = 0;
+	w->rounds += w->in_turn_nr == 0;
+	w->in_turn[w->in_turn_nr++] = site;
+}
+
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
 static void enter(struct tare_worker *w, const struct tare_tensors_part *tensors, uint32_t call)
 {
@@ -192,6 +205,8 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	place = worker_at(work, b->tid, b->flags & TARE_TENSOR_BACKWARD);
 	w = &work->workers[place];
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
+	if (kind == TARE_WORK_OPTIMIZER && w->kind != kind)
+		note_optimizer(w, f, b->site);
 	begin_section(w, kind);
 	note_leader(work, place);
 	note_starts(work, place, site, b->flags);

@@ -6,28 +6,11 @@
 #include "ledger/training/training.h"
 
 #include "ledger/core/fold.h"
-#include "ledger/line.h"
-
-#include <string.h>
-
-/* Is it the same line of the program that calls the optimizer? */
-static bool is_same(const struct tare_fold *f, uint32_t a, uint32_t b)
-{
-	const struct tare_line *x, *y;
-
-	if (a == b)
-		return true;
-	if (!f->sites[a].python || !f->sites[b].python)
-		return false;
-	x = tare_line_of_user(f->sites[a].python);
-	y = tare_line_of_user(f->sites[b].python);
-	return x && y && x->line == y->line && !strcmp(x->file, y->file);
-}
 
 static bool is_in(const struct tare_training_round *r, const struct tare_fold *f, uint32_t site)
 {
 	for (uint32_t i = 0; i < r->nr; i++)
-		if (is_same(f, r->sites[i], site))
+		if (tare_fold_is_same_line(f, r->sites[i], site))
 			return true;
 	return false;
 }
