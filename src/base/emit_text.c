@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +46,22 @@ static void measure_cell(struct tare_text_width *w, const char *cell)
 		w->widest = n;
 }
 
+/* What of a head stays on one line: a word, or a figure and its unit, "645 ms". */
+static size_t head_word(const char *p)
+{
+	size_t len = strcspn(p, " ");
+
+	if (len && p[len] == ' ' && isdigit((unsigned char)p[len - 1]) &&
+	    islower((unsigned char)p[len + 1]))
+		len += 1 + strcspn(p + len + 1, " ");
+	return len;
+}
+
 static void measure_head(struct tare_text_width *w, const char *head)
 {
 	w->head = tare_str_columns(head);
 	for (const char *p = head; *p;) {
-		size_t len = strcspn(p, " "), n = 0;
+		size_t len = head_word(p), n = 0;
 
 		for (size_t i = 0; i < len; i++)
 			n += ((unsigned char)p[i] & 0xc0) != 0x80;
@@ -211,21 +223,37 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	tare_str_free(&line);
 }
 
+enum { GLUE = '\1' }; /* a space at which no line ends */
+
 /* A head on as many lines as it takes in its width. */
 static char *wrap_head(const struct tare_emit_table *t, size_t column, size_t *lines)
 {
-	const char *head = t->text->heads[column];
+	struct tare_str head = { 0 }, wrapped = { 0 };
 	size_t width = t->text->widths[column].shown;
-	struct tare_str wrapped = { 0 };
+	char *text;
 
-	if (tare_str_columns(head) > width)
-		tare_str_add_wrapped(&wrapped, head, 0, 0, width);
+	for (const char *p = t->text->heads[column]; *p;) {
+		size_t len = head_word(p);
+
+		for (size_t i = 0; i < len; i++)
+			tare_str_add_char(&head, p[i] == ' ' ? GLUE : p[i]);
+		p += len;
+		if (*p)
+			tare_str_add_char(&head, *p++);
+	}
+	if (tare_str_columns(tare_str_text(&head)) > width)
+		tare_str_add_wrapped(&wrapped, tare_str_text(&head), 0, 0, width);
 	else
-		tare_str_add(&wrapped, head);
+		tare_str_add(&wrapped, tare_str_text(&head));
+	tare_str_free(&head);
+	text = tare_str_steal(&wrapped);
 	*lines = 1;
-	for (const char *p = tare_str_text(&wrapped); *p; p++)
+	for (char *p = text; *p; p++) {
 		*lines += *p == '\n';
-	return tare_str_steal(&wrapped);
+		if (*p == GLUE)
+			*p = ' ';
+	}
+	return text;
 }
 
 /* Heads end on one line, whatever lines they begin on. */

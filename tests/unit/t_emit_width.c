@@ -72,6 +72,19 @@ TEST(nothing_is_wider_than_the_screen)
 		}
 }
 
+/* "12.3 s" does not become "12.3" above "s". */
+TEST(a_head_keeps_a_figure_and_its_unit_together)
+{
+	for (int width = 30; width <= 120; width++) {
+		struct tare_str out = { 0 };
+
+		show(&out, TARE_SHAPE_TREE, width, true);
+		CHECK_INT(strstr(tare_str_text(&out), "12.3 s") != NULL,
+			  strstr(tare_str_text(&out), "PEAK") != NULL);
+		tare_str_free(&out);
+	}
+}
+
 TEST(a_wide_screen_shows_all_of_it)
 {
 	struct tare_str out = { 0 };
