@@ -4,6 +4,7 @@
 #include "cmd/format.h"
 #include "cmd/fit_print.h"
 #include "cmd/fit_source.h"
+#include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
 #include <stdio.h>
@@ -124,6 +125,7 @@ static void show_one(const struct options *o, const struct tare_forecast *f,
 	struct tare_emit e;
 
 	tare_emit_begin(&e, o->chosen, out);
+	e.style = tare_terminal_style(stdout);
 	tare_emit_uint(&e, "tare", 1);
 	if (f->count == 1) {
 		tare_fit_print(&e, &f->parts[0].problem, &f->parts[0].fitted);
@@ -158,6 +160,7 @@ static int show_all(const struct options *o, struct tare_series_list *list,
 	}
 	if (!rc) {
 		tare_emit_begin(&e, o->chosen, out);
+		e.style = tare_terminal_style(stdout);
 		tare_emit_uint(&e, "tare", 1);
 		tare_fit_print_parts(&e, &all);
 		for (size_t i = 0; i < all.count && has_terms(&e); i++)

@@ -155,23 +155,58 @@ static const struct tare_column part_columns[] = {
 	TARE_COLUMN(part, law, NULL, "LAW", TEXT),
 };
 
+static struct part part_of(const struct tare_forecast_part *part)
+{
+	struct part row = { .name = part->name,
+			    .cells = part->problem.data.row_count,
+			    .error = part->fitted.mean_error };
+	struct tare_fit_report report;
+
+	tare_fit_report_make(&part->problem, &part->fitted, &report);
+	short_law(&part->fitted, &report, &row.law);
+	tare_fit_report_free(&report);
+	return row;
+}
+
+/* Is the table wider than the screen? A law that is cut is none. */
+static bool is_too_wide(const struct tare_emit *e, const struct part *rows, size_t count)
+{
+	enum { FIGURES = 18 }; /* columns of cells and errors */
+	size_t name = 0, law = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t n = tare_str_columns(rows[i].name);
+		size_t l = tare_str_columns(tare_str_text(&rows[i].law));
+
+		name = n > name ? n : name;
+		law = l > law ? l : law;
+	}
+	return e->style.is_screen && name + FIGURES + law > (size_t)e->style.width;
+}
+
 static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 {
-	tare_emit_table(e, NULL, NULL, TARE_COLUMNS(part_columns));
-	for (size_t i = 0; i < f->count; i++) {
-		const struct tare_forecast_part *part = &f->parts[i];
-		struct tare_fit_report report;
-		struct part row = { .name = part->name,
-				    .cells = part->problem.data.row_count,
-				    .error = part->fitted.mean_error };
+	struct part *rows = tare_xcalloc(f->count + 1, sizeof(*rows));
+	bool is_list;
 
-		tare_fit_report_make(&part->problem, &part->fitted, &report);
-		short_law(&part->fitted, &report, &row.law);
-		tare_emit_add(e, &row);
-		tare_str_free(&row.law);
-		tare_fit_report_free(&report);
+	for (size_t i = 0; i < f->count; i++)
+		rows[i] = part_of(&f->parts[i]);
+	is_list = is_too_wide(e, rows, f->count);
+	if (!is_list)
+		tare_emit_table(e, NULL, NULL, TARE_COLUMNS(part_columns));
+	for (size_t i = 0; i < f->count; i++) {
+		if (is_list)
+			tare_emit_note(e, "%s = %s (%llu cells, %.1f %% off)", rows[i].name,
+				       tare_str_text(&rows[i].law),
+				       (unsigned long long)rows[i].cells, 100 * rows[i].error);
+		else
+			tare_emit_add(e, &rows[i]);
 	}
-	tare_emit_table_end(e);
+	if (!is_list)
+		tare_emit_table_end(e);
+	for (size_t i = 0; i < f->count; i++)
+		tare_str_free(&rows[i].law);
+	free(rows);
 }
 
 void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
@@ -297,11 +332,14 @@ static size_t columns_of(struct tare_column *columns, const struct tare_table *c
 		columns[used++] = column_of(cells->columns[c], NULL, c, is_numeric(cells, c));
 	}
 	for (size_t i = 0; i < 3; i++) {
-		columns[used++] = column_of(NULL, ours[i], n + i, false);
+		columns[used] = column_of(NULL, ours[i], n + i, false);
+		columns[used].is_main = columns[used].is_whole = true;
+		used++;
 		columns[used++] = column_of(ours[i], NULL, n + i, true);
 	}
-	columns[used++] = column_of(is_json ? "assumes" : NULL, "", n + 3, false);
-	return used;
+	columns[used] = column_of(is_json ? "assumes" : NULL, "", n + 3, false);
+	columns[used].is_quiet = true;
+	return used + 1;
 }
 
 void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,

@@ -5,6 +5,7 @@
 #include "cmd/fit_source.h"
 #include "cmd/plan_print.h"
 #include "cmd/profiles.h"
+#include "cmd/terminal.h"
 #include "cmd/write_file.h"
 #include "fit/fit_report.h"
 #include "witness/cgroup.h"
@@ -216,6 +217,7 @@ static int plan_source(const struct options *o, struct tare_fit_source *source,
 		rc = tare_plan_make(ask, &plan, err);
 	if (!rc) {
 		tare_emit_begin(&e, format, out);
+		e.style = tare_terminal_style(stdout);
 		tare_plan_print(&e, &plan, &card, ask->fit.target, expr, ask->list);
 		tare_emit_end(&e);
 		*code = plan.best >= 0 ? TARE_EXIT_OK : TARE_EXIT_NO_FIT;

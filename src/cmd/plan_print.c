@@ -102,7 +102,7 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 	if (has_account) {
 		tare_str_cut(&s, 0);
 		mib(&s, most);
-		tare_emit_note(e, "  most of it: %s, %s", tare_str_text(&account),
+		tare_emit_note(e, "  the largest part: %s, %s", tare_str_text(&account),
 			       tare_str_text(&s));
 	}
 	tare_str_free(&s);

@@ -45,7 +45,9 @@ def the_cpu_is_the_device(box):
     check_equal([c["left_bytes"] for c in cells], [row[5] - row[4] for row in devices])
 
     laws = box.tare("fit", "t.db")
-    check_says(laws.out, "2 MiB × mib", "resident")
+    check_says(laws.out, "2 MiB × mib", "resident", "WHAT", "LAW")
+    narrow = box.tare("fit", "t.db", env={"COLUMNS": "40", "LC_ALL": "C.UTF-8"}).out
+    check("need = 2 MiB × mib" in narrow and max(map(len, narrow.splitlines())) <= 40, narrow)
     with open(box.path("more.csv"), "w", encoding="utf-8") as file:
         file.write("mib\n40\n")
     found = json.loads(box.tare("fit", "t.db", "--target", "need", "--predict", "more.csv", "--json").out)

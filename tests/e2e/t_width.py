@@ -40,6 +40,23 @@ def every_report(box):
 
 
 @case
+def laws_and_plans(box):
+    table = os.path.join(ROOT, "tests", "data", "cudagraph_footprint.csv")
+    ask = [table, "--target", "mib", "--params", "bs,max_iter", "--where", "series=bs", "--where", "quantity=force_graph"]
+    with open(box.path("cells.csv"), "w", encoding="utf-8") as out:
+        out.write("bs,max_iter\n9,200\n1,900\n")
+    with open(box.path("runs.csv"), "w", encoding="utf-8") as out:
+        out.write("batch,mib\n1,100\n2,200\n4,400\n8,800\n")
+    plan = ["plan", "runs.csv", "--target", "mib", "--params", "batch", "--vram", "1GiB"]
+    for words in (["fit"] + ask, ["fit"] + ask + ["--predict", "cells.csv"], plan):
+        for width in WIDTHS:
+            done = box.tare(*words, env=dict(UTF8, COLUMNS=str(width)))
+            check_equal(done.code, 0, done)
+            check_width(done.out, width, words)
+            check("cells.csv" not in words or "predicted" in done.out, done)
+
+
+@case
 def a_pipe_has_whole_tables(box):
     box.record(fixture("e2e_alloc"))
     plain = box.tare("report", "rec.tare", env=UTF8).out
