@@ -45,65 +45,6 @@ TEST(screen_of_a_training_run)
 	check_screen("train.ascii.txt", both, 2, &plain);
 }
 
-/* Indices of words: 4 KiB of them say nothing of how large a batch is. */
-TEST(a_multiple_of_next_to_no_input_is_not_told)
-{
-	struct tare_ledger ledger = *sample_train_peak();
-	struct tare_training training = ledger.trainings[0];
-	const struct tare_ledger *one[] = { &ledger };
-	struct tare_str out = { 0 };
-
-	ledger.trainings = &training;
-	ledger.training_nr = 1;
-	ledger_text(&out, one, 1, &terminal);
-	CHECK(strstr(tare_str_text(&out), "× its input"));
-	tare_str_free(&out);
-	training.most[TARE_CATEGORY_INPUT].bytes = 4096;
-	ledger_text(&out, one, 1, &terminal);
-	CHECK(strstr(tare_str_text(&out), "of the batch"));
-	CHECK(!strstr(tare_str_text(&out), "its input"));
-	tare_str_free(&out);
-}
-
-/* What was there before the first step and stays may be all of the data. */
-TEST(no_multiple_is_told_of_what_is_no_batch)
-{
-	struct tare_ledger ledger = *sample_train_peak();
-	struct tare_training training = ledger.trainings[0];
-	const struct tare_ledger *one[] = { &ledger };
-	struct tare_str out = { 0 };
-
-	ledger.trainings = &training;
-	ledger.training_nr = 1;
-	training.fed_bytes = training.most[TARE_CATEGORY_INPUT].bytes / 2;
-	ledger_text(&out, one, 1, &terminal);
-	CHECK(strstr(tare_str_text(&out), "of the batch, or of data"));
-	CHECK(!strstr(tare_str_text(&out), "its input"));
-	tare_str_free(&out);
-}
-
-/* `peak:host` is when all processes together had most; one of them may have had more in its steps. */
-TEST(a_moment_of_all_processes_is_called_so)
-{
-	struct tare_ledger ledger = *sample_train_peak();
-	struct tare_training training = ledger.trainings[0];
-	const struct tare_ledger *one[] = { &ledger };
-	struct tare_str out = { 0 };
-
-	ledger.trainings = &training;
-	ledger.training_nr = 1;
-	training.device = -1;
-	training.first.figures[TARE_TRAINING_LIVE] = INT64_C(2926) << 20;
-	training.steady.figures[TARE_TRAINING_LIVE] = INT64_C(2926) << 20;
-	ledger_text(&out, one, 1, &terminal);
-	CHECK(!strstr(tare_str_text(&out), "all processes together"));
-	tare_str_free(&out);
-	training.steady.figures[TARE_TRAINING_LIVE] = INT64_C(2999) << 20;
-	ledger_text(&out, one, 1, &terminal);
-	CHECK(strstr(tare_str_text(&out), "all processes together"));
-	tare_str_free(&out);
-}
-
 /* What counts mean stands in the first row that has them, or below where a screen has no room for that. */
 TEST(counts_are_told_on_any_screen)
 {
