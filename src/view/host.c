@@ -280,31 +280,48 @@ static void add_kinds(struct tare_sheet *s, const struct process *p, const struc
 	tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
 }
 
-/* A row for each category; categories that are tiny beside the others share a row. */
+/* The most that is for it at any of the instants. */
+static int64_t most_of(const struct process *p, size_t instants, enum tare_category category)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < instants; i++) {
+		const struct tare_category_sum *sum = sum_of(p->columns[i], category);
+
+		most = sum && sum->bytes > most ? sum->bytes : most;
+	}
+	return most;
+}
+
+static void add_category(struct tare_sheet *s, const struct process *p, enum tare_category category)
+{
+	struct kinds one = { .count = 1 };
+
+	one.is_in[category] = true;
+	tare_str_add(&s->row->label, tare_category_name(category));
+	add_kinds(s, p, &one);
+}
+
+/* A row for each category; several that are tiny beside the others share a row. */
 static void add_categories(struct tare_sheet *s, const struct process *p)
 {
 	int64_t tiny = p->most / 200 > LEAST ? p->most / 200 : LEAST;
 	struct kinds small = { 0 };
+	int large = 0;
 
 	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
-		struct kinds one = { .count = 1 };
-		int64_t most = 0;
+		int64_t most = most_of(p, s->cell_nr, (enum tare_category)c);
 
-		one.is_in[c] = true;
-		for (size_t i = 0; i < s->cell_nr; i++) {
-			const struct tare_category_sum *sum =
-				sum_of(p->columns[i], (enum tare_category)c);
-
-			most = sum && sum->bytes > most ? sum->bytes : most;
-		}
-		if (most >= tiny) {
-			tare_str_add(&s->row->label, tare_category_name((enum tare_category)c));
-			add_kinds(s, p, &one);
-		}
 		small.is_in[c] = most && most < tiny;
 		small.count += small.is_in[c];
+		large += most >= tiny;
 	}
-	if (!small.count)
+	if (small.count < 2 || !large)
+		tiny = 1;
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		if (most_of(p, s->cell_nr, (enum tare_category)c) >= tiny)
+			add_category(s, p, (enum tare_category)c);
+	if (!small.count || tiny == 1)
 		return;
 	tare_str_addf(&s->row->label, "%d smaller", small.count);
 	add_kinds(s, p, &small);

@@ -64,7 +64,8 @@ def steps_of_a_loop_without_modules(box):
     needs_torch()
     box.record([PYTHON, os.path.join(ROOT, "tests", "e2e", "python", "kept.py"), "by_hand", box.path("truth")], sim=None,
                env={"PYTHONDONTWRITEBYTECODE": "1"}, timeout=300)
-    _, training = report(box)
+    text, training = report(box)
+    check("1 smaller" not in text, "a row of one has its name", text)
     check_equal([(t["steps_by"], t["steps"]) for t in training], [("backward", 12)])
     check(0 < training[0]["first"]["ns"] < 10**9, "from its first step, not from the import", training)
 
