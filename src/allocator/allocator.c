@@ -2,8 +2,7 @@
 /* One allocator from begin to end: its streams, its pools, and what is put into it at the begin. */
 #include "allocator/allocator.h"
 
-#include "allocator/state.h"
-#include "base/array.h"
+#include "allocator/block.h"
 
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings
 				      const struct tare_alloc_driver *driver)
 {
 	struct tare_allocator *a = tare_xcalloc(1, sizeof(*a));
-	struct tare_cache_block none = { 0 };
+	struct tare_cache_block none = { .flags = TARE_CACHE_USED };
 
 	a->settings = *settings;
 	a->rules = *rules;

@@ -1,49 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks and segments: how they begin, are split, merge and end. */
-#include "allocator/state.h"
-
-#include "base/array.h"
-
-uint32_t tare_cache_block_new(struct tare_allocator *a, const struct tare_cache_block *block)
-{
-	uint32_t id = a->spare_block;
-
-	if (id) {
-		a->spare_block = a->blocks[id].next;
-	} else {
-		a->blocks = tare_array_reserve(a->blocks, &a->block_cap, a->block_count + 1,
-					       sizeof(*a->blocks));
-		id = (uint32_t)a->block_count++;
-	}
-	a->blocks[id] = *block;
-	return id;
-}
-
-void tare_cache_block_drop(struct tare_allocator *a, uint32_t id)
-{
-	a->blocks[id].next = a->spare_block;
-	a->blocks[id].flags = 0;
-	a->blocks[id].segment = 0;
-	a->spare_block = id;
-}
-
-uint32_t tare_cache_block_split(struct tare_allocator *a, uint32_t id, uint64_t size)
-{
-	struct tare_cache_block rest = a->blocks[id], *b;
-	uint32_t behind;
-
-	rest.address += size;
-	rest.size -= size;
-	rest.previous = id;
-	rest.asked = 0;
-	behind = tare_cache_block_new(a, &rest);
-	b = &a->blocks[id];
-	b->size = size;
-	b->next = behind;
-	if (rest.next)
-		a->blocks[rest.next].previous = behind;
-	return behind;
-}
+#include "allocator/block.h"
 
 uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
 				  uint64_t size)
@@ -60,54 +17,23 @@ uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_
 	return id;
 }
 
-void tare_cache_block_merge(struct tare_allocator *a, uint32_t id, uint32_t neighbour)
+static bool merges(const struct tare_allocator *a, uint32_t id, uint32_t neighbour)
 {
-	struct tare_cache_block *b = &a->blocks[id], *n = &a->blocks[neighbour];
-
-	tare_cache_block_remove(a, neighbour);
-	b->size += n->size;
-	if (b->previous == neighbour) {
-		b->address = n->address;
-		b->previous = n->previous;
-		if (b->previous)
-			a->blocks[b->previous].next = id;
-		else
-			a->segments[b->segment].first = id;
-	} else {
-		b->next = n->next;
-		if (b->next)
-			a->blocks[b->next].previous = id;
-	}
-	tare_cache_block_drop(a, neighbour);
+	return a->blocks[neighbour].flags == a->blocks[id].flags;
 }
 
-static bool merges(const struct tare_allocator *a, const struct tare_cache_block *b,
-		   uint32_t neighbour)
+static void merge(struct tare_allocator *a, uint32_t id, uint32_t neighbour)
 {
-	const struct tare_cache_block *n = &a->blocks[neighbour];
-
-	return neighbour && tare_cache_block_is_free(n) &&
-	       (b->flags & TARE_CACHE_UNMAPPED) == (n->flags & TARE_CACHE_UNMAPPED);
+	tare_cache_block_remove(a, neighbour);
+	tare_cache_block_join(a, id, neighbour);
 }
 
 void tare_cache_block_merge_free(struct tare_allocator *a, uint32_t id)
 {
-	struct tare_cache_block *b = &a->blocks[id];
-
-	if (merges(a, b, b->previous))
-		tare_cache_block_merge(a, id, b->previous);
-	if (merges(a, b, b->next))
-		tare_cache_block_merge(a, id, b->next);
-}
-
-/* What decides between free blocks of one size. */
-static uint64_t order_of(const struct tare_allocator *a, const struct tare_cache_block *b)
-{
-	const struct tare_cache_segment *segment = &a->segments[b->segment];
-
-	if (!a->rules.is_oldest_first)
-		return b->address;
-	return segment->serial << 32 | (b->address - segment->base) / TARE_ALLOC_MIN_BLOCK;
+	if (merges(a, id, a->blocks[id].previous))
+		merge(a, id, a->blocks[id].previous);
+	if (merges(a, id, a->blocks[id].next))
+		merge(a, id, a->blocks[id].next);
 }
 
 static struct tare_free_set *set_of(struct tare_cache_pool *pool, unsigned stream)
@@ -136,13 +62,11 @@ static size_t unmapped_at(const struct tare_allocator *a, const struct tare_cach
 void tare_cache_block_insert(struct tare_allocator *a, uint32_t id)
 {
 	struct tare_cache_block *b = &a->blocks[id];
-	struct tare_cache_segment *segment = &a->segments[b->segment];
-	struct tare_cache_pool *pool = tare_cache_pool_of(a, segment);
+	struct tare_cache_pool *pool = tare_cache_pool_of(a, &a->segments[b->segment]);
 	size_t at;
 
 	if (!(b->flags & TARE_CACHE_UNMAPPED)) {
-		b->since = pool->searches;
-		tare_free_set_add(set_of(pool, segment->stream), b->size, order_of(a, b), id);
+		tare_cache_block_enter(a, id);
 		return;
 	}
 	pool->unmapped = tare_array_reserve(pool->unmapped, &pool->unmapped_cap,
@@ -156,12 +80,11 @@ void tare_cache_block_insert(struct tare_allocator *a, uint32_t id)
 void tare_cache_block_remove(struct tare_allocator *a, uint32_t id)
 {
 	const struct tare_cache_block *b = &a->blocks[id];
-	const struct tare_cache_segment *segment = &a->segments[b->segment];
-	struct tare_cache_pool *pool = tare_cache_pool_of(a, segment);
+	struct tare_cache_pool *pool = tare_cache_pool_of(a, &a->segments[b->segment]);
 	size_t at;
 
 	if (!(b->flags & TARE_CACHE_UNMAPPED)) {
-		tare_free_set_remove(pool->sets[segment->stream], b->size, order_of(a, b));
+		tare_cache_block_leave(a, id);
 		return;
 	}
 	at = unmapped_at(a, pool, b->address);
@@ -193,6 +116,7 @@ uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cach
 
 	a->segments[at] = *segment;
 	a->segments[at].serial = a->serial++;
+	a->segments[at].set = set_of(&a->pools[segment->pool], segment->stream);
 	id = tare_cache_block_new(a, &block);
 	a->segments[at].first = id;
 	return id;

@@ -3,7 +3,7 @@
  * Expandable segments: addresses are reserved once, and memory is mapped and unmapped in pages. A block without memory
  * is a block with the flag UNMAPPED.
  */
-#include "allocator/state.h"
+#include "allocator/block.h"
 
 static uint64_t whole(uint64_t n, uint64_t step)
 {

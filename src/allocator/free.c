@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block that is given back: at once, or when the streams that use it are done. */
-#include "allocator/state.h"
+#include "allocator/block.h"
 
-#include "base/array.h"
+static inline void merge(struct tare_allocator *a, uint32_t id, uint32_t neighbour)
+{
+	if (a->blocks[neighbour].flags)
+		return;
+	tare_cache_block_leave(a, neighbour);
+	tare_cache_block_join(a, id, neighbour);
+}
 
-static void give_back(struct tare_allocator *a, uint32_t id)
+static inline void give_back(struct tare_allocator *a, uint32_t id)
 {
 	struct tare_cache_block *b = &a->blocks[id];
 
 	a->stats.active -= b->size;
 	b->flags = 0;
-	tare_cache_block_merge_free(a, id);
-	tare_cache_block_insert(a, id);
+	merge(a, id, b->previous);
+	merge(a, id, b->next);
+	tare_cache_block_enter(a, id);
 }
 
 void tare_alloc_free(struct tare_allocator *a, uint32_t id)

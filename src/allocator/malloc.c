@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request: from what is free, or from the driver; and what of the block it gets. */
-#include "allocator/state.h"
+#include "allocator/block.h"
 
 static struct tare_cache_pool *pool_for(struct tare_allocator *a, unsigned pool, uint64_t size)
 {
@@ -48,7 +48,7 @@ uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned st
 		return 0;
 	}
 	if (should_split(a, from, a->blocks[id].size, size))
-		tare_cache_block_insert(a, tare_cache_block_split(a, id, size));
+		tare_cache_block_enter(a, tare_cache_block_split(a, id, size));
 	use(a, id, asked);
 	return id;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes back to the driver: when memory runs out, and with empty_cache(). */
-#include "allocator/state.h"
-
-#include "base/array.h"
+#include "allocator/block.h"
 
 #include <stdlib.h>
 
@@ -33,6 +31,8 @@ bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool 
 	uint64_t key = size > a->settings.max_split ? size : a->settings.max_split, released = 0;
 	const struct tare_free_entry *e;
 	struct tare_free_at at;
+	uint32_t *ids = NULL;
+	size_t count = 0, cap = 0;
 
 	if (a->settings.max_split == UINT64_MAX || !set)
 		return false;
@@ -46,11 +46,15 @@ bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool 
 		e = tare_free_set_at(set, at);
 		if (e->size < a->settings.max_split)
 			break;
-		if (is_releasable(a, e->block)) {
-			released += e->size;
-			tare_alloc_release_block(a, e->block);
-		}
+		if (!is_releasable(a, e->block))
+			continue;
+		released += e->size;
+		ids = tare_array_reserve(ids, &cap, count + 1, sizeof(*ids));
+		ids[count++] = e->block;
 	}
+	for (size_t i = 0; i < count; i++)
+		tare_alloc_release_block(a, ids[i]);
+	free(ids);
 	return released >= key;
 }
 

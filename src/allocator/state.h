@@ -5,7 +5,10 @@
 #include "allocator/allocator.h"
 #include "allocator/free_set.h"
 
-/* What the files of this folder share; nobody else includes it. Numbers of 0 mean none. */
+/*
+ * What the files of this folder share; nobody else includes it. Numbers of 0 mean none: block 0 is taken for one in use, so that nothing
+ * merges with it.
+ */
 enum tare_cache_block_flag {
 	TARE_CACHE_USED = 1,
 	TARE_CACHE_PENDING = 2,  /* freed, and not completed */
@@ -23,8 +26,9 @@ struct tare_cache_block {
 
 struct tare_cache_segment {
 	uint64_t base, size;
-	uint64_t serial; /* how many there were before it */
-	uint32_t first;  /* its first block; 0: it is gone */
+	uint64_t serial;           /* how many there were before it */
+	uint32_t first;            /* its first block; 0: it is gone */
+	struct tare_free_set *set; /* of its pool and stream */
 	uint16_t pool, stream;
 	bool is_expandable;
 	uint64_t page;  /* of an expandable one */
@@ -97,15 +101,10 @@ static inline bool tare_cache_pool_is_expandable(const struct tare_allocator *a,
 uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
 				 size_t *count);
 /* block.c */
-uint32_t tare_cache_block_new(struct tare_allocator *a, const struct tare_cache_block *block);
-void tare_cache_block_drop(struct tare_allocator *a, uint32_t id);
-/* A new block behind `id`, which is shortened to `size`; its number. Neither enters or leaves a set. */
-uint32_t tare_cache_block_split(struct tare_allocator *a, uint32_t id, uint64_t size);
 /* Out of a set goes the part of `id` that begins at `address`, which becomes a block of its own; its number. The rest stays. */
 uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
 				  uint64_t size);
-/* `id` takes in a neighbour, which was in the set that its flags say. */
-void tare_cache_block_merge(struct tare_allocator *a, uint32_t id, uint32_t neighbour);
+/* A free block, in no set, takes in its neighbours that are free and have memory, or have none, as it does. */
 void tare_cache_block_merge_free(struct tare_allocator *a, uint32_t id);
 /* Into and out of the free blocks, or of those without memory, of its pool. */
 void tare_cache_block_insert(struct tare_allocator *a, uint32_t id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests and frees a second of src/allocator, on one core: blocks of mixed sizes, of which some hundreds are in use. The driver
- * costs nothing.
+ * Requests and frees a second of src/allocator, on one core: blocks of mixed sizes, of which some hundreds are in use, or some
+ * thousands. The driver costs nothing.
  */
 #include "allocator/allocator.h"
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LIVE  512
+#define FEW   512
+#define MANY  8192
 #define STEPS 20000000u
 
 static bool on_alloc(void *arg, uint64_t size, uint64_t *address)
@@ -54,7 +55,8 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void measure(const char *conf)
+/* `places` is a power of two: half of them have a block, on average. */
+static void measure(const char *conf, unsigned places)
 {
 	uint64_t next = 1ull << 40, dice = 88172645463325252ull;
 	struct tare_alloc_driver driver = { .arg = &next,
@@ -66,7 +68,7 @@ static void measure(const char *conf)
 	struct tare_alloc_settings settings;
 	struct tare_alloc_rules rules;
 	struct tare_allocator *a;
-	uint32_t live[LIVE] = { 0 };
+	uint32_t *live = calloc(places, sizeof(*live));
 	uint64_t *sizes = malloc(4096 * sizeof(*sizes));
 	double begin;
 
@@ -87,26 +89,30 @@ static void measure(const char *conf)
 		uint32_t at;
 
 		dice = dice * 6364136223846793005ull + 1442695040888963407ull;
-		at = (uint32_t)(dice >> 55);
+		at = (uint32_t)(dice >> 32) & (places - 1);
 		if (live[at]) {
 			tare_alloc_free(a, live[at]);
 			live[at] = 0;
 		} else {
-			live[at] = tare_alloc_malloc(a, sizes[dice >> 40 & 4095], 0, 0);
+			live[at] = tare_alloc_malloc(a, sizes[dice >> 50 & 4095], 0, 0);
 		}
 	}
-	printf("%-28s %6.1f million operations a second, %.0f MiB reserved\n",
-	       *conf ? conf : "(none)", STEPS / (now() - begin) / 1e6,
+	printf("%-28s %5u blocks %6.1f million operations a second, %.0f MiB reserved\n",
+	       *conf ? conf : "(none)", places / 2, STEPS / (now() - begin) / 1e6,
 	       (double)tare_alloc_stats(a)->reserved / 1048576);
 	tare_alloc_delete(a);
 	free(sizes);
+	free(live);
 }
 
 int main(void)
 {
-	measure("");
-	measure("expandable_segments:True");
-	measure("max_split_size_mb:64");
-	measure("roundup_power2_divisions:8");
+	static const char *const confs[] = { "", "expandable_segments:True", "max_split_size_mb:64",
+					     "roundup_power2_divisions:8" };
+
+	for (size_t i = 0; i < sizeof(confs) / sizeof(confs[0]); i++) {
+		measure(confs[i], FEW);
+		measure(confs[i], MANY);
+	}
 	return 0;
 }

@@ -320,6 +320,42 @@ TEST(blocks_of_max_split_size_stay_whole)
 	end(w);
 }
 
+TEST(large_blocks_go_back_until_there_is_enough)
+{
+	struct world *w = world("max_split_size_mb:100", "2.11", 500 * MIB);
+	uint32_t a = ask(w, 148 * MIB), b = ask(w, 150 * MIB), c = ask(w, 120 * MIB);
+
+	give(w, b);
+	give(w, a);
+	give(w, c);
+	CHECK(ask(w, 400 * MIB));
+	check_calls(w, "a0 148; a148 150; a298 120; f148 150; f0 148; f298 120; a418 400");
+	CHECK_INT(tare_alloc_stats(w->a)->retries, 0);
+	end(w);
+}
+
+TEST(of_many_equal_blocks_the_lowest_is_taken)
+{
+	enum { COUNT = 5000, STRIDE = 1237 };
+	struct world *w = world("", "2.11", UINT64_MAX);
+	uint32_t *blocks = calloc(2 * COUNT, sizeof(*blocks));
+
+	for (int i = 0; i < 2 * COUNT; i++)
+		blocks[i] = tare_alloc_malloc(w->a, 512 + (i / 2) % 3 * 512, 0, 0);
+	for (int i = 0; i < COUNT; i++)
+		tare_alloc_free(w->a, blocks[2 * (i * STRIDE % COUNT)]);
+	CHECK(!tare_alloc_check(w->a));
+	for (int i = 0; i < COUNT; i += 3) {
+		uint32_t block = tare_alloc_malloc(w->a, 512, 0, 0);
+
+		/* What is behind it in its segment is in use, so it has not moved. */
+		check_block(w, block, tare_alloc_address(w->a, blocks[2 * i + 1]) - 512, 512);
+	}
+	CHECK(!tare_alloc_check(w->a));
+	free(blocks);
+	end(w);
+}
+
 TEST(expandable_segments_grow_and_shrink_by_pages)
 {
 	struct world *w = world("expandable_segments:True", "2.11", UINT64_MAX);
