@@ -42,6 +42,25 @@ void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segmen
 	insert(r, lower(r, segment->address), segment);
 }
 
+static bool is_one(const struct tare_trace_segment *a, const struct tare_trace_segment *b)
+{
+	return a->is_expandable && b->is_expandable && a->pool == b->pool &&
+	       a->address + a->size == b->address;
+}
+
+void tare_ranges_join(struct tare_trace_ranges *r, uint64_t address)
+{
+	struct tare_trace_segment *at = tare_ranges_find(r, address);
+	size_t i = at ? (size_t)(at - r->items) : r->count;
+
+	for (int side = 0; side<2; side++, i -= i> 0)
+		if (i + 1 < r->count && is_one(&r->items[i], &r->items[i + 1])) {
+			r->items[i].size += r->items[i + 1].size;
+			memmove(&r->items[i + 1], &r->items[i + 2],
+				(--r->count - i - 1) * sizeof(*r->items));
+		}
+}
+
 bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size,
 		     struct tare_trace_segment *out)
 {

@@ -49,6 +49,7 @@ static void take_back(struct tare_trace *t, struct tare_trace_device *d,
 				d->contradictions++;
 			else
 				tare_ranges_add(r, &segment);
+			tare_ranges_join(r, segment.address);
 			break;
 		default:
 			break;
@@ -191,8 +192,10 @@ static void find_pools(struct tare_trace *t, struct tare_trace_device *d)
 		case TARE_TRACE_SEGMENT_ALLOC:
 		case TARE_TRACE_MAP:
 			segment.size = tare_trace_size(e);
+			segment.is_expandable = tare_trace_kind(e) == TARE_TRACE_MAP;
 			if (!tare_ranges_find(&r, segment.address))
 				tare_ranges_add(&r, &segment);
+			tare_ranges_join(&r, segment.address);
 			break;
 		case TARE_TRACE_SEGMENT_FREE:
 		case TARE_TRACE_UNMAP:

@@ -143,6 +143,8 @@ struct tare_trace_ranges {
 
 struct tare_trace_segment *tare_ranges_find(const struct tare_trace_ranges *r, uint64_t address);
 void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segment *segment);
+/* What lies side by side in one expandable segment with what is at `address` becomes one, as a snapshot has it. */
+void tare_ranges_join(struct tare_trace_ranges *r, uint64_t address);
 /* A part of one, or the whole; false: it was not all there. `out` may be NULL: what it was a part of. */
 bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size,
 		     struct tare_trace_segment *out);

@@ -73,6 +73,45 @@ def pools_that_are_gone_are_found(box):
 
 
 @case
+def pages_that_went_one_by_one_may_come_back_at_once(box):
+    """Expandable: two stretches of pages are unmapped in turn, and mapped again by one call, which spans both."""
+    base = 0x7F0000000000
+    live, trace = {}, []
+
+    def say(action, at, size):
+        trace.append({"action": action, "addr": base + at * MIB, "size": size * MIB, "stream": 0})
+
+    def free(at):
+        for action in ("free_requested", "free_completed"):
+            say(action, at, live[at])
+        del live[at]
+
+    for mapped, at, size in (((0, 40), 0, 30), (None, 30, 10), ((40, 20), 40, 20)):
+        if mapped:
+            say("segment_map", *mapped)
+        live[at] = size
+        say("alloc", at, size)
+    free(0)
+    say("segment_unmap", 0, 20)
+    free(30)
+    say("segment_unmap", 20, 20)
+    say("segment_map", 0, 40)
+    live[0] = 40
+    say("alloc", 0, 40)
+    blocks = [{"address": base + at * MIB, "size": live[at] * MIB, "requested_size": live[at] * MIB, "state": "active_allocated",
+               "frames": []} for at in sorted(live)]
+    snapshot = {"segments": [{"device": 0, "address": base, "total_size": 60 * MIB, "stream": 0, "segment_type": "large",
+                              "segment_pool_id": (0, 0), "is_expandable": True, "frames": [], "blocks": blocks}],
+                "device_traces": [trace], "allocator_settings": {
+                    "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "expandable_segments": True, "max_split_size": -1,
+                    "garbage_collection_threshold": 0.0}}
+    got = whatif(box, write(box, pickle.dumps(snapshot)))
+    check_equal((got["mismatches"], got["complete"]), (0, True), got)
+    check_equal(figures(got), (60 * MIB,) * 4)
+    check_equal((got["driver_allocs"], got["driver_frees"]), (3, 2))
+
+
+@case
 def every_protocol_says_the_same(box):
     a = Allocator()
     course(a, 300, 1)
