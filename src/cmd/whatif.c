@@ -4,6 +4,7 @@
 #include "cmd/whatif_print.h"
 #include "cmd/whatif_recording.h"
 #include "cmd/write_file.h"
+#include "import/import.h"
 #include "replay/whatif.h"
 #include "trace/recording.h"
 
@@ -89,6 +90,15 @@ static void try_less(struct tare_whatif *w, const char *path, const struct tare_
 	tare_whatif_close(&other);
 }
 
+static int open_snapshot(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
+			 struct tare_err *err)
+{
+	struct tare_trace trace;
+	int rc = tare_import_trace(&trace, path, err);
+
+	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
+}
+
 /* A recording is a folder. */
 static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 		    struct tare_err *err)
@@ -98,7 +108,7 @@ static int open_any(struct tare_whatif *w, const char *path, const struct tare_w
 	int rc;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-		return tare_whatif_open(w, path, ask, err);
+		return open_snapshot(w, path, ask, err);
 	rc = open_recording(w, path, &as_told, ask, err);
 	if (!rc)
 		try_less(w, path, ask);

@@ -52,6 +52,10 @@ int tare_import_run(struct tare_import *import, const char *folder, struct tare_
 		    struct tare_err *err);
 void tare_import_close(struct tare_import *import);
 
+/* A memory snapshot of PyTorch as what its allocator was asked for: of a file, packed or not, or "-". */
+struct tare_trace;
+int tare_import_trace(struct tare_trace *trace, const char *path, struct tare_err *err);
+
 const char *tare_import_name(enum tare_import_kind kind);
 const char *tare_import_what(enum tare_import_kind kind);
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "import/import_reader.h"
+#include "import/in.h"
 #include "import/snapshot_records.h"
 #include "replay/whatif.h"
 
@@ -26,23 +27,58 @@ static int64_t read_on(void *arg, void *bytes, size_t size)
 	return n < 0 ? -EIO : n;
 }
 
-static int load(struct tare_import_job *job, struct tare_whatif *w, struct tare_err *err)
+static int load_trace(struct tare_trace *trace, struct tare_import_in *in,
+		      enum tare_trace_keep keep, struct tare_err *err)
 {
-	struct source source = { .in = job->in };
-	struct tare_trace trace;
-	int rc = tare_trace_load_from(&trace,
+	struct source source = { .in = in };
+	int rc = tare_trace_load_from(trace,
 				      &(struct tare_snapshot_source){ .arg = &source,
 								      .read = read_on },
-				      TARE_TRACE_KEEP_ALL, err);
+				      keep, err);
 
-	if (source.err.code) {
+	if (source.err.code)
 		*err = source.err;
-		return err->code;
-	}
-	if (!rc)
-		rc = tare_whatif_of(w, &trace, &(struct tare_whatif_ask){ 0 }, err);
+	else if (rc)
+		tare_err_prefix(
+			err, "%s%s", tare_import_in_path(in),
+			tare_import_in_is_cut(in)
+				? ": what is packed in it, by gzip or zstd, is cut off or damaged"
+				: "");
+	return rc;
+}
+
+static int load(struct tare_import_job *job, struct tare_whatif *w, struct tare_err *err)
+{
+	struct tare_trace trace;
+	int rc = load_trace(&trace, job->in, TARE_TRACE_KEEP_ALL, err);
+
+	if (rc)
+		return rc;
+	rc = tare_whatif_of(w, &trace, &(struct tare_whatif_ask){ 0 }, err);
 	if (rc)
 		tare_err_prefix(err, "%s", tare_import_in_path(job->in));
+	return rc;
+}
+
+int tare_import_trace(struct tare_trace *trace, const char *path, struct tare_err *err)
+{
+	struct tare_import_in *in;
+	const char *head;
+	size_t size;
+	int rc = tare_import_in_open(&in, path, err);
+
+	if (rc)
+		return rc;
+	head = tare_import_in_head(in, &size);
+	if (tare_import_is_kineto(head, size) || tare_import_is_memory_timeline(head, size))
+		rc = tare_err_set(
+			err, TARE_E_UNSUPPORTED,
+			"%s: is of torch.profiler, which does not say what the allocator asked of the driver: "
+			"torch.cuda.memory._dump_snapshot() writes what can be replayed",
+			tare_import_in_path(in));
+	else
+		rc = load_trace(trace, in, TARE_TRACE_KEEP_ORDER, err);
+	tare_import_in_close(in);
 	return rc;
 }
 

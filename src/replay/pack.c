@@ -276,14 +276,6 @@ int tare_trace_end(struct tare_trace *t, int rc)
 	return rc;
 }
 
-int tare_trace_load(struct tare_trace *t, const char *path, struct tare_err *err)
-{
-	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
-
-	tare_trace_begin(t);
-	return tare_trace_end(t, tare_snapshot_read(t->snapshot, path, &sink, err));
-}
-
 int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
 			 enum tare_trace_keep keep, struct tare_err *err)
 {

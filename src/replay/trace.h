@@ -119,7 +119,6 @@ struct tare_trace {
 /* Of a recording the number of a device is process × this + GPU. */
 #define TARE_TRACE_DEVICES 64
 
-int tare_trace_load(struct tare_trace *t, const char *path, struct tare_err *err);
 int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
 			 enum tare_trace_keep keep, struct tare_err *err);
 int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size,

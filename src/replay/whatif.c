@@ -186,15 +186,6 @@ int tare_whatif_case(const struct tare_whatif *w, const char *conf,
 	return 0;
 }
 
-int tare_whatif_open(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
-		     struct tare_err *err)
-{
-	struct tare_trace trace;
-	int rc = tare_trace_load(&trace, path, err);
-
-	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
-}
-
 int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace,
 		   const struct tare_whatif_ask *ask, struct tare_err *err)
 {

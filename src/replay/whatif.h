@@ -36,13 +36,11 @@ struct tare_whatif {
 	struct tare_whatif_case asked;
 };
 
-int tare_whatif_open(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
-		     struct tare_err *err);
-/* The same of a trace, which it takes, whatever it returns. */
+/* Takes the trace, whatever it returns. */
 int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace,
 		   const struct tare_whatif_ask *ask, struct tare_err *err);
 void tare_whatif_close(struct tare_whatif *w);
-/* One more case, after tare_whatif_open. */
+/* One more case, after tare_whatif_of. */
 int tare_whatif_case(const struct tare_whatif *w, const char *conf,
 		     const struct tare_whatif_ask *ask, struct tare_whatif_case *out,
 		     struct tare_err *err);

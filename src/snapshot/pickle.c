@@ -378,10 +378,6 @@ static int check_begin(struct tare_snapshot *s)
 	if (!tare_input_has(&s->in, 1))
 		return s->in.failure ? tare_pickle_too_short(s)
 				     : tare_pickle_fail(s, TARE_E_EMPTY, "the file is empty");
-	if (tare_input_has(&s->in, 2) && s->in.at[0] == 0x1f && s->in.at[1] == 0x8b)
-		return tare_pickle_fail(
-			s, TARE_E_FORMAT,
-			"this is compressed by gzip; decompress it first: gunzip FILE");
 	if (tare_input_has(&s->in, 2) && s->in.at[0] == 'P' && s->in.at[1] == 'K')
 		return tare_pickle_fail(s, TARE_E_FORMAT,
 					"this is a zip file; unpack it first: unzip FILE");

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "snapshot/snapshot.h"
 
-#include "base/file.h"
 #include "base/xalloc.h"
 #include "snapshot/pickle.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct tare_snapshot *tare_snapshot_new(void)
 {
@@ -65,28 +63,6 @@ int tare_snapshot_read_from(struct tare_snapshot *s, const struct tare_snapshot_
 {
 	tare_input_open(&s->in, source);
 	return read_input(s, sink, err);
-}
-
-static int64_t read_file(void *arg, void *bytes, size_t size)
-{
-	return tare_file_read_some(*(const int *)arg, bytes, size);
-}
-
-int tare_snapshot_read(struct tare_snapshot *s, const char *path,
-		       const struct tare_snapshot_sink *sink, struct tare_err *err)
-{
-	int fd = tare_file_open(path, err), rc;
-
-	if (fd < 0)
-		return fd;
-	rc = tare_snapshot_read_from(s,
-				     &(struct tare_snapshot_source){ .arg = &fd,
-								     .read = read_file },
-				     sink, err);
-	close(fd);
-	if (rc)
-		tare_err_prefix(err, "%s", path);
-	return rc;
 }
 
 int tare_snapshot_read_bytes(struct tare_snapshot *s, const void *bytes, size_t size,

@@ -16,7 +16,7 @@
  *     struct tare_snapshot *s = tare_snapshot_new();
  *     struct tare_snapshot_sink sink = { .arg = …, .event = on_event };
  *
- *     rc = tare_snapshot_read(s, "snapshot.pickle", &sink, &err);
+ *     rc = tare_snapshot_read_from(s, &source, &sink, &err);
  *     … tare_snapshot_text(s, id) …
  *     tare_snapshot_delete(s);
  *
@@ -122,8 +122,6 @@ struct tare_snapshot_source {
 
 struct tare_snapshot *tare_snapshot_new(void);
 void tare_snapshot_delete(struct tare_snapshot *s);
-int tare_snapshot_read(struct tare_snapshot *s, const char *path,
-		       const struct tare_snapshot_sink *sink, struct tare_err *err);
 int tare_snapshot_read_from(struct tare_snapshot *s, const struct tare_snapshot_source *source,
 			    const struct tare_snapshot_sink *sink, struct tare_err *err);
 int tare_snapshot_read_bytes(struct tare_snapshot *s, const void *bytes, size_t size,

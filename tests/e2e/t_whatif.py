@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare whatif: snapshots of a second model of the allocator, of every protocol, hostile ones, and those of real programs."""
 
+import gzip
 import json
 import os
 import pickle
@@ -118,6 +119,25 @@ def every_protocol_says_the_same(box):
     said = [whatif(box, write(box, pickle.dumps(a.snapshot(), protocol))) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
     check(all(s == said[0] for s in said), said)
     check_equal(said[0]["mismatches"], 0)
+
+
+@case
+def a_snapshot_may_be_packed_or_come_through_a_pipe(box):
+    needs_own_command()
+    a = Allocator()
+    course(a, 300, 1)
+    data = pickle.dumps(a.snapshot())
+    plain = whatif(box, write(box, data))
+    check_equal(whatif(box, write(box, gzip.compress(data), "s.pickle.gz")), plain)
+    done = subprocess.run(tare_argv("whatif", "-", "--json"), input=data, capture_output=True, timeout=60, check=False)
+    check_equal((done.returncode, json.loads(done.stdout)), (0, plain), done)
+    cut = box.tare("whatif", write(box, gzip.compress(data)[:-2000], "c.pickle.gz"))
+    check_equal(cut.code, 125, cut)
+    check_says(cut.err, "c.pickle.gz: what is packed in it", "ends in the middle")
+    for says, other in (("torch.profiler", b'{"schemaVersion": 1, "traceEvents": []}'),):
+        done = box.tare("whatif", write(box, other, "other"))
+        check_equal(done.code, 125, done)
+        check_says(done.err, "other: ", says)
 
 
 @case
