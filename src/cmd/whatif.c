@@ -10,6 +10,9 @@
 
 #include <sys/stat.h>
 
+/* Of less than a segment somebody forgot the unit. */
+#define VRAM_MIN TARE_ALLOC_SMALL_SEGMENT
+
 struct options {
 	const char *conf, *version;
 	uint64_t vram, used;
@@ -115,6 +118,24 @@ static int open_any(struct tare_whatif *w, const char *path, const struct tare_w
 	return rc;
 }
 
+static int check_sizes(const struct options *o, struct tare_err *err)
+{
+	if (o->used && !o->vram)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"whatif: --used is what is taken of --vram, which is not given");
+	if (o->vram && o->vram < VRAM_MIN)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"whatif: --vram %llu is so many bytes, and no segment fits into them; "
+			"units are MiB and GiB: --vram %lluGiB",
+			(unsigned long long)o->vram, (unsigned long long)o->vram);
+	if (o->used && o->used >= o->vram)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "whatif: --used is what is taken of --vram, and must be less");
+	return 0;
+}
+
 static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code,
 		  struct tare_err *err)
 {
@@ -124,13 +145,17 @@ static int whatif(const char *path, const struct options *o, struct tare_str *ou
 	struct tare_emit e;
 	int rc = tare_format_choose(&o->format, "whatif", &format, err);
 
-	if (!rc && o->used && o->used >= o->vram)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "whatif: --used is what is taken of --vram, and must be less");
+	if (!rc)
+		rc = check_sizes(o, err);
 	if (!rc)
 		rc = open_any(&w, path, &ask, err);
 	if (rc)
 		return rc;
+	if (!w.trace.device_count) {
+		tare_whatif_close(&w);
+		return tare_err_set(err, TARE_E_EMPTY, "%s: the snapshot has no memory of any GPU",
+				    path);
+	}
 	tare_emit_begin(&e, format, out);
 	tare_whatif_print(&e, &w, &ask, o->best);
 	tare_emit_end(&e);

@@ -5,11 +5,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct row {
 	const char *settings;
 	uint64_t allocated, reserved, peak_allocated, peak_reserved, unused;
 	int64_t saved;
+	bool is_to_end; /* the program would have gone on to the end of the file */
 	uint64_t driver_allocs, driver_frees, ooms;
 	const char *end; /* NULL: it did not run out */
 };
@@ -21,7 +23,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, peak_allocated, "peak_allocated_bytes", "PEAK ALLOCATED", BYTES),
 	TARE_COLUMN(row, peak_reserved, "peak_reserved_bytes", "PEAK RESERVED", BYTES),
 	TARE_COLUMN(row, unused, "unused_at_peak_bytes", "UNUSED THEN", BYTES),
-	TARE_COLUMN(row, saved, "saved_bytes", "LESS", BYTES),
+	TARE_COLUMN(row, saved, "saved_bytes", "LESS", BYTES, .when = TARE_WHEN(row, is_to_end)),
 	TARE_COLUMN(row, driver_allocs, "driver_allocs", "ALLOCS", COUNT),
 	TARE_COLUMN(row, driver_frees, "driver_frees", "FREES", COUNT),
 	TARE_COLUMN(row, ooms, "oom", NULL, COUNT),
@@ -46,6 +48,7 @@ static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_c
 		.peak_reserved = f->peak_reserved,
 		.unused = f->peak_reserved - f->allocated_at_peak,
 		.saved = (int64_t)(w->sum.figures.peak_reserved - f->peak_reserved),
+		.is_to_end = !(c->oom.is_there && c->oom.was_served),
 		.driver_allocs = f->driver_allocs,
 		.driver_frees = f->driver_frees,
 		.ooms = f->ooms,
@@ -59,6 +62,14 @@ static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_c
 static const char *name_of(const char *conf)
 {
 	return !conf ? "as recorded" : *conf ? conf : "(none)";
+}
+
+static bool has_setting(const struct tare_whatif_case *cases, size_t count, const char *setting)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(cases[i].conf, setting))
+			return true;
+	return false;
 }
 
 static void print_cases(struct tare_emit *e, const struct tare_whatif *w,
@@ -85,6 +96,10 @@ static void print_cases(struct tare_emit *e, const struct tare_whatif *w,
 		tare_emit_add(e, &row);
 	}
 	tare_emit_table_end(e);
+	if (w->is_version_found && has_setting(best, count, "large_segment_size_mb"))
+		tare_emit_note(
+			e,
+			"large_segment_size_mb is a setting of PyTorch 2.10 and later; earlier ones refuse to start with it (--torch VERSION leaves out what a version does not know).");
 	free(best);
 }
 
@@ -105,6 +120,37 @@ static void print_contract(struct tare_emit *e, const struct tare_whatif *w)
 	tare_emit_uint(e, "oom", f->ooms);
 }
 
+/* "3 addresses and 1 block at the end" */
+static void print_differences(struct tare_emit *e, const struct tare_replay_check *c,
+			      const char *what)
+{
+	const struct {
+		uint64_t count;
+		const char *one, *many;
+	} parts[] = {
+		{ c->addresses, "address", "addresses" },
+		{ c->segments, "segment", "segments" },
+		{ c->releases, "release", "releases" },
+		{ c->blocks, "block at the end", "blocks at the end" },
+	};
+	struct tare_str text = { 0 };
+	char n[TARE_UNITS_TEXT_MAX];
+	int left = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		left += parts[i].count != 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count)
+			tare_str_addf(&text, "%s %s%s", tare_units_count(n, parts[i].count),
+				      parts[i].count == 1 ? parts[i].one : parts[i].many,
+				      --left > 1  ? ", "
+				      : left == 1 ? " and "
+						  : "");
+	tare_emit_alarm(e, "The replay does not reproduce the %s: %s %s.", what,
+			tare_str_text(&text), c->mismatches == 1 ? "differs" : "differ");
+	tare_str_free(&text);
+}
+
 static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 {
 	const char *what = w->trace.is_recording ? "recording" : "file";
@@ -117,19 +163,14 @@ static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 	tare_emit_uint(e, "releases", c->releases);
 	tare_emit_uint(e, "blocks", c->blocks);
 	tare_emit_close(e);
-	if (!c->mismatches) {
+	if (c->mismatches)
+		print_differences(e, c, what);
+	else if (w->events)
 		tare_emit_note(
 			e,
-			"The replay reproduces the %s: every address, segment, release and block (%s events, PyTorch %d.%d).",
-			what, tare_units_count(text, w->events), w->rules.version / 100,
-			w->rules.version % 100);
-		return;
-	}
-	tare_emit_alarm(
-		e,
-		"The replay does not reproduce the %s: %llu addresses, %llu segments, %llu releases and %llu blocks at the end differ.",
-		what, (unsigned long long)c->addresses, (unsigned long long)c->segments,
-		(unsigned long long)c->releases, (unsigned long long)c->blocks);
+			"The replay reproduces the %s: every address, segment, release and block (%s event%s, as PyTorch %d.%d does it).",
+			what, tare_units_count(text, w->events), w->events == 1 ? "" : "s",
+			w->rules.version / 100, w->rules.version % 100);
 }
 
 static void print_orders(struct tare_emit *e, const struct tare_whatif_case *c)
@@ -181,6 +222,10 @@ void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w,
 	print_mismatches(e, w);
 	print_orders(e, &w->asked);
 	print_oom(e, w);
+	if (ask->vram && !ask->used)
+		tare_emit_note(
+			e,
+			"All of the card is taken to be for PyTorch's allocator; --used says what is not: contexts (`tare calibrate` measures one), NCCL, other programs.");
 	tare_emit_open(e, "lacks", '[');
 	for (size_t i = 0; (text = tare_whatif_lacks(w, i)); i++) {
 		tare_emit_str(e, NULL, text);

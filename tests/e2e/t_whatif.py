@@ -134,10 +134,27 @@ def a_snapshot_may_be_packed_or_come_through_a_pipe(box):
     cut = box.tare("whatif", write(box, gzip.compress(data)[:-2000], "c.pickle.gz"))
     check_equal(cut.code, 125, cut)
     check_says(cut.err, "c.pickle.gz: what is packed in it", "ends in the middle")
-    for says, other in (("torch.profiler", b'{"schemaVersion": 1, "traceEvents": []}'),):
+    for says, other in (("torch.profiler", b'{"schemaVersion": 1, "traceEvents": []}'), ("no memory of any GPU", pickle.dumps([]))):
         done = box.tare("whatif", write(box, other, "other"))
         check_equal(done.code, 125, done)
         check_says(done.err, "other: ", says)
+
+
+@case
+def what_is_said_of_a_replay(box):
+    a = Allocator()
+    course(a, 1500, 3)
+    whole = a.snapshot()
+    path = write(box, pickle.dumps(whole))
+    text = box.tare("whatif", path, "--vram", "300MiB").out
+    check_says(text, "2,254 events, as PyTorch 2.11 does it", "--used says what is not")
+    check_equal(whatif(box, path, "--vram", "300MiB", code=3)["cases"][1]["saved_bytes"], None)
+    check_says(box.tare("whatif", path, "--best").out, "PyTorch 2.10 and later")
+    check("large_segment_size_mb" not in box.tare("whatif", path, "--best", "--torch", "2.8").out, "2.8")
+    nothing = box.tare("whatif", write(box, pickle.dumps(whole["segments"]))).out
+    check("reproduce" not in nothing, nothing)
+    whole["segments"][-1]["blocks"][0]["size"] -= 512
+    check_says(box.tare("whatif", write(box, pickle.dumps(whole))).out, "block at the end differs.")
 
 
 @case
@@ -356,6 +373,8 @@ def mistakes_are_said(box):
             (["--torch", "1.13"], "1.13"),
             (["--torch", "2.0", "--alloc-conf", "expandable_segments:True"], "2.1"),
             (["--used", "1GiB"], "--vram"),
+            (["--vram", "24"], "--vram 24GiB"),
+            (["--vram", "2GiB", "--used", "2GiB"], "must be less"),
             (["--json", "--csv"], "--csv")]:
         done = box.tare("whatif", path, *options)
         check(done.code in (2, 125), done)
