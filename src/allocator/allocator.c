@@ -158,12 +158,9 @@ uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, 
 bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t address,
 			   uint64_t size)
 {
-	uint32_t id = a->segments[segment].first;
-	struct tare_cache_block *b;
+	uint32_t id = tare_cache_block_at(a, segment, address);
+	const struct tare_cache_block *b = &a->blocks[id];
 
-	while (id && a->blocks[id].address + a->blocks[id].size <= address)
-		id = a->blocks[id].next;
-	b = &a->blocks[id];
 	if (!id || !(b->flags & TARE_CACHE_UNMAPPED) || address < b->address || !size ||
 	    size > b->address + b->size - address)
 		return false;
@@ -171,6 +168,7 @@ bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t 
 	a->blocks[id].flags = 0;
 	tare_cache_block_merge_free(a, id);
 	tare_cache_block_insert(a, id);
+	a->put = id;
 	tare_alloc_reserved(a, size);
 	return true;
 }

@@ -2,6 +2,18 @@
 /* Blocks and segments: how they begin, are split, merge and end. */
 #include "allocator/block.h"
 
+/* What is put into a segment comes in the order of addresses: it lies behind what came before. */
+uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, uint64_t address)
+{
+	const struct tare_cache_block *put = &a->blocks[a->put];
+	bool is_behind = a->put && put->segment == segment && put->address <= address;
+	uint32_t id = is_behind ? a->put : a->segments[segment].first;
+
+	while (id && a->blocks[id].address + a->blocks[id].size <= address)
+		id = a->blocks[id].next;
+	return id;
+}
+
 uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
 				  uint64_t size)
 {

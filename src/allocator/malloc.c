@@ -63,16 +63,14 @@ bool tare_alloc_has(struct tare_allocator *a, uint64_t asked, unsigned stream, u
 uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address,
 			      uint64_t size, uint64_t asked)
 {
-	uint32_t id = a->segments[segment].first;
-	struct tare_cache_block *b;
+	uint32_t id = tare_cache_block_at(a, segment, address);
+	const struct tare_cache_block *b = &a->blocks[id];
 
-	while (id && a->blocks[id].address + a->blocks[id].size <= address)
-		id = a->blocks[id].next;
-	b = &a->blocks[id];
 	if (!id || address < b->address || !size || size > b->address + b->size - address ||
 	    !tare_cache_block_is_free(b) || b->flags & TARE_CACHE_UNMAPPED)
 		return 0;
 	id = tare_cache_block_cut_out(a, id, address, size);
 	use(a, id, asked);
+	a->put = id;
 	return id;
 }

@@ -76,6 +76,7 @@ struct tare_allocator {
 	size_t pending_count, pending_cap;
 	uint64_t releases;
 	unsigned captures; /* that are open */
+	uint32_t put;      /* the block that was put into it last */
 	bool has_expandable;
 };
 
@@ -101,6 +102,8 @@ static inline bool tare_cache_pool_is_expandable(const struct tare_allocator *a,
 uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
 				 size_t *count);
 /* block.c */
+/* The first block of a segment that does not end before `address`; 0: there is none. */
+uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, uint64_t address);
 /* Out of a set goes the part of `id` that begins at `address`, which becomes a block of its own; its number. The rest stays. */
 uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
 				  uint64_t size);
