@@ -62,7 +62,9 @@ void tare_mend_undo(struct tare_check_run *r);
 
 /* batch.c: the pools of lives by the order in which they were released. */
 void tare_mend_guess_batches(struct tare_check_run *r);
+/* life.c: one more pool that the file does not name, and the last of these; 0: there is none. */
 unsigned tare_mend_new_pool(struct tare_trace *t);
+unsigned tare_mend_last_pool(const struct tare_trace *t);
 void tare_mend_set_pool(struct tare_check_run *r, struct tare_life *life, unsigned pool);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a file does not say, and how a replay that differs from the file finds it out. */
-#include "base/array.h"
 #include "replay/check_run.h"
 #include "replay/wait.h"
 
 #include <stdlib.h>
 
-#define GUESSED (-1) /* a of the id of a pool that the file does not name */
-
 struct free_place {
 	uint64_t address, begin, size; /* of what is looked for, and of the free block around it */
+	uint32_t segment;              /* in which the address lies */
 	bool is_there;
 };
 
@@ -17,8 +15,10 @@ static void find_place(void *arg, const struct tare_alloc_place *place)
 {
 	struct free_place *want = arg;
 
-	if (place->state != TARE_ALLOC_FREE || place->address > want->address ||
-	    place->address + place->size <= want->address)
+	if (place->address > want->address || place->address + place->size <= want->address)
+		return;
+	want->segment = place->segment;
+	if (place->state != TARE_ALLOC_FREE)
 		return;
 	want->is_there = true;
 	want->begin = place->address;
@@ -31,6 +31,16 @@ static struct free_place free_place_at(const struct tare_check_run *r, uint64_t 
 
 	tare_alloc_layout(r->a, find_place, &place);
 	return place;
+}
+
+/* How many bytes are free right behind a block: in its segment, for another may begin there. */
+static uint64_t free_behind(const struct tare_check_run *r, uint64_t address, uint64_t size)
+{
+	struct free_place own = free_place_at(r, address), rest = free_place_at(r, address + size);
+
+	return rest.is_there && rest.begin == address + size && rest.segment == own.segment
+		       ? rest.size
+		       : 0;
 }
 
 /* A block that was there at the start and still is, whose size was a guess, and which ends at an address. */
@@ -75,7 +85,7 @@ static uint64_t next_address_behind(const struct tare_check_run *r, uint64_t beg
 static void find_short_start(struct tare_check_run *r, uint32_t block, uint64_t theirs)
 {
 	uint64_t ours = tare_alloc_address(r->a, block), size = tare_alloc_size(r->a, block), left;
-	struct free_place place = free_place_at(r, theirs), rest = free_place_at(r, ours + size);
+	struct free_place place = free_place_at(r, theirs);
 	uint64_t asked = tare_trace_size(&r->d->events[r->event]);
 
 	if (theirs > ours && theirs - ours <= TARE_ALLOC_SMALL_MAX) {
@@ -91,7 +101,7 @@ static void find_short_start(struct tare_check_run *r, uint32_t block, uint64_t 
 	if (!r->short_start)
 		return;
 	theirs = next_address_behind(r, ours, r->short_start);
-	left = size + (rest.is_there && rest.begin == ours + size ? rest.size : 0) -
+	left = size + free_behind(r, ours, size) -
 	       tare_alloc_round(&r->ask->settings, &r->ask->rules, asked);
 	r->short_by = theirs ? theirs - ours : left + TARE_ALLOC_MIN_BLOCK;
 	if (r->short_by > TARE_ALLOC_SMALL_MAX)
@@ -118,9 +128,9 @@ static struct tare_life *life_at(const struct tare_check_run *r, uint64_t addres
 static size_t late_free(const struct tare_check_run *r, uint64_t ours, uint64_t size,
 			uint64_t theirs)
 {
-	struct free_place rest = free_place_at(r, ours + size), there = free_place_at(r, theirs);
+	struct free_place there = free_place_at(r, theirs);
 	uint64_t asked = tare_trace_size(&r->d->events[r->event]);
-	uint64_t end = ours + size + (rest.is_there && rest.begin == ours + size ? rest.size : 0);
+	uint64_t end = ours + size + free_behind(r, ours, size);
 	size_t found, behind;
 
 	if (there.is_there && there.begin == ours + size)
@@ -179,90 +189,6 @@ void tare_mend_look_at_release(struct tare_check_run *r, uint64_t address)
 	r->wrong_life = life_at(r, address);
 }
 
-static void add_life(struct tare_life **lives, size_t *count, size_t *cap,
-		     const struct tare_life *life)
-{
-	*lives = tare_array_reserve(*lives, cap, *count + 1, sizeof(**lives));
-	(*lives)[(*count)++] = *life;
-}
-
-/* Where the segment that is released by event `to` began. */
-static struct tare_life life_of(const struct tare_trace *t, const struct tare_trace_device *d,
-				size_t to)
-{
-	struct tare_life life = { .address = tare_trace_address(t, &d->events[to]),
-				  .size = tare_trace_size(&d->events[to]),
-				  .from = SIZE_MAX,
-				  .to = to };
-
-	for (size_t i = to; i--;)
-		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_ALLOC &&
-		    tare_trace_address(t, &d->events[i]) == life.address) {
-			life.from = i;
-			return life;
-		}
-	for (size_t i = 0; i < d->start_segment_count; i++)
-		if (d->start_segments[i].address == life.address)
-			life.start = i;
-	return life;
-}
-
-static bool is_guess(const struct tare_trace *t, unsigned pool)
-{
-	return !pool || t->pools[pool].a == GUESSED;
-}
-
-struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d,
-				       size_t *count)
-{
-	struct tare_life *lives = NULL;
-	size_t cap = 0;
-
-	*count = 0;
-	for (size_t i = 0; i < d->count && !t->has_events_of_pools; i++)
-		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_FREE &&
-		    is_guess(t, tare_trace_pool(d, i))) {
-			struct tare_life life = life_of(t, d, i);
-
-			life.pool = tare_trace_pool(d, i);
-			add_life(&lives, count, &cap, &life);
-		}
-	return lives;
-}
-
-void tare_mend_set_pool(struct tare_check_run *r, struct tare_life *life, unsigned pool)
-{
-	struct tare_trace_device *d = r->d;
-
-	life->pool = pool;
-	if (life->from == SIZE_MAX && d->start_segment_count)
-		d->start_segments[life->start].pool = pool;
-	for (size_t i = life->from == SIZE_MAX ? 0 : life->from; i <= life->to; i++) {
-		const struct tare_trace_event *e = &d->events[i];
-		uint64_t address = tare_trace_address(r->t, e);
-
-		if (i == life->from || i == life->to ||
-		    (tare_trace_kind(e) == TARE_TRACE_MALLOC && address >= life->address &&
-		     address - life->address < life->size))
-			tare_trace_set_pool(d, i, pool);
-	}
-}
-
-unsigned tare_mend_new_pool(struct tare_trace *t)
-{
-	t->pools = tare_array_reserve(t->pools, &t->pool_cap, t->pool_count + 1, sizeof(*t->pools));
-	t->pools[t->pool_count] = (struct tare_snapshot_pool){ GUESSED, (int64_t)t->pool_count };
-	return (unsigned)t->pool_count++;
-}
-
-/* The last of the pools that were guessed; 0: none was. */
-static unsigned last_guess(const struct tare_trace *t)
-{
-	return t->pool_count > 1 && t->pools[t->pool_count - 1].a == GUESSED
-		       ? (unsigned)t->pool_count - 1
-		       : 0;
-}
-
 bool tare_mend(struct tare_check_run *r)
 {
 	struct tare_life *life = r->wrong_life;
@@ -286,7 +212,7 @@ bool tare_mend(struct tare_check_run *r)
 		return tare_wait_until(r->d, r->late_free - 1, r->late_at);
 	if (!life || life->tried == 2 || r->t->pool_count > 1000)
 		return false;
-	pool = life->tried ? 0 : life->next_pool ? life->next_pool : last_guess(r->t);
+	pool = life->tried ? 0 : life->next_pool ? life->next_pool : tare_mend_last_pool(r->t);
 	if (pool == life->pool)
 		pool = 0;
 	life->tried = pool ? 1 : 2;

@@ -54,6 +54,9 @@ def a_trace_may_begin_in_the_middle(box):
         a = Allocator(seed=seed, capacity=600 * MIB if seed % 2 else caching_allocator.UNLIMITED)
         course(a, 2000, seed, streams=(0, 9), shared=0.2 if seed % 3 else 0, empty=0.005)
         check_model(box, a, kept=1200 + 100 * seed)
+    a = Allocator(seed=100, capacity=800 * MIB, divisions=4)  # a free block of the next segment is not behind what was taken in one
+    course(a, 2000, 100)
+    check_model(box, a, kept=len(a.trace) // 2)
     a = Allocator(seed=11, capacity=700 * MIB, max_split=25 * MIB)
     course(a, 2000, 11)
     check_model(box, a, kept=1500)
