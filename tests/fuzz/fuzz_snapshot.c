@@ -90,15 +90,18 @@ static void put_block(struct out *o, uint64_t address, uint64_t size, const char
 #define REST     "}(Vsize\nI2096640\nVstate\nVinactive\nu"
 
 /* Texts as lines, as in protocol 0: these can be read. */
-static const char *const texts[] = {
-	/* 2.0: no addresses of blocks, and a history with two lists of frames */
+
+/* 2.0: no addresses of blocks, and a history with two lists of frames */
+static const char oldest[] =
 	"}(Vsegments\n](" SEGMENT "Vblocks\n](" BLOCKS
 	"Vhistory\n](}(Vaddr\nI1\nVreal_size\nI500\nVframes\n](" FRAME FRAME
 	"eVcpp_frames\n](" FRAME "eueu" REST
 	"eueVdevice_traces\n](](" EVENT("segment_alloc") "u" EVENT("alloc") "Vframes\n](" FRAME
 									    "euee"
-									    "u.",
-	/* the newest: pools of events, contexts, annotations, settings, host memory, a second GPU, an action that is not known */
+									    "u.";
+
+/* the newest: pools of events, contexts, annotations, settings, host memory, a second GPU, an action that is not known */
+static const char newest[] =
 	"}(Vsegments\n](" SEGMENT
 	"Vdevice\nI1\nVstream\nI7\nVis_expandable\nI00\nVsegment_pool_id\nI3\nI0\n\x86Vframes\n](" FRAME
 	"ep0\nVblocks\n](" BLOCKS "Vrequested_size\nI500\nVframes\ng0\nu" REST
@@ -109,11 +112,14 @@ static const char *const texts[] = {
 					       "ueVhost_traces\n](](" EVENT(
 						       "alloc") "ueeVexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVdevice\nI0\nVtime_us\nI5\nueVallocator_settings\n}("
 								"VPYTORCH_CUDA_ALLOC_CONF\nVmax_split_size_mb:32\nVmax_split_size\nI33554432\nVgarbage_collection_threshold\nF0.5\n"
-								"Vroundup_power2_divisions\n}(V1\nI4\nV2\nI8\nuuu.",
-	/* protocol 0: containers from marks, items one by one */
+								"Vroundup_power2_divisions\n}(V1\nI4\nV2\nI8\nuuu.";
+
+/* protocol 0: containers from marks, items one by one */
+static const char one_by_one[] =
 	"(dp0\nS'segments'\np1\n(lp2\n(dp3\nVaddress\nL139637976727552L\nsVtotal_size\nI2097152\nsVblocks\n(lp4\n(dp5\nVsize\nI512\nsVstate\n"
-	"Vactive_pending_free\nsasasVdevice_traces\n(lp6\n(lp7\n(dp8\nVaction\nVfree_completed\nsVaddr\nL139637976727552L\nsVsize\nI512\nsaasg1\ng1\ns.",
-};
+	"Vactive_pending_free\nsasasVdevice_traces\n(lp6\n(lp7\n(dp8\nVaction\nVfree_completed\nsVaddr\nL139637976727552L\nsVsize\nI512\nsaasg1\ng1\ns.";
+
+static const char *const texts[] = { oldest, newest, one_by_one };
 
 /* 0: plain segments; 1: an expandable one. Both have blocks that were there before, and some freed twice. Then the texts. */
 size_t fuzz_seed(int n, uint8_t *out)
