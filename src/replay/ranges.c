@@ -103,48 +103,65 @@ static bool is_same(const struct tare_trace_segment *a, const struct tare_trace_
 	return a->is_guess || b->is_guess || (a->pool == b->pool && a->is_small == b->is_small);
 }
 
+/* What an event maps or unmaps. Its pool and its kind are known only where the file says so. */
+static struct tare_trace_segment range_of(const struct tare_trace *t,
+					  const struct tare_trace_device *d, size_t event)
+{
+	const struct tare_trace_event *e = &d->events[event];
+
+	return (struct tare_trace_segment){
+		.address = tare_trace_address(t, e),
+		.size = tare_trace_size(e),
+		.stream = t->streams[tare_trace_stream(e)],
+		.pool = t->has_events_of_pools ? tare_trace_pool(d, event) : 0,
+		.is_small = tare_trace_size(e) % TARE_ALLOC_LARGE_SEGMENT != 0,
+		.is_expandable = true,
+		.is_guess = true,
+	};
+}
+
+/* All ranges that were mapped at some time. */
+static void gather(const struct tare_trace *t, const struct tare_trace_device *d,
+		   struct tare_trace_ranges *all)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		enum tare_trace_kind kind = tare_trace_kind(&d->events[i]);
+
+		if (kind != TARE_TRACE_MAP && kind != TARE_TRACE_UNMAP)
+			continue;
+		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1,
+						sizeof(*all->items));
+		all->items[all->count++] = range_of(t, d, i);
+	}
+	for (size_t i = 0; i < d->segment_count; i++) {
+		if (!d->segments[i].is_expandable)
+			continue;
+		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1,
+						sizeof(*all->items));
+		all->items[all->count++] = d->segments[i];
+	}
+}
+
 void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device *d)
 {
-	struct tare_trace_segment *all = NULL;
-	size_t count = 0, cap = 0;
+	struct tare_trace_ranges all = { 0 };
 
-	for (size_t i = 0; i < d->segment_count + d->count; i++) {
-		const struct tare_trace_event *e = &d->events[i < d->count ? i : 0];
-		struct tare_trace_segment range = { .is_guess = true, .is_expandable = true };
-
-		if (i >= d->count) {
-			range = d->segments[i - d->count];
-			if (!range.is_expandable)
-				continue;
-		} else if (tare_trace_kind(e) == TARE_TRACE_MAP ||
-			   tare_trace_kind(e) == TARE_TRACE_UNMAP) {
-			range.address = tare_trace_address(t, e);
-			range.size = tare_trace_size(e);
-			range.stream = t->streams[tare_trace_stream(e)];
-			range.is_small = range.size % TARE_ALLOC_LARGE_SEGMENT != 0;
-			if (t->has_events_of_pools) {
-				range.pool = tare_trace_pool(d, i);
-			}
-		} else {
-			continue;
-		}
-		all = tare_array_reserve(all, &cap, count + 1, sizeof(*all));
-		all[count++] = range;
-	}
-	if (count)
-		qsort(all, count, sizeof(*all), by_address);
-	for (size_t i = 0; i < count; i++) {
+	gather(t, d, &all);
+	if (all.count)
+		qsort(all.items, all.count, sizeof(*all.items), by_address);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct tare_trace_segment *range = &all.items[i];
 		struct tare_trace_segment *last =
 			d->reservation_count ? &d->reservations[d->reservation_count - 1] : NULL;
-		uint64_t end = all[i].address + all[i].size;
+		uint64_t end = range->address + range->size;
 
-		if (last && is_same(last, &all[i]) &&
-		    all[i].address <= last->address + last->size + HOLE_MAX) {
+		if (last && is_same(last, range) &&
+		    range->address <= last->address + last->size + HOLE_MAX) {
 			if (end > last->address + last->size)
 				last->size = end - last->address;
-			if (last->is_guess && !all[i].is_guess) {
-				last->pool = all[i].pool;
-				last->is_small = all[i].is_small;
+			if (last->is_guess && !range->is_guess) {
+				last->pool = range->pool;
+				last->is_small = range->is_small;
 				last->is_guess = false;
 			}
 			continue;
@@ -152,9 +169,9 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 		d->reservations =
 			tare_array_reserve(d->reservations, &d->reservation_cap,
 					   d->reservation_count + 1, sizeof(*d->reservations));
-		d->reservations[d->reservation_count++] = all[i];
+		d->reservations[d->reservation_count++] = *range;
 	}
-	free(all);
+	free(all.items);
 }
 
 struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d,
