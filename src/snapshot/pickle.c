@@ -2,6 +2,8 @@
 /* The operations of pickle, protocols 0 to 5, as far as data uses them. */
 #include "snapshot/pickle.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -394,6 +396,8 @@ int tare_pickle_run(struct tare_snapshot *s)
 	struct tare_pickle_value top;
 	int rc = check_begin(s);
 
+	/* So that a place in it is one, also before anything was put there. */
+	s->stack = tare_array_reserve(s->stack, &s->stack_cap, 1, sizeof(*s->stack));
 	while (!rc) {
 		unsigned char op;
 
