@@ -99,7 +99,9 @@ void tare_cache_block_remove(struct tare_allocator *a, uint32_t id)
 		tare_cache_block_leave(a, id);
 		return;
 	}
-	at = unmapped_at(a, pool, b->address);
+	/* A damaged file can have several at one address. */
+	for (at = unmapped_at(a, pool, b->address); pool->unmapped[at] != id;)
+		at++;
 	memmove(&pool->unmapped[at], &pool->unmapped[at + 1],
 		(--pool->unmapped_count - at) * sizeof(*pool->unmapped));
 }

@@ -356,6 +356,23 @@ TEST(of_many_equal_blocks_the_lowest_is_taken)
 	end(w);
 }
 
+/* Which no driver gives, and a damaged file says. */
+TEST(two_reservations_at_one_address_are_two)
+{
+	struct world *w = world("expandable_segments:True", "2.11", UINT64_MAX);
+	uint32_t one = tare_alloc_put_reservation(w->a, V, 1ull << 40, 0, 0, false);
+	uint32_t two = tare_alloc_put_reservation(w->a, V, 1ull << 40, 0, 0, false);
+
+	w->used = 20 * MIB;
+	CHECK(one != two && tare_alloc_put_mapped(w->a, one, V, 20 * MIB));
+	give(w, ask(w, 10 * MIB));
+	tare_alloc_empty_cache(w->a);
+	CHECK(!tare_alloc_check(w->a));
+	check_block(w, ask(w, 30 * MIB), V, 30 * MIB);
+	check_calls(w, "u0 20; m0 40");
+	end(w);
+}
+
 TEST(expandable_segments_grow_and_shrink_by_pages)
 {
 	struct world *w = world("expandable_segments:True", "2.11", UINT64_MAX);
