@@ -10,20 +10,37 @@
 #define EVENTS_MAX   1000000 /* of more the replay would make the report slow */
 #define UNUSED_BYTES (INT64_C(256) << 20)
 #define UNUSED_SHARE 20 /* … and a twentieth of what was in use */
-#define SAVED_BYTES  (UINT64_C(64) << 20)
+#define SAVED_BYTES  (INT64_C(64) << 20)
 
-/* Is so much of the pool unused that a replay is worth the time? With expandable segments there is nothing to advise. */
-static bool is_worth_it(const struct tare_device_ledger *d)
+/* With expandable segments there is nothing to advise. */
+static bool has_expandable(const struct tare_device_ledger *d)
+{
+	for (int i = 0; i < d->segment_nr; i++)
+		if (d->segments[i].is_expandable)
+			return true;
+	return false;
+}
+
+/* Is so much of the pool unused that a replay is worth the time? */
+static bool is_much_unused(const struct tare_device_ledger *d)
 {
 	int64_t unused = 0;
 
-	for (int i = 0; i < d->segment_nr; i++) {
-		if (d->segments[i].is_expandable)
-			return false;
+	for (int i = 0; i < d->segment_nr; i++)
 		unused += d->segments[i].bytes - d->segments[i].live;
-	}
 	return d->used != TARE_NOT_KNOWN && unused >= UNUSED_BYTES &&
 	       unused >= (int64_t)d->used / UNUSED_SHARE;
+}
+
+/* How many requests PyTorch gave up on this GPU. */
+static uint64_t refusals_of(const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < ledger->oom_nr; i++)
+		if (ledger->ooms[i].is_torch && ledger->ooms[i].device == d->index)
+			count += ledger->ooms[i].count;
+	return count;
 }
 
 static const char *folder_of(struct tare_recording *recording)
@@ -34,8 +51,13 @@ static const char *folder_of(struct tare_recording *recording)
 	return "";
 }
 
-/* What the most reserved would have been, of one allocator on one GPU. False: nobody can say. */
-static bool replay(struct tare_recording *recording, uint64_t *was, uint64_t *would)
+struct outcome {
+	uint64_t was, would; /* the most reserved */
+	bool is_served;      /* whatever addresses the driver gives */
+};
+
+/* Of one allocator on one GPU. False: nobody can say. */
+static bool replay(struct tare_recording *recording, struct outcome *out)
 {
 	static const struct tare_whatif_ask ask = { .conf = "expandable_segments:True" };
 	static const struct tare_whatif_reading reading = { .most = EVENTS_MAX };
@@ -53,8 +75,8 @@ static bool replay(struct tare_recording *recording, uint64_t *was, uint64_t *wo
 	if (tare_whatif_of(&w, &trace, &ask, &err))
 		return false;
 	is_right = !w.sum.mismatches && w.is_complete;
-	*was = w.sum.figures.peak_reserved;
-	*would = w.asked.figures.peak_reserved;
+	*out = (struct outcome){ w.sum.figures.peak_reserved, w.asked.figures.peak_reserved,
+				 !w.asked.oom.is_there && !w.asked.orders_that_run_out };
 	tare_whatif_close(&w);
 	return is_right;
 }
@@ -81,20 +103,31 @@ static void insert(struct tare_ledger *l, struct tare_device_ledger *d,
 void tare_report_replay(struct tare_ledger *ledger, struct tare_recording *recording)
 {
 	struct tare_device_ledger *d = ledger->devices;
-	uint64_t was, would;
+	struct tare_finding finding = { .name = "" };
+	bool is_unused, is_right;
+	struct outcome o;
 
-	if (ledger->device_nr != 1 || !is_worth_it(d))
+	if (ledger->device_nr != 1 || !d->segment_nr || has_expandable(d))
+		return;
+	is_unused = is_much_unused(d);
+	finding.count = refusals_of(ledger, d);
+	if (!finding.count && !is_unused)
 		return;
 	tare_recording_rewind(recording);
-	if (replay(recording, &was, &would) && was > would && was - would >= SAVED_BYTES)
-		insert(ledger, d,
-		       &(struct tare_finding){ .advice = TARE_ADVICE_EXPANDABLE,
-					       .account =
-						       tare_advices[TARE_ADVICE_EXPANDABLE].account,
-					       .bytes = (int64_t)(was - would),
-					       .pid = d->segments[0].pid,
-					       .name = "",
-					       .each = (int64_t)was,
-					       .next = (int64_t)would });
+	is_right = replay(recording, &o);
 	tare_recording_rewind(recording);
+	if (!is_right)
+		return;
+	finding.bytes = o.was > o.would ? (int64_t)(o.was - o.would) : 0;
+	if (finding.count && o.is_served)
+		finding.advice = TARE_ADVICE_SERVED;
+	else if (is_unused && finding.bytes >= SAVED_BYTES)
+		finding.advice = TARE_ADVICE_EXPANDABLE;
+	else
+		return;
+	finding.account = tare_advices[finding.advice].account;
+	finding.pid = d->segments[0].pid;
+	finding.each = (int64_t)o.was;
+	finding.next = (int64_t)o.would;
+	insert(ledger, d, &finding);
 }

@@ -284,6 +284,19 @@ def the_report_says_what_a_replay_found(box):
 
 
 @case
+def the_report_says_what_would_not_have_run_out(box):
+    for seed, limit, is_served in ((3, 500, True), (5, 600, True), (0, 400, False)):
+        a = Allocator(seed=seed, limit=limit * MIB)
+        course(a, 1200, seed)
+        ran_out = sum(entry["action"] == "oom" for entry in a.trace)
+        rec = recorded(box, a)
+        got = json.loads(box.tare("whatif", rec, "--alloc-conf", "expandable_segments:True", "--json").out)
+        check_equal(got["first_oom"] is None and not got["orders_that_run_out"], is_served, got)
+        found = [(row["known"], row["count"]) for row in box.report(rec, at="peak")["advice"] if row["advice"] == "served"]
+        check_equal(found, [("computed", ran_out)] if is_served else [])
+
+
+@case
 def a_block_may_have_been_asked_for_as_less(box):
     """31.5 MiB take a block of 32 MiB, of which max_split_size_mb:32 cuts what it does not cut of one of 32 MiB asked for."""
     a = Allocator(max_split=32 * MIB)
