@@ -38,6 +38,11 @@ struct tare_alloc_driver {
 	 * For a replay of what happened under a limit that is not known.
 	 */
 	bool (*collects)(void *arg, const uint64_t *addresses, size_t count);
+	/*
+	 * Whether garbage collection releases this one. NULL: what is older than the average. For a replay that
+	 * begins in the middle of a run: how old what is there is, is not known.
+	 */
+	bool (*goes)(void *arg, uint64_t address);
 };
 
 struct tare_alloc_stats {

@@ -46,9 +46,13 @@ static void find_candidates(const struct tare_allocator *a, struct tare_cache_po
 	c->left = c->count;
 }
 
-static bool goes(const struct candidate *item, double cut)
+static bool goes(const struct tare_allocator *a, const struct candidate *item, double cut)
 {
-	return item->block && !item->stays && (double)item->age >= cut;
+	if (!item->block || item->stays)
+		return false;
+	if (a->driver.goes)
+		return a->driver.goes(a->driver.arg, a->blocks[item->block].address);
+	return (double)item->age >= cut;
 }
 
 /* Whether a round begins: as long as there is not enough, or as whoever replays knows. */
@@ -56,10 +60,12 @@ static bool begins(const struct tare_allocator *a, struct collection *c, double 
 {
 	size_t count = 0;
 
+	if (a->driver.goes)
+		return true;
 	if (!a->driver.collects)
 		return c->reclaimed < c->target;
 	for (size_t i = 0; i < c->count; i++)
-		if (goes(&c->items[i], cut))
+		if (goes(a, &c->items[i], cut))
 			c->addresses[count++] = a->blocks[c->items[i].block].address;
 	return count && a->driver.collects(a->driver.arg, c->addresses, count);
 }
@@ -75,7 +81,7 @@ static bool collect_round(struct tare_allocator *a, struct collection *c)
 	for (size_t i = 0; i < c->count; i++) {
 		struct candidate *item = &c->items[i];
 
-		if (!goes(item, cut))
+		if (!goes(a, item, cut))
 			continue;
 		c->reclaimed += a->blocks[item->block].size;
 		tare_alloc_release_block(a, item->block);

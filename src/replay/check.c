@@ -143,6 +143,16 @@ static bool driver_collects(void *arg, const uint64_t *addresses, size_t count)
 	return true;
 }
 
+/* Of a trace that begins in the middle of a run, what the file releases next. */
+static bool driver_goes(void *arg, uint64_t address)
+{
+	struct tare_check_run *r = arg;
+	const struct tare_trace_event *e = next(r);
+
+	return e && tare_trace_kind(e) == TARE_TRACE_SEGMENT_FREE &&
+	       tare_trace_address(r->t, e) == address;
+}
+
 /* The file's own words for it: the stack of a release that has empty_cache() in it. */
 static bool is_called(const struct tare_check_run *r, const struct tare_trace_event *e)
 {
@@ -383,10 +393,15 @@ static void replay(struct tare_check_run *r)
 
 static void check_once(struct tare_check_run *r)
 {
-	struct tare_alloc_driver driver = {
-		r,          driver_alloc, driver_free,    driver_reserve,
-		driver_map, driver_unmap, driver_collects
-	};
+	struct tare_alloc_driver driver = { .arg = r,
+					    .alloc = driver_alloc,
+					    .free = driver_free,
+					    .reserve = driver_reserve,
+					    .map = driver_map,
+					    .unmap = driver_unmap,
+					    .collects = driver_collects,
+					    .goes = r->d->start_segment_count ? driver_goes
+									      : NULL };
 	struct tare_replay_check *out = r->out;
 
 	*out = (struct tare_replay_check){ .refused_from = UINT64_MAX };

@@ -57,6 +57,9 @@ def a_trace_may_begin_in_the_middle(box):
     a = Allocator(seed=100, capacity=800 * MIB, divisions=4)  # a free block of the next segment is not behind what was taken in one
     course(a, 2000, 100)
     check_model(box, a, kept=len(a.trace) // 2)
+    a = Allocator(seed=106, limit=900 * MIB, gc=0.6)  # how old free blocks were is not known
+    course(a, 2000, 106)
+    check_model(box, a, kept=len(a.trace) // 2)
     a = Allocator(seed=11, capacity=700 * MIB, max_split=25 * MIB)
     course(a, 2000, 11)
     check_model(box, a, kept=1500)
