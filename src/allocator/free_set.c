@@ -23,12 +23,14 @@ uint32_t tare_free_bin_greater(const struct tare_free_bin *bin, uint64_t size, u
 	return (uint32_t)(from - bin->entries);
 }
 
-void tare_free_bin_grow(struct tare_free_bin *bin)
+void tare_free_bin_grow(struct tare_free_set *set, uint32_t b)
 {
+	struct tare_free_bin *bin = &set->bins[b];
 	size_t cap = bin->cap;
 
 	bin->entries = tare_array_reserve(bin->entries, &cap, cap + 1, sizeof(*bin->entries));
 	bin->cap = (uint32_t)cap;
+	set->grown[b / 64] |= 1ull << (b % 64);
 }
 
 void tare_free_bin_shift(struct tare_free_bin *bin, uint32_t from, uint32_t to)
@@ -60,7 +62,8 @@ bool tare_free_set_previous(const struct tare_free_set *set, struct tare_free_at
 
 void tare_free_set_delete(struct tare_free_set *set)
 {
-	for (size_t bin = 0; set && bin < TARE_FREE_BINS; bin++)
-		free(set->bins[bin].entries);
+	for (uint32_t word = 0; set && word < TARE_FREE_WORDS; word++)
+		for (uint64_t bits = set->grown[word]; bits; bits &= bits - 1)
+			free(set->bins[64 * word + (uint32_t)__builtin_ctzll(bits)].entries);
 	free(set);
 }

@@ -34,6 +34,7 @@ struct tare_free_bin {
 struct tare_free_set {
 	uint32_t summary;                /* words that are not 0 */
 	uint64_t words[TARE_FREE_WORDS]; /* bins that are not empty */
+	uint64_t grown[TARE_FREE_WORDS]; /* bins that have room for entries */
 	struct tare_free_bin bins[TARE_FREE_BINS];
 };
 
@@ -50,7 +51,7 @@ void tare_free_set_delete(struct tare_free_set *set);
 
 /* For the functions below: how many entries are greater than (size, order), by halves; room for one more. */
 uint32_t tare_free_bin_greater(const struct tare_free_bin *bin, uint64_t size, uint64_t order);
-void tare_free_bin_grow(struct tare_free_bin *bin);
+void tare_free_bin_grow(struct tare_free_set *set, uint32_t b);
 void tare_free_bin_shift(struct tare_free_bin *bin, uint32_t from, uint32_t to);
 
 static inline uint32_t tare_free_bin_of(uint64_t size)
@@ -76,7 +77,7 @@ static inline void tare_free_set_add(struct tare_free_set *set, uint64_t size, u
 	uint32_t at = bin->count;
 
 	if (__builtin_expect(at == bin->cap, 0))
-		tare_free_bin_grow(bin);
+		tare_free_bin_grow(set, b);
 	if (__builtin_expect(at > TARE_FREE_FEW, 0)) {
 		at = tare_free_bin_greater(bin, size, order);
 		tare_free_bin_shift(bin, at, at + 1);

@@ -459,7 +459,7 @@ void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d,
 			unmended = out->mismatches;
 		late += again.late_free != 0;
 		is_part = again.is_search && again.late_free;
-		if (!out->mismatches || mended * d->count > MEND_WORK ||
+		if (!out->mismatches || mended * (d->count + REPLAY_WORK) > MEND_WORK ||
 		    late * (d->count + REPLAY_WORK) > WAIT_WORK || !tare_mend(&again))
 			break;
 	}
