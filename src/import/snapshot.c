@@ -88,10 +88,13 @@ static int64_t first_time_us(const struct tare_trace *t)
 {
 	int64_t first = 0;
 
-	for (size_t i = 0; i < t->device_count; i++)
-		if (t->devices[i].count && t->devices[i].times[0] > 0 &&
-		    (!first || t->devices[i].times[0] < first))
-			first = t->devices[i].times[0];
+	for (size_t i = 0; i < t->device_count; i++) {
+		const struct tare_times *times = &t->devices[i].times;
+		int64_t us = times->count ? tare_times_at(times, 0) : 0;
+
+		if (us > 0 && (!first || us < first))
+			first = us;
+	}
 	return first < INT64_MAX / 1000 ? first : 0;
 }
 

@@ -35,7 +35,7 @@ struct teller {
 
 static int64_t file_time(const struct teller *c, const struct lane *lane)
 {
-	int64_t us = lane->gpu ? lane->gpu->trace->times[lane->at]
+	int64_t us = lane->gpu ? tare_times_at(&lane->gpu->trace->times, lane->at)
 			       : c->world.trace->annotations[lane->at].time_us;
 
 	return us > 0 && us < TIME_MAX_US ? us : 0;

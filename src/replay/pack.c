@@ -174,11 +174,8 @@ int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event
 		t->has_events_of_pools = true;
 		tare_trace_set_pool(d, d->count, pool_of(t, event->pool));
 	}
-	if (t->keep) {
-		d->times =
-			tare_array_reserve(d->times, &d->time_cap, d->count + 1, sizeof(*d->times));
-		d->times[d->count] = event->time_us;
-	}
+	if (t->keep)
+		tare_times_add(&d->times, event->time_us);
 	d->events[d->count++] = packed;
 	return 0;
 }

@@ -295,7 +295,7 @@ void tare_trace_free(struct tare_trace *t)
 		free(t->devices[i].starts);
 		free(t->devices[i].reservations);
 		free(t->devices[i].pools);
-		free(t->devices[i].times);
+		tare_times_free(&t->devices[i].times);
 		free(t->devices[i].sizes);
 		free(t->devices[i].waits);
 	}

@@ -5,6 +5,7 @@
 #include "allocator/allocator.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "replay/times.h"
 #include "snapshot/snapshot.h"
 
 #include <stdbool.h>
@@ -79,9 +80,8 @@ struct tare_trace_device {
 	uint16_t *pools; /* of each event, by number; those behind pool_cap: the default pool */
 	size_t pool_cap;
 	uint64_t contradictions; /* between the events and the end of the file */
-	/* Where they are kept (TARE_TRACE_KEEP_ALL), else NULL: */
-	int64_t *times; /* of each event, in µs since 1970; 0: not in the file */
-	size_t time_cap;
+	/* Where they are kept (TARE_TRACE_KEEP_ALL), else nothing: */
+	struct tare_times times; /* of each event, in µs since 1970; 0: not in the file */
 	/* Of a recording, whose frees do not say that another stream still uses the block: in the order of `until` (wait.c). */
 	struct tare_trace_wait *waits;
 	size_t wait_count, wait_cap;
@@ -89,7 +89,7 @@ struct tare_trace_device {
 		sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
 };
 
-/* A replay needs the order of events only; what else a file says of them takes another 16 bytes an event. */
+/* A replay needs the order of events only; what else a file says of them takes another 12 bytes an event. */
 enum tare_trace_keep { TARE_TRACE_KEEP_ORDER, TARE_TRACE_KEEP_ALL };
 
 struct tare_trace {
