@@ -7,6 +7,7 @@
  */
 #include "recorder/base/fork.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "recorder/base/parts.h"
@@ -91,15 +92,19 @@ static void wipe(void)
 		memset(row->at, 0, row->size);
 }
 
-void tare_fork_look(void)
+static bool is_child(void)
 {
 	uint32_t pid = __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
 
-	if (likely(tare_fork.is_wiped ? pid != 0 : pid == tare_sys_getpid() || has_kept_page()))
-		return;
+	return tare_fork.is_wiped ? pid == 0 : pid != tare_sys_getpid() && !has_kept_page();
+}
+
+static void become_own(void)
+{
+	uint32_t pid = tare_sys_getpid();
+
 	if (!tare_fork.is_wiped)
 		keep_page();
-	pid = tare_sys_getpid();
 	__atomic_store_n(tare_fork.owner, pid || !tare_fork.is_wiped ? pid : NOT_KNOWN,
 			 __ATOMIC_RELAXED);
 	tare_thread.depth = 0;
@@ -108,4 +113,26 @@ void tare_fork_look(void)
 	wipe();
 	tare_fork_now.generation++;
 	tare_fork_now.born = tare_clock_ticks();
+}
+
+/* A signal handler in the middle of it would find the parent's ring half left. */
+void tare_fork_look(void)
+{
+	uint64_t all = ~UINT64_C(0), before = 0;
+
+	if (likely(!is_child()))
+		return;
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
+	if (is_child())
+		become_own();
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
+}
+
+/* The child has one thread still. It goes on where its parent was, perhaps inside of a hook. */
+void tare_fork_in_child(void)
+{
+	int depth = tare_thread.depth;
+
+	tare_fork_look();
+	tare_thread.depth = depth;
 }

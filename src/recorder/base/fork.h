@@ -15,6 +15,7 @@ extern struct tare_fork {
 } tare_fork;
 
 TARE_COLD void tare_fork_look(void);
+void tare_fork_in_child(void); /* libc has forked, and says so */
 TARE_COLD uint32_t tare_fork_ask_tid(void);
 
 /* Notices that this is a forked child, and makes it a process of its own. Costs two loads. */

@@ -28,21 +28,35 @@ bool tare_ring_is_own(void)
 	return tare_ring_is_open() && tare_ring.pid == tare_sys_getpid();
 }
 
-/* Opens the log with all signals blocked: nothing can interrupt this thread, or take it out, half-way. */
+static bool is_mine_to_open(uint32_t *seen)
+{
+	*seen = TARE_RING_CLOSED;
+	return __atomic_compare_exchange_n(&tare_ring_state.opened, seen, TARE_RING_OPENING, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Opens the log, unless another thread does. With all signals blocked: nothing can interrupt this thread, or take it out,
+ * half-way, and no handler waits for what it has interrupted.
+ */
 static uint32_t open_log(void)
 {
 	uint64_t all = ~0ull, before = 0;
-	bool is_open;
+	bool is_mine, is_open = false;
+	uint32_t seen;
 
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
-	is_open = tare_ring_file_open();
-	__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&tare_ring_state.opened, is_open ? TARE_RING_OPEN : TARE_RING_FAILED,
-			 __ATOMIC_RELEASE);
+	is_mine = is_mine_to_open(&seen);
+	if (is_mine) {
+		is_open = tare_ring_file_open();
+		seen = is_open ? TARE_RING_OPEN : TARE_RING_FAILED;
+		__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&tare_ring_state.opened, seen, __ATOMIC_RELEASE);
+	}
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
 	if (is_open)
 		tare_parts_opened();
-	return is_open ? TARE_RING_OPEN : TARE_RING_FAILED;
+	return seen;
 }
 
 /* Another thread opens the log, which takes a millisecond; on a disk that hangs, programs do not hang with it. */
@@ -66,11 +80,11 @@ bool tare_put_open(void)
 		return true;
 	if (seen == TARE_RING_FAILED || !tare_config.enabled || tare_is_vfork_child())
 		return false;
-	if (seen == TARE_RING_CLOSED &&
-	    __atomic_compare_exchange_n(&tare_ring_state.opened, &seen, TARE_RING_OPENING, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return open_log() == TARE_RING_OPEN;
-	return wait_for_open() == TARE_RING_OPEN;
+	if (seen == TARE_RING_CLOSED)
+		seen = open_log();
+	if (seen == TARE_RING_OPENING)
+		seen = wait_for_open();
+	return seen == TARE_RING_OPEN;
 }
 
 /*
@@ -306,13 +320,13 @@ void tare_ring_forked(void)
 }
 
 /*
- * In a child, before the signal handler that forked goes on: what it interrupted must not end its record in the
- * parent's lane. (A fork without libc in a handler is seen only at the next record; until then nothing is published.)
+ * In a child: while it has one thread, for a second one could write into the ring that is being left; and before a signal
+ * handler that forked goes on, for what it interrupted must not end its record in the parent's lane. (A fork without
+ * libc is seen at the next record; until then nothing is published.)
  */
 static void in_child(void)
 {
-	if (tare_place_is_in_use())
-		tare_ring_forked();
+	tare_fork_in_child();
 }
 
 void tare_ring_start(void)
