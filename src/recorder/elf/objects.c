@@ -42,8 +42,7 @@ static _Atomic(struct snapshot *) current = &snapshots[0];
 struct tare_objects_epoch tare_objects_now TARE_HOT_DATA = { 1, 1 };
 static _Atomic uint32_t visitors; /* threads inside the linker on our behalf */
 static _Atomic bool is_frozen;
-static TARE_TLS bool is_visiting;
-static TARE_TLS uintptr_t avoids; /* who avoids the lock: its place on the stack; 0: nobody */
+static TARE_TLS bool is_visiting, avoids;
 static TARE_TLS uint32_t polls;
 
 /*
@@ -249,19 +248,15 @@ static bool with_loaded(uintptr_t addr, tare_objects_fn fn, void *arg)
 	return true;
 }
 
-uintptr_t tare_objects_avoid_lock(void)
+bool tare_objects_avoid_lock(void)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = avoids;
+	bool before = avoids;
 
-	if (before && here >= before) { /* it was left by longjmp */
-		before = 0;
-		is_visiting = false;
-	}
-	avoids = here;
+	avoids = true;
 	return before;
 }
 
-void tare_objects_avoided_lock(uintptr_t before)
+void tare_objects_avoided_lock(bool before)
 {
 	avoids = before;
 }

@@ -82,10 +82,11 @@ void tare_objects_poll(void);
  * run with any lock of the program held, as an allocation of memory does. Nothing is brought up to date then, and
  * tare_objects_with() asks _dl_find_object(), which needs no lock; what fn is called with must stay loaded by itself, as
  * what a frame of the calling thread's stack is in does. Of a glibc before 2.35, which has no such function, it returns
- * false. A signal handler in between may do the same, and may leave by longjmp.
+ * false. A signal handler in between may do the same; if it leaves by longjmp, the thread
+ * avoids the lock from then on.
  */
-uintptr_t tare_objects_avoid_lock(void);
-void tare_objects_avoided_lock(uintptr_t before);
+bool tare_objects_avoid_lock(void);
+void tare_objects_avoided_lock(bool before);
 
 /* Call in a forked child: see tare_objects_with. */
 void tare_objects_forked(void);

@@ -56,7 +56,7 @@ static bool is_wanted(bool is_end)
  */
 static void find_stacks(struct tare_rec_heap_block *rec)
 {
-	uintptr_t before = tare_objects_avoid_lock();
+	bool before = tare_objects_avoid_lock();
 
 	if (tare_config.stacks & TARE_STACKS_PYTHON && tare_python_is_checked())
 		rec->python = tare_python_stack();
