@@ -12,6 +12,8 @@
 #include "recorder/ring/ring.h"
 #include "trace/clock.h"
 
+enum { TRY_EVERY = 64 };
+
 bool tare_heap_is_whole TARE_HOT_DATA;
 static uint32_t log2_mean;
 
@@ -50,6 +52,18 @@ static bool is_wanted(bool is_end)
 	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
 }
 
+/* Where no extension module was imported yet nobody has looked for an interpreter. */
+static bool has_python(void)
+{
+	static uint32_t tries;
+
+	if (tare_python_is_to_stay())
+		return true;
+	if (__atomic_fetch_add(&tries, 1, __ATOMIC_RELAXED) % TRY_EVERY == 0)
+		tare_python_try_program();
+	return tare_python_is_to_stay();
+}
+
 /*
  * Python is asked only once it was checked elsewhere: that calls functions which allocate. Where its lines are known the
  * native stack ends at the interpreter: behind that it says the same, in as many ways as there are paths through Python.
@@ -58,7 +72,7 @@ static void find_stacks(struct tare_rec_heap_block *rec)
 {
 	bool before = tare_objects_avoid_lock();
 
-	if (tare_config.stacks & TARE_STACKS_PYTHON && tare_python_is_checked())
+	if (tare_config.stacks & TARE_STACKS_PYTHON && has_python())
 		rec->python = tare_python_stack();
 	if (tare_config.stacks & TARE_STACKS_NATIVE)
 		rec->stack = tare_emit_stack_until(rec->python ? tare_python_eval() : NULL);

@@ -33,6 +33,7 @@ static struct {
 	bool is_said;
 	uint64_t searched; /* what was loaded when nothing was found, plus 1 */
 	uintptr_t base;    /* of its object */
+	bool is_to_stay;   /* it is never unloaded */
 	char refusal[160];
 } rest;
 
@@ -226,6 +227,16 @@ static unsigned int minor_of(const char *version)
 		       : 0;
 }
 
+/* The program itself, or a library that it needs: neither is ever unloaded. */
+static bool stays(const struct tare_elf_object *object)
+{
+	struct tare_elf_object program;
+
+	return tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &program) &&
+	       (program.base == object->base ||
+		tare_elf_needs(&program, tare_plib_basename(object->path)));
+}
+
 static uint32_t check(struct found *f, bool during_import)
 {
 	struct tare_python *p = &the.python;
@@ -235,6 +246,7 @@ static uint32_t check(struct found *f, bool during_import)
 
 	the.unloads = tare_objects_epoch().unloads;
 	rest.base = f->object.base;
+	rest.is_to_stay = stays(&f->object);
 	f->version = ((const char *(*)(void))symbol(f, "Py_GetVersion"))();
 	if (f->version && strstr(f->version, "PyPy"))
 		return refuse(f, "PyPy keeps its frames elsewhere");
@@ -345,22 +357,37 @@ TARE_COLD static const struct tare_python *look(uint64_t unloads)
 	return __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED ? &the.python : NULL;
 }
 
-static bool is_checked(uint64_t unloads)
-{
-	return likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
-		      __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads);
-}
-
 TARE_HOT const struct tare_python *tare_python_interpreter(void)
 {
 	uint64_t unloads = tare_objects_epoch().unloads;
 
-	return is_checked(unloads) ? &the.python : look(unloads);
+	if (likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
+		   __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads))
+		return &the.python;
+	return look(unloads);
 }
 
-TARE_HOT bool tare_python_is_checked(void)
+TARE_HOT bool tare_python_is_to_stay(void)
 {
-	return is_checked(tare_objects_epoch().unloads);
+	return __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED && rest.is_to_stay;
+}
+
+/* As at the first recorded call, but only the program itself is asked for: that takes no lock. */
+void tare_python_try_program(void)
+{
+	uint32_t state = UNKNOWN;
+	struct found f;
+
+	memset(&f, 0, sizeof(f));
+	notice_fork();
+	if (__atomic_load_n(&the.state, __ATOMIC_RELAXED) != UNKNOWN ||
+	    !tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f.object) ||
+	    !is_interpreter(&f) ||
+	    !((void *(*)(void))symbol(&f, "PyGILState_GetThisThreadState"))() ||
+	    !__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	__atomic_store_n(&the.state, check(&f, false), __ATOMIC_RELEASE);
 }
 
 const struct tare_code *tare_python_eval(void)
@@ -372,7 +399,7 @@ TARE_HOT bool tare_python_is_finalizing(void)
 {
 	const struct tare_python *p = &the.python;
 
-	if (!tare_python_is_checked())
+	if (!tare_python_is_to_stay())
 		return false;
 	return p->is_finalizing ? p->is_finalizing() != 0 : *p->finalizing != NULL;
 }

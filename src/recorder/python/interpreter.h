@@ -32,8 +32,13 @@ struct tare_python {
 /* The checked interpreter, or NULL: there is none, or not yet, or one we cannot read. */
 const struct tare_python *tare_python_interpreter(void);
 
-/* Is it there, checked, and still loaded? Nothing is looked for and nothing is called: where an allocation is recorded. */
-bool tare_python_is_checked(void);
+/*
+ * Is it there, checked, and of a library that is never unloaded? Nothing is looked for, and nothing called: for where
+ * any lock may be held.
+ */
+bool tare_python_is_to_stay(void);
+/* Checks it there, if the program itself is one. */
+void tare_python_try_program(void);
 /* The same, and it is taking the program down. */
 bool tare_python_is_finalizing(void);
 /* Where the code lies in which it runs Python. */
