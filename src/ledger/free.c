@@ -18,6 +18,7 @@ static void free_process(struct tare_process_fold *p)
 		tare_map_free(&p->on_device[i]->heap.place_of);
 		free(p->on_device[i]->heap.items);
 		tare_map_free(&p->on_device[i]->mapped.place_of);
+		tare_map_free(&p->on_device[i]->mapped.moving);
 		free(p->on_device[i]->mapped.items);
 		free(p->on_device[i]);
 	}

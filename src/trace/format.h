@@ -399,7 +399,8 @@ enum { TARE_HEAP_ORDINAL = 1000 };
 /* Where memory of the host is from. */
 #define TARE_HEAP_SOURCE_MAP(X)                                                                    \
 	X(0, MALLOC, "malloc", "malloc or one of its kin: calloc, realloc, aligned_alloc …")       \
-	X(1, MMAP, "mmap", "mmap, of no file")
+	X(1, MMAP, "mmap", "mmap, of no file")                                                     \
+	X(2, MREMAP, "mremap", "mremap: of no file if what it took away was")
 
 /* How a block of the heap went. */
 #define TARE_HEAP_MAP(X) X(1, FINALIZING, "finalizing", "Python was taking the program down")

@@ -91,6 +91,31 @@ def children_of_threads(box):
 
 
 @case
+def children_that_begin(box):
+    """With threads at once, or interrupted: the parent's log is left before anybody can be in it."""
+    needs_exec()
+    for mode in ("sample", "full"):
+        record(box, fixture("e2e_heap", "start", "2000" if IS_LONG else "200"), mode, rec=mode + "-start.tare")
+        record(box, fixture("e2e_heap", "alarms", "1500" if IS_LONG else "150"), mode, rec=mode + "-alarms.tare")
+
+
+@case
+def the_clock_is_forbidden(box):
+    record(box, fixture("e2e_heap", "no_clock"))
+
+
+@case
+def a_script_that_imports_no_extension(box):
+    needs_exec()
+    with open(box.path("plain.py"), "w", encoding="utf-8") as file:
+        file.write("kept = [bytes(10000) for _ in range(500)]\n")
+    record(box, [PYTHON, "-S", "-E", box.path("plain.py")])
+    rows = json.loads(box.tare("report", "rec.tare", "--by", "line", "--at", "end", "--json").out)["rows"]
+    kept = sum(row["bytes"] for row in rows if "plain.py:1" in row["label"])
+    check(4.5e6 < kept < 5.5e6, kept, rows[:5])
+
+
+@case
 def handlers_that_leave_by_longjmp(box):
     check_book(box, fixture("e2e_heap", "signals", "10" if IS_LONG else "1"))
 

@@ -102,7 +102,10 @@ TEST(an_address_that_comes_again_replaces_the_block)
 
 	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
 	malloced(w, 0, 2 * MS, AT(1), 3 * MIB, 0, 6);
-	malloced(w, 0, 3 * MS, AT(2), (uint64_t)1 << 60, 0, 6); /* damage */
+	malloced(w, 0, 3 * MS, AT(2), (uint64_t)1 << 60, 0, 6); /* damage, all of these */
+	malloced(w, 0, 3 * MS, AT(3), 0, 16, 6);
+	malloced(w, 0, 3 * MS, AT(4), 1 << 17, 16, 6);
+	malloced(w, 0, 3 * MS, AT(5), 1000, 255, 6);
 	check(w, "end", 3 * MIB, 6, 3 * MIB, 1);
 	world_free(w);
 }
@@ -114,16 +117,39 @@ TEST(mappings_go_in_pieces)
 	mapped(w, 1 * MS, AT(1), 10 * MIB);
 	mapped(w, 1 * MS, AT(2), 100);                   /* a page */
 	malloced(w, 0, 1 * MS, AT(1) + MIB, 1000, 0, 5); /* of another allocator, in it */
-	world_heap_unmapped(w, 0, heap, 2 * MS, AT(1) + 2 * MIB, 3 * MIB);
-	world_heap_unmapped(w, 0, heap, 3 * MS, AT(1) - MIB, 2 * MIB);
-	world_heap_unmapped(w, 0, heap, 4 * MS, AT(1) + 9 * MIB, 5 * MIB);
-	world_heap_unmapped(w, 0, heap, 5 * MS, AT(9), 5 * MIB);
+	world_heap_unmapped(w, 0, heap, 2 * MS, AT(1) + 2 * MIB, 3 * MIB, false);
+	world_heap_unmapped(w, 0, heap, 3 * MS, AT(1) - MIB, 2 * MIB, false);
+	world_heap_unmapped(w, 0, heap, 4 * MS, AT(1) + 9 * MIB, 5 * MIB, false);
+	world_heap_unmapped(w, 0, heap, 5 * MS, AT(9), 5 * MIB, false);
 	check(w, "1.5ms", 10 * MIB + 4096 + 1000, 9, 10 * MIB + 4096, 2);
 	check(w, "2.5ms", 7 * MIB + 4096 + 1000, 9, 7 * MIB + 4096, 3);
 	check(w, "3.5ms", 6 * MIB + 4096 + 1000, 9, 6 * MIB + 4096, 3);
 	check(w, "end", 5 * MIB + 4096 + 1000, 5, 1000, 1);
-	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB);
+	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB, false);
 	check(w, "end", 4096 + 1000, 9, 4096, 1);
+	world_free(w);
+}
+
+static void moved(struct world *w, int64_t t, uint64_t from, uint64_t old, uint64_t to,
+		  uint64_t bytes)
+{
+	world_heap_unmapped(w, 0, heap, t, from, old, true);
+	world_heap_block(w, 0, heap, t + 1,
+			 &(struct tare_rec_heap_block){
+				 .block = to, .bytes = bytes, .source = TARE_HEAP_OF_MREMAP },
+			 "train.py", 10);
+}
+
+TEST(mappings_move)
+{
+	struct world *w = new_world();
+
+	mapped(w, 1 * MS, AT(1), 10 * MIB);
+	moved(w, 2 * MS, AT(1), 10 * MIB, AT(2), 30 * MIB);
+	moved(w, 3 * MS, AT(5), 10 * MIB, AT(6), 30 * MIB); /* of a file */
+	moved(w, 4 * MS, AT(2), 30 * MIB, AT(2), 5 * MIB);
+	check(w, "2.5ms", 30 * MIB, 10, 30 * MIB, 1);
+	check(w, "end", 5 * MIB, 10, 5 * MIB, 1);
 	world_free(w);
 }
 

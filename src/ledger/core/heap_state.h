@@ -16,11 +16,13 @@ struct tare_heap_block {
 	uint32_t count; /* blocks that it stands for */
 };
 
-struct tare_heap_blocks {
+struct tare_heap_blocks {         /* of malloc, or mappings */
 	struct tare_map place_of; /* address → 1 + place */
 	struct tare_heap_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free place, 0: none */
+	struct tare_map
+		moving; /* threads inside of mremap → 1: of no file, 0: of a file, or not known */
 };
 
 #endif

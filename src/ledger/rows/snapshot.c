@@ -51,6 +51,14 @@ static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_f
 	return variance > 0 ? (uint64_t)(sqrt(variance) * 1024) : 0;
 }
 
+static enum tare_evidence used_by(const struct tare_fold *f, const struct tare_device_fold *d,
+				  enum tare_moment m)
+{
+	if (d->device->flags & TARE_DEVICE_HEAP)
+		return heap_error(f, d, m) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT;
+	return d->is_measured ? TARE_EVIDENCE_WEIGHED : TARE_EVIDENCE_INFERRED;
+}
+
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
 			int64_t t, struct tare_ledger *out)
 {
@@ -68,7 +76,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		.used = d->is_measured || d->sum || used ? (uint64_t)used : TARE_NOT_KNOWN,
 		.used_start = d->is_measured ? (uint64_t)d->used_start : TARE_NOT_KNOWN,
 		.t_ns = t,
-		.used_by = d->is_measured ? TARE_EVIDENCE_WEIGHED : TARE_EVIDENCE_INFERRED,
+		.used_by = used_by(f, d, m),
 		.nvml = device->flags & TARE_DEVICE_NVML,
 		.integrated = device->flags & TARE_DEVICE_INTEGRATED,
 		.simulated = device->flags & TARE_DEVICE_SIMULATED,

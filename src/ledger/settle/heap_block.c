@@ -13,7 +13,7 @@
 #include <math.h>
 
 #define BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
-enum { SAMPLING_MAX = 40, PAGE = 4096 };
+enum { SAMPLING_MAX = 30, PAGE = 4096 };
 
 /* ---- blocks ---- */
 
@@ -21,7 +21,7 @@ static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 {
 	double bytes = (double)r->bytes, chance;
 
-	if (!r->sampling || r->sampling > SAMPLING_MAX)
+	if (!r->sampling)
 		return (struct tare_heap_block){ .address = r->block,
 						 .bytes = (int64_t)r->bytes,
 						 .count = 1 };
@@ -122,7 +122,7 @@ static bool cut(struct tare_fold *f, struct tare_device_fold *d, struct tare_hea
 
 		if (b.bucket < 0 || b.address >= end || b_end <= begin)
 			continue;
-		is_any = take_away(f, d, h, b.address);
+		is_any |= take_away(f, d, h, b.address);
 		keep_piece(f, d, h, &b, b.address, begin);
 		keep_piece(f, d, h, &b, end, b_end);
 	}
@@ -149,6 +149,13 @@ static uint64_t round_to_pages(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+static bool has_moved(struct tare_heap_blocks *mapped, uint32_t tid)
+{
+	uint64_t is_any = 0;
+
+	return tare_map_remove(&mapped->moving, tid, &is_any) && is_any;
+}
+
 static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 		       struct tare_process_on_device *own, const struct tare_event *e)
 {
@@ -156,9 +163,11 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	struct tare_origin origin = tare_fold_origin(f, p, e);
 	struct tare_heap_block b = of_record(r);
-	bool is_mapped = r->source == TARE_HEAP_OF_MMAP;
+	bool is_mapped = r->source != TARE_HEAP_OF_MALLOC;
 	enum tare_account account = is_mapped ? TARE_ACCOUNT_MAPPED : TARE_ACCOUNT_HEAP;
 
+	if (r->source == TARE_HEAP_OF_MREMAP && !has_moved(&own->mapped, r->tid))
+		return; /* of a file */
 	b.context = tare_fold_context(f, e->process->index, d->index, 0);
 	b.bucket = tare_fold_bucket_at(f, b.context, account, origin.owner, origin.site);
 	/* What is there already has gone, and its end was not seen. */
@@ -190,13 +199,22 @@ static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d,
 {
 	const struct tare_rec_heap_unmapped *r = e->rec.heap_unmapped;
 
-	if (cut(f, d, &own->mapped, r->begin, round_to_pages(r->bytes)))
+	bool is_any = cut(f, d, &own->mapped, r->begin, round_to_pages(r->bytes));
+
+	if (r->is_moved)
+		*tare_map_put(&own->mapped.moving, r->tid, NULL) = is_any;
+	if (is_any)
 		tare_parts_used(f, d, e->at_ns);
 }
 
 static bool is_damaged(const struct tare_event *e)
 {
-	return (e->kind == TARE_KIND_HEAP_BLOCK && e->rec.heap_block->bytes > BYTES_MAX) ||
+	const struct tare_rec_heap_block *block = e->rec.heap_block;
+
+	if (e->kind == TARE_KIND_HEAP_BLOCK && block->sampling)
+		return block->source != TARE_HEAP_OF_MALLOC || block->sampling > SAMPLING_MAX ||
+		       !block->bytes || block->bytes >> block->sampling;
+	return (e->kind == TARE_KIND_HEAP_BLOCK && block->bytes > BYTES_MAX) ||
 	       (e->kind == TARE_KIND_HEAP_UNMAPPED && e->rec.heap_unmapped->bytes > BYTES_MAX);
 }
 

@@ -24,7 +24,7 @@ void tare_heap_start(void)
 	log2_mean = (uint32_t)__builtin_ctzll(tare_config.heap_mean);
 	tare_heap_is_whole = tare_config.heap_mean == 1;
 	tare_object_loaded_start();
-	tare_known_stacks_expect_many();
+	tare_known_stacks_expect(tare_heap_is_whole);
 }
 
 /* In the books the heap is a device, whose memory is what was asked for. */
@@ -141,13 +141,31 @@ void tare_heap_mapped(const void *begin, size_t bytes)
 		record(begin, bytes, TARE_HEAP_OF_MMAP, 0);
 }
 
+uint64_t tare_heap_stamp(void)
+{
+	return is_wanted(true) ? tare_clock_ticks() : 0;
+}
+
+static void record_unmapped(struct tare_heap_mapping mapping, bool is_moved, uint64_t stamp)
+{
+	struct tare_rec_heap_unmapped rec = { .begin = (uint64_t)(uintptr_t)mapping.begin,
+					      .bytes = mapping.bytes,
+					      .tid = tare_fork_tid(),
+					      .device = TARE_HEAP_ORDINAL,
+					      .is_moved = is_moved };
+
+	if (stamp && is_wanted(true))
+		tare_emit_often(TARE_KIND_HEAP_UNMAPPED, &rec.head, sizeof(rec), stamp);
+}
+
 void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp)
 {
-	struct tare_rec_heap_unmapped rec = { .begin = (uint64_t)(uintptr_t)begin,
-					      .bytes = bytes,
-					      .tid = tare_fork_tid(),
-					      .device = TARE_HEAP_ORDINAL };
+	record_unmapped((struct tare_heap_mapping){ begin, bytes }, false, stamp);
+}
 
-	if (is_wanted(true))
-		tare_emit_often(TARE_KIND_HEAP_UNMAPPED, &rec.head, sizeof(rec), stamp);
+void tare_heap_moved(struct tare_heap_mapping from, struct tare_heap_mapping to, uint64_t stamp)
+{
+	record_unmapped(from, true, stamp);
+	if (is_wanted(false))
+		record(to.begin, to.bytes, TARE_HEAP_OF_MREMAP, 0);
 }

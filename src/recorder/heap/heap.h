@@ -46,9 +46,17 @@ static inline bool tare_heap_may_know(const void *block)
 void tare_heap_gone(const struct tare_heap_leaving *leaving);
 void tare_heap_stayed(const struct tare_heap_leaving *leaving);
 
+/* The time, for what follows; 0: nothing is recorded, and the time is not asked for, which may be forbidden. */
+uint64_t tare_heap_stamp(void);
 /* Memory of no file was mapped; and addresses were unmapped, or mapped otherwise, by a call that began at `stamp`. */
 void tare_heap_mapped(const void *begin, size_t bytes);
 void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp);
+/* The same by mremap. */
+struct tare_heap_mapping {
+	const void *begin;
+	size_t bytes;
+};
+void tare_heap_moved(struct tare_heap_mapping from, struct tare_heap_mapping to, uint64_t stamp);
 
 void tare_heap_start(void);
 void tare_heap_opened(void);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mmap and munmap, as libtare_recorder_host.so exports them. Mappings of files are not recorded, nor what nobody may
- * touch; what mremap moves or makes larger counts as it was.
+ * mmap and its kin, as libtare_recorder_host.so exports them. Mappings of files are not recorded, nor what nobody may
+ * touch.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -13,10 +14,10 @@
 #include "recorder/elf/libdl.h"
 #include "recorder/heap/heap.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
 
 static struct {
 	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*munmap)(void *, size_t);
 } real;
 
@@ -39,9 +40,10 @@ static bool is_found(void)
 		return true;
 	find_malloc();
 	real.mmap = (void *(*)(void *, size_t, int, int, int, off_t))tare_resolve_next("mmap");
+	real.mremap = (void *(*)(void *, size_t, size_t, int, ...))tare_resolve_next("mremap");
 	__atomic_store_n(&real.munmap, (int (*)(void *, size_t))tare_resolve_next("munmap"),
 			 __ATOMIC_RELEASE);
-	return real.mmap && real.munmap;
+	return real.mmap && real.mremap && real.munmap;
 }
 
 static bool is_of_malloc(const void *caller)
@@ -49,21 +51,24 @@ static bool is_of_malloc(const void *caller)
 	return (uintptr_t)caller >= malloc_begin && (uintptr_t)caller < malloc_end;
 }
 
+static void *map_failed(int why)
+{
+	errno = why;
+	return MAP_FAILED;
+}
+
 /* Before the real function was found, while the dynamic linker looks for it. */
 static void *map_early(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	long ret = tare_sys_always(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
 
-	if (ret >= 0 || ret < -4095)
-		return (void *)ret;
-	errno = (int)-ret;
-	return MAP_FAILED;
+	return ret >= 0 || ret < -4095 ? (void *)ret : map_failed((int)-ret);
 }
 
 static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offset,
 		 const void *caller)
 {
-	uint64_t before = tare_clock_ticks();
+	uint64_t before = tare_heap_stamp();
 	void *mapped;
 
 	if (!is_found())
@@ -93,7 +98,7 @@ MMAP(mmap64)
 
 TARE_EXPORT int munmap(void *at, size_t size)
 {
-	uint64_t before = tare_clock_ticks();
+	uint64_t before = tare_heap_stamp();
 	int failure;
 
 	if (!is_found())
@@ -102,4 +107,22 @@ TARE_EXPORT int munmap(void *at, size_t size)
 	if (!failure && !is_of_malloc(__builtin_return_address(0)))
 		tare_heap_unmapped(at, size, before);
 	return failure;
+}
+
+TARE_EXPORT void *mremap(void *from, size_t old_size, size_t size, int flags, ...)
+{
+	uint64_t before = tare_heap_stamp();
+	void *wanted, *now;
+	va_list args;
+
+	va_start(args, flags);
+	wanted = flags & MREMAP_FIXED ? va_arg(args, void *) : NULL;
+	va_end(args);
+	if (!is_found())
+		return map_failed(ENOMEM);
+	now = real.mremap(from, old_size, size, flags, wanted);
+	if (now != MAP_FAILED && !is_of_malloc(__builtin_return_address(0)))
+		tare_heap_moved((struct tare_heap_mapping){ from, old_size },
+				(struct tare_heap_mapping){ now, size }, before);
+	return now;
 }

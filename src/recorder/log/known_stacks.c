@@ -9,7 +9,8 @@
 /* A slot has the id below, and above it what of the hash does not say where the slot is. */
 enum {
 	FEW = 1 << 14,
-	MANY = 1 << 21,
+	SOME = 1 << 17,
+	ALL = 1 << 21,
 	ID_BITS = 24,
 	LINE = 8, /* slots of a cache line */
 	PROBES = 2 * LINE,
@@ -19,15 +20,16 @@ static uint64_t few[FEW] __attribute__((aligned(64)));
 static uint64_t *slots TARE_HOT_DATA = few;
 static size_t mask TARE_HOT_DATA = FEW - 1;
 
-void tare_known_stacks_expect_many(void)
+void tare_known_stacks_expect(bool are_all)
 {
-	uint64_t *many = tare_sys_mmap(NULL, MANY * sizeof(*many), PROT_READ | PROT_WRITE,
+	size_t count = are_all ? ALL : SOME;
+	uint64_t *many = tare_sys_mmap(NULL, count * sizeof(*many), PROT_READ | PROT_WRITE,
 				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (!many)
 		return;
 	slots = many;
-	mask = MANY - 1;
+	mask = count - 1;
 }
 
 static inline uint64_t mix(uint64_t hash, uint32_t epoch)
