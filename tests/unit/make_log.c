@@ -36,7 +36,9 @@ void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation)
 void make_log_free(struct make_log *m)
 {
 	free(m->bytes);
+	free(m->records);
 	m->bytes = NULL;
+	m->records = NULL;
 }
 
 size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
@@ -59,8 +61,12 @@ size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const voi
 	if (head->stamp == 0)
 		head->stamp = m->stamp++;
 	m->size += size;
-	if (m->record_nr == (int)(sizeof(m->records) / sizeof(m->records[0])))
-		die("more records than make_log.h has room for");
+	if (m->record_nr == m->record_cap) {
+		m->record_cap = m->record_cap * 2 + 64;
+		m->records = realloc(m->records, (size_t)m->record_cap * sizeof(*m->records));
+		if (!m->records)
+			die("realloc");
+	}
 	m->records[m->record_nr].position = position;
 	m->records[m->record_nr++].size = size;
 	return position;

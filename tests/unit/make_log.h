@@ -18,8 +18,8 @@ struct make_log {
 	uint64_t stamp; /* of the next record; goes up by one for each */
 	struct {
 		size_t position, size;
-	} records[8192];
-	int record_nr;
+	} * records;
+	int record_nr, record_cap;
 };
 
 void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation);
