@@ -116,7 +116,7 @@ TARE_EXPORT void *mremap(void *from, size_t old_size, size_t size, int flags, ..
 	va_list args;
 
 	va_start(args, flags);
-	wanted = flags & MREMAP_FIXED ? va_arg(args, void *) : NULL;
+	wanted = (flags & MREMAP_FIXED) ? va_arg(args, void *) : NULL;
 	va_end(args);
 	if (!is_found())
 		return map_failed(ENOMEM);
