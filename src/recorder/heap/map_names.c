@@ -51,18 +51,15 @@ static bool is_of_malloc(const void *caller)
 	return (uintptr_t)caller >= malloc_begin && (uintptr_t)caller < malloc_end;
 }
 
-static void *map_failed(int why)
+/* Where the real function is not found the kernel is asked, and answers as the C library would. */
+static long ask_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
-	errno = why;
-	return MAP_FAILED;
-}
+	long ret = tare_sys_always(number, a, b, c, d, e, f);
 
-/* Before the real function was found, while the dynamic linker looks for it. */
-static void *map_early(void *at, size_t size, int prot, int flags, int fd, off_t offset)
-{
-	long ret = tare_sys_always(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
-
-	return ret >= 0 || ret < -4095 ? (void *)ret : map_failed((int)-ret);
+	if (ret >= 0 || ret < -4095)
+		return ret;
+	errno = (int)-ret;
+	return -1;
 }
 
 static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offset,
@@ -72,7 +69,7 @@ static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offse
 	void *mapped;
 
 	if (!is_found())
-		return map_early(at, size, prot, flags, fd, offset);
+		return (void *)ask_kernel(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
 	mapped = real.mmap(at, size, prot, flags, fd, offset);
 	if (mapped == MAP_FAILED || is_of_malloc(caller))
 		return mapped;
@@ -102,7 +99,7 @@ TARE_EXPORT int munmap(void *at, size_t size)
 	int failure;
 
 	if (!is_found())
-		return (int)tare_sys_always(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+		return (int)ask_kernel(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 	failure = real.munmap(at, size);
 	if (!failure && !is_of_malloc(__builtin_return_address(0)))
 		tare_heap_unmapped(at, size, before);
@@ -119,7 +116,8 @@ TARE_EXPORT void *mremap(void *from, size_t old_size, size_t size, int flags, ..
 	wanted = (flags & MREMAP_FIXED) ? va_arg(args, void *) : NULL;
 	va_end(args);
 	if (!is_found())
-		return map_failed(ENOMEM);
+		return (void *)ask_kernel(SYS_mremap, (long)from, (long)old_size, (long)size, flags,
+					  (long)wanted, 0);
 	now = real.mremap(from, old_size, size, flags, wanted);
 	if (now != MAP_FAILED && !is_of_malloc(__builtin_return_address(0)))
 		tare_heap_moved((struct tare_heap_mapping){ from, old_size },
