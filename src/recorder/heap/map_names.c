@@ -15,6 +15,10 @@
 #include "recorder/heap/heap.h"
 #include "recorder/recorder.h"
 
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4 /* since Linux 5.7, glibc 2.32 */
+#endif
+
 static struct {
 	void *(*mmap)(void *, size_t, int, int, int, off_t);
 	void *(*mremap)(void *, size_t, size_t, int, ...);
@@ -113,7 +117,7 @@ TARE_EXPORT void *mremap(void *from, size_t old_size, size_t size, int flags, ..
 	va_list args;
 
 	va_start(args, flags);
-	wanted = (flags & MREMAP_FIXED) ? va_arg(args, void *) : NULL;
+	wanted = (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ? va_arg(args, void *) : NULL;
 	va_end(args);
 	if (!is_found())
 		return (void *)ask_kernel(SYS_mremap, (long)from, (long)old_size, (long)size, flags,
