@@ -82,6 +82,13 @@ static int64_t steady_of(const struct tare_ledger *l, enum tare_training_figure 
 	return l->trainings[0].steady.figures[figure];
 }
 
+static void check_only(const struct tare_ledger *l, int by, int count)
+{
+	CHECK_INT(l->training_nr, 1);
+	CHECK_INT(l->trainings[0].by, by);
+	CHECK_INT(l->trainings[0].count, count);
+}
+
 TEST(training_on_a_gpu)
 {
 	static const struct how how = { .has_optimizer = true, .backwards = 1 };
@@ -109,9 +116,7 @@ TEST(training_on_a_gpu)
 	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 120 * MS,
 	     .end = 130 * MS, .context = 0xc0);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 5);
+	check_only(&l, TARE_TRAINING_OPTIMIZER, 5);
 	CHECK_INT(l.trainings[0].pid, 431);
 	CHECK_INT(l.trainings[0].device, 0);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS); /* from its forward */
@@ -163,9 +168,7 @@ TEST(training_without_an_optimizer_that_makes_anything)
 
 	train(w, &how, 4, 30, 10);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
-	CHECK_INT(l.trainings[0].count, 4);
+	check_only(&l, TARE_TRAINING_BACKWARDS, 4);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 29 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 10 * MS);
 	tare_ledger_free(&l);
@@ -180,9 +183,7 @@ TEST(training_that_accumulates_gradients)
 
 	train(w, &how, 3, 40, 40);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 3);
+	check_only(&l, TARE_TRAINING_OPTIMIZER, 3);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -200,9 +201,7 @@ TEST(training_that_clips_gradients)
 	train(w, &how, 5, 50, 40);
 	world_end(w, 0, 400 * MS);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 5);
+	check_only(&l, TARE_TRAINING_OPTIMIZER, 5);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
 	tare_ledger_free(&l);
@@ -243,9 +242,7 @@ TEST(training_with_two_optimizers_in_turn)
 	struct world *w = world_new();
 	struct tare_ledger l = two_in_turn(w, 6, true);
 
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_ROUNDS);
-	CHECK_INT(l.trainings[0].count, 6);
+	check_only(&l, TARE_TRAINING_ROUNDS, 6);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 50 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_LIVE), 9 * MIB);
@@ -302,9 +299,7 @@ TEST(training_without_modules)
 		block(w, &how, t + 5 * MS, 7, 0, 0, NULL);
 	}
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
-	CHECK_INT(l.trainings[0].count, 4);
+	check_only(&l, TARE_TRAINING_BACKWARDS, 4);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 4 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS);
 	tare_ledger_free(&l);
@@ -323,9 +318,7 @@ TEST(training_whose_optimizer_is_seen_once)
 	for (int i = 1; i < 5; i++)
 		step(w, &without, 10 * MS + i * 20 * MS, false);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
-	CHECK_INT(l.trainings[0].count, 5);
+	check_only(&l, TARE_TRAINING_BACKWARDS, 5);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -354,9 +347,7 @@ TEST(training_of_two_steps)
 	step(w, &how, 120 * MS, false);
 	world_end(w, 0, 200 * MS);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 2);
+	check_only(&l, TARE_TRAINING_OPTIMIZER, 2);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 19 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 7 * MS); /* to the optimizer's last block */
 	CHECK_INT(first_of(&l, TARE_TRAINING_LIVE), 7 * MIB);
@@ -417,9 +408,7 @@ TEST(training_of_threads)
 		step(w, &two, (103 + 30 * i) * MS, i == 0);
 	world_end(w, 0, 300 * MS);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 8);
+	check_only(&l, TARE_TRAINING_OPTIMIZER, 8);
 	CHECK_INT(l.trainings[0].thread_nr, 2);
 	CHECK_INT(l.trainings[0].counts[0], 5);
 	CHECK_INT(l.trainings[0].counts[1], 3);
@@ -526,9 +515,7 @@ TEST(training_by_phases_that_are_called_steps)
 	}
 	phase(w, 500 * MS, NULL);
 	world_build(w, NULL, &at, 1, &l);
-	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, TARE_TRAINING_PHASES);
-	CHECK_INT(l.trainings[0].count, 4);
+	check_only(&l, TARE_TRAINING_PHASES, 4);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 50 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS);
 	CHECK_INT(first_of(&l, TARE_TRAINING_DRIVER), 7 * MS);
