@@ -122,8 +122,7 @@ static struct tare_plan_stretch *planned_stretches(const struct tare_overlap *o)
 	for (size_t k = 0; k < o->point_nr; k++)
 		stretches[k] =
 			(struct tare_plan_stretch){ .change = o->stretches[k].rest,
-						    .weight = is_known_only(&o->stretches[k]) ? 1e6
-											      : 1,
+						    .has_unknown = !is_known_only(&o->stretches[k]),
 						    .has_leaver = o->stretches[k].has_leaver };
 	return stretches;
 }

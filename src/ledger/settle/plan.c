@@ -6,7 +6,9 @@
 #include "ledger/settle/plan.h"
 
 #include "base/array.h"
+#include "base/sat.h"
 #include "base/xalloc.h"
+#include "ledger/core/fold_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,8 @@ struct node {
 
 struct way {
 	struct tare_plan_set open; /* changes that wait for a stretch */
-	double cost;
+	double cost;               /* more than that of the cheapest way */
+	int64_t owed; /* what the counter is above what was taken so far, but for what no way explains */
 	uint32_t node, number, from; /* from: the way that it continues */
 };
 
@@ -41,6 +44,7 @@ struct plan {
 	struct node *nodes;
 	size_t node_nr, node_cap;
 	struct tare_plan_options options;
+	int64_t nearest; /* what the way that explains a stretch best leaves of it */
 };
 
 /* ---- slots ---- */
@@ -171,9 +175,46 @@ static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch
 		own->number = (uint32_t)p->coming.count++;
 		own->from = from;
 		own->cost += o->cost;
+		own->owed += s->has_unknown ? 0 : o->left;
+		if (llabs(o->left) < llabs(p->nearest))
+			p->nearest = o->left;
 		for (unsigned k = 0; k < TARE_PLAN_WORDS; k++)
 			own->open.words[k] &= ~o->chosen.words[k];
 	}
+}
+
+/* Is a change larger than all that wait together? */
+static bool is_somebody_elses(const struct plan *p, const struct tare_plan_stretch *s)
+{
+	int64_t sum = TARE_COUNTER_STEP;
+
+	for (unsigned i = 0; i < p->waiting.count; i++)
+		sum = tare_sat_add(
+			sum, tare_sat_abs(p->items[p->waiting.item_of[p->waiting.order[i]]].bytes));
+	return llabs(s->change) > sum;
+}
+
+/*
+ * What a way left unexplained costs as long as it does: a false change is paid for until it is made up for, and not only when
+ * it is taken and when it is missing. What no way can explain stays.
+ */
+static void charge(struct plan *p, const struct tare_plan_stretch *s)
+{
+	int64_t others = !s->has_unknown && is_somebody_elses(p, s) ? p->nearest : 0;
+
+	for (size_t i = 0; i < p->coming.count; i++) {
+		struct way *way = &p->coming.items[i];
+
+		way->owed -= others;
+		way->cost += tare_plan_weight(s) * (double)llabs(way->owed);
+	}
+}
+
+/* Costs that grow without end would not tell ways apart any more. */
+static void relate(struct ways *ways)
+{
+	for (size_t i = ways->count; i-- > 0;)
+		ways->items[i].cost -= ways->items[0].cost;
 }
 
 /* Writes down which changes a kept way put into this stretch. */
@@ -202,9 +243,12 @@ static void pass(struct plan *p, const struct tare_plan_stretch *s, size_t at)
 			tare_plan_put(&must, p->waiting.order[i]);
 	}
 	p->coming.count = 0;
+	p->nearest = INT64_MAX;
 	for (size_t i = 0; i < p->ways.count; i++)
 		follow(p, (uint32_t)i, s, &must);
+	charge(p, s);
 	keep_best(&p->coming, p->waiting.count <= FEW ? WAYS_FEW : WAYS_MANY);
+	relate(&p->coming);
 	for (size_t i = 0; i < p->coming.count; i++)
 		write_down(p, &p->coming.items[i], at);
 	p->ways = p->coming;

@@ -27,8 +27,8 @@ struct tare_plan_item {
 /* What the readings say of one stretch. */
 struct tare_plan_stretch {
 	int64_t change;
-	double weight;   /* cost of a byte that is missing, or too much */
-	bool has_leaver; /* the end of a process that is no item may be in it */
+	bool has_unknown; /* a call of unknown change may have made what is missing */
+	bool has_leaver;  /* the end of a process that is no item may be in it */
 };
 
 /* `items` by `from`. The same input has the same answer. */
@@ -66,9 +66,16 @@ struct tare_plan_waiting {
 	unsigned order[TARE_PLAN_SLOTS], count;
 };
 
+/* What it costs in a stretch that a byte is missing, or too much. */
+static inline double tare_plan_weight(const struct tare_plan_stretch *s)
+{
+	return s->has_unknown ? 1 : 1e6;
+}
+
 struct tare_plan_option {
 	struct tare_plan_set chosen;
 	double cost;
+	int64_t left; /* of the change: what the chosen do not explain */
 };
 
 struct tare_plan_options {

@@ -55,9 +55,9 @@ static double cost_of(const struct tare_plan_stretch *s, int64_t left, int64_t o
 
 	if (s->has_leaver && !has_end && left < 0) {
 		missing = missing < UNKNOWN_END_BYTES ? missing : UNKNOWN_END_BYTES;
-		return (double)missing * s->weight + (double)llabs(others) + together;
+		return (double)missing * tare_plan_weight(s) + (double)llabs(others) + together;
 	}
-	return (double)missing * s->weight + together;
+	return (double)missing * tare_plan_weight(s) + together;
 }
 
 static void add(struct search *s, const struct tare_plan_option *option)
@@ -85,7 +85,7 @@ static void add_all_subsets(struct search *s)
 			has_end |= item->is_end;
 			ends += item->is_end ? item->bytes : 0;
 		}
-		left = less_slack(s->stretch->change - bytes, slack);
+		option.left = left = less_slack(s->stretch->change - bytes, slack);
 		option.cost = cost_of(s->stretch, left, bytes - ends, has_end,
 				      (unsigned)__builtin_popcount(mask));
 		add(s, &option);
@@ -122,7 +122,7 @@ static void group(struct search *s)
 /* Notes a combination as an option: of each size the first changes. */
 static void note(struct search *s, int64_t left)
 {
-	struct tare_plan_option option = { .chosen = s->must };
+	struct tare_plan_option option = { .chosen = s->must, .left = left };
 	unsigned same = 0;
 	int64_t others = s->must_bytes;
 	bool has_end = s->must_end, is_exact = llabs(left) <= TARE_COUNTER_STEP;
@@ -181,7 +181,7 @@ static void take_more(struct search *s, unsigned from, unsigned used, unsigned m
 static void add_fitting(struct search *s)
 {
 	int64_t left = less_slack(s->stretch->change - s->must_bytes, s->must_slack);
-	struct tare_plan_option none = { .chosen = s->must };
+	struct tare_plan_option none = { .chosen = s->must, .left = left };
 
 	none.cost = cost_of(s->stretch, left, s->must_bytes, s->must_end, 0);
 	add(s, &none);
