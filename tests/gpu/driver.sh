@@ -47,7 +47,8 @@ storm_shared() {
 import json, sys
 r = json.load(sys.stdin)
 print("TOO MUCH" if r["devices"][0]["unexplained_bytes"] or r["degraded"] else "ok")')" \
-		"$("$tare" report "$out/$1.tare" --at peak | awk '/^unexplained/ {print "unexplained at the peak", $2, "MiB, at the end 0"}')"
+		"$("$tare" report "$out/$1.tare" --at peak | awk '/^unexplained/ {print "unexplained at the peak", $2, "MiB, at the end 0"}'), $(
+			"$here/driver/instants.py" "$tare" "$out/$1.tare" 101)"
 }
 
 # A thread that loses its processor inside a call gives an address back, and another has taken it again before that call returns.

@@ -120,20 +120,16 @@ static void make_points(struct tare_overlap *o)
 static void sort_by_stamp(struct tare_overlap *o)
 {
 	struct stamped *list = tare_xcalloc(o->step_nr, sizeof(*list));
-	int64_t *stamps = tare_xcalloc(o->step_nr, sizeof(*stamps));
+	struct tare_made *made = tare_xcalloc(o->step_nr, sizeof(*made));
 
-	for (size_t i = 0; i < o->step_nr; i++) {
-		const struct tare_step *s = &o->steps[i];
-
-		stamps[i] = s->effect == TARE_EFFECT_DEL ? s->begin : s->end;
-	}
-	tare_overlap_order_pages(o, stamps);
+	tare_overlap_stamp(o, made);
+	tare_overlap_order_pages(o, made);
 	for (size_t i = 0; i < o->step_nr; i++)
-		list[i] = (struct stamped){ stamps[i], i };
+		list[i] = (struct stamped){ made[i].stamp, i };
 	qsort(list, o->step_nr, sizeof(*list), by_stamp);
 	for (size_t i = 0; i < o->step_nr; i++)
 		o->order[i] = list[i].step;
-	free(stamps);
+	free(made);
 	free(list);
 }
 

@@ -59,6 +59,12 @@ struct tare_leaver {
 	size_t from, at;
 };
 
+/* When a call was made, or so: the stamps say in which order. */
+struct tare_made {
+	int64_t stamp, since; /* since: surely made later than that */
+	uint64_t at, bytes;   /* addresses that it takes or gives back */
+};
+
 struct tare_overlap {
 	struct tare_fold *f;
 	struct tare_device_fold *d;
@@ -95,8 +101,18 @@ void tare_overlap_count_unknown(struct tare_overlap *o, size_t i);
 void tare_overlap_sort(struct tare_overlap *o);
 void tare_overlap_order(struct tare_overlap *o);
 
-/* overlap_pages.c: corrects the stamps of calls on one page, which say in which order they were made */
-void tare_overlap_order_pages(const struct tare_overlap *o, int64_t *stamps);
+/* Does the call take or give back whole pages of addresses? */
+static inline bool tare_step_is_of_pages(const struct tare_step *s)
+{
+	return tare_classes[s->class].sizing == TARE_SIZING_PAGES &&
+	       !(s->flags & TARE_EVENT_FAILED);
+}
+
+/* overlap_stamp.c */
+void tare_overlap_stamp(const struct tare_overlap *o, struct tare_made *made);
+
+/* overlap_pages.c: corrects the stamps of calls on one page as the readings fit */
+void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made);
 
 /* overlap_context.c: contexts that are made at the same time. Needs the points. */
 void tare_overlap_contexts(struct tare_overlap *o);

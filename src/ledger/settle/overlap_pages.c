@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "page order": calls of one process that overlap may take the same page, and the first to have it changes the
- * counter. That is not always the first to end: a thread may lose the CPU between the two. So a call is put among the
- * others on its page where the readings of these fit best.
+ * Rule "page order": of the calls of one process that take or give back a part of the same page, the first that takes it and
+ * the last that gives it back change the counter. A thread may lose the CPU between what its call did and its end, so the
+ * order of their ends may be false. Where the readings of all threads say so, a call was made before others on its page.
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/sat.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
 
 /* A call that takes or gives back a part of a page. */
 struct touch {
-	uint64_t where; /* its page; of calls on one address that address */
+	uint64_t page;
 	int process;
 	int64_t t;
 	size_t step;
 	uint64_t count; /* how many allocations touch the page before it */
+};
+
+struct paging {
+	const struct tare_overlap *o;
+	struct tare_made *made;
+	struct touch *touches;
+	size_t touch_nr;
+	int64_t *changes; /* of each call: what it takes */
+	/* of each point: how much more the counter says there than the calls that were made before it, as they are stamped */
+	int64_t *off;
 };
 
 static int by_page(const void *a, const void *b)
@@ -25,27 +36,16 @@ static int by_page(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
-	if (x->where != y->where)
-		return x->where < y->where ? -1 : 1;
+	if (x->page != y->page)
+		return x->page < y->page ? -1 : 1;
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
 	return x->step < y->step ? -1 : x->step > y->step;
 }
 
-static bool is_of_pages(const struct tare_step *s)
+static const struct tare_step *step_of(const struct paging *p, const struct touch *t)
 {
-	return tare_classes[s->class].sizing == TARE_SIZING_PAGES &&
-	       !(s->flags & TARE_EVENT_FAILED);
-}
-
-static bool is_part_of_page(const struct tare_overlap *o, const struct tare_step *s)
-{
-	uint64_t page = (uint64_t)o->f->page, size = s->granted ? s->granted : s->asked;
-
-	if (!is_of_pages(s))
-		return false;
-	return s->effect == TARE_EFFECT_DEL ||
-	       (s->effect == TARE_EFFECT_NEW && size < page && s->handle % page + size <= page);
+	return &p->o->steps[t->step];
 }
 
 /* How many allocations touch the page after the call, of `count` before it. */
@@ -56,171 +56,294 @@ static uint64_t after(const struct tare_step *s, uint64_t count)
 	return count ? count - 1 : 0;
 }
 
-/* By how much the readings of a call differ from what it does to a page that `count` allocations touch. */
-static int64_t misfit(const struct tare_overlap *o, const struct tare_step *s, uint64_t count)
+/* How many bytes more a call takes of its page where `count` allocations touch that before it. */
+static int64_t change(const struct paging *p, const struct touch *t, uint64_t count)
 {
-	int64_t pages = (after(s, count) > 0) - (count > 0);
-
-	if (!(s->flags & TARE_EVENT_WEIGHED))
-		return 0;
-	return llabs((int64_t)s->after - (int64_t)s->before - pages * o->f->page);
+	return ((after(step_of(p, t), count) > 0) - (count > 0)) * p->o->f->page;
 }
 
-/* Where calls are put: stamps, by step. */
-struct places {
-	int64_t *stamps;
-	size_t *before, *behind; /* the next call on the same address; TARE_NOBODY: none */
-};
-
-/* The touches of one page of a process, in the order of their stamps. */
-struct page {
-	const struct touch *touches;
-	size_t count;
-};
-
-static int64_t stamp_at(const struct places *places, size_t step, int64_t none)
+static void add_touch(struct paging *p, size_t step, uint64_t page)
 {
-	return step == TARE_NOBODY ? none : places->stamps[step];
+	p->touches[p->touch_nr++] = (struct touch){ .page = page,
+						    .process = p->o->steps[step].process,
+						    .t = p->made[step].stamp,
+						    .step = step };
 }
 
-/*
- * Where a call belongs among those that others made on its page while it ran. One that gives back is the first of them, if
- * no other place fits better, and before its address is given again.
- */
-static int64_t place_of_return(const struct tare_overlap *o, const struct page *p, size_t own,
-			       const struct places *places)
+/* Lists the pages at the edges of what a call takes or gives back; those between them are its own. */
+static void add_touches(struct paging *p, size_t step)
 {
-	const struct tare_step *s = &o->steps[p->touches[own].step];
-	int64_t stamp = p->touches[own].t, worse = 0, best = 0;
-	int64_t until = stamp_at(places, places->behind[p->touches[own].step], INT64_MAX);
+	const struct tare_made *m = &p->made[step];
+	uint64_t page = (uint64_t)p->o->f->page, edges = 0;
+	uint64_t end = m->bytes > UINT64_MAX - m->at ? UINT64_MAX : m->at + m->bytes;
+	uint64_t first = m->at / page, last = (end - 1) / page;
+	bool is_taking = p->o->steps[step].effect == TARE_EFFECT_NEW;
 
-	for (size_t k = own + 1; k < p->count; k++) {
-		const struct touch *t = &p->touches[k];
-		const struct tare_step *x = &o->steps[t->step];
-
-		if (t->t >= s->end || t->t >= until)
-			break;
-		if (x->tid == s->tid)
-			continue;
-		worse += misfit(o, x, t->count + 1) - misfit(o, x, t->count);
-		if (worse < best) {
-			best = worse;
-			stamp = t->t + 1;
-		}
+	if (m->at % page || (first == last && end % page)) {
+		add_touch(p, step, first);
+		edges++;
 	}
-	return stamp;
-}
-
-/* One that takes is the last of them, if no other place fits better, and behind the return of its address. */
-static int64_t place_of_taking(const struct tare_overlap *o, const struct page *p, size_t own,
-			       const struct places *places)
-{
-	const struct tare_step *s = &o->steps[p->touches[own].step];
-	int64_t stamp = p->touches[own].t, worse = 0, best = 0;
-	int64_t since = stamp_at(places, places->before[p->touches[own].step], INT64_MIN);
-
-	if (since < s->begin)
-		since = s->begin;
-	for (size_t k = own; k-- > 0;) {
-		const struct touch *t = &p->touches[k];
-		const struct tare_step *x = &o->steps[t->step];
-
-		if (t->t <= since)
-			break;
-		if (x->tid == s->tid)
-			continue;
-		worse += misfit(o, x, t->count + 1) - misfit(o, x, t->count);
-		if (worse < best) {
-			best = worse;
-			stamp = t->t - 1 > since ? t->t - 1 : since;
-		}
+	if (first != last && end % page) {
+		add_touch(p, step, last);
+		edges++;
 	}
-	return stamp;
+	p->changes[step] = tare_sat_mul((int64_t)(last - first + 1 - edges),
+					is_taking ? p->o->f->page : -p->o->f->page);
 }
 
-/* Returns first: they may be put later, and what takes their address follows them. */
-static void put(const struct tare_overlap *o, const struct page *p, const struct places *places)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (o->steps[p->touches[i].step].effect == TARE_EFFECT_DEL)
-			places->stamps[p->touches[i].step] = place_of_return(o, p, i, places);
-	for (size_t i = 0; i < p->count; i++)
-		if (o->steps[p->touches[i].step].effect == TARE_EFFECT_NEW)
-			places->stamps[p->touches[i].step] = place_of_taking(o, p, i, places);
-}
-
-static uint64_t touches_before(const struct tare_overlap *o, const struct touch *t)
+static uint64_t touches_before(const struct paging *p, const struct touch *t)
 {
 	const uint64_t *count =
-		tare_map_get(&tare_fold_process_on(o->f, t->process, o->d->index)->pages, t->where);
+		tare_map_get(&tare_fold_process_on(p->o->f, t->process, p->o->d->index)->pages,
+			     t->page);
 
 	return count ? *count : 0;
 }
 
-/* Touches of all pages, page by page. */
-static size_t list_touches(const struct tare_overlap *o, const int64_t *stamps,
-			   struct touch *touches)
+/* The first touch of another page. */
+static size_t page_end(const struct paging *p, size_t first)
 {
-	size_t count = 0;
+	size_t end = first;
 
-	for (size_t i = 0; i < o->step_nr; i++)
-		if (is_part_of_page(o, &o->steps[i]))
-			touches[count++] =
-				(struct touch){ .where = o->steps[i].handle / (uint64_t)o->f->page,
-						.process = o->steps[i].process,
-						.t = stamps[i],
-						.step = i };
-	qsort(touches, count, sizeof(*touches), by_page);
-	return count;
+	while (end < p->touch_nr && p->touches[end].process == p->touches[first].process &&
+	       p->touches[end].page == p->touches[first].page)
+		end++;
+	return end;
 }
 
-/* Calls on one address, whatever pages they take besides its own: `touches` is room for all. */
-static void chain_addresses(const struct tare_overlap *o, struct touch *touches,
-			    struct places *places)
+static void list_touches(struct paging *p)
 {
-	size_t count = 0;
+	p->touch_nr = 0;
+	for (size_t i = 0; i < p->o->step_nr; i++)
+		if (p->made[i].bytes && tare_step_is_of_pages(&p->o->steps[i]))
+			add_touches(p, i);
+	qsort(p->touches, p->touch_nr, sizeof(*p->touches), by_page);
+	for (size_t i = 0, end; i < p->touch_nr; i = end) {
+		uint64_t count = touches_before(p, &p->touches[i]);
+
+		end = page_end(p, i);
+		for (size_t k = i; k < end; k++) {
+			p->touches[k].count = count;
+			p->changes[p->touches[k].step] += change(p, &p->touches[k], count);
+			count = after(step_of(p, &p->touches[k]), count);
+		}
+	}
+}
+
+/* ---- what the readings say ---- */
+
+/* The first point at t or later. */
+static size_t point_at(const struct tare_overlap *o, int64_t t)
+{
+	size_t from = 0, to = o->point_nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (o->points[middle].t < t)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* By how much the calls under way before each point can have moved the counter: `reach`; -1: nobody knows. */
+static void find_reach(const struct paging *p, int64_t *reach)
+{
+	const struct tare_overlap *o = p->o;
+	int64_t *others = tare_xcalloc(o->point_nr + 2, sizeof(*others)), bytes = 0, other_nr = 0;
 
 	for (size_t i = 0; i < o->step_nr; i++) {
-		places->before[i] = places->behind[i] = TARE_NOBODY;
-		if (is_of_pages(&o->steps[i]))
-			touches[count++] = (struct touch){ .where = o->steps[i].handle,
-							   .process = o->steps[i].process,
-							   .t = places->stamps[i],
-							   .step = i };
-	}
-	qsort(touches, count, sizeof(*touches), by_page);
-	for (size_t i = 1; i < count; i++) {
-		struct touch *a = &touches[i - 1], *b = &touches[i];
+		size_t from = point_at(o, o->steps[i].weigh_begin);
+		size_t to = point_at(o, o->steps[i].weigh_end) + 1;
+		int64_t *sums = tare_step_is_of_pages(&o->steps[i]) ? reach : others;
+		int64_t by = sums == reach ? tare_sat_abs(p->changes[i]) : 1;
 
-		if (a->process != b->process || a->where != b->where)
-			continue;
-		places->behind[a->step] = b->step;
-		places->before[b->step] = a->step;
+		sums[from] += by;
+		sums[to] -= by;
+	}
+	for (size_t k = 0; k < o->point_nr; k++) {
+		bytes += reach[k];
+		other_nr += others[k];
+		reach[k] = other_nr ? -1 : bytes;
+	}
+	free(others);
+}
+
+/* What calls without a known change, other processes and ends of processes moved the counter by is left out. */
+static void find_off(struct paging *p)
+{
+	const struct tare_overlap *o = p->o;
+	int64_t *reach = tare_xcalloc(o->point_nr + 2, sizeof(*reach)), off = 0, used = o->d->used;
+
+	find_reach(p, reach);
+	for (size_t k = 0; k <= o->point_nr; k++)
+		p->off[k] = 0;
+	for (size_t i = 0; i < o->step_nr; i++)
+		p->off[point_at(o, p->made[i].stamp)] += p->changes[i];
+	for (size_t k = 0; k < o->point_nr; k++) {
+		int64_t moved = o->points[k].used - used;
+
+		used = o->points[k].used;
+		if (reach[k] >= 0 && llabs(moved) <= reach[k])
+			off += moved;
+		else
+			off += p->off[k];
+		p->off[k] = off -= p->off[k];
+	}
+	free(reach);
+}
+
+/* From t to before `until` the counter was moved by `bytes` more than was thought. */
+static void shift(struct paging *p, int64_t t, int64_t until, int64_t bytes)
+{
+	for (size_t k = point_at(p->o, t); bytes && k < p->o->point_nr && p->o->points[k].t < until;
+	     k++)
+		p->off[k] -= bytes;
+}
+
+/* By how much worse a point fits if the counter was moved by `more` there. */
+static int64_t worse_at(const struct paging *p, size_t k, int64_t more)
+{
+	return llabs(p->off[k] - more) - llabs(p->off[k]);
+}
+
+static int64_t worse(const struct paging *p, int64_t t, int64_t until, int64_t more)
+{
+	int64_t sum = 0;
+
+	for (size_t k = point_at(p->o, t); more && k < p->o->point_nr && p->o->points[k].t < until;
+	     k++)
+		sum += worse_at(p, k, more);
+	return sum;
+}
+
+/* ---- moving a call ---- */
+
+struct move {
+	size_t before; /* the touch that the call goes before */
+	int64_t stamp, worse;
+};
+
+/* Finds the time between `since` and `until` from which on `more` fits best. Returns by how much worse that is. */
+static int64_t best_time(const struct paging *p, int64_t since, int64_t until, int64_t more,
+			 int64_t *t)
+{
+	int64_t sum = 0, best = 0;
+
+	*t = until - 1;
+	for (size_t k = point_at(p->o, until); more && k-- > 0 && p->o->points[k].t > since;) {
+		sum += worse_at(p, k, more);
+		if (sum < best) {
+			best = sum;
+			*t = p->o->points[k].t;
+		}
+	}
+	return best;
+}
+
+/* Takes the move if the readings fit better than with the best one so far. */
+static void try_move(const struct paging *p, const struct touch *touches, size_t own, size_t before,
+		     struct move *best)
+{
+	const struct touch *s = &touches[own];
+	uint64_t count = touches[before].count;
+	int64_t more = p->changes[s->step] - change(p, s, s->count) + change(p, s, count);
+	int64_t since = p->made[s->step].since;
+	struct move m = { .before = before };
+
+	if (before && touches[before - 1].process == s->process &&
+	    touches[before - 1].page == s->page && since < touches[before - 1].t)
+		since = touches[before - 1].t;
+	m.worse = best_time(p, since, touches[before].t, more, &m.stamp);
+	count = after(step_of(p, s), count);
+	for (size_t k = before; k < own; k++) {
+		more += change(p, &touches[k], count) - change(p, &touches[k], touches[k].count);
+		m.worse += worse(p, touches[k].t, touches[k + 1].t, more);
+		count = after(step_of(p, &touches[k]), count);
+	}
+	if (m.worse < best->worse)
+		*best = m;
+}
+
+/* Counts the change of a touch from its time to `until` in, or out. */
+static void count_touch(struct paging *p, const struct touch *t, int64_t until, int sign)
+{
+	int64_t bytes = change(p, t, t->count) * sign;
+
+	p->changes[t->step] += bytes;
+	shift(p, t->t, until, bytes);
+}
+
+static void do_move(struct paging *p, struct touch *touches, size_t own, const struct move *m)
+{
+	struct touch s = touches[own];
+	uint64_t count = touches[m->before].count;
+	int64_t until = s.t;
+
+	for (size_t k = m->before; k <= own; k++)
+		count_touch(p, &touches[k], until, -1);
+	for (size_t k = own; k > m->before; k--)
+		touches[k] = touches[k - 1];
+	/* what it takes of other pages moves with it */
+	shift(p, m->stamp, until, p->changes[s.step]);
+	s.t = p->made[s.step].stamp = m->stamp;
+	touches[m->before] = s;
+	for (size_t k = m->before; k <= own; k++) {
+		touches[k].count = count;
+		count = after(step_of(p, &touches[k]), count);
+		count_touch(p, &touches[k], until, 1);
 	}
 }
 
-void tare_overlap_order_pages(const struct tare_overlap *o, int64_t *stamps)
+/* Puts a call before others of its page that were made while it ran, if the readings fit better so. */
+static bool put(struct paging *p, struct touch *touches, size_t own, size_t first)
 {
-	struct touch *touches = tare_xcalloc(o->step_nr, sizeof(*touches));
-	struct places places = { .stamps = stamps,
-				 .before = tare_xcalloc(o->step_nr, sizeof(size_t)),
-				 .behind = tare_xcalloc(o->step_nr, sizeof(size_t)) };
-	size_t count, next;
+	int64_t since = p->made[touches[own].step].since;
+	struct move m = { .before = own, .stamp = touches[own].t };
 
-	chain_addresses(o, touches, &places);
-	count = list_touches(o, stamps, touches);
-	for (size_t i = 0; i < count; i = next) {
-		uint64_t now = touches_before(o, &touches[i]);
-
-		for (next = i; next < count && touches[next].process == touches[i].process &&
-			       touches[next].where == touches[i].where;
-		     next++) {
-			touches[next].count = now;
-			now = after(&o->steps[touches[next].step], now);
-		}
-		put(o, &(struct page){ &touches[i], next - i }, &places);
+	try_move(p, touches, own, own, &m);
+	for (size_t k = own; k-- > first;) {
+		if (touches[k].t <= since ||
+		    step_of(p, &touches[k])->tid == step_of(p, &touches[own])->tid)
+			break;
+		try_move(p, touches, own, k, &m);
 	}
-	free(touches);
-	free(places.before);
-	free(places.behind);
+	if (!m.worse)
+		return false;
+	do_move(p, touches, own, &m);
+	return true;
+}
+
+static bool put_all(struct paging *p)
+{
+	bool has_moved = false;
+
+	list_touches(p);
+	find_off(p);
+	for (size_t i = 0, end; i < p->touch_nr; i = end) {
+		end = page_end(p, i);
+		for (size_t k = i; k < end; k++)
+			has_moved |= put(p, p->touches, k, i);
+	}
+	return has_moved;
+}
+
+/* A call moves with all of its pages, and others may fit better where it was: it is looked again. */
+enum { TURNS = 4 };
+
+void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made)
+{
+	struct paging p = { .o = o,
+			    .made = made,
+			    .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
+			    .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
+			    .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
+
+	for (int turn = 0; turn < TURNS && put_all(&p); turn++)
+		;
+	free(p.touches);
+	free(p.changes);
+	free(p.off);
 }
