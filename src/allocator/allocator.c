@@ -24,7 +24,6 @@ struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings
 				      const struct tare_alloc_driver *driver)
 {
 	struct tare_allocator *a = tare_xcalloc(1, sizeof(*a));
-	struct tare_cache_block none = { .flags = TARE_CACHE_USED };
 
 	a->settings = *settings;
 	a->rules = *rules;
@@ -32,7 +31,8 @@ struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings
 	a->limit = UINT64_MAX;
 	a->segments = tare_array_reserve(NULL, &a->segment_cap, 1, sizeof(*a->segments));
 	a->segments[a->segment_count++] = (struct tare_cache_segment){ 0 };
-	tare_cache_block_new(a, &none);
+	tare_cache_block_new(a);
+	a->blocks[0] = (struct tare_cache_block){ .flags = TARE_CACHE_USED };
 	add_owner(a, false);
 	return a;
 }

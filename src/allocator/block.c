@@ -2,6 +2,15 @@
 /* Blocks and segments: how they begin, are split, merge and end. */
 #include "allocator/block.h"
 
+/* Room for twice as many blocks. */
+void tare_cache_more_blocks(struct tare_allocator *a)
+{
+	size_t cap = a->block_cap ? 2 * a->block_cap : 16;
+
+	a->blocks = tare_xrealloc_lines(a->blocks, a->block_cap, cap, sizeof(*a->blocks));
+	a->block_cap = cap;
+}
+
 /* What is put into a segment comes in the order of addresses: it lies behind what came before. */
 uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, uint64_t address)
 {
@@ -48,15 +57,17 @@ void tare_cache_block_merge_free(struct tare_allocator *a, uint32_t id)
 		merge(a, id, a->blocks[id].next);
 }
 
-static struct tare_free_set *set_of(struct tare_cache_pool *pool, unsigned stream)
+static struct tare_free_set *set_of(struct tare_allocator *a, unsigned at, unsigned stream)
 {
+	struct tare_cache_pool *pool = &a->pools[at];
+
 	if (stream >= pool->set_count) {
 		pool->sets =
 			tare_array_widen(pool->sets, pool->set_count, stream, sizeof(*pool->sets));
 		pool->set_count = stream + 1;
 	}
 	if (!pool->sets[stream])
-		pool->sets[stream] = tare_xcalloc(1, sizeof(*pool->sets[stream]));
+		pool->sets[stream] = tare_free_set_new(at);
 	return pool->sets[stream];
 }
 
@@ -124,14 +135,16 @@ uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cach
 				uint32_t flags)
 {
 	uint32_t at = segment_place(a), id;
-	struct tare_cache_block block = {
-		.address = segment->base, .size = segment->size, .segment = at, .flags = flags
-	};
 
 	a->segments[at] = *segment;
 	a->segments[at].serial = a->serial++;
-	a->segments[at].set = set_of(&a->pools[segment->pool], segment->stream);
-	id = tare_cache_block_new(a, &block);
+	id = tare_cache_block_new(a);
+	a->blocks[id] =
+		(struct tare_cache_block){ .address = segment->base,
+					   .size = segment->size,
+					   .segment = at,
+					   .flags = flags,
+					   .set = set_of(a, segment->pool, segment->stream) };
 	a->segments[at].first = id;
 	return id;
 }

@@ -11,10 +11,11 @@
 static inline uint64_t tare_cache_block_order(const struct tare_allocator *a,
 					      const struct tare_cache_block *b)
 {
-	const struct tare_cache_segment *segment = &a->segments[b->segment];
+	const struct tare_cache_segment *segment;
 
 	if (!a->rules.is_oldest_first)
 		return b->address;
+	segment = &a->segments[b->segment];
 	return segment->serial << 32 | (b->address - segment->base) / TARE_ALLOC_MIN_BLOCK;
 }
 
@@ -22,33 +23,30 @@ static inline uint64_t tare_cache_block_order(const struct tare_allocator *a,
 static inline void tare_cache_block_enter(struct tare_allocator *a, uint32_t id)
 {
 	struct tare_cache_block *b = &a->blocks[id];
-	const struct tare_cache_segment *segment = &a->segments[b->segment];
 
-	b->since = tare_cache_pool_of(a, segment)->searches;
-	tare_free_set_add(segment->set, b->size, tare_cache_block_order(a, b), id);
+	b->since = a->pools[b->set->pool].searches;
+	tare_free_set_add(b->set, a->blocks, id, tare_cache_block_order(a, b));
 }
 
 static inline void tare_cache_block_leave(struct tare_allocator *a, uint32_t id)
 {
 	const struct tare_cache_block *b = &a->blocks[id];
 
-	tare_free_set_remove(a->segments[b->segment].set, b->size, tare_cache_block_order(a, b),
-			     id);
+	tare_free_set_remove(b->set, a->blocks, b->size, b->slot);
 }
 
-static inline uint32_t tare_cache_block_new(struct tare_allocator *a,
-					    const struct tare_cache_block *block)
+/* The number of a new block, of which nothing is said yet. */
+static inline uint32_t tare_cache_block_new(struct tare_allocator *a)
 {
 	uint32_t id = a->spare_block;
 
 	if (id) {
 		a->spare_block = a->blocks[id].next;
 	} else {
-		a->blocks = tare_array_reserve(a->blocks, &a->block_cap, a->block_count + 1,
-					       sizeof(*a->blocks));
+		if (a->block_count == a->block_cap)
+			tare_cache_more_blocks(a);
 		id = (uint32_t)a->block_count++;
 	}
-	a->blocks[id] = *block;
 	return id;
 }
 
@@ -63,18 +61,20 @@ static inline void tare_cache_block_drop(struct tare_allocator *a, uint32_t id)
 /* A new block behind `id`, which is shortened to `size`; its number. Neither enters or leaves a set. */
 static inline uint32_t tare_cache_block_split(struct tare_allocator *a, uint32_t id, uint64_t size)
 {
-	struct tare_cache_block rest = a->blocks[id], *b;
-	uint32_t behind;
+	uint32_t behind = tare_cache_block_new(a), next = a->blocks[id].next;
+	struct tare_cache_block *b = &a->blocks[id], *rest = &a->blocks[behind];
 
-	rest.address += size;
-	rest.size -= size;
-	rest.previous = id;
-	rest.asked = 0;
-	behind = tare_cache_block_new(a, &rest);
-	b = &a->blocks[id];
+	rest->address = b->address + size;
+	rest->size = b->size - size;
+	rest->asked = 0;
+	rest->set = b->set;
+	rest->previous = id;
+	rest->next = next;
+	rest->segment = b->segment;
+	rest->flags = b->flags;
 	b->size = size;
 	b->next = behind;
-	a->blocks[rest.next].previous = behind;
+	a->blocks[next].previous = behind;
 	return behind;
 }
 

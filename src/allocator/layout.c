@@ -30,7 +30,7 @@ void tare_alloc_layout(const struct tare_allocator *a,
 			struct tare_alloc_place place = {
 				b->address,
 				b->size,
-				b->asked,
+				tare_cache_block_is_free(b) ? 0 : b->asked,
 				state_of(b),
 				a->pools[segment->pool].is_small,
 				segment->is_expandable,
@@ -51,6 +51,8 @@ static const char *check_block(const struct tare_allocator *a, uint32_t id)
 
 	if (!b->size)
 		return "a block is empty";
+	if (!b->flags && !tare_free_set_has(b->set, b->size, b->slot, id))
+		return "a free block is not where it says among the free ones";
 	if (!b->next)
 		return NULL;
 	if (next->previous != id || next->segment != b->segment)

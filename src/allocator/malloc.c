@@ -32,22 +32,30 @@ static void use(struct tare_allocator *a, uint32_t id, uint64_t asked)
 
 uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool)
 {
-	uint64_t size;
+	uint64_t size, got;
 	struct tare_cache_pool *from;
+	const struct tare_free_entry *found;
 	uint32_t id;
 
 	if (!asked)
 		return 0;
 	size = tare_alloc_round(&a->settings, &a->rules, asked);
 	from = pool_for(a, pool, size);
-	id = tare_alloc_search(a, from, stream, size, true);
-	if (!id)
+	from->searches++;
+	found = tare_alloc_search(a, from, stream, size);
+	if (found) {
+		id = found->block;
+		got = found->size;
+		tare_free_set_take(from->sets[stream], a->blocks, found);
+	} else {
 		id = tare_alloc_grow(a, pool, stream, size);
-	if (!id) {
-		a->stats.ooms++;
-		return 0;
+		if (!id) {
+			a->stats.ooms++;
+			return 0;
+		}
+		got = a->blocks[id].size;
 	}
-	if (should_split(a, from, a->blocks[id].size, size))
+	if (should_split(a, from, got, size))
 		tare_cache_block_enter(a, tare_cache_block_split(a, id, size));
 	use(a, id, asked);
 	return id;
@@ -57,7 +65,7 @@ bool tare_alloc_has(struct tare_allocator *a, uint64_t asked, unsigned stream, u
 {
 	uint64_t size = tare_alloc_round(&a->settings, &a->rules, asked);
 
-	return tare_alloc_search(a, pool_for(a, pool, size), stream, size, false) != 0;
+	return tare_alloc_search(a, pool_for(a, pool, size), stream, size);
 }
 
 uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address,

@@ -23,27 +23,31 @@ static bool is_releasable(const struct tare_allocator *a, uint32_t id)
 	return !a->segments[b->segment].is_expandable && !b->previous && !b->next;
 }
 
+/* The entry before this one; NULL: before the end of the set. */
+static const struct tare_free_entry *before(const struct tare_free_set *set,
+					    const struct tare_free_entry *e)
+{
+	return tare_free_set_before(set, e ? e->size : UINT64_MAX, e ? e->order : UINT64_MAX);
+}
+
 /* With max_split_size_mb, blocks of that size and more are never split: each is a whole segment. */
 bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool *pool,
 			       unsigned stream, uint64_t size)
 {
-	struct tare_free_set *set = stream < pool->set_count ? pool->sets[stream] : NULL;
+	struct tare_free_set *set = tare_cache_set_of(pool, stream);
 	uint64_t key = size > a->settings.max_split ? size : a->settings.max_split, released = 0;
 	const struct tare_free_entry *e;
-	struct tare_free_at at;
 	uint32_t *ids = NULL;
 	size_t count = 0, cap = 0;
 
 	if (a->settings.max_split == UINT64_MAX || !set)
 		return false;
-	at = tare_free_set_find(set, key);
-	e = tare_free_set_at(set, at);
+	e = tare_free_set_find(set, key);
 	if (e && is_releasable(a, e->block)) {
 		tare_alloc_release_block(a, e->block);
 		return true;
 	}
-	while (released < key && tare_free_set_previous(set, &at)) {
-		e = tare_free_set_at(set, at);
+	while (released < key && (e = before(set, e))) {
 		if (e->size < a->settings.max_split)
 			break;
 		if (!is_releasable(a, e->block))
@@ -64,18 +68,15 @@ uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsi
 	uint64_t size = tare_alloc_round(&a->settings, &a->rules, asked),
 		 max = a->settings.max_split;
 	const struct tare_cache_pool *from = &a->pools[2 * pool + (size > TARE_ALLOC_SMALL_MAX)];
-	struct tare_free_set *set = stream < from->set_count ? from->sets[stream] : NULL;
+	struct tare_free_set *set = tare_cache_set_of(from, stream);
 	const struct tare_free_entry *e;
-	struct tare_free_at at;
 
 	if (max == UINT64_MAX || !set)
 		return 0;
-	at = tare_free_set_find(set, size > max ? size : max);
-	e = tare_free_set_at(set, at);
+	e = tare_free_set_find(set, size > max ? size : max);
 	if (e && is_releasable(a, e->block))
 		return a->blocks[e->block].address;
-	while (tare_free_set_previous(set, &at)) {
-		e = tare_free_set_at(set, at);
+	while ((e = before(set, e))) {
 		if (e->size < max)
 			break;
 		if (is_releasable(a, e->block))
@@ -87,22 +88,16 @@ uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsi
 uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
 				 size_t *count)
 {
-	const struct tare_free_entry *e;
 	uint32_t *ids = NULL;
 	size_t cap = 0;
 
 	*count = 0;
 	for (size_t i = 0; i < a->stream_count; i++) {
 		unsigned stream = a->by_handle[i];
-		struct tare_free_set *set = stream < pool->set_count ? pool->sets[stream] : NULL;
+		struct tare_free_set *set = tare_cache_set_of(pool, stream);
 
-		if (!set)
-			continue;
-		for (struct tare_free_at at = tare_free_set_find(set, 0);
-		     (e = tare_free_set_at(set, at)); at = tare_free_set_next(set, at)) {
-			ids = tare_array_reserve(ids, &cap, *count + 1, sizeof(*ids));
-			ids[(*count)++] = e->block;
-		}
+		if (set)
+			ids = tare_free_set_list(set, ids, count, &cap);
 	}
 	return ids;
 }

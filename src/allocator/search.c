@@ -15,58 +15,64 @@ static uint64_t could_be(const struct tare_allocator *a, uint32_t id)
 	return b->size + (b->next && next->flags & TARE_CACHE_UNMAPPED ? next->size : 0);
 }
 
-/* With expandable segments a tight hole is better than the end of a segment that can grow. */
-static struct tare_free_at rank(const struct tare_allocator *a, const struct tare_free_set *set,
-				struct tare_free_at at, bool grows)
+/* The first of at least `size` bytes that does not lie in an expandable segment; NULL: there is none. */
+static const struct tare_free_entry *find_plain(const struct tare_allocator *a,
+						const struct tare_free_set *set, uint64_t size)
 {
-	uint32_t id = tare_free_set_at(set, at)->block;
-	const struct tare_free_entry *next;
+	const struct tare_free_entry *found = NULL;
 
-	if (!is_expandable(a, id))
-		return at;
-	if (!grows) {
-		while ((next = tare_free_set_at(set, at)) && is_expandable(a, next->block))
-			at = tare_free_set_next(set, at);
-		return at;
-	}
-	while (is_expandable(a, id)) {
-		struct tare_free_at behind = tare_free_set_next(set, at);
+	for (uint32_t b = tare_free_set_from(set, tare_free_bin_of(size));
+	     b < TARE_FREE_BINS && !found; b = tare_free_set_from(set, b + 1)) {
+		const struct tare_free_bin *bin = &set->bins[set->bin_at[b]];
 
-		next = tare_free_set_at(set, behind);
-		if (!next || could_be(a, next->block) >= could_be(a, id))
-			break;
-		at = behind;
-		id = next->block;
+		for (const struct tare_free_entry *e = bin->entries; e < bin->entries + bin->count;
+		     e++)
+			if (e->size >= size && (!found || tare_free_is_less(e, found)) &&
+			    !is_expandable(a, e->block))
+				found = e;
 	}
-	return at;
+	return found;
 }
 
-uint32_t tare_alloc_search(struct tare_allocator *a, struct tare_cache_pool *pool, unsigned stream,
-			   uint64_t size, bool is_taken)
+/* With expandable segments a tight hole is better than the end of a segment that can grow. */
+static const struct tare_free_entry *rank(const struct tare_allocator *a,
+					  const struct tare_free_set *set,
+					  const struct tare_free_entry *e, bool grows)
 {
-	struct tare_free_set *set = stream < pool->set_count ? pool->sets[stream] : NULL;
-	const struct tare_free_entry *found;
-	struct tare_free_at at;
-	uint64_t max_split = a->settings.max_split;
-	uint32_t id;
+	const struct tare_free_entry *next;
 
-	pool->searches += is_taken;
+	if (!grows)
+		return is_expandable(a, e->block) ? find_plain(a, set, e->size) : e;
+	/* What is behind it is as large at least: only a block that can grow is worse. */
+	while (could_be(a, e->block) > e->size && is_expandable(a, e->block)) {
+		next = tare_free_set_behind(set, e->size, e->order);
+		if (!next || could_be(a, next->block) >= could_be(a, e->block))
+			break;
+		e = next;
+	}
+	return e;
+}
+
+const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a,
+						const struct tare_cache_pool *pool, unsigned stream,
+						uint64_t size)
+{
+	const struct tare_free_set *set = tare_cache_set_of(pool, stream);
+	const struct tare_free_entry *found;
+	uint64_t max_split = a->settings.max_split;
+
 	if (!set)
-		return 0;
-	at = tare_free_set_find(set, size);
-	if (!tare_free_set_at(set, at))
-		return 0;
-	if (__builtin_expect(a->has_expandable, 0))
-		at = rank(a, set, at, tare_cache_pool_is_expandable(a, pool));
-	found = tare_free_set_at(set, at);
+		return NULL;
+	found = tare_free_set_find(set, size);
 	if (!found)
-		return 0;
+		return NULL;
+	if (__builtin_expect(a->has_expandable, 0))
+		found = rank(a, set, found, tare_cache_pool_is_expandable(a, pool));
+	if (!found)
+		return NULL;
 	if (size < max_split && found->size >= max_split)
-		return 0;
+		return NULL;
 	if (size >= max_split && found->size >= size + a->settings.max_non_split_rounding)
-		return 0;
-	id = found->block;
-	if (is_taken)
-		tare_free_set_take(set, at);
-	return id;
+		return NULL;
+	return found;
 }

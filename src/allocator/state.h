@@ -16,19 +16,10 @@ enum tare_cache_block_flag {
 	TARE_CACHE_UNMAPPED = 8, /* addresses without memory */
 };
 
-struct tare_cache_block {
-	uint64_t address, size, asked;
-	uint64_t since; /* searches of its pool when it became free */
-	uint32_t previous, next;
-	uint32_t segment;
-	uint32_t flags;
-};
-
 struct tare_cache_segment {
 	uint64_t base, size;
-	uint64_t serial;           /* how many there were before it */
-	uint32_t first;            /* its first block; 0: it is gone */
-	struct tare_free_set *set; /* of its pool and stream */
+	uint64_t serial; /* how many there were before it */
+	uint32_t first;  /* its first block; 0: it is gone */
 	uint16_t pool, stream;
 	bool is_expandable;
 	uint64_t page;  /* of an expandable one */
@@ -86,6 +77,12 @@ static inline struct tare_cache_pool *tare_cache_pool_of(const struct tare_alloc
 	return &a->pools[segment->pool];
 }
 
+static inline struct tare_free_set *tare_cache_set_of(const struct tare_cache_pool *pool,
+						      unsigned stream)
+{
+	return stream < pool->set_count ? pool->sets[stream] : NULL;
+}
+
 static inline bool tare_cache_block_is_free(const struct tare_cache_block *b)
 {
 	return !(b->flags & (TARE_CACHE_USED | TARE_CACHE_PENDING | TARE_CACHE_SHARED));
@@ -102,6 +99,7 @@ static inline bool tare_cache_pool_is_expandable(const struct tare_allocator *a,
 uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
 				 size_t *count);
 /* block.c */
+void tare_cache_more_blocks(struct tare_allocator *a);
 /* The first block of a segment that does not end before `address`; 0: there is none. */
 uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, uint64_t address);
 /* Out of a set goes the part of `id` that begins at `address`, which becomes a block of its own; its number. The rest stays. */
@@ -118,9 +116,10 @@ void tare_cache_segment_drop(struct tare_allocator *a, uint32_t segment);
 void tare_alloc_reserved(struct tare_allocator *a, uint64_t size);
 void tare_alloc_returned(struct tare_allocator *a, uint64_t size);
 
-/* search.c: a free block, taken out of its set; 0: none. */
-uint32_t tare_alloc_search(struct tare_allocator *a, struct tare_cache_pool *pool, unsigned stream,
-			   uint64_t size, bool is_taken);
+/* search.c: the free block that a request gets; NULL: none. */
+const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a,
+						const struct tare_cache_pool *pool, unsigned stream,
+						uint64_t size);
 
 /* grow.c: memory from the driver, after all else was tried. */
 uint32_t tare_alloc_grow(struct tare_allocator *a, unsigned pool, unsigned stream, uint64_t size);

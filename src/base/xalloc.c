@@ -23,6 +23,22 @@ void *tare_xrealloc(void *old, size_t count, size_t size)
 	return p;
 }
 
+/* realloc would keep only what malloc aligns to. */
+void *tare_xrealloc_lines(void *old, size_t had, size_t count, size_t size)
+{
+	size_t bytes;
+	void *p = NULL;
+
+	if (!__builtin_mul_overflow(count, size, &bytes))
+		p = aligned_alloc(64, bytes);
+	if (!p)
+		out_of_memory(count, size);
+	if (had)
+		memcpy(p, old, had * size);
+	free(old);
+	return p;
+}
+
 void *tare_xmalloc(size_t size)
 {
 	return tare_xrealloc(NULL, 1, size);

@@ -11,6 +11,8 @@
 void *tare_xmalloc(size_t size);
 void *tare_xcalloc(size_t count, size_t size); /* zeroed */
 void *tare_xrealloc(void *old, size_t count, size_t size);
+/* `had` items in room for `count`, at the begin of a cache line; `old` is freed. For items of whole cache lines. */
+void *tare_xrealloc_lines(void *old, size_t had, size_t count, size_t size);
 char *tare_xstrdup(const char *text);
 char *tare_xstrndup(const char *text, size_t len);
 
