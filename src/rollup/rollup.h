@@ -16,7 +16,10 @@ struct tare_rollup_options {
 	bool is_hurried; /* events that are in no segment yet are dropped, and told */
 	bool is_forced;  /* of a final one: also if the recording was not closed in order */
 	bool is_final;   /* nobody writes any more: a state may speak for the last moment */
-	/* A state has at most that part of the segments it speaks for: 10, a tenth; 0: as usual. */
+	/*
+	 * A state has at most that part of the segments it speaks for: 10, a tenth. 0: as usual, and there is none of few
+	 * bytes of segments, which are read as fast as a state would be made.
+	 */
 	unsigned state_share;
 };
 

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHARE = 10 };
+enum {
+	SHARE = 10,
+	/* Of fewer bytes of segments a fold takes some hundredths of a second: no state is worth its own fold. */
+	LEAST = 256 << 10
+};
 
 /* A call that lasts longer may contradict the state, which then is not used. */
 #define MARGIN_NS       1000000000
@@ -49,7 +53,7 @@ static struct fresh find_fresh(const struct tare_manifest *m, const char *folder
  * segments, so the work stays in proportion to what is recorded.
  */
 static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
-			    const struct fresh *fresh, unsigned share)
+			    const struct fresh *fresh, unsigned share, uint64_t least)
 {
 	uint64_t last =
 		m->state_nr ? size_of(tare_manifest_state_path(folder,
@@ -58,7 +62,7 @@ static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
 
 	if (!share)
 		return fresh->count > 0;
-	return fresh->count && (fresh->count & (fresh->count - 1)) == 0 &&
+	return fresh->bytes >= least && fresh->count && (fresh->count & (fresh->count - 1)) == 0 &&
 	       last * share <= fresh->bytes;
 }
 
@@ -157,13 +161,14 @@ int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
 {
 	struct tare_manifest m = { 0 };
 	unsigned share = is_pressed(folder, o) ? 0 : o->state_share ? o->state_share : SHARE;
+	uint64_t least = o->state_share ? 0 : LEAST;
 	struct fresh fresh;
 	int rc = tare_manifest_read(&m, folder, err);
 
 	if (rc)
 		return rc == TARE_E_NOT_FOUND ? 0 : rc;
 	fresh = find_fresh(&m, folder);
-	if (!m.fault && is_worth_trying(&m, folder, &fresh, share))
+	if (!m.fault && is_worth_trying(&m, folder, &fresh, share, least))
 		rc = try(folder, &m, &fresh, o, share, out, err);
 	tare_manifest_free(&m);
 	return rc;
