@@ -134,7 +134,8 @@ int tare_pickle_complete(struct tare_snapshot *s, size_t list_at, struct tare_pi
 	return rc;
 }
 
-static int add_frame(struct tare_snapshot *s, struct tare_pickle_container *list, uint32_t frame)
+static int add_frames(struct tare_snapshot *s, struct tare_pickle_container *list,
+		      const struct tare_pickle_value *frames, size_t count)
 {
 	if (list->of == TARE_LIST_OF_NOTHING) {
 		list->of = TARE_LIST_OF_FRAMES;
@@ -142,13 +143,15 @@ static int add_frame(struct tare_snapshot *s, struct tare_pickle_container *list
 	}
 	if (list->of != TARE_LIST_OF_FRAMES || list->first + list->count != s->frame_count)
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "the frames of two stacks are mixed");
-	if (s->frame_count >= TARE_PICKLE_ITEMS)
+	if (count > TARE_PICKLE_ITEMS - s->frame_count)
 		return tare_pickle_fail(s, TARE_E_LIMIT, "a stack has more than %u frames",
 					TARE_PICKLE_ITEMS);
-	s->frames = tare_array_reserve(s->frames, &s->frame_cap, s->frame_count + 1,
+	s->frames = tare_array_reserve(s->frames, &s->frame_cap, s->frame_count + count,
 				       sizeof(*s->frames));
-	s->frames[s->frame_count++] = frame;
-	list->count++;
+	for (size_t i = 0; i < count; i++)
+		s->frames[s->frame_count + i] = frames[i].ref;
+	s->frame_count += count;
+	list->count += (uint32_t)count;
 	return 0;
 }
 
@@ -169,7 +172,7 @@ static int add_item(struct tare_snapshot *s, uint32_t ref, const struct tare_pic
 	struct tare_pickle_container *list = &s->containers[ref];
 
 	if (item->kind == TARE_PICKLE_IS_FRAME)
-		return add_frame(s, list, item->ref);
+		return add_frames(s, list, item, 1);
 	if (item->kind == TARE_PICKLE_IS_BLOCK)
 		return add_block(s, list, item->ref);
 	if (list->of == TARE_LIST_OF_NOTHING) {
@@ -179,6 +182,15 @@ static int add_item(struct tare_snapshot *s, uint32_t ref, const struct tare_pic
 	}
 	tare_pickle_drop(s, item);
 	return 0;
+}
+
+/* All that is on the stack from there on. So most lists come, at once. */
+static bool are_frames(const struct tare_snapshot *s, size_t from)
+{
+	for (size_t at = from; at < s->stack_count; at++)
+		if (s->stack[at].kind != TARE_PICKLE_IS_FRAME)
+			return false;
+	return s->stack_count > from;
 }
 
 /* The last list first: its frames wait behind those of the others. */
@@ -205,6 +217,12 @@ int tare_pickle_append(struct tare_snapshot *s, size_t list_at, size_t from)
 	if (s->containers[ref].is_sealed)
 		return tare_pickle_fail(s, TARE_E_CORRUPT,
 					"something is added to a list that was fetched before");
+	if (are_frames(s, from)) {
+		rc = add_frames(s, &s->containers[ref], s->stack + from, s->stack_count - from);
+		s->containers[ref].items += (uint32_t)(s->stack_count - from);
+		s->stack_count = rc ? s->stack_count : from;
+		return rc;
+	}
 	rc = tare_pickle_complete_lists(s, from);
 	if (rc)
 		return rc;

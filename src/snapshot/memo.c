@@ -7,15 +7,13 @@
 
 #include "base/array.h"
 
-#define PAGE_LOG2 12
-#define PAGE      (1u << PAGE_LOG2)
-#define REF_BITS  28
-#define REF_MAX   ((1u << REF_BITS) - 1)
+#define PAGE    (1u << TARE_PICKLE_PAGE_LOG2)
+#define REF_MAX ((1u << TARE_PICKLE_REF_BITS) - 1)
 
 void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
 			  const struct tare_pickle_value *value)
 {
-	size_t page = index >> PAGE_LOG2;
+	size_t page = index >> TARE_PICKLE_PAGE_LOG2;
 	uint32_t entry = 0;
 
 	switch ((enum tare_pickle_kind)value->kind) {
@@ -27,7 +25,7 @@ void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
 	case TARE_PICKLE_IS_NONE:
 	case TARE_PICKLE_IS_LIST:
 		if (value->ref <= REF_MAX)
-			entry = (uint32_t)(value->kind + 1) << REF_BITS | value->ref;
+			entry = (uint32_t)(value->kind + 1) << TARE_PICKLE_REF_BITS | value->ref;
 		break;
 	default:
 		break;
@@ -70,19 +68,14 @@ int tare_pickle_memo_put(struct tare_snapshot *s, uint64_t index)
 
 int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index)
 {
-	struct tare_pickle_value value;
-	uint32_t entry = 0;
+	uint32_t entry = tare_pickle_memo_at(s, index);
+	struct tare_pickle_value value = tare_pickle_memo_value(entry);
 	int rc;
 
 	if (index >= s->memo_count)
 		return tare_pickle_fail(s, TARE_E_CORRUPT,
 					"number %llu is fetched, but was never remembered",
 					(unsigned long long)index);
-	if (index >> PAGE_LOG2 < s->memo_pages && s->memo[index >> PAGE_LOG2])
-		entry = s->memo[index >> PAGE_LOG2][index & (PAGE - 1)];
-	if (entry)
-		value = (struct tare_pickle_value){ .kind = (uint8_t)((entry >> REF_BITS) - 1),
-						    .ref = entry & REF_MAX };
 	if (entry && value.kind == TARE_PICKLE_IS_LIST) {
 		rc = tare_pickle_seal(s, index, &value);
 		if (rc)

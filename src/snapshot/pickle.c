@@ -266,12 +266,35 @@ static int sized_op(struct tare_snapshot *s, unsigned char op, size_t size)
 	case 'q': /* BINPUT */
 	case 'r': /* LONG_BINPUT */
 		return tare_pickle_memo_put(s, n);
-	case 'h': /* BINGET */
-	case 'j': /* LONG_BINGET */
-		return tare_pickle_memo_get(s, n);
 	default: /* FRAME: what it says of the length need not be true */
 		return 0;
 	}
+}
+
+/* BINGET */
+static int fetch(struct tare_snapshot *s)
+{
+	uint64_t index = 0;
+	int rc = take(s, 1, &index);
+
+	return rc ? rc : tare_pickle_fetch(s, index);
+}
+
+/* LONG_BINGET, and those right behind it: so the frames of a stack come, of which most of a file is made. */
+static int fetch_long(struct tare_snapshot *s)
+{
+	uint64_t index = 0;
+	int rc = take(s, 4, &index);
+
+	if (!rc)
+		rc = tare_pickle_fetch(s, index);
+	while (!rc && s->in.end - s->in.at >= 5 && *s->in.at == 'j') {
+		s->op_at = tare_input_offset(&s->in);
+		index = little(s->in.at + 1, 4);
+		s->in.at += 5;
+		rc = tare_pickle_fetch(s, index);
+	}
+	return rc;
 }
 
 static int set_item(struct tare_snapshot *s)
@@ -304,8 +327,11 @@ static int operate(struct tare_snapshot *s, unsigned char op)
 	case 'K':
 	case 0x8a:
 	case 'q':
-	case 'h':
 		return sized_op(s, op, 1);
+	case 'h':
+		return fetch(s);
+	case 'j':
+		return fetch_long(s);
 	case 'M':
 		return sized_op(s, op, 2);
 	case 'X':
@@ -314,7 +340,6 @@ static int operate(struct tare_snapshot *s, unsigned char op)
 	case 'J':
 	case 0x8b:
 	case 'r':
-	case 'j':
 		return sized_op(s, op, 4);
 	case 0x8d:
 	case 0x8e:

@@ -144,6 +144,37 @@ int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index);
 void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
 			  const struct tare_pickle_value *value);
 
+/* The memo has pages of so many entries; each is the kind of a value, plus 1, above its ref. 0: nothing can be fetched. */
+#define TARE_PICKLE_PAGE_LOG2 12
+#define TARE_PICKLE_REF_BITS  28
+
+static inline uint32_t tare_pickle_memo_at(const struct tare_snapshot *s, uint64_t index)
+{
+	size_t page = index >> TARE_PICKLE_PAGE_LOG2;
+
+	if (page >= s->memo_pages || !s->memo[page])
+		return 0;
+	return s->memo[page][index & ((1u << TARE_PICKLE_PAGE_LOG2) - 1)];
+}
+
+static inline struct tare_pickle_value tare_pickle_memo_value(uint32_t entry)
+{
+	return (struct tare_pickle_value){
+		.kind = (uint8_t)((entry >> TARE_PICKLE_REF_BITS) - 1),
+		.ref = entry & ((1u << TARE_PICKLE_REF_BITS) - 1),
+	};
+}
+
+/* Pushes what was remembered as `index`. Inline, for most operations of a file fetch something. */
+static inline int tare_pickle_fetch(struct tare_snapshot *s, uint64_t index)
+{
+	uint32_t entry = tare_pickle_memo_at(s, index);
+
+	if (!entry || entry >> TARE_PICKLE_REF_BITS == TARE_PICKLE_IS_LIST + 1)
+		return tare_pickle_memo_get(s, index);
+	return tare_pickle_push(s, tare_pickle_memo_value(entry));
+}
+
 /* fields.c */
 void tare_pickle_know_words(struct tare_snapshot *s);
 

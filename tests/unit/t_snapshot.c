@@ -182,6 +182,26 @@ TEST(snapshot_what_is_remembered_is_fetched)
 		   "event 0 action 0 4096+512 stream 0 time 0 metadata a\n");
 }
 
+/* Most frames are fetched, one right after the other, and become a stack at once. */
+TEST(snapshot_a_stack_is_fetched_frame_by_frame)
+{
+#define FRAME(LINE) "}(Vfilename\nVa.py\nVline\nI" LINE "\nu\x94"
+#define LONG(NR)    "j" NR "\0\0\0"
+	CHECK_TOLD(
+		TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") FRAME("5") "e") EVENT(
+			"Vframes\n](" LONG("\2") LONG("\0") LONG("\0") "h\1" LONG("\1") "e")),
+		"event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:5:\n"
+		"event 0 action 0 4096+512 stream 0 time 0 a.py:5: a.py:3: a.py:3: a.py:4: a.py:4:\n");
+	/* Some at once, some alone; what is no frame is not of the stack. */
+	CHECK_TOLD(
+		TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") "e(" LONG("\1")
+				    LONG("\0") "eh\1a(Nh\0Ne")),
+		"event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:4: a.py:3: a.py:4: a.py:3:\n");
+	CHECK_FAILS("\x80\x04N\x94](" LONG("\0") LONG("\0") LONG("\5") "e.", CORRUPT,
+		    "byte 16: number 5 is fetched, but was never remembered");
+	CHECK_FAILS("\x80\x04N\x94](" LONG("\0") "j\0\0\0", TRUNCATED, "");
+}
+
 TEST(snapshot_what_cannot_be_fetched_is_an_error)
 {
 	CHECK_FAILS("\x80\x04]\x94h\x00"
