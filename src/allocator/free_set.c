@@ -62,7 +62,7 @@ void tare_free_bin_grow(struct tare_free_bin *bin)
 	bin->entries = more;
 }
 
-/* The least of the children that begin at `from`. */
+/* The least of the children that begin at `from`: without a branch, for which it is cannot be foreseen. */
 static inline uint32_t least_child(const struct tare_free_bin *bin, uint32_t from)
 {
 	uint32_t least = from, end = from + TARE_FREE_CHILDREN;
@@ -70,23 +70,24 @@ static inline uint32_t least_child(const struct tare_free_bin *bin, uint32_t fro
 	if (end > bin->count)
 		end = bin->count;
 	for (uint32_t i = from + 1; i < end; i++)
-		least = tare_free_is_less(&bin->entries[i], &bin->entries[least]) ? i : least;
+		least += (i - least) &
+			 -(uint32_t)tare_free_is_less(&bin->entries[i], &bin->entries[least]);
 	return least;
 }
 
-void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at)
+void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
+			const struct tare_free_entry *e)
 {
-	struct tare_free_entry last = bin->entries[bin->count];
 	uint32_t child;
 
 	while ((child = TARE_FREE_CHILDREN * at + 1) < bin->count) {
 		child = least_child(bin, child);
-		if (!tare_free_is_less(&bin->entries[child], &last))
+		if (!tare_free_is_less(&bin->entries[child], e))
 			break;
 		tare_free_bin_put(bin, blocks, at, &bin->entries[child]);
 		at = child;
 	}
-	tare_free_bin_rise(bin, blocks, at, &last);
+	tare_free_bin_rise(bin, blocks, at, e);
 }
 
 const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bin, uint64_t size,

@@ -119,8 +119,9 @@ static inline void tare_free_bin_rise(struct tare_free_bin *bin, struct tare_cac
 	tare_free_bin_put(bin, blocks, at, e);
 }
 
-/* Fills the place `at`, which is empty, with the entry behind the last. */
-void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at);
+/* Puts an entry into the place `at`, which is empty, or below it, or above it. */
+void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
+			const struct tare_free_entry *e);
 
 static inline void tare_free_set_add(struct tare_free_set *set, struct tare_cache_block *blocks,
 				     uint32_t block, uint64_t order)
@@ -145,9 +146,12 @@ static inline void tare_free_set_remove(struct tare_free_set *set, struct tare_c
 {
 	uint32_t b = tare_free_bin_of(size), word = b / 64;
 	struct tare_free_bin *bin = &set->bins[set->bin_at[b]];
+	struct tare_free_entry last = bin->entries[--bin->count];
 
-	if (at != --bin->count)
-		tare_free_bin_fill(bin, blocks, at);
+	if (TARE_FREE_CHILDREN * at + 1 < bin->count)
+		tare_free_bin_fill(bin, blocks, at, &last);
+	else /* also where the last is what goes: it is put where nobody looks */
+		tare_free_bin_rise(bin, blocks, at, &last);
 	set->words[word] &= ~((uint64_t)!bin->count << (b % 64));
 	set->summary &= ~((uint64_t)!set->words[word] << word);
 }
