@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What reading a large memory snapshot takes: bench_snapshot.py TARE EVENTS [MEMORY_VIZ].
+"""What reading a large memory snapshot takes: bench_snapshot.py TARE EVENTS [short] [MEMORY_VIZ].
 
 Makes a file like those of a training loop: the same requests again and again, each with a list of frames of its own as PyTorch writes
 them, and frames that are shared. Then `pickle.loads`, `tare import` and `tare whatif` read it, and `MEMORY_VIZ trace`, if that
-file of PyTorch (torch/cuda/_memory_viz.py) is named. Seconds of the processor and the most memory of each.
+file of PyTorch (torch/cuda/_memory_viz.py) is named. Seconds of the processor and the most memory of each, which is not less
+than what this program had when it began them. `short`: stacks of 18 frames, and no keys of PyTorch 2.8 and later.
 """
 
 import os
@@ -17,7 +18,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 from caching_allocator import Allocator, course
 
-DEPTH, FRAMES, STACKS = 48, 2000, 500
+DEPTH, SHORT_DEPTH, FRAMES, STACKS = 48, 18, 2000, 500
 MOST = 500 << 20  # a larger file is not read by Python, which takes seven times its size of memory
 
 
@@ -67,10 +68,10 @@ class Writer:
 
 
 class Stacks:
-    def __init__(self, writer):
+    def __init__(self, writer, depth):
         dice = random.Random(1)
         self.w, self.frames, self.lists, self.turn = writer, {}, {}, 0
-        self.stacks = [[dice.randrange(FRAMES) for _ in range(DEPTH)] for _ in range(STACKS)]
+        self.stacks = [[dice.randrange(FRAMES) for _ in range(depth)] for _ in range(STACKS)]
 
     def frame(self, nr):
         if nr in self.frames:
@@ -98,7 +99,7 @@ class Stacks:
         self.w.write(b"e")
 
 
-def make(path, events):
+def make(path, events, is_short=False):
     """Whole steps after one another, each from nothing to nothing; the last one stays."""
     a = Allocator(seed=1)
     last = Allocator(seed=1)
@@ -108,7 +109,7 @@ def make(path, events):
     course(last, 3000, 1)
     with open(path, "wb") as file:
         w = Writer(file)
-        stacks = Stacks(w)
+        stacks = Stacks(w, SHORT_DEPTH if is_short else DEPTH)
         w.write(b"\x80\x04}(")
         for key, item in last.snapshot().items():
             if key != "device_traces":
@@ -125,10 +126,11 @@ def make(path, events):
                     w.value(item)
                 w.value("time_us")
                 w.value(1700000000000000 + count)
-                w.value("compile_context")
-                w.value("N/A")
-                w.value("user_metadata")
-                w.value("")
+                if not is_short:
+                    w.value("compile_context")
+                    w.value("N/A")
+                    w.value("user_metadata")
+                    w.value("")
                 w.value("frames")
                 stacks.put(entry)
                 w.write(b"u")
@@ -148,10 +150,11 @@ def run(name, argv):
 
 
 def main():
-    tare, events = sys.argv[1], int(sys.argv[2])
+    tare, events, rest = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    is_short = rest[:1] == ["short"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "snapshot.pickle")
-        count = make(path, events)
+        count = make(path, events, is_short)
         print("%d events, %.1f MB" % (count, os.path.getsize(path) / 1e6), flush=True)
         run("tare whatif", [tare, "whatif", path])
         ours = run("tare import", [tare, "import", path, "-o", os.path.join(folder, "s.tare")])
@@ -159,8 +162,8 @@ def main():
             return
         loads = run("pickle.loads", [sys.executable, "-c", "import pickle, sys; pickle.loads(open(sys.argv[1], 'rb').read())", path])
         print("pickle.loads takes %.1f times as long as the import" % (loads / ours))
-        if len(sys.argv) > 3:
-            run("_memory_viz.py trace", [sys.executable, sys.argv[3], "trace", path])
+        for viz in rest[is_short:]:
+            run("_memory_viz.py trace", [sys.executable, viz, "trace", path])
 
 
 if __name__ == "__main__":
