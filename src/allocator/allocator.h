@@ -114,7 +114,8 @@ uint64_t tare_alloc_size(const struct tare_allocator *a, uint32_t block);
 enum tare_alloc_state { TARE_ALLOC_FREE, TARE_ALLOC_USED, TARE_ALLOC_PENDING };
 
 struct tare_alloc_place {
-	uint64_t address, size, asked;
+	uint64_t address, size;
+	uint64_t asked; /* 0: it is free */
 	enum tare_alloc_state state;
 	bool is_small, is_expandable;
 	unsigned stream, pool;
