@@ -36,4 +36,10 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 		      const struct tare_kind_info *info, uint8_t *const *records, size_t n,
 		      const char *only);
 
+/* Passes over what tare_form_decode() would read. */
+void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info);
+/* The same, and which value that field has in all records. False: it has several, or has a column of its own; or damage. */
+bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *scratch,
+			  const struct tare_kind_info *info, const char *field, uint64_t *value);
+
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TABLE_MAX = 1 << 16 }; /* combinations: not more than records */
+
 struct decoder {
 	struct tare_unpack *in;
 	struct tare_form_scratch *scratch;
@@ -165,6 +167,14 @@ static void skip_field(struct decoder *d)
 	tare_column_skip(d->in);
 }
 
+static bool are_same(const uint64_t *values, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (values[i] != values[0])
+			return false;
+	return n > 0;
+}
+
 /* Combined fields can be read alone, for no column that they need is among the others. */
 static bool is_combined(const struct tare_kind_info *info, uint64_t combined, const char *name)
 {
@@ -196,4 +206,60 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 		else if (!decode_field(&d, f))
 			in->is_bad = true;
 	return !in->is_bad;
+}
+
+static void skip_combined(struct tare_unpack *in, const struct tare_kind_info *info,
+			  uint64_t combined)
+{
+	tare_unpack_number(in);
+	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++)
+		if (combined >> f & 1)
+			tare_column_skip(in);
+	tare_column_skip(in);
+}
+
+static void skip_rest(struct tare_unpack *in, const struct tare_kind_info *info, uint64_t combined)
+{
+	for (int f = 0; f < info->field_nr && !in->is_bad; f++) {
+		if (f < COMBINED_MAX && combined >> f & 1)
+			continue;
+		tare_unpack_number(in);
+		tare_column_skip(in);
+	}
+}
+
+void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info)
+{
+	uint64_t combined = tare_unpack_number(in);
+
+	skip_combined(in, info, combined);
+	skip_rest(in, info, combined);
+}
+
+bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *s,
+			  const struct tare_kind_info *info, const char *name, uint64_t *value)
+{
+	struct tare_unpack begin = *in;
+	uint64_t combined = tare_unpack_number(in);
+	size_t nr = tare_unpack_number(in);
+	bool is_one = false;
+
+	if (in->is_bad || nr > TABLE_MAX || !is_combined(info, combined, name))
+		return false;
+	s->values = tare_array_reserve(s->values, &s->value_cap, nr, sizeof(uint64_t));
+	for (int f = 0; f < info->field_nr && f < COMBINED_MAX && !in->is_bad && !is_one; f++) {
+		if (!(combined >> f & 1))
+			continue;
+		if (strcmp(info->fields[f].name, name) != 0)
+			tare_column_skip(in);
+		else if (!tare_column_decode(in, &s->column, s->values, nr, NULL) ||
+			 !are_same(s->values, nr))
+			return false;
+		else
+			is_one = true;
+	}
+	*value = is_one ? s->values[0] : 0;
+	*in = begin;
+	tare_form_skip(in, info);
+	return is_one && !in->is_bad;
 }

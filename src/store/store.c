@@ -449,6 +449,37 @@ static bool is_wanted(const struct tare_store_cursor *c, const struct tare_store
 	return false;
 }
 
+const struct tare_record_block *tare_store_whole_block(struct tare_store_cursor *c)
+{
+	int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
+		     (c->is_outline ? TARE_BLOCK_OUTLINE : 0);
+
+	return tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted)
+		       ? &c->block
+		       : NULL;
+}
+
+/* NULL: it is damaged. */
+static const struct tare_record_block *read_block(struct tare_store_cursor *c,
+						  const struct tare_stored_block *block)
+{
+	const struct tare_segment_block *head = head_of(c->store, block);
+
+	if (!tare_segment_read(&c->store->segments[block->segment], block->entry, &c->bytes))
+		return NULL;
+	if (c->is_outline && tare_block_read_ends(&c->ends, &c->layouts, c->bytes.data,
+						  c->bytes.len, head->first, head->last))
+		return &c->ends.block;
+	return tare_store_whole_block(c);
+}
+
+static void free_memory(struct tare_store_cursor *c)
+{
+	tare_block_free(&c->block);
+	tare_block_ends_free(&c->ends);
+	tare_pack_free(&c->bytes);
+}
+
 const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c)
 {
 	const struct tare_stored_block *blocks = c->is_events ? c->log->events : c->log->tables;
@@ -458,8 +489,7 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		nr = c->until;
 	while (c->next < nr) {
 		const struct tare_stored_block *block = &blocks[c->next++];
-		int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
-			     (c->is_outline ? TARE_BLOCK_OUTLINE : 0);
+		const struct tare_record_block *records;
 
 		c->segment = c->store->segments[block->segment].number;
 		if (c->is_events && c->segment <= c->known &&
@@ -467,13 +497,11 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 			continue;
 		if (c->is_events && !is_wanted(c, block))
 			continue;
-		if (tare_segment_read(&c->store->segments[block->segment], block->entry,
-				      &c->bytes) &&
-		    tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted))
-			return &c->block;
+		records = read_block(c, block);
+		if (records)
+			return records;
 	}
-	tare_block_free(&c->block);
-	tare_pack_free(&c->bytes);
+	free_memory(c);
 	return NULL;
 }
 
@@ -489,7 +517,6 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 
 void tare_store_cursor_free(struct tare_store_cursor *c)
 {
-	tare_block_free(&c->block);
-	tare_pack_free(&c->bytes);
+	free_memory(c);
 	*c = (struct tare_store_cursor){ 0 };
 }

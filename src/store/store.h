@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_STORE_H
 #define TARE_STORE_STORE_H
 
+#include "store/block_ends.h"
 #include "store/manifest.h"
 #include "store/segment.h"
 
@@ -99,14 +100,17 @@ struct tare_store_cursor {
 	size_t from, until; /* of the blocks of events only these; until 0: all */
 	size_t next, at;
 	struct tare_record_block block;
+	struct tare_block_ends ends;
 	struct tare_pack bytes;
 };
 
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions);
 /* Good until the next call; NULL: no more, and then the cursor has no memory either. */
 const struct tare_block_record *tare_store_next(struct tare_store_cursor *c);
-/* All records of the next block at once. */
+/* All records of the next block at once. Of an outline these may be its ends only (`c->ends.block`). */
 const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c);
+/* Instead of these all records of that block; NULL: it is damaged. */
+const struct tare_record_block *tare_store_whole_block(struct tare_store_cursor *c);
 /* The first stamp of the next block. */
 uint64_t tare_store_first(const struct tare_store_cursor *c);
 /*

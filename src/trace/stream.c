@@ -81,6 +81,7 @@ static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_cloc
 
 static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 {
+	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
 	for (size_t i = 0; i < s->block->n; i++) {
 		uint64_t stamp = head_at(s, i)->stamp;
 		struct tare_clock_line line = tare_clockmap_line(s->process->clock, stamp);
@@ -136,17 +137,31 @@ static void take_outline(struct tare_rstream *s)
 	s->is_begun |= first != NULL;
 }
 
+/*
+ * Of a block that has its ends only, those between are needed if others come before the last: it is read again then.
+ */
+static void complete_block(const struct tare_recording *r, struct tare_rstream *s)
+{
+	if (s->block != &s->run.ends.block || s->times[s->block->n - 1] < r->others_ns)
+		return;
+	s->block = tare_store_whole_block(&s->run);
+	if (s->block)
+		take_times(r, s);
+}
+
 static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 {
 	s->at = 0;
 	s->is_waiting = false;
-	s->block = tare_store_next_block(&s->run);
-	if (!s->block) {
-		free_times(s);
-		return false;
-	}
-	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
-	take_times(r, s);
+	do {
+		s->block = tare_store_next_block(&s->run);
+		if (!s->block) {
+			free_times(s);
+			return false;
+		}
+		take_times(r, s);
+		complete_block(r, s);
+	} while (!s->block);
 	if (!s->is_outline)
 		return true;
 	s->again = tare_array_reserve(s->again, &s->again_cap, s->block->n, sizeof(*s->again));

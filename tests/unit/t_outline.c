@@ -29,6 +29,7 @@ enum { RECORDS = 40000, STEPS = 20, LATE = 300 };
 
 static struct make_log a, b; /* logs of two programs */
 static uint64_t state;
+static bool is_one_device; /* all blocks are on the first one */
 
 static uint64_t number(uint64_t limit)
 {
@@ -40,7 +41,8 @@ static void add_block(struct make_log *m)
 {
 	MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
 	     .bytes = (int64_t)number(2) * 1024, .tid = 10 + (uint32_t)number(2),
-	     .device = (int16_t)(number(10) ? 0 : (int)number(4) - 1), .python = 0);
+	     .device = (int16_t)(is_one_device || number(10) ? 0 : (int)number(4) - 1),
+	     .python = 0);
 }
 
 static void add_any(struct make_log *m, uint64_t often)
@@ -210,4 +212,34 @@ TEST(an_outline_of_almost_only_blocks_does_too)
 TEST(an_outline_of_segments_that_overlap_does_too)
 {
 	check_outline(3, 40, LATE);
+}
+
+TEST(an_outline_of_blocks_of_one_device_does_too)
+{
+	is_one_device = true;
+	check_outline(4, 3000, 0);
+}
+
+TEST(an_outline_of_overlapping_segments_of_one_device_does_too)
+{
+	is_one_device = true;
+	check_outline(5, 20000, LATE);
+}
+
+/* Nothing comes between: each block of records has its ends only. */
+TEST(an_outline_of_nothing_but_blocks_is_short)
+{
+	struct list outline;
+	size_t all;
+
+	is_one_device = true;
+	make(6, UINT64_MAX, 0);
+	write_part(1, 1);
+	make_log_write(&b, make_path(make_dir(), "432-0.events"), sizeof(b.header));
+	compact();
+	free_logs();
+	outline = check_same(&all);
+	CHECK(all > RECORDS / 2);
+	CHECK(outline.blocks <= 20);
+	free(outline.items);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/block.h"
+#include "store/block_ends.h"
 
 #include "make_log.h"
 #include "store/pack.h"
@@ -264,6 +264,117 @@ TEST(positions_follow_from_those_of_the_thread)
 	many = check_comes_back(w.records, w.n);
 	CHECK(many < one + 200);
 	free_world(&w);
+}
+
+/* Tensors of so many devices, and phases unless `phases` is 0: one in so many records. */
+static void make_blocks(struct world *w, size_t n, uint64_t devices, uint64_t phases)
+{
+	begin(w);
+	for (size_t i = 0; i < n; i++) {
+		w->log.stamp += number(9);
+		if (phases && i % phases == 1)
+			MAKE(&w->log, phase, PHASE, .tid = 3, .name = (uint32_t)number(20));
+		else
+			MAKE(&w->log, tensor, TENSOR, .block = number(500) << 9, .bytes = 512,
+			     .device = (int16_t)(3 + number(devices)), .tid = (uint32_t)number(2));
+	}
+	end(w);
+}
+
+static bool read_ends(struct tare_block_ends *ends, const struct world *w)
+{
+	const struct tare_record *first = (const void *)w->records[0].data;
+	const struct tare_record *last = (const void *)w->records[w->n - 1].data;
+	struct tare_pack pack = { 0 };
+	bool is_read;
+
+	tare_block_encode(&pack, &layouts, w->records, w->n);
+	is_read = tare_block_read_ends(ends, &layouts, pack.data, pack.len, first->stamp,
+				       last->stamp);
+	tare_pack_free(&pack);
+	return is_read;
+}
+
+static void check_end(const struct tare_block_ends *ends, size_t i, const struct world *w,
+		      size_t at)
+{
+	const struct tare_rec_tensor *rec = (const void *)ends->block.records[i].data,
+				     *of = (const void *)w->records[at].data;
+
+	CHECK_INT(rec->head.kind, of->head.kind);
+	CHECK_INT(rec->head.stamp, of->head.stamp);
+	CHECK_INT(ends->block.records[i].bytes, w->records[at].bytes);
+	if (of->head.kind == TARE_KIND_TENSOR)
+		CHECK_INT(rec->device, of->device);
+}
+
+TEST(a_block_of_tensors_of_one_device_has_two_ends)
+{
+	struct tare_block_ends ends = { 0 };
+	struct world w;
+
+	make_blocks(&w, 1000, 1, 0);
+	CHECK(read_ends(&ends, &w));
+	CHECK_INT(ends.block.n, 2);
+	check_end(&ends, 0, &w, 0);
+	check_end(&ends, 1, &w, 999);
+	w.n = 1;
+	CHECK(read_ends(&ends, &w));
+	CHECK_INT(ends.block.n, 1);
+	check_end(&ends, 0, &w, 0);
+	free_world(&w);
+	make_blocks(&w, 1000, 2, 0);
+	CHECK(!read_ends(&ends, &w));
+	CHECK_INT(ends.block.n, 0);
+	free_world(&w);
+	tare_block_ends_free(&ends);
+}
+
+TEST(phases_beside_tensors_have_ends_of_their_own)
+{
+	struct tare_block_ends ends = { 0 };
+	struct world w;
+
+	make_blocks(&w, 1000, 1, 10);
+	CHECK(read_ends(&ends, &w));
+	CHECK_INT(ends.block.n, 4);
+	check_end(&ends, 0, &w, 0);
+	check_end(&ends, 1, &w, 1);
+	check_end(&ends, 2, &w, 991);
+	check_end(&ends, 3, &w, 999);
+	MAKE(&w.log, oom, OOM, .tid = 3);
+	free(w.records);
+	w.n = 0;
+	end(&w);
+	CHECK(!read_ends(&ends, &w));
+	free_world(&w);
+	tare_block_ends_free(&ends);
+}
+
+TEST(no_damage_of_ends_does_harm)
+{
+	struct tare_block_ends ends = { 0 };
+	struct tare_pack pack = { 0 };
+	struct world w;
+	uint8_t *copy;
+
+	make_blocks(&w, 300, 1, 10);
+	tare_block_encode(&pack, &layouts, w.records, w.n);
+	copy = malloc(pack.len);
+	for (size_t i = 0; i < 40000; i++) {
+		memcpy(copy, pack.data, pack.len);
+		for (uint64_t k = 1 + number(4); k > 0; k--)
+			copy[number(i % 2 ? pack.len : 60)] = (uint8_t)any();
+		if (tare_block_read_ends(&ends, &layouts, copy,
+					 number(9) ? pack.len : number(pack.len), any(), any()))
+			CHECK(ends.block.n > 0 && ends.block.n <= TARE_BLOCK_ENDS);
+		else
+			CHECK_INT(ends.block.n, 0);
+	}
+	free(copy);
+	tare_pack_free(&pack);
+	free_world(&w);
+	tare_block_ends_free(&ends);
 }
 
 TEST(no_damage_does_harm)
