@@ -100,6 +100,8 @@ struct tare_ledger_source {
 	void (*rewind)(void *arg);
 	void *arg;
 	void (*outline)(void *arg);
+	bool (*run)(void *arg, int64_t until_ns,
+		    struct tare_block_run *run); /* as tare_recording_run(); or NULL */
 };
 
 /* Events before a moment went, and no state stands for them: what is known of that time. */

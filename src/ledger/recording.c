@@ -20,7 +20,8 @@ struct behind {
 	struct tare_recording *recording;
 	struct tare_recording_state known; /* number 0: none, all from the begin */
 	bool is_contradicted;              /* a later segment has what the state should know */
-	int64_t until_ns;                  /* events behind it are not wanted */
+	bool is_later;      /* the last event was behind the state, and is as it was recorded */
+	int64_t until_ns;   /* events behind it are not wanted */
 	size_t until_state; /* and which state it is of; as many as there are: everything is wanted */
 };
 
@@ -39,6 +40,11 @@ static void outline(void *arg)
 	tare_recording_outline(arg);
 }
 
+static bool run(void *arg, int64_t until_ns, struct tare_block_run *run)
+{
+	return tare_recording_run(arg, until_ns, run);
+}
+
 static bool next_behind(void *arg, struct tare_event *e)
 {
 	struct behind *b = arg;
@@ -46,6 +52,8 @@ static bool next_behind(void *arg, struct tare_event *e)
 
 	while (tare_recording_next(b->recording, e) && e->at_ns <= b->until_ns) {
 		uint32_t segment = tare_recording_segment(b->recording);
+
+		b->is_later = e->at_ns > until;
 
 		if (segment && segment <= b->known.number) {
 			if (e->at_ns > until)
@@ -63,6 +71,16 @@ static bool next_behind(void *arg, struct tare_event *e)
 		return true;
 	}
 	return false;
+}
+
+/* What follows an event behind the state is behind it, too. */
+static bool run_behind(void *arg, int64_t until_ns, struct tare_block_run *run)
+{
+	struct behind *b = arg;
+
+	return b->is_later &&
+	       tare_recording_run(b->recording, until_ns < b->until_ns ? until_ns : b->until_ns,
+				  run);
 }
 
 static void rewind_behind(void *arg)
@@ -83,7 +101,8 @@ static void outline_behind(void *arg)
 
 static struct tare_ledger_source source_of(struct behind *b)
 {
-	return (struct tare_ledger_source){ next_behind, rewind_behind, b, outline_behind };
+	return (struct tare_ledger_source){ next_behind, rewind_behind, b, outline_behind,
+					    run_behind };
 }
 
 static struct behind behind_state(struct tare_recording *recording, size_t i)
@@ -315,9 +334,11 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out)
 {
-	struct tare_ledger_source source = {
-		.next = next, .rewind = rewind_to_start, .arg = recording, .outline = outline
-	};
+	struct tare_ledger_source source = { .next = next,
+					     .rewind = rewind_to_start,
+					     .arg = recording,
+					     .outline = outline,
+					     .run = run };
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
@@ -377,7 +398,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
 				  struct tare_str *out, struct tare_extent_list *extents)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, recording, outline };
+	struct tare_ledger_source source = { next, rewind_to_start, recording, outline, run };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
 	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	bool has_all = tare_recording_dropped_ns(recording) < 0;

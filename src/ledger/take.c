@@ -255,6 +255,34 @@ static bool take_block(struct tare_fold *f, const struct tare_event *e)
 	return true;
 }
 
+/* The last moment before which a block need not wait for something else. */
+static int64_t nothing_until(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	const struct tare_step *late =
+		d->late_next < d->late.count ? &d->late.items[d->late_next] : NULL;
+	int64_t host = f->host_next < f->timed_nr ? f->timed[f->host_next].t_ns : INT64_MAX;
+	int64_t until = late ? late->begin - late->reading_before - 1 : INT64_MAX;
+
+	return host < until ? host : until;
+}
+
+/* What follows the block of `e`, which was taken. */
+static void take_run(struct tare_fold *f, const struct tare_event *e, int64_t until)
+{
+	struct tare_device_fold *d = device_of_block(f, e);
+	int64_t before = nothing_until(f, d);
+	struct tare_block_run run;
+
+	if (f->ahead != d || !f->source->run ||
+	    !f->source->run(f->source->arg, before < until ? before : until, &run))
+		return;
+	tare_fold_tensors(f, d, e->process, &run);
+	if (f->last_ns < run.times[run.n - 1])
+		f->last_ns = run.times[run.n - 1];
+	if (d->max_begin < run.times[run.n - 1])
+		d->max_begin = run.times[run.n - 1];
+}
+
 /* ---- the first pass ---- */
 
 static void prepass_other(struct tare_fold *f, const struct tare_event *e)
@@ -554,6 +582,16 @@ static void take_any(struct tare_fold *f, const struct tare_event *e)
 	tare_parts_check(f);
 }
 
+/* And what follows it up to a moment, as far as that is of its kind. */
+static void take_many(struct tare_fold *f, const struct tare_event *e, int64_t until)
+{
+	if (take_block(f, e))
+		take_run(f, e, until);
+	else
+		take(f, e);
+	tare_parts_check(f);
+}
+
 bool tare_fold_take_next(struct tare_fold *f)
 {
 	struct tare_event e;
@@ -569,7 +607,7 @@ void tare_fold_run_until(struct tare_fold *f, int64_t until)
 	struct tare_event e;
 
 	while (f->source->next(f->source->arg, &e) && e.at_ns <= until)
-		take_any(f, &e);
+		take_many(f, &e, until);
 }
 
 void tare_fold_run(struct tare_fold *f)
@@ -577,7 +615,7 @@ void tare_fold_run(struct tare_fold *f)
 	struct tare_event e;
 
 	while (f->source->next(f->source->arg, &e))
-		take_any(f, &e);
+		take_many(f, &e, INT64_MAX);
 	tare_fold_settle_all(f);
 	tare_parts_check(f);
 }

@@ -150,6 +150,19 @@ struct tare_event {
 	size_t text_len;
 };
 
+/*
+ * Blocks of tensors of one process on one device, one behind the other in the order of time, as they lie in a block of a segment: what
+ * follows an event of such a block, without an event for each. Good until the next event is asked for.
+ */
+struct tare_block_run {
+	const struct tare_rec_tensor *records;
+	const int64_t *times; /* of each: its at_ns, begin_ns and end_ns */
+	size_t n;
+	/* The ith as an event. */
+	void (*refer)(const struct tare_block_run *run, size_t i, struct tare_event *e);
+	const void *recording, *process;
+};
+
 /* trace/event.c: pure look-ups; NULL where there is nothing. */
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal);
 const struct tare_object *tare_process_object(const struct tare_process *p, uint64_t pc);

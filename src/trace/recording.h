@@ -54,6 +54,11 @@ void tare_recording_close(struct tare_recording *r); /* NULL is fine */
  * LAUNCH and STATUS, whose content is in struct tare_process and struct tare_event already. False at the end.
  */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
+/*
+ * Where the last event was a TENSOR with a device: what follows it, as far as it is of the same log, kind and device, and not later than
+ * `until_ns`. They count as asked for. False: nothing of this kind follows, or it has to be asked for one by one.
+ */
+bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
 				const struct tare_log **log, struct tare_log_record *rec);

@@ -217,8 +217,8 @@ refer_to(struct referring *to, enum tare_field_role role, uint64_t value)
 	}
 }
 
-static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
-		  struct tare_event *e)
+void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p,
+			  struct tare_event *e)
 {
 	struct referring to = { r, p, e, 0 };
 
@@ -300,6 +300,6 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 		e->text = tare_str_text(&r->text);
 		e->text_len = s->next.text_len;
 	}
-	refer(r, s->process, e);
+	tare_recording_refer(r, s->process, e);
 	return true;
 }

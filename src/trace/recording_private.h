@@ -192,6 +192,10 @@ void tare_recording_settle(struct tare_recording *r);
 /* recording_names.c: gives processes, in order by now, the names that people know them by. */
 void tare_recording_name_processes(struct tare_recording *r);
 
+/* recording_next.c: what the record of e->kind, e->rec and its times refers to is filled in. */
+void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p,
+			  struct tare_event *e);
+
 /* recording_device.c */
 void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,
 			       const struct tare_log_record *rec);

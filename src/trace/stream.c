@@ -234,3 +234,27 @@ bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
 		s->next_ns = tare_recording_ns(r, s->process, s->next.rec.head->stamp);
 	return s->has_next;
 }
+
+size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_rec_tensor **records,
+		       int64_t **times)
+{
+	const struct tare_rec_tensor *last = (const void *)s->next.rec.head, *rec = last + 1;
+	size_t i = s->at;
+
+	if (!s->has_blocks || s->is_outline || !s->block)
+		return 0;
+	for (; i < s->block->n && s->times[i] < before; i++, rec++)
+		if ((const struct tare_rec_tensor *)(const void *)s->block->records[i].data !=
+			    rec ||
+		    rec->head.kind != TARE_KIND_TENSOR || rec->device != last->device)
+			break;
+	*records = (struct tare_rec_tensor *)(uintptr_t)(last + 1);
+	*times = s->times + s->at;
+	if (i > s->at) {
+		s->next.rec.tensor = rec - 1;
+		s->next_ns = s->times[i - 1];
+	}
+	i -= s->at;
+	s->at += i;
+	return i;
+}

@@ -18,7 +18,10 @@ void world_build_at(struct world *w, const struct tare_instant *at, struct tare_
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out)
 {
-	struct tare_ledger_source source = { .next = world_next, .rewind = world_rewind, .arg = w };
+	/* States of it are made of events one by one, and must say the same (world_check_states()). */
+	struct tare_ledger_source source = {
+		.next = world_next, .rewind = world_rewind, .arg = w, .run = world_run
+	};
 	struct tare_instant instants[16];
 
 	for (int i = 0; i < at_nr; i++)

@@ -42,5 +42,7 @@ struct world {
 void world_link_up(struct world *w);
 bool world_next(void *arg, struct tare_event *e);
 void world_rewind(void *arg);
+/* ledger_world_run.c */
+bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run);
 
 #endif

@@ -253,8 +253,8 @@ static void check_moment(struct world *w, const struct tare_ledger_names *names,
 	struct rest rests[] = { { w, 0, from ? from->state.until_ns : INT64_MIN,
 				  end_of_begun(w, newest->state.until_ns) },
 				{ w, 0, newest->state.until_ns, INT64_MAX } };
-	struct tare_ledger_source then = { next_of_rest, rewind_rest, &rests[0], NULL };
-	struct tare_ledger_source last = { next_of_rest, rewind_rest, &rests[1], NULL };
+	struct tare_ledger_source then = { next_of_rest, rewind_rest, &rests[0], NULL, NULL };
+	struct tare_ledger_source last = { next_of_rest, rewind_rest, &rests[1], NULL, NULL };
 	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further },
 					    { &last, &newest->state, NULL } };
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .t_ns = t, .text = "then" };

@@ -96,12 +96,16 @@ static inline void tare_growth_block(struct tare_growth_part *p, const struct ta
 	tare_growth_made(&p->processes[c->process], c->born_ns);
 }
 
-/* Asked for every block. */
-static inline bool tare_growth_wait(const struct tare_growth_part *p,
-				    const struct tare_device_fold *d, int64_t t)
+/* The end of the column of time that the device is in. */
+static inline int64_t tare_growth_calm_until(const struct tare_growth_part *p,
+					     const struct tare_device_fold *d)
 {
-	return d->index + 1 < p->clock_nr &&
-	       tare_growth_column(p, t) > p->clocks[d->index + 1].column;
+	int column =
+		d->index + 1 < p->clock_nr ? p->clocks[d->index + 1].column : TARE_GROWTH_COLUMNS;
+
+	if (column < 0)
+		return INT64_MIN;
+	return column + 1 < TARE_GROWTH_COLUMNS ? tare_growth_time(p, column + 1) - 1 : INT64_MAX;
 }
 
 /* ---- law.c: does a course grow? ---- */

@@ -211,15 +211,17 @@ static inline void tare_parts_block(struct tare_fold *f, const struct tare_block
 #include "ledger/parts/parts.def"
 }
 
-/* Does anything wait for the device to advance? */
-static inline bool tare_parts_wait(const struct tare_fold *f, const struct tare_device_fold *d,
-				   int64_t t)
+/* Up to which moment nothing waits for the device to advance. */
+static inline int64_t tare_parts_calm_until(const struct tare_fold *f,
+					    const struct tare_device_fold *d)
 {
+	int64_t calm = INT64_MAX, until;
+
 #define TARE_PART_WAITS(name)                                                                      \
-	if (tare_##name##_wait(&f->parts->name, d, t))                                             \
-		return true;
+	until = tare_##name##_calm_until(&f->parts->name, d);                                      \
+	calm = until < calm ? until : calm;
 #include "ledger/parts/parts.def"
-	return false;
+	return calm;
 }
 
 /* After every event, where it is asked for: ends the program with a sentence if a part is wrong. */

@@ -165,12 +165,12 @@ void tare_phases_count_watched(const struct tare_phases_part *phases, struct tar
 bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
 			   int known, int watch);
 
-/* Does a boundary wait for the device? */
-static inline bool tare_phases_wait(const struct tare_phases_part *phases,
-				    const struct tare_device_fold *d, int64_t t)
+/* Does a boundary wait for the device? Then it is to advance now. */
+static inline int64_t tare_phases_calm_until(const struct tare_phases_part *phases,
+					     const struct tare_device_fold *d)
 {
-	(void)t;
-	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr;
+	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr ? INT64_MIN
+										      : INT64_MAX;
 }
 
 /* phase_known.c: the place of a phase among the known ones */

@@ -59,6 +59,9 @@ void tare_fold_scan_settle(struct tare_fold *f,
 
 /* waiting.c: blocks and moments that wait for calls */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+/* The same for many at once. pre: f->ahead is d, so nothing else waits. */
+void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
+		       const struct tare_process *process, const struct tare_block_run *run);
 /* Applies a block when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
 		    bool is_from_checkpoint);
@@ -67,6 +70,9 @@ void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d,
 			    int64_t t); /* those up to t */
 /* tare_fold_advance(), where anything waits for it. */
 void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+/* As long as it has nothing to do for a moment behind t up to this one, but for what tare_samples_pass() says; else before t. */
+int64_t tare_fold_calm_until(const struct tare_fold *f, const struct tare_device_fold *d,
+			     int64_t t);
 /* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 {

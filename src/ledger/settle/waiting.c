@@ -14,7 +14,7 @@
 void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	bool is_unread = d->will_be_measured && !d->is_measured;
-	bool is_awaited = tare_parts_wait(f, d, t);
+	bool is_awaited = t > tare_parts_calm_until(f, d);
 	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
 
 	if (is_unread || is_awaited || is_instant || t <= f->known_ns ||
@@ -22,6 +22,18 @@ void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int
 		tare_fold_advance(f, d, t);
 	if (f->host.queue_nr)
 		tare_fold_host_until(f, t);
+}
+
+int64_t tare_fold_calm_until(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
+{
+	bool is_unread = d->will_be_measured && !d->is_measured;
+	int64_t calm = tare_parts_calm_until(f, d);
+
+	if (is_unread || f->host.queue_nr || t <= f->known_ns)
+		return INT64_MIN;
+	if (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < calm)
+		calm = f->timed[d->instant_next].t_ns;
+	return calm;
 }
 
 /* A part looks at the books of a moment. */

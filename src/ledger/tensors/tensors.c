@@ -165,20 +165,12 @@ static void collect(struct tare_fold *f, struct tare_process_on_device *p, uint6
 	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
 }
 
-bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_device_fold *d, const struct tare_block *b,
-		      struct tare_block_change *c)
+bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
+			  struct tare_device_fold *d, struct tare_process_on_device *p,
+			  const struct tare_block *b, struct tare_block_change *c)
 {
-	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
-	struct tare_live_block *made;
+	const struct tare_live_block *made = block_alloc(tensors, f, d, p, b);
 
-	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
-		collect(f, p, b->address);
-	if (b->bytes <= 0) {
-		block_free(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
-		return false;
-	}
-	made = block_alloc(tensors, f, d, p, b);
 	if (!made)
 		return false;
 	tare_work_change(&p->blocks.work, made, c);
@@ -188,9 +180,31 @@ bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 	return true;
 }
 
+void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
+			   struct tare_device_fold *d, struct tare_process_on_device *p,
+			   uint64_t address, struct tare_taking by)
+{
+	if (by.flags & TARE_TENSOR_GC)
+		collect(f, p, address);
+	block_free(tensors, f, d, p, address, by);
+}
+
+bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_device_fold *d, const struct tare_block *b,
+		      struct tare_block_change *c)
+{
+	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
+
+	if (b->bytes > 0)
+		return tare_tensor_hand_out(tensors, f, d, p, b, c);
+	tare_tensor_take_back(tensors, f, d, p, b->address,
+			      (struct tare_taking){ b->tid, b->flags });
+	return false;
+}
+
 /* Autograd's engine works on threads of its own, which run no Python. */
-static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
-			const struct tare_event *e)
+uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p,
+			  const struct tare_event *e)
 {
 	if (!e->python && (e->rec.tensor->flags & TARE_TENSOR_BACKWARD))
 		return tare_fold_site_of_backward(f, p, e->process);
@@ -213,7 +227,7 @@ void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const st
 	if (r->bytes <= 0)
 		return;
 	out->module = tare_modules_of_block(&p->modules, r);
-	out->site = site_of(f, p, e);
+	out->site = tare_tensor_site(f, p, e);
 	out->on = tare_fold_stream_of(p, d, r);
 }
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many blocks of one process on one device, between which nothing else comes: what is the same for all of them is found out once, and
+ * the memory that each needs is fetched while those before it are applied.
+ */
+#include "ledger/settle/settle.h"
+
+enum {
+	AHEAD = 32, /* whose memory is fetched at once */
+	TOO_LARGE_SHIFT = 44
+}; /* no device has blocks of so many bytes: damage */
+
+struct at_work {
+	struct tare_fold *f;
+	struct tare_device_fold *d;
+	struct tare_process_fold *p;
+	struct tare_process_on_device *on_device;
+	const struct tare_process *process;
+	const struct tare_block_run *run;
+	int64_t calm_until; /* up to then nothing waits for the device to advance */
+};
+
+static void look_ahead(struct at_work *w, int64_t t)
+{
+	w->calm_until = tare_fold_calm_until(w->f, w->d, t);
+}
+
+static inline void advance_past(struct at_work *w, int64_t t)
+{
+	struct tare_device_fold *d = w->d;
+
+	if (t <= w->calm_until && tare_samples_pass(&d->samples, t, d->used, d->live))
+		return;
+	tare_fold_advance_past(w->f, d, t);
+	look_ahead(w, t);
+}
+
+static inline uint32_t site_of(const struct at_work *w, const struct tare_rec_tensor *rec)
+{
+	const struct tare_site_memo *memo = &w->p->site_memo[rec->python % TARE_SITE_MEMO];
+	struct tare_event e;
+
+	if (rec->python && memo->python == rec->python && memo->site)
+		return memo->site;
+	if (!rec->python && !rec->stack && !(rec->flags & TARE_TENSOR_BACKWARD))
+		return 0;
+	w->run->refer(w->run, (size_t)(rec - w->run->records), &e);
+	return tare_tensor_site(w->f, w->p, &e);
+}
+
+static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec, int64_t t)
+{
+	struct tare_fold *f = w->f;
+	struct tare_device_fold *d = w->d;
+	const struct tare_block b = { .address = rec->block,
+				      .bytes = rec->bytes,
+				      .t = t,
+				      .born_ns = t,
+				      .process = w->process->index,
+				      .tid = rec->tid,
+				      .flags = rec->flags,
+				      .module = tare_modules_of_block(&w->p->modules, rec),
+				      .site = site_of(w, rec),
+				      .on = tare_fold_stream_of(w->p, d, rec) };
+	struct tare_block_change c;
+
+	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, &c))
+		tare_parts_block(f, &c);
+	tare_fold_plateau(f, d, t);
+	tare_fold_peak_tensors(f, d, t);
+}
+
+static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, int64_t t)
+{
+	struct tare_fold *f = w->f;
+	struct tare_device_fold *d = w->d;
+
+	if (rec->bytes > INT64_C(1) << TOO_LARGE_SHIFT)
+		return;
+	advance_past(w, t);
+	if (rec->flags & TARE_TENSOR_FINALIZING && !d->has_moment[TARE_MOMENT_END])
+		tare_fold_set_moment(f, d, TARE_MOMENT_END, t);
+	if (rec->bytes > 0)
+		hand_out(w, rec, t);
+	else
+		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, rec->block,
+				      (struct tare_taking){ rec->tid, rec->flags });
+	tare_parts_check(f);
+}
+
+static void fetch(const struct tare_blocks *blocks, const struct tare_rec_tensor *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		tare_blocks_prefetch(blocks, records[i].block);
+	for (size_t i = 0; i < n; i++)
+		if (records[i].bytes <= 0)
+			tare_blocks_prefetch_block(blocks, records[i].block);
+}
+
+void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
+		       const struct tare_process *process, const struct tare_block_run *run)
+{
+	struct at_work w = { .f = f,
+			     .d = d,
+			     .p = tare_fold_process(f, process),
+			     .on_device = tare_fold_process_on(f, process->index, d->index),
+			     .process = process,
+			     .run = run };
+
+	tare_fold_tensor_flush(f, d);
+	look_ahead(&w, run->times[0]);
+	for (size_t begin = 0, end; begin < run->n; begin = end) {
+		end = run->n - begin < AHEAD ? run->n : begin + AHEAD;
+		fetch(&w.on_device->blocks, run->records + begin, end - begin);
+		for (size_t i = begin; i < end; i++)
+			apply(&w, &run->records[i], run->times[i]);
+	}
+}

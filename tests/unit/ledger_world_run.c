@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of a world many at once, as a recording that is in segments gives them. */
+#include "ledger_world_private.h"
+
+enum { RUN_MAX = 50 };
+
+static struct tare_rec_tensor records[RUN_MAX];
+static int64_t times[RUN_MAX];
+
+static void refer(const struct tare_block_run *run, size_t i, struct tare_event *e)
+{
+	const struct world *w = run->recording;
+
+	*e = w->items[w->at - run->n + i].event;
+}
+
+bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run)
+{
+	struct world *w = arg;
+	const struct tare_event *last = &w->items[w->at - 1].event;
+
+	*run = (struct tare_block_run){
+		.records = records, .times = times, .refer = refer, .recording = w
+	};
+	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
+		const struct tare_event *e = &w->items[w->at].event;
+
+		if (e->kind != TARE_KIND_TENSOR || e->process != last->process ||
+		    e->device != last->device || e->at_ns > until_ns)
+			break;
+		times[run->n] = e->at_ns;
+		records[run->n] = *e->rec.tensor;
+		/* An event has pointers to these; records name them. */
+		records[run->n].python = e->python ? e->python->id : 0;
+		records[run->n++].stack = e->stack ? 1 : 0;
+	}
+	return run->n > 0;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of tensors many at once: the same as one by one. */
+#include "compact/compact.h"
+
+#include "base/array.h"
+#include "make_log.h"
+#include "test.h"
+#include "trace/recording.h"
+
+#include <stdlib.h>
+
+enum { RECORDS = 40000, TABLES = 4 /* devices */ };
+
+struct seen {
+	int64_t at_ns, bytes;
+	uint64_t address;
+	int kind, process, device;
+	uint32_t python;
+};
+
+struct list {
+	struct seen *items;
+	size_t count, cap;
+	size_t together; /* of these came in runs */
+};
+
+static struct make_log a, b; /* logs of two programs */
+static uint64_t state = 1;
+
+static uint64_t number(uint64_t limit)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (state >> 33) % limit;
+}
+
+static void add_any(struct make_log *m)
+{
+	m->stamp += number(3);
+	if (number(50))
+		MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
+		     .bytes = number(500) ? (int64_t)number(2) * 1024 : INT64_MAX, .tid = 10,
+		     .device = (int16_t)(number(40) ? 0 : (int)number(4) - 1), .python = 1);
+	else if (number(2))
+		MAKE(m, phase, PHASE, .tid = 10, .what = TARE_PHASE_MARK);
+	else
+		MAKE(m, oom, OOM, .tid = 10);
+}
+
+/* A log has runs of records, for the other program works meanwhile only now and then. */
+static void make_recording(void)
+{
+	static const uint64_t lines[] = { 1 };
+	struct make_log *both[] = { &a, &b };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		make_log_init(both[i], 431 + i, 0);
+		for (int d = 0; d < 2; d++)
+			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
+				  .uuid_high = 2 + (uint64_t)d);
+		MAKE(both[i], line, LINE, .id = 1, .line = 7);
+		make_log_add(both[i],
+			     &(struct tare_rec_line_stack){
+				     .head = { .kind = TARE_KIND_LINE_STACK },
+				     .id = 1,
+				     .depth = 1 },
+			     sizeof(struct tare_rec_line_stack), lines, sizeof(lines));
+	}
+	for (int i = 0; i < RECORDS; i++)
+		add_any(number(300) ? &a : &b);
+	make_log_write(&a, make_path(make_dir(), "431-0.events"), sizeof(a.header) + a.size);
+	make_log_write(&b, make_path(make_dir(), "432-0.events"), sizeof(b.header) + b.size);
+	make_log_free(&a);
+	make_log_free(&b);
+}
+
+static void compact(void)
+{
+	struct tare_compact_options o = { .is_forced = true };
+	struct tare_compacted done;
+
+	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+}
+
+static void take(struct list *l, const struct tare_event *e)
+{
+	bool is_block = e->kind == TARE_KIND_TENSOR;
+
+	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
+	l->items[l->count++] = (struct seen){ .at_ns = e->at_ns,
+					      .kind = (int)e->kind,
+					      .process = e->process->index,
+					      .device = e->device ? e->device->index : -1,
+					      .bytes = is_block ? e->rec.tensor->bytes : 0,
+					      .address = is_block ? e->rec.tensor->block : 0,
+					      .python = e->python ? e->python->id : 0 };
+}
+
+static void take_run(struct list *l, struct tare_recording *r, int64_t until)
+{
+	struct tare_block_run run;
+	struct tare_event e;
+
+	if (!tare_recording_run(r, until, &run))
+		return;
+	for (size_t i = 0; i < run.n; i++) {
+		run.refer(&run, i, &e);
+		CHECK(e.rec.tensor == &run.records[i]);
+		CHECK_INT(e.at_ns, run.times[i]);
+		CHECK(e.at_ns <= until);
+		take(l, &e);
+	}
+	l->together += run.n;
+}
+
+/* `span` -1: one by one; else runs of no more than that time. */
+static struct list read_all(struct tare_recording *r, int64_t span)
+{
+	struct list l = { 0 };
+	struct tare_event e;
+
+	tare_recording_rewind(r);
+	while (tare_recording_next(r, &e)) {
+		take(&l, &e);
+		if (span >= 0 && e.kind == TARE_KIND_TENSOR && e.device)
+			take_run(&l, r, span < INT64_MAX ? e.at_ns + span : span);
+	}
+	return l;
+}
+
+static void check_same(const struct list *l, const struct list *expected)
+{
+	CHECK_INT(l->count, expected->count);
+	CHECK(!memcmp(l->items, expected->items, l->count * sizeof(*l->items)));
+}
+
+TEST(runs_of_blocks_are_the_events)
+{
+	struct tare_recording *r;
+	struct list all, runs, few;
+
+	make_recording();
+	compact();
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	all = read_all(r, -1);
+	runs = read_all(r, INT64_MAX);
+	few = read_all(r, 5);
+	CHECK_INT(all.count, RECORDS + TABLES);
+	check_same(&runs, &all);
+	check_same(&few, &all);
+	CHECK(runs.together > RECORDS * 3 / 4);
+	CHECK(few.together > RECORDS / 2 && few.together < runs.together);
+	tare_recording_close(r);
+	free(all.items);
+	free(runs.items);
+	free(few.items);
+}
+
+/* They lie there one by one. */
+TEST(a_log_has_no_runs)
+{
+	struct tare_recording *r;
+	struct list runs;
+
+	make_recording();
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	runs = read_all(r, INT64_MAX);
+	CHECK_INT(runs.count, RECORDS + TABLES);
+	CHECK_INT(runs.together, 0);
+	tare_recording_close(r);
+	free(runs.items);
+}
