@@ -32,13 +32,10 @@ static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_dev
 	memcpy(b->moment, d->moment_nr, sizeof(b->moment));
 }
 
-/* Books blocks, exact, in a bucket of theirs that enters no sum of a device and is no trial. */
-static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_t bytes,
-					 int64_t count)
+/* Books blocks, exact, in a bucket of theirs on the device, which enters no sum of it and is no trial. */
+static inline void tare_fold_book_blocks(struct tare_bucket *b, struct tare_device_fold *d,
+					 int64_t bytes, int64_t count)
 {
-	struct tare_bucket *b = &f->buckets[bucket];
-	struct tare_device_fold *d = f->devices[b->device];
-
 	tare_bucket_keep(b, d);
 	b->now.bytes += bytes;
 	if (b->least > b->now.bytes)
@@ -49,8 +46,6 @@ static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_
 	if (b->now.evidence < 1 + TARE_EVIDENCE_EXACT)
 		b->now.evidence = 1 + TARE_EVIDENCE_EXACT;
 	d->account_now[b->account] += bytes;
-	if (b->account == TARE_BUCKET_TENSOR)
-		d->live += bytes;
 }
 
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);

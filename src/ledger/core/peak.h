@@ -28,13 +28,17 @@ static inline bool tare_high_water_raise(struct tare_high_water *most,
 	return true;
 }
 
+/* What the recorded processes have. */
+static inline int64_t tare_device_own(const struct tare_device_fold *d)
+{
+	return tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]);
+}
+
 /* The same since somebody looked, and for what the recorded processes have. */
 static inline void tare_device_most(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_high_water now = { d->used - d->used_start, d->live, t };
-	const struct tare_high_water own = {
-		tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]), d->live, t
-	};
+	const struct tare_high_water own = { tare_device_own(d), d->live, t };
 
 	if (tare_high_water_raise(&d->recent, &now))
 		d->has_recent = true;

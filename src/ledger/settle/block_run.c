@@ -17,12 +17,14 @@ struct at_work {
 	struct tare_process_on_device *on_device;
 	const struct tare_process *process;
 	const struct tare_block_run *run;
-	int64_t calm_until; /* up to then nothing waits for the device to advance */
+	int64_t calm_until; /* up to then nothing waits for the device to advance … */
+	int64_t calm_live;  /* … and with no more in blocks it is no peak */
 };
 
 static void look_ahead(struct at_work *w, int64_t t)
 {
 	w->calm_until = tare_fold_calm_until(w->f, w->d, t);
+	w->calm_live = tare_fold_calm_live(w->d);
 }
 
 static inline void advance_past(struct at_work *w, int64_t t)
@@ -66,8 +68,11 @@ static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec
 
 	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, &c))
 		tare_parts_block(f, &c);
+	if (d->live <= w->calm_live)
+		return;
 	tare_fold_plateau(f, d, t);
 	tare_fold_peak_tensors(f, d, t);
+	w->calm_live = tare_fold_calm_live(d);
 }
 
 static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, int64_t t)

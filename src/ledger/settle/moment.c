@@ -64,3 +64,19 @@ void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int
 	if (d->live > d->moment_live[TARE_MOMENT_TENSORS])
 		tare_fold_set_moment(f, d, TARE_MOMENT_TENSORS, t);
 }
+
+int64_t tare_fold_calm_live(const struct tare_device_fold *d)
+{
+	int64_t live = d->moment_live[TARE_MOMENT_TENSORS];
+
+	if (!d->has_moment[TARE_MOMENT_PEAK])
+		return live;
+	if (d->used > d->moment_used[TARE_MOMENT_PEAK] ||
+	    d->used - d->used_start > d->recent.used || tare_device_own(d) > d->own_peak.used)
+		return INT64_MIN;
+	if (d->moment_live[TARE_MOMENT_PEAK] < live)
+		live = d->moment_live[TARE_MOMENT_PEAK];
+	if (d->recent.live < live)
+		live = d->recent.live;
+	return d->own_peak.live < live ? d->own_peak.live : live;
+}

@@ -13,6 +13,8 @@ void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+/* As long as nothing but blocks changes: with so much in them, or less, plateau() and peak_tensors() do nothing. */
+int64_t tare_fold_calm_live(const struct tare_device_fold *d);
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 
 /* ended.c: processes that have ended */

@@ -27,26 +27,25 @@ void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address)
 		__builtin_prefetch(block + i, 1);
 }
 
-static size_t take_slot(struct tare_blocks *b)
+/* The first free slot, or one more. */
+static void take_slot(struct tare_blocks *b)
 {
-	size_t i = b->free;
-
-	if (i) {
-		b->free = (size_t)b->items[i - 1].bytes;
-		return i - 1;
+	if (b->free) {
+		b->free = (size_t)b->items[b->free - 1].bytes;
+		return;
 	}
 	b->items = tare_array_reserve(b->items, &b->cap, b->count + 1, sizeof(*b->items));
-	return b->count++;
+	b->count++;
 }
 
 struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said)
 {
+	size_t place = b->free ? b->free - 1 : b->count;
 	struct tare_live_block *block;
-	size_t place;
 
-	if (tare_places_find(b, said->address))
+	if (tare_places_put(b, said->address, (uint32_t)place + 1))
 		return NULL;
-	place = take_slot(b);
+	take_slot(b);
 	block = &b->items[place];
 	*block = (struct tare_live_block){ .address = said->address,
 					   .bytes = said->bytes,
@@ -57,7 +56,6 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 					   .flags = said->flags,
 					   .bucket = -1,
 					   .use = { .module = said->module } };
-	tare_places_add(b, said->address, (uint32_t)place + 1);
 	return block;
 }
 

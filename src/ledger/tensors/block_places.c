@@ -38,11 +38,11 @@ static void put(struct tare_block_places *p, uint32_t hash, uint32_t place)
 	p->slots[i] = (uint64_t)hash << 32 | place;
 }
 
-/* At most 5/8 full. */
+/* With one more at most 5/8 full. */
 static void make_room(struct tare_block_places *p)
 {
 	p->cap = p->cap ? p->cap : FIRST_CAP;
-	while ((p->count + 1) * 8 > p->cap * 5)
+	while ((p->count + 2) * 8 > p->cap * 5)
 		p->cap *= 2;
 	p->slots = tare_xcalloc(p->cap, sizeof(*p->slots));
 }
@@ -110,14 +110,19 @@ uint32_t tare_places_find(const struct tare_blocks *b, uint64_t address)
 	return b->places.cap ? place_in(b->places.slots[slot_of(b, address)]) : 0;
 }
 
-void tare_places_add(struct tare_blocks *b, uint64_t address, uint32_t place)
+uint32_t tare_places_put(struct tare_blocks *b, uint64_t address, uint32_t place)
 {
 	struct tare_block_places *p = &b->places;
+	size_t i;
 
-	p->count++;
-	if ((p->count + 1) * 8 > p->cap * 5)
+	if ((p->count + 2) * 8 > p->cap * 5)
 		grow(p);
-	put(p, hash_of(address), place);
+	i = slot_of(b, address);
+	if (p->slots[i])
+		return place_in(p->slots[i]);
+	p->slots[i] = (uint64_t)hash_of(address) << 32 | place;
+	p->count++;
+	return 0;
 }
 
 /* Moves later slots of the same run back, so that nothing is left in the gap. */

@@ -42,37 +42,46 @@ static int64_t held(const struct tare_segment *s)
 	return s->is_held && s->live <= 0 ? (int64_t)s->size - s->live : 0;
 }
 
-/* A place in the program that was given blocks; most of its blocks lie in segments of one context. */
-static const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s,
-				       uint32_t site)
+static void look_up(struct tare_fold *f, const struct tare_segment *s, struct tare_site *known,
+		    uint32_t site)
 {
-	struct tare_site *known = site ? &f->sites[site] : &f->no_site;
-
-	if (known->tensor && known->segment_context == s->context &&
-	    known->segment_owner == s->owner)
-		return known;
 	known->segment_context = s->context;
 	known->segment_owner = s->owner;
 	known->tensor = tare_fold_bucket_at(f, s->context, TARE_BUCKET_TENSOR, s->owner, site);
 	known->ever_allocated =
 		tare_fold_bucket_at(f, s->context, TARE_BUCKET_EVER_ALLOCATED, s->owner, site);
+}
+
+/* A place in the program that was given blocks; most of its blocks lie in segments of one context. */
+static inline const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s,
+					      uint32_t site)
+{
+	struct tare_site *known = site ? &f->sites[site] : &f->no_site;
+
+	if (!known->tensor || known->segment_context != s->context ||
+	    known->segment_owner != s->owner)
+		look_up(f, s, known, site);
 	return known;
 }
 
-void tare_fold_segment_allocated(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
-				 int64_t bytes)
+void tare_fold_segment_allocated(struct tare_fold *f, struct tare_device_fold *d,
+				 const struct tare_segment *s, uint32_t site, int64_t bytes)
 {
-	tare_fold_book_blocks(f, site_in(f, s, site)->ever_allocated, bytes, 1);
+	int bucket = site_in(f, s, site)->ever_allocated;
+
+	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
 }
 
-void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes)
+void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d,
+				 const struct tare_segment *s, int64_t bytes)
 {
-	tare_fold_book_blocks(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner),
-			      bytes, 1);
+	int bucket = tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner);
+
+	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
 }
 
-int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
-			   int64_t bytes, int64_t count)
+int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s,
+			   uint32_t site, int64_t bytes, int64_t count)
 {
 	int64_t was_pinned = pinned(s), was_held = held(s);
 	int bucket;
@@ -83,12 +92,13 @@ int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t
 		return -1;
 	}
 	bucket = site_in(f, s, site)->tensor;
-	tare_fold_book_blocks(f, bucket, bytes, count);
+	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, count);
+	d->live += bytes;
 	if (!s->partly)
 		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
 	if (pinned(s) != was_pinned)
-		tare_fold_book_blocks(f, s->partly, pinned(s) - was_pinned, 0);
-	if (held(s) != was_held)
+		tare_fold_book_blocks(&f->buckets[s->partly], d, pinned(s) - was_pinned, 0);
+	if (s->is_held && held(s) != was_held)
 		book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
 	return bucket;
 }

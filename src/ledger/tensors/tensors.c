@@ -36,32 +36,40 @@ static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t a
 										  : NULL;
 }
 
-/*
- * Adds a block, or takes it (`on` NULL), which may lie in several mappings side by side, from the first on. NULL:
- * none is there any more.
- */
-static void spread(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_segments *s,
-		   struct tare_segment *first, struct tare_live_block *b,
-		   const struct tare_on_stream *on)
+/* The block comes into a segment, or goes (`on` NULL): `part` of it, and it is counted in its first one. */
+static void move_in(struct tare_tensors_part *tensors, struct tare_fold *f,
+		    struct tare_device_fold *d, struct tare_segment *s, struct tare_live_block *b,
+		    const struct tare_on_stream *on, int64_t part, bool is_first)
 {
-	int sign = on ? 1 : -1;
-	const struct tare_segment *end = s->items + s->count;
+	int bucket;
 
-	for (struct tare_segment *g = first;
-	     g && g < end && g->at < b->address + (uint64_t)b->bytes; g++) {
-		int64_t part = part_in(g, b);
-		int bucket;
-
-		if (on)
-			tare_fold_segment_on(tensors, g, on);
-		else if (part > g->live)
-			part = g->live;
-		bucket = tare_fold_segment_move(f, g, b->site, sign * part, g == first ? sign : 0);
-		if (bucket < 0 || sign < 0)
-			continue;
-		b->bucket = bucket;
-		b->booked += part;
+	if (!on) {
+		part = part > s->live ? s->live : part;
+		tare_fold_segment_move(f, d, s, b->site, -part, -(int64_t)is_first);
+		return;
 	}
+	tare_fold_segment_on(tensors, s, on);
+	bucket = tare_fold_segment_move(f, d, s, b->site, part, is_first);
+	if (bucket < 0)
+		return;
+	b->bucket = bucket;
+	b->booked += part;
+}
+
+/* From `first` on a block may lie in several mappings side by side. NULL: none is there any more. */
+static void spread(struct tare_tensors_part *tensors, struct tare_fold *f,
+		   struct tare_device_fold *d, struct tare_segments *s, struct tare_segment *first,
+		   struct tare_live_block *b, const struct tare_on_stream *on)
+{
+	const struct tare_segment *end = s->items + s->count;
+	uint64_t block_end = b->address + (uint64_t)b->bytes;
+
+	if (first && b->address >= first->at && block_end <= first->at + first->size) {
+		move_in(tensors, f, d, first, b, on, b->bytes, true);
+		return;
+	}
+	for (struct tare_segment *g = first; g && g < end && g->at < block_end; g++)
+		move_in(tensors, f, d, g, b, on, part_in(g, b), g == first);
 }
 
 /* Nobody took it back, as far as is known. */
@@ -76,7 +84,7 @@ static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 	if (!block)
 		return;
-	spread(tensors, f, &p->segments, segment_of(&p->segments, block->address, block->bytes),
+	spread(tensors, f, d, &p->segments, segment_of(&p->segments, block->address, block->bytes),
 	       block, NULL);
 	tare_fold_block_gone(tensors, f, block);
 	tare_tensor_kinds_gone(f, block, d->index);
@@ -102,14 +110,14 @@ void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tar
 			int64_t part = part_in(s, b);
 
 			b->booked -=
-				tare_fold_segment_move(f, s, b->site,
+				tare_fold_segment_move(f, d, s, b->site,
 						       part > s->live ? -s->live : -part, 0) < 0
 					? 0
 					: part;
 		}
 	}
 	if (s->live)
-		tare_fold_segment_move(f, s, 0, -s->live,
+		tare_fold_segment_move(f, d, s, 0, -s->live,
 				       0); /* of reports that contradict each other */
 }
 
@@ -146,15 +154,16 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 		block_free(tensors, f, d, p, b->address, unseen);
 		block = tare_blocks_add(&p->blocks, b);
 	}
-	spread(tensors, f, &p->segments, segment, block, &b->on);
+	spread(tensors, f, d, &p->segments, segment, block, &b->on);
 	tare_work_begin(tensors, f, &p->blocks.work, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
-		tare_fold_segment_allocated(f, segment, b->site, b->bytes);
+		tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
 	return block;
 }
 
 /* Python's cyclic collector takes it back: until then nothing but itself referred to it. */
-static void collect(struct tare_fold *f, struct tare_process_on_device *p, uint64_t address)
+static void collect(struct tare_fold *f, struct tare_device_fold *d,
+		    struct tare_process_on_device *p, uint64_t address)
 {
 	struct tare_live_block *block = tare_blocks_find(&p->blocks, address);
 	int i = tare_segments_place(&p->segments, address);
@@ -162,7 +171,7 @@ static void collect(struct tare_fold *f, struct tare_process_on_device *p, uint6
 	if (!block || i < 0)
 		return;
 	block->flags |= TARE_TENSOR_GC;
-	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
+	tare_fold_segment_collected(f, d, &p->segments.items[i], block->bytes);
 }
 
 bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -185,7 +194,7 @@ void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *
 			   uint64_t address, struct tare_taking by)
 {
 	if (by.flags & TARE_TENSOR_GC)
-		collect(f, p, address);
+		collect(f, d, p, address);
 	block_free(tensors, f, d, p, address, by);
 }
 

@@ -77,8 +77,8 @@ uint32_t tare_places_find(const struct tare_blocks *b, uint64_t address);
 /* It need not be of that address, and is not looked at. */
 uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address);
 void tare_places_prefetch(const struct tare_blocks *b, uint64_t address);
-void tare_places_add(struct tare_blocks *b, uint64_t address,
-		     uint32_t place);                                 /* its block is there */
+/* 0: it is the place of the address from now on. Else where there is one already, and nothing is done. */
+uint32_t tare_places_put(struct tare_blocks *b, uint64_t address, uint32_t place);
 uint32_t tare_places_remove(struct tare_blocks *b, uint64_t address); /* its block is there still */
 void tare_places_restore(struct tare_blocks *b);                      /* from the blocks */
 
@@ -242,12 +242,13 @@ void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, 
 			int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s,
 			uint64_t at); /* of the last that begins there or before, -1 */
-/* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
-int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
-			   int64_t bytes, int64_t count);
-void tare_fold_segment_allocated(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
-				 int64_t bytes);
-void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
+/* `d` is the device that it is on. Returns the bucket of live tensors that it moves; -1: it is a trial's. */
+int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s,
+			   uint32_t site, int64_t bytes, int64_t count);
+void tare_fold_segment_allocated(struct tare_fold *f, struct tare_device_fold *d,
+				 const struct tare_segment *s, uint32_t site, int64_t bytes);
+void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d,
+				 const struct tare_segment *s, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,

@@ -122,23 +122,25 @@ static uint32_t served_by(struct tare_work *w, uint32_t engine)
 	return e->serves - 1;
 }
 
-/* The thread that a block is handed out to, or taken back by, or for. */
-static uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward)
+/*
+ * The thread that a block is handed out to, or taken back by, or for. Autograd's engine runs no work of the program but inside a
+ * backward pass (`is_own_work`): what was seen of a thread first is not all.
+ */
+static uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward, bool is_own_work)
 {
 	size_t known = w->count;
 	uint32_t place = place_of(w, tid);
 
 	if (place == known)
 		w->workers[place].is_engine = in_backward;
+	if (is_own_work)
+		w->workers[place].is_engine = false;
 	return w->workers[place].is_engine ? served_by(w, place) : place;
 }
 
-/* Autograd's engine runs no work of the program but inside a backward pass: what was seen of it first is not all. */
-static void note_itself(struct tare_work *w, const struct tare_live_block *b,
-			const struct tare_site *site)
+static bool is_own_work(const struct tare_live_block *b, const struct tare_site *site)
 {
-	if (!(b->flags & TARE_TENSOR_BACKWARD) && site->python && is_work(site->maker))
-		tare_work_thread(w, b->tid)->is_engine = false;
+	return !(b->flags & TARE_TENSOR_BACKWARD) && site->python && is_work(site->maker);
 }
 
 static void note_starts(struct tare_work *w, uint32_t place, const struct tare_site *site,
@@ -167,17 +169,18 @@ static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
 					    : w->optimizers;
 }
 
-static struct tare_use use_of(struct tare_work *w, uint32_t place)
+/* pre: all of it is 0 but what says whose it is. */
+static void begin_use(const struct tare_work *w, uint32_t place, struct tare_use *u)
 {
 	const struct tare_worker *own = &w->workers[place];
 	bool is_beside = !own->is_seen_at_work;
 	const struct tare_worker *owner = is_beside && w->leader ? &w->workers[w->leader - 1] : own;
 
-	return (struct tare_use){ .worker = place + 1,
-				  .section = owner->section,
-				  .backwards = owner->backwards,
-				  .forwards = owner->forwards,
-				  .before = owner->before };
+	u->worker = place + 1;
+	u->section = owner->section;
+	u->backwards = owner->backwards;
+	u->forwards = owner->forwards;
+	u->before = owner->before;
 }
 
 /* For rule "growing". */
@@ -196,13 +199,12 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	struct tare_site *site = b->site ? &f->sites[b->site] : &f->no_site;
 	enum tare_work_kind kind, own;
 	struct tare_worker *w;
-	uint32_t place, module;
+	uint32_t place;
 	bool is_in_call;
 
 	if (!site->is_placed)
 		tare_work_look_at(tensors, site);
-	note_itself(work, b, site);
-	place = worker_at(work, b->tid, b->flags & TARE_TENSOR_BACKWARD);
+	place = worker_at(work, b->tid, b->flags & TARE_TENSOR_BACKWARD, is_own_work(b, site));
 	w = &work->workers[place];
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
 	if (kind == TARE_WORK_OPTIMIZER && w->kind != kind)
@@ -214,10 +216,8 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 		enter(w, tensors, site->call);
 	own = is_work(site->maker) || b->flags & TARE_TENSOR_BACKWARD ? kind : TARE_WORK_OTHER;
 	is_in_call = own == TARE_WORK_FORWARD && w->call_nr;
-	module = b->use.module;
-	b->use = use_of(work, place);
+	begin_use(work, place, &b->use);
 	b->is_beside = !w->is_seen_at_work;
-	b->use.module = module;
 	b->use.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0;
 	b->use.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0);
 	b->use.kind = (uint8_t)own;
@@ -257,12 +257,12 @@ static uint8_t few(uint32_t n)
 	return n < UINT8_MAX ? (uint8_t)n : UINT8_MAX;
 }
 
-void tare_work_now(const struct tare_work *work, const struct tare_live_block *b,
-		   struct tare_use *use)
+/* `use` is that of the block, or a copy. */
+static void bring_up_to_date(const struct tare_work *work, const struct tare_live_block *b,
+			     struct tare_use *use)
 {
 	const struct tare_worker *w = tare_work_of(work, b);
 
-	*use = b->use;
 	if (b->is_beside && w == &work->workers[use->worker - 1])
 		use->section = use->backwards = use->forwards = use->before =
 			0; /* it began to tell later */
@@ -276,10 +276,17 @@ void tare_work_now(const struct tare_work *work, const struct tare_live_block *b
 			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);
 }
 
+void tare_work_now(const struct tare_work *work, const struct tare_live_block *b,
+		   struct tare_use *use)
+{
+	*use = b->use;
+	bring_up_to_date(work, b, use);
+}
+
 /* The backward pass that takes back what a forward left is one of the thread that made the forward. */
 static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b, uint32_t tid)
 {
-	uint32_t place = worker_at(w, tid, true);
+	uint32_t place = worker_at(w, tid, true, false);
 	struct tare_worker *taker = tare_work_thread(w, tid);
 
 	if (!taker->is_engine || !(b->flags & TARE_TENSOR_GRAD) ||
@@ -303,7 +310,7 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 		note_leader(w, place);
 		own = tare_work_of(w, b);
 	}
-	tare_work_now(w, b, &b->use);
+	bring_up_to_date(w, b, &b->use);
 	if (by.flags & TARE_TENSOR_FINALIZING) /* it was there until the program's end */
 		return;
 	b->use.is_gone = true;
