@@ -50,7 +50,8 @@ static inline uint32_t site_of(const struct at_work *w, const struct tare_rec_te
 	return tare_tensor_site(w->f, w->p, &e);
 }
 
-static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec, int64_t t)
+static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec, int segment,
+			    int64_t t)
 {
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
@@ -66,7 +67,7 @@ static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec
 				      .on = tare_fold_stream_of(w->p, d, rec) };
 	struct tare_block_change c;
 
-	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, &c))
+	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, segment, &c))
 		tare_parts_block(f, &c);
 	if (d->live <= w->calm_live)
 		return;
@@ -75,7 +76,8 @@ static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec
 	w->calm_live = tare_fold_calm_live(d);
 }
 
-static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, int64_t t)
+static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, int segment,
+			 int64_t t)
 {
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
@@ -86,20 +88,27 @@ static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, i
 	if (rec->flags & TARE_TENSOR_FINALIZING && !d->has_moment[TARE_MOMENT_END])
 		tare_fold_set_moment(f, d, TARE_MOMENT_END, t);
 	if (rec->bytes > 0)
-		hand_out(w, rec, t);
+		hand_out(w, rec, segment, t);
 	else
-		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, rec->block,
+		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, rec->block, segment,
 				      (struct tare_taking){ rec->tid, rec->flags });
 	tare_parts_check(f);
 }
 
-static void fetch(const struct tare_blocks *blocks, const struct tare_rec_tensor *records, size_t n)
+/*
+ * Has fetched what the records need, and finds their segments. These steps do not wait for each other, as they would between those that
+ * apply the blocks.
+ */
+static void fetch(const struct tare_process_on_device *p, const struct tare_rec_tensor *records,
+		  size_t n, int *segments)
 {
 	for (size_t i = 0; i < n; i++)
-		tare_blocks_prefetch(blocks, records[i].block);
+		tare_blocks_prefetch(&p->blocks, records[i].block);
+	for (size_t i = 0; i < n; i++)
+		segments[i] = tare_segments_place(&p->segments, records[i].block);
 	for (size_t i = 0; i < n; i++)
 		if (records[i].bytes <= 0)
-			tare_blocks_prefetch_block(blocks, records[i].block);
+			tare_blocks_prefetch_block(&p->blocks, records[i].block);
 }
 
 void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
@@ -111,13 +120,14 @@ void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
 			     .on_device = tare_fold_process_on(f, process->index, d->index),
 			     .process = process,
 			     .run = run };
+	int segments[AHEAD];
 
 	tare_fold_tensor_flush(f, d);
 	look_ahead(&w, run->times[0]);
 	for (size_t begin = 0, end; begin < run->n; begin = end) {
 		end = run->n - begin < AHEAD ? run->n : begin + AHEAD;
-		fetch(&w.on_device->blocks, run->records + begin, end - begin);
+		fetch(w.on_device, run->records + begin, end - begin, segments);
 		for (size_t i = begin; i < end; i++)
-			apply(&w, &run->records[i], run->times[i]);
+			apply(&w, &run->records[i], segments[i - begin], run->times[i]);
 	}
 }

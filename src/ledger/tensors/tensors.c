@@ -24,12 +24,10 @@ static int64_t part_in(const struct tare_segment *s, const struct tare_live_bloc
 	return (int64_t)(block_end < end ? block_end : end) - (int64_t)begin;
 }
 
-/* The first segment in which some of a block lies; NULL: none does. */
-static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t address,
+/* The first segment in which some of a block lies; NULL: none does. `i`: tare_segments_place() of its address. */
+static struct tare_segment *segment_of(const struct tare_segments *s, int i, uint64_t address,
 				       int64_t bytes)
 {
-	int i = tare_segments_place(s, address);
-
 	if (i < 0 || address - s->items[i].at >= s->items[i].size)
 		i++;
 	return (size_t)i < s->count && s->items[i].at < address + (uint64_t)bytes ? &s->items[i]
@@ -75,17 +73,18 @@ static void spread(struct tare_tensors_part *tensors, struct tare_fold *f,
 /* Nobody took it back, as far as is known. */
 static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
 
+/* `segment`: tare_segments_place() of the address. */
 static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       struct tare_device_fold *d, struct tare_process_on_device *p,
-		       uint64_t address, struct tare_taking by)
+		       uint64_t address, int segment, struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
 
 	if (!block)
 		return;
-	spread(tensors, f, d, &p->segments, segment_of(&p->segments, block->address, block->bytes),
-	       block, NULL);
+	spread(tensors, f, d, &p->segments,
+	       segment_of(&p->segments, segment, block->address, block->bytes), block, NULL);
 	tare_fold_block_gone(tensors, f, block);
 	tare_tensor_kinds_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
@@ -105,7 +104,8 @@ void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tar
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			block_free(tensors, f, d, p, b->address, at_end);
+			block_free(tensors, f, d, p, b->address, (int)(s - p->segments.items),
+				   at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -132,7 +132,7 @@ void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 		if (b->process >= 0 &&
 		    (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
-			block_free(tensors, f, d, p, b->address, at_end);
+			block_free(tensors, f, d, p, b->address, s, at_end);
 	}
 }
 
@@ -140,18 +140,18 @@ void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, struct tare_fold *f,
 					   struct tare_device_fold *d,
 					   struct tare_process_on_device *p,
-					   const struct tare_block *b)
+					   const struct tare_block *b, int place)
 {
-	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
+	struct tare_segment *segment = segment_of(&p->segments, place, b->address, b->bytes);
 	struct tare_live_block *block;
 
 	if (!segment) {
-		block_free(tensors, f, d, p, b->address, unseen);
+		block_free(tensors, f, d, p, b->address, place, unseen);
 		return NULL;
 	}
 	block = tare_blocks_add(&p->blocks, b);
 	if (!block) { /* its end was not seen */
-		block_free(tensors, f, d, p, b->address, unseen);
+		block_free(tensors, f, d, p, b->address, place, unseen);
 		block = tare_blocks_add(&p->blocks, b);
 	}
 	spread(tensors, f, d, &p->segments, segment, block, &b->on);
@@ -176,9 +176,9 @@ static void collect(struct tare_fold *f, struct tare_device_fold *d,
 
 bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  struct tare_device_fold *d, struct tare_process_on_device *p,
-			  const struct tare_block *b, struct tare_block_change *c)
+			  const struct tare_block *b, int segment, struct tare_block_change *c)
 {
-	const struct tare_live_block *made = block_alloc(tensors, f, d, p, b);
+	const struct tare_live_block *made = block_alloc(tensors, f, d, p, b, segment);
 
 	if (!made)
 		return false;
@@ -191,11 +191,11 @@ bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f
 
 void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 			   struct tare_device_fold *d, struct tare_process_on_device *p,
-			   uint64_t address, struct tare_taking by)
+			   uint64_t address, int segment, struct tare_taking by)
 {
 	if (by.flags & TARE_TENSOR_GC)
 		collect(f, d, p, address);
-	block_free(tensors, f, d, p, address, by);
+	block_free(tensors, f, d, p, address, segment, by);
 }
 
 bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -203,10 +203,11 @@ bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_block_change *c)
 {
 	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
+	int segment = tare_segments_place(&p->segments, b->address);
 
 	if (b->bytes > 0)
-		return tare_tensor_hand_out(tensors, f, d, p, b, c);
-	tare_tensor_take_back(tensors, f, d, p, b->address,
+		return tare_tensor_hand_out(tensors, f, d, p, b, segment, c);
+	tare_tensor_take_back(tensors, f, d, p, b->address, segment,
 			      (struct tare_taking){ b->tid, b->flags });
 	return false;
 }

@@ -265,13 +265,16 @@ void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const st
 bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_device_fold *d, const struct tare_block *b,
 		      struct tare_block_change *c);
-/* The same where it is known which it is, and of which process on the device. */
+/*
+ * The same where it is known which it is, and of which process on the device. `segment`: tare_segments_place() of its
+ * address.
+ */
 bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  struct tare_device_fold *d, struct tare_process_on_device *p,
-			  const struct tare_block *b, struct tare_block_change *c);
+			  const struct tare_block *b, int segment, struct tare_block_change *c);
 void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 			   struct tare_device_fold *d, struct tare_process_on_device *p,
-			   uint64_t address, struct tare_taking by);
+			   uint64_t address, int segment, struct tare_taking by);
 uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p,
 			  const struct tare_event *e); /* where one was handed out; 0: not known */
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
