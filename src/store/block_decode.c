@@ -14,7 +14,9 @@ enum {
 struct form {
 	const struct tare_kind_info *info; /* NULL: raw */
 	bool is_raw;
-	size_t first, n;       /* its records, among those sorted by form */
+	size_t first, n;  /* its records, among those sorted by form … */
+	uint8_t *records; /* … which lie one behind the other, so many bytes each; NULL: as … */
+	size_t stride;    /* … tare_block_memory says */
 	struct tare_pack data; /* of all its records; kept for the next block */
 };
 
@@ -28,7 +30,7 @@ struct tare_block_memory {
 	struct tare_pack text, heads; /* tails of a form; the fields of records that have tails */
 	uint64_t *which, *stamps, *column, *words;
 	size_t which_cap, stamp_cap, column_cap, word_cap;
-	uint8_t **records; /* sorted by form */
+	uint8_t **records; /* sorted by form, of forms whose records have different sizes */
 	size_t record_cap;
 	uint32_t *bytes; /* in the same order */
 	size_t byte_cap;
@@ -155,14 +157,11 @@ static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, st
 
 	if (!at)
 		return false;
-	for (size_t i = 0; i < f->n; i++, at += size) {
-		if (size > f->info->fixed)
-			memset(at + f->info->fixed, 0, size - f->info->fixed);
-		m->records[f->first + i] = at;
-		m->bytes[f->first + i] = (uint32_t)size;
-	}
-	return tare_form_decode(in, &m->fields, f->info, m->records + f->first, f->n,
-				only_field(m, f));
+	for (size_t i = 0; i < f->n && size > f->info->fixed; i++)
+		memset(at + i * size + f->info->fixed, 0, size - f->info->fixed);
+	f->records = at;
+	f->stride = size;
+	return tare_form_decode(in, &m->fields, f->info, at, size, f->n, only_field(m, f));
 }
 
 /* Their fields are there, and say how long they are: now every record gets its own memory. */
@@ -170,11 +169,11 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 {
 	struct tare_block_memory *m = b->memory;
 	size_t item = f->info->tail == TARE_TAIL_PCS ? sizeof(uint64_t) : 1, tails = 0, sum = 0;
-	const uint8_t *tail;
+	const uint8_t *tail, *head = f->records;
 	uint8_t *at;
 
-	for (size_t i = f->first; i < f->first + f->n; i++) {
-		uint64_t length = tare_decode_tail_length(f->info, m->records[i]);
+	for (size_t i = f->first; i < f->first + f->n; i++, head += f->stride) {
+		uint64_t length = tare_decode_tail_length(f->info, head);
 		size_t size =
 			length <= RECORD_MAX ? tare_encode_size(f->info->fixed, length * item) : 0;
 
@@ -197,15 +196,17 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 			return false;
 		tail = (const uint8_t *)m->words;
 	}
-	for (size_t i = f->first; i < f->first + f->n; i++) {
-		size_t length = tare_decode_tail_length(f->info, m->records[i]) * item;
+	head = f->records;
+	for (size_t i = f->first; i < f->first + f->n; i++, head += f->stride) {
+		size_t length = tare_decode_tail_length(f->info, head) * item;
 
-		memcpy(at, m->records[i], f->info->fixed);
+		memcpy(at, head, f->info->fixed);
 		memcpy(at + f->info->fixed, tail, length);
 		m->records[i] = at;
 		tail += length;
 		at += m->bytes[i];
 	}
+	f->records = NULL;
 	return true;
 }
 
@@ -226,6 +227,7 @@ static bool read_raw(struct tare_record_block *b, struct tare_unpack *in, struct
 	const uint8_t *raw;
 	uint8_t *at;
 
+	f->records = NULL;
 	if (!tare_column_decode(in, &m->fields.column, m->column, f->n, NULL))
 		return false;
 	for (size_t i = 0; i < f->n; i++) {
@@ -263,7 +265,26 @@ static bool read_form(struct tare_record_block *b, struct tare_unpack *in, struc
 	return f->info->tail == TARE_TAIL_NONE || read_tails(b, in, f);
 }
 
-/* Records begin .. end, which are of one form: their heads, but for the seal. */
+/* Records begin .. end, which are of one form and lie one behind the other: their heads, but for the seal. */
+static uint64_t put_even_run(struct tare_record_block *b, size_t begin, size_t end, uint64_t stamp)
+{
+	struct tare_block_memory *m = b->memory;
+	struct form *f = &m->forms[m->which[begin]];
+	struct tare_record head = { .kind = f->info->kind,
+				    .cells = (uint16_t)(f->stride / TARE_CELL) };
+	uint8_t *at = f->records;
+
+	for (size_t i = begin; i < end; i++, at += f->stride) {
+		head.stamp = stamp += tare_unzigzag(m->stamps[i]);
+		memcpy(at, &head, sizeof(head));
+		b->records[i] =
+			(struct tare_block_record){ .data = at, .bytes = (uint32_t)f->stride };
+	}
+	f->records = at;
+	return stamp;
+}
+
+/* The same of records that have different sizes. */
 static uint64_t put_run(struct tare_record_block *b, size_t begin, size_t end, uint64_t stamp)
 {
 	struct tare_block_memory *m = b->memory;
@@ -295,7 +316,9 @@ static void put_together(struct tare_record_block *b, size_t n)
 
 	for (size_t i = 0, end; i < n; i = end) {
 		end = end_of_run(b->memory->which, i, n);
-		stamp = put_run(b, i, end, stamp);
+		stamp = b->memory->forms[b->memory->which[i]].records
+				? put_even_run(b, i, end, stamp)
+				: put_run(b, i, end, stamp);
 	}
 	b->n = n;
 }

@@ -145,6 +145,7 @@ bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
 void tare_column_scratch_free(struct tare_column_scratch *s)
 {
 	tare_pack_free(&s->bytes);
+	tare_pack_free(&s->planes);
 	free(s->words);
 	*s = (struct tare_column_scratch){ 0 };
 }
@@ -166,6 +167,40 @@ static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scra
 	return !in->is_bad;
 }
 
+/* Of each number its bytes, from the planes that follow each other. The number of planes is a constant in each call. */
+static inline __attribute__((always_inline)) void join(uint64_t *values, size_t n,
+						       const uint8_t *bytes, unsigned planes)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = bytes[i];
+
+		for (unsigned p = 1; p < planes; p++)
+			v |= (uint64_t)bytes[p * n + i] << 8 * p;
+		values[i] = v;
+	}
+}
+
+static void join_planes(uint64_t *values, size_t n, const uint8_t *bytes, unsigned planes)
+{
+	switch (planes) {
+	case 1:
+		join(values, n, bytes, 1);
+		break;
+	case 2:
+		join(values, n, bytes, 2);
+		break;
+	case 3:
+		join(values, n, bytes, 3);
+		break;
+	case 4:
+		join(values, n, bytes, 4);
+		break;
+	default:
+		join(values, n, bytes, planes);
+		break;
+	}
+}
+
 static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
 			uint64_t *values, size_t n)
 {
@@ -174,17 +209,15 @@ static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scra
 	if (planes == 0)
 		return get_varints(in, scratch, values, n);
 	in->is_bad |= planes > PLANES_MAX;
+	scratch->planes.len = 0;
 	for (unsigned p = 0; p < planes && !in->is_bad; p++) {
-		const uint8_t *bytes;
-
-		if (!tare_unpack_zipped(in, &scratch->bytes, n) || scratch->bytes.len != n) {
+		if (!tare_unpack_zipped(in, &scratch->bytes, n) || scratch->bytes.len != n)
 			in->is_bad = true;
-			break;
-		}
-		bytes = scratch->bytes.data;
-		for (size_t i = 0; i < n; i++)
-			values[i] = (p ? values[i] : 0) | (uint64_t)bytes[i] << 8 * p;
+		else
+			tare_pack_bytes(&scratch->planes, scratch->bytes.data, n);
 	}
+	if (!in->is_bad)
+		join_planes(values, n, scratch->planes.data, (unsigned)planes);
 	return !in->is_bad;
 }
 

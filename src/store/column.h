@@ -22,7 +22,7 @@ struct tare_column_ids {
 
 /* Memory that decoding uses, again for each column. {0} to begin with. */
 struct tare_column_scratch {
-	struct tare_pack bytes;
+	struct tare_pack bytes, planes;
 	uint64_t *words;
 	size_t word_cap;
 };

@@ -29,11 +29,12 @@ struct tare_form_scratch {
 void tare_form_scratch_free(struct tare_form_scratch *s);
 
 /*
- * Writes the fields of n records; each has room for all of info->fixed, and their heads are left as they are. With
+ * Writes the fields of n records, each `stride` bytes behind the one before, which have room for all of info->fixed; their heads are
+ * left as they are. With
  * `only` that field has its value ("": none has), others may be 0. False: damage; the fields are anything then.
  */
 bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *const *records, size_t n,
+		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
 		      const char *only);
 
 /* Passes over what tare_form_decode() would read. */

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLE_MAX = 1 << 16 }; /* combinations: not more than records */
+enum {
+	TABLE_MAX = 1 << 16, /* combinations: not more than records */
+	TENSOR_BYTES = sizeof(struct tare_rec_tensor) - sizeof(struct tare_record),
+};
 
 struct decoder {
 	struct tare_unpack *in;
 	struct tare_form_scratch *scratch;
 	const struct tare_kind_info *info;
-	uint8_t *const *records;
-	size_t n;
+	uint8_t *records; /* one behind the other, each so many bytes long */
+	size_t stride, n;
 	int named; /* the field that scratch->ids are of; -1: none */
 };
 
@@ -28,15 +31,17 @@ void tare_form_scratch_free(struct tare_form_scratch *s)
 
 #define STORE(type)                                                                                \
 	do {                                                                                       \
-		for (size_t i = 0; i < n; i++) {                                                   \
+		for (size_t i = 0; i < n; i++, at += stride) {                                     \
 			type v = (type)values[i];                                                  \
-			memcpy(records[i] + field->offset, &v, sizeof(v));                         \
+			memcpy(at, &v, sizeof(v));                                                 \
 		}                                                                                  \
 	} while (0)
 
-static void store(const struct tare_field *field, uint8_t *const *records, const uint64_t *values,
-		  size_t n)
+static void store(const struct tare_field *field, uint8_t *records, size_t stride,
+		  const uint64_t *values, size_t n)
 {
+	uint8_t *at = records + field->offset;
+
 	switch (field->size) {
 	case 1:
 		STORE(uint8_t);
@@ -59,19 +64,20 @@ static void add_referred(const struct decoder *d, int field, unsigned number, ui
 	int of = (int)((number - REFERENCES) / REFERENCE_NR);
 	enum reference which = (enum reference)((number - REFERENCES) % REFERENCE_NR);
 	const struct tare_field *other = &d->info->fields[of];
+	const uint8_t *at = d->records;
 	uint64_t before = 0;
 
-	for (size_t i = 0; i < d->n; i++) {
+	for (size_t i = 0; i < d->n; i++, at += d->stride) {
 		uint64_t v = tare_unzigzag(values[i]);
 
 		if (of == field)
 			v += before;
 		else if (which == OF_THIS)
-			v += tare_decode_value(other, d->records[i]);
+			v += tare_decode_value(other, at);
 		else if (which == OF_LAST && i > 0)
-			v += tare_decode_value(other, d->records[i - 1]);
+			v += tare_decode_value(other, at - d->stride);
 		else if (which == OF_NEXT && i + 1 < d->n)
-			v += tare_decode_value(other, d->records[i + 1]);
+			v += tare_decode_value(other, at + d->stride);
 		values[i] = before = v;
 	}
 }
@@ -112,19 +118,36 @@ static bool decode_field(struct decoder *d, int field)
 	} else if (!add_paired(d, (int)of, values)) {
 		return false;
 	}
-	store(&d->info->fields[field], d->records, values, d->n);
+	store(&d->info->fields[field], d->records, d->stride, values, d->n);
 	return true;
 }
 
-/* A few words for each of many records, for which a call is long. */
-static inline void copy_words(uint8_t *to, const uint8_t *from, size_t size)
+/* What records have of their combinations: a few words each, for which a call is long. Of most the size is a constant. */
+static inline __attribute__((always_inline)) void
+put_combinations(const struct decoder *d, const uint8_t *table, size_t size)
 {
-	size_t i = 0;
+	const uint64_t *which = d->scratch->values;
+	uint8_t *at = d->records + sizeof(struct tare_record);
+	size_t words = size / sizeof(uint64_t) * sizeof(uint64_t);
 
-	for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t))
-		memcpy(to + i, from + i, sizeof(uint64_t));
-	for (; i < size; i++)
-		to[i] = from[i];
+	table += sizeof(struct tare_record);
+	for (size_t k = 0; k < d->n; k++, at += d->stride) {
+		const uint8_t *from = table + which[k] * d->info->fixed;
+
+		for (size_t i = 0; i < words; i += sizeof(uint64_t))
+			memcpy(at + i, from + i, sizeof(uint64_t));
+		for (size_t i = words; i < size; i++)
+			at[i] = from[i];
+	}
+}
+
+static bool are_below(const uint64_t *values, size_t n, uint64_t limit)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = values[i] > most ? values[i] : most;
+	return most < limit;
 }
 
 static bool decode_combined(struct decoder *d, uint64_t combined)
@@ -144,20 +167,16 @@ static bool decode_combined(struct decoder *d, uint64_t combined)
 			continue;
 		if (!tare_column_decode(d->in, &s->column, s->values, nr, NULL))
 			return false;
-		for (size_t i = 0; i < nr; i++) {
-			uint8_t *one = table + i * info->fixed;
-
-			store(&info->fields[f], &one, &s->values[i], 1);
-		}
+		store(&info->fields[f], table, info->fixed, s->values, nr);
 	}
 	if (!tare_column_decode(d->in, &s->column, s->values, d->n, NULL))
 		return false;
-	for (size_t i = 0; i < d->n; i++) {
-		if (s->values[i] >= nr)
-			return false;
-		copy_words(d->records[i] + sizeof(struct tare_record),
-			   table + s->values[i] * info->fixed + sizeof(struct tare_record), size);
-	}
+	if (!are_below(s->values, d->n, nr))
+		return false;
+	if (size == TENSOR_BYTES)
+		put_combinations(d, table, TENSOR_BYTES);
+	else
+		put_combinations(d, table, size);
 	return true;
 }
 
@@ -187,10 +206,10 @@ static bool is_combined(const struct tare_kind_info *info, uint64_t combined, co
 }
 
 bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *const *records, size_t n,
+		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
 		      const char *only)
 {
-	struct decoder d = { in, scratch, info, records, n, -1 };
+	struct decoder d = { in, scratch, info, records, stride, n, -1 };
 	uint64_t combined = tare_unpack_number(in);
 	bool is_rest_needed = !only || !is_combined(info, combined, only);
 
