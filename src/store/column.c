@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum how { SAME, NUMBERS, NAMED };
-enum { PLANES_MIN = 64, PLANES_MAX = 8 };
+enum { PLANES_MIN = 64, PLANES_MAX = 8, NEAR = 1024 };
 
 static size_t length_of(uint64_t v)
 {
@@ -167,37 +167,16 @@ static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scra
 	return !in->is_bad;
 }
 
-/* Of each number its bytes, from the planes that follow each other. The number of planes is a constant in each call. */
-static inline __attribute__((always_inline)) void join(uint64_t *values, size_t n,
-						       const uint8_t *bytes, unsigned planes)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint64_t v = bytes[i];
-
-		for (unsigned p = 1; p < planes; p++)
-			v |= (uint64_t)bytes[p * n + i] << 8 * p;
-		values[i] = v;
-	}
-}
-
+/* Of each number its bytes, from the planes that follow each other: so many numbers at once as the nearest memory has. */
 static void join_planes(uint64_t *values, size_t n, const uint8_t *bytes, unsigned planes)
 {
-	switch (planes) {
-	case 1:
-		join(values, n, bytes, 1);
-		break;
-	case 2:
-		join(values, n, bytes, 2);
-		break;
-	case 3:
-		join(values, n, bytes, 3);
-		break;
-	case 4:
-		join(values, n, bytes, 4);
-		break;
-	default:
-		join(values, n, bytes, planes);
-		break;
+	for (size_t begin = 0, end; begin < n; begin = end) {
+		end = n - begin < NEAR ? n : begin + NEAR;
+		for (size_t i = begin; i < end; i++)
+			values[i] = bytes[i];
+		for (unsigned p = 1; p < planes; p++)
+			for (size_t i = begin; i < end; i++)
+				values[i] |= (uint64_t)bytes[p * n + i] << 8 * p;
 	}
 }
 

@@ -102,6 +102,14 @@ int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t own
 	return tare_fold_bucket_at(f, context, account, owner, 0);
 }
 
+void tare_bucket_keep_moments(struct tare_bucket *b, const struct tare_device_fold *d)
+{
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		if (b->moment[m] != d->moment_nr[m])
+			b->kept[m] = b->now;
+	memcpy(b->moment, d->moment_nr, sizeof(b->moment));
+}
+
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
 {
 	struct tare_bucket *b = &f->buckets[bucket];

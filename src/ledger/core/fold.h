@@ -22,14 +22,11 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
 /* It is about to change: what it was at moments since it did so last stays known. */
+void tare_bucket_keep_moments(struct tare_bucket *b, const struct tare_device_fold *d);
 static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_device_fold *d)
 {
-	if (!memcmp(b->moment, d->moment_nr, sizeof(b->moment)))
-		return;
-	for (int m = 0; m < TARE_MOMENT_NR; m++)
-		if (b->moment[m] != d->moment_nr[m])
-			b->kept[m] = b->now;
-	memcpy(b->moment, d->moment_nr, sizeof(b->moment));
+	if (memcmp(b->moment, d->moment_nr, sizeof(b->moment)) != 0)
+		tare_bucket_keep_moments(b, d);
 }
 
 /* Books blocks, exact, in a bucket of theirs on the device, which enters no sum of it and is no trial. */

@@ -11,14 +11,6 @@
 
 enum { FIRST_CAP = 16 };
 
-/* Addresses share their low and their high bits: every bit must reach those that are used (of murmur3). */
-static uint32_t hash_of(uint64_t address)
-{
-	address ^= address >> 32;
-	address *= UINT64_C(0xff51afd7ed558ccd);
-	return (uint32_t)(address >> 32);
-}
-
 static uint32_t hash_in(uint64_t slot)
 {
 	return (uint32_t)(slot >> 32);
@@ -70,19 +62,13 @@ void tare_places_restore(struct tare_blocks *b)
 	make_room(&b->places);
 	for (size_t i = 0; i < b->count; i++)
 		if (b->items[i].process >= 0)
-			put(&b->places, hash_of(b->items[i].address), (uint32_t)i + 1);
-}
-
-void tare_places_prefetch(const struct tare_blocks *b, uint64_t address)
-{
-	if (b->places.cap)
-		__builtin_prefetch(&b->places.slots[hash_of(address) & (b->places.cap - 1)], 1);
+			put(&b->places, tare_places_hash(b->items[i].address), (uint32_t)i + 1);
 }
 
 uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address)
 {
 	const struct tare_block_places *p = &b->places;
-	uint32_t hash = hash_of(address);
+	uint32_t hash = tare_places_hash(address);
 
 	if (!p->cap)
 		return 0;
@@ -96,7 +82,7 @@ uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address)
 static size_t slot_of(const struct tare_blocks *b, uint64_t address)
 {
 	const struct tare_block_places *p = &b->places;
-	uint32_t hash = hash_of(address);
+	uint32_t hash = tare_places_hash(address);
 	size_t mask = p->cap - 1, i = hash & mask;
 
 	while (p->slots[i] && (hash_in(p->slots[i]) != hash ||
@@ -120,7 +106,7 @@ uint32_t tare_places_put(struct tare_blocks *b, uint64_t address, uint32_t place
 	i = slot_of(b, address);
 	if (p->slots[i])
 		return place_in(p->slots[i]);
-	p->slots[i] = (uint64_t)hash_of(address) << 32 | place;
+	p->slots[i] = (uint64_t)tare_places_hash(address) << 32 | place;
 	p->count++;
 	return 0;
 }

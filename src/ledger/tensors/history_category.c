@@ -53,7 +53,7 @@ static struct tare_kinds *kinds_of(struct tare_fold *f, int device)
 	return device < 0 ? &f->host.kinds : &f->devices[device]->kinds;
 }
 
-void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
+void tare_tensor_kind_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
 {
 	struct tare_kinds *k = kinds_of(f, device);
 	const struct tare_samples *s = device < 0 ? &f->host.samples : &f->devices[device]->samples;

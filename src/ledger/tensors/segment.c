@@ -42,8 +42,9 @@ static int64_t held(const struct tare_segment *s)
 	return s->is_held && s->live <= 0 ? (int64_t)s->size - s->live : 0;
 }
 
-static void look_up(struct tare_fold *f, const struct tare_segment *s, struct tare_site *known,
-		    uint32_t site)
+/* Not often: kept apart, so that what is done for every block is short. */
+static __attribute__((noinline)) void look_up(struct tare_fold *f, const struct tare_segment *s,
+					      struct tare_site *known, uint32_t site)
 {
 	known->segment_context = s->context;
 	known->segment_owner = s->owner;

@@ -72,11 +72,17 @@ struct tare_tensors_part {
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
 void tare_tensors_free(struct tare_tensors_part *tensors);
 
+/* Addresses share their low and their high bits: every bit must reach those that are used (of murmur3). */
+static inline uint32_t tare_places_hash(uint64_t address)
+{
+	address ^= address >> 32;
+	address *= UINT64_C(0xff51afd7ed558ccd);
+	return (uint32_t)(address >> 32);
+}
 /* block_places.c: 1 + the place of the block of an address, 0: there is none */
 uint32_t tare_places_find(const struct tare_blocks *b, uint64_t address);
 /* It need not be of that address, and is not looked at. */
 uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address);
-void tare_places_prefetch(const struct tare_blocks *b, uint64_t address);
 /* 0: it is the place of the address from now on. Else where there is one already, and nothing is done. */
 uint32_t tare_places_put(struct tare_blocks *b, uint64_t address, uint32_t place);
 uint32_t tare_places_remove(struct tare_blocks *b, uint64_t address); /* its block is there still */
@@ -87,7 +93,10 @@ struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t a
 /* Has fetched what is needed soon: first of all, and when that has come. */
 static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
 {
-	tare_places_prefetch(b, address);
+	const struct tare_block_places *p = &b->places;
+
+	if (p->cap)
+		__builtin_prefetch(&p->slots[tare_places_hash(address) & (p->cap - 1)], 1);
 }
 void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 /* NULL: there is one at this address. */
@@ -140,7 +149,14 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 		     struct tare_live_block *b);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
 struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
-struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
+/* Whose passes a block lives through: its thread's, or where that tells nothing, the leader's. */
+static inline struct tare_worker *tare_work_of(const struct tare_work *w,
+					       const struct tare_live_block *b)
+{
+	struct tare_worker *own = &w->workers[b->use.worker - 1];
+
+	return own->is_seen_at_work || !w->leader ? own : &w->workers[w->leader - 1];
+}
 bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
 void tare_work_free(struct tare_work *w);
 /* Told of every block. */
@@ -182,7 +198,13 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
 /* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
 void tare_tensor_kinds_begin(struct tare_fold *f);
-void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+void tare_tensor_kind_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+static inline void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b,
+					  int device)
+{
+	if (f->history_by_category)
+		tare_tensor_kind_gone(f, b, device);
+}
 void tare_tensor_kinds_finish(struct tare_fold *f);
 /* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);

@@ -23,8 +23,11 @@ static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
 		w->forwards_then = w->forwards;
 }
 
+/* What is not done for every block is kept apart from what is, which is shorter then. */
+#define RARELY __attribute__((noinline))
+
 /* Several optimizers may work in turn, as those of a generator and a discriminator: each is known by its line. */
-static void note_optimizer(struct tare_worker *w, const struct tare_fold *f, uint32_t site)
+static RARELY void note_optimizer(struct tare_worker *w, const struct tare_fold *f, uint32_t site)
 {
 	bool is_known = w->in_turn_nr == TARE_IN_TURN;
 
@@ -37,7 +40,8 @@ static void note_optimizer(struct tare_worker *w, const struct tare_fold *f, uin
 }
 
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
-static void enter(struct tare_worker *w, const struct tare_tensors_part *tensors, uint32_t call)
+static RARELY void enter(struct tare_worker *w, const struct tare_tensors_part *tensors,
+			 uint32_t call)
 {
 	uint32_t chain[TARE_CALLS], n = 0, same = 0, at;
 
@@ -77,15 +81,11 @@ static enum tare_work_kind kind_of(const struct tare_worker *w, const struct tar
 
 /* ---- threads ---- */
 
-/* A place: later ones move the array. */
-static uint32_t place_of(struct tare_work *w, uint32_t tid)
+static RARELY uint32_t look_up(struct tare_work *w, uint32_t tid)
 {
 	bool is_new;
-	uint64_t *place;
+	uint64_t *place = tare_map_put(&w->of_tid, tid, &is_new);
 
-	if (w->last && w->workers[w->last - 1].tid == tid)
-		return w->last - 1;
-	place = tare_map_put(&w->of_tid, tid, &is_new);
 	if (is_new) {
 		w->workers =
 			tare_array_reserve(w->workers, &w->cap, w->count + 1, sizeof(*w->workers));
@@ -94,6 +94,12 @@ static uint32_t place_of(struct tare_work *w, uint32_t tid)
 	}
 	w->last = (uint32_t)*place + 1;
 	return w->last - 1;
+}
+
+/* A place: later ones move the array. */
+static inline uint32_t place_of(struct tare_work *w, uint32_t tid)
+{
+	return w->last && w->workers[w->last - 1].tid == tid ? w->last - 1 : look_up(w, tid);
 }
 
 struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid)
@@ -107,7 +113,7 @@ struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid)
  * A thread that was never seen but inside backward passes is one of autograd's engine, which has one for each GPU. It
  * works for the thread that began one; of several, for the one whose tensors it takes back.
  */
-static uint32_t served_by(struct tare_work *w, uint32_t engine)
+static RARELY uint32_t served_by(struct tare_work *w, uint32_t engine)
 {
 	struct tare_worker *e = &w->workers[engine];
 	uint32_t known =
@@ -126,7 +132,8 @@ static uint32_t served_by(struct tare_work *w, uint32_t engine)
  * The thread that a block is handed out to, or taken back by, or for. Autograd's engine runs no work of the program but inside a
  * backward pass (`is_own_work`): what was seen of a thread first is not all.
  */
-static uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward, bool is_own_work)
+static inline uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward,
+				 bool is_own_work)
 {
 	size_t known = w->count;
 	uint32_t place = place_of(w, tid);
@@ -229,14 +236,6 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
 	w->last_address = b->address;
-}
-
-/* Whose passes a block lives through: its thread's, or where that tells nothing, the leader's. */
-struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b)
-{
-	struct tare_worker *own = &w->workers[b->use.worker - 1];
-
-	return own->is_seen_at_work || !w->leader ? own : &w->workers[w->leader - 1];
 }
 
 /* Rule "twin": the same line made another of the same size meanwhile, so its call came again. */
