@@ -15,6 +15,14 @@ void tare_fold_run_until(struct tare_fold *f, int64_t until); /* stops at `until
 bool tare_fold_take_next(struct tare_fold *f);                /* false: there is no more */
 void tare_fold_settle_all(struct tare_fold *f);               /* as if nothing came any more */
 
+/*
+ * take_blocks.c: a block of a tensor on a device, in the first pass and in the second. False: it is another event, or something else
+ * has to be done before it. And what follows a block that was taken, as far as that is of its kind and not later than `until`.
+ */
+bool tare_fold_prepass_block(struct tare_fold *f, const struct tare_event *e);
+bool tare_fold_take_block(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_take_run(struct tare_fold *f, const struct tare_event *e, int64_t until);
+
 /* build.c: the fold without its last step; the caller frees the fold */
 void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
 		     const struct tare_ledger_opts *opts);

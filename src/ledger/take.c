@@ -200,89 +200,6 @@ static void prepass_time(struct tare_fold *f, const struct tare_event *e, int de
 		f->first_ns = e->begin_ns;
 }
 
-/* ---- blocks of tensors on a device ---- */
-
-/*
- * Most events by far are these, and nothing but their time and place matters to most of what looks at
- * every event. Their device; NULL: it is another event, or the first of its device or process.
- */
-static struct tare_device_fold *device_of_block(const struct tare_fold *f,
-						const struct tare_event *e)
-{
-	if (e->kind != TARE_KIND_TENSOR || !e->device || !tare_fold_known_process(f, e->process))
-		return NULL;
-	return tare_fold_known_device(f, e->device);
-}
-
-static bool prepass_block(struct tare_fold *f, const struct tare_event *e)
-{
-	struct tare_device_fold *d = device_of_block(f, e);
-
-	if (!d || tare_event_is_from_checkpoint(e))
-		return false;
-	if (f->seen_ns < e->end_ns)
-		f->seen_ns = e->end_ns;
-	if (f->first_ns > e->begin_ns)
-		f->first_ns = e->begin_ns;
-	if (d->max_begin < order_of(e))
-		d->max_begin = order_of(e);
-	return true;
-}
-
-/* Must something else be done before the block of the event? */
-static bool is_any_before(const struct tare_fold *f, const struct tare_device_fold *d,
-			  const struct tare_event *e)
-{
-	const struct tare_step *late =
-		d->late_next < d->late.count ? &d->late.items[d->late_next] : NULL;
-
-	return (late && late->begin - late->reading_before <= e->at_ns) ||
-	       (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < e->at_ns) ||
-	       !f->processes[e->process->index]->is_seen;
-}
-
-static bool take_block(struct tare_fold *f, const struct tare_event *e)
-{
-	struct tare_device_fold *d = device_of_block(f, e);
-
-	if (!d || tare_event_is_from_checkpoint(e) || is_any_before(f, d, e))
-		return false;
-	if (f->last_ns < e->end_ns)
-		f->last_ns = e->end_ns;
-	if (d->max_begin < order_of(e))
-		d->max_begin = order_of(e);
-	tare_fold_tensor(f, d, e);
-	return true;
-}
-
-/* The last moment before which a block need not wait for something else. */
-static int64_t nothing_until(const struct tare_fold *f, const struct tare_device_fold *d)
-{
-	const struct tare_step *late =
-		d->late_next < d->late.count ? &d->late.items[d->late_next] : NULL;
-	int64_t host = f->host_next < f->timed_nr ? f->timed[f->host_next].t_ns : INT64_MAX;
-	int64_t until = late ? late->begin - late->reading_before - 1 : INT64_MAX;
-
-	return host < until ? host : until;
-}
-
-/* What follows the block of `e`, which was taken. */
-static void take_run(struct tare_fold *f, const struct tare_event *e, int64_t until)
-{
-	struct tare_device_fold *d = device_of_block(f, e);
-	int64_t before = nothing_until(f, d);
-	struct tare_block_run run;
-
-	if (f->ahead != d || !f->source->run ||
-	    !f->source->run(f->source->arg, before < until ? before : until, &run))
-		return;
-	tare_fold_tensors(f, d, e->process, &run);
-	if (f->last_ns < run.times[run.n - 1])
-		f->last_ns = run.times[run.n - 1];
-	if (d->max_begin < run.times[run.n - 1])
-		d->max_begin = run.times[run.n - 1];
-}
-
 /* ---- the first pass ---- */
 
 static void prepass_other(struct tare_fold *f, const struct tare_event *e)
@@ -314,7 +231,7 @@ static void find_late(struct tare_fold *f)
 	if (f->source->outline)
 		f->source->outline(f->source->arg);
 	while (f->source->next(f->source->arg, &e))
-		if (!prepass_block(f, &e))
+		if (!tare_fold_prepass_block(f, &e))
 			prepass_other(f, &e);
 	f->source->rewind(f->source->arg);
 	tare_fold_elastic_decide(f);
@@ -577,7 +494,7 @@ void tare_fold_look_ahead(struct tare_fold *f)
 
 static void take_any(struct tare_fold *f, const struct tare_event *e)
 {
-	if (!take_block(f, e))
+	if (!tare_fold_take_block(f, e))
 		take(f, e);
 	tare_parts_check(f);
 }
@@ -585,8 +502,8 @@ static void take_any(struct tare_fold *f, const struct tare_event *e)
 /* And what follows it up to a moment, as far as that is of its kind. */
 static void take_many(struct tare_fold *f, const struct tare_event *e, int64_t until)
 {
-	if (take_block(f, e))
-		take_run(f, e, until);
+	if (tare_fold_take_block(f, e))
+		tare_fold_take_run(f, e, until);
 	else
 		take(f, e);
 	tare_parts_check(f);
