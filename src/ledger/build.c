@@ -168,8 +168,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
 			tare_tensor_most(f, &l->trainings[k]);
-		for (int k = 0; k < l->growth_nr; k++)
-			tare_module_of_growth(f, &l->growths[k], l->memory);
+		tare_modules_of_growth(f, l->growths, l->growth_nr, l->memory);
 	}
 }
 

@@ -191,3 +191,37 @@ TEST(growth_without_steps_is_by_the_second)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
+static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
+
+/* Three lines keep tensors: of one module, of another, and of none. */
+TEST(growth_of_each_line_has_its_own_module)
+{
+	enum { THREAD = 1, FIRST = 0xa100, SECOND = 0xa200 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t at = KEPT + (uint64_t)i * 8 * LEAK;
+
+		now = 100 * i + 1;
+		world_module(w, now * MS, THREAD, FIRST, "Linear");
+		put(w, at, 3 * LEAK, TARE_TENSOR_IN_MODULE, log_line);
+		now = 100 * i + 2;
+		world_module(w, now * MS, THREAD, SECOND, "Conv2d");
+		put(w, at + 3 * LEAK, 2 * LEAK, TARE_TENSOR_IN_MODULE, other_line);
+		put(w, at + 5 * LEAK, LEAK, 0, third_line);
+		world_host(w, 0, (100 * i + 50) * MS, 100 * MIB);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(l.growth_nr, 3);
+	CHECK_STR(l.growths[0].line, "train.py:15 in main");
+	CHECK_STR(l.growths[0].module, "Linear");
+	CHECK_STR(l.growths[1].line, "train.py:20 in main");
+	CHECK_STR(l.growths[1].module, "Conv2d");
+	CHECK_STR(l.growths[2].line, "train.py:25 in main");
+	CHECK(!l.growths[2].module);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -5,42 +5,64 @@
  */
 #include "ledger/tensors/tensors.h"
 
+#include "base/xalloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-struct search {
-	const struct tare_fold *f;
-	const struct tare_growth *growth;
-	struct tare_arena *memory;
-	struct tare_arena names;
-	struct tare_map is_line; /* site → 1: the line's, 2: another's */
-	struct tare_map rows;    /* of modules, see module.c */
-	struct tare_map bytes;   /* row → what the line has in it */
+/* A line that grows, and what of it each module has. */
+struct line {
+	const char *text;
+	const char *module;    /* the answer; NULL: none */
+	struct tare_map bytes; /* row of a module → what the line has in it */
 	uint64_t sum;
 };
 
-static bool is_of_line(struct search *s, uint32_t site)
-{
-	uint64_t *known = tare_map_put(&s->is_line, site, NULL);
-	const char *line;
+/* All lines of one process in one memory: its blocks are looked at once. */
+struct search {
+	const struct tare_fold *f;
+	int process, device;
+	struct tare_arena *memory;
+	struct tare_arena names;
+	struct line *lines;
+	size_t line_nr;
+	struct tare_map line_of; /* site → 1 + place of its line, 1 + line_nr: it is of none */
+	struct tare_map rows;    /* of modules, see module.c */
+};
 
-	if (!*known) {
-		line = tare_fold_site_name(s->f, site, true, &s->names);
-		*known = line && !strcmp(line, s->growth->line) ? 1 : 2;
-	}
-	return *known == 1;
+static uint64_t place_of(struct search *s, const char *text)
+{
+	size_t i = 0;
+
+	while (i < s->line_nr && (!text || strcmp(text, s->lines[i].text) != 0))
+		i++;
+	return i;
+}
+
+/* NULL: the site is of no such line. */
+static struct line *line_of(struct search *s, uint32_t site)
+{
+	uint64_t *known = tare_map_put(&s->line_of, site, NULL);
+
+	if (!*known)
+		*known = 1 + place_of(s, tare_fold_site_name(s->f, site, true, &s->names));
+	return *known <= s->line_nr ? &s->lines[*known - 1] : NULL;
 }
 
 static void add_block(struct search *s, const struct tare_live_block *b)
 {
 	const struct tare_module_row *row;
+	struct line *line;
 
-	if (b->process != s->growth->process || b->flags & TARE_TENSOR_MAPPED ||
-	    !is_of_line(s, b->site))
+	if (b->process != s->process || b->flags & TARE_TENSOR_MAPPED)
 		return;
-	s->sum += (uint64_t)b->bytes;
+	line = line_of(s, b->site);
+	if (!line)
+		return;
+	line->sum += (uint64_t)b->bytes;
 	row = tare_module_row_of(&s->rows, s->f, s->memory, b->process, b->use.module);
 	for (; row; row = row->parent)
-		*tare_map_put(&s->bytes, (uint64_t)(uintptr_t)row, NULL) += (uint64_t)b->bytes;
+		*tare_map_put(&line->bytes, (uint64_t)(uintptr_t)row, NULL) += (uint64_t)b->bytes;
 }
 
 static void add_blocks(struct search *s, const struct tare_blocks *blocks,
@@ -58,8 +80,8 @@ static void add_blocks(struct search *s, const struct tare_blocks *blocks,
 /* As they were when most was in tensors; what grows for as long as the recording goes on is then nearly all there. */
 static void add_most(struct search *s)
 {
-	const struct tare_process_fold *p = s->f->processes[s->growth->process];
-	int device = s->growth->fold_device;
+	const struct tare_process_fold *p = s->f->processes[s->process];
+	int device = s->device;
 	const struct tare_device_fold *d;
 	enum tare_moment m;
 
@@ -84,33 +106,74 @@ static int depth_of(const struct tare_module_row *row)
 }
 
 /* Those with more than half are in one another. */
-static const struct tare_module_row *innermost(const struct search *s)
+static const struct tare_module_row *innermost(const struct line *l)
 {
 	const struct tare_module_row *found = NULL;
 	const struct tare_map_slot *slot;
 
-	for (size_t at = 0; (slot = tare_map_next(&s->bytes, &at));) {
+	for (size_t at = 0; (slot = tare_map_next(&l->bytes, &at));) {
 		const struct tare_module_row *row = (const void *)(uintptr_t)slot->key;
 
-		if (2 * slot->value > s->sum && (!found || depth_of(row) > depth_of(found)))
+		if (2 * slot->value > l->sum && (!found || depth_of(row) > depth_of(found)))
 			found = row;
 	}
 	return found;
 }
 
-void tare_module_of_growth(const struct tare_fold *f, struct tare_growth *growth,
-			   struct tare_arena *memory)
+static void find(struct search *s)
 {
-	struct search s = { .f = f, .growth = growth, .memory = memory };
-	const struct tare_module_row *row;
+	add_most(s);
+	for (size_t i = 0; i < s->line_nr; i++) {
+		const struct tare_module_row *row = innermost(&s->lines[i]);
 
-	if (!growth->is_of_blocks || !growth->line || !f->processes[growth->process])
-		return;
-	add_most(&s);
-	row = innermost(&s);
-	growth->module = row ? row->path : NULL;
-	tare_map_free(&s.rows);
-	tare_map_free(&s.bytes);
-	tare_map_free(&s.is_line);
-	tare_arena_free(&s.names);
+		s->lines[i].module = row ? row->path : NULL;
+		tare_map_free(&s->lines[i].bytes);
+	}
+	tare_map_free(&s->rows);
+	tare_map_free(&s->line_of);
+	tare_arena_free(&s->names);
+}
+
+static bool is_of(const struct search *s, const struct tare_growth *g)
+{
+	return g->is_of_blocks && g->line && g->process == s->process &&
+	       g->fold_device == s->device;
+}
+
+/* Lines of the process and memory of the first of these. */
+static void find_with(const struct tare_fold *f, struct tare_growth *growths, int nr,
+		      struct tare_arena *memory)
+{
+	struct search s = { .f = f,
+			    .process = growths->process,
+			    .device = growths->fold_device,
+			    .memory = memory,
+			    .lines = tare_xcalloc((size_t)nr, sizeof(*s.lines)) };
+
+	for (int i = 0; i < nr; i++)
+		if (is_of(&s, &growths[i]) && place_of(&s, growths[i].line) == s.line_nr)
+			s.lines[s.line_nr++].text = growths[i].line;
+	find(&s);
+	for (int i = 0; i < nr; i++)
+		if (is_of(&s, &growths[i]))
+			growths[i].module = s.lines[place_of(&s, growths[i].line)].module;
+	free(s.lines);
+}
+
+static bool is_before(const struct tare_growth *growths, int nr, const struct tare_growth *g)
+{
+	for (int i = 0; i < nr; i++)
+		if (growths[i].is_of_blocks && growths[i].line &&
+		    growths[i].process == g->process && growths[i].fold_device == g->fold_device)
+			return true;
+	return false;
+}
+
+void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growths, int nr,
+			    struct tare_arena *memory)
+{
+	for (int i = 0; i < nr; i++)
+		if (growths[i].is_of_blocks && growths[i].line &&
+		    f->processes[growths[i].process] && !is_before(growths, i, &growths[i]))
+			find_with(f, &growths[i], nr - i, memory);
 }

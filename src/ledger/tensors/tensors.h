@@ -337,9 +337,9 @@ const struct tare_module_row *tare_module_row_of(struct tare_map *rows, const st
 						 struct tare_arena *memory, int process,
 						 uint32_t module);
 
-/* module_growth.c: the module of what grows, where it has one */
-void tare_module_of_growth(const struct tare_fold *f, struct tare_growth *growth,
-			   struct tare_arena *memory);
+/* module_growth.c: the module of each that grows, where it has one */
+void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growths, int nr,
+			    struct tare_arena *memory);
 
 /* What is recorded of streams and modules. */
 void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
