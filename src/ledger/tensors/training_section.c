@@ -231,7 +231,8 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	b->use.turn = turn_of(w, own);
 	b->use.maker = site->maker;
 	b->use.serial = ++f->block_serial;
-	tare_passes_add(&w->passes, b);
+	if (own == TARE_WORK_BACKWARD)
+		tare_passes_add(&w->passes, b);
 	note_size(site, b->bytes);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
@@ -256,7 +257,7 @@ static uint8_t few(uint32_t n)
 	return n < UINT8_MAX ? (uint8_t)n : UINT8_MAX;
 }
 
-/* `use` is that of the block, or a copy. */
+/* `use` is that of the block, or a copy. What cannot be so of most blocks is not asked for. */
 static void bring_up_to_date(const struct tare_work *work, const struct tare_live_block *b,
 			     struct tare_use *use)
 {
@@ -269,8 +270,10 @@ static void bring_up_to_date(const struct tare_work *work, const struct tare_liv
 	use->lived_backwards = few(w->backwards - use->backwards);
 	use->lived_forwards = few(w->forwards - use->forwards);
 	use->forward_first = has_forward_first(w, use);
-	use->will_pass = use->in_its_section && tare_fates_will_pass(&w->fates, b);
-	use->has_stayed = tare_work_has_stayed(work, b);
+	use->will_pass = use->in_its_section && use->kind != TARE_WORK_OTHER &&
+			 tare_fates_will_pass(&w->fates, b);
+	use->has_stayed =
+		(use->pass || b->flags & TARE_TENSOR_STAYED) && tare_work_has_stayed(work, b);
 	use->outlived_call = !use->call_depth || use->call_depth > w->call_nr ||
 			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);
 }
@@ -315,9 +318,11 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 	b->use.is_gone = true;
 	b->use.will_pass = false;
 	b->use.in_backward = by.flags & TARE_TENSOR_BACKWARD;
-	tare_fates_note(&own->fates, b);
-	tare_passes_remove(&own->passes, b, own->backwards,
-			   b->use.in_backward && !b->use.lived_backwards);
+	if (b->use.kind != TARE_WORK_OTHER)
+		tare_fates_note(&own->fates, b);
+	if (b->use.pass)
+		tare_passes_remove(&own->passes, b, own->backwards,
+				   b->use.in_backward && !b->use.lived_backwards);
 }
 
 bool tare_work_has_stayed(const struct tare_work *work, const struct tare_live_block *b)
