@@ -15,11 +15,8 @@ static void free_process(struct tare_process_fold *p)
 		tare_map_free(&p->on_device[i]->pages);
 		tare_blocks_free(&p->on_device[i]->blocks);
 		free(p->on_device[i]->segments.items);
-		tare_map_free(&p->on_device[i]->heap.place_of);
-		free(p->on_device[i]->heap.items);
-		tare_map_free(&p->on_device[i]->mapped.place_of);
-		tare_map_free(&p->on_device[i]->mapped.moving);
-		free(p->on_device[i]->mapped.items);
+		tare_heap_blocks_free(&p->on_device[i]->heap);
+		tare_heap_blocks_free(&p->on_device[i]->mapped);
 		free(p->on_device[i]);
 	}
 	free(p->on_device);

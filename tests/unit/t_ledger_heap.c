@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <string.h>
+#include <time.h>
 
 #define AT(n) (UINT64_C(0x7f0000000000) + (n)*UINT64_C(0x100000000))
 
@@ -128,6 +129,103 @@ TEST(mappings_go_in_pieces)
 	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB, false);
 	check(w, "end", 4096 + 1000, 9, 4096, 1);
 	world_free(w);
+}
+
+/* ---- beside a model that has a byte for each page ---- */
+
+enum { PAGE = 4096, PAGES = 600, STEPS = 3000 };
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
+	return *seed >> 33;
+}
+
+static int64_t count_pages(const bool *is_mapped)
+{
+	int64_t count = 0;
+
+	for (int i = 0; i < PAGES; i++)
+		count += is_mapped[i];
+	return count;
+}
+
+TEST(random_mappings_match_a_model)
+{
+	for (uint64_t round = 1; round <= 8; round++) {
+		static bool is_mapped[PAGES];
+		struct world *w = new_world();
+		int64_t half = 0, all;
+		uint64_t seed = round;
+
+		memset(is_mapped, 0, sizeof(is_mapped));
+		for (int i = 0; i < STEPS; i++) {
+			uint64_t from = next_random(&seed) % PAGES;
+			uint64_t pages = 1 + next_random(&seed) % (round < 5 ? 12 : 60);
+			bool is_there = next_random(&seed) % 2;
+
+			if (pages > PAGES - from)
+				pages = PAGES - from;
+			memset(is_mapped + from, is_there, pages);
+			if (is_there)
+				mapped(w, (i + 1) * MS, AT(1) + from * PAGE, pages * PAGE);
+			else
+				world_heap_unmapped(w, 0, heap, (i + 1) * MS, AT(1) + from * PAGE,
+						    pages * PAGE, false);
+			if (i == STEPS / 2 - 1)
+				half = count_pages(is_mapped);
+		}
+		all = count_pages(is_mapped);
+		world_end(w, 0, (STEPS + 2) * MS);
+		{
+			struct tare_ledger l = world_ledger(w, "end");
+
+			CHECK_INT(heap_in(&l)->used, all * PAGE);
+			tare_ledger_free(&l);
+			l = world_ledger(w, "1500.5ms");
+			CHECK_INT(heap_in(&l)->used, half * PAGE);
+			tare_ledger_free(&l);
+		}
+		world_free(w);
+	}
+}
+
+/* Seconds of the processor for a fold of so many mappings, each of which is then cut into two. */
+static double fold_of(int64_t mappings)
+{
+	struct world *w = new_world();
+	struct tare_instant end;
+	struct tare_ledger l;
+	clock_t begin;
+
+	for (int64_t i = 0; i < mappings; i++)
+		mapped(w, i, AT(1) + (uint64_t)i * 8 * PAGE, 3 * PAGE);
+	for (int64_t i = 0; i < mappings; i++)
+		world_heap_unmapped(w, 0, heap, mappings + i,
+				    AT(1) + (uint64_t)(i * 7919 % mappings) * 8 * PAGE + PAGE, PAGE,
+				    false);
+	CHECK_INT(tare_instant_parse("end", &end, NULL), 0);
+	begin = clock();
+	world_build_at(w, &end, &l);
+	CHECK_INT(heap_in(&l)->used, mappings * 2 * PAGE);
+	tare_ledger_free(&l);
+	world_free(w);
+	return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/* It is 16 times as many: a fold that looks at all of them for each would take 256 times as long. */
+TEST(a_fold_of_many_mappings_is_about_linear)
+{
+	double few = fold_of(5000), many;
+
+	for (int i = 0; i < 4; i++) {
+		double again = fold_of(5000);
+
+		few = again < few ? again : few;
+	}
+	many = fold_of(80000);
+	if (many > 80 * few)
+		test_fail(__FILE__, __LINE__, "%.3f s, and %.3f s of 16 times as many", few, many);
 }
 
 static void moved(struct world *w, int64_t t, uint64_t from, uint64_t old, uint64_t to,

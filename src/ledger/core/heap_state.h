@@ -4,9 +4,12 @@
 #define TARE_LEDGER_HEAP_STATE_H
 
 #include "base/map.h"
+#include "base/sorted.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum { TARE_HEAP_PAGE = 4096 };
 
 struct tare_heap_block {
 	uint64_t address;
@@ -21,8 +24,14 @@ struct tare_heap_blocks {         /* of malloc, or mappings */
 	struct tare_heap_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free place, 0: none */
+	/* of mappings */
+	struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
 	struct tare_map
 		moving; /* threads inside of mremap → 1: of no file, 0: of a file, or not known */
 };
+
+/* settle/heap_block.c */
+void tare_heap_blocks_restore(struct tare_heap_blocks *mapped);
+void tare_heap_blocks_free(struct tare_heap_blocks *h);
 
 #endif

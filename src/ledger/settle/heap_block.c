@@ -11,9 +11,10 @@
 #include "base/array.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
-enum { SAMPLING_MAX = 30, PAGE = 4096 };
+enum { SAMPLING_MAX = 30 };
 
 /* ---- blocks ---- */
 
@@ -93,6 +94,37 @@ static bool take_away(struct tare_fold *f, struct tare_device_fold *d, struct ta
 
 /* ---- mappings, which can go in pieces ---- */
 
+static void add_mapping(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+			const struct tare_heap_block *b)
+{
+	add(f, d, h, b);
+	tare_sorted_add(&h->first_pages, b->address / TARE_HEAP_PAGE);
+}
+
+static bool take_mapping_away(struct tare_fold *f, struct tare_device_fold *d,
+			      struct tare_heap_blocks *h, uint64_t address)
+{
+	tare_sorted_remove(&h->first_pages, address / TARE_HEAP_PAGE);
+	return take_away(f, d, h, address);
+}
+
+/* The last mapping that begins before `end`, if some of it is behind `begin`: mappings do not overlap. */
+static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint64_t end,
+			 struct tare_heap_block *found)
+{
+	const uint64_t *place;
+	uint64_t page;
+
+	if (!tare_sorted_last_up_to(&h->first_pages, (end - 1) / TARE_HEAP_PAGE, &page))
+		return false;
+	place = tare_map_get(&h->place_of, page * TARE_HEAP_PAGE);
+	if (!place)
+		return false;
+	*found = h->items[*place - 1];
+	return found->address == page * TARE_HEAP_PAGE &&
+	       found->address + (uint64_t)found->bytes > begin;
+}
+
 static void keep_piece(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
 		       const struct tare_heap_block *of, uint64_t begin, uint64_t end)
 {
@@ -102,31 +134,42 @@ static void keep_piece(struct tare_fold *f, struct tare_device_fold *d, struct t
 		return;
 	piece.address = begin;
 	piece.bytes = (int64_t)(end - begin);
-	add(f, d, h, &piece);
+	add_mapping(f, d, h, &piece);
 }
 
-/* Mostly one mapping goes as a whole; else all are looked at. */
+/* Mostly one mapping goes as a whole. */
 static bool cut(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
 		uint64_t begin, uint64_t bytes)
 {
 	const uint64_t *whole = tare_map_get(&h->place_of, begin);
 	uint64_t end = begin + bytes;
-	size_t count = h->count;
+	struct tare_heap_block b;
 	bool is_any = false;
 
 	if (whole && (uint64_t)h->items[*whole - 1].bytes == bytes)
-		return take_away(f, d, h, begin);
-	for (size_t i = 0; i < count; i++) {
-		struct tare_heap_block b = h->items[i];
-		uint64_t b_end = b.address + (uint64_t)b.bytes;
-
-		if (b.bucket < 0 || b.address >= end || b_end <= begin)
-			continue;
-		is_any |= take_away(f, d, h, b.address);
+		return take_mapping_away(f, d, h, begin);
+	while (last_between(h, begin, end, &b)) {
+		is_any |= take_mapping_away(f, d, h, b.address);
 		keep_piece(f, d, h, &b, b.address, begin);
-		keep_piece(f, d, h, &b, end, b_end);
+		keep_piece(f, d, h, &b, end, b.address + (uint64_t)b.bytes);
 	}
 	return is_any;
+}
+
+void tare_heap_blocks_restore(struct tare_heap_blocks *mapped)
+{
+	for (size_t i = 0; i < mapped->count; i++)
+		if (mapped->items[i].bucket >= 0)
+			tare_sorted_add(&mapped->first_pages,
+					mapped->items[i].address / TARE_HEAP_PAGE);
+}
+
+void tare_heap_blocks_free(struct tare_heap_blocks *h)
+{
+	tare_map_free(&h->place_of);
+	tare_map_free(&h->moving);
+	tare_sorted_free(&h->first_pages);
+	free(h->items);
 }
 
 /* ---- in order of time ---- */
@@ -146,7 +189,7 @@ static void note_work(struct tare_fold *f, struct tare_device_fold *d,
 
 static uint64_t round_to_pages(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	return (bytes + TARE_HEAP_PAGE - 1) & ~(uint64_t)(TARE_HEAP_PAGE - 1);
 }
 
 static bool has_moved(struct tare_heap_blocks *mapped, uint32_t tid)
@@ -174,7 +217,7 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 	if (is_mapped) {
 		b.bytes = (int64_t)round_to_pages(r->bytes);
 		cut(f, d, &own->mapped, b.address, (uint64_t)b.bytes);
-		add(f, d, &own->mapped, &b);
+		add_mapping(f, d, &own->mapped, &b);
 	} else {
 		take_away(f, d, &own->heap, b.address);
 		add(f, d, &own->heap, &b);
@@ -207,15 +250,28 @@ static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d,
 		tare_parts_used(f, d, e->at_ns);
 }
 
+/* The kernel maps nothing else. */
+static bool is_of_pages(uint64_t begin, uint64_t bytes)
+{
+	return begin % TARE_HEAP_PAGE == 0 && bytes && bytes <= BYTES_MAX &&
+	       begin <= UINT64_MAX - BYTES_MAX - TARE_HEAP_PAGE;
+}
+
 static bool is_damaged(const struct tare_event *e)
 {
 	const struct tare_rec_heap_block *block = e->rec.heap_block;
+	const struct tare_rec_heap_unmapped *unmapped = e->rec.heap_unmapped;
 
-	if (e->kind == TARE_KIND_HEAP_BLOCK && block->sampling)
-		return block->source != TARE_HEAP_OF_MALLOC || block->sampling > SAMPLING_MAX ||
-		       !block->bytes || block->bytes >> block->sampling;
-	return (e->kind == TARE_KIND_HEAP_BLOCK && block->bytes > BYTES_MAX) ||
-	       (e->kind == TARE_KIND_HEAP_UNMAPPED && e->rec.heap_unmapped->bytes > BYTES_MAX);
+	if (e->kind == TARE_KIND_HEAP_FREED)
+		return false;
+	if (e->kind == TARE_KIND_HEAP_UNMAPPED)
+		return !is_of_pages(unmapped->begin, unmapped->bytes);
+	if (block->source != TARE_HEAP_OF_MALLOC)
+		return block->sampling || !is_of_pages(block->block, block->bytes);
+	if (block->sampling)
+		return block->sampling > SAMPLING_MAX || !block->bytes ||
+		       block->bytes >> block->sampling;
+	return block->bytes > BYTES_MAX;
 }
 
 void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

@@ -147,9 +147,12 @@ static void restore_process(struct tare_process_fold *p)
 {
 	p->host_row = -1;
 	tare_places_restore(&p->host_blocks);
-	for (int i = 0; i < p->on_device_nr; i++)
-		if (p->on_device[i])
-			tare_places_restore(&p->on_device[i]->blocks);
+	for (int i = 0; i < p->on_device_nr; i++) {
+		if (!p->on_device[i])
+			continue;
+		tare_places_restore(&p->on_device[i]->blocks);
+		tare_heap_blocks_restore(&p->on_device[i]->mapped);
+	}
 }
 
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
