@@ -32,7 +32,8 @@ uint64_t tare_line_first(const struct tare_process *process, const struct tare_s
 uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack);
 
 /* "step+0x4f in solver": the function there, or the object where no symbol is known. */
-void tare_line_add_native(struct tare_str *out, const struct tare_process *process, uint64_t pc);
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
+			  const struct tare_stack *stack, uint64_t pc);
 
 /*
  * Appends the source text of an event ("train.py:87 in forward"; without a Python stack its native

@@ -39,43 +39,64 @@ static struct tare_elf_names *names_of(struct files *files, const struct tare_pr
 
 /* A return address may lie just behind the function that called: the call itself is in it. */
 static void write_frame(struct tare_witness *witness, struct files *files,
-			const struct tare_process *process, uint64_t pc)
+			const struct tare_process *process, const struct tare_object *object,
+			uint64_t pc)
 {
-	const struct tare_object *object = tare_process_object(process, pc);
-	struct tare_elf_names *names = object ? names_of(files, process, object) : NULL;
+	struct tare_elf_names *names = names_of(files, process, object);
+	struct tare_symbol symbol = { .address = pc, .object = object->identity };
 	uint64_t offset;
-	const char *name =
-		names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
 
-	if (name)
-		tare_witness_symbol(witness, process->pid, process->generation, pc, offset + 1,
-				    name);
+	symbol.name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+	if (!symbol.name)
+		return;
+	symbol.offset = offset + 1;
+	tare_witness_symbol(witness, process->pid, process->generation, &symbol);
+}
+
+/* The same address may be in another object later. */
+static void write_stack(struct tare_witness *witness, struct files *files, struct tare_map *seen,
+			const struct tare_event *e)
+{
+	for (uint32_t i = 0; i < e->stack->depth; i++) {
+		uint64_t pc = e->stack->pcs[i];
+		const struct tare_object *object =
+			tare_process_object(e->process, e->stack, pc - 1);
+		bool is_new;
+
+		if (!object)
+			continue;
+		tare_map_put(seen,
+			     (pc ^ (uint64_t)e->process->index << 48) +
+				     object->identity * UINT64_C(0x9e3779b97f4a7c15),
+			     &is_new);
+		if (is_new)
+			write_frame(witness, files, e->process, object, pc);
+	}
 }
 
 void tare_symbols_write(struct tare_witness *witness, const char *folder,
 			const struct tare_told_paths *told)
 {
 	struct tare_recording *recording;
-	struct tare_map seen = { 0 };
+	struct tare_map seen = { 0 }, stacks = { 0 };
 	struct files files = { .told = told };
 	struct tare_event e;
-	uint32_t i;
+	size_t i;
 
 	if (tare_recording_open(&recording, folder, NULL) != 0)
 		return; /* nothing was recorded */
 	while (tare_recording_next(recording, &e)) {
-		for (i = 0; e.stack && i < e.stack->depth; i++) {
-			uint64_t key = e.stack->pcs[i] ^ (uint64_t)e.process->index << 48;
-			bool is_new;
+		bool is_new = false;
 
-			tare_map_put(&seen, key, &is_new);
-			if (is_new)
-				write_frame(witness, &files, e.process, e.stack->pcs[i]);
-		}
+		if (e.stack)
+			tare_map_put(&stacks, (uint64_t)(uintptr_t)e.stack, &is_new);
+		if (is_new)
+			write_stack(witness, &files, &seen, &e);
 	}
 	for (i = 0; i < files.count; i++)
 		tare_elf_names_close(files.items[i].names);
 	free(files.items);
 	tare_map_free(&seen);
+	tare_map_free(&stacks);
 	tare_recording_close(recording);
 }

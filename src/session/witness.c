@@ -461,16 +461,17 @@ void tare_witness_degraded(struct tare_witness *w, const char *sentence)
 }
 
 void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation,
-			 uint64_t address, uint64_t offset, const char *name)
+			 const struct tare_symbol *symbol)
 {
 	struct tare_rec_symbol rec = { .head = head_of(TARE_KIND_SYMBOL),
 				       .pid = pid,
 				       .generation = generation,
-				       .address = address,
-				       .offset = offset,
-				       .bytes = (uint32_t)strlen(name) };
+				       .address = symbol->address,
+				       .offset = symbol->offset,
+				       .object = symbol->object,
+				       .bytes = (uint32_t)strlen(symbol->name) };
 
-	tare_writer_add(w->writer, &rec, sizeof(rec), name, rec.bytes);
+	tare_writer_add(w->writer, &rec, sizeof(rec), symbol->name, rec.bytes);
 }
 
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)

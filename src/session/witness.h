@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "session/drain.h"
-#include "trace/format.h"
+#include "trace/event.h"
 
 #include <sys/types.h>
 
@@ -40,7 +40,7 @@ void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process
 			 size_t count);
 void tare_witness_degraded(struct tare_witness *w, const char *sentence);
 void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation,
-			 uint64_t address, uint64_t offset, const char *name);
+			 const struct tare_symbol *symbol);
 /* One more look at everything, so that the recording ends with what was there at its end. */
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 

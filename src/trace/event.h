@@ -42,6 +42,7 @@ static inline int tare_device_number(const struct tare_device *d)
 struct tare_stack {
 	uint32_t id, depth;
 	const uint64_t *pcs;
+	uint64_t stamp; /* when it was seen first: in the objects that were loaded then */
 };
 
 /* A line of source code that was running. */
@@ -60,12 +61,16 @@ struct tare_object {
 	uint64_t base, begin, end; /* file address + base = run address */
 	uint64_t build_id[2];      /* its first 16 bytes, zero if it has none */
 	const char *path;
-	uint64_t stamp; /* when it was seen first */
+	uint64_t stamp;    /* when it was seen first */
+	uint64_t until;    /* when another was seen at one of its addresses; 0: none was */
+	uint64_t reach;    /* the greatest end of it and of those before it */
+	uint32_t identity; /* of its path and build id: equal for one that is loaded again */
 };
 
 struct tare_symbol {
 	uint64_t address, offset; /* offset from the start of the function */
 	const char *name;
+	uint32_t object; /* tare_object.identity; 0: not told */
 };
 
 struct tare_process_device {
@@ -107,7 +112,7 @@ struct tare_process {
 
 	const struct tare_process_device *devices;
 	int device_nr;
-	const struct tare_object *objects; /* by begin; a later load over the same range wins */
+	const struct tare_object *objects; /* by begin, and of one begin by age */
 	int object_nr;
 	const struct tare_symbol *symbols; /* by address */
 	int symbol_nr;
@@ -165,7 +170,11 @@ struct tare_block_run {
 
 /* trace/event.c: pure look-ups; NULL where there is nothing. */
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal);
-const struct tare_object *tare_process_object(const struct tare_process *p, uint64_t pc);
-const struct tare_symbol *tare_process_symbol(const struct tare_process *p, uint64_t pc);
+/* The object that holds an address of a stack, when that was seen; without a stack, at the end. */
+const struct tare_object *tare_process_object(const struct tare_process *p,
+					      const struct tare_stack *stack, uint64_t pc);
+/* … and the name of a return address. */
+const struct tare_symbol *tare_process_symbol(const struct tare_process *p,
+					      const struct tare_stack *stack, uint64_t pc);
 
 #endif

@@ -192,7 +192,7 @@ static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
 	stack = tare_arena_alloc(&r->arena, sizeof(*stack));
 	pcs = tare_arena_alloc(&r->arena, (rec->depth + 1u) * sizeof(*pcs));
 	memcpy(pcs, rec->pcs, rec->depth * sizeof(*pcs));
-	*stack = (struct tare_stack){ rec->rec.stack->id, rec->depth, pcs };
+	*stack = (struct tare_stack){ rec->rec.stack->id, rec->depth, pcs, rec->rec.head->stamp };
 	*slot = (uint64_t)(uintptr_t)stack;
 }
 
@@ -230,12 +230,14 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p,
 		       const struct tare_log_record *rec)
 {
 	const struct tare_rec_object *object = rec->rec.object;
+	struct tare_object *added;
 
 	if (object->begin >= object->end)
 		return;
 	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1,
 					sizeof(*p->objects));
-	p->objects[p->public.object_nr++] = (struct tare_object){
+	added = &p->objects[p->public.object_nr++];
+	*added = (struct tare_object){
 		.base = object->base,
 		.begin = object->begin,
 		.end = object->end,
@@ -243,6 +245,7 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p,
 		.path = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
 		.stamp = rec->rec.head->stamp,
 	};
+	added->identity = tare_object_identity(added->path, added->build_id);
 }
 
 static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
@@ -255,7 +258,7 @@ static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
 	r->symbols[r->symbol_nr++] = (struct tare_rsymbol){
 		.folder = pass->folder, .pid = symbol->pid, .generation = symbol->generation,
 		.symbol = {
-			.address = symbol->address, .offset = symbol->offset,
+			.address = symbol->address, .offset = symbol->offset, .object = symbol->object,
 			.name = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
 		},
 	};

@@ -186,6 +186,9 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 /* What could not be opened at all. */
 void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err);
 
+/* recording_objects.c */
+void tare_recording_settle_objects(struct tare_rprocess *p);
+uint32_t tare_object_identity(const char *path, const uint64_t build_id[2]);
 /* recording_settle.c: after the last log, before the first event. */
 void tare_recording_settle(struct tare_recording *r);
 

@@ -12,7 +12,9 @@ static int by_address(const void *a, const void *b)
 {
 	const struct tare_symbol *x = a, *y = b;
 
-	return (x->address > y->address) - (x->address < y->address);
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
 }
 
 static void give_symbols(struct tare_recording *r)
@@ -97,50 +99,6 @@ static void settle_marks(struct tare_recording *r)
 		qsort(r->marks, r->mark_nr, sizeof(*r->marks), by_time);
 }
 
-struct numbered {
-	struct tare_object object;
-	int number; /* in the order of the log, which is that of time within a lane only */
-};
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct numbered *x = a, *y = b;
-
-	if (x->object.begin != y->object.begin)
-		return x->object.begin < y->object.begin ? -1 : 1;
-	return x->number - y->number;
-}
-
-static bool is_older(const struct numbered *a, const struct numbered *b)
-{
-	if (a->object.stamp != b->object.stamp)
-		return a->object.stamp < b->object.stamp;
-	return a->number < b->number;
-}
-
-/* Sorts by address; where two overlap, the older one had been unloaded. */
-static void settle_objects(struct tare_rprocess *p)
-{
-	size_t n = (size_t)p->public.object_nr, kept = 0;
-	struct numbered *all = tare_xcalloc(n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < n; i++)
-		all[i] = (struct numbered){ p->objects[i], (int)i };
-	qsort(all, n, sizeof(*all), by_begin);
-	for (size_t i = 0; i < n; i++) {
-		while (kept > 0 && all[kept - 1].object.end > all[i].object.begin &&
-		       is_older(&all[kept - 1], &all[i]))
-			kept--;
-		if (kept == 0 || all[kept - 1].object.end <= all[i].object.begin)
-			all[kept++] = all[i];
-	}
-	for (size_t i = 0; i < kept; i++)
-		p->objects[i] = all[i].object;
-	p->public.object_nr = (int)kept;
-	p->public.objects = p->objects;
-	free(all);
-}
-
 static const char *string_of(const struct tare_rprocess *p, uint32_t id)
 {
 	uint64_t *slot = id ? tare_map_get(&p->strings, id) : NULL;
@@ -199,7 +157,7 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	struct tare_process *public = &p->public;
 	uint64_t first = p->header.first_stamp ? p->header.first_stamp : p->first_stamp;
 
-	settle_objects(p);
+	tare_recording_settle_objects(p);
 	settle_lines(r, p);
 	public->first_ns = tare_recording_ns(r, p, first);
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;

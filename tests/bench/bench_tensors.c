@@ -101,7 +101,7 @@ static void set_up(struct stream *s)
 					    .objects = &s->object,
 					    .object_nr = 1 };
 	s->pc = 0x1010;
-	s->native = (struct tare_stack){ 1, 1, &s->pc };
+	s->native = (struct tare_stack){ 1, 1, &s->pc, 0 };
 	s->segment = (struct tare_rec_event){ .class = TARE_CLASS_DEVICE,
 					      .effect = TARE_EFFECT_NEW,
 					      .context = 0xc0,

@@ -92,9 +92,9 @@ static uint64_t read_events(struct tare_recording *r)
 		sum += e.about ? strlen(e.about->program) : 0;
 		for (uint32_t i = 0; e.stack && i < e.stack->depth; i++) {
 			const struct tare_object *o =
-				tare_process_object(e.process, e.stack->pcs[i]);
+				tare_process_object(e.process, e.stack, e.stack->pcs[i]);
 			const struct tare_symbol *s =
-				tare_process_symbol(e.process, e.stack->pcs[i]);
+				tare_process_symbol(e.process, e.stack, e.stack->pcs[i]);
 
 			sum += (o ? strlen(o->path) : 0) + (s ? strlen(s->name) : 0);
 		}

@@ -45,10 +45,11 @@ TEST(a_program_with_names_times_and_objects)
 	CHECK_STR(e.api, "cuMemAlloc_v2");
 	CHECK_INT(e.stack->depth, 2);
 	CHECK_INT(e.stack->pcs[1], 0x401200);
-	CHECK_STR(tare_process_object(p, e.stack->pcs[0])->path, "/usr/bin/program");
-	CHECK(!tare_process_object(p, 0x402000) && !tare_process_object(p, 0x400fff));
-	CHECK_STR(tare_process_symbol(p, e.stack->pcs[0])->name, "train_step");
-	CHECK(!tare_process_symbol(p, e.stack->pcs[1]));
+	CHECK_STR(tare_process_object(p, e.stack, e.stack->pcs[0])->path, "/usr/bin/program");
+	CHECK(!tare_process_object(p, e.stack, 0x402000) &&
+	      !tare_process_object(p, e.stack, 0x400fff));
+	CHECK_STR(tare_process_symbol(p, e.stack, e.stack->pcs[0])->name, "train_step");
+	CHECK(!tare_process_symbol(p, e.stack, e.stack->pcs[1]));
 	CHECK_INT(e.begin_ns, e.at_ns - 20);
 
 	CHECK(tare_recording_next(r, &e));
@@ -245,11 +246,11 @@ TEST(objects_that_took_the_place_of_others)
 	write_both();
 	r = open_ok(make_dir());
 	p = process_of(r, 431);
-	CHECK_INT(p->object_nr, 3);
-	CHECK_STR(tare_process_object(p, 0x2800)->path, "new");
-	CHECK_STR(tare_process_object(p, 0x9fff)->path, "far");
-	CHECK_STR(tare_process_object(p, 0x500)->path, "low");
-	CHECK(!tare_process_object(p, 0x1800) && !tare_process_object(p, 0));
+	CHECK_INT(p->object_nr, 4);
+	CHECK_STR(tare_process_object(p, NULL, 0x2800)->path, "new");
+	CHECK_STR(tare_process_object(p, NULL, 0x9fff)->path, "far");
+	CHECK_STR(tare_process_object(p, NULL, 0x500)->path, "low");
+	CHECK(!tare_process_object(p, NULL, 0x1800) && !tare_process_object(p, NULL, 0));
 	tare_recording_close(r);
 	free_both();
 }

@@ -61,7 +61,8 @@ uint64_t tare_line_first(const struct tare_process *process, const struct tare_s
 {
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		/* A return address may lie just behind the object's last call. */
-		const struct tare_object *o = tare_process_object(process, stack->pcs[i] - 1);
+		const struct tare_object *o =
+			tare_process_object(process, stack, stack->pcs[i] - 1);
 
 		if (o && o->path && !is_passed(o->path))
 			return stack->pcs[i];
@@ -74,10 +75,11 @@ uint64_t tare_line_native(const struct tare_process *process, const struct tare_
 	return tare_line_first(process, stack, tare_owner_is_tool);
 }
 
-void tare_line_add_native(struct tare_str *out, const struct tare_process *process, uint64_t pc)
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
+			  const struct tare_stack *stack, uint64_t pc)
 {
-	const struct tare_object *object = tare_process_object(process, pc - 1);
-	const struct tare_symbol *symbol = tare_process_symbol(process, pc);
+	const struct tare_object *object = tare_process_object(process, stack, pc - 1);
+	const struct tare_symbol *symbol = tare_process_symbol(process, stack, pc);
 	const char *path = object && object->path ? object->path : "?", *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 
@@ -97,7 +99,7 @@ bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)
 	if (line)
 		tare_line_add(out, line, false);
 	else if (pc)
-		tare_line_add_native(out, e->process, pc);
+		tare_line_add_native(out, e->process, e->stack, pc);
 	return line || pc;
 }
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ADDRESS_BITS = 48, OBJECT_BITS = 15 }; /* of the key of a native site */
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -33,16 +35,17 @@ static bool is_of_heap(const struct tare_event *e)
 	return e->kind == TARE_KIND_HEAP_BLOCK;
 }
 
-static const char *owner_at(const struct tare_process *p, uint64_t pc)
+static const char *owner_at(const struct tare_process *p, const struct tare_stack *stack,
+			    uint64_t pc)
 {
-	const struct tare_object *o = pc ? tare_process_object(p, pc - 1) : NULL;
+	const struct tare_object *o = pc ? tare_process_object(p, stack, pc - 1) : NULL;
 
 	return o ? o->path : NULL;
 }
 
 static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
 {
-	return owner_at(p, tare_line_first(p, stack, tare_owner_is_transparent));
+	return owner_at(p, stack, tare_line_first(p, stack, tare_owner_is_transparent));
 }
 
 /*
@@ -146,7 +149,7 @@ static const char *owner_path(const struct tare_event *e)
 {
 	if (!e->stack)
 		return NULL;
-	return is_of_heap(e) ? owner_at(e->process, of_heap(e->process, e->stack))
+	return is_of_heap(e) ? owner_at(e->process, e->stack, of_heap(e->process, e->stack))
 			     : owner_of(e->process, e->stack);
 }
 
@@ -188,7 +191,15 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 	return (uint32_t)*known;
 }
 
-/* Native sites are told apart by their address, which no id of a stack is. */
+/* Native sites are told apart by their address, which no id of a stack is, and by the object that is there. */
+static uint64_t native_key(const struct tare_event *e, uint64_t pc)
+{
+	const struct tare_object *o = tare_process_object(e->process, e->stack, pc - 1);
+	uint64_t identity = o ? o->identity % (1u << OBJECT_BITS) : 0;
+
+	return UINT64_C(1) << 63 | (pc ^ identity << ADDRESS_BITS);
+}
+
 static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
 			const struct tare_event *e)
 {
@@ -200,7 +211,7 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
 				   : tare_line_native(e->process, e->stack);
 	if (!is_python && !pc)
 		return 0;
-	return site_with(f, p, is_python ? e->python->id : 1ull << 63 | pc,
+	return site_with(f, p, is_python ? e->python->id : native_key(e, pc),
 			 &(struct tare_site){ .process = e->process,
 					      .python = is_python ? e->python : NULL,
 					      .stack = is_python ? NULL : e->stack,
@@ -232,7 +243,7 @@ void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *sit
 	if (site->is_backward)
 		tare_str_add(out, "backward (autograd's threads, no Python line)");
 	else
-		tare_line_add_native(out, site->process, site->pc);
+		tare_line_add_native(out, site->process, site->stack, site->pc);
 }
 
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full,

@@ -43,8 +43,10 @@ static bool has_name(const char *name, const char *part)
 static bool is_of_cudnn(const struct tare_event *e)
 {
 	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++) {
-		const struct tare_object *o = tare_process_object(e->process, e->stack->pcs[i] - 1);
-		const struct tare_symbol *s = tare_process_symbol(e->process, e->stack->pcs[i]);
+		const struct tare_object *o =
+			tare_process_object(e->process, e->stack, e->stack->pcs[i] - 1);
+		const struct tare_symbol *s =
+			tare_process_symbol(e->process, e->stack, e->stack->pcs[i]);
 
 		if ((o && has_name(o->path, "libcudnn")) || (s && has_name(s->name, "cudnn")))
 			return true;
