@@ -8,37 +8,25 @@ import os
 import subprocess
 
 from harness import BUILD, IS_LONG, PYTHON, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
+from heaps import heap_of, lines_of, record, rows_of, total_of
 
-OWN = "/e2e_heap"
+OWN = "e2e_heap"
 MEAN = 1 << 16  # of a sample: run_options.c
 SLOW = 8 if WRAPPER else 1  # times that an emulated program takes
 
 
-def record(box, argv, mode="full", rec="rec.tare", **more):
-    done = box.record(argv, rec, sim=None, options=["--host=" + mode], **more)
-    return [int(word) for word in done.out.split()] if done.out else []
-
-
-def heap_of(report):
-    found = [device for device in report["devices"] if device["heap"]]
-    check_equal(len(found), 1, report["devices"])
-    return found[0]
-
-
 def own_rows(device, account="heap"):
-    return [row for row in device["accounts"] if row["account"] == account and row["path"].endswith(OWN)]
+    return rows_of(device, OWN, account)
 
 
 def own(device, account="heap"):
     """Bytes and blocks of the fixture itself: of what it does nothing else in its process asks for."""
-    rows = own_rows(device, account)
-    return sum(row["bytes"] for row in rows), sum(row["count"] for row in rows)
+    return total_of(device, OWN, account)
 
 
 def asked(box, at="end"):
     """Bytes and blocks of the functions that ask: libc asks, too, for threads, and for who makes them."""
-    done = box.tare("report", "rec.tare", "--by", "line", "--at", at, "--json")
-    rows = [row for row in json.loads(done.out)["rows"] if row["label"].split("+")[0] in ("ask", "random_rounds")]
+    rows = [row for row in lines_of(box, at) if row["label"].split("+")[0] in ("ask", "random_rounds")]
     return [sum(row["bytes"] for row in rows), sum(row["count"] for row in rows)]
 
 

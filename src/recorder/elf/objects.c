@@ -218,6 +218,12 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* The linker has no name of the program itself. */
+static bool has_path(const struct tare_elf_object *obj, const char *path)
+{
+	return !*path || strcmp(obj->path, path) == 0;
+}
+
 /* The record of an object in the list, if the one that is loaded there now is the same: that has a path and a build id. */
 static const struct tare_elf_object *recorded(const struct tare_elf_object *loaded)
 {
@@ -225,7 +231,7 @@ static const struct tare_elf_object *recorded(const struct tare_elf_object *load
 
 	return obj && obj->base == loaded->base && obj->begin == loaded->begin &&
 			       obj->end == loaded->end && obj->phdr == loaded->phdr &&
-			       obj->dynamic == loaded->dynamic
+			       obj->dynamic == loaded->dynamic && has_path(obj, loaded->path)
 		       ? obj
 		       : loaded;
 }

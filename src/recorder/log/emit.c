@@ -141,19 +141,32 @@ uint32_t tare_emit_path(const char *path)
 	return tare_emit_string(tare_paths_of_log(path));
 }
 
+/*
+ * Objects that are in the log, and pages of code of which the object is. After an unload all are written again when they
+ * are seen again: a reader takes an object to be there until another is written at its addresses.
+ */
+enum { SEEN_OBJECTS = 512, SEEN_PAGES = 1024, PAGE_BITS = 12 };
+static uint64_t seen_objects[SEEN_OBJECTS], seen_pages[SEEN_PAGES];
+
+/* What tells a log from others, and the objects of now from those of before an unload. */
+static uint64_t objects_salt(uint32_t epoch)
+{
+	return tare_row_mix(epoch + (tare_objects_epoch().unloads << 32));
+}
+
 static void emit_object_of(uint64_t pc)
 {
 	uint32_t epoch = tare_ring_epoch();
 	struct tare_elf_object object;
 	struct tare_rec_object rec;
-	uint64_t hash;
+	uint64_t hash, *seen;
 
 	if (!tare_elf_object_at((const void *)(uintptr_t)pc, &object))
 		return;
-	hash = (tare_plib_hash(object.path, text_bytes(object.path)) ^
-		object.base * 0x9e3779b97f4a7c15u) |
-	       2;
-	if (known_find(hash, epoch))
+	hash = tare_plib_hash(object.path, text_bytes(object.path)) ^
+	       object.base * 0x9e3779b97f4a7c15u ^ objects_salt(epoch);
+	seen = &seen_objects[tare_row_mix(hash) % SEEN_OBJECTS];
+	if (__atomic_load_n(seen, __ATOMIC_ACQUIRE) == hash)
 		return;
 	memset(&rec, 0, sizeof(rec));
 	rec.base = object.base;
@@ -162,7 +175,7 @@ static void emit_object_of(uint64_t pc)
 	memcpy(&rec.build_id_0, object.build_id, 16);
 	if (!tare_emit_text(TARE_KIND_OBJECT, &rec.head, sizeof(rec), object.path))
 		return;
-	known_add(hash, epoch, 1);
+	__atomic_store_n(seen, hash, __ATOMIC_RELEASE);
 	if (tare_config.no_paths)
 		tare_paths_tell(&rec, object.path, text_bytes(object.path));
 }
@@ -179,17 +192,10 @@ static int skip_own_frames(const uintptr_t *pcs, int depth)
 	return i;
 }
 
-/*
- * Pages of code whose object is in the log, by what tells them from those of other logs and other libraries. Of a stack
- * that is new most frames are in such pages.
- */
-enum { SEEN_PAGES = 1024, PAGE_BITS = 12 };
-static uint64_t seen_pages[SEEN_PAGES];
-
 static void emit_object_at(uint64_t pc, uint32_t epoch)
 {
 	uint64_t page = (pc >> PAGE_BITS) + 1, *seen = &seen_pages[page % SEEN_PAGES];
-	uint64_t key = page ^ tare_row_mix(epoch + (tare_objects_epoch().unloads << 32));
+	uint64_t key = page ^ objects_salt(epoch);
 
 	if (__atomic_load_n(seen, __ATOMIC_RELAXED) == key)
 		return;
@@ -220,7 +226,7 @@ uint32_t tare_emit_stack_until(const struct tare_code *last)
 		return 0;
 	pcs = frames + own;
 	depth = (uint32_t)(all - own);
-	hash = tare_plib_hash(pcs, depth * sizeof(*pcs));
+	hash = tare_plib_hash(pcs, depth * sizeof(*pcs)) ^ objects_salt(0);
 	id = tare_known_stack(hash, epoch);
 	if (id)
 		return id;
