@@ -24,9 +24,8 @@
 TARE_HOT void tare_heap_record(const void *block, size_t bytes);
 static inline void tare_heap_made(const void *block, size_t bytes)
 {
-	if (likely(bytes < tare_config.heap_mean) && tare_sampling_passes(bytes))
-		return;
-	tare_heap_record(block, bytes);
+	if (!likely(tare_sampling_passes(bytes)))
+		tare_heap_record(block, bytes);
 }
 
 /* Is every block recorded? Else those that were drawn, and larger ones. */

@@ -38,6 +38,12 @@ static void count(uint64_t hash, int by)
 		;
 }
 
+void tare_sampled_suspect(const void *block)
+{
+	__atomic_store_n(&tare_sampled_crowd[tare_sampled_hash(block) >> (64 - TARE_CROWD_BITS)],
+			 CROWD_FULL, __ATOMIC_RELAXED);
+}
+
 static uintptr_t *table_at(int table, bool is_wanted)
 {
 	uintptr_t *at = __atomic_load_n(&tables[table], __ATOMIC_ACQUIRE), *none = NULL;

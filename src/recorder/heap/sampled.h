@@ -14,6 +14,9 @@ bool tare_sampled_add(const void *block);
 /* False: it was not there. */
 bool tare_sampled_take(const void *block);
 
+/* From here on tare_sampled_may_be() says of this block that it may be there. */
+void tare_sampled_suspect(const void *block);
+
 enum { TARE_CROWD_BITS = 18 };
 /* Of so many addresses each, how many are there; a count that has reached its end stays there. */
 extern uint8_t tare_sampled_crowd[1 << TARE_CROWD_BITS];

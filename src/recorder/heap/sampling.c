@@ -46,6 +46,13 @@ static uint64_t next(uint64_t mean)
 	return (uint64_t)(minus_ln(u) * (double)mean);
 }
 
+/* What is larger than the mean never passes: such blocks are recorded all. */
+static void set(uint64_t left, uint64_t mean)
+{
+	tare_sampling.left = left < mean ? left : mean;
+	tare_sampling.rest = left - tare_sampling.left;
+}
+
 static void begin(uint64_t mean)
 {
 	tare_sampling.state = (tare_clock_ticks() ^ (uint64_t)tare_fork_tid() << 40 ^
@@ -53,16 +60,20 @@ static void begin(uint64_t mean)
 			      1;
 	for (int i = 0; i < 8; i++)
 		draw();
-	tare_sampling.left = next(mean);
+	set(next(mean), mean);
 }
 
-bool tare_sampling_takes(size_t bytes, uint64_t mean)
+TARE_COLD bool tare_sampling_takes(size_t bytes, uint64_t mean)
 {
-	if (!tare_sampling.state) {
+	uint64_t left;
+
+	if (!tare_sampling.state)
 		begin(mean);
-		if (tare_sampling_passes(bytes))
-			return false;
+	left = tare_sampling.left + tare_sampling.rest;
+	if (left >= bytes) {
+		set(left - bytes, mean);
+		return false;
 	}
-	tare_sampling.left = next(mean);
+	set(next(mean), mean);
 	return true;
 }

@@ -15,20 +15,27 @@
 #include "recorder/recorder.h"
 
 extern TARE_TLS struct tare_sampling {
-	uint64_t left;  /* bytes until the next mark */
-	uint64_t state; /* of the random numbers; 0: not begun */
+	uint64_t left;  /* bytes until the next mark, of them at most `mean`, … */
+	uint64_t rest;  /* … and behind these */
+	uint64_t state; /* of the random numbers; 0: not begun, and `left` is 0 */
 } tare_sampling;
 
-/* Is there no mark in the next `bytes` of this thread? Nearly always; else the next function is to be asked. */
+/*
+ * Is there no mark in the next `bytes` of this thread? Nearly always. False: it has not begun, or what is larger than
+ * the mean is asked for, or there may be one; the next function says. A signal handler in between may ask, too: what
+ * it takes is counted in vain then.
+ */
 static inline bool tare_sampling_passes(size_t bytes)
 {
-	if (unlikely(tare_sampling.left < bytes))
+	uint64_t left = __atomic_load_n(&tare_sampling.left, __ATOMIC_RELAXED);
+
+	if (unlikely(left <= bytes))
 		return false;
-	tare_sampling.left -= bytes;
+	__atomic_store_n(&tare_sampling.left, left - bytes, __ATOMIC_RELAXED);
 	return true;
 }
 
-/* … and draws where the next mark is. False: the thread has only begun, and there was none. */
-TARE_COLD bool tare_sampling_takes(size_t bytes, uint64_t mean);
+/* Of less than the mean: is there a mark? Then it draws where the next one is. */
+bool tare_sampling_takes(size_t bytes, uint64_t mean);
 
 #endif
