@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose memory of the host is, where libraries come and go (tare run --host)."""
 
+import json
 import os
 
-from harness import BUILD, Skip, case, check_equal, fixture, main
+from harness import BUILD, WRAPPER, Skip, case, check, check_equal, fixture, main
 from heaps import heap_of, lines_of, record, total_of
 
 A, B = (os.path.join(BUILD, "tests/e2e/e2e_plugin_%s.so" % which) for which in "ab")
+
+
+LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64")
 
 
 def names(box, function):
@@ -28,6 +32,69 @@ def libraries_that_lie_where_others_were(box):
     device = heap_of(box.report())
     check_equal(total_of(device, "e2e_plugin_a"), (301000, 2))
     check_equal((names(box, "ask_a"), names(box, "ask_b")), (301000, 20000))
+
+
+def needs_operators():
+    if not os.path.exists(fixture("e2e_operators")[0]):
+        raise Skip("no compiler of C++")
+
+
+def check_operators(box, program, *args, **more):
+    """What its operators are asked for is recorded once, whoever's they are; what they throw is caught."""
+    for mode in ("sample", "full"):
+        rec = mode + ".tare"
+        wanted = record(box, fixture(program, *args), mode, rec=rec, **more)
+        check_equal(wanted, [50960, 8])
+    totals = [total_of(heap_of(box.report(rec)), owner) for owner in (program, "libe2e_own_new", "libe2e_allocator")]
+    check_equal([sum(column) for column in zip(*totals)], wanted)
+    # 1,000 pairs of new[] and delete[] besides; of libstdc++'s and libc's own there are some, too.
+    dumped = box.tare("dump", rec, "--json", "--kind", "heap_block", "--kind", "heap_freed").out
+    kinds = [json.loads(line).get("kind") for line in dumped.split("\n") if line]
+    check(1020 <= kinds.count("heap_block") < 1100, kinds.count("heap_block"))
+    check(1012 <= kinds.count("heap_freed") < 1100, kinds.count("heap_freed"))
+
+
+@case
+def operators_that_call_malloc(box):
+    needs_operators()
+    check_operators(box, "e2e_operators")
+
+
+@case
+def operators_of_an_allocator_that_is_linked(box):
+    needs_operators()
+    check_operators(box, "e2e_operators_linked")
+
+
+@case
+def operators_of_a_library_of_its_own(box):
+    needs_operators()
+    check_operators(box, "e2e_operators_own")
+
+
+def preloaded(name, *args):
+    def operators_of_one_that_is_preloaded(box):
+        needs_operators()
+        if WRAPPER or not any(os.path.exists(os.path.join(folder, name)) for folder in LIBRARIES):
+            raise Skip("there is no " + name)
+        check_operators(box, "e2e_operators", *args, env={"LD_PRELOAD": name})
+
+    operators_of_one_that_is_preloaded.__name__ = "operators_of_" + name.split(".")[0]
+    return case(operators_of_one_that_is_preloaded)
+
+
+preloaded("libjemalloc.so.2")
+preloaded("libtcmalloc_minimal.so.4")
+preloaded("libmimalloc.so.2", "granted")
+
+
+@case
+def a_program_in_c_gives_libraries_the_operators_that_they_are_linked_with(box):
+    needs_operators()
+    plugin = os.path.join(BUILD, "tests/e2e/e2e_plugin_own.so")
+    record(box, fixture("e2e_plugins", plugin, "12345"))
+    check_equal(total_of(heap_of(box.report()), "e2e_plugin_own")[0], 0)
+    check_equal(total_of(heap_of(box.report()), "libe2e_own_new")[0], 12345)
 
 
 if __name__ == "__main__":

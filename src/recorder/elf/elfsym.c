@@ -265,6 +265,11 @@ static const ElfW(Sym) *
 	return sym ? sym : s.second_choice;
 }
 
+const ElfW(Sym) * tare_elf_entry(const struct tare_elf_object *obj, const char *name)
+{
+	return find(obj, name, NULL);
+}
+
 bool tare_elf_function(const struct tare_elf_object *obj, const char *name, struct tare_code *out)
 {
 	const ElfW(Sym) *sym = find(obj, name, NULL);
@@ -384,6 +389,26 @@ void *tare_elf_find_symbol(const char *name, const void *except)
 	}
 	tare_scratch_give(all, sizeof(*all));
 	return wanted;
+}
+
+void *tare_elf_find_behind(const void *own, const char *name, struct tare_elf_object *in)
+{
+	struct all *all = tare_scratch_take(sizeof(*all));
+	bool is_behind = false;
+	void *found = NULL;
+
+	if (!all)
+		return NULL;
+	tare_objects_with(0, list_all, all);
+	for (int i = 0; i < all->nr && !found; i++) {
+		if (!tare_elf_object_at((const void *)all->addr[i], in))
+			continue;
+		if (is_behind && in->dynamic)
+			found = tare_elf_symbol(in, name, NULL);
+		is_behind |= (uintptr_t)own >= in->begin && (uintptr_t)own < in->end;
+	}
+	tare_scratch_give(all, sizeof(*all));
+	return found;
 }
 
 bool tare_elf_is_linked(uintptr_t caller, const char *soname)

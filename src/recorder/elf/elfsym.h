@@ -19,11 +19,17 @@ bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out);
  */
 void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version);
 
+/* Its entry in the table of symbols; NULL: there is none. */
+const ElfW(Sym) * tare_elf_entry(const struct tare_elf_object *obj, const char *name);
+
 /* Where the code of an exported function lies. False: there is none. */
 bool tare_elf_function(const struct tare_elf_object *obj, const char *name, struct tare_code *out);
 
 /* Of any loaded object, in load order, but not `except`. NULL: none of the first thousand has it. */
 void *tare_elf_find_symbol(const char *name, const void *except);
+
+/* … of those loaded after the object that holds `own`; *in is the one that has it. */
+void *tare_elf_find_behind(const void *own, const char *name, struct tare_elf_object *in);
 
 /* Is `soname` among the libraries the object names as needed? */
 bool tare_elf_needs(const struct tare_elf_object *obj, const char *soname);

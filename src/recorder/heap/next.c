@@ -8,6 +8,7 @@
 
 struct tare_heap_next tare_next TARE_HOT_DATA;
 enum tare_next_state tare_next_state TARE_HOT_DATA;
+TARE_TLS struct tare_heap_last tare_heap_last;
 
 /* There is one thread then. */
 enum { EARLY = 64 << 10, ALIGNMENT = 16 };
@@ -22,6 +23,7 @@ TARE_COLD bool tare_next_find(void)
 #define X(name, result, params) tare_next.name = (result(*) params)tare_resolve_next(#name);
 	TARE_NEXT_MAP(X)
 #undef X
+	tare_operators_find();
 	tare_next_state = TARE_NEXT_FOUND;
 	return true;
 }
@@ -57,6 +59,7 @@ TARE_HOT void *tare_heap_ask(size_t bytes)
 	if (!tare_next_is_found())
 		return tare_early_take(bytes);
 	block = tare_next.malloc(bytes);
+	tare_heap_last.asked = block;
 	tare_heap_made(block, bytes);
 	return block;
 }
@@ -69,6 +72,7 @@ TARE_HOT void tare_heap_give_back(void *block)
 		return;
 	if (tare_config.heap_mean > 1)
 		__atomic_store_n(&tare_next.free_unknown, tare_next.free, __ATOMIC_RELAXED);
+	tare_heap_last.given_back = block;
 	if (tare_heap_may_know(block)) {
 		leaving = tare_heap_leave(block);
 		tare_heap_gone(&leaving);

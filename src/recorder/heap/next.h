@@ -44,10 +44,21 @@ static inline bool tare_next_is_found(void)
 	return likely(tare_next_state == TARE_NEXT_FOUND) || tare_next_find();
 }
 
+/* operators.c: C++'s new and delete; called once the others are found, while nothing has been loaded by dlopen. */
+void tare_operators_find(void);
+
 /* Memory for those who ask while the functions are looked for; it is never given back. */
 void *tare_early_take(size_t bytes);
 bool tare_early_is(const void *block);
 size_t tare_early_behind(const void *block); /* bytes from there to the end of all such memory */
+
+/*
+ * What of this thread the two functions below were called with last: an operator of an allocator's own may call malloc or
+ * free after all (operators.c).
+ */
+extern TARE_TLS struct tare_heap_last {
+	const void *asked, *given_back;
+} tare_heap_last;
 
 /* What the hooks do where more is to be done than to pass the call on: a block that may be recorded comes or goes. */
 void *tare_heap_ask(size_t bytes);
