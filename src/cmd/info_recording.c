@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 #include "trace/description.h"
 #include "trace/recording.h"
+#include "view/device_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,12 +81,14 @@ static void write_totals(struct tare_emit *e, const struct tare_recording *recor
 
 struct device {
 	int index; /* NVML's, else the program's */
+	int gpu;   /* the same for people, -1: it is none */
 	const char *name, *uuid;
 	uint64_t total;
 };
 
 static const struct tare_column device_columns[] = {
-	TARE_COLUMN(device, index, "index", "GPU", ID),
+	TARE_COLUMN(device, index, "index", NULL, ID),
+	TARE_COLUMN(device, gpu, NULL, "GPU", ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(device, name, "name", "NAME", TEXT),
 	TARE_COLUMN(device, uuid, "uuid", "UUID", TEXT),
 	TARE_COLUMN(device, total, "total_bytes", "TOTAL", BYTES, .unknown = TARE_UNKNOWN_HUGE),
@@ -100,10 +103,12 @@ static void write_devices(struct tare_emit *e, const struct tare_recording *reco
 	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
 		const struct tare_device *d = tare_recording_device(recording, i);
 
-		tare_emit_add(e, &(struct device){ .index = tare_device_number(d),
-						   .name = d->name,
-						   .uuid = d->uuid[0] ? d->uuid : NULL,
-						   .total = d->total });
+		tare_emit_add(e,
+			      &(struct device){ .index = tare_device_number(d),
+						.gpu = tare_device_text_gpu(tare_device_number(d)),
+						.name = d->name,
+						.uuid = d->uuid[0] ? d->uuid : NULL,
+						.total = d->total });
 	}
 	tare_emit_table_end(e);
 }

@@ -111,6 +111,11 @@ void tare_device_text_place(struct tare_str *out, int64_t index)
 		tare_str_addf(out, "GPU %" PRId64, index);
 }
 
+int tare_device_text_gpu(int64_t index)
+{
+	return index == TARE_HEAP_ORDINAL ? -1 : (int)index;
+}
+
 void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
 			     const char *behind)
 {

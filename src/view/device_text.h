@@ -23,6 +23,8 @@ void tare_device_text_behind(struct tare_emit *e, const struct tare_device_ledge
 /* "GPU 0"; nothing of what is no GPU, but a board or what was resident: `tare import`. */
 /* "GPU 0", "heap": a device by its number alone. */
 void tare_device_text_place(struct tare_str *out, int64_t index);
+/* … and where a column is headed GPU: -1 of what is none. */
+int tare_device_text_gpu(int64_t index);
 void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
 			     const char *behind);
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free" */

@@ -2,9 +2,24 @@
 #include "view/extent.h"
 
 #include "base/units.h"
+#include "view/device_text.h"
+
+/* … and as people read it */
+struct shown {
+	struct tare_extent_row of;
+	int gpu;
+};
+
+struct shown_exact {
+	struct tare_extent_exact of;
+	int gpu;
+};
+
+#define GPU_COLUMN(row) TARE_COLUMN(row, gpu, NULL, "GPU", ID, .unknown = TARE_UNKNOWN_NEGATIVE)
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(tare_extent_row, device, "device", "GPU", ID, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_extent_row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
+	GPU_COLUMN(shown),
 	TARE_COLUMN(tare_extent_row, name, "name", "NAME", TEXT),
 	TARE_COLUMN(tare_extent_row, of.low.used, "low_bytes", "LEAST IN USE", BYTES),
 	TARE_COLUMN(tare_extent_row, of.low.t_ns, "low_t_ns", "AT", TIME),
@@ -18,8 +33,9 @@ static const struct tare_column exact_columns[] = {
 	TARE_COLUMN(tare_extent_exact, t_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(tare_extent_exact, at, "at", "AT", TEXT, .is_whole = true),
 	TARE_COLUMN(tare_extent_exact, what, "what", "WHAT", TEXT),
-	TARE_COLUMN(tare_extent_exact, device, "device", "GPU", ID,
+	TARE_COLUMN(tare_extent_exact, device, "device", NULL, ID,
 		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	GPU_COLUMN(shown_exact),
 	TARE_COLUMN(tare_extent_exact, used, "used_bytes", "IN USE", BYTES,
 		    .unknown = TARE_UNKNOWN_NEGATIVE),
 };
@@ -57,7 +73,9 @@ static void show_exacts(struct tare_emit *e, const struct tare_extent_view *view
 {
 	tare_emit_table(e, "exact", "Known exactly near it", TARE_COLUMNS(exact_columns));
 	for (size_t i = 0; i < view->exact_nr; i++)
-		tare_emit_add(e, &view->exacts[i]);
+		tare_emit_add(e, &(struct shown_exact){
+					 view->exacts[i],
+					 tare_device_text_gpu(view->exacts[i].device) });
 	tare_emit_table_end(e);
 	if (tare_emit_is_for_people(e))
 		tare_emit_note(e, "peak, end and every moment from then on are exact, too; of a "
@@ -76,7 +94,8 @@ void tare_extent_show(struct tare_emit *e, const struct tare_extent_view *view)
 	show_sentences(e, view);
 	tare_emit_table(e, "in_use", "In use", TARE_COLUMNS(columns));
 	for (size_t i = 0; i < view->row_nr; i++)
-		tare_emit_add(e, &view->rows[i]);
+		tare_emit_add(e, &(struct shown){ view->rows[i],
+						  tare_device_text_gpu(view->rows[i].device) });
 	tare_emit_table_end(e);
 	tare_emit_gap(e);
 	show_exacts(e, view);

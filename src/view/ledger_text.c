@@ -100,11 +100,19 @@ static void add_device(const struct screen *s, const struct tare_device_ledger *
 static void add_untouched(const struct screen *s, const struct tare_ledger *last)
 {
 	struct tare_str line = { 0 };
+	bool is_heap = false;
 	int n = 0;
 
-	for (int i = 0; i < last->device_nr; i++)
-		if (!tare_device_text_is_touched(s->ledgers, s->ledger_nr, &last->devices[i]))
+	for (int i = 0; i < last->device_nr; i++) {
+		if (tare_device_text_is_touched(s->ledgers, s->ledger_nr, &last->devices[i]))
+			continue;
+		if (last->devices[i].is_heap)
+			is_heap = true;
+		else
 			tare_str_addf(&line, "%s%d", n++ ? ", " : "GPU ", last->devices[i].index);
+	}
+	if (is_heap)
+		tare_str_addf(&line, "%sheap", n++ ? ", " : "");
 	if (n) {
 		tare_emit_note(s->e, "%s: %s",
 			       last->loss_nr ? "no use is recorded, and records are missing"

@@ -5,6 +5,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 
 from harness import BUILD, IS_LONG, PYTHON, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
@@ -236,6 +237,18 @@ def tensors_are_in_the_heap_that_holds_them(box):
     check(32 << 20 <= rows[0]["bytes"] < 33 << 20, rows)
     tensors = [row for row in report["host"][0]["accounts"] if row["account"] == "tensors" and row["path"].count("/") == 1]
     check_equal(tensors[0]["bytes"], 32 << 20)
+
+
+@case
+def it_is_no_gpu(box):
+    """Nobody reads the number that it has among the devices."""
+    record(box, fixture("e2e_heap", "small", "900", "100"))
+    for command in (["info"], ["report"], ["report", "--at", "0s"], ["report", "--at", "peak", "--at", "end"]):
+        text = box.tare(*command, "rec.tare").out
+        check(not re.search(r"\b1000\b", text), command, text)
+        check("heap" in text, command, text)
+    check_says(box.tare("report", "--at", "0s", "rec.tare").out, "not used: heap")
+    check_equal(json.loads(box.tare("info", "rec.tare", "--json").out)["devices"][0]["index"], 1000)
 
 
 @case
