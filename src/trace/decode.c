@@ -28,6 +28,7 @@ static const struct tare_word probe_flag_words[] = { TARE_PROBE_FLAG_MAP(WORD){ 
 static const struct tare_word sweep_words[] = { TARE_SWEEP_MAP(WORD){ 0, NULL } };
 static const struct tare_word device_words[] = { TARE_DEVICE_MAP(WORD){ 0, NULL } };
 static const struct tare_word heap_source_words[] = { TARE_HEAP_SOURCE_MAP(WORD){ 0, NULL } };
+static const struct tare_word heap_goes_words[] = { TARE_HEAP_GOES_MAP(WORD){ 0, NULL } };
 static const struct tare_word heap_words[] = { TARE_HEAP_MAP(WORD){ 0, NULL } };
 static const struct tare_word source_words[] = { TARE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct tare_word lost_words[] = { TARE_LOST_MAP(WORD){ 0, NULL } };

@@ -400,7 +400,16 @@ enum { TARE_HEAP_ORDINAL = 1000 };
 #define TARE_HEAP_SOURCE_MAP(X)                                                                    \
 	X(0, MALLOC, "malloc", "malloc or one of its kin: calloc, realloc, aligned_alloc …")       \
 	X(1, MMAP, "mmap", "mmap, of no file")                                                     \
-	X(2, MREMAP, "mremap", "mremap: of no file if what it took away was")
+	X(2, MREMAP, "mremap", "mremap: of no file if what it took away was")                      \
+	X(3, RESERVE, "reserve", "mmap, of no file, and nobody may touch it: addresses only")      \
+	X(4, MPROTECT, "mprotect", "mprotect made it usable: what of it was reserved counts")
+
+/* How mapped memory goes. */
+#define TARE_HEAP_GOES_MAP(X)                                                                      \
+	X(0, UNMAPPED, "unmapped", "nothing is mapped there any more, or something else")          \
+	X(1, MOVED, "moved",                                                                       \
+	  "mremap took it away, and the HEAP_BLOCK record of it comes next of this thread")        \
+	X(2, CLOSED, "closed", "mprotect forbids to touch it; it is still reserved")
 
 /* How a block of the heap went. */
 #define TARE_HEAP_MAP(X) X(1, FINALIZING, "finalizing", "Python was taking the program down")
@@ -475,6 +484,9 @@ enum tare_heap_flag { TARE_HEAP_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_OF_##key = value,
 enum tare_heap_source { TARE_HEAP_SOURCE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_GOES_##key = value,
+enum tare_heap_goes { TARE_HEAP_GOES_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
 enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };

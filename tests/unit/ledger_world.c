@@ -369,12 +369,12 @@ void world_heap_freed(struct world *w, int process, int device, int64_t t, uint6
 }
 
 void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
-			 uint64_t bytes, bool is_moved)
+			 uint64_t bytes, enum tare_heap_goes how)
 {
 	add(w, TARE_KIND_HEAP_UNMAPPED, process, device, t)->rec.heap_unmapped =
 		(struct tare_rec_heap_unmapped){ .begin = begin,
 						 .bytes = bytes,
-						 .is_moved = is_moved };
+						 .how = (uint16_t)how };
 }
 
 void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,

@@ -117,7 +117,7 @@ void world_heap_block(struct world *w, int process, int device, int64_t t,
 void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block,
 		      unsigned int flags);
 void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
-			 uint64_t bytes, bool is_moved);
+			 uint64_t bytes, enum tare_heap_goes how);
 /* PyTorch's allocator gives up on a block. */
 /* Which file the next block of this address is in. */
 void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode);

@@ -118,15 +118,15 @@ TEST(mappings_go_in_pieces)
 	mapped(w, 1 * MS, AT(1), 10 * MIB);
 	mapped(w, 1 * MS, AT(2), 100);                   /* a page */
 	malloced(w, 0, 1 * MS, AT(1) + MIB, 1000, 0, 5); /* of another allocator, in it */
-	world_heap_unmapped(w, 0, heap, 2 * MS, AT(1) + 2 * MIB, 3 * MIB, false);
-	world_heap_unmapped(w, 0, heap, 3 * MS, AT(1) - MIB, 2 * MIB, false);
-	world_heap_unmapped(w, 0, heap, 4 * MS, AT(1) + 9 * MIB, 5 * MIB, false);
-	world_heap_unmapped(w, 0, heap, 5 * MS, AT(9), 5 * MIB, false);
+	world_heap_unmapped(w, 0, heap, 2 * MS, AT(1) + 2 * MIB, 3 * MIB, TARE_HEAP_GOES_UNMAPPED);
+	world_heap_unmapped(w, 0, heap, 3 * MS, AT(1) - MIB, 2 * MIB, TARE_HEAP_GOES_UNMAPPED);
+	world_heap_unmapped(w, 0, heap, 4 * MS, AT(1) + 9 * MIB, 5 * MIB, TARE_HEAP_GOES_UNMAPPED);
+	world_heap_unmapped(w, 0, heap, 5 * MS, AT(9), 5 * MIB, TARE_HEAP_GOES_UNMAPPED);
 	check(w, "1.5ms", 10 * MIB + 4096 + 1000, 9, 10 * MIB + 4096, 2);
 	check(w, "2.5ms", 7 * MIB + 4096 + 1000, 9, 7 * MIB + 4096, 3);
 	check(w, "3.5ms", 6 * MIB + 4096 + 1000, 9, 6 * MIB + 4096, 3);
 	check(w, "end", 5 * MIB + 4096 + 1000, 5, 1000, 1);
-	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB, false);
+	world_heap_unmapped(w, 0, heap, 6 * MS, AT(1), 10 * MIB, TARE_HEAP_GOES_UNMAPPED);
 	check(w, "end", 4096 + 1000, 9, 4096, 1);
 	world_free(w);
 }
@@ -141,53 +141,95 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-static int64_t count_pages(const bool *is_mapped)
+enum page { NOTHING, RESERVED, USABLE };
+
+static int64_t count_pages(const uint8_t *pages)
 {
 	int64_t count = 0;
 
 	for (int i = 0; i < PAGES; i++)
-		count += is_mapped[i];
+		count += pages[i] == USABLE;
 	return count;
+}
+
+/* One call on some pages, in the world and in the model. */
+static void call(struct world *w, int64_t t, uint8_t *pages, uint64_t from, uint64_t nr, int how)
+{
+	static const enum tare_heap_source sources[] = { TARE_HEAP_OF_MMAP, TARE_HEAP_OF_RESERVE,
+							 TARE_HEAP_OF_MPROTECT };
+	struct tare_rec_heap_block rec = { .block = AT(1) + from * PAGE, .bytes = nr * PAGE };
+
+	if (how < 3) {
+		rec.source = (uint8_t)sources[how];
+		world_heap_block(w, 0, heap, t, &rec, "train.py", 9 + (uint32_t)how);
+	} else {
+		world_heap_unmapped(w, 0, heap, t, rec.block, rec.bytes,
+				    how == 3 ? TARE_HEAP_GOES_UNMAPPED : TARE_HEAP_GOES_CLOSED);
+	}
+	for (uint64_t i = from; i < from + nr; i++) {
+		bool is_mapped = pages[i] != NOTHING;
+
+		pages[i] = how == 0   ? USABLE
+			   : how == 1 ? RESERVED
+			   : how == 2 ? (is_mapped ? USABLE : NOTHING)
+			   : how == 3 ? NOTHING
+				      : (is_mapped ? RESERVED : NOTHING);
+	}
 }
 
 TEST(random_mappings_match_a_model)
 {
 	for (uint64_t round = 1; round <= 8; round++) {
-		static bool is_mapped[PAGES];
+		uint8_t pages[PAGES] = { NOTHING };
 		struct world *w = new_world();
 		int64_t half = 0, all;
 		uint64_t seed = round;
+		struct tare_ledger l;
 
-		memset(is_mapped, 0, sizeof(is_mapped));
 		for (int i = 0; i < STEPS; i++) {
 			uint64_t from = next_random(&seed) % PAGES;
-			uint64_t pages = 1 + next_random(&seed) % (round < 5 ? 12 : 60);
-			bool is_there = next_random(&seed) % 2;
+			uint64_t nr = 1 + next_random(&seed) % (round < 5 ? 12 : 60);
 
-			if (pages > PAGES - from)
-				pages = PAGES - from;
-			memset(is_mapped + from, is_there, pages);
-			if (is_there)
-				mapped(w, (i + 1) * MS, AT(1) + from * PAGE, pages * PAGE);
-			else
-				world_heap_unmapped(w, 0, heap, (i + 1) * MS, AT(1) + from * PAGE,
-						    pages * PAGE, false);
+			nr = nr < PAGES - from ? nr : PAGES - from;
+			call(w, (i + 1) * MS, pages, from, nr,
+			     (int)(next_random(&seed) % (round % 2 ? 5 : 4)));
 			if (i == STEPS / 2 - 1)
-				half = count_pages(is_mapped);
+				half = count_pages(pages);
 		}
-		all = count_pages(is_mapped);
+		all = count_pages(pages);
 		world_end(w, 0, (STEPS + 2) * MS);
-		{
-			struct tare_ledger l = world_ledger(w, "end");
-
-			CHECK_INT(heap_in(&l)->used, all * PAGE);
-			tare_ledger_free(&l);
-			l = world_ledger(w, "1500.5ms");
-			CHECK_INT(heap_in(&l)->used, half * PAGE);
-			tare_ledger_free(&l);
-		}
+		l = world_ledger(w, "end");
+		CHECK_INT(heap_in(&l)->used, all * PAGE);
+		tare_ledger_free(&l);
+		l = world_ledger(w, "1500.5ms");
+		CHECK_INT(heap_in(&l)->used, half * PAGE);
+		tare_ledger_free(&l);
 		world_free(w);
 	}
+}
+
+/* What is reserved counts where mprotect makes it usable, and from then on. */
+TEST(reservations_count_as_they_become_usable)
+{
+	struct world *w = new_world();
+	uint8_t pages[PAGES] = { NOTHING };
+
+	call(w, 1 * MS, pages, 0, 100, 1);
+	call(w, 2 * MS, pages, 10, 20, 2);
+	call(w, 3 * MS, pages, 0, 20, 2); /* of them 10 count already */
+	call(w, 4 * MS, pages, 5, 10, 4);
+	check(w, "1.5ms", 0, 11, 0, 0);
+	check(w, "2.5ms", 20 * PAGE, 11, 20 * PAGE, 1);
+	check(w, "3.5ms", 30 * PAGE, 11, 30 * PAGE, 2);
+	check(w, "end", 20 * PAGE, 11, 20 * PAGE, 2);
+	world_heap_unmapped(w, 0, heap, 5 * MS, AT(1) + 50 * PAGE, 50 * PAGE, TARE_HEAP_GOES_MOVED);
+	world_heap_block(w, 0, heap, 6 * MS,
+			 &(struct tare_rec_heap_block){ .block = AT(2),
+							.bytes = 80 * PAGE,
+							.source = TARE_HEAP_OF_MREMAP },
+			 "train.py", 12);
+	check(w, "end", 20 * PAGE, 12, 0, 0); /* moved, and still nobody may touch it */
+	world_free(w);
 }
 
 /* Seconds of the processor for a fold of so many mappings, each of which is then cut into two. */
@@ -203,7 +245,7 @@ static double fold_of(int64_t mappings)
 	for (int64_t i = 0; i < mappings; i++)
 		world_heap_unmapped(w, 0, heap, mappings + i,
 				    AT(1) + (uint64_t)(i * 7919 % mappings) * 8 * PAGE + PAGE, PAGE,
-				    false);
+				    TARE_HEAP_GOES_UNMAPPED);
 	CHECK_INT(tare_instant_parse("end", &end, NULL), 0);
 	begin = clock();
 	world_build_at(w, &end, &l);
@@ -231,7 +273,7 @@ TEST(a_fold_of_many_mappings_is_about_linear)
 static void moved(struct world *w, int64_t t, uint64_t from, uint64_t old, uint64_t to,
 		  uint64_t bytes)
 {
-	world_heap_unmapped(w, 0, heap, t, from, old, true);
+	world_heap_unmapped(w, 0, heap, t, from, old, TARE_HEAP_GOES_MOVED);
 	world_heap_block(w, 0, heap, t + 1,
 			 &(struct tare_rec_heap_block){
 				 .block = to, .bytes = bytes, .source = TARE_HEAP_OF_MREMAP },

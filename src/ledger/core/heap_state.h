@@ -16,7 +16,8 @@ struct tare_heap_block {
 	int64_t bytes;    /* that it stands for; of a free place: 1 + the next one, 0: none */
 	int64_t variance; /* of that, in KiB²: 0 of one that stands for itself */
 	int bucket, context;
-	uint32_t count; /* blocks that it stands for */
+	uint32_t count;   /* blocks that it stands for */
+	bool is_reserved; /* addresses that nobody may touch: they do not count */
 };
 
 struct tare_heap_blocks {         /* of malloc, or mappings */
@@ -27,10 +28,10 @@ struct tare_heap_blocks {         /* of malloc, or mappings */
 	/* of mappings */
 	struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
 	struct tare_map
-		moving; /* threads inside of mremap → 1: of no file, 0: of a file, or not known */
+		moving; /* threads inside of mremap → what it took away, enum tare_heap_parts */
 };
 
-/* settle/heap_block.c */
+/* src/ledger/settle/heap_live.c */
 void tare_heap_blocks_restore(struct tare_heap_blocks *mapped);
 void tare_heap_blocks_free(struct tare_heap_blocks *h);
 

@@ -6,12 +6,10 @@
  * A block that was drawn stands for all that had the same chance p: for bytes / p bytes, whose variance is
  * (1 - p) / p² · bytes² (Horvitz and Thompson). Sums of these are right on average, and so are sums of variances.
  */
+#include "ledger/settle/heap_live.h"
 #include "ledger/settle/settle.h"
 
-#include "base/array.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 #define BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
 enum { SAMPLING_MAX = 30 };
@@ -36,142 +34,6 @@ static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 	};
 }
 
-static size_t take_place(struct tare_heap_blocks *h)
-{
-	size_t i = h->free;
-
-	if (i) {
-		h->free = (size_t)h->items[i - 1].bytes;
-		return i - 1;
-	}
-	h->items = tare_array_reserve(h->items, &h->cap, h->count + 1, sizeof(*h->items));
-	return h->count++;
-}
-
-static void book(struct tare_fold *f, struct tare_device_fold *d, const struct tare_heap_block *b,
-		 int sign)
-{
-	enum tare_evidence how = b->variance ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT;
-	int64_t bytes = sign * b->bytes;
-
-	tare_fold_book(f, b->bucket,
-		       &(struct tare_amount){ .bytes = bytes,
-					      .low = bytes,
-					      .high = bytes,
-					      .count = sign * (int64_t)b->count,
-					      .evidence = (uint8_t)(1 + how) });
-	if (b->variance)
-		tare_fold_book_bytes(f, tare_fold_bucket(f, b->context, TARE_BUCKET_VARIANCE, 0),
-				     sign * b->variance, TARE_EVIDENCE_INFERRED);
-	d->used += bytes;
-}
-
-static void add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		const struct tare_heap_block *b)
-{
-	size_t place = take_place(h);
-
-	h->items[place] = *b;
-	*tare_map_put(&h->place_of, b->address, NULL) = place + 1;
-	book(f, d, b, 1);
-}
-
-/* What is there at an address goes. False: nothing is. */
-static bool take_away(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		      uint64_t address)
-{
-	struct tare_heap_block *b;
-	uint64_t place;
-
-	if (!tare_map_remove(&h->place_of, address, &place))
-		return false;
-	b = &h->items[place - 1];
-	book(f, d, b, -1);
-	*b = (struct tare_heap_block){ .bytes = (int64_t)h->free, .bucket = -1 };
-	h->free = place;
-	return true;
-}
-
-/* ---- mappings, which can go in pieces ---- */
-
-static void add_mapping(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-			const struct tare_heap_block *b)
-{
-	add(f, d, h, b);
-	tare_sorted_add(&h->first_pages, b->address / TARE_HEAP_PAGE);
-}
-
-static bool take_mapping_away(struct tare_fold *f, struct tare_device_fold *d,
-			      struct tare_heap_blocks *h, uint64_t address)
-{
-	tare_sorted_remove(&h->first_pages, address / TARE_HEAP_PAGE);
-	return take_away(f, d, h, address);
-}
-
-/* The last mapping that begins before `end`, if some of it is behind `begin`: mappings do not overlap. */
-static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint64_t end,
-			 struct tare_heap_block *found)
-{
-	const uint64_t *place;
-	uint64_t page;
-
-	if (!tare_sorted_last_up_to(&h->first_pages, (end - 1) / TARE_HEAP_PAGE, &page))
-		return false;
-	place = tare_map_get(&h->place_of, page * TARE_HEAP_PAGE);
-	if (!place)
-		return false;
-	*found = h->items[*place - 1];
-	return found->address == page * TARE_HEAP_PAGE &&
-	       found->address + (uint64_t)found->bytes > begin;
-}
-
-static void keep_piece(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		       const struct tare_heap_block *of, uint64_t begin, uint64_t end)
-{
-	struct tare_heap_block piece = *of;
-
-	if (begin >= end)
-		return;
-	piece.address = begin;
-	piece.bytes = (int64_t)(end - begin);
-	add_mapping(f, d, h, &piece);
-}
-
-/* Mostly one mapping goes as a whole. */
-static bool cut(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		uint64_t begin, uint64_t bytes)
-{
-	const uint64_t *whole = tare_map_get(&h->place_of, begin);
-	uint64_t end = begin + bytes;
-	struct tare_heap_block b;
-	bool is_any = false;
-
-	if (whole && (uint64_t)h->items[*whole - 1].bytes == bytes)
-		return take_mapping_away(f, d, h, begin);
-	while (last_between(h, begin, end, &b)) {
-		is_any |= take_mapping_away(f, d, h, b.address);
-		keep_piece(f, d, h, &b, b.address, begin);
-		keep_piece(f, d, h, &b, end, b.address + (uint64_t)b.bytes);
-	}
-	return is_any;
-}
-
-void tare_heap_blocks_restore(struct tare_heap_blocks *mapped)
-{
-	for (size_t i = 0; i < mapped->count; i++)
-		if (mapped->items[i].bucket >= 0)
-			tare_sorted_add(&mapped->first_pages,
-					mapped->items[i].address / TARE_HEAP_PAGE);
-}
-
-void tare_heap_blocks_free(struct tare_heap_blocks *h)
-{
-	tare_map_free(&h->place_of);
-	tare_map_free(&h->moving);
-	tare_sorted_free(&h->first_pages);
-	free(h->items);
-}
-
 /* ---- in order of time ---- */
 
 /* As of calls (ends.c): the end of a process after which others take something is not the end. */
@@ -192,11 +54,36 @@ static uint64_t round_to_pages(uint64_t bytes)
 	return (bytes + TARE_HEAP_PAGE - 1) & ~(uint64_t)(TARE_HEAP_PAGE - 1);
 }
 
-static bool has_moved(struct tare_heap_blocks *mapped, uint32_t tid)
+/* What the mremap of this thread took away: some of enum tare_heap_parts. */
+static uint64_t parts_moved(struct tare_heap_blocks *mapped, uint32_t tid)
 {
-	uint64_t is_any = 0;
+	uint64_t parts = 0;
 
-	return tare_map_remove(&mapped->moving, tid, &is_any) && is_any;
+	tare_map_remove(&mapped->moving, tid, &parts);
+	return parts;
+}
+
+/* False: it is of a file. */
+static bool take_mapping(struct tare_fold *f, struct tare_device_fold *d,
+			 struct tare_heap_blocks *mapped, const struct tare_rec_heap_block *r,
+			 struct tare_heap_block *b)
+{
+	b->bytes = (int64_t)round_to_pages(r->bytes);
+	b->is_reserved = r->source == TARE_HEAP_OF_RESERVE;
+	if (r->source == TARE_HEAP_OF_MPROTECT) {
+		tare_heap_mapping_change(f, d, mapped, b);
+		return true;
+	}
+	if (r->source == TARE_HEAP_OF_MREMAP) {
+		uint64_t parts = parts_moved(mapped, r->tid);
+
+		if (!parts)
+			return false;
+		b->is_reserved = !(parts & TARE_HEAP_USABLE);
+	}
+	tare_heap_mapping_cut(f, d, mapped, b->address, (uint64_t)b->bytes);
+	tare_heap_mapping_add(f, d, mapped, b);
+	return true;
 }
 
 static void take_block(struct tare_fold *f, struct tare_device_fold *d,
@@ -209,18 +96,15 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 	bool is_mapped = r->source != TARE_HEAP_OF_MALLOC;
 	enum tare_account account = is_mapped ? TARE_ACCOUNT_MAPPED : TARE_ACCOUNT_HEAP;
 
-	if (r->source == TARE_HEAP_OF_MREMAP && !has_moved(&own->mapped, r->tid))
-		return; /* of a file */
 	b.context = tare_fold_context(f, e->process->index, d->index, 0);
 	b.bucket = tare_fold_bucket_at(f, b.context, account, origin.owner, origin.site);
 	/* What is there already has gone, and its end was not seen. */
 	if (is_mapped) {
-		b.bytes = (int64_t)round_to_pages(r->bytes);
-		cut(f, d, &own->mapped, b.address, (uint64_t)b.bytes);
-		add_mapping(f, d, &own->mapped, &b);
+		if (!take_mapping(f, d, &own->mapped, r, &b))
+			return;
 	} else {
-		take_away(f, d, &own->heap, b.address);
-		add(f, d, &own->heap, &b);
+		tare_heap_block_take(f, d, &own->heap, b.address);
+		tare_heap_block_add(f, d, &own->heap, &b);
 	}
 	note_work(f, d, p, e->at_ns);
 	tare_fold_peak(f, d, e->at_ns);
@@ -233,7 +117,7 @@ static void take_freed(struct tare_fold *f, struct tare_device_fold *d,
 
 	if (r->flags & TARE_HEAP_FINALIZING)
 		tare_host_tear_down(f, tare_fold_process(f, e->process), e->at_ns);
-	if (take_away(f, d, &own->heap, r->block))
+	if (tare_heap_block_take(f, d, &own->heap, r->block))
 		tare_parts_used(f, d, e->at_ns);
 }
 
@@ -241,12 +125,22 @@ static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d,
 			  struct tare_process_on_device *own, const struct tare_event *e)
 {
 	const struct tare_rec_heap_unmapped *r = e->rec.heap_unmapped;
+	uint64_t bytes = round_to_pages(r->bytes);
+	unsigned int parts;
 
-	bool is_any = cut(f, d, &own->mapped, r->begin, round_to_pages(r->bytes));
+	if (r->how == TARE_HEAP_GOES_CLOSED) {
+		struct tare_heap_block closed = { .address = r->begin,
+						  .bytes = (int64_t)bytes,
+						  .is_reserved = true };
 
-	if (r->is_moved)
-		*tare_map_put(&own->mapped.moving, r->tid, NULL) = is_any;
-	if (is_any)
+		parts = tare_heap_mapping_change(f, d, &own->mapped, &closed) ? TARE_HEAP_USABLE
+									      : 0;
+	} else {
+		parts = tare_heap_mapping_cut(f, d, &own->mapped, r->begin, bytes);
+	}
+	if (r->how == TARE_HEAP_GOES_MOVED)
+		*tare_map_put(&own->mapped.moving, r->tid, NULL) = parts;
+	if (parts & TARE_HEAP_USABLE)
 		tare_parts_used(f, d, e->at_ns);
 }
 

@@ -262,6 +262,7 @@ static TARE_FIELD_TABLE(tare_blocks);
 #define SELF struct tare_heap_block
 static const struct tare_shape_field fields_tare_heap_block[] = {
 	TARE_INT(address), TARE_INT(bytes), TARE_INT(variance), TARE_INT(bucket), TARE_INT(context), TARE_INT(count),
+	TARE_INT(is_reserved),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_heap_block);
 #undef SELF

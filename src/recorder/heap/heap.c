@@ -90,7 +90,8 @@ TARE_HOT static void record(const void *block, size_t bytes, enum tare_heap_sour
 					   .sampling = (uint8_t)sampling };
 
 	tare_phase_log_opens();
-	find_stacks(&rec);
+	if (source != TARE_HEAP_OF_RESERVE)
+		find_stacks(&rec);
 	tare_emit_often(TARE_KIND_HEAP_BLOCK, &rec.head, sizeof(rec), tare_clock_ticks());
 }
 
@@ -135,10 +136,10 @@ void tare_heap_stayed(const struct tare_heap_leaving *leaving)
 		tare_sampled_add(leaving->block);
 }
 
-void tare_heap_mapped(const void *begin, size_t bytes)
+void tare_heap_mapped(struct tare_heap_mapping mapping, enum tare_heap_source source)
 {
 	if (is_wanted(false))
-		record(begin, bytes, TARE_HEAP_OF_MMAP, 0);
+		record(mapping.begin, mapping.bytes, source, 0);
 }
 
 uint64_t tare_heap_stamp(void)
@@ -146,26 +147,14 @@ uint64_t tare_heap_stamp(void)
 	return is_wanted(true) ? tare_clock_ticks() : 0;
 }
 
-static void record_unmapped(struct tare_heap_mapping mapping, bool is_moved, uint64_t stamp)
+void tare_heap_unmapped(struct tare_heap_mapping mapping, enum tare_heap_goes how, uint64_t stamp)
 {
 	struct tare_rec_heap_unmapped rec = { .begin = (uint64_t)(uintptr_t)mapping.begin,
 					      .bytes = mapping.bytes,
 					      .tid = tare_fork_tid(),
 					      .device = TARE_HEAP_ORDINAL,
-					      .is_moved = is_moved };
+					      .how = (uint16_t)how };
 
 	if (stamp && is_wanted(true))
 		tare_emit_often(TARE_KIND_HEAP_UNMAPPED, &rec.head, sizeof(rec), stamp);
-}
-
-void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp)
-{
-	record_unmapped((struct tare_heap_mapping){ begin, bytes }, false, stamp);
-}
-
-void tare_heap_moved(struct tare_heap_mapping from, struct tare_heap_mapping to, uint64_t stamp)
-{
-	record_unmapped(from, true, stamp);
-	if (is_wanted(false))
-		record(to.begin, to.bytes, TARE_HEAP_OF_MREMAP, 0);
 }

@@ -47,15 +47,14 @@ void tare_heap_stayed(const struct tare_heap_leaving *leaving);
 
 /* The time, for what follows; 0: nothing is recorded, and the time is not asked for, which may be forbidden. */
 uint64_t tare_heap_stamp(void);
-/* Memory of no file was mapped; and addresses were unmapped, or mapped otherwise, by a call that began at `stamp`. */
-void tare_heap_mapped(const void *begin, size_t bytes);
-void tare_heap_unmapped(const void *begin, size_t bytes, uint64_t stamp);
-/* The same by mremap. */
 struct tare_heap_mapping {
 	const void *begin;
 	size_t bytes;
 };
-void tare_heap_moved(struct tare_heap_mapping from, struct tare_heap_mapping to, uint64_t stamp);
+/* Memory of no file was mapped, addresses reserved, or made usable. */
+void tare_heap_mapped(struct tare_heap_mapping mapping, enum tare_heap_source source);
+/* Addresses were unmapped, mapped otherwise, or closed, by a call that began at `stamp`. */
+void tare_heap_unmapped(struct tare_heap_mapping mapping, enum tare_heap_goes how, uint64_t stamp);
 
 void tare_heap_start(void);
 void tare_heap_opened(void);
