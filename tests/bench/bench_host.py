@@ -88,6 +88,9 @@ class Programs:
         self.add("threads", [folder + "/loop", "8", "200000"])
         self.built("g++", folder, "churn.cc", "churn", [])
         self.add("churn", [folder + "/churn", "700000"])
+        self.built("g++", folder, "pairs.cc", "pairs", ["-fno-builtin"])
+        for how in ("malloc", "new"):
+            self.add("pairs-" + how, [folder + "/pairs", "20000000", how])
         self.python("json", sys.executable, 15)
         self.python("objects", sys.executable, 20)
         self.python("objects", sys.executable, 10, name="objects-malloc", env={"PYTHONMALLOC": "malloc"})

@@ -60,7 +60,7 @@ TARE_HOT void *tare_heap_ask(size_t bytes)
 		return tare_early_take(bytes);
 	block = tare_next.malloc(bytes);
 	tare_heap_last.asked = block;
-	tare_heap_made(block, bytes);
+	tare_heap_record(block, bytes); /* the caller has seen that it does not pass */
 	return block;
 }
 

@@ -130,7 +130,7 @@ TARE_HOT static void *make(int which, size_t bytes, size_t alignment, uintptr_t 
 	void *block;
 
 	if (tare_next_is_found() && are_malloc) {
-		block = ask_malloc(bytes, alignment);
+		block = alignment ? ask_malloc(bytes, alignment) : tare_heap_ask(bytes + !bytes);
 		if (likely(block))
 			return block;
 	}
