@@ -23,9 +23,32 @@ const struct tare_device *tare_process_device(const struct tare_process *p, int 
 		(found) = low - 1;                                                                 \
 	} while (0)
 
-static bool holds(const struct tare_object *o, uint64_t pc, uint64_t stamp)
+/* Of a damaged log; each further one lies in front of the last and reaches as far. */
+enum { LOOKS_MAX = 64 };
+
+static bool is_there_still(const struct tare_object *o, uint64_t stamp)
 {
-	return pc >= o->begin && pc < o->end && (!o->until || stamp < o->until);
+	return !o->until || stamp < o->until;
+}
+
+/* Of objects first … last, which begin at one address one after the other, the first that is there then and holds it. */
+static const struct tare_object *first_of(const struct tare_object *all, int first, int last,
+					  uint64_t pc, uint64_t stamp)
+{
+	int low = first, high = last + 1;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (is_there_still(&all[middle], stamp))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	for (int i = low; i <= last && i < low + LOOKS_MAX; i++)
+		if (pc < all[i].end)
+			return &all[i];
+	return NULL;
 }
 
 /*
@@ -37,14 +60,18 @@ const struct tare_object *tare_process_object(const struct tare_process *p,
 {
 	uint64_t stamp = stack ? stack->stamp : UINT64_MAX;
 	const struct tare_object *found = NULL;
-	int i;
+	int last, before;
 
-	LAST_NOT_ABOVE(p->objects, p->object_nr, begin, pc, i);
-	for (bool is_first = true; i >= 0 && (is_first || p->objects[i].reach > pc); i--) {
-		is_first = false;
-		if (holds(&p->objects[i], pc, stamp) &&
-		    (!found || p->objects[i].stamp < found->stamp))
-			found = &p->objects[i];
+	LAST_NOT_ABOVE(p->objects, p->object_nr, begin, pc, last);
+	for (int looks = 0; last >= 0 && looks < LOOKS_MAX; looks++, last = before) {
+		const struct tare_object *o;
+
+		LAST_NOT_ABOVE(p->objects, last, begin + 1, p->objects[last].begin, before);
+		o = first_of(p->objects, before + 1, last, pc, stamp);
+		if (o && (!found || o->stamp < found->stamp))
+			found = o;
+		if (before < 0 || p->objects[before].reach <= pc)
+			break;
 	}
 	return found;
 }

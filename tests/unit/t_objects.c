@@ -176,3 +176,27 @@ TEST(random_loads_match_a_model)
 		free_both();
 	}
 }
+
+/* A library that comes and goes again and again, and objects of a damaged log that reach over all others. */
+TEST(a_look_is_short_however_many_there_were)
+{
+	enum { MANY = 200000, LOOKS = 200000 };
+	struct tare_object *objects = calloc(MANY, sizeof(*objects));
+	struct tare_process p = { .objects = objects, .object_nr = MANY };
+	uint64_t seed = 1;
+
+	for (int i = 0; i < MANY; i++)
+		objects[i] = (struct tare_object){ .begin = i < MANY / 2 ? (uint64_t)i : MANY,
+						   .end = 1 << 20,
+						   .reach = 1 << 20,
+						   .stamp = (uint64_t)i,
+						   .until = (uint64_t)i + 1,
+						   .path = "" };
+	for (int i = 0; i < LOOKS; i++) {
+		struct tare_stack at = { .stamp = MANY / 2 + next_random(&seed) % (MANY / 2) };
+		const struct tare_object *o = tare_process_object(&p, &at, MANY + 5);
+
+		CHECK(o == &objects[at.stamp]);
+	}
+	free(objects);
+}
