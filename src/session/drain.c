@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/lanes.h"
+#include "trace/allowance.h"
 #include "witness/procfs.h"
 
 #include <dirent.h>
@@ -35,6 +36,7 @@ struct ring {
 
 struct tare_drain {
 	char *folder;
+	struct tare_control *control;
 	struct ring **rings;
 	size_t count, room;
 	int error;
@@ -144,7 +146,7 @@ static void add_ring(struct tare_drain *drain, const char *name)
 	ring->name = tare_xstrdup(name);
 	ring->pid = (pid_t)strtol(name, NULL, 10);
 	ring->generation = (uint32_t)strtoul(strchr(name, '-') + 1, NULL, 10);
-	ring->lanes = tare_lanes_open(stem);
+	ring->lanes = tare_lanes_open(stem, drain->control);
 	if (ring->lanes)
 		ring->pid_here = find_here(drain, ring);
 	free(stem);
@@ -187,11 +189,12 @@ static void look_for_rings(struct tare_drain *drain)
 		closedir(dir);
 }
 
-struct tare_drain *tare_drain_new(const char *folder)
+struct tare_drain *tare_drain_new(const char *folder, struct tare_control *control)
 {
 	struct tare_drain *drain = tare_xcalloc(1, sizeof(*drain));
 
 	drain->folder = tare_xstrdup(folder);
+	drain->control = control;
 	drain->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (tare_procfs_pid_namespace(0, &drain->pid_namespace) != 0)
 		drain->pid_namespace = 0;
@@ -206,7 +209,7 @@ static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring)
 	ring->is_cut = rc == -EFAULT;
 	if (rc == -EFAULT || rc == -EBADMSG)
 		drain->is_damaged = true;
-	else if (rc)
+	else if (rc && rc != TARE_ALLOWANCE_IS_USED_UP)
 		drain->error = -rc;
 	return bytes;
 }
@@ -289,11 +292,20 @@ int tare_drain_fd(const struct tare_drain *drain)
 	return drain->epoll;
 }
 
+void tare_drain_wake_by(const struct tare_drain *drain, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (drain->epoll >= 0)
+		epoll_ctl(drain->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
 /* Its process has ended: what is left goes into the log, and the ring can go. */
 static void retire(struct tare_drain *drain, struct ring *ring)
 {
 	char *path;
 
+	tare_lanes_allow_all(ring->lanes);
 	while (drain_ring(drain, ring) > 0)
 		continue;
 	if (!tare_lanes_are_empty(ring->lanes) || tare_lanes_tell_lost(ring->lanes) != 0)

@@ -8,9 +8,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct tare_control;
 struct tare_drain;
 
-struct tare_drain *tare_drain_new(const char *folder);
+/* `control`: as of tare_lanes_open(). */
+struct tare_drain *tare_drain_new(const char *folder, struct tare_control *control);
 /* Looks for new rings and writes out what is finished. Returns the bytes written. */
 uint64_t tare_drain_turn(struct tare_drain *drain);
 /*
@@ -28,6 +30,8 @@ uint64_t tare_drain_lost(const struct tare_drain *drain, uint32_t *reason);
 
 /* Readable as soon as one of the processes ends; -1 where the kernel has no such thing. */
 int tare_drain_fd(const struct tare_drain *drain);
+/* … or as soon as `fd` is, until that is closed. */
+void tare_drain_wake_by(const struct tare_drain *drain, int fd);
 
 /* The next process that was found ended since the last call: how, as far as its parent left it to be seen. */
 struct tare_drain_end {

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "session/bus_guard.h"
 #include "trace/log_out.h"
+#include "trace/allowance.h"
 #include "trace/lane.h"
 #include "trace/schema_text.h"
 
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 struct tare_lanes {
+	struct tare_control *control; /* NULL: anything may be written */
 	struct tare_log_out log;
 	struct tare_file_header header;
 	uint32_t lane_bytes;
@@ -65,7 +67,7 @@ static bool map(struct tare_lanes *l, int fd)
 	return true;
 }
 
-struct tare_lanes *tare_lanes_open(const char *stem)
+struct tare_lanes *tare_lanes_open(const char *stem, struct tare_control *control)
 {
 	struct tare_lanes *l = tare_xcalloc(1, sizeof(*l));
 	char *ring = path_of(stem, ".ring");
@@ -79,6 +81,7 @@ struct tare_lanes *tare_lanes_open(const char *stem)
 		free(l);
 		return NULL;
 	}
+	l->control = control;
 	l->log.fd = -1;
 	l->log.path = path_of(stem, ".events");
 	l->block = tare_xmalloc(TARE_BLOCK_MAX);
@@ -95,6 +98,11 @@ void tare_lanes_close(struct tare_lanes *l)
 	free(l);
 }
 
+void tare_lanes_allow_all(struct tare_lanes *l)
+{
+	l->control = NULL;
+}
+
 const struct tare_file_header *tare_lanes_header(const struct tare_lanes *l)
 {
 	return &l->header;
@@ -104,6 +112,8 @@ static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t posit
 {
 	struct tare_lanes *l = arg;
 
+	if (l->control && !tare_allowance_take(l->control, size))
+		return TARE_ALLOWANCE_IS_USED_UP;
 	return tare_log_out_write(&l->log, bytes, size, position);
 }
 

@@ -13,9 +13,14 @@
 
 struct tare_lanes;
 
-/* `stem`: "FOLDER/P-G". NULL: there is no such ring, or it is none that this version understands. */
-struct tare_lanes *tare_lanes_open(const char *stem);
+/*
+ * `stem`: "FOLDER/P-G". NULL: there is no such ring, or it is none that this version understands. `control`: what is written
+ * into the log is taken from what is allowed there (trace/allowance.h); NULL: anything may be.
+ */
+struct tare_lanes *tare_lanes_open(const char *stem, struct tare_control *control);
 void tare_lanes_close(struct tare_lanes *lanes); /* NULL is fine */
+/* From now on anything may be written: the ring goes afterwards, and has as many bytes. */
+void tare_lanes_allow_all(struct tare_lanes *lanes);
 
 /* The header as it was when the ring was opened. */
 const struct tare_file_header *tare_lanes_header(const struct tare_lanes *lanes);

@@ -3,6 +3,7 @@
 
 #include "base/disk.h"
 #include "base/xalloc.h"
+#include "trace/format.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@ enum {
 	NICE = 10,
 	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
 	SHARE = 16,       /* logs are made small when they have that part of the cap, */
+	KEPT_FREE = 8,    /* that part is kept free of logs */
 };
 #define LOGS_MOST  (UINT64_C(16) << 20) /* or so many bytes */
 #define LOGS_LEAST (UINT64_C(128) << 10)
@@ -27,12 +29,19 @@ enum {
 struct tare_roll {
 	char *folder;
 	uint64_t cap;
+	struct tare_control *control;
 	tare_roll_maker *make;
 	int report; /* of the child that is at work; -1: none is */
 	bool has_failed;
 	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
-	uint64_t look_ns; /* when to look again */
+	uint64_t look_ns; /* when to look again … */
+	uint64_t written; /* … and what was written into logs when it looked last */
 };
+
+static uint64_t written_of(const struct tare_roll *roll)
+{
+	return __atomic_load_n(&roll->control->log_written, __ATOMIC_RELAXED);
+}
 
 static uint64_t now_ns(void)
 {
@@ -42,14 +51,42 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, tare_roll_maker *make)
+/*
+ * Logs never have so much that there is no room for what the child writes before it removes anything: an eighth of the
+ * cap is kept for that, so what it has written so far takes nothing away. `written`: before the folder had `use` bytes.
+ */
+static void allow(const struct tare_roll *roll, uint64_t written, uint64_t use)
+{
+	uint64_t most = roll->cap - roll->cap / KEPT_FREE,
+		 limit = written + (use < most ? most - use : 0) + 1;
+
+	if (roll->report < 0 ||
+	    limit > __atomic_load_n(&roll->control->log_limit, __ATOMIC_RELAXED))
+		__atomic_store_n(&roll->control->log_limit, limit, __ATOMIC_RELAXED);
+}
+
+/* What the folder has, by which more is allowed. */
+static uint64_t look(struct tare_roll *roll)
+{
+	uint64_t written = written_of(roll), use = tare_disk_most(roll->folder);
+
+	allow(roll, written, use);
+	roll->written = written;
+	return use;
+}
+
+struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
+				tare_roll_maker *make)
 {
 	struct tare_roll *roll = tare_xcalloc(1, sizeof(*roll));
 
 	roll->folder = tare_xstrdup(folder);
 	roll->cap = cap;
+	roll->control = control;
 	roll->make = make;
 	roll->report = -1;
+	if (make)
+		look(roll);
 	return roll;
 }
 
@@ -105,8 +142,10 @@ static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		close(report[0]);
 		work(roll, wish, report[1]);
+	}
 	close(report[1]);
 	if (pid > 0) {
 		roll->report = report[0];
@@ -146,17 +185,29 @@ static uint64_t goal(const struct tare_roll *roll)
 	return roll->cap - roll->cap / 4;
 }
 
+/* Ten times a second, and sooner where much was written. */
+static bool is_time(const struct tare_roll *roll, uint64_t now)
+{
+	return now >= roll->look_ns || is_enough(roll, written_of(roll) - roll->written);
+}
+
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
 bool tare_roll_turn(struct tare_roll *roll)
 {
 	struct tare_roll_wish wish = { .cap = goal(roll) };
 	uint64_t now = now_ns(), use;
+	bool has_room; /* the child is done, and made some */
 
-	if (!roll->make || now < roll->look_ns || !is_done(roll, 0))
+	if (!roll->make)
 		return false;
-	use = tare_disk_most(roll->folder);
+	has_room = roll->report >= 0 && is_done(roll, 0);
+	if (!has_room && !is_time(roll, now))
+		return false;
+	use = look(roll);
 	wish.is_urgent = use > roll->cap / 2;
 	roll->look_ns = wish.is_urgent ? now : now + LOOK_NS;
+	if (roll->report >= 0)
+		return false;
 	wish.is_hurried = use > roll->cap && roll->is_tried;
 	roll->is_tried = use > roll->cap && !wish.is_hurried;
 	if (use <= wish.cap && !is_enough(roll, bytes_of_logs(roll->folder)))
@@ -169,12 +220,19 @@ void tare_roll_finish(struct tare_roll *roll, bool is_final)
 {
 	struct tare_roll_wish wish = { .cap = roll->cap, .is_final = is_final, .is_urgent = true };
 
+	/* Nobody makes room any more for what goes on. */
+	__atomic_store_n(&roll->control->log_limit, 0, __ATOMIC_RELAXED);
 	if (!roll->make || !is_done(roll, FINISH_MS))
 		return;
 	if (tare_disk_most(roll->folder) <= roll->cap)
 		return;
 	begin(roll, &wish);
 	is_done(roll, FINISH_MS);
+}
+
+int tare_roll_fd(const struct tare_roll *roll)
+{
+	return roll->report;
 }
 
 bool tare_roll_has_failed(struct tare_roll *roll)

@@ -19,14 +19,18 @@ struct tare_roll_wish {
 /* 0, or an error that was told to nobody. In a process of its own. */
 typedef int tare_roll_maker(const char *folder, const struct tare_roll_wish *wish);
 
+struct tare_control;
 struct tare_roll;
 
-/* `make` NULL: nothing is ever made small. */
-struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, tare_roll_maker *make);
+/* `make` NULL: nothing is ever made small. How much may be written into logs is told in `control` (trace/allowance.h). */
+struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
+				tare_roll_maker *make);
 void tare_roll_free(struct tare_roll *roll); /* NULL is fine */
 
 /* Looks whether there is enough to do, and begins it, or sees that it is done: true where it began. Takes some µs. */
 bool tare_roll_turn(struct tare_roll *roll);
+/* Readable as soon as what it began is done. */
+int tare_roll_fd(const struct tare_roll *roll);
 /* Of what is begun the end, and once more if the cap says so; not longer than a few seconds. */
 void tare_roll_finish(struct tare_roll *roll, bool is_final);
 

@@ -314,8 +314,9 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	write_description(s, NULL);
-	s->drain = tare_drain_new(s->folder.work);
-	s->roll = tare_roll_new(s->folder.work, s->options->cap, s->options->make_small);
+	s->drain = tare_drain_new(s->folder.work, s->control);
+	s->roll =
+		tare_roll_new(s->folder.work, s->options->cap, s->control, s->options->make_small);
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes,
 			       nvml, s->options->no_paths, err);
@@ -378,9 +379,12 @@ static void tell_over_cap(struct session *s)
 
 static void keep_small(struct session *s)
 {
-	/* The next one may let a state speak for what is before this reading. */
-	if (tare_roll_turn(s->roll))
+	if (tare_roll_turn(s->roll)) {
+		/* The next one may let a state speak for what is before this reading. */
 		tare_witness_clock(s->witness);
+		/* What it makes room for is allowed at once. */
+		tare_drain_wake_by(s->drain, tare_roll_fd(s->roll));
+	}
 	tell_over_cap(s);
 }
 

@@ -30,7 +30,7 @@ static uint64_t settle(const char *folder, const char *stem)
 	uint64_t below = 0;
 
 	tare_str_addf(&path, "%s/%s", folder, stem);
-	lanes = tare_lanes_open(path.data);
+	lanes = tare_lanes_open(path.data, NULL);
 	if (lanes)
 		tare_lanes_settle(lanes, &below);
 	tare_lanes_close(lanes);

@@ -268,7 +268,7 @@ static void settle(void)
 	if (!tare_ring.header)
 		return; /* the first record makes it */
 	snprintf(name, sizeof(name), "%d-0", getpid());
-	lanes = tare_lanes_open(make_path(tare_config.folder, name));
+	lanes = tare_lanes_open(make_path(tare_config.folder, name), NULL);
 	CHECK(lanes != NULL);
 	CHECK_INT(tare_lanes_settle(lanes, &settled_bytes), 0);
 	CHECK_INT(tare_ring.header->log_end, settled_bytes + TARE_CELL);

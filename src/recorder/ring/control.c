@@ -6,8 +6,11 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
+#include "trace/allowance.h"
 
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
+/* … or has no processor meanwhile. It alone makes room under the cap: so long the cap is kept without it. */
+#define STARVED_LIMIT_NS UINT64_C(10000000000)
 
 static struct tare_control nobody;
 struct tare_control *tare_control TARE_HOT_DATA;
@@ -59,12 +62,30 @@ struct tare_control *tare_control_page(void)
 	return none;
 }
 
+static bool has_beaten_within(const struct tare_control *control, uint64_t ns)
+{
+	return tare_sys_now_ns(CLOCK_MONOTONIC) -
+		       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
+	       ns;
+}
+
 bool tare_control_has_drainer(void)
 {
 	const struct tare_control *control = tare_control_page();
 
-	return control != &nobody &&
-	       tare_sys_now_ns(CLOCK_MONOTONIC) -
-			       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
-		       HEARTBEAT_LIMIT_NS;
+	return control != &nobody && has_beaten_within(control, HEARTBEAT_LIMIT_NS);
+}
+
+bool tare_control_allows(uint64_t size)
+{
+	const struct tare_control *control = tare_control_page();
+
+	return tare_allowance_has(control, size) || !has_beaten_within(control, STARVED_LIMIT_NS);
+}
+
+bool tare_control_take(uint64_t size)
+{
+	struct tare_control *control = tare_control_page();
+
+	return tare_allowance_take(control, size) || !has_beaten_within(control, STARVED_LIMIT_NS);
 }

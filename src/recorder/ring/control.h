@@ -16,6 +16,13 @@ TARE_COLD struct tare_control *tare_control_page(void);
 /* False: nobody drains. */
 bool tare_control_has_drainer(void);
 
+/*
+ * May so many bytes be written into the log without the recording outgrowing its cap? Nobody makes room any more where `tare`
+ * has not been seen for long: then they may. The second one takes them.
+ */
+bool tare_control_allows(uint64_t size);
+bool tare_control_take(uint64_t size);
+
 /* Opens `name` in the folder of the recording, as openat(2); no descriptor stays open. */
 int tare_control_open(const char *name, int flags, int mode);
 

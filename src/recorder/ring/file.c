@@ -11,6 +11,7 @@
 #include "recorder/ring/ring.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
+#include "trace/allowance.h"
 #include "trace/chunk.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
@@ -50,6 +51,7 @@ static int write_header(const struct tare_file_header *header)
 				 TARE_HEADER_BYTES);
 	if (rc == 0)
 		rc = tare_ring_write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
+	tare_allowance_add(tare_control_page(), TARE_LOG_BEGIN);
 	tare_sys_close(fd);
 	return rc;
 }
@@ -105,6 +107,7 @@ static int create_ring_file(uint32_t *lane_bytes)
 		return fd;
 	for (bytes = *lane_bytes; bytes >= TARE_LANE_BYTES_MIN; bytes /= 2)
 		if (tare_sys_fallocate(fd, 0, tare_lane_offset(bytes, 1)) == 0) {
+			tare_allowance_add(tare_control_page(), tare_lane_offset(bytes, 1));
 			*lane_bytes = bytes;
 			return fd;
 		}
@@ -220,6 +223,8 @@ static bool extend_file(uint64_t offset, uint64_t size)
 		return false;
 	rc = tare_sys_fallocate(fd, offset, size);
 	tare_sys_close(fd);
+	if (rc == 0)
+		tare_allowance_add(tare_control_page(), size);
 	return rc == 0;
 }
 

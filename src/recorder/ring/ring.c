@@ -15,6 +15,7 @@
 #include "recorder/ring/put.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
+#include "trace/allowance.h"
 #include "trace/clock.h"
 #include "trace/lane.h"
 
@@ -155,6 +156,30 @@ static bool has_room(struct tare_place *place, uint32_t size)
 	return place->head + size - place->tail_seen <= place->size;
 }
 
+static uint32_t reason_of(int64_t error)
+{
+	switch (error) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return TARE_LOST_DISK_FULL;
+	case TARE_ALLOWANCE_IS_USED_UP:
+		return TARE_LOST_CAP;
+	default:
+		return TARE_LOST_NOT_WRITTEN;
+	}
+}
+
+/* Asked for before a block is put together, so that a record that is given up costs little. */
+static int64_t drain_if_allowed(const struct tare_place *place)
+{
+	if (place->epoch != tare_ring_epoch())
+		return -ECANCELED;
+	return tare_control_allows(place->size < TARE_BLOCK_MAX ? place->size : TARE_BLOCK_MAX)
+		       ? drain(place)
+		       : TARE_ALLOWANCE_IS_USED_UP;
+}
+
 /*
  * A full lane is emptied by its own thread. False: its log cannot be written, or this is a child that a signal handler
  * forked in the middle of it, where nothing is behind the lane any more.
@@ -162,12 +187,10 @@ static bool has_room(struct tare_place *place, uint32_t size)
 static bool make_room(struct tare_place *place, uint32_t size)
 {
 	while (!has_room(place, size)) {
-		int64_t n = place->epoch == tare_ring_epoch() ? drain(place) : -ECANCELED;
+		int64_t n = drain_if_allowed(place);
 
 		if (n < 0) {
-			place->lane->lost_reason = n == -ENOSPC || n == -EDQUOT || n == -EFBIG
-							   ? TARE_LOST_DISK_FULL
-							   : TARE_LOST_NOT_WRITTEN;
+			place->lane->lost_reason = reason_of(n);
 			return false;
 		}
 	}

@@ -10,6 +10,7 @@
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
+#include "trace/allowance.h"
 #include "trace/chunk.h"
 #include "trace/lane.h"
 #include "trace/schema_text.h"
@@ -106,6 +107,8 @@ int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t p
 
 	if (now_ns < __atomic_load_n(&tare_ring.retry_ns, __ATOMIC_RELAXED))
 		return __atomic_load_n(&tare_ring.last_error, __ATOMIC_RELAXED);
+	if (!tare_control_take(size))
+		return TARE_ALLOWANCE_IS_USED_UP;
 	rc = write_block(*(const uint32_t *)arg, bytes, size, position);
 	if (rc < 0 && rc != -ECANCELED) {
 		__atomic_store_n(&tare_ring.last_error, rc, __ATOMIC_RELAXED);
