@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_calls N: N times, one of 64 places is given memory of one of 16 sizes or gives it back, chosen at random. To be recorded
- * by hand: docs/measurements/store.md has the command.
+ * bench_calls N: N times, one of 64 places is given memory of one of 16 sizes or gives it back, chosen at random. Then it says
+ * so. To be recorded by hand: docs/measurements/store.md has the command, and long_pairs.py does.
  */
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PLACES = 64, SIZES = 16, STEP = 3000000 };
@@ -37,5 +38,6 @@ int main(int argc, char **argv)
 			alloc(place, (size_t)(1 + (seed >> 24) % SIZES) * STEP);
 		}
 	}
+	puts("done");
 	return 0;
 }
