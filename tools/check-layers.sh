@@ -32,7 +32,7 @@ declare -A may=(
 	[allocator]='(allocator|base)/'
 	[weigh]='(weigh|witness|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
 	[cmd]='(cmd|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
-	[recorder]='recorder/|trace/(chunk|format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
+	[recorder]='recorder/|trace/(allowance|chunk|format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )
