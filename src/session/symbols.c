@@ -53,50 +53,46 @@ static void write_frame(struct tare_witness *witness, struct files *files,
 	tare_witness_symbol(witness, process->pid, process->generation, &symbol);
 }
 
-/* The same address may be in another object later. */
+/* Each address once in each object: it may be in another one later. */
 static void write_stack(struct tare_witness *witness, struct files *files, struct tare_map *seen,
-			const struct tare_event *e)
+			const struct tare_process *process, const struct tare_stack *stack)
 {
-	for (uint32_t i = 0; i < e->stack->depth; i++) {
-		uint64_t pc = e->stack->pcs[i];
-		const struct tare_object *object =
-			tare_process_object(e->process, e->stack, pc - 1);
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		uint64_t pc = stack->pcs[i];
+		const struct tare_object *object = tare_process_object(process, stack, pc - 1);
 		bool is_new;
 
 		if (!object)
 			continue;
-		tare_map_put(seen,
-			     (pc ^ (uint64_t)e->process->index << 48) +
-				     object->identity * UINT64_C(0x9e3779b97f4a7c15),
-			     &is_new);
+		tare_map_put(seen, pc + object->identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
 		if (is_new)
-			write_frame(witness, files, e->process, object, pc);
+			write_frame(witness, files, process, object, pc);
 	}
+}
+
+static void write_stacks(struct tare_witness *witness, struct files *files,
+			 const struct tare_process *process)
+{
+	const struct tare_stack *stack;
+	struct tare_map seen = { 0 };
+
+	for (size_t at = 0; (stack = tare_process_next_stack(process, &at));)
+		write_stack(witness, files, &seen, process, stack);
+	tare_map_free(&seen);
 }
 
 void tare_symbols_write(struct tare_witness *witness, const char *folder,
 			const struct tare_told_paths *told)
 {
 	struct tare_recording *recording;
-	struct tare_map seen = { 0 }, stacks = { 0 };
 	struct files files = { .told = told };
-	struct tare_event e;
-	size_t i;
 
 	if (tare_recording_open(&recording, folder, NULL) != 0)
 		return; /* nothing was recorded */
-	while (tare_recording_next(recording, &e)) {
-		bool is_new = false;
-
-		if (e.stack)
-			tare_map_put(&stacks, (uint64_t)(uintptr_t)e.stack, &is_new);
-		if (is_new)
-			write_stack(witness, &files, &seen, &e);
-	}
-	for (i = 0; i < files.count; i++)
+	for (int i = 0; i < tare_recording_process_nr(recording); i++)
+		write_stacks(witness, &files, tare_recording_process(recording, i));
+	for (size_t i = 0; i < files.count; i++)
 		tare_elf_names_close(files.items[i].names);
 	free(files.items);
-	tare_map_free(&seen);
-	tare_map_free(&stacks);
 	tare_recording_close(recording);
 }

@@ -114,6 +114,8 @@ int64_t tare_recording_settled_ns(const struct tare_recording *r);
 
 /* What a process names by an id; NULL: there is no such. */
 const struct tare_stack *tare_recording_stack(const struct tare_process *process, uint32_t id);
+/* All of them, in no order; `at` is 0 before. NULL: there is none more. */
+const struct tare_stack *tare_process_next_stack(const struct tare_process *process, size_t *at);
 const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
 							uint32_t id);
 

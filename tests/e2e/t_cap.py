@@ -112,6 +112,8 @@ def the_cap_is_kept_and_the_ledger_is_what_it_was(box):
     for args in (["--json"], ["--by", "stack"], ["--by", "phase"], ["--svg", "-"], ["--at", "%dms" % (dropped["until_ns"] // 10**6 + 20)]):
         check_equal(box.tare("report", "capped.tare", *args).code, 0, args)
     check_equal(box.tare("dump", "capped.tare").code, 0)
+    # Of functions whose events went, too.
+    check_says(box.tare("report", "capped.tare", "--at", "end", "--by", "stack").out, "fixture_context", "storm")
     before = box.tare("report", "capped.tare", "--json").out
     check_equal(box.tare("compact", "capped.tare").code, 0)
     check_equal(box.tare("report", "capped.tare", "--json").out, before)
