@@ -162,6 +162,7 @@ def time_reports(tare, rec, took_s):
 
 
 def measure(tare, program, cap, rec):
+    shutil.rmtree(rec, ignore_errors=True)
     run = subprocess.Popen([tare, "record", "-f", "--sim", "h200", "--cap", cap, "-o", rec, "--"] + program, stdout=subprocess.PIPE)
     begun = time.monotonic()
     watch = Watch(tare, run, rec, bytes_of(cap))
