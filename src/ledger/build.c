@@ -369,21 +369,34 @@ int tare_ledger_resume(const struct tare_ledger_source *source, const struct tar
 
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
 		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_str *out, struct tare_extent_list *extents)
+		     int64_t until_ns, struct tare_ledger_saved *out)
 {
+	int64_t from_ns = from ? from->until_ns : INT64_MIN;
 	struct tare_fold f;
 	int rc = begin_from(&f, source, opts, from, names, true);
 
 	if (rc)
 		return rc;
+	if (from)
+		tare_ended_begin(&f.parts->tensors, f.block_serial);
 	tare_fold_run_until(&f, until_ns);
-	if (extents) {
-		int64_t from_ns = from ? from->until_ns : INT64_MIN;
-
-		tare_extents_list(&f.parts->extents, &f, from_ns, until_ns, extents);
-		tare_oom_list(&f.parts->oom, from_ns, until_ns, extents);
-	}
-	tare_fold_state_save(&f, names, until_ns, out);
+	tare_extents_list(&f.parts->extents, &f, from_ns, until_ns, &out->extents);
+	tare_oom_list(&f.parts->oom, from_ns, until_ns, &out->extents);
+	tare_fold_state_save(&f, names, until_ns, &out->state);
+	tare_ended_save(&f.parts->tensors, &out->ended);
 	tare_fold_end(&f);
 	return 0;
+}
+
+void tare_ledger_saved_cut(struct tare_ledger_saved *saved, size_t state_bytes)
+{
+	tare_str_cut(&saved->state, state_bytes);
+	tare_extent_list_free(&saved->extents);
+	tare_str_free(&saved->ended);
+}
+
+void tare_ledger_saved_free(struct tare_ledger_saved *saved)
+{
+	tare_ledger_saved_cut(saved, 0);
+	tare_str_free(&saved->state);
 }

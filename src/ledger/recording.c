@@ -176,16 +176,34 @@ static void set_until(struct behind *b, size_t state)
 			   : INT64_MAX;
 }
 
-/* Each time twice as far. */
-static bool reach_further(void *arg)
+/* The first state behind the one that the fold began from. */
+static size_t first_behind(const struct behind *b)
 {
-	struct behind *b = arg;
-	size_t nr = tare_recording_state_nr(b->recording);
-	size_t begun = b->known.number ? 1 : 0;
+	size_t nr = tare_recording_state_nr(b->recording), begun = b->known.number ? 1 : 0;
 
 	while (begun && begun < nr &&
 	       tare_recording_state(b->recording, begun - 1).number != b->known.number)
 		begun++;
+	return begun;
+}
+
+static bool read_ended(void *arg, size_t i, struct tare_str *out)
+{
+	const struct behind *b = arg;
+	size_t state = first_behind(b) + i;
+
+	if (state >= tare_recording_state_nr(b->recording))
+		return false;
+	tare_recording_read_ended(b->recording, state, out);
+	return true;
+}
+
+/* Each time twice as far. */
+static bool reach_further(void *arg)
+{
+	struct behind *b = arg;
+	size_t nr = tare_recording_state_nr(b->recording), begun = first_behind(b);
+
 	if (b->until_state >= nr)
 		return false;
 	set_until(b, begun + 2 * (b->until_state + 1 - begun));
@@ -237,8 +255,9 @@ static bool resume_twice(struct tare_recording *recording, const struct tare_led
 	has_state = find_before(recording, first_of(instants, nr), &then, &l_then);
 	if (has_state || tare_recording_dropped_ns(recording) < 0) {
 		struct tare_ledger_span spans[] = {
-			{ &source_then, has_state ? &l_then.state : NULL, reach_further },
-			{ &source_last, &l_last.state, NULL },
+			{ &source_then, has_state ? &l_then.state : NULL, reach_further,
+			  read_ended },
+			{ &source_last, &l_last.state, NULL, NULL },
 		};
 
 		is_done = tare_ledger_resume_twice(&spans[0], &spans[1], opts, &names, instants, nr,
@@ -376,8 +395,7 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 
 /* From the state before, or from the begin. False: from that state it is not possible. */
 static bool save_from(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-		      size_t from, int64_t until_ns, struct tare_str *out,
-		      struct tare_extent_list *extents)
+		      size_t from, int64_t until_ns, struct tare_ledger_saved *out)
 {
 	struct behind b = behind_state(recording, from);
 	struct tare_ledger_source source = source_of(&b);
@@ -388,7 +406,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 	if (!tare_loaded_state_read(&l, recording, from))
 		return false;
 	rewind_behind(&b);
-	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out, extents) == 0 &&
+	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out) == 0 &&
 		   is_usable(&b, from);
 	tare_recording_skip(recording, NULL);
 	tare_str_free(&l.bytes);
@@ -396,7 +414,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 }
 
 size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
-				  struct tare_str *out, struct tare_extent_list *extents)
+				  struct tare_ledger_saved *out)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, recording, outline, run };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
@@ -405,20 +423,19 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t unti
 	struct tare_ledger_kept kept;
 	size_t begin;
 
-	tare_ledger_add_identity(out, recording);
-	begin = out->len;
+	tare_ledger_add_identity(&out->state, recording);
+	begin = out->state.len;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;) {
 		if (tare_recording_state(recording, i).until_ns >= until_ns)
 			continue;
-		if (save_from(recording, &opts, i, until_ns, out, extents))
+		if (save_from(recording, &opts, i, until_ns, out))
 			return i + 1;
-		tare_extent_list_free(extents);
-		tare_str_cut(out, begin);
+		tare_ledger_saved_cut(out, begin);
 	}
 	kept = kept_of(recording);
 	opts.kept = has_all ? NULL : &kept;
 	tare_recording_rewind(recording);
-	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out, extents);
+	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out);
 	free((void *)kept.devices);
 	return has_all ? 0 : tare_recording_state_nr(recording);
 }

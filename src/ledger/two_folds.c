@@ -6,9 +6,11 @@
  * states, however long the recording is.
  *
  * What the books of then show of live blocks depends on what became of them later: a block that is still live in the later state
- * is asked for there, and until all others have gone the earlier fold goes on.
+ * is asked for there; what became of one that later states had, and that went between two of them, stands beside these
+ * (state/ended.c); and until all others have gone the earlier fold goes on.
  */
 #include "ledger/run.h"
+#include "ledger/state/private.h"
 
 /* The numbers of processes in a ledger, and what only later events tell of devices. */
 void tare_fold_learn(struct tare_fold *f, const struct tare_fold *later)
@@ -45,24 +47,37 @@ static bool is_host_passed(const struct tare_fold *f)
 	       (f->end_next == f->end_nr || f->ends[f->end_next].t > last);
 }
 
-static void show_host(struct tare_fold *f)
+/* The ends of what is shown, as far as states tell of them. */
+static void learn_ends(struct tare_fold *f, const struct tare_ledger_span *span)
+{
+	struct tare_str bytes = { 0 };
+
+	for (size_t i = 0; span->ended && !tare_tensors_are_known(&f->parts->tensors) &&
+			   span->ended(span->source->arg, i, &bytes);
+	     i++)
+		tare_ended_learn(&f->parts->tensors, &f->later->parts->tensors, &bytes);
+	tare_str_free(&bytes);
+}
+
+static void show_host(struct tare_fold *f, const struct tare_ledger_span *span)
 {
 	tare_host_show(&f->parts->tensors, f, INT64_MAX);
 	tare_tensors_await(&f->parts->tensors, f);
+	learn_ends(f, span);
 }
 
 /*
  * Stops when all instants are shown and it is known what became of the blocks that were live there: in this fold, or because the later
  * one has them. False: the source ended before.
  */
-static bool run_until_shown(struct tare_fold *f)
+static bool run_until_shown(struct tare_fold *f, const struct tare_ledger_span *span)
 {
 	bool is_shown = false;
 
 	while (tare_fold_take_next(f)) {
 		if (!is_shown && is_passed(f) && is_host_passed(f)) {
 			is_shown = true;
-			show_host(f);
+			show_host(f, span);
 		}
 		if (is_shown && tare_tensors_are_known(&f->parts->tensors))
 			return true;
@@ -94,11 +109,11 @@ static int show(const struct twice *t, struct tare_fold *f, struct tare_fold *la
 		if (rc)
 			return rc;
 		tare_fold_add_instants(f, t->instants, t->nr, INT64_MIN, t->until, t->out);
-		if (run_until_shown(f))
+		if (run_until_shown(f, t->then))
 			return 0;
 		if (!reaches_further(t->then)) {
 			tare_fold_settle_all(f);
-			show_host(f);
+			show_host(f, t->then);
 			return 0;
 		}
 		tare_fold_end(f);

@@ -81,9 +81,8 @@ static void remove_states(const char *folder, const struct tare_manifest *m, siz
 
 /* `holds`: so many of the states that are there are still right. */
 static int save(const char *folder, struct tare_manifest *m, size_t holds,
-		const struct fresh *fresh, int64_t until_ns, const struct tare_str *state,
-		const struct tare_extent_list *extents, unsigned share, struct tare_rolled_up *out,
-		struct tare_err *err)
+		const struct fresh *fresh, int64_t until_ns, const struct tare_ledger_saved *saved,
+		unsigned share, struct tare_rolled_up *out, struct tare_err *err)
 {
 	bool is_outdated = holds < m->state_nr;
 	int64_t from_ns = holds ? m->states[holds - 1].until_ns : INT64_MIN;
@@ -92,10 +91,11 @@ static int save(const char *folder, struct tare_manifest *m, size_t holds,
 	struct tare_str told = { 0 };
 	int rc;
 
-	tare_manifest_tell_extents(&told, from_ns, extents);
+	tare_manifest_tell_extents(&told, from_ns, &saved->extents);
 	rc = tare_state_write(path, number, until_ns,
-			      &(struct tare_state_bytes){ state->data, state->len, told.data,
-							  told.len },
+			      &(struct tare_state_bytes){ saved->state.data, saved->state.len,
+							  told.data, told.len, saved->ended.data,
+							  saved->ended.len },
 			      &out->state_bytes, err);
 	remove_states(folder, m, holds, rc ? 0 : number);
 	tare_manifest_cut_states(m, from_ns);
@@ -103,7 +103,7 @@ static int save(const char *folder, struct tare_manifest *m, size_t holds,
 		unlink(path);
 		rc = is_outdated ? tare_manifest_write(m, folder, err) : 0;
 	} else if (!rc) {
-		tare_manifest_add_saved(m, number, until_ns, extents);
+		tare_manifest_add_saved(m, number, until_ns, &saved->extents);
 		rc = tare_manifest_write(m, folder, err);
 		out->has_state = !rc;
 		out->until_ns = until_ns;
@@ -138,20 +138,18 @@ static int try(const char *folder, struct tare_manifest *m, const struct fresh *
 	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
 	struct tare_recording *recording;
-	struct tare_str state = { 0 };
-	struct tare_extent_list extents = { 0 };
+	struct tare_ledger_saved saved = { 0 };
 	int rc = tare_recording_open_scope(&recording, folder, &reach, err);
 
 	if (rc)
 		return rc;
 	until = moment_of(recording, o, !share);
 	if (until > newest) {
-		size_t holds = tare_ledger_save_recording(recording, until, &state, &extents);
+		size_t holds = tare_ledger_save_recording(recording, until, &saved);
 
-		rc = save(folder, m, holds, fresh, until, &state, &extents, share, out, err);
+		rc = save(folder, m, holds, fresh, until, &saved, share, out, err);
 	}
-	tare_str_free(&state);
-	tare_extent_list_free(&extents);
+	tare_ledger_saved_free(&saved);
 	tare_recording_close(recording);
 	return rc;
 }

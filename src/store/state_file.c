@@ -45,6 +45,7 @@ int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
 	snprintf(head.tool, sizeof(head.tool), "%s", TARE_VERSION);
 	tare_pack_zipped(&body, bytes->state, bytes->size);
 	tare_pack_zipped(&body, bytes->told, bytes->told_size);
+	tare_pack_zipped(&body, bytes->ended, bytes->ended_size);
 	head.sum = tare_checksum(body.data, body.len);
 	head.head_sum = tare_checksum(&head, offsetof(struct tare_state_header, head_sum));
 	tare_str_addf(&fresh, "%s.new", path);
@@ -107,21 +108,36 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 	return rc;
 }
 
-int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
-			 struct tare_pack *told)
+/* What lies behind so many others. */
+static int read_behind(const char *path, uint32_t number, int before, int64_t *until_ns,
+		       struct tare_pack *out)
 {
 	struct tare_state_header head;
 	struct tare_str file = { 0 };
 	struct tare_unpack in;
 	int rc = read_file(&file, &head, &in, path, number, NULL);
 
-	told->len = 0;
+	out->len = 0;
 	if (!rc) {
 		*until_ns = head.until_ns;
-		tare_unpack_skip_zipped(&in);
-		if (in.at < in.end && !tare_unpack_zipped(&in, told, TOLD_MAX))
+		for (int i = 0; i < before && in.at < in.end; i++)
+			tare_unpack_skip_zipped(&in);
+		if (in.at < in.end && !tare_unpack_zipped(&in, out, TOLD_MAX))
 			rc = TARE_E_FORMAT;
 	}
 	tare_str_free(&file);
 	return rc;
+}
+
+int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
+			 struct tare_pack *told)
+{
+	return read_behind(path, number, 1, until_ns, told);
+}
+
+int tare_state_read_ended(const char *path, uint32_t number, struct tare_pack *ended)
+{
+	int64_t until_ns;
+
+	return read_behind(path, number, 2, &until_ns, ended);
 }

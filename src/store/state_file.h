@@ -13,8 +13,8 @@
 #define TARE_STATE_VERSION 0
 
 /*
- * Behind the state lies what tare_manifest_tell_extents() says, for a folder without segments.json; nothing, where an earlier version wrote
- * the file.
+ * Behind the state lies what tare_manifest_tell_extents() says, for a folder without segments.json; then what became of blocks that
+ * the state before had. Nothing, where an earlier version wrote the file.
  */
 struct tare_state_header {
 	char magic[8];
@@ -35,6 +35,8 @@ struct tare_state_bytes {
 	size_t size;
 	const char *told;
 	size_t told_size;
+	const void *ended;
+	size_t ended_size;
 };
 
 /* The file is on the disk afterwards, whole. `bytes_written` may be NULL. */
@@ -48,5 +50,7 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 /* Of which moment it is, and what was told beside it, which may be empty. */
 int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
 			 struct tare_pack *told);
+/* What became of blocks since the state before; empty: that is not known. */
+int tare_state_read_ended(const char *path, uint32_t number, struct tare_pack *ended);
 
 #endif

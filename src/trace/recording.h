@@ -95,6 +95,8 @@ int64_t tare_recording_dropped_ns(const struct tare_recording *r);
 /* Its bytes are added to `out`. False: it is damaged or gone. */
 struct tare_str;
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out);
+/* What became of blocks since the state before it; empty: that is not known. */
+void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct tare_str *out);
 /*
  * From the next rewind on segments that have only what such a state knows are passed over, without reading them. NULL: all
  * are read again.

@@ -84,6 +84,20 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
 	return !rc;
 }
 
+void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct tare_str *out)
+{
+	const struct tare_store *store = store_of(r);
+	uint32_t number = state_at(store, i)->number;
+	char *path = tare_manifest_state_path(store->folder, number);
+	struct tare_pack bytes = { 0 };
+
+	tare_str_cut(out, 0);
+	if (!tare_state_read_ended(path, number, &bytes))
+		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
+	tare_pack_free(&bytes);
+	free(path);
+}
+
 void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known)
 {
 	for (size_t i = 0; i < r->stream_nr; i++) {

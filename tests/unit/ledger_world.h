@@ -167,6 +167,8 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
  * them and the rest; ledger_world_state.c. world_ledger() does that too.
  */
 void world_check_states(struct world *w, int cuts);
+/* How often what became of the blocks of a moment was not to be had without reading past the state behind it. */
+int world_reached_further(void);
 
 size_t world_event_nr(struct world *w);
 const struct tare_event *world_event(struct world *w, size_t i); /* in order of time */

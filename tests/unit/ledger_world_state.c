@@ -15,10 +15,14 @@ enum { AT_NR = sizeof(instants_at) / sizeof(instants_at[0]), MOMENTS = 3 };
 
 /* ---- the events behind a moment ---- */
 
+struct saved;
+
 struct rest {
 	struct world *w;
 	size_t at;
 	int64_t after, until;
+	const struct saved *const
+		*behind; /* states that were made from the one before, up to NULL; or NULL */
 };
 
 static bool next_of_rest(void *arg, struct tare_event *e)
@@ -172,30 +176,39 @@ static void check_identical(const struct tare_ledger *a, const struct tare_ledge
 /* ---- the check ---- */
 
 struct saved {
-	struct tare_str bytes;
+	struct tare_str bytes, ended;
 	struct tare_ledger_state state;
 };
 
 static void save(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
 		 int64_t until, struct saved *out)
 {
-	struct rest rest = { w, 0, from ? from->state.until_ns : INT64_MIN, INT64_MAX };
+	struct rest rest = { w, 0, from ? from->state.until_ns : INT64_MIN, INT64_MAX, NULL };
 	struct tare_ledger_source source = { .next = next_of_rest,
 					     .rewind = rewind_rest,
 					     .arg = &rest };
+	struct tare_ledger_saved saved = { 0 };
 
 	*out = (struct saved){ 0 };
-	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until,
-				   &out->bytes, NULL),
+	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until, &saved),
 		  0);
+	out->bytes = saved.state;
+	out->ended = saved.ended;
+	tare_extent_list_free(&saved.extents);
 	out->state = (struct tare_ledger_state){ out->bytes.data, out->bytes.len, until };
+}
+
+static void free_saved(struct saved *s)
+{
+	tare_str_free(&s->bytes);
+	tare_str_free(&s->ended);
 }
 
 static void build_from(struct world *w, const struct tare_ledger_names *names,
 		       const struct saved *from, const char *const *at, int at_nr,
 		       struct tare_ledger *out)
 {
-	struct rest rest = { w, 0, from->state.until_ns, INT64_MAX };
+	struct rest rest = { w, 0, from->state.until_ns, INT64_MAX, NULL };
 	struct tare_ledger_source source = { .next = next_of_rest,
 					     .rewind = rewind_rest,
 					     .arg = &rest };
@@ -222,6 +235,13 @@ static void check_from(struct world *w, const struct tare_ledger_names *names,
 
 /* ---- a moment before a state, by two folds ---- */
 
+static int reached_further; /* though there was a state behind the moment */
+
+int world_reached_further(void)
+{
+	return reached_further;
+}
+
 static bool reach_further(void *arg)
 {
 	struct rest *rest = arg;
@@ -246,17 +266,31 @@ static int64_t end_of_begun(struct world *w, int64_t t)
 	return end;
 }
 
-/* `from` NULL: the fold of the moment begins with the recording. */
+static bool ended(void *arg, size_t i, struct tare_str *out)
+{
+	const struct rest *rest = arg;
+
+	if (!rest->behind || !rest->behind[i])
+		return false;
+	tare_str_cut(out, 0);
+	tare_str_add_n(out, rest->behind[i]->ended.data, rest->behind[i]->ended.len);
+	return true;
+}
+
+/* `from` NULL: the fold of the moment begins with the recording. `behind`: states from there to the newest, and NULL; or NULL. */
 static void check_moment(struct world *w, const struct tare_ledger_names *names,
-			 const struct saved *from, const struct saved *newest, int64_t t)
+			 const struct saved *from, const struct saved *const *behind,
+			 const struct saved *newest, int64_t t)
 {
 	struct rest rests[] = { { w, 0, from ? from->state.until_ns : INT64_MIN,
-				  end_of_begun(w, newest->state.until_ns) },
-				{ w, 0, newest->state.until_ns, INT64_MAX } };
+				  end_of_begun(w, (behind ? behind[0] : newest)->state.until_ns),
+				  behind },
+				{ w, 0, newest->state.until_ns, INT64_MAX, NULL } };
 	struct tare_ledger_source then = { next_of_rest, rewind_rest, &rests[0], NULL, NULL };
 	struct tare_ledger_source last = { next_of_rest, rewind_rest, &rests[1], NULL, NULL };
-	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further },
-					    { &last, &newest->state, NULL } };
+	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further,
+					      ended },
+					    { &last, &newest->state, NULL, NULL } };
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .t_ns = t, .text = "then" };
 	struct tare_ledger whole, twice;
 
@@ -264,6 +298,8 @@ static void check_moment(struct world *w, const struct tare_ledger_names *names,
 	       from ? (long long)from->state.until_ns : -1, (long long)newest->state.until_ns);
 	world_build_at(w, &at, &whole);
 	CHECK_INT(tare_ledger_resume_twice(&spans[0], &spans[1], NULL, names, &at, 1, &twice), 0);
+	if (behind && rests[0].until == INT64_MAX)
+		reached_further++;
 	check_identical(&whole, &twice);
 	tare_ledger_free(&whole);
 	tare_ledger_free(&twice);
@@ -275,7 +311,25 @@ static void check_moments(struct world *w, const struct tare_ledger_names *names
 	int64_t begin = from ? from->state.until_ns : 0, end = newest->state.until_ns;
 
 	for (int i = 0; i < MOMENTS && begin < end; i++)
-		check_moment(w, names, from, newest, begin + (end - 1 - begin) * i / MOMENTS);
+		check_moment(w, names, from, NULL, newest, begin + (end - 1 - begin) * i / MOMENTS);
+}
+
+/* Of moments between the first two of three states, of which each was made from the one before. */
+static void check_chain(struct world *w, const struct tare_ledger_names *names,
+			const struct saved *first, const struct saved *second)
+{
+	int64_t begin = first->state.until_ns, end = second->state.until_ns,
+		last = world_event(w, world_event_nr(w) - 1)->at_ns;
+	struct saved third;
+	const struct saved *behind[] = { second, &third, NULL };
+
+	if (end + 1 >= last)
+		return;
+	save(w, names, second, end + (last - end) / 2, &third);
+	for (int i = 0; i < MOMENTS; i++)
+		check_moment(w, names, first, behind, &third,
+			     begin + (end - 1 - begin) * i / MOMENTS);
+	free_saved(&third);
 }
 
 static struct tare_ledger_names names_of(struct world *w)
@@ -294,7 +348,7 @@ struct tare_ledger world_ledger_from_state(struct world *w, int64_t until, const
 	world_link_up(w);
 	save(w, &names, NULL, until, &from);
 	build_from(w, &names, &from, &at, 1, &l);
-	tare_str_free(&from.bytes);
+	free_saved(&from);
 	return l;
 }
 
@@ -320,12 +374,13 @@ void world_check_states(struct world *w, int cuts)
 		if (last.bytes.len && last.state.until_ns < until) { /* a state from a state */
 			save(w, &names, &last, until, &chained);
 			check_from(w, &names, &chained, whole);
-			tare_str_free(&chained.bytes);
+			check_chain(w, &names, &last, &chained);
+			free_saved(&chained);
 		}
-		tare_str_free(&last.bytes);
+		free_saved(&last);
 		last = now;
 	}
-	tare_str_free(&last.bytes);
+	free_saved(&last);
 	for (int i = 0; i < AT_NR; i++)
 		tare_ledger_free(&whole[i]);
 }

@@ -34,6 +34,7 @@ TEST(categories_of_a_step_of_training)
 	CHECK_STR(rule_at(w, backward_at, PASSING), "backward");
 	CHECK_STR(rule_at(w, step_at, STATE), "state");
 	CHECK_STR(rule_at(w, step_at, SCRATCH), "scratch");
+	CHECK_INT(world_reached_further(), 0);
 	world_free(w);
 }
 

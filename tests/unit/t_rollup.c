@@ -522,8 +522,9 @@ TEST(states_that_do_not_tell_are_not_gone_by)
 				  &bytes, NULL),
 		  0);
 	CHECK_INT(tare_state_write(path, manifest.states[0].number, manifest.states[0].until_ns,
-				   &(struct tare_state_bytes){ bytes.data, bytes.len, "", 0 }, NULL,
-				   NULL),
+				   &(struct tare_state_bytes){ bytes.data, bytes.len, "", 0, "",
+							       0 },
+				   NULL, NULL),
 		  0);
 	tare_manifest_free(&manifest);
 	CHECK_INT(truncate(make_path(make_dir(), "segments.json"), 20), 0);

@@ -30,5 +30,6 @@ enum {
 };
 
 extern const struct tare_shape tare_shape_tare_high_water; /* of the books and of phases */
+extern const struct tare_shape tare_shape_tare_live_block; /* of the books and of tensors */
 
 #endif

@@ -7,6 +7,7 @@
 #include "ledger/state/state.h"
 
 struct tare_fold;
+struct tare_tensors_part;
 
 extern const struct tare_shape tare_shape_tare_fold;
 
@@ -15,5 +16,10 @@ void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *n
 			  struct tare_str *out);
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
 			  const struct tare_ledger_state *from);
+
+/* ended.c: the blocks that went, as bytes; and what a fold that shows a moment finds there of those that it watches. */
+void tare_ended_save(const struct tare_tensors_part *tensors, struct tare_str *out);
+void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_part *later,
+		      const struct tare_str *bytes);
 
 #endif

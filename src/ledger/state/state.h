@@ -38,13 +38,21 @@ struct tare_ledger_names {
 	const struct tare_stack *(*stack)(void *arg, const struct tare_process *p, uint32_t id);
 };
 
-/*
- * Returns 0, or TARE_E_FORMAT if `from` makes no sense. `extents`: what was in use since `from` is added to it, and when
- * memory ran out and long phases ended meanwhile; may be NULL.
- */
+/* A state, and what stands beside it of the time since the one it was made from. */
+struct tare_ledger_saved {
+	struct tare_str state;
+	/* What was in use, when memory ran out and long phases ended. */
+	struct tare_extent_list extents;
+	struct tare_str ended; /* what became of blocks that the other state had */
+};
+
+/* Returns 0, or TARE_E_FORMAT if `from` makes no sense. The lists of `out` are empty before; the state is added to what is there. */
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
 		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_str *out, struct tare_extent_list *extents);
+		     int64_t until_ns, struct tare_ledger_saved *out);
+/* All but the state, which is cut to `state_bytes`. */
+void tare_ledger_saved_cut(struct tare_ledger_saved *saved, size_t state_bytes);
+void tare_ledger_saved_free(struct tare_ledger_saved *saved);
 
 /* tare_ledger_build() of what came after `from`; instants lie behind it. */
 int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
@@ -60,6 +68,8 @@ struct tare_ledger_span {
 	const struct tare_ledger_source *source;
 	const struct tare_ledger_state *from; /* NULL: from the begin */
 	bool (*reach_further)(void *arg);     /* of source->arg; NULL: it cannot */
+	/* Of the state that is `i` behind `from`: tare_ledger_saved.ended, empty if that cannot be read. False: there is none. */
+	bool (*ended)(void *arg, size_t i, struct tare_str *out);
 };
 
 /*

@@ -183,7 +183,7 @@ static const struct tare_shape_field fields_tare_live_block[] = {
 	TARE_INT(flags), TARE_INT(is_watched), TARE_INT(is_beside), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
 	TARE_INT(booked),
 	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_live_block);
+TARE_FIELD_TABLE(tare_live_block);
 #undef SELF
 
 #define SELF struct tare_kept_block

@@ -6,6 +6,10 @@
  */
 #include "ledger/tensors/tensors.h"
 
+#include "base/array.h"
+
+#include <stdlib.h>
+
 static bool has_place(const struct tare_fold *f, int process, int device)
 {
 	const struct tare_process_fold *p = process < f->process_nr ? f->processes[process] : NULL;
@@ -89,4 +93,25 @@ enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct t
 	as_later.use.worker = (uint32_t)*place + 1;
 	as_later.site = b->site ? site_later(f, b->site) : 0;
 	return tare_fold_rule_of(f->later, &as_later, work);
+}
+
+/* ---- beside each state: blocks that the state before had, and that went since ---- */
+
+void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial)
+{
+	tensors->ended.known = serial;
+}
+
+void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_live_block *b)
+{
+	if (b->use.serial > ended->known)
+		return;
+	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1, sizeof(*b));
+	ended->items[ended->count++] = *b;
+}
+
+void tare_ended_free(struct tare_ended_blocks *ended)
+{
+	free(ended->items);
+	*ended = (struct tare_ended_blocks){ 0 };
 }

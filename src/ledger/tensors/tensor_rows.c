@@ -328,6 +328,7 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 		site->replaced++;
 	else if (b->site && b->use.is_gone)
 		site->other_ends++;
+	tare_ended_note(&tensors->ended, b);
 	if (!b->is_watched)
 		return;
 	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));

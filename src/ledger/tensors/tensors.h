@@ -44,6 +44,14 @@ struct tare_watches {
 		open; /* serials of those that a later fold does not know, while they are live */
 };
 
+/* Blocks that an earlier state has, and that went since. */
+struct tare_ended_blocks {
+	uint64_t
+		known; /* tare_fold.block_serial in that state; 0: there is none, and nothing is noted */
+	struct tare_live_block *items;
+	size_t count, cap;
+};
+
 /* What is in the blocks of one pool (tare_fold_pool_key()), by category. */
 struct tare_pool_sums {
 	uint64_t pool;
@@ -61,6 +69,7 @@ struct tare_tensors_part {
 	uint32_t *calls;
 	size_t call_nr, call_cap;
 	struct tare_watches watched;
+	struct tare_ended_blocks ended;
 	struct tare_pool_self_report_fold *self_reports; /* by time */
 	size_t self_report_nr, self_report_cap;
 	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
@@ -240,6 +249,10 @@ static inline bool tare_tensors_are_known(const struct tare_tensors_part *tensor
 {
 	return tensors->watched.open.count == 0;
 }
+/* Of a fold that goes on from a state with so many blocks and is saved again (state/ended.c): which of these go. */
+void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial);
+void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_live_block *b);
+void tare_ended_free(struct tare_ended_blocks *ended);
 /* The later fold's block of a watched one; NULL: it had gone before. */
 const struct tare_live_block *tare_tensors_later(const struct tare_tensors_part *tensors,
 						 const struct tare_fold *f,

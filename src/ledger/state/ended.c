@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks that lived over several states, and ended between two of them. Beside each state stands what became of the blocks that the
+ * state before it had: so the fold of a moment long ago finds the end of every block without reading the events in between.
+ */
+#include "ledger/state/private.h"
+
+#include "base/array.h"
+#include "ledger/core/fields.h"
+#include "ledger/settle/settle.h"
+
+/* clang-format off */
+#define SELF struct tare_ended_blocks
+static const struct tare_shape_field fields_tare_ended_blocks[] = {
+	TARE_LEFT(known), TARE_LIST(items, tare_shape_tare_live_block, count, cap),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_ended_blocks);
+#undef SELF
+/* clang-format on */
+
+/* No pointer is among what is told of a block. */
+static const struct tare_shape_world nothing = { .arg = NULL };
+
+void tare_ended_save(const struct tare_tensors_part *tensors, struct tare_str *out)
+{
+	tare_shape_save(&tare_shape_tare_ended_blocks, &tensors->ended, &nothing, out);
+}
+
+/* The later fold, which goes on from the newest of these states, tells of it as if it had seen the block go. */
+static void learn(struct tare_watches *own, struct tare_watches *later,
+		  const struct tare_live_block *b)
+{
+	if (!tare_map_remove(&own->open, b->use.serial, NULL))
+		return;
+	later->gone =
+		tare_array_reserve(later->gone, &later->gone_cap, later->gone_nr + 1, sizeof(*b));
+	later->gone[later->gone_nr++] = *b;
+	*tare_map_put(&later->gone_at, b->use.serial, NULL) = later->gone_nr;
+}
+
+void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_part *later,
+		      const struct tare_str *bytes)
+{
+	struct tare_ended_blocks ended = { 0 };
+
+	if (tare_shape_load(&tare_shape_tare_ended_blocks, &ended, &nothing, bytes->data,
+			    bytes->len))
+		for (size_t i = 0; i < ended.count; i++)
+			learn(&tensors->watched, &later->watched, &ended.items[i]);
+	tare_ended_free(&ended);
+}
