@@ -21,7 +21,8 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 					  .drops_events = options->is_hurried,
 					  .is_forced = options->is_forced,
 					  .is_pressed = is_pressed,
-					  .is_locked = true };
+					  .is_locked = true,
+					  .segment_records = options->segment_records };
 	struct tare_settled *settled;
 	int lock, rc;
 

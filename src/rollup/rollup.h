@@ -21,6 +21,7 @@ struct tare_rollup_options {
 	 * bytes of segments, which are read as fast as a state would be made.
 	 */
 	unsigned state_share;
+	uint64_t segment_records; /* of a segment; 0: as many as is usual */
 };
 
 struct tare_rolled_up {

@@ -48,22 +48,29 @@ static struct fresh find_fresh(const struct tare_manifest *m, const char *folder
 	return fresh;
 }
 
+static bool is_power_of_two(size_t n)
+{
+	return n && (n & (n - 1)) == 0;
+}
+
 /*
  * How large a state is, is known when it is made. One that comes out too large is tried again when there are twice as many
- * segments, so the work stays in proportion to what is recorded.
+ * segments, so the work stays in proportion to what is recorded. `made`: of the fresh ones, those that came just now.
  */
 static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
-			    const struct fresh *fresh, unsigned share, uint64_t least)
+			    const struct fresh *fresh, size_t made, unsigned share)
 {
 	uint64_t last =
 		m->state_nr ? size_of(tare_manifest_state_path(folder,
 							       m->states[m->state_nr - 1].number))
 			    : 0;
+	size_t count = fresh->count;
 
 	if (!share)
 		return fresh->count > 0;
-	return fresh->bytes >= least && fresh->count && (fresh->count & (fresh->count - 1)) == 0 &&
-	       last * share <= fresh->bytes;
+	for (; made > 1 && !is_power_of_two(count); made--)
+		count--;
+	return is_power_of_two(count) && last * share <= fresh->bytes;
 }
 
 /* Nobody is told of them any more, also where segments.json is lost; `fresh` has taken the place of its namesake. */
@@ -166,7 +173,8 @@ int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
 	if (rc)
 		return rc == TARE_E_NOT_FOUND ? 0 : rc;
 	fresh = find_fresh(&m, folder);
-	if (!m.fault && is_worth_trying(&m, folder, &fresh, share, least))
+	if (!m.fault && (!share || fresh.bytes >= least) &&
+	    is_worth_trying(&m, folder, &fresh, out->compacted.segments, share))
 		rc = try(folder, &m, &fresh, o, share, out, err);
 	tare_manifest_free(&m);
 	return rc;

@@ -62,9 +62,11 @@ static uint64_t state_nr(void)
 	return states;
 }
 
+static uint64_t segment_records; /* 0: as many as is usual */
+
 static void roll_up(size_t bytes)
 {
-	struct tare_rollup_options o = { .state_share = 1 };
+	struct tare_rollup_options o = { .state_share = 1, .segment_records = segment_records };
 	struct tare_rolled_up done;
 	struct tare_err err = { 0 };
 
@@ -136,6 +138,13 @@ static void check_states(bool has_late)
 
 TEST(a_report_from_a_state_says_what_one_from_the_begin_says)
 {
+	check_states(false);
+}
+
+TEST(a_state_is_made_also_where_several_segments_come_at_once)
+{
+	segment_records =
+		CALLS / 30 / 2 - 5; /* three at once: of these no number is a power of two */
 	check_states(false);
 }
 
