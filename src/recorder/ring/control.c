@@ -7,10 +7,12 @@
 #include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
 #include "trace/allowance.h"
+#include "trace/clock.h"
 
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 /* … or has no processor meanwhile. It alone makes room under the cap: so long the cap is kept without it. */
 #define STARVED_LIMIT_NS UINT64_C(10000000000)
+#define SOME_TICKS       (UINT64_C(1) << 24) /* some milliseconds; of a slow clock not even a second */
 
 static struct tare_control nobody;
 struct tare_control *tare_control TARE_HOT_DATA;
@@ -76,16 +78,30 @@ bool tare_control_has_drainer(void)
 	return control != &nobody && has_beaten_within(control, HEARTBEAT_LIMIT_NS);
 }
 
+/* Asked for every record that is given up, so the clock, which is a system call, is read now and then only. */
+static bool is_gone(const struct tare_control *control)
+{
+	static uint64_t asked;
+	uint64_t now = tare_clock_ticks();
+
+	if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) < SOME_TICKS)
+		return false;
+	if (!has_beaten_within(control, STARVED_LIMIT_NS))
+		return true;
+	__atomic_store_n(&asked, now, __ATOMIC_RELAXED);
+	return false;
+}
+
 bool tare_control_allows(uint64_t size)
 {
 	const struct tare_control *control = tare_control_page();
 
-	return tare_allowance_has(control, size) || !has_beaten_within(control, STARVED_LIMIT_NS);
+	return tare_allowance_has(control, size) || is_gone(control);
 }
 
 bool tare_control_take(uint64_t size)
 {
 	struct tare_control *control = tare_control_page();
 
-	return tare_allowance_take(control, size) || !has_beaten_within(control, STARVED_LIMIT_NS);
+	return tare_allowance_take(control, size) || is_gone(control);
 }
