@@ -15,6 +15,7 @@ from harness import MIB, WRAPPER, Skip, case, check, check_equal, check_says, fi
 STORMS = 400
 CAP = MIB
 WAIT_S = 10
+GONE_S = 10.5 # tare is believed to be gone
 BURST = 110 << 10 # more than what is recorded at once below
 
 
@@ -141,6 +142,23 @@ def a_program_that_records_faster_than_it_can_be_made_small_passes_no_cap(box):
     report = box.report("rec.tare", "end")
     check_says(" ".join(report["degraded"]), "given up", "has a cap")
     check_equal(report["devices"][0]["unexplained_bytes"], 0, report)
+
+
+@case
+def where_tare_was_killed_records_count_for_more_than_the_cap(box):
+    """Nobody makes room any more."""
+    needs_exec()
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"), options=["--cap", str(CAP)])), sim=True,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    running.kill()
+    time.sleep(GONE_S)
+    running.stdin.write(b"alloc 5000000\nevents 20000\nquit\n")
+    running.stdin.close()
+    check_equal(running.stdout.read().count(b"t\n"), 20000)
+    check(sizes(box.path("rec.tare")) > 4 * CAP, sizes(box.path("rec.tare")))
+    check("given up" not in " ".join(box.report("rec.tare", "end")["degraded"]), box.report("rec.tare", "end"))
+    check_equal(len([event for event in box.events() if event["api"].startswith("cuEvent")]), 40000)
 
 
 def make_states(box, rec, cap_of):
