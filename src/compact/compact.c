@@ -286,7 +286,7 @@ static int check_is_closed(const struct compaction *c, bool is_forced)
 
 static void compact(struct compaction *c, const struct tare_compact_options *o)
 {
-	struct tare_log_reach reach = { TARE_LOG_REST, o->below, o->arg };
+	struct tare_log_reach reach = { .scope = TARE_LOG_REST, .below = o->below, .arg = o->arg };
 
 	if (o->below)
 		reach.scope = TARE_LOG_SETTLED;

@@ -262,7 +262,7 @@ static int choose(struct drop *d, uint64_t excess, struct tare_rolled_up *out, s
 static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *out,
 		       struct tare_err *err)
 {
-	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
+	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	int rc = tare_recording_open_scope(&d->recording, d->folder, &reach, err);
 
 	if (!rc)

@@ -142,7 +142,7 @@ static int try(const char *folder, struct tare_manifest *m, const struct fresh *
 	       const struct tare_rollup_options *o, unsigned share, struct tare_rolled_up *out,
 	       struct tare_err *err)
 {
-	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
+	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
 	struct tare_recording *recording;
 	struct tare_ledger_saved saved = { 0 };

@@ -84,10 +84,11 @@ static void write_stacks(struct tare_witness *witness, struct files *files,
 void tare_symbols_write(struct tare_witness *witness, const char *folder,
 			const struct tare_told_paths *told)
 {
+	const struct tare_log_reach reach = { .scope = TARE_LOG_WHOLE, .is_unchecked = true };
 	struct tare_recording *recording;
 	struct files files = { .told = told };
 
-	if (tare_recording_open(&recording, folder, NULL) != 0)
+	if (tare_recording_open_scope(&recording, folder, &reach, NULL) != 0)
 		return; /* nothing was recorded */
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
 		write_stacks(witness, &files, tare_recording_process(recording, i));

@@ -373,15 +373,23 @@ static void add_hole(const struct tare_store *s, const struct tare_stored_log *l
 	add_time(damage, before, behind ? behind : log->part.last_stamp);
 }
 
-struct tare_store_damage tare_store_check(const struct tare_store *s,
-					  const struct tare_stored_log *log)
+struct tare_store_damage tare_store_missing(const struct tare_store *s,
+					    const struct tare_stored_log *log)
 {
 	struct tare_store_damage damage = { 0 };
 
-	count_damaged(s, log->tables, log->table_nr, &damage);
-	count_damaged(s, log->events, log->event_nr, &damage);
 	for (size_t i = 0; i < s->hole_nr; i++)
 		add_hole(s, log, &s->holes[i], &damage);
+	return damage;
+}
+
+struct tare_store_damage tare_store_check(const struct tare_store *s,
+					  const struct tare_stored_log *log)
+{
+	struct tare_store_damage damage = tare_store_missing(s, log);
+
+	count_damaged(s, log->tables, log->table_nr, &damage);
+	count_damaged(s, log->events, log->event_nr, &damage);
 	return damage;
 }
 

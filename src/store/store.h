@@ -71,6 +71,9 @@ struct tare_store_damage {
 };
 struct tare_store_damage tare_store_check(const struct tare_store *s,
 					  const struct tare_stored_log *log);
+/* The same without reading a block: only what is known of segments that are not there. */
+struct tare_store_damage tare_store_missing(const struct tare_store *s,
+					    const struct tare_stored_log *log);
 
 /* How much older than one before it, in ticks, an event may be; what is older than `max` is damage. */
 struct tare_store_order {

@@ -325,12 +325,12 @@ static int open_rest(struct tare_log *log, const struct tare_stored_log *stored,
 }
 
 static int open_segments(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, enum tare_log_scope scope,
+			 const struct tare_stored_log *stored, const struct tare_log_reach *reach,
 			 struct tare_err *err)
 {
-	int rc = tare_log_stored_open(log, store, stored, err);
+	int rc = tare_log_stored_open(log, store, stored, reach->is_unchecked, err);
 
-	if (!rc && scope == TARE_LOG_WHOLE && stored->part.is_begun)
+	if (!rc && reach->scope == TARE_LOG_WHOLE && stored->part.is_begun)
 		rc = open_rest(log, stored, err);
 	if (!rc)
 		tare_log_rewind(log, 0);
@@ -359,7 +359,7 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 				  stored ? "segments have all of it" : "no segment has it");
 	if (!rc)
 		rc = stored && !is_behind(scope)
-			     ? open_segments(log, store, stored, scope, err)
+			     ? open_segments(log, store, stored, reach, err)
 			     : open_files(log, stored, reach, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {

@@ -97,6 +97,8 @@ struct tare_log_reach {
 	/* Of SETTLED: the position below which nobody writes `path` any more. */
 	uint64_t (*below)(void *arg, const char *path, bool has_ring);
 	void *arg;
+	/* Blocks of segments are not read to see whether they are damaged: nobody is told, and it takes no longer the more there are. */
+	bool is_unchecked;
 };
 /*
  * The same of `store`, which must live longer and may be NULL: then it is not looked for either. NOT_FOUND: there is nothing

@@ -119,7 +119,8 @@ void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint
 
 /* trace/log_stored.c */
 int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, struct tare_err *err);
+			 const struct tare_stored_log *stored, bool is_unchecked,
+			 struct tare_err *err);
 void tare_log_stored_rewind(struct tare_log *log);
 void tare_log_stored_add_rest(struct tare_log *log); /* log->rest is open */
 enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec);

@@ -21,10 +21,12 @@ bool tare_log_is_table(uint16_t kind)
 }
 
 int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, struct tare_err *err)
+			 const struct tare_stored_log *stored, bool is_unchecked,
+			 struct tare_err *err)
 {
 	const struct tare_log_part *part = &stored->part;
-	struct tare_store_damage damage = tare_store_check(store, stored);
+	struct tare_store_damage damage =
+		is_unchecked ? tare_store_missing(store, stored) : tare_store_check(store, stored);
 	struct tare_store_order order = tare_store_order(store, stored, TARE_REORDER_LAG_MAX);
 	int rc;
 

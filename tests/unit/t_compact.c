@@ -165,7 +165,9 @@ TEST(what_is_only_in_the_ring_of_a_killed_program_goes_into_segments)
 
 TEST(what_damage_of_a_segment_costs_is_told)
 {
+	const struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	char *segment = tare_manifest_path(make_dir(), 1), *after;
+	struct tare_recording *unchecked;
 	struct tare_segment_file file;
 	size_t k = 0;
 	int fd;
@@ -182,6 +184,10 @@ TEST(what_damage_of_a_segment_costs_is_told)
 	close(fd);
 	after = compact_all_of(make_dir());
 	CHECK_HAS(after, " lost with 1 damaged block of the segments beside it");
+	/* Who does not ask reads no block for that. */
+	CHECK_INT(tare_recording_open_scope(&unchecked, make_dir(), &reach, NULL), 0);
+	CHECK_INT(tare_recording_note_nr(unchecked), 0);
+	tare_recording_close(unchecked);
 	tare_segment_free(&file);
 	free(segment);
 }
