@@ -22,7 +22,10 @@ enum {
 	SHARE = 16,       /* logs are made small when they have that part of the cap, */
 	KEPT_FREE = 8,    /* that part is kept free of logs */
 };
-#define LOGS_MOST  (UINT64_C(16) << 20) /* or so many bytes */
+#define LOGS_MOST (UINT64_C(16) << 20) /* or so many bytes */
+#define LOGS_READABLE                                                                              \
+	(UINT64_C(512)                                                                             \
+	 << 20) /* a program that records slower than logs are made small never has so many */
 #define LOGS_LEAST (UINT64_C(128) << 10)
 #define LOOK_NS    UINT64_C(100000000)
 
@@ -51,14 +54,44 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* What logs take that is in no segment. */
+static uint64_t bytes_of_logs(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (strstr(entry->d_name, ".events") &&
+		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+static uint64_t rest_of(uint64_t most, uint64_t use)
+{
+	return use < most ? most - use : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * Logs never have so much that there is no room for what the child writes before it removes anything: an eighth of the
- * cap is kept for that, so what it has written so far takes nothing away. `written`: before the folder had `use` bytes.
+ * cap is kept for that, so what it has written so far takes nothing away. Nor have they so much that nobody could read them in
+ * a few seconds. `written`: before the folder had `use` bytes.
  */
 static void allow(const struct tare_roll *roll, uint64_t written, uint64_t use)
 {
 	uint64_t most = roll->cap - roll->cap / KEPT_FREE,
-		 limit = written + (use < most ? most - use : 0) + 1;
+		 logs = most > LOGS_READABLE ? bytes_of_logs(roll->folder) : 0,
+		 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)),
+		 limit = written + room + 1;
 
 	if (roll->report < 0 ||
 	    limit > __atomic_load_n(&roll->control->log_limit, __ATOMIC_RELAXED))
@@ -98,23 +131,6 @@ void tare_roll_free(struct tare_roll *roll)
 		close(roll->report);
 	free(roll->folder);
 	free(roll);
-}
-
-/* What logs take that is in no segment. */
-static uint64_t bytes_of_logs(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	uint64_t bytes = 0;
-	struct stat st;
-
-	while (dir && (entry = readdir(dir)))
-		if (strstr(entry->d_name, ".events") &&
-		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			bytes += (uint64_t)st.st_blocks * 512;
-	if (dir)
-		closedir(dir);
-	return bytes;
 }
 
 /* The child has no voice, and a Ctrl-C is not meant for it. */
