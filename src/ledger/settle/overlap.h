@@ -100,6 +100,8 @@ void tare_overlap_count_unknown(struct tare_overlap *o, size_t i);
  */
 void tare_overlap_sort(struct tare_overlap *o);
 void tare_overlap_order(struct tare_overlap *o);
+/* The first of `count` points, which are sorted by time, at t or later. */
+size_t tare_overlap_point_at(const struct tare_point *points, size_t count, int64_t t);
 
 /* Does the call take or give back whole pages of addresses? */
 static inline bool tare_step_is_of_pages(const struct tare_step *s)

@@ -228,8 +228,7 @@ static void move_runs(struct line *l)
 	}
 }
 
-/* The first of `count` points whose time is t or more. */
-static size_t find(const struct tare_point *points, size_t count, int64_t t)
+size_t tare_overlap_point_at(const struct tare_point *points, size_t count, int64_t t)
 {
 	size_t from = 0, to = count;
 
@@ -290,7 +289,7 @@ static bool is_beside(const struct tare_point *a, const struct tare_point *b)
 static bool is_beside_better(const struct tare_point *points, size_t sure_nr, size_t count,
 			     const struct tare_point *p)
 {
-	for (size_t k = find(points, sure_nr, p->earliest - TARE_WIDE_NS);
+	for (size_t k = tare_overlap_point_at(points, sure_nr, p->earliest - TARE_WIDE_NS);
 	     k < sure_nr && points[k].t <= p->latest + TARE_WIDE_NS; k++)
 		if (is_beside(&points[k], p))
 			return true;
@@ -340,7 +339,7 @@ static void order_all(struct tare_overlap *o, size_t sure_nr, size_t n)
 		put_before(&l, k, n);
 	move_runs(&l);
 	for (size_t k = sure_nr; k < n; k++) {
-		size_t at = find(o->points, sure_nr, o->points[k].t);
+		size_t at = tare_overlap_point_at(o->points, sure_nr, o->points[k].t);
 
 		insert(&l, k, at == sure_nr ? n : at);
 	}

@@ -132,20 +132,9 @@ static void list_touches(struct paging *p)
 
 /* ---- what the readings say ---- */
 
-/* The first point at t or later. */
 static size_t point_at(const struct tare_overlap *o, int64_t t)
 {
-	size_t from = 0, to = o->point_nr;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (o->points[middle].t < t)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return tare_overlap_point_at(o->points, o->point_nr, t);
 }
 
 /* By how much the calls under way before each point can have moved the counter: `reach`; -1: nobody knows. */
@@ -330,7 +319,7 @@ static bool put_all(struct paging *p)
 	return has_moved;
 }
 
-/* A call moves with all of its pages, and others may fit better where it was: it is looked again. */
+/* A call moves with all of its pages, and others may fit better where it was: all are looked at again. */
 enum { TURNS = 4 };
 
 void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made)
