@@ -12,7 +12,7 @@
 #define BASE UINT64_C(0x7f0000000000)
 #define UNIT (INT64_C(1) << 18)
 
-enum { THREADS = 6, CALLS = 120, UNITS = 64, UNITS_OF_PAGE = 8, CONTEXT_MIB = 100, INSTANTS = 20 };
+enum { THREADS = 6, CALLS = 120, UNITS = 64, UNITS_OF_PAGE = 8, CONTEXT_MIB = 100, INSTANTS = 10 };
 
 struct call {
 	int thread, at, units;            /* units 0: a return */
@@ -213,7 +213,7 @@ TEST(calls_that_wait_for_one_another_are_explained_at_every_instant)
 	struct program p;
 
 	late_every = 0;
-	for (int round = 0; round < test_rounds(24); round++) {
+	for (int round = 0; round < test_rounds(8); round++) {
 		state = (uint64_t)round;
 		make(&p);
 		CHECK_INT(count_unexplained(&p), 0);
@@ -224,7 +224,7 @@ TEST(calls_that_wait_for_one_another_are_explained_at_every_instant)
 TEST(calls_that_return_late_are_mostly_explained)
 {
 	struct program p;
-	int count = 0, rounds = test_rounds(24);
+	int count = 0, rounds = test_rounds(8);
 
 	late_every = 16;
 	for (int round = 0; round < rounds; round++) {
