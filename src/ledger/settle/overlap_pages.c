@@ -232,73 +232,67 @@ static int64_t best_time(const struct paging *p, int64_t since, int64_t until, i
 	return best;
 }
 
-/* Takes the move if the readings fit better than with the best one so far. */
-static void try_move(const struct paging *p, const struct touch *touches, size_t own, size_t before,
-		     struct move *best)
+/* How many bytes less a touch takes of its page if `s` was made before it, and not behind. */
+static int64_t less_behind(const struct paging *p, const struct touch *t, const struct touch *s)
 {
-	const struct touch *s = &touches[own];
-	uint64_t count = touches[before].count;
-	int64_t more = p->changes[s->step] - change(p, s, s->count) + change(p, s, count);
-	int64_t since = p->made[s->step].since;
-	struct move m = { .before = before };
-
-	if (before && touches[before - 1].process == s->process &&
-	    touches[before - 1].page == s->page && since < touches[before - 1].t)
-		since = touches[before - 1].t;
-	m.worse = best_time(p, since, touches[before].t, more, &m.stamp);
-	count = after(step_of(p, s), count);
-	for (size_t k = before; k < own; k++) {
-		more += change(p, &touches[k], count) - change(p, &touches[k], touches[k].count);
-		m.worse += worse(p, touches[k].t, touches[k + 1].t, more);
-		count = after(step_of(p, &touches[k]), count);
-	}
-	if (m.worse < best->worse)
-		*best = m;
+	return change(p, t, t->count) - change(p, t, after(step_of(p, s), t->count));
 }
 
-/* Counts the change of a touch from its time to `until` in, or out. */
-static void count_touch(struct paging *p, const struct touch *t, int64_t until, int sign)
+/*
+ * Where the call fits best: among those of its page back to the last that was surely made before it. Whatever it goes before,
+ * the counter is moved by the same between two of those that it has passed, so each is looked at once.
+ */
+static struct move find_move(const struct paging *p, const struct touch *touches, size_t own,
+			     size_t first)
 {
-	int64_t bytes = change(p, t, t->count) * sign;
+	const struct touch *s = &touches[own];
+	int64_t since = p->made[s->step].since, more = p->changes[s->step], passed = 0;
+	struct move best = { .before = own, .stamp = s->t };
 
-	p->changes[t->step] += bytes;
-	shift(p, t->t, until, bytes);
+	for (size_t k = own;; k--) {
+		const struct touch *before = k > first ? &touches[k - 1] : NULL;
+		struct move m = { .before = k };
+
+		m.worse = passed + best_time(p, before && before->t > since ? before->t : since,
+					     touches[k].t, more, &m.stamp);
+		if (m.worse < best.worse)
+			best = m;
+		if (!before || before->t <= since || step_of(p, before)->tid == step_of(p, s)->tid)
+			return best;
+		passed += worse(p, before->t, touches[k].t, more);
+		more += less_behind(p, before, s);
+	}
 }
 
 static void do_move(struct paging *p, struct touch *touches, size_t own, const struct move *m)
 {
 	struct touch s = touches[own];
 	uint64_t count = touches[m->before].count;
-	int64_t until = s.t;
+	int64_t more = p->changes[s.step], until = s.t;
 
-	for (size_t k = m->before; k <= own; k++)
-		count_touch(p, &touches[k], until, -1);
-	for (size_t k = own; k > m->before; k--)
+	p->changes[s.step] -= change(p, &s, s.count);
+	for (size_t k = own; k > m->before; k--) {
+		int64_t less = less_behind(p, &touches[k - 1], &s);
+
+		shift(p, touches[k - 1].t, until, more);
+		until = touches[k - 1].t;
+		more += less;
+		p->changes[touches[k - 1].step] -= less;
 		touches[k] = touches[k - 1];
-	/* what it takes of other pages moves with it */
-	shift(p, m->stamp, until, p->changes[s.step]);
-	s.t = p->made[s.step].stamp = m->stamp;
-	touches[m->before] = s;
-	for (size_t k = m->before; k <= own; k++) {
-		touches[k].count = count;
-		count = after(step_of(p, &touches[k]), count);
-		count_touch(p, &touches[k], until, 1);
+		touches[k].count = after(step_of(p, &s), touches[k].count);
 	}
+	shift(p, m->stamp, until, more);
+	s.t = p->made[s.step].stamp = m->stamp;
+	s.count = count;
+	p->changes[s.step] += change(p, &s, count);
+	touches[m->before] = s;
 }
 
 /* Puts a call before others of its page that were made while it ran, if the readings fit better so. */
 static bool put(struct paging *p, struct touch *touches, size_t own, size_t first)
 {
-	int64_t since = p->made[touches[own].step].since;
-	struct move m = { .before = own, .stamp = touches[own].t };
+	struct move m = find_move(p, touches, own, first);
 
-	try_move(p, touches, own, own, &m);
-	for (size_t k = own; k-- > first;) {
-		if (touches[k].t <= since ||
-		    step_of(p, &touches[k])->tid == step_of(p, &touches[own])->tid)
-			break;
-		try_move(p, touches, own, k, &m);
-	}
 	if (!m.worse)
 		return false;
 	do_move(p, touches, own, &m);
