@@ -3,8 +3,8 @@
  * C++'s operators new and delete, as libtare_recorder_host.so exports them. Those of libstdc++ and libc++ are malloc and
  * free by other names, and are not called unless malloc fails: then they call the program's handler, or throw. An allocator
  * that brings malloc along, as jemalloc, tcmalloc and mimalloc do, has operators of its own, which do not call malloc:
- * they are called, and their blocks recorded; one that turns out to call malloc or free is left to these. Those of any other library are called, and are its own business: if they
- * ask malloc, that is recorded.
+ * they are called, and their blocks recorded; one that turns out to call malloc or free is left to these. Those of any other
+ * library are called, and are its own business: if they ask malloc, that is recorded.
  *
  * What is thrown goes through our frames: nothing is to be cleaned up in them, and the library has unwind tables.
  */
@@ -130,7 +130,7 @@ TARE_HOT static void *make(int which, size_t bytes, size_t alignment, uintptr_t 
 	void *block;
 
 	if (tare_next_is_found() && are_malloc) {
-		block = alignment ? ask_malloc(bytes, alignment) : tare_heap_ask(bytes + !bytes);
+		block = ask_malloc(bytes, alignment);
 		if (likely(block))
 			return block;
 	}
