@@ -32,9 +32,20 @@ struct tare_layouts {
 void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
 		       const struct tare_block_record *records, size_t n);
 
+/* Records begin .. end-1 of a block, which are there as columns only. */
+struct tare_tensor_run {
+	size_t begin, end;
+	struct tare_tensor_columns columns; /* from record `begin` on */
+	bool is_of_one_device;              /* that of the first of columns.others */
+};
+
 struct tare_record_block {
-	struct tare_block_record *records; /* in the order in which they were given */
+	struct tare_block_record
+		*records; /* in the order in which they were given; those of runs are not set */
+	const uint64_t *stamps;
 	size_t n, cap;
+	struct tare_tensor_run *runs; /* in the same order; none without TARE_BLOCK_COLUMNS */
+	size_t run_nr, run_cap;
 	struct tare_block_memory *memory;
 };
 void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
@@ -43,6 +54,8 @@ enum {
 	TARE_BLOCK_POSITIONS = 1, /* without it `position` and the seals are 0, which is quicker */
 	TARE_BLOCK_OUTLINE =
 		2, /* of tensors (TARE_KIND_TENSOR) only `device` counts, which is quicker still */
+	/* Tensors come as runs. Not together with one of the others, and only where layouts are those of this version. */
+	TARE_BLOCK_COLUMNS = 4,
 };
 
 /*

@@ -14,10 +14,13 @@ enum {
 struct form {
 	const struct tare_kind_info *info; /* NULL: raw */
 	bool is_raw;
+	bool has_columns; /* instead of records, of which so many are in runs by now */
+	size_t in_runs;
 	size_t first, n;  /* its records, among those sorted by form … */
 	uint8_t *records; /* … which lie one behind the other, so many bytes each; NULL: as … */
 	size_t stride;    /* … tare_block_memory says */
-	struct tare_pack data; /* of all its records; kept for the next block */
+	struct tare_pack data; /* of all its records; kept for the next block, as these are: */
+	struct tare_form_columns columns;
 };
 
 /* Kept from block to block. */
@@ -34,7 +37,7 @@ struct tare_block_memory {
 	size_t record_cap;
 	uint32_t *bytes; /* in the same order */
 	size_t byte_cap;
-	bool is_outline;
+	bool is_outline, has_columns;
 	size_t sum; /* of the memory that the records take */
 };
 
@@ -44,8 +47,10 @@ void tare_block_free(struct tare_record_block *b)
 
 	if (m) {
 		tare_form_scratch_free(&m->fields);
-		for (int i = 0; i < FORMS_MAX; i++)
+		for (int i = 0; i < FORMS_MAX; i++) {
 			tare_pack_free(&m->forms[i].data);
+			tare_form_columns_free(&m->forms[i].columns);
+		}
 		tare_pack_free(&m->text);
 		tare_pack_free(&m->heads);
 		free(m->which);
@@ -57,6 +62,7 @@ void tare_block_free(struct tare_record_block *b)
 		free(m);
 	}
 	free(b->records);
+	free(b->runs);
 	*b = (struct tare_record_block){ 0 };
 }
 
@@ -77,12 +83,20 @@ static void reserve(struct tare_record_block *b, size_t n)
 	m->bytes = tare_array_reserve(m->bytes, &m->byte_cap, n, sizeof(uint32_t));
 }
 
+/* Of each record its form, where there are several. */
+static struct form *form_of(struct tare_block_memory *m, size_t i)
+{
+	return &m->forms[m->form_nr > 1 ? m->which[i] : 0];
+}
+
 /* Records of one form often follow each other: behind the last of those from `begin` on. */
-static size_t end_of_run(const uint64_t *which, size_t begin, size_t n)
+static size_t end_of_run(const struct tare_block_memory *m, size_t begin, size_t n)
 {
 	size_t end = begin + 1;
 
-	while (end < n && which[end] == which[begin])
+	if (m->form_nr == 1)
+		return n;
+	while (end < n && m->which[end] == m->which[begin])
 		end++;
 	return end;
 }
@@ -102,17 +116,20 @@ static bool read_forms(struct tare_record_block *b, struct tare_unpack *in, size
 		f->info =
 			kind <= UINT16_MAX ? m->layouts->of(m->layouts->arg, (uint16_t)kind) : NULL;
 		f->is_raw = kind == 0;
-		f->n = 0;
+		f->n = f->in_runs = 0;
+		f->has_columns = m->has_columns && tare_form_has_columns(f->info);
 		if (!f->info && !f->is_raw)
 			return false;
 	}
-	if (!tare_column_decode(in, &m->fields.column, m->which, n, NULL))
+	if (m->form_nr == 1)
+		tare_column_skip(in);
+	else if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_NUMBERS, m->which, n, NULL))
 		return false;
 	for (size_t i = 0, end; i < n; i = end) {
-		if (m->which[i] >= m->form_nr)
+		if (m->form_nr > 1 && m->which[i] >= m->form_nr)
 			return false;
-		end = end_of_run(m->which, i, n);
-		m->forms[m->which[i]].n += end - i;
+		end = end_of_run(m, i, n);
+		form_of(m, i)->n += end - i;
 	}
 	for (uint64_t i = 0; i < m->form_nr; i++) {
 		m->forms[i].first = first;
@@ -192,7 +209,8 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 		tail = m->text.data;
 	} else {
 		m->words = tare_array_reserve(m->words, &m->word_cap, tails / item + 1, item);
-		if (!tare_column_decode(in, &m->fields.column, m->words, tails / item, NULL))
+		if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_NUMBERS, m->words,
+					tails / item, NULL))
 			return false;
 		tail = (const uint8_t *)m->words;
 	}
@@ -228,7 +246,7 @@ static bool read_raw(struct tare_record_block *b, struct tare_unpack *in, struct
 	uint8_t *at;
 
 	f->records = NULL;
-	if (!tare_column_decode(in, &m->fields.column, m->column, f->n, NULL))
+	if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_NUMBERS, m->column, f->n, NULL))
 		return false;
 	for (size_t i = 0; i < f->n; i++) {
 		if (m->column[i] < sizeof(struct tare_record) || m->column[i] > BYTES_MAX)
@@ -260,35 +278,54 @@ static bool read_form(struct tare_record_block *b, struct tare_unpack *in, struc
 		return false;
 	if (f->is_raw)
 		return read_raw(b, in, f);
+	if (f->has_columns)
+		return tare_form_decode_columns(in, &b->memory->fields, f->info, f->n, &f->columns);
 	if (!read_columns(b, in, f))
 		return false;
 	return f->info->tail == TARE_TAIL_NONE || read_tails(b, in, f);
 }
 
-/* Records begin .. end, which are of one form and lie one behind the other: their heads, but for the seal. */
-static uint64_t put_even_run(struct tare_record_block *b, size_t begin, size_t end, uint64_t stamp)
+/* Records begin .. end-1, which are of one form and are there as columns. */
+static void put_columns(struct tare_record_block *b, size_t begin, size_t end)
+{
+	struct form *f = form_of(b->memory, begin);
+	struct tare_tensor_run *run;
+
+	b->runs = tare_array_reserve(b->runs, &b->run_cap, b->run_nr + 1, sizeof(*b->runs));
+	run = &b->runs[b->run_nr++];
+	*run = (struct tare_tensor_run){
+		.begin = begin,
+		.end = end,
+		.columns = tare_tensor_columns_from(f->columns.public, f->in_runs),
+		.is_of_one_device = f->columns.is_of_one_device,
+	};
+	run->columns.stamps = b->memory->stamps + begin;
+	f->in_runs += end - begin;
+}
+
+/* The same of one form that lie one behind the other: their heads, but for the seal. */
+static void put_even_run(struct tare_record_block *b, size_t begin, size_t end)
 {
 	struct tare_block_memory *m = b->memory;
-	struct form *f = &m->forms[m->which[begin]];
+	struct form *f = form_of(m, begin);
 	struct tare_record head = { .kind = f->info->kind,
 				    .cells = (uint16_t)(f->stride / TARE_CELL) };
 	uint8_t *at = f->records;
 
 	for (size_t i = begin; i < end; i++, at += f->stride) {
-		head.stamp = stamp += tare_unzigzag(m->stamps[i]);
+		head.stamp = m->stamps[i];
 		memcpy(at, &head, sizeof(head));
 		b->records[i] =
 			(struct tare_block_record){ .data = at, .bytes = (uint32_t)f->stride };
 	}
 	f->records = at;
-	return stamp;
 }
 
 /* The same of records that have different sizes. */
-static uint64_t put_run(struct tare_record_block *b, size_t begin, size_t end, uint64_t stamp)
+static void put_run(struct tare_record_block *b, size_t begin, size_t end)
 {
 	struct tare_block_memory *m = b->memory;
-	struct form *f = &m->forms[m->which[begin]];
+	struct form *f = form_of(m, begin);
 	uint16_t kind = f->is_raw ? 0 : f->info->kind;
 	size_t at = f->first;
 
@@ -296,30 +333,36 @@ static uint64_t put_run(struct tare_record_block *b, size_t begin, size_t end, u
 	for (size_t i = begin; i < end; i++, at++) {
 		struct tare_record *head = (struct tare_record *)(void *)m->records[at];
 
-		stamp += tare_unzigzag(m->stamps[i]);
 		head->seal = 0;
 		if (kind) {
 			head->kind = kind;
 			head->cells = (uint16_t)(m->bytes[at] / TARE_CELL);
-			head->stamp = stamp;
+			head->stamp = m->stamps[i];
 		}
+		m->stamps[i] = head->stamp;
 		b->records[i] =
 			(struct tare_block_record){ .data = m->records[at], .bytes = m->bytes[at] };
 	}
-	return stamp;
 }
 
 /* In the order in which they were given. */
 static void put_together(struct tare_record_block *b, size_t n)
 {
-	uint64_t stamp = 0;
+	struct tare_block_memory *m = b->memory;
 
+	b->run_nr = 0;
 	for (size_t i = 0, end; i < n; i = end) {
-		end = end_of_run(b->memory->which, i, n);
-		stamp = b->memory->forms[b->memory->which[i]].records
-				? put_even_run(b, i, end, stamp)
-				: put_run(b, i, end, stamp);
+		const struct form *f = form_of(m, i);
+
+		end = end_of_run(m, i, n);
+		if (f->has_columns)
+			put_columns(b, i, end);
+		else if (f->records)
+			put_even_run(b, i, end);
+		else
+			put_run(b, i, end);
 	}
+	b->stamps = m->stamps;
 	b->n = n;
 }
 
@@ -332,13 +375,13 @@ static bool read_positions(struct tare_record_block *b, struct tare_unpack *in, 
 	memset(e, 0, sizeof(*e));
 	for (uint64_t i = 0; i < m->form_nr; i++)
 		tid[i] = m->forms[i].is_raw ? NULL : tid_field(m->forms[i].info);
-	if (!tare_column_decode(in, &m->fields.column, m->column, n, NULL))
+	if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_SIGNED, m->column, n, NULL))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		struct tare_block_record *r = &b->records[i];
-		uint64_t *next = expected_of(e, tid[m->which[i]], r->data);
+		uint64_t *next = expected_of(e, tid[form_of(m, i) - m->forms], r->data);
 
-		r->position = *next + tare_unzigzag(m->column[i]) * TARE_CELL;
+		r->position = *next + m->column[i] * TARE_CELL;
 		*next = e->last = r->position + r->bytes;
 		tare_encode_seal((struct tare_record *)(uintptr_t)r->data, r->position);
 	}
@@ -361,9 +404,10 @@ bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *l
 	m->layouts = layouts;
 	m->sum = 0;
 	m->is_outline = wanted & TARE_BLOCK_OUTLINE;
+	m->has_columns = wanted & TARE_BLOCK_COLUMNS;
 	reserve(b, n);
 	if (!read_forms(b, &in, n) ||
-	    !tare_column_decode(&in, &m->fields.column, m->stamps, n, NULL))
+	    !tare_column_decode(&in, &m->fields.column, TARE_COLUMN_SUMS, m->stamps, n, NULL))
 		return false;
 	positions = in;
 	tare_column_skip(&in);

@@ -61,7 +61,7 @@ static bool read_places(struct tare_block_ends *e, struct tare_unpack *in, struc
 		return !in->is_bad;
 	}
 	e->column = tare_array_reserve(e->column, &e->column_cap, n, sizeof(uint64_t));
-	if (!tare_column_decode(in, &e->scratch.column, e->column, n, NULL))
+	if (!tare_column_decode(in, &e->scratch.column, TARE_COLUMN_NUMBERS, e->column, n, NULL))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (e->column[i] >= form_nr)
@@ -74,16 +74,12 @@ static bool read_places(struct tare_block_ends *e, struct tare_unpack *in, struc
 static bool read_stamps(struct tare_block_ends *e, struct tare_unpack *in, struct ends *forms,
 			size_t form_nr, size_t n)
 {
-	uint64_t stamp = 0;
-
 	if (form_nr == 1) {
 		tare_column_skip(in);
 		return !in->is_bad;
 	}
-	if (!tare_column_decode(in, &e->scratch.column, e->column, n, NULL))
+	if (!tare_column_decode(in, &e->scratch.column, TARE_COLUMN_SUMS, e->column, n, NULL))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		e->column[i] = stamp += tare_unzigzag(e->column[i]);
 	for (size_t i = 0; i < form_nr; i++)
 		for (int end = 0; end < 2; end++)
 			forms[i].stamp[end] = e->column[forms[i].at[end]];
@@ -99,6 +95,7 @@ static void put(struct tare_block_ends *e, const struct ends *form, int end)
 						   .cells = (uint16_t)(size / TARE_CELL),
 						   .stamp = form->stamp[end] },
 					 .device = (int16_t)form->device };
+	e->stamps[e->block.n] = form->stamp[end];
 	e->list[e->block.n++] =
 		(struct tare_block_record){ .data = (const uint8_t *)rec, .bytes = (uint32_t)size };
 }
@@ -121,6 +118,7 @@ static void put_all(struct tare_block_ends *e, const struct ends *forms, size_t 
 		next = least + 1;
 	}
 	e->block.records = e->list;
+	e->block.stamps = e->stamps;
 }
 
 bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *layouts,

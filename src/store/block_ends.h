@@ -14,6 +14,7 @@ enum { TARE_BLOCK_ENDS = 4 };
 struct tare_block_ends {
 	struct tare_record_block block; /* of these records, in their order */
 	struct tare_block_record list[TARE_BLOCK_ENDS];
+	uint64_t stamps[TARE_BLOCK_ENDS];
 	struct tare_rec_tensor records[TARE_BLOCK_ENDS]; /* of a phase only the head */
 	struct tare_form_scratch scratch;
 	uint64_t *column;

@@ -167,17 +167,32 @@ static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scra
 	return !in->is_bad;
 }
 
+/* Of a plane only the first number may have a byte: the first of a column that tells differences is often large. */
+static bool is_of_first_only(const uint8_t *plane, size_t n)
+{
+	return n > 1 && !plane[1] && !memcmp(plane + 1, plane + 2, n - 2);
+}
+
 /* Of each number its bytes, from the planes that follow each other: so many numbers at once as the nearest memory has. */
 static void join_planes(uint64_t *values, size_t n, const uint8_t *bytes, unsigned planes)
 {
+	unsigned dense = planes;
+	uint64_t first = 0;
+
+	while (dense > 1 && is_of_first_only(bytes + (dense - 1) * n, n)) {
+		dense--;
+		first |= (uint64_t)bytes[dense * n] << 8 * dense;
+	}
 	for (size_t begin = 0, end; begin < n; begin = end) {
 		end = n - begin < NEAR ? n : begin + NEAR;
 		for (size_t i = begin; i < end; i++)
 			values[i] = bytes[i];
-		for (unsigned p = 1; p < planes; p++)
+		for (unsigned p = 1; p < dense; p++)
 			for (size_t i = begin; i < end; i++)
 				values[i] |= (uint64_t)bytes[p * n + i] << 8 * p;
 	}
+	if (n)
+		values[0] |= first;
 }
 
 static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
@@ -200,6 +215,38 @@ static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scra
 	return !in->is_bad;
 }
 
+static bool are_bytes_below(const uint8_t *bytes, size_t n, uint64_t limit)
+{
+	uint8_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = bytes[i] > most ? bytes[i] : most;
+	return most < limit;
+}
+
+/* Without a branch or a maximum, so that several values are looked at at once. */
+static bool are_below(const uint64_t *values, size_t n, uint64_t limit)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= values[i] | (limit - 1 - values[i]);
+	return limit && !(all >> 63);
+}
+
+/* Numbers less than the limit. Of one plane its bytes tell, which are fewer. */
+static bool get_names(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values,
+		      size_t n, uint64_t limit)
+{
+	scratch->planes.len = 0;
+	if (!get_numbers(in, scratch, values, n))
+		return false;
+	in->is_bad |= scratch->planes.len == n && n
+			      ? !are_bytes_below(scratch->planes.data, n, limit)
+			      : !are_below(values, n, limit);
+	return !in->is_bad;
+}
+
 static void skip_numbers(struct tare_unpack *in)
 {
 	uint64_t planes = tare_unpack_number(in);
@@ -209,11 +256,48 @@ static void skip_numbers(struct tare_unpack *in)
 		tare_unpack_skip_zipped(in);
 }
 
-static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values,
-		      size_t n, struct tare_column_ids *ids)
+static void make_signed(uint64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		values[i] = tare_unzigzag(values[i]);
+}
+
+static void add_up(uint64_t *values, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = sum += values[i];
+}
+
+/* Numbers become what they mean. */
+static void give_meaning(enum tare_column_meaning meaning, uint64_t *values, size_t n)
+{
+	if (meaning != TARE_COLUMN_NUMBERS)
+		make_signed(values, n);
+	if (meaning == TARE_COLUMN_SUMS)
+		add_up(values, n);
+}
+
+/* Names become what they stand for. */
+static void give_words(enum tare_column_meaning meaning, const uint64_t *words, uint64_t *values,
+		       size_t n)
+{
+	uint64_t sum = 0;
+
+	if (meaning == TARE_COLUMN_SUMS)
+		for (size_t i = 0; i < n; i++)
+			values[i] = sum += words[values[i]];
+	else
+		for (size_t i = 0; i < n; i++)
+			values[i] = words[values[i]];
+}
+
+static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch,
+		      enum tare_column_meaning meaning, uint64_t *values, size_t n,
+		      struct tare_column_ids *ids)
 {
 	size_t word_nr = tare_unpack_number(in);
-	uint64_t most = 0, before = 0;
 
 	if (in->is_bad || word_nr == 0 || word_nr > n) {
 		in->is_bad = true;
@@ -222,29 +306,24 @@ static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratc
 	scratch->words =
 		tare_array_reserve(scratch->words, &scratch->word_cap, word_nr, sizeof(uint64_t));
 	if (!get_numbers(in, scratch, scratch->words, word_nr) ||
-	    !get_numbers(in, scratch, values, n))
+	    !get_names(in, scratch, values, n, word_nr))
 		return false;
-	for (size_t i = 0; i < word_nr; i++)
-		before = scratch->words[i] = before + tare_unzigzag(scratch->words[i]);
-	for (size_t i = 0; i < n; i++)
-		most = values[i] > most ? values[i] : most;
-	if (most >= word_nr) {
-		in->is_bad = true;
-		return false;
-	}
+	give_meaning(TARE_COLUMN_SUMS, scratch->words, word_nr);
 	if (ids) {
 		ids->ids = tare_array_reserve(ids->ids, &ids->cap, n, sizeof(uint32_t));
 		ids->id_nr = word_nr;
 		for (size_t i = 0; i < n; i++)
 			ids->ids[i] = (uint32_t)values[i];
 	}
-	for (size_t i = 0; i < n; i++)
-		values[i] = scratch->words[values[i]];
+	if (meaning != TARE_COLUMN_NUMBERS)
+		make_signed(scratch->words, word_nr);
+	give_words(meaning, scratch->words, values, n);
 	return true;
 }
 
 bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			uint64_t *values, size_t n, struct tare_column_ids *ids)
+			enum tare_column_meaning meaning, uint64_t *values, size_t n,
+			struct tare_column_ids *ids)
 {
 	uint64_t how = tare_unpack_number(in), value;
 
@@ -255,15 +334,32 @@ bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scra
 		value = tare_unpack_number(in);
 		for (size_t i = 0; i < n; i++)
 			values[i] = value;
+		give_meaning(meaning, values, n);
 		return !in->is_bad;
 	case NUMBERS:
-		return get_numbers(in, scratch, values, n);
+		if (!get_numbers(in, scratch, values, n))
+			return false;
+		give_meaning(meaning, values, n);
+		return true;
 	case NAMED:
-		return get_named(in, scratch, values, n, ids);
+		return get_named(in, scratch, meaning, values, n, ids);
 	default:
 		in->is_bad = true;
 		return false;
 	}
+}
+
+bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch,
+			      uint64_t *values, size_t n, uint64_t limit)
+{
+	struct tare_unpack ahead = *in;
+
+	if (tare_unpack_number(&ahead) == NUMBERS) {
+		*in = ahead;
+		return get_names(in, scratch, values, n, limit);
+	}
+	return tare_column_decode(in, scratch, TARE_COLUMN_NUMBERS, values, n, NULL) &&
+	       are_below(values, n, limit);
 }
 
 void tare_column_skip(struct tare_unpack *in)

@@ -28,9 +28,20 @@ struct tare_column_scratch {
 };
 void tare_column_scratch_free(struct tare_column_scratch *s);
 
+/* What the numbers of a column stand for. */
+enum tare_column_meaning {
+	TARE_COLUMN_NUMBERS,
+	TARE_COLUMN_SIGNED, /* zigzag */
+	TARE_COLUMN_SUMS,   /* the same of what each value differs by from the one before */
+};
+
 /* False: damage; values are anything then. `ids` may be NULL. */
 bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			uint64_t *values, size_t n, struct tare_column_ids *ids);
+			enum tare_column_meaning meaning, uint64_t *values, size_t n,
+			struct tare_column_ids *ids);
+/* Numbers that name something: one that is not less than `limit` is damage. pre: the limit is less than 2^63. */
+bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch,
+			      uint64_t *values, size_t n, uint64_t limit);
 void tare_column_skip(struct tare_unpack *in);
 
 #endif

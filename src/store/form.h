@@ -4,6 +4,7 @@
 
 #include "store/column.h"
 #include "trace/decode.h"
+#include "trace/tensor_columns.h"
 
 /*
  * The fields of many records of one kind, as columns. Which columns are worth having is seen from the records:
@@ -36,6 +37,21 @@ void tare_form_scratch_free(struct tare_form_scratch *s);
 bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
 		      const char *only);
+
+/* form_columns.c: are these tensors? If they lie as those of this version, their fields can be had as columns. */
+bool tare_form_has_columns(const struct tare_kind_info *info);
+/* Memory of the columns of one form. {0} to begin with. */
+struct tare_form_columns {
+	struct tare_tensor_columns public; /* without stamps */
+	bool is_of_one_device;             /* all of public.others */
+	uint64_t *addresses, *bytes, *which;
+	size_t address_cap, byte_cap, which_cap;
+	struct tare_pack others;
+};
+void tare_form_columns_free(struct tare_form_columns *c);
+bool tare_form_decode_columns(struct tare_unpack *in, struct tare_form_scratch *scratch,
+			      const struct tare_kind_info *info, size_t n,
+			      struct tare_form_columns *out);
 
 /* Passes over what tare_form_decode() would read. */
 void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info);

@@ -10,15 +10,6 @@ enum {
 	TENSOR_BYTES = sizeof(struct tare_rec_tensor) - sizeof(struct tare_record),
 };
 
-struct decoder {
-	struct tare_unpack *in;
-	struct tare_form_scratch *scratch;
-	const struct tare_kind_info *info;
-	uint8_t *records; /* one behind the other, each so many bytes long */
-	size_t stride, n;
-	int named; /* the field that scratch->ids are of; -1: none */
-};
-
 void tare_form_scratch_free(struct tare_form_scratch *s)
 {
 	tare_column_scratch_free(&s->column);
@@ -58,31 +49,28 @@ static void store(const struct tare_field *field, uint8_t *records, size_t strid
 	}
 }
 
-/* Adds what a reference stands for to the values. */
-static void add_referred(const struct decoder *d, int field, unsigned number, uint64_t *values)
+/* Adds what a reference stands for to the values: another field. */
+static void add_referred(const struct tare_form_decoder *d, int of, unsigned number,
+			 uint64_t *values)
 {
-	int of = (int)((number - REFERENCES) / REFERENCE_NR);
 	enum reference which = (enum reference)((number - REFERENCES) % REFERENCE_NR);
 	const struct tare_field *other = &d->info->fields[of];
 	const uint8_t *at = d->records;
-	uint64_t before = 0;
 
 	for (size_t i = 0; i < d->n; i++, at += d->stride) {
-		uint64_t v = tare_unzigzag(values[i]);
+		uint64_t v = values[i];
 
-		if (of == field)
-			v += before;
-		else if (which == OF_THIS)
+		if (which == OF_THIS)
 			v += tare_decode_value(other, at);
 		else if (which == OF_LAST && i > 0)
 			v += tare_decode_value(other, at - d->stride);
 		else if (which == OF_NEXT && i + 1 < d->n)
 			v += tare_decode_value(other, at + d->stride);
-		values[i] = before = v;
+		values[i] = v;
 	}
 }
 
-static bool add_paired(const struct decoder *d, int by, uint64_t *values)
+static bool add_paired(const struct tare_form_decoder *d, int by, uint64_t *values)
 {
 	struct tare_form_scratch *s = d->scratch;
 
@@ -92,7 +80,7 @@ static bool add_paired(const struct decoder *d, int by, uint64_t *values)
 	memset(s->last, 0, s->ids.id_nr * sizeof(uint64_t));
 	for (size_t i = 0; i < d->n; i++) {
 		uint64_t *last = &s->last[s->ids.ids[i]];
-		uint64_t v = tare_unzigzag(values[i]) - *last;
+		uint64_t v = values[i] - *last;
 
 		values[i] = v;
 		*last = (int64_t)v > 0 ? v : 0;
@@ -100,31 +88,49 @@ static bool add_paired(const struct decoder *d, int by, uint64_t *values)
 	return true;
 }
 
-static bool decode_field(struct decoder *d, int field)
+static enum tare_column_meaning meaning_of(const struct tare_form_decoder *d, int field,
+					   uint64_t number)
 {
-	uint64_t number = tare_unpack_number(d->in), *values = d->scratch->values;
+	if (number == PLAIN)
+		return d->info->fields[field].is_signed ? TARE_COLUMN_SIGNED : TARE_COLUMN_NUMBERS;
+	return (number - REFERENCES) % REFERENCE_NR != PAIR &&
+			       (number - REFERENCES) / REFERENCE_NR == (uint64_t)field
+		       ? TARE_COLUMN_SUMS
+		       : TARE_COLUMN_SIGNED;
+}
+
+bool tare_form_read_values(struct tare_form_decoder *d, int field, uint64_t *values)
+{
+	uint64_t number = tare_unpack_number(d->in);
 	uint64_t of = (number - REFERENCES) / REFERENCE_NR;
+	enum tare_column_meaning meaning = meaning_of(d, field, number);
 	struct tare_column_ids *ids = number == PLAIN ? &d->scratch->ids : NULL;
 
 	if ((number != PLAIN && of >= (uint64_t)d->info->field_nr) ||
-	    !tare_column_decode(d->in, &d->scratch->column, values, d->n, ids))
+	    !tare_column_decode(d->in, &d->scratch->column, meaning, values, d->n, ids))
 		return false;
-	if (number == PLAIN) {
+	if (number == PLAIN)
 		d->named = d->scratch->ids.id_nr ? field : -1;
-		for (size_t i = 0; i < d->n && d->info->fields[field].is_signed; i++)
-			values[i] = tare_unzigzag(values[i]);
-	} else if ((number - REFERENCES) % REFERENCE_NR != PAIR) {
-		add_referred(d, field, (unsigned)number, values);
-	} else if (!add_paired(d, (int)of, values)) {
+	else if ((number - REFERENCES) % REFERENCE_NR == PAIR)
+		return add_paired(d, (int)of, values);
+	else if (meaning != TARE_COLUMN_SUMS)
+		add_referred(d, (int)of, (unsigned)number, values);
+	return true;
+}
+
+static bool decode_field(struct tare_form_decoder *d, int field)
+{
+	uint64_t *values = d->scratch->values;
+
+	if (!tare_form_read_values(d, field, values))
 		return false;
-	}
 	store(&d->info->fields[field], d->records, d->stride, values, d->n);
 	return true;
 }
 
 /* What records have of their combinations: a few words each, for which a call is long. Of most the size is a constant. */
 static inline __attribute__((always_inline)) void
-put_combinations(const struct decoder *d, const uint8_t *table, size_t size)
+put_combinations(const struct tare_form_decoder *d, const uint8_t *table, size_t size)
 {
 	const uint64_t *which = d->scratch->values;
 	uint8_t *at = d->records + sizeof(struct tare_record);
@@ -141,46 +147,44 @@ put_combinations(const struct decoder *d, const uint8_t *table, size_t size)
 	}
 }
 
-static bool are_below(const uint64_t *values, size_t n, uint64_t limit)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < n; i++)
-		most = values[i] > most ? values[i] : most;
-	return most < limit;
-}
-
-static bool decode_combined(struct decoder *d, uint64_t combined)
+bool tare_form_read_combinations(struct tare_form_decoder *d, uint64_t combined,
+				 struct tare_pack *table, uint64_t *which)
 {
 	const struct tare_kind_info *info = d->info;
-	struct tare_form_scratch *s = d->scratch;
-	size_t nr = tare_unpack_number(d->in), size = info->fixed - sizeof(struct tare_record);
-	uint8_t *table;
+	size_t nr = tare_unpack_number(d->in), size = nr * info->fixed;
+	struct tare_column_scratch *column = &d->scratch->column;
+	uint8_t *at;
 
 	if (d->in->is_bad || nr == 0 || nr > d->n)
 		return false;
-	s->combinations.len = 0;
-	table = tare_pack_room(&s->combinations, nr * info->fixed);
-	memset(table, 0, nr * info->fixed);
+	table->len = 0;
+	at = memset(tare_pack_room(table, size), 0, size);
+	table->len = size;
 	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++) {
 		if (!(combined >> f & 1))
 			continue;
-		if (!tare_column_decode(d->in, &s->column, s->values, nr, NULL))
+		if (!tare_column_decode(d->in, column, TARE_COLUMN_NUMBERS, which, nr, NULL))
 			return false;
-		store(&info->fields[f], table, info->fixed, s->values, nr);
+		store(&info->fields[f], at, info->fixed, which, nr);
 	}
-	if (!tare_column_decode(d->in, &s->column, s->values, d->n, NULL))
-		return false;
-	if (!are_below(s->values, d->n, nr))
+	return tare_column_decode_names(d->in, column, which, d->n, nr);
+}
+
+static bool decode_combined(struct tare_form_decoder *d, uint64_t combined)
+{
+	size_t size = d->info->fixed - sizeof(struct tare_record);
+	struct tare_form_scratch *s = d->scratch;
+
+	if (!tare_form_read_combinations(d, combined, &s->combinations, s->values))
 		return false;
 	if (size == TENSOR_BYTES)
-		put_combinations(d, table, TENSOR_BYTES);
+		put_combinations(d, s->combinations.data, TENSOR_BYTES);
 	else
-		put_combinations(d, table, size);
+		put_combinations(d, s->combinations.data, size);
 	return true;
 }
 
-static void skip_field(struct decoder *d)
+static void skip_field(struct tare_form_decoder *d)
 {
 	tare_unpack_number(d->in);
 	tare_column_skip(d->in);
@@ -209,7 +213,7 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
 		      const char *only)
 {
-	struct decoder d = { in, scratch, info, records, stride, n, -1 };
+	struct tare_form_decoder d = { in, scratch, info, records, stride, n, -1 };
 	uint64_t combined = tare_unpack_number(in);
 	bool is_rest_needed = !only || !is_combined(info, combined, only);
 
@@ -227,8 +231,8 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 	return !in->is_bad;
 }
 
-static void skip_combined(struct tare_unpack *in, const struct tare_kind_info *info,
-			  uint64_t combined)
+void tare_form_skip_combinations(struct tare_unpack *in, const struct tare_kind_info *info,
+				 uint64_t combined)
 {
 	tare_unpack_number(in);
 	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++)
@@ -251,7 +255,7 @@ void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info)
 {
 	uint64_t combined = tare_unpack_number(in);
 
-	skip_combined(in, info, combined);
+	tare_form_skip_combinations(in, info, combined);
 	skip_rest(in, info, combined);
 }
 
@@ -271,7 +275,8 @@ bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *s,
 			continue;
 		if (strcmp(info->fields[f].name, name) != 0)
 			tare_column_skip(in);
-		else if (!tare_column_decode(in, &s->column, s->values, nr, NULL) ||
+		else if (!tare_column_decode(in, &s->column, TARE_COLUMN_NUMBERS, s->values, nr,
+					     NULL) ||
 			 !are_same(s->values, nr))
 			return false;
 		else

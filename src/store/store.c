@@ -438,7 +438,7 @@ void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_posi
 {
 	c->is_events = is_events;
 	c->has_positions = has_positions;
-	c->is_outline = false;
+	c->is_outline = c->has_columns = false;
 	c->next = is_events ? c->from : 0;
 	c->at = c->block.n = 0;
 }
@@ -460,7 +460,8 @@ static bool is_wanted(const struct tare_store_cursor *c, const struct tare_store
 const struct tare_record_block *tare_store_whole_block(struct tare_store_cursor *c)
 {
 	int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
-		     (c->is_outline ? TARE_BLOCK_OUTLINE : 0);
+		     (c->is_outline ? TARE_BLOCK_OUTLINE : 0) |
+		     (c->has_columns ? TARE_BLOCK_COLUMNS : 0);
 
 	return tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted)
 		       ? &c->block

@@ -99,7 +99,8 @@ struct tare_store_cursor {
 	uint16_t wanted[TARE_STORE_WANTED];
 	size_t wanted_nr;
 	uint32_t segment;   /* the number of that which the last record was in */
-	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that */
+	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that, and … */
+	bool has_columns;   /* … TARE_BLOCK_COLUMNS, for who reads by blocks */
 	size_t from, until; /* of the blocks of events only these; until 0: all */
 	size_t next, at;
 	struct tare_record_block block;

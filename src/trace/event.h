@@ -4,6 +4,7 @@
 
 #include "trace/format.h"
 #include "trace/rank.h"
+#include "trace/tensor_columns.h"
 
 #include <stdbool.h>
 
@@ -160,12 +161,13 @@ struct tare_event {
  * follows an event of such a block, without an event for each. Good until the next event is asked for.
  */
 struct tare_block_run {
-	const struct tare_rec_tensor *records;
+	struct tare_tensor_columns columns;
 	const int64_t *times; /* of each: its at_ns, begin_ns and end_ns */
 	size_t n;
-	/* The ith as an event. */
+	/* The ith as an event, good until this is called again. */
 	void (*refer)(const struct tare_block_run *run, size_t i, struct tare_event *e);
 	const void *recording, *process;
+	struct tare_rec_tensor *record; /* of that event */
 };
 
 /* trace/event.c: pure look-ups; NULL where there is nothing. */

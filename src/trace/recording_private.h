@@ -50,7 +50,12 @@ struct tare_rstream {
 	bool is_outline, is_begun; /* begun: an event of which others are left out was given */
 	const struct tare_record_block *block; /* NULL: none is read yet */
 	size_t at;                             /* of its records, the next */
-	int64_t *times;                        /* of each */
+	size_t run_at;                         /* of its runs, the first that is not behind … */
+	size_t run_begin;                /* … and which record that begins with, or a lower one */
+	struct tare_rec_tensor tensor;   /* of a run, the record that is `next` … */
+	struct tare_rec_tensor referred; /* … and one that tare_block_run.refer() asked for */
+	int64_t *times;                  /* of each */
+	bool are_times_in_order;
 	int64_t *
 		again; /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
 	size_t time_cap, again_cap;

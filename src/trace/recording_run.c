@@ -9,17 +9,22 @@ static void refer_to(const struct tare_block_run *run, size_t i, struct tare_eve
 	const struct tare_recording *r = run->recording;
 	const struct tare_rprocess *p = run->process;
 
+	tare_tensor_columns_get(&run->columns, i, run->record);
 	*e = r->nothing;
 	e->kind = TARE_KIND_TENSOR;
-	e->rec.tensor = &run->records[i];
+	e->rec.tensor = run->record;
 	e->process = &p->public;
 	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
 	tare_recording_refer(r, p, e);
 }
 
 /* Time never runs backwards for a consumer, and never past the end, as of single events. */
-static void bound_times(struct tare_recording *r, int64_t *times, size_t n)
+static void bound_times(struct tare_recording *r, int64_t *times, size_t n, bool are_in_order)
 {
+	if (are_in_order && times[0] >= r->now_ns && times[n - 1] <= r->last_ns) {
+		r->now_ns = times[n - 1];
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (times[i] > r->now_ns)
 			r->now_ns = times[i] < r->last_ns ? times[i] : r->last_ns;
@@ -27,31 +32,37 @@ static void bound_times(struct tare_recording *r, int64_t *times, size_t n)
 	}
 }
 
-static void bound_sizes(struct tare_rec_tensor *records, size_t n)
+/* Few runs have any that is too large, and to see that takes less than to look at each. */
+static void bound_sizes(int64_t *bytes, size_t n)
 {
+	uint64_t all = 0;
+
 	for (size_t i = 0; i < n; i++)
-		if (records[i].bytes > TARE_BOUND_BYTES || records[i].bytes < -TARE_BOUND_BYTES)
-			tare_bound_sizes(TARE_KIND_TENSOR, &records[i]);
+		all |= (uint64_t)bytes[i] + (uint64_t)TARE_BOUND_BYTES;
+	for (size_t i = 0; i < n && all >= 2 * (uint64_t)TARE_BOUND_BYTES; i++)
+		if (bytes[i] > TARE_BOUND_BYTES || bytes[i] < -TARE_BOUND_BYTES)
+			bytes[i] = bytes[i] < 0 ? -TARE_BOUND_BYTES : TARE_BOUND_BYTES;
 }
 
 bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run)
 {
 	struct tare_rstream *s = r->heap_nr ? r->heap[0] : NULL;
-	struct tare_rec_tensor *records;
 	int64_t before, *times;
 
 	/* A record behind the end has the time of the end. */
 	if (!s || !s->has_next || s->is_waiting || until_ns < r->now_ns)
 		return false;
 	before = until_ns < r->last_ns ? until_ns + 1 : INT64_MAX;
-	run->n =
-		tare_stream_run(s, before < r->others_ns ? before : r->others_ns, &records, &times);
-	bound_times(r, times, run->n);
-	bound_sizes(records, run->n);
-	run->records = records;
+	run->n = tare_stream_run(s, before < r->others_ns ? before : r->others_ns, &run->columns,
+				 &times);
+	if (!run->n)
+		return false;
+	bound_times(r, times, run->n, s->are_times_in_order);
+	bound_sizes(run->columns.bytes, run->n);
 	run->times = times;
 	run->refer = refer_to;
 	run->recording = r;
 	run->process = s->process;
-	return run->n > 0;
+	run->record = &s->referred;
+	return true;
 }

@@ -39,13 +39,14 @@ void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 	s->is_outline = is_outline && s->has_blocks;
 	s->is_begun = false;
 	s->block = NULL;
-	s->at = 0;
+	s->at = s->run_at = s->run_begin = 0;
 	if (!s->has_blocks) {
 		tare_reorder_rewind(s->reorder);
 		return;
 	}
 	tare_store_begin(&s->run, true, false);
 	s->run.is_outline = is_outline;
+	s->run.has_columns = !is_outline;
 }
 
 /* ---- blocks ---- */
@@ -54,40 +55,84 @@ void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 #define NEAR_TICKS (UINT64_C(1) << 50)
 #define USUAL_NS   1024.0 /* of a tick, or less */
 
+/* pre: it is in no run. */
 static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 {
 	return (const struct tare_record *)(const void *)s->block->records[i].data;
+}
+
+/* The run that a record is in, NULL: in none. pre: `i` is not before where this was called for last. */
+static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
+{
+	const struct tare_record_block *b = s->block;
+
+	if (i < s->run_begin)
+		return NULL;
+	while (s->run_at < b->run_nr && b->runs[s->run_at].end <= i)
+		s->run_at++;
+	s->run_begin = s->run_at < b->run_nr ? b->runs[s->run_at].begin : b->n;
+	return s->run_begin <= i ? &b->runs[s->run_at] : NULL;
+}
+
+static const struct tare_record *record_of(struct tare_rstream *s,
+					   const struct tare_tensor_run *run, size_t i)
+{
+	tare_tensor_columns_get(&run->columns, i - run->begin, &s->tensor);
+	return &s->tensor.head;
 }
 
 /* Of records from `i` on as far as they lie near the begin of the line; returns behind the last. */
 static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_clock_line *line,
 			int64_t shift)
 {
+	const uint64_t *stamps = s->block->stamps;
+	size_t n = s->block->n;
+	int64_t *times = s->times;
+	double ns_per_tick = line->ns_per_tick;
 	uint64_t span =
 		line->until - line->ticks < NEAR_TICKS ? line->until - line->ticks : NEAR_TICKS;
 	int64_t ns = line->ns + shift;
 
 	if (line->ns_per_tick == 0 || line->ns_per_tick > USUAL_NS)
 		return i;
-	for (; i < s->block->n; i++) {
-		uint64_t ticks = head_at(s, i)->stamp - line->ticks;
+	for (; i < n; i++) {
+		uint64_t ticks = stamps[i] - line->ticks;
 
 		if (ticks >= span)
 			break;
-		s->times[i] = ns + (int64_t)((double)(int64_t)ticks * line->ns_per_tick);
+		times[i] = ns + (int64_t)((double)(int64_t)ticks * ns_per_tick);
 	}
 	return i;
 }
 
+/* All differences are less than half of what a stamp can be. */
+static bool are_ascending(const uint64_t *stamps, size_t n)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < n; i++)
+		all |= stamps[i] - stamps[i - 1];
+	return !(all >> 63);
+}
+
+static bool is_after_last(const struct tare_rstream *s, size_t i)
+{
+	return i == 0 || i >= s->block->n || s->times[i - 1] <= s->times[i];
+}
+
+/* Along one line times ascend as stamps do, so only where one begins they are compared. */
 static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 {
+	s->are_times_in_order = are_ascending(s->block->stamps, s->block->n);
 	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
-	for (size_t i = 0; i < s->block->n; i++) {
-		uint64_t stamp = head_at(s, i)->stamp;
+	for (size_t i = 0, end; i < s->block->n; i = end) {
+		uint64_t stamp = s->block->stamps[i];
 		struct tare_clock_line line = tare_clockmap_line(s->process->clock, stamp);
 
 		s->times[i] = tare_recording_ns(r, s->process, stamp);
-		i = take_near(s, i + 1, &line, s->times[i] - tare_clock_line_ns(&line, stamp)) - 1;
+		end = take_near(s, i + 1, &line, s->times[i] - tare_clock_line_ns(&line, stamp));
+		s->are_times_in_order &=
+			is_after_last(s, i) && (end == i + 1 || is_after_last(s, i + 1));
 	}
 }
 
@@ -151,7 +196,7 @@ static void complete_block(const struct tare_recording *r, struct tare_rstream *
 
 static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 {
-	s->at = 0;
+	s->at = s->run_at = s->run_begin = 0;
 	s->is_waiting = false;
 	do {
 		s->block = tare_store_next_block(&s->run);
@@ -175,7 +220,9 @@ void tare_stream_complete(struct tare_rstream *s)
 
 	if (!s->has_blocks)
 		return;
-	s->next = (struct tare_log_record){ .bytes = s->block->records[s->at - 1].bytes };
+	s->next = (struct tare_log_record){ .bytes = head == &s->tensor.head
+							     ? sizeof(s->tensor)
+							     : s->block->records[s->at - 1].bytes };
 	tare_log_fill(s->log, &s->next, (const uint8_t *)head);
 }
 
@@ -191,6 +238,7 @@ static void set_kind(struct tare_rstream *s, const struct tare_record *head)
 static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s)
 {
 	for (;;) {
+		const struct tare_tensor_run *run;
 		size_t i = s->at++;
 
 		if (!s->block || i >= s->block->n) {
@@ -200,7 +248,8 @@ static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s
 		}
 		if (s->is_outline && s->again[i] < r->others_ns)
 			continue;
-		s->next.rec.head = head_at(s, i);
+		run = run_at(s, i);
+		s->next.rec.head = run ? record_of(s, run, i) : head_at(s, i);
 		s->next_ns = s->times[i];
 		if (s->kind != s->next.rec.head->kind)
 			set_kind(s, s->next.rec.head);
@@ -235,26 +284,45 @@ bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
 	return s->has_next;
 }
 
-size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_rec_tensor **records,
+/* Behind the last of records begin .. end-1 of a run up to which all are of that ordinal of a device. */
+static size_t end_of_device(const struct tare_tensor_run *run, size_t begin, size_t end,
+			    int16_t device)
+{
+	const struct tare_tensor_columns *c = &run->columns;
+
+	if (run->is_of_one_device && c->others[0].device == device)
+		return end;
+	while (begin < end && c->others[c->which[begin - run->begin]].device == device)
+		begin++;
+	return begin;
+}
+
+/* The same of those before that time. */
+static size_t end_of_time(const struct tare_rstream *s, size_t begin, size_t end, int64_t before)
+{
+	if (begin < end && s->are_times_in_order && s->times[end - 1] < before)
+		return end;
+	while (begin < end && s->times[begin] < before)
+		begin++;
+	return begin;
+}
+
+size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns,
 		       int64_t **times)
 {
-	const struct tare_rec_tensor *last = (const void *)s->next.rec.head, *rec = last + 1;
-	size_t i = s->at;
+	const struct tare_tensor_run *run;
+	size_t begin = s->at, end;
 
-	if (!s->has_blocks || s->is_outline || !s->block)
+	if (!s->has_blocks || s->is_outline || !s->block || !(run = run_at(s, begin)))
 		return 0;
-	for (; i < s->block->n && s->times[i] < before; i++, rec++)
-		if ((const struct tare_rec_tensor *)(const void *)s->block->records[i].data !=
-			    rec ||
-		    rec->head.kind != TARE_KIND_TENSOR || rec->device != last->device)
-			break;
-	*records = (struct tare_rec_tensor *)(uintptr_t)(last + 1);
-	*times = s->times + s->at;
-	if (i > s->at) {
-		s->next.rec.tensor = rec - 1;
-		s->next_ns = s->times[i - 1];
+	end = end_of_device(run, begin, run->end, s->next.rec.tensor->device);
+	end = end_of_time(s, begin, end, before);
+	*columns = tare_tensor_columns_from(run->columns, begin - run->begin);
+	*times = s->times + begin;
+	if (end > begin) {
+		s->next.rec.head = record_of(s, run, end - 1);
+		s->next_ns = s->times[end - 1];
 	}
-	i -= s->at;
-	s->at += i;
-	return i;
+	s->at = end;
+	return end - begin;
 }

@@ -15,10 +15,10 @@ bool tare_stream_first(const struct tare_recording *r, struct tare_rstream *s);
 /* Sets has_next, and next_ns, next.info, next.rec and the tail of `next`. Good until the next call. */
 bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s);
 /*
- * Behind a TENSOR: how many records follow in its block of records that are of that kind and ordinal of a device, lie one behind
- * the other, and are before `before` (first of them: *records, *times). They count as read, the last as the one that is next.
+ * Behind a TENSOR: how many records follow in its block of records that are of that kind and ordinal of a device, and are before `before`
+ * (from the first of them on: *columns, *times). They count as read, the last as the one that is next.
  */
-size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_rec_tensor **records,
+size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns,
 		       int64_t **times);
 /* All of s->next. */
 void tare_stream_complete(struct tare_rstream *s);

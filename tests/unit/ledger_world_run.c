@@ -5,7 +5,8 @@
 enum { RUN_MAX = 50 };
 
 static struct tare_rec_tensor records[RUN_MAX];
-static int64_t times[RUN_MAX];
+static uint64_t stamps[RUN_MAX], addresses[RUN_MAX], which[RUN_MAX];
+static int64_t times[RUN_MAX], bytes[RUN_MAX];
 
 static void refer(const struct tare_block_run *run, size_t i, struct tare_event *e)
 {
@@ -14,25 +15,38 @@ static void refer(const struct tare_block_run *run, size_t i, struct tare_event 
 	*e = w->items[w->at - run->n + i].event;
 }
 
+static void put(size_t i, const struct tare_event *e)
+{
+	times[i] = e->at_ns;
+	stamps[i] = e->rec.head->stamp;
+	addresses[i] = e->rec.tensor->block;
+	bytes[i] = e->rec.tensor->bytes;
+	which[i] = i;
+	records[i] = *e->rec.tensor;
+	/* An event has pointers to these; records name them. */
+	records[i].python = e->python ? e->python->id : 0;
+	records[i].stack = e->stack ? 1 : 0;
+	/* What has a column of its own is not to be looked for here. */
+	records[i].block = 0;
+	records[i].bytes = -1;
+}
+
 bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run)
 {
 	struct world *w = arg;
 	const struct tare_event *last = &w->items[w->at - 1].event;
 
-	*run = (struct tare_block_run){
-		.records = records, .times = times, .refer = refer, .recording = w
-	};
+	*run = (struct tare_block_run){ .columns = { stamps, addresses, bytes, which, records },
+					.times = times,
+					.refer = refer,
+					.recording = w };
 	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
 		const struct tare_event *e = &w->items[w->at].event;
 
 		if (e->kind != TARE_KIND_TENSOR || e->process != last->process ||
 		    e->device != last->device || e->at_ns > until_ns)
 			break;
-		times[run->n] = e->at_ns;
-		records[run->n] = *e->rec.tensor;
-		/* An event has pointers to these; records name them. */
-		records[run->n].python = e->python ? e->python->id : 0;
-		records[run->n++].stack = e->stack ? 1 : 0;
+		put(run->n++, e);
 	}
 	return run->n > 0;
 }

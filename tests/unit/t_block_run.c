@@ -104,7 +104,8 @@ static void take_run(struct list *l, struct tare_recording *r, int64_t until)
 		return;
 	for (size_t i = 0; i < run.n; i++) {
 		run.refer(&run, i, &e);
-		CHECK(e.rec.tensor == &run.records[i]);
+		CHECK_INT(e.rec.tensor->block, run.columns.addresses[i]);
+		CHECK_INT(e.rec.tensor->bytes, run.columns.bytes[i]);
 		CHECK_INT(e.at_ns, run.times[i]);
 		CHECK(e.at_ns <= until);
 		take(l, &e);

@@ -60,6 +60,46 @@ static void free_world(struct world *w)
 	make_log_free(&w->log);
 }
 
+/* Without its seal. NULL: the block has it as it is. */
+static const struct tare_rec_tensor *tensor_of(const struct tare_record_block *block, size_t i)
+{
+	static struct tare_rec_tensor rec;
+
+	for (size_t k = 0; k < block->run_nr; k++) {
+		const struct tare_tensor_run *run = &block->runs[k];
+
+		if (i < run->begin || i >= run->end)
+			continue;
+		tare_tensor_columns_get(&run->columns, i - run->begin, &rec);
+		if (run->is_of_one_device)
+			CHECK_INT(rec.device, run->columns.others[0].device);
+		return &rec;
+	}
+	return NULL;
+}
+
+static void check_columns(const struct tare_pack *pack, const struct tare_block_record *records,
+			  size_t n)
+{
+	struct tare_record_block block = { 0 };
+
+	CHECK(tare_block_decode(&block, &layouts, pack->data, pack->len, TARE_BLOCK_COLUMNS));
+	CHECK_INT(block.n, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct tare_record *head = (const void *)records[i].data;
+		const struct tare_rec_tensor *rec = tensor_of(&block, i);
+		const uint8_t *data = rec ? (const uint8_t *)rec : block.records[i].data;
+
+		CHECK_INT(block.stamps[i], head->stamp);
+		CHECK_INT(rec != NULL, head->kind == TARE_KIND_TENSOR &&
+					       head->cells * TARE_CELL == sizeof(*rec) &&
+					       records[i].bytes == sizeof(*rec));
+		CHECK(!memcmp(data + sizeof(uint32_t), records[i].data + sizeof(uint32_t),
+			      records[i].bytes - sizeof(uint32_t)));
+	}
+	tare_block_free(&block);
+}
+
 /* Returns how long the block was. */
 static size_t check_comes_back(const struct tare_block_record *records, size_t n)
 {
@@ -82,6 +122,7 @@ static size_t check_comes_back(const struct tare_block_record *records, size_t n
 				      records[i].bytes - skip));
 		}
 	}
+	check_columns(&pack, records, n);
 	size = pack.len;
 	tare_block_free(&block);
 	tare_pack_free(&pack);
@@ -395,10 +436,12 @@ TEST(no_damage_does_harm)
 		for (uint64_t k = 1 + number(4); k > 0; k--)
 			copy[number(i % 2 ? pack.len : 200)] = (uint8_t)any();
 		if (tare_block_decode(&block, &layouts, copy,
-				      number(9) ? pack.len : number(pack.len), (int)(i % 4)))
+				      number(9) ? pack.len : number(pack.len), (int)(i % 5)))
 			CHECK(block.n > 0 && block.n <= 1 << 16);
 		else
 			CHECK_INT(block.n, 0);
+		for (size_t k = 0; k < block.n && i % 5 == TARE_BLOCK_COLUMNS; k++)
+			CHECK(tensor_of(&block, k) || block.records[k].data);
 	}
 	free(copy);
 	tare_block_free(&block);

@@ -37,7 +37,8 @@ static inline void advance_past(struct at_work *w, int64_t t)
 	look_ahead(w, t);
 }
 
-static inline uint32_t site_of(const struct at_work *w, const struct tare_rec_tensor *rec)
+/* `rec` has what the ith block is but for its time, its address and its bytes. */
+static inline uint32_t site_of(const struct at_work *w, const struct tare_rec_tensor *rec, size_t i)
 {
 	const struct tare_site_memo *memo = &w->p->site_memo[rec->python % TARE_SITE_MEMO];
 	struct tare_event e;
@@ -46,29 +47,31 @@ static inline uint32_t site_of(const struct at_work *w, const struct tare_rec_te
 		return memo->site;
 	if (!rec->python && !rec->stack && !(rec->flags & TARE_TENSOR_BACKWARD))
 		return 0;
-	w->run->refer(w->run, (size_t)(rec - w->run->records), &e);
+	w->run->refer(w->run, i, &e);
 	return tare_tensor_site(w->f, w->p, &e);
 }
 
-static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec, int segment,
-			    int64_t t)
+static inline void hand_out(struct at_work *w, size_t i, int segment)
 {
+	const struct tare_tensor_columns *c = &w->run->columns;
+	const struct tare_rec_tensor *rec = &c->others[c->which[i]];
+	int64_t t = w->run->times[i];
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
-	const struct tare_block b = { .address = rec->block,
-				      .bytes = rec->bytes,
+	const struct tare_block b = { .address = c->addresses[i],
+				      .bytes = c->bytes[i],
 				      .t = t,
 				      .born_ns = t,
 				      .process = w->process->index,
 				      .tid = rec->tid,
 				      .flags = rec->flags,
 				      .module = tare_modules_of_block(&w->p->modules, rec),
-				      .site = site_of(w, rec),
+				      .site = site_of(w, rec, i),
 				      .on = tare_fold_stream_of(w->p, d, rec) };
-	struct tare_block_change c;
+	struct tare_block_change change;
 
-	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, segment, &c))
-		tare_parts_block(f, &c);
+	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, segment, &change))
+		tare_parts_block(f, &change);
 	if (d->live <= w->calm_live)
 		return;
 	tare_fold_plateau(f, d, t);
@@ -76,22 +79,24 @@ static inline void hand_out(struct at_work *w, const struct tare_rec_tensor *rec
 	w->calm_live = tare_fold_calm_live(d);
 }
 
-static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, int segment,
-			 int64_t t)
+static inline void apply(struct at_work *w, size_t i, int segment)
 {
+	const struct tare_tensor_columns *c = &w->run->columns;
+	const struct tare_rec_tensor *rec = &c->others[c->which[i]];
+	int64_t bytes = c->bytes[i], t = w->run->times[i];
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
 
-	if (rec->bytes > INT64_C(1) << TOO_LARGE_SHIFT)
+	if (bytes > INT64_C(1) << TOO_LARGE_SHIFT)
 		return;
 	advance_past(w, t);
 	if (rec->flags & TARE_TENSOR_FINALIZING && !d->has_moment[TARE_MOMENT_END])
 		tare_fold_set_moment(f, d, TARE_MOMENT_END, t);
-	if (rec->bytes > 0)
-		hand_out(w, rec, segment, t);
+	if (bytes > 0)
+		hand_out(w, i, segment);
 	else
-		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, rec->block, segment,
-				      (struct tare_taking){ rec->tid, rec->flags });
+		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, c->addresses[i],
+				      segment, (struct tare_taking){ rec->tid, rec->flags });
 	tare_parts_check(f);
 }
 
@@ -99,16 +104,16 @@ static inline void apply(struct at_work *w, const struct tare_rec_tensor *rec, i
  * Has fetched what the records need, and finds their segments. These steps do not wait for each other, as they would between those that
  * apply the blocks.
  */
-static void fetch(const struct tare_process_on_device *p, const struct tare_rec_tensor *records,
-		  size_t n, int *segments)
+static void fetch(const struct tare_process_on_device *p, const uint64_t *addresses,
+		  const int64_t *bytes, size_t n, int *segments)
 {
 	for (size_t i = 0; i < n; i++)
-		tare_blocks_prefetch(&p->blocks, records[i].block);
+		tare_blocks_prefetch(&p->blocks, addresses[i]);
 	for (size_t i = 0; i < n; i++)
-		segments[i] = tare_segments_place(&p->segments, records[i].block);
+		segments[i] = tare_segments_place(&p->segments, addresses[i]);
 	for (size_t i = 0; i < n; i++)
-		if (records[i].bytes <= 0)
-			tare_blocks_prefetch_block(&p->blocks, records[i].block);
+		if (bytes[i] <= 0)
+			tare_blocks_prefetch_block(&p->blocks, addresses[i]);
 }
 
 void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
@@ -126,8 +131,9 @@ void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
 	look_ahead(&w, run->times[0]);
 	for (size_t begin = 0, end; begin < run->n; begin = end) {
 		end = run->n - begin < AHEAD ? run->n : begin + AHEAD;
-		fetch(w.on_device, run->records + begin, end - begin, segments);
+		fetch(w.on_device, run->columns.addresses + begin, run->columns.bytes + begin,
+		      end - begin, segments);
 		for (size_t i = begin; i < end; i++)
-			apply(&w, &run->records[i], segments[i - begin], run->times[i]);
+			apply(&w, i, segments[i - begin]);
 	}
 }
