@@ -51,8 +51,8 @@ struct tare_rstream {
 	const struct tare_record_block *block; /* NULL: none is read yet */
 	size_t at;                             /* of its records, the next */
 	size_t run_at;                         /* of its runs, the first that is not behind … */
-	size_t run_begin;                /* … and which record that begins with, or a lower one */
-	struct tare_rec_tensor tensor;   /* of a run, the record that is `next` … */
+	size_t run_begin;                      /* … and a record before which none is in a run */
+	struct tare_rec_tensor tensor;         /* of a run, the record that is `next` … */
 	struct tare_rec_tensor referred; /* … and one that tare_block_run.refer() asked for */
 	int64_t *times;                  /* of each */
 	bool are_times_in_order;

@@ -70,7 +70,7 @@ static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
 		return NULL;
 	while (s->run_at < b->run_nr && b->runs[s->run_at].end <= i)
 		s->run_at++;
-	s->run_begin = s->run_at < b->run_nr ? b->runs[s->run_at].begin : b->n;
+	s->run_begin = s->run_at < b->run_nr ? b->runs[s->run_at].begin : SIZE_MAX;
 	return s->run_begin <= i ? &b->runs[s->run_at] : NULL;
 }
 
