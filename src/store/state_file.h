@@ -10,7 +10,7 @@
  * them. What the bytes are is a matter of who folds; they are checked here, for their reader believes them.
  */
 #define TARE_STATE_MAGIC   "TARESTA"
-#define TARE_STATE_VERSION 0
+#define TARE_STATE_VERSION 1
 
 /*
  * Behind the state lies what tare_manifest_tell_extents() says, for a folder without segments.json; then what became of blocks that

@@ -18,8 +18,20 @@ static struct tare_live_block *add(struct blocks *b, uint64_t address, int64_t b
 				&(struct tare_block){ .address = address, .bytes = bytes });
 
 	if (made)
-		made->use.serial = ++b->serial;
+		made->serial = ++b->serial;
 	return made;
+}
+
+/* With facts of its own, which tell its address. */
+static void add_with_facts(struct blocks *b, uint64_t address)
+{
+	struct tare_block_facts facts = { .booked = (int64_t)address };
+	struct tare_live_block *made;
+
+	if (tare_block_facts_are_full(&b->live.work.facts))
+		tare_block_facts_make_room(&b->live, &b->kept, 0);
+	made = add(b, address, 512);
+	made->facts = tare_block_facts_put(&b->live.work.facts, &facts);
 }
 
 static struct tare_live_block *take(struct blocks *b, uint64_t address)
@@ -49,6 +61,20 @@ static int64_t kept(const struct blocks *b, enum tare_moment m)
 		if (tare_block_is_kept(&b->kept.items[i], &b->kept, m))
 			bytes += b->kept.items[i].block.bytes;
 	return bytes;
+}
+
+static size_t with_own_facts(const struct blocks *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->live.count; i++)
+		n += b->live.items[i].process >= 0 &&
+		     tare_block_facts_of(&b->live.work, &b->live.items[i])->booked ==
+			     (int64_t)b->live.items[i].address;
+	for (size_t i = 0; i < b->kept.count; i++)
+		n += tare_block_facts_of(&b->live.work, &b->kept.items[i].block)->booked ==
+		     (int64_t)b->kept.items[i].block.address;
+	return n;
 }
 
 static void free_blocks(struct blocks *b)
@@ -98,6 +124,58 @@ TEST(blocks_that_go_are_kept_for_the_marks_that_saw_them)
 	mark(&b, TARE_MOMENT_PEAK); /* a higher one: what was kept is of no use to it */
 	CHECK_INT(kept(&b, TARE_MOMENT_PEAK), 0);
 	CHECK_INT(kept(&b, TARE_MOMENT_END), 4);
+	free_blocks(&b);
+}
+
+/* Those of blocks that are live, and of those that are kept; the others' slots are used again. */
+TEST(facts_stay_as_long_as_a_block_has_them)
+{
+	enum { LIVE = 4096, ROUNDS = 60 };
+	struct blocks b = { 0 };
+	size_t most;
+
+	for (uint64_t i = 1; i <= LIVE; i++)
+		add_with_facts(&b, i << 9);
+	mark(&b, TARE_MOMENT_PEAK);
+	for (uint64_t i = LIVE + 1; i <= ROUNDS * LIVE; i++) {
+		struct tare_live_block *gone = tare_blocks_find(&b.live, (i - LIVE) << 9);
+		uint32_t facts = gone->facts;
+
+		gone->facts = 0; /* its end is not told to any worker */
+		take(&b, (i - LIVE) << 9);
+		if (i - LIVE <= LIVE)
+			b.kept.items[b.kept.count - 1].block.facts = facts;
+		add_with_facts(&b, i << 9);
+	}
+	CHECK_INT((int64_t)with_own_facts(&b), 2 * LIVE);
+	most = 2 * LIVE + 2 * LIVE / 8 + 1024;
+	CHECK(b.live.work.facts.count >= 2 * LIVE && b.live.work.facts.count <= most + 1);
+	free_blocks(&b);
+}
+
+TEST(facts_that_change_are_those_of_one_block)
+{
+	struct blocks b = { 0 };
+	struct tare_live_block *one, *other;
+	struct tare_block_facts facts = { .section = 7 }, named = { .section = 7, .name = 3 };
+
+	add(&b, 512, 100);
+	add(&b, 1024, 100);
+	one = tare_blocks_find(&b.live, 512);
+	other = tare_blocks_find(&b.live, 1024);
+	one->facts = other->facts = tare_block_facts_put(&b.live.work.facts, &facts);
+	tare_block_facts_change(&b.live.work, one, &facts);
+	CHECK_INT(one->facts, other->facts);
+	tare_block_facts_change(&b.live.work, one, &named);
+	CHECK_INT(tare_block_facts_of(&b.live.work, one)->name, 3);
+	CHECK_INT(tare_block_facts_of(&b.live.work, other)->name, 0);
+	tare_block_book(&b.live.work, one, 100);
+	CHECK_INT(tare_block_booked(one, tare_block_facts_of(&b.live.work, one)), 100);
+	tare_block_book(&b.live.work, one, 40);
+	CHECK_INT(tare_block_booked(one, tare_block_facts_of(&b.live.work, one)), 40);
+	CHECK_INT(tare_block_facts_of(&b.live.work, one)->name, 3);
+	tare_block_book(&b.live.work, one, 0);
+	CHECK_INT(tare_block_booked(one, tare_block_facts_of(&b.live.work, one)), 0);
 	free_blocks(&b);
 }
 

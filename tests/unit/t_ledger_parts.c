@@ -86,7 +86,10 @@ TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
 {
 	struct tare_segment segments[2] = { { .at = 4096, .size = 64, .live = 16 },
 					    { .at = 8192, .size = 64 } };
-	struct tare_live_block block = { .address = 4096, .bytes = 16, .booked = 16 };
+	struct tare_block_facts facts = { .booked = 15 };
+	struct tare_live_block block = {
+		.address = 4096, .bytes = 16, .facts = 1, .marks = TARE_BLOCK_BOOKED
+	};
 	struct tare_process_on_device place = { .segments = { segments, 2, 2 } };
 	struct tare_process_on_device *places[1] = { &place };
 	struct empty e;
@@ -94,12 +97,13 @@ TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
 	begin(&e);
 	place.blocks.items = &block;
 	place.blocks.count = 1;
+	place.blocks.work.facts.items = &facts;
 	e.process_fold.on_device = places;
 	e.process_fold.on_device_nr = 1;
 	CHECK(!tare_tensors_check(&e.p->tensors, &e.f));
-	block.booked = 15;
+	block.marks = TARE_BLOCK_IN_PART;
 	CHECK(tare_tensors_check(&e.p->tensors, &e.f));
-	block.booked = 16;
+	block.marks = TARE_BLOCK_BOOKED;
 	segments[1].at = 4096;
 	CHECK(tare_tensors_check(&e.p->tensors, &e.f));
 	end(&e);

@@ -11,21 +11,23 @@ struct tare_live_block {
 	uint64_t address;
 	int64_t bytes;   /* of a free slot: 1 + the next one, 0: none */
 	int64_t born_ns; /* -1: before what a checkpoint replaced */
+	uint64_t serial; /* tare_fold.block_serial when it was handed out */
 	int process;     /* -1: a free slot */
-	uint32_t site, tid;
-	uint16_t flags;  /* enum tare_tensor_flag */
-	bool is_watched; /* for instants that are not moments, see category.c */
-	bool is_beside;  /* its thread had told nothing: use.section and such are the leader's */
-	int bucket;      /* it is booked in; -1: none */
-	struct tare_use use;
-	/*
-	 * What of it is: all but what lies in trials, or outside of segments. Of mapped memory of the CPU: what tells
-	 * its file from others (mapped_file.c), 0: not known.
-	 */
-	int64_t booked;
+	uint32_t site;
+	uint32_t facts; /* 1 + place of its facts among those of its work, 0: none */
+	int bucket;     /* it is booked in; -1: none */
+	uint16_t flags; /* enum tare_tensor_flag */
+	uint16_t marks; /* enum tare_block_mark */
+	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */
 };
 /* A recording may have millions: a field more must find room in what is there, or be worth 8 bytes of each. */
-_Static_assert(sizeof(struct tare_live_block) == 128, "a block grew");
+_Static_assert(sizeof(struct tare_live_block) == 56, "a block grew");
+
+/* A block with all that is known of it, wherever it goes. */
+struct tare_known_block {
+	struct tare_live_block block;
+	struct tare_block_facts facts;
+};
 
 struct tare_block_places {
 	uint64_t *slots; /* block_places.c */
@@ -56,9 +58,14 @@ struct tare_kept_blocks {
 	uint64_t at[TARE_MOMENT_NR]; /* tare_fold.block_serial at each moment; 0: it was not yet */
 };
 
-struct tare_block_list {
-	const struct tare_live_block **items;
-	size_t count, cap;
+/* The blocks of a device, or of the CPU, at a moment, one by one: tensors/block_walk.c. */
+struct tare_block_walk {
+	const struct tare_fold *f;
+	int device;  /* tare_device_fold.index, -1: the memory of the CPU */
+	int process; /* whose blocks these are, -1: of all processes */
+	enum tare_moment m;
+	int at_process; /* whose live blocks are looked at now; behind the last of them: those that are kept */
+	size_t at;
 };
 
 #endif

@@ -17,9 +17,13 @@
 enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
 #undef TARE_MAKER_KEY
 
-/* Of a block. */
-struct tare_use {
-	uint64_t serial; /* tare_fold.block_serial when it was handed out */
+/*
+ * What several blocks have in common: how they were handed out, and what a scan said of them. Blocks that a thread was handed out one
+ * after another mostly share it, so it is kept apart from them (tensors/block_facts.c).
+ */
+struct tare_block_facts {
+	/* Of what is booked in part: how much; of mapped memory of the CPU: what tells its file from others, 0: not known. */
+	int64_t booked;
 	uint32_t worker; /* 1 + place of the thread that it was handed out to */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
@@ -33,17 +37,43 @@ struct tare_use {
 		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a scan found it; 0: none did */
-	bool is_unseen;           /* the last scan did not find it */
-	bool is_trained; /* a scan found a gradient of it, or what an optimizer keeps for it */
 	uint8_t beside_training; /* a parameter: scans that found that of any; more than 255: 255 */
-	bool is_for_parameter;   /* its line made one for each parameter that is trained … */
-	bool is_copy;            /* … and that is a copy of them, not state of an optimizer */
+	bool is_trained;   /* a scan found a gradient of it, or what an optimizer keeps for it */
+	bool is_beside;    /* its thread had told nothing: section and such are the leader's */
+	uint8_t unused[3]; /* 0: facts are compared byte by byte */
+};
+_Static_assert(sizeof(struct tare_block_facts) == 64, "facts have bytes that nobody sets");
+
+enum { TARE_RECENT_FACTS = 16 };
+
+struct tare_block_facts_list {
+	struct tare_block_facts *items; /* a free slot: the next one is in booked */
+	size_t count, cap;
+	size_t free;    /* 1 + the first free slot, 0: none */
+	size_t look_at; /* with so many slots those that no block has are looked for */
+	/* 1 + the place of what was said last when a block was handed out, by a hash; 0: nothing */
+	uint32_t recent[TARE_RECENT_FACTS];
+};
+
+/* What is true of a block alone. */
+enum tare_block_mark {
+	TARE_BLOCK_WATCHED = 1, /* for instants that are not moments, see category.c */
+	TARE_BLOCK_BOOKED = 2,  /* all of it */
+	TARE_BLOCK_IN_PART =
+		4, /* some of it: facts.booked; the rest lies in trials, or outside of segments */
+	TARE_BLOCK_UNSEEN = 8,    /* the last scan did not find it */
+	TARE_BLOCK_FOR_EACH = 16, /* its line made one for each parameter that is trained … */
+	TARE_BLOCK_COPY = 32,     /* … and that is a copy of them, not state of an optimizer */
 	/* When it was taken back: */
-	bool is_gone, in_backward, in_its_section, outlived_call;
-	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
-	bool has_stayed;    /* when most of what its backward pass left had gone */
-	bool forward_first; /* before a backward pass; not known of what lived for two of these */
-	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */
+	TARE_BLOCK_GONE = 64,
+	TARE_BLOCK_IN_BACKWARD = 128,
+	TARE_BLOCK_IN_SECTION = 256,
+	TARE_BLOCK_OUTLIVED_CALL = 512,
+	/* it is there, but its piece of work is not over, and others like it went within one */
+	TARE_BLOCK_WILL_PASS = 1024,
+	TARE_BLOCK_STAYED = 2048, /* when most of what its backward pass left had gone */
+	/* before a backward pass; not known of what lived for two of these */
+	TARE_BLOCK_FORWARD_FIRST = 4096,
 };
 
 /* A backward pass that left blocks. */
@@ -107,6 +137,7 @@ struct tare_work {
 	uint32_t starter; /* that began a backward pass by its last block */
 	uint32_t grad;    /* that autograd recorded last */
 	uint32_t last;    /* whose block was the last */
+	struct tare_block_facts_list facts;
 };
 
 #endif

@@ -29,7 +29,7 @@ enum {
 	TARE_STATE_TRAININGS,    /* of struct tare_training_part */
 };
 
-extern const struct tare_shape tare_shape_tare_high_water; /* of the books and of phases */
-extern const struct tare_shape tare_shape_tare_live_block; /* of the books and of tensors */
+extern const struct tare_shape tare_shape_tare_high_water;  /* of the books and of phases */
+extern const struct tare_shape tare_shape_tare_known_block; /* of the books and of tensors */
 
 #endif

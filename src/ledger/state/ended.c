@@ -12,7 +12,7 @@
 /* clang-format off */
 #define SELF struct tare_ended_blocks
 static const struct tare_shape_field fields_tare_ended_blocks[] = {
-	TARE_LEFT(known), TARE_LIST(items, tare_shape_tare_live_block, count, cap),
+	TARE_LEFT(known), TARE_LIST(items, tare_shape_tare_known_block, count, cap),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_ended_blocks);
 #undef SELF
@@ -28,14 +28,16 @@ void tare_ended_save(const struct tare_tensors_part *tensors, struct tare_str *o
 
 /* The later fold, which goes on from the newest of these states, tells of it as if it had seen the block go. */
 static void learn(struct tare_watches *own, struct tare_watches *later,
-		  const struct tare_live_block *b)
+		  const struct tare_known_block *b)
 {
-	if (!tare_map_remove(&own->open, b->use.serial, NULL))
+	uint64_t serial = b->block.serial;
+
+	if (!tare_map_remove(&own->open, serial, NULL))
 		return;
 	later->gone =
 		tare_array_reserve(later->gone, &later->gone_cap, later->gone_nr + 1, sizeof(*b));
 	later->gone[later->gone_nr++] = *b;
-	*tare_map_put(&later->gone_at, b->use.serial, NULL) = later->gone_nr;
+	*tare_map_put(&later->gone_at, serial, NULL) = later->gone_nr;
 }
 
 void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_part *later,

@@ -163,27 +163,36 @@ static const struct tare_shape_field fields_tare_kept_segments[] = {
 static TARE_FIELD_TABLE(tare_kept_segments);
 #undef SELF
 
-#define SELF struct tare_use
-static const struct tare_shape_field fields_tare_use[] = {
-	TARE_INT(worker), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards),
-	TARE_INT(turn), TARE_INT(call), TARE_INT(name), TARE_INT(named_by), TARE_INT(call_depth), TARE_INT(kind),
-	TARE_INT(before), TARE_INT(maker), TARE_INT(role), TARE_INT(role_flags), TARE_INT(is_unseen),
-	TARE_INT(is_trained), TARE_INT(beside_training), TARE_INT(is_for_parameter),
-	TARE_INT(is_copy),
-	TARE_INT(shape), TARE_INT(module), TARE_INT(pass), TARE_INT(is_gone), TARE_INT(in_backward), TARE_INT(in_its_section),
-	TARE_INT(outlived_call), TARE_INT(will_pass), TARE_INT(has_stayed), TARE_INT(forward_first),
-	TARE_INT(lived_backwards), TARE_INT(lived_forwards), TARE_INT(serial),
+#define SELF struct tare_block_facts
+static const struct tare_shape_field fields_tare_block_facts[] = {
+	TARE_INT(booked), TARE_INT(worker), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards),
+	TARE_INT(turn), TARE_INT(call), TARE_INT(name), TARE_INT(named_by), TARE_INT(shape), TARE_INT(module), TARE_INT(pass),
+	TARE_INT(call_depth), TARE_INT(kind), TARE_INT(before), TARE_INT(maker), TARE_INT(role), TARE_INT(role_flags),
+	TARE_INT(beside_training), TARE_INT(is_trained), TARE_INT(is_beside), TARE_LEFT(unused), /* 0 */
 	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_use);
+static TARE_FIELD_TABLE(tare_block_facts);
+#undef SELF
+
+#define SELF struct tare_block_facts_list
+static const struct tare_shape_field fields_tare_block_facts_list[] = {
+	TARE_LIST(items, tare_shape_tare_block_facts, count, cap), TARE_INT(free), TARE_INT(look_at), TARE_INT_ARRAY(recent),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_block_facts_list);
 #undef SELF
 
 #define SELF struct tare_live_block
 static const struct tare_shape_field fields_tare_live_block[] = {
-	TARE_INT(address), TARE_INT(bytes), TARE_INT(born_ns), TARE_INT(process), TARE_INT(site), TARE_INT(tid),
-	TARE_INT(flags), TARE_INT(is_watched), TARE_INT(is_beside), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
-	TARE_INT(booked),
+	TARE_INT(address), TARE_INT(bytes), TARE_INT(born_ns), TARE_INT(serial), TARE_INT(process), TARE_INT(site),
+	TARE_INT(facts), TARE_INT(bucket), TARE_INT(flags), TARE_INT(marks), TARE_INT(lived_backwards), TARE_INT(lived_forwards),
 	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_live_block);
+static TARE_FIELD_TABLE(tare_live_block);
+#undef SELF
+
+#define SELF struct tare_known_block
+static const struct tare_shape_field fields_tare_known_block[] = {
+	TARE_STRUCT(block, tare_shape_tare_live_block), TARE_STRUCT(facts, tare_shape_tare_block_facts),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_known_block);
 #undef SELF
 
 #define SELF struct tare_kept_block
@@ -246,7 +255,7 @@ static TARE_FIELD_TABLE(tare_worker);
 #define SELF struct tare_work
 static const struct tare_shape_field fields_tare_work[] = {
 	TARE_LIST(workers, tare_shape_tare_worker, count, cap), TARE_MAP(of_tid), TARE_INT(leader),
-	TARE_INT(starter), TARE_INT(grad), TARE_INT(last),
+	TARE_INT(starter), TARE_INT(grad), TARE_INT(last), TARE_STRUCT(facts, tare_shape_tare_block_facts_list),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_work);
 #undef SELF

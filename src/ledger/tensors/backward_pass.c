@@ -21,16 +21,6 @@ static uint64_t key_of(const struct tare_live_block *b)
 	       (uint64_t)b->bytes * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/*
- * Of what a checkpoint tells it is not known which pass made it. Buckets and state of optimizers go their
- * own ways.
- */
-static bool is_counted(const struct tare_live_block *b)
-{
-	return b->use.kind == TARE_WORK_BACKWARD && b->born_ns != -1 &&
-	       (b->use.maker == TARE_MAKER_PROGRAM || b->use.maker == TARE_MAKER_CALL);
-}
-
 static uint32_t new_pass(struct tare_passes *p, uint32_t number)
 {
 	uint32_t i = p->free;
@@ -46,17 +36,15 @@ static uint32_t new_pass(struct tare_passes *p, uint32_t number)
 	return i;
 }
 
-void tare_passes_add(struct tare_passes *p, struct tare_live_block *b)
+uint32_t tare_passes_add(struct tare_passes *p, uint32_t number)
 {
 	uint32_t i = p->last;
 
-	if (!is_counted(b))
-		return;
-	if (!i || p->items[i - 1].number != b->use.backwards)
-		i = new_pass(p, b->use.backwards);
-	b->use.pass = i;
+	if (!i || p->items[i - 1].number != number)
+		i = new_pass(p, number);
 	p->items[i - 1].live++;
 	p->items[i - 1].kept++;
+	return i;
 }
 
 static bool has_most_gone(const struct tare_pass *p)
@@ -65,21 +53,22 @@ static bool has_most_gone(const struct tare_pass *p)
 }
 
 /* A line that made gradients of this size before makes gradients: of a parameter that is not trained any more. */
-static void note_gone(struct tare_passes *p, const struct tare_live_block *b)
+static void note_gone(struct tare_passes *p, const struct tare_live_block *b,
+		      const struct tare_block_facts *facts)
 {
 	uint64_t *first;
 
 	if (p->gone.count >= KEYS && !tare_map_get(&p->gone, key_of(b)))
 		return;
 	first = tare_map_put(&p->gone, key_of(b), NULL);
-	if (!*first || *first > b->use.backwards)
-		*first = b->use.backwards;
+	if (!*first || *first > facts->backwards)
+		*first = facts->backwards;
 }
 
-void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
-			bool is_passing)
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b,
+			const struct tare_block_facts *facts, uint32_t backwards, bool is_passing)
 {
-	struct tare_pass *pass = b->use.pass ? &p->items[b->use.pass - 1] : NULL;
+	struct tare_pass *pass = facts->pass ? &p->items[facts->pass - 1] : NULL;
 	bool was_gone;
 
 	if (!pass)
@@ -90,38 +79,39 @@ void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, 
 		pass->kept--;
 	} else {
 		pass->gone++;
-		note_gone(p, b);
+		note_gone(p, b, facts);
 	}
 	if (!was_gone && has_most_gone(pass))
 		pass->gone_at = backwards;
 	if (pass->live)
 		return;
-	if (p->last == b->use.pass)
+	if (p->last == facts->pass)
 		p->last = 0;
 	*pass = (struct tare_pass){ .live = p->free };
-	p->free = b->use.pass;
+	p->free = facts->pass;
 }
 
 bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
-			    uint32_t backwards)
+			    const struct tare_block_facts *facts, uint32_t backwards)
 {
 	const struct tare_pass *pass;
 	const uint64_t *first;
 
 	if (b->flags & TARE_TENSOR_STAYED)
 		return true;
-	if (!b->use.pass)
+	if (!facts->pass)
 		return false;
-	pass = &p->items[b->use.pass - 1];
+	pass = &p->items[facts->pass - 1];
 	if (!has_most_gone(pass) || backwards - pass->gone_at < ENOUGH)
 		return false;
 	first = tare_map_get(&p->gone, key_of(b));
 	return !first || *first >= pass->number;
 }
 
-void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b)
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b,
+			   const struct tare_block_facts *facts)
 {
-	if (b->use.maker == TARE_MAKER_COMMUNICATION && p->said.count < KEYS)
+	if (facts->maker == TARE_MAKER_COMMUNICATION && p->said.count < KEYS)
 		tare_map_put(&p->said, key_of(b), NULL);
 }
 

@@ -52,10 +52,8 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 					   .born_ns = said->born_ns,
 					   .process = said->process,
 					   .site = said->site,
-					   .tid = said->tid,
 					   .flags = said->flags,
-					   .bucket = -1,
-					   .use = { .module = said->module } };
+					   .bucket = -1 };
 	return block;
 }
 
@@ -125,49 +123,4 @@ void tare_blocks_free(struct tare_blocks *b)
 	free(b->places.slots);
 	tare_work_free(&b->work);
 	free(b->items);
-}
-
-static void show(struct tare_block_list *list, const struct tare_live_block *block)
-{
-	list->items =
-		tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = block;
-}
-
-static void show_live(struct tare_block_list *list, const struct tare_blocks *b, enum tare_moment m,
-		      const struct tare_kept_blocks *kept)
-{
-	for (size_t i = 0; i < b->count; i++)
-		if (b->items[i].process >= 0 && tare_block_was_live(&b->items[i], kept, m))
-			show(list, &b->items[i]);
-}
-
-/* process -1: of all */
-static void show_kept(struct tare_block_list *list, const struct tare_kept_blocks *kept,
-		      enum tare_moment m, int process)
-{
-	for (size_t i = 0; m != TARE_MOMENT_NOW && i < kept->count; i++)
-		if (tare_block_is_kept(&kept->items[i], kept, m) &&
-		    (process < 0 || kept->items[i].block.process == process))
-			show(list, &kept->items[i].block);
-}
-
-void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_moment m, struct tare_block_list *out)
-{
-	*out = (struct tare_block_list){ 0 };
-	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && d->index < f->processes[i]->on_device_nr &&
-		    f->processes[i]->on_device[d->index])
-			show_live(out, &f->processes[i]->on_device[d->index]->blocks, m,
-				  &d->kept_blocks);
-	show_kept(out, &d->kept_blocks, m, -1);
-}
-
-void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_moment m,
-			      struct tare_block_list *out)
-{
-	*out = (struct tare_block_list){ 0 };
-	show_live(out, &f->processes[process]->host_blocks, m, &f->host.kept);
-	show_kept(out, &f->host.kept, m, process);
 }

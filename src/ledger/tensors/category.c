@@ -27,111 +27,123 @@ static uint32_t backwards_of_step(const struct tare_worker *w)
 	return w->rounds >= LEAST_ROUNDS ? w->optimizers / w->rounds : 1;
 }
 
-static bool lasts(const struct tare_use *u, const struct tare_worker *w)
+static bool is_so(const struct tare_known_block *b, enum tare_block_mark mark)
+{
+	return b->block.marks & mark;
+}
+
+static bool lasts(const struct tare_known_block *b, const struct tare_worker *w)
 {
 	if (w->backwards)
-		return u->lived_backwards >= LONG_BACKWARDS * backwards_of_step(w);
+		return b->block.lived_backwards >= LONG_BACKWARDS * backwards_of_step(w);
 	if (w->forwards)
-		return u->lived_forwards >= LONG_FORWARDS;
-	return !u->is_gone;
+		return b->block.lived_forwards >= LONG_FORWARDS;
+	return !is_so(b, TARE_BLOCK_GONE);
 }
 
 /* It goes before the piece of work that made it is over. */
-static bool passes(const struct tare_use *u)
+static bool passes(const struct tare_known_block *b)
 {
-	return u->will_pass || (u->is_gone && u->in_its_section);
+	return is_so(b, TARE_BLOCK_WILL_PASS) ||
+	       (is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION));
 }
 
-static enum tare_rule rule_of_backward(const struct tare_use *u, const struct tare_worker *w)
+static enum tare_rule rule_of_backward(const struct tare_known_block *b,
+				       const struct tare_worker *w)
 {
-	if (u->will_pass || (u->in_backward && u->lived_backwards == 0))
-		return u->maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
-	if (u->is_unseen && lasts(u, w))
+	if (is_so(b, TARE_BLOCK_WILL_PASS) ||
+	    (is_so(b, TARE_BLOCK_IN_BACKWARD) && b->block.lived_backwards == 0))
+		return b->facts.maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED
+							 : TARE_RULE_BACKWARD;
+	if (is_so(b, TARE_BLOCK_UNSEEN) && lasts(b, w))
 		return TARE_RULE_UNSEEN;
-	return u->has_stayed && !u->role ? TARE_RULE_STAYED : TARE_RULE_GRADIENT;
+	return is_so(b, TARE_BLOCK_STAYED) && !b->facts.role ? TARE_RULE_STAYED
+							     : TARE_RULE_GRADIENT;
 }
 
 /* Whether the last block of a section outlived its call nobody tells; so it is as others of its line and size. */
 static bool has_outlived(const struct tare_fold *f, const struct tare_live_block *b)
 {
-	return b->use.outlived_call || (b->site && f->sites[b->site].outlived_bytes == b->bytes);
+	return b->marks & TARE_BLOCK_OUTLIVED_CALL ||
+	       (b->site && f->sites[b->site].outlived_bytes == b->bytes);
 }
 
-static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_worker *w,
+static enum tare_rule rule_of_forward(const struct tare_known_block *b, const struct tare_worker *w,
 				      bool is_grad, bool has_outlived)
 {
-	if (passes(u) && (!has_outlived || (is_grad && w->backwards)))
+	if (passes(b) && (!has_outlived || (is_grad && w->backwards)))
 		return TARE_RULE_INNER;
-	if (!lasts(u, w))
+	if (!lasts(b, w))
 		return TARE_RULE_OUTPUT;
-	return u->is_unseen ? TARE_RULE_UNSEEN : TARE_RULE_LASTING;
+	return is_so(b, TARE_BLOCK_UNSEEN) ? TARE_RULE_UNSEEN : TARE_RULE_LASTING;
 }
 
-static bool is_leaf(const struct tare_use *u, uint32_t flags)
+static bool is_leaf(const struct tare_known_block *b, uint32_t flags)
 {
-	return u->role == TARE_PROBE_TENSOR &&
-	       (u->role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
+	return b->facts.role == TARE_PROBE_TENSOR &&
+	       (b->facts.role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
 }
 
 /* One batch that is fed to every step. What comes later, or is no plain tensor, the program keeps. */
-static bool is_fed(const struct tare_use *u, const struct tare_worker *w)
+static bool is_fed(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	return !u->forwards && w->forwards && is_leaf(u, TARE_PROBE_LEAF);
+	return !b->facts.forwards && w->forwards && is_leaf(b, TARE_PROBE_LEAF);
 }
 
-static enum tare_rule rule_of_program(const struct tare_use *u, const struct tare_worker *w)
+static enum tare_rule rule_of_program(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	if (u->is_gone && u->in_its_section)
+	if (is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION))
 		return TARE_RULE_PASSING;
-	if (lasts(u, w))
-		return is_fed(u, w) ? TARE_RULE_FED : TARE_RULE_LASTING;
+	if (lasts(b, w))
+		return is_fed(b, w) ? TARE_RULE_FED : TARE_RULE_LASTING;
 	/* What a forward came after was there for it; a loss has its backward pass first. */
-	if (u->before != TARE_WORK_FORWARD || u->forward_first)
+	if (b->facts.before != TARE_WORK_FORWARD || is_so(b, TARE_BLOCK_FORWARD_FIRST))
 		return TARE_RULE_GIVEN;
 	return TARE_RULE_LOSS;
 }
 
 /* By the program's own objects. */
-static bool is_said(const struct tare_use *u)
+static bool is_said(const struct tare_known_block *b)
 {
-	return u->role && u->role != TARE_PROBE_TENSOR;
+	return b->facts.role && b->facts.role != TARE_PROBE_TENSOR;
 }
 
-static bool is_distributed(const struct tare_use *u)
+static bool is_distributed(const struct tare_known_block *b)
 {
-	return u->maker == TARE_MAKER_COMMUNICATION || u->maker == TARE_MAKER_REDUCE;
+	return b->facts.maker == TARE_MAKER_COMMUNICATION || b->facts.maker == TARE_MAKER_REDUCE;
 }
 
-static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_said)
+static enum tare_rule rule_of_distributed(const struct tare_known_block *b, bool was_said)
 {
-	bool reduces = was_said || u->maker == TARE_MAKER_REDUCE;
+	bool reduces = was_said || b->facts.maker == TARE_MAKER_REDUCE;
 
-	return reduces && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED
-							     : TARE_RULE_COMMUNICATION;
+	return reduces && !(is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION))
+		       ? TARE_RULE_REDUCED
+		       : TARE_RULE_COMMUNICATION;
 }
 
 /*
  * Does its line make ever larger ones, each from the one before, which goes then? So does torch.cat to a cache. A
  * program that trains makes larger batches in that way, too.
  */
-static bool is_growing(const struct tare_fold *f, const struct tare_live_block *b,
+static bool is_growing(const struct tare_fold *f, const struct tare_known_block *b,
 		       const struct tare_worker *w)
 {
-	const struct tare_site *s = b->site ? &f->sites[b->site] : &f->no_site;
+	const struct tare_site *s = b->block.site ? &f->sites[b->block.site] : &f->no_site;
 
 	return s->largest_nr >= LEAST_LARGER && s->replaced >= LEAST_LARGER &&
-	       s->replaced / 4 >= s->other_ends && !(b->flags & TARE_TENSOR_GRAD) &&
-	       (b->use.kind == TARE_WORK_FORWARD || !w->backwards);
+	       s->replaced / 4 >= s->other_ends && !(b->block.flags & TARE_TENSOR_GRAD) &&
+	       (b->facts.kind == TARE_WORK_FORWARD || !w->backwards);
 }
 
-static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker *w, uint16_t flags,
-			      bool has_outlived, bool is_growing)
+static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w,
+			      uint16_t flags, bool has_outlived, bool is_growing)
 {
-	switch (u->role) {
+	switch (b->facts.role) {
 	case TARE_PROBE_GATHERED:
 		return TARE_RULE_SAID_GATHERED;
 	case TARE_PROBE_PARAMETER:
-		return u->beside_training >= LEAST_SCANS && !u->is_trained
+		return b->facts.beside_training >= LEAST_SCANS && !b->facts.is_trained
 			       ? TARE_RULE_SAID_FROZEN
 			       : TARE_RULE_SAID_PARAMETER;
 	case TARE_PROBE_BUFFER:
@@ -143,56 +155,59 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker
 	default:
 		break;
 	}
-	if (u->kind == TARE_WORK_OPTIMIZER)
-		return passes(u) ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
-	if (u->kind == TARE_WORK_BACKWARD)
-		return rule_of_backward(u, w);
-	if (is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(u, w))
+	if (b->facts.kind == TARE_WORK_OPTIMIZER)
+		return passes(b) ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
+	if (b->facts.kind == TARE_WORK_BACKWARD)
+		return rule_of_backward(b, w);
+	if (is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(b, w))
 		return TARE_RULE_LEAF;
-	if (u->is_for_parameter && lasts(u, w))
-		return u->is_copy ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
-	if (u->maker == TARE_MAKER_DATA)
+	if (is_so(b, TARE_BLOCK_FOR_EACH) && lasts(b, w))
+		return is_so(b, TARE_BLOCK_COPY) ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
+	if (b->facts.maker == TARE_MAKER_DATA)
 		return TARE_RULE_BATCH;
-	if (u->maker == TARE_MAKER_BUILD)
-		return u->is_gone && u->in_its_section ? TARE_RULE_BUILDING : TARE_RULE_BUILT;
-	if (u->in_backward && flags & TARE_TENSOR_GRAD)
+	if (b->facts.maker == TARE_MAKER_BUILD)
+		return is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION)
+			       ? TARE_RULE_BUILDING
+			       : TARE_RULE_BUILT;
+	if (is_so(b, TARE_BLOCK_IN_BACKWARD) && flags & TARE_TENSOR_GRAD)
 		return TARE_RULE_SAVED;
-	if (is_leaf(u, TARE_PROBE_REQUIRES_GRAD) && !lasts(u, w))
+	if (is_leaf(b, TARE_PROBE_REQUIRES_GRAD) && !lasts(b, w))
 		return TARE_RULE_RESULT;
 	if (is_growing)
 		return TARE_RULE_GROWING;
-	if (u->kind == TARE_WORK_FORWARD)
-		return rule_of_forward(u, w, flags & TARE_TENSOR_GRAD, has_outlived);
-	return rule_of_program(u, w);
+	if (b->facts.kind == TARE_WORK_FORWARD)
+		return rule_of_forward(b, w, flags & TARE_TENSOR_GRAD, has_outlived);
+	return rule_of_program(b, w);
 }
 
-void tare_site_note_kept(struct tare_site *site, const struct tare_use *use)
+void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b)
 {
-	if (!use->is_for_parameter || use->lived_backwards < LONG_BACKWARDS)
+	if (!(b->marks & TARE_BLOCK_FOR_EACH) || b->lived_backwards < LONG_BACKWARDS)
 		return;
 	site->keeps_for_parameter = true;
-	site->keeps_copies = use->is_copy;
+	site->keeps_copies = b->marks & TARE_BLOCK_COPY;
 }
 
 /* The next of what its line keeps for each parameter, which came too late to last: a copy of the last epoch's best model. */
-static bool is_next_kept(const struct tare_site *site, const struct tare_use *u)
+static bool is_next_kept(const struct tare_site *site, const struct tare_known_block *b)
 {
-	return site->keeps_for_parameter && !u->is_gone && !is_said(u) &&
-	       !is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) &&
-	       u->maker == TARE_MAKER_PROGRAM && u->kind == TARE_WORK_OTHER;
+	return site->keeps_for_parameter && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
+	       !is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) &&
+	       b->facts.maker == TARE_MAKER_PROGRAM && b->facts.kind == TARE_WORK_OTHER;
 }
 
-enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *b,
 				 const struct tare_work *work)
 {
-	const struct tare_worker *w = tare_work_of(work, b);
-	struct tare_use use = b->use;
+	const struct tare_worker *w = tare_work_of(work, &b->facts);
+	const struct tare_live_block *block = &b->block;
+	struct tare_known_block now = *b;
 
-	if (!use.is_gone)
-		tare_work_now(work, b, &use);
-	if (is_distributed(&use) && !is_said(&use))
-		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
-	if (b->site && is_next_kept(&f->sites[b->site], &use))
-		return f->sites[b->site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
-	return rule_of(&use, w, b->flags, has_outlived(f, b), is_growing(f, b, w));
+	if (!is_so(b, TARE_BLOCK_GONE))
+		tare_work_now(work, &now);
+	if (is_distributed(&now) && !is_said(&now))
+		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, block));
+	if (block->site && is_next_kept(&f->sites[block->site], &now))
+		return f->sites[block->site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
+	return rule_of(&now, w, block->flags, has_outlived(f, block), is_growing(f, b, w));
 }

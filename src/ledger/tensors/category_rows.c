@@ -27,9 +27,10 @@ static struct tare_pool_sums *sums_of(struct tare_pool_list *l, uint64_t pool)
 }
 
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
-			    const struct tare_live_block *b, enum tare_rule rule)
+			    const struct tare_known_block *b, enum tare_rule rule)
 {
-	const struct tare_bucket *at = b->bucket < 0 ? NULL : &f->buckets[b->bucket];
+	int bucket = b->block.bucket;
+	const struct tare_bucket *at = bucket < 0 ? NULL : &f->buckets[bucket];
 	enum tare_account account;
 
 	if (!at)
@@ -37,7 +38,7 @@ void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 	account = f->contexts[at->context].handle ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM;
 	tare_category_sums_add(sums_of(l, tare_fold_pool_key(at->process, account, at->owner))
 				       ->sums,
-			       rule, b->booked, 1);
+			       rule, tare_block_booked(&b->block, &b->facts), 1);
 }
 
 void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t)

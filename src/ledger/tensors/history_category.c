@@ -28,12 +28,10 @@ static size_t point_at(const struct tare_memory_history_panel *p, int64_t t)
 static enum tare_category category_of(const struct tare_fold *f, const struct tare_live_block *b,
 				      int device)
 {
-	const struct tare_process_fold *p = f->processes[b->process];
+	const struct tare_work *work = tare_tensors_work(f, b->process, device);
+	struct tare_known_block known = tare_known(work, b);
 
-	return tare_rules[tare_fold_rule_of(f, b,
-					    device < 0 ? &p->host_blocks.work
-						       : &p->on_device[device]->blocks.work)]
-		.category;
+	return tare_rules[tare_fold_rule_of(f, &known, work)].category;
 }
 
 static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b,
@@ -93,20 +91,21 @@ static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tar
 			add(f, k, &blocks->items[i], device, k->panel->point_nr);
 }
 
-static void add_peak(struct tare_fold *f, struct tare_kinds *k, struct tare_block_list *list,
-		     int device)
+static void add_peak(struct tare_fold *f, struct tare_kinds *k, int device, int process,
+		     enum tare_moment m)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (!(list->items[i]->flags & TARE_TENSOR_MAPPED))
-			k->peak[category_of(f, list->items[i], device)] += list->items[i]->bytes;
-	free(list->items);
+	struct tare_block_walk walk = tare_block_walk_of(f, device, process, m);
+	const struct tare_live_block *b;
+
+	while ((b = tare_block_walk_next(&walk)))
+		if (!(b->flags & TARE_TENSOR_MAPPED))
+			k->peak[category_of(f, b, device)] += b->bytes;
 }
 
 static void finish(struct tare_fold *f, int device)
 {
 	struct tare_kinds *k = kinds_of(f, device);
 	size_t stride = k->panel ? k->panel->point_nr + 1 : 0;
-	struct tare_block_list list;
 
 	if (!k->panel)
 		return;
@@ -115,16 +114,13 @@ static void finish(struct tare_fold *f, int device)
 
 		if (p && device < 0) {
 			add_live(f, k, &p->host_blocks, device);
-			tare_fold_host_blocks_at(f, i, TARE_MOMENT_HOST, &list);
-			add_peak(f, k, &list, device);
+			add_peak(f, k, device, i, TARE_MOMENT_HOST);
 		} else if (p && device < p->on_device_nr && p->on_device[device]) {
 			add_live(f, k, &p->on_device[device]->blocks, device);
 		}
 	}
-	if (device >= 0) {
-		tare_fold_blocks_at(f, f->devices[device], TARE_MOMENT_PEAK, &list);
-		add_peak(f, k, &list, device);
-	}
+	if (device >= 0)
+		add_peak(f, k, device, -1, TARE_MOMENT_PEAK);
 	for (size_t c = 0; c < TARE_CATEGORY_NR; c++)
 		for (size_t i = 1; i < stride; i++)
 			k->change[c * stride + i] += k->change[c * stride + i - 1];

@@ -105,7 +105,7 @@ static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
 	if (!block)
 		return;
 	count(f, p, block, -1);
-	tare_fold_block_gone(tensors, f, block);
+	tare_fold_block_gone(tensors, f, &p->host_blocks.work, block);
 	tare_tensor_kinds_gone(f, block, -1);
 	tare_blocks_release(&p->host_blocks, block);
 }
@@ -114,13 +114,14 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 					   struct tare_process_fold *p, const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
+	uint64_t file = b->flags & TARE_TENSOR_MAPPED ? tare_mapped_file_of_next(p, b->address) : 0;
 	bool is_from_checkpoint = b->born_ns < 0;
 
 	if (!is_from_checkpoint && !p->is_torn_down)
 		f->host.has_moment[TARE_MOMENT_END] = false;
-	if (b->flags & TARE_TENSOR_MAPPED)
-		block->booked = (int64_t)tare_mapped_file_of_next(p, b->address);
-	tare_work_begin(tensors, f, &p->host_blocks.work, block);
+	if (tare_block_facts_are_full(&p->host_blocks.work.facts))
+		tare_block_facts_make_room(&p->host_blocks, &f->host.kept, b->process);
+	tare_work_begin(tensors, f, &p->host_blocks.work, block, b, (int64_t)file);
 	count(f, p, block, 1);
 	if (!is_from_checkpoint)
 		tare_fold_peak_host(f, b->t);

@@ -20,15 +20,16 @@ static bool has_place(const struct tare_fold *f, int process, int device)
 static struct tare_live_block *find_later(const struct tare_fold *later,
 					  const struct tare_watched *w)
 {
+	const struct tare_live_block *then = &w->known.block;
 	const struct tare_process_fold *p;
 	struct tare_live_block *b;
 
-	if (!has_place(later, w->block.process, w->device))
+	if (!has_place(later, then->process, w->device))
 		return NULL;
-	p = later->processes[w->block.process];
+	p = later->processes[then->process];
 	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
-			     w->block.address);
-	return b && b->use.serial == w->block.use.serial ? b : NULL;
+			     then->address);
+	return b && b->serial == then->serial ? b : NULL;
 }
 
 void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f)
@@ -36,27 +37,31 @@ void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f)
 	struct tare_watches *w = &tensors->watched;
 
 	for (size_t i = 0; i < w->count; i++) {
-		uint64_t serial = w->items[i].block.use.serial;
+		uint64_t serial = w->items[i].known.block.serial;
 		struct tare_live_block *b;
 
 		if (tare_map_get(&w->gone_at, serial))
 			continue;
 		b = find_later(f->later, &w->items[i]);
 		if (b)
-			b->is_watched = true;
+			b->marks |= TARE_BLOCK_WATCHED;
 		else
 			tare_map_put(&w->open, serial, NULL);
 	}
 }
 
-const struct tare_live_block *tare_tensors_later(const struct tare_tensors_part *tensors,
-						 const struct tare_fold *f,
-						 const struct tare_watched *w)
+bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			const struct tare_watched *w, struct tare_known_block *out)
 {
 	const struct tare_watches *later = &tensors->later->watched;
-	const uint64_t *gone = tare_map_get(&later->gone_at, w->block.use.serial);
+	const uint64_t *gone = tare_map_get(&later->gone_at, w->known.block.serial);
+	const struct tare_live_block *b = gone ? NULL : find_later(f->later, w);
 
-	return gone ? &later->gone[*gone - 1] : find_later(f->later, w);
+	if (gone)
+		*out = later->gone[*gone - 1];
+	else if (b)
+		*out = tare_known(tare_tensors_work(f->later, b->process, w->device), b);
+	return gone || b;
 }
 
 static bool is_same_site(const struct tare_site *a, const struct tare_site *b)
@@ -78,20 +83,21 @@ static uint32_t site_later(const struct tare_fold *f, uint32_t site)
 	return 0;
 }
 
-enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_live_block *b,
+enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_known_block *b,
 				       int device)
 {
-	const struct tare_work *own = tare_tensors_work(f, b, device);
-	const struct tare_work *work = has_place(f->later, b->process, device)
-					       ? tare_tensors_work(f->later, b, device)
+	int process = b->block.process;
+	const struct tare_work *own = tare_tensors_work(f, process, device);
+	const struct tare_work *work = has_place(f->later, process, device)
+					       ? tare_tensors_work(f->later, process, device)
 					       : own;
-	const uint64_t *place = tare_map_get(&work->of_tid, own->workers[b->use.worker - 1].tid);
-	struct tare_live_block as_later = *b;
+	const uint64_t *place = tare_map_get(&work->of_tid, own->workers[b->facts.worker - 1].tid);
+	struct tare_known_block as_later = *b;
 
 	if (!place || work == own)
 		return tare_fold_rule_of(f, b, own);
-	as_later.use.worker = (uint32_t)*place + 1;
-	as_later.site = b->site ? site_later(f, b->site) : 0;
+	as_later.facts.worker = (uint32_t)*place + 1;
+	as_later.block.site = b->block.site ? site_later(f, b->block.site) : 0;
 	return tare_fold_rule_of(f->later, &as_later, work);
 }
 
@@ -102,12 +108,14 @@ void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial)
 	tensors->ended.known = serial;
 }
 
-void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_live_block *b)
+void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w,
+		     const struct tare_live_block *b)
 {
-	if (b->use.serial > ended->known)
+	if (b->serial > ended->known)
 		return;
-	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1, sizeof(*b));
-	ended->items[ended->count++] = *b;
+	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1,
+					  sizeof(*ended->items));
+	ended->items[ended->count++] = tare_known(w, b);
 }
 
 void tare_ended_free(struct tare_ended_blocks *ended)

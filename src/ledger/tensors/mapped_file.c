@@ -70,19 +70,17 @@ static size_t collect(const struct tare_fold *f, enum tare_moment m, struct mapp
 	size_t count = 0, cap = 0, kept = 0;
 
 	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_block_list list = { 0 };
+		struct tare_block_walk walk = tare_block_walk_of(f, -1, i, m);
+		const struct tare_live_block *b;
 
-		if (f->processes[i])
-			tare_fold_host_blocks_at(f, i, m, &list);
-		for (size_t k = 0; k < list.count; k++) {
-			const struct tare_live_block *b = list.items[k];
-
-			if (b->process != i || !(b->flags & TARE_TENSOR_MAPPED))
+		while (f->processes[i] && (b = tare_block_walk_next(&walk))) {
+			if (!(b->flags & TARE_TENSOR_MAPPED))
 				continue;
 			*out = tare_array_reserve(*out, &cap, count + 1, sizeof(**out));
-			(*out)[count++] = (struct mapped){ (uint64_t)b->booked, b };
+			(*out)[count++] = (struct mapped){
+				(uint64_t)tare_block_walk_known(&walk, b).facts.booked, b
+			};
 		}
-		free(list.items);
 	}
 	if (count)
 		qsort(*out, count, sizeof(**out), by_key);

@@ -49,18 +49,20 @@ static struct line *line_of(struct search *s, uint32_t site)
 	return *known <= s->line_nr ? &s->lines[*known - 1] : NULL;
 }
 
-static void add_block(struct search *s, const struct tare_live_block *b)
+static void add_block(struct search *s, const struct tare_work *work,
+		      const struct tare_live_block *b)
 {
 	const struct tare_module_row *row;
 	struct line *line;
 
-	if (b->process != s->process || b->flags & TARE_TENSOR_MAPPED)
+	if (b->flags & TARE_TENSOR_MAPPED)
 		return;
 	line = line_of(s, b->site);
 	if (!line)
 		return;
 	line->sum += (uint64_t)b->bytes;
-	row = tare_module_row_of(&s->rows, s->f, s->memory, b->process, b->use.module);
+	row = tare_module_row_of(&s->rows, s->f, s->memory, b->process,
+				 tare_block_facts_of(work, b)->module);
 	for (; row; row = row->parent)
 		*tare_map_put(&line->bytes, (uint64_t)(uintptr_t)row, NULL) += (uint64_t)b->bytes;
 }
@@ -71,10 +73,11 @@ static void add_blocks(struct search *s, const struct tare_blocks *blocks,
 	for (size_t i = 0; i < blocks->count; i++)
 		if (blocks->items[i].process >= 0 &&
 		    tare_block_was_live(&blocks->items[i], kept, m))
-			add_block(s, &blocks->items[i]);
+			add_block(s, &blocks->work, &blocks->items[i]);
 	for (size_t i = 0; i < kept->count; i++)
-		if (tare_block_is_kept(&kept->items[i], kept, m))
-			add_block(s, &kept->items[i].block);
+		if (kept->items[i].block.process == s->process &&
+		    tare_block_is_kept(&kept->items[i], kept, m))
+			add_block(s, &blocks->work, &kept->items[i].block);
 }
 
 /* As they were when most was in tensors; what grows for as long as the recording goes on is then nearly all there. */

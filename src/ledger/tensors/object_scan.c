@@ -111,25 +111,24 @@ static bool is_stronger(uint8_t role, uint8_t than)
 }
 
 /* A later scan knows better: the module may have become a part of another one. In one scan the first name stays. */
-static bool is_newer(const struct tare_scan_entry *p, const struct tare_use *u, uint32_t name,
-		     uint32_t scan)
+static bool is_newer(const struct tare_scan_entry *p, const struct tare_block_facts *now,
+		     uint32_t name, uint32_t scan)
 {
-	return p->role == u->role && name && u->named_by != scan;
+	return p->role == now->role && name && now->named_by != scan;
 }
 
-static void give_role(struct tare_use *u, const struct tare_scan_entry *p, struct found found,
-		      uint32_t scan)
+static void give_role(struct tare_block_facts *now, const struct tare_scan_entry *p,
+		      struct found found, uint32_t scan)
 {
-	u->is_unseen = false;
-	if (!is_stronger(p->role, u->role) && !is_newer(p, u, found.name, scan))
+	if (!is_stronger(p->role, now->role) && !is_newer(p, now, found.name, scan))
 		return;
-	u->role = p->role;
-	u->role_flags = p->flags;
-	u->name = found.name;
-	u->shape = found.shape;
-	u->named_by = scan;
+	now->role = p->role;
+	now->role_flags = p->flags;
+	now->name = found.name;
+	now->shape = found.shape;
+	now->named_by = scan;
 	if (found.module)
-		u->module = found.module;
+		now->module = found.module;
 }
 
 /* In the middle of the first step of an optimizer only some gradients can be asked for. */
@@ -153,19 +152,26 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entrie
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
 
-		if (b->process >= 0 && (b->use.kind != TARE_WORK_BACKWARD || knows_gradients))
-			b->use.is_unseen = true;
+		if (b->process >= 0 &&
+		    (knows_gradients ||
+		     tare_block_facts_of(&blocks->work, b)->kind != TARE_WORK_BACKWARD))
+			b->marks |= TARE_BLOCK_UNSEEN;
 	}
 	for (size_t i = 0; i < scanned->count; i++) {
 		const struct tare_scan_entry *p = &scanned->items[i];
 		struct tare_live_block *b =
 			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
+		struct tare_block_facts facts;
 
 		if (!b)
 			continue;
-		give_role(&b->use, p, found[i], scanned->scans);
-		if (b->use.role == TARE_PROBE_GRADIENT)
-			tare_passes_note_said(&tare_work_of(&blocks->work, b)->passes, b);
+		b->marks &= (uint16_t)~TARE_BLOCK_UNSEEN;
+		facts = *tare_block_facts_of(&blocks->work, b);
+		give_role(&facts, p, found[i], scanned->scans);
+		tare_block_facts_change(&blocks->work, b, &facts);
+		if (facts.role == TARE_PROBE_GRADIENT)
+			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b,
+					      &facts);
 	}
 	if (knows_gradients)
 		tare_trained_note(blocks, scanned);

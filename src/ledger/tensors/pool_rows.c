@@ -61,11 +61,11 @@ static bool is_older(const struct tare_live_block *a, const struct tare_live_blo
 }
 
 /* The segments are in order, the blocks are not; a block may lie in several segments. */
-static void fill(struct found *found, size_t count, const struct tare_block_list *blocks)
+static void fill(struct found *found, size_t count, struct tare_block_walk blocks)
 {
-	for (size_t i = 0; i < blocks->count; i++) {
-		const struct tare_live_block *b = blocks->items[i];
+	const struct tare_live_block *b;
 
+	while ((b = tare_block_walk_next(&blocks)))
 		for (size_t k = first_of(found, count, b); k < count; k++) {
 			int64_t part = part_of(&found[k].segment, b);
 
@@ -76,7 +76,6 @@ static void fill(struct found *found, size_t count, const struct tare_block_list
 			if (!found[k].oldest || is_older(b, found[k].oldest))
 				found[k].oldest = b;
 		}
-	}
 }
 
 static int64_t stuck(const struct found *f)
@@ -145,9 +144,11 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 }
 
 static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d,
-			  enum tare_moment m, const struct tare_block_list *blocks,
+			  enum tare_moment m, struct tare_block_walk blocks,
 			  struct tare_collected_ledger *out)
 {
+	const struct tare_live_block *b;
+
 	out->waiting = m == TARE_MOMENT_NOW ? -1 : 0;
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_amount *a = tare_fold_amount(f, &f->buckets[i], m);
@@ -157,17 +158,17 @@ static void add_collected(const struct tare_fold *f, const struct tare_device_fo
 		out->blocks += (uint64_t)a->count;
 		out->bytes += a->bytes;
 	}
-	for (size_t i = 0; m != TARE_MOMENT_NOW && i < blocks->count; i++)
-		if (blocks->items[i]->flags & TARE_TENSOR_GC)
-			out->waiting += blocks->items[i]->bytes;
+	while (m != TARE_MOMENT_NOW && (b = tare_block_walk_next(&blocks)))
+		if (b->flags & TARE_TENSOR_GC)
+			out->waiting += b->bytes;
 }
 
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			 enum tare_moment m, struct tare_arena *memory,
 			 struct tare_device_ledger *out)
 {
+	struct tare_block_walk blocks = tare_block_walk_of(f, d->index, -1, m);
 	struct tare_segment *segments;
-	struct tare_block_list blocks;
 	size_t count = tare_fold_segments_at(f, d, m, &segments);
 	struct found *found;
 
@@ -175,12 +176,11 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 		return;
 	qsort(segments, count, sizeof(*segments), by_segment);
 	count = leave_out(f, d, m, segments, count);
-	tare_fold_blocks_at(f, d, m, &blocks);
-	add_collected(f, d, m, &blocks, &out->collected);
+	add_collected(f, d, m, blocks, &out->collected);
 	found = tare_xcalloc(count + 1, sizeof(*found));
 	for (size_t i = 0; i < count; i++)
 		found[i].segment = segments[i];
-	fill(found, count, &blocks);
+	fill(found, count, blocks);
 	qsort(found, count, sizeof(*found), by_stuck);
 	out->segments = tare_arena_alloc(memory, (count + 1) * sizeof(*out->segments));
 	out->segment_nr = (int)count;
@@ -208,6 +208,5 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 		pin(f, &found[i], memory, &out->segments[i]);
 	}
 	free(found);
-	free(blocks.items);
 	free(segments);
 }

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tare_work *tare_tensors_work(const struct tare_fold *f,
-					  const struct tare_live_block *b, int device)
+const struct tare_work *tare_tensors_work(const struct tare_fold *f, int process, int device)
 {
-	const struct tare_process_fold *p = f->processes[b->process];
+	const struct tare_process_fold *p = f->processes[process];
 
 	return device < 0 ? &p->host_blocks.work : &p->on_device[device]->blocks.work;
 }
@@ -80,12 +79,15 @@ static const char *shape_of(struct rows *r, uint32_t id)
 	return known ? (const char *)(uintptr_t)*known : NULL;
 }
 
-static void add_as(struct rows *r, const struct tare_live_block *b, int device, enum tare_rule rule)
+static void add_as(struct rows *r, const struct tare_known_block *known, int device,
+		   enum tare_rule rule)
 {
+	const struct tare_block_facts *facts = &known->facts;
+	const struct tare_live_block *b = &known->block;
 	const struct tare_fold *f = r->f;
 
 	if (device >= 0)
-		tare_fold_category_add(f, &r->pools, b, rule);
+		tare_fold_category_add(f, &r->pools, known, rule);
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
 		tare_category_sums_add(r->host, rule, b->bytes, 1);
 	if (f->without_tensors)
@@ -93,14 +95,14 @@ static void add_as(struct rows *r, const struct tare_live_block *b, int device, 
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
 	r->keys[r->count] =
-		(struct key){ b->bytes, b->born_ns, b->use.name, b->site, (uint32_t)r->count };
+		(struct key){ b->bytes, b->born_ns, facts->name, b->site, (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
-		.name = name_of(r, b->use.name),
-		.shape = shape_of(r, b->use.shape),
+		.name = name_of(r, facts->name),
+		.shape = shape_of(r, facts->shape),
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
-		.module = tare_module_row_of(&r->modules, f, r->memory, b->process, b->use.module),
-		.is_of_backward = b->use.kind == TARE_WORK_BACKWARD,
+		.module = tare_module_row_of(&r->modules, f, r->memory, b->process, facts->module),
+		.is_of_backward = facts->kind == TARE_WORK_BACKWARD,
 		.rule = rule,
 		.count = 1,
 		.bytes = b->bytes,
@@ -109,9 +111,23 @@ static void add_as(struct rows *r, const struct tare_live_block *b, int device, 
 	};
 }
 
-static void add(struct rows *r, const struct tare_live_block *b, int device)
+static void add(struct rows *r, const struct tare_known_block *b, int device)
 {
-	add_as(r, b, device, tare_fold_rule_of(r->f, b, tare_tensors_work(r->f, b, device)));
+	const struct tare_work *work = tare_tensors_work(r->f, b->block.process, device);
+
+	add_as(r, b, device, tare_fold_rule_of(r->f, b, work));
+}
+
+static void add_all(struct rows *r, int device, int process, enum tare_moment m)
+{
+	struct tare_block_walk walk = tare_block_walk_of(r->f, device, process, m);
+	const struct tare_live_block *b;
+
+	while ((b = tare_block_walk_next(&walk))) {
+		struct tare_known_block known = tare_block_walk_known(&walk, b);
+
+		add(r, &known, device);
+	}
 }
 
 /* Of blocks before a checkpoint only the sums by rule are known. */
@@ -232,13 +248,9 @@ static void add_rows(const struct tare_tensors_part *tensors, const struct tare_
 		     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
-	struct tare_block_list list;
 	const struct tare_checkpoint_sum *sum;
 
-	tare_fold_blocks_at(f, d, m, &list);
-	for (size_t i = 0; i < list.count; i++)
-		add(&r, list.items[i], d->index);
-	free(list.items);
+	add_all(&r, d->index, -1, m);
 	for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, d->index, m, &at));)
 		add_sum(&r, sum);
 	finish_device(&r, out);
@@ -258,15 +270,11 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 {
 	for (int i = 0; f->is_over && i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
-		struct tare_block_list list;
 		const struct tare_checkpoint_sum *sum;
 
 		if (!f->processes[i] || f->processes[i]->host_row < 0)
 			continue;
-		tare_fold_host_blocks_at(f, i, m, &list);
-		for (size_t k = 0; k < list.count; k++)
-			add(&r, list.items[k], -1);
-		free(list.items);
+		add_all(&r, -1, i, m);
 		for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, -1, m, &at));)
 			if (sum->process == i)
 				add_sum(&r, sum);
@@ -276,12 +284,12 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 
 /* ---- instants that are no moments ---- */
 
-static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out,
-		  int device)
+static void watch(struct tare_watches *w, const struct tare_work *work, struct tare_live_block *b,
+		  struct tare_ledger *out, int device)
 {
-	b->is_watched = true;
+	b->marks |= TARE_BLOCK_WATCHED;
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count++] = (struct tare_watched){ *b, out, device };
+	w->items[w->count++] = (struct tare_watched){ tare_known(work, b), out, device };
 }
 
 void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -295,7 +303,7 @@ void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
-				watch(&tensors->watched, &b->items[k], out, d->index);
+				watch(&tensors->watched, &b->work, &b->items[k], out, d->index);
 	}
 }
 
@@ -309,78 +317,81 @@ void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
-				watch(&tensors->watched, &b->items[k], out, -1);
+				watch(&tensors->watched, &b->work, &b->items[k], out, -1);
 	}
 }
 
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
-			  const struct tare_live_block *b)
+			  const struct tare_work *work, const struct tare_live_block *b)
 {
+	bool is_gone = b->site && b->marks & TARE_BLOCK_GONE;
 	struct tare_watches *w = &tensors->watched;
-
 	struct tare_site *site = &f->sites[b->site];
 
-	if (b->use.call_depth && b->use.outlived_call)
+	if (b->marks & TARE_BLOCK_OUTLIVED_CALL && tare_block_facts_of(work, b)->call_depth)
 		site->outlived_bytes = b->bytes;
-	if (b->site && b->use.is_gone)
-		tare_site_note_kept(site, &b->use);
-	if (b->site && b->use.is_gone && site->last_bytes > b->bytes)
+	if (is_gone)
+		tare_site_note_kept(site, b);
+	if (is_gone && site->last_bytes > b->bytes)
 		site->replaced++;
-	else if (b->site && b->use.is_gone)
+	else if (is_gone)
 		site->other_ends++;
-	tare_ended_note(&tensors->ended, b);
-	if (!b->is_watched)
+	tare_ended_note(&tensors->ended, work, b);
+	if (!(b->marks & TARE_BLOCK_WATCHED))
 		return;
 	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));
-	w->gone[w->gone_nr++] = *b;
-	*tare_map_put(&w->gone_at, b->use.serial, NULL) = w->gone_nr;
-	tare_map_remove(&w->open, b->use.serial, NULL);
+	w->gone[w->gone_nr++] = tare_known(work, b);
+	*tare_map_put(&w->gone_at, b->serial, NULL) = w->gone_nr;
+	tare_map_remove(&w->open, b->serial, NULL);
 }
 
-const struct tare_live_block *tare_tensors_latest(const struct tare_tensors_part *tensors,
-						  const struct tare_fold *f,
-						  const struct tare_watched *w)
+struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors,
+					    const struct tare_fold *f, const struct tare_watched *w)
 {
-	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->block.use.serial);
-	const struct tare_process_fold *p = f->processes[w->block.process];
+	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->known.block.serial);
+	const struct tare_process_fold *p = f->processes[w->known.block.process];
+	const struct tare_blocks *blocks;
 	const struct tare_live_block *b;
 
 	if (gone)
-		return &tensors->watched.gone[*gone - 1];
-	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
-			     w->block.address);
-	return b ? b : &w->block;
+		return tensors->watched.gone[*gone - 1];
+	blocks = w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks;
+	b = tare_blocks_find(blocks, w->known.block.address);
+	return b ? tare_known(&blocks->work, b) : w->known;
 }
 
 /* Of a fold that showed a moment: what the later fold knows, in the numbers of this one. */
 static void add_later(struct rows *r, const struct tare_tensors_part *tensors, struct tare_fold *f,
 		      const struct tare_watched *w)
 {
-	const struct tare_live_block *known = tare_tensors_later(tensors, f, w);
-	struct tare_live_block b;
+	struct tare_known_block b;
 	enum tare_rule rule;
 
-	if (!known) {
-		known = tare_tensors_latest(tensors, f, w);
-		add_as(r, known, w->device, tare_tensors_rule_later(f, known, w->device));
+	if (!tare_tensors_later(tensors, f, w, &b)) {
+		b = tare_tensors_latest(tensors, f, w);
+		add_as(r, &b, w->device, tare_tensors_rule_later(f, &b, w->device));
 		return;
 	}
-	b = *known;
-	rule = tare_fold_rule_of(f->later, known, tare_tensors_work(f->later, known, w->device));
-	b.site = w->block.site;
-	b.bucket = w->block.bucket;
-	b.use.name = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, known->use.name));
-	b.use.shape = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, known->use.shape));
+	rule = tare_fold_rule_of(f->later, &b,
+				 tare_tensors_work(f->later, b.block.process, w->device));
+	b.block.site = w->known.block.site;
+	b.block.bucket = w->known.block.bucket;
+	b.facts.name = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, b.facts.name));
+	b.facts.shape = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, b.facts.shape));
 	add_as(r, &b, w->device, rule);
 }
 
 static void add_watched(struct rows *r, const struct tare_tensors_part *tensors,
 			struct tare_fold *f, const struct tare_watched *w)
 {
-	if (f->later)
+	struct tare_known_block b;
+
+	if (f->later) {
 		add_later(r, tensors, f, w);
-	else
-		add(r, tare_tensors_latest(tensors, f, w), w->device);
+		return;
+	}
+	b = tare_tensors_latest(tensors, f, w);
+	add(r, &b, w->device);
 }
 
 /* Where blocks that are shown side by side go. */
@@ -388,8 +399,8 @@ static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a
 			 const struct tare_watched *b)
 {
 	return a->out == b->out && a->device == b->device &&
-	       (a->device >= 0 || f->processes[a->block.process]->host_row ==
-					  f->processes[b->block.process]->host_row);
+	       (a->device >= 0 || f->processes[a->known.block.process]->host_row ==
+					  f->processes[b->known.block.process]->host_row);
 }
 
 /* Those of one snapshot stand side by side. */
@@ -404,9 +415,8 @@ void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
 			add_watched(&r, tensors, f, &w->items[i + n]);
 		if (first->device < 0)
-			finish_host(&r,
-				    &first->out
-					     ->hosts[f->processes[first->block.process]->host_row]);
+			finish_host(&r, &first->out->hosts[f->processes[first->known.block.process]
+								   ->host_row]);
 		else
 			finish_device(&r, &first->out->devices[tare_fold_device_place(
 						  f, f->devices[first->device])]);
@@ -418,29 +428,26 @@ void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
 {
 	enum tare_moment m = row->memory < 0 ? TARE_MOMENT_HOST : TARE_MOMENT_TENSORS;
 	const struct tare_process_fold *p = f->processes[row->process];
+	const struct tare_live_block *b;
+	struct tare_block_walk walk;
 	const struct tare_work *work;
-	struct tare_block_list list;
 
 	row->most_at = tare_moment_name(m);
 	row->most_ns =
 		row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
 	if (row->memory >= p->on_device_nr || (row->memory >= 0 && !p->on_device[row->memory]))
 		return;
-	work = row->memory < 0 ? &p->host_blocks.work : &p->on_device[row->memory]->blocks.work;
-	if (row->memory < 0)
-		tare_fold_host_blocks_at(f, row->process, m, &list);
-	else
-		tare_fold_blocks_at(f, f->devices[row->memory], m, &list);
-	for (size_t i = 0; i < list.count; i++) {
-		const struct tare_live_block *b = list.items[i];
+	work = tare_tensors_work(f, row->process, row->memory);
+	walk = tare_block_walk_of(f, row->memory, row->process, m);
+	while ((b = tare_block_walk_next(&walk))) {
+		struct tare_known_block known = tare_known(work, b);
 		enum tare_rule rule;
 
-		if (b->process != row->process || b->flags & TARE_TENSOR_MAPPED)
+		if (b->flags & TARE_TENSOR_MAPPED)
 			continue;
-		rule = tare_fold_rule_of(f, b, work);
+		rule = tare_fold_rule_of(f, &known, work);
 		tare_category_sums_add(row->most, rule, b->bytes, 1);
 		if (rule == TARE_RULE_FED)
 			row->fed_bytes += b->bytes;
 	}
-	free(list.items);
 }

@@ -34,40 +34,45 @@ static struct tare_segment *segment_of(const struct tare_segments *s, int i, uin
 										  : NULL;
 }
 
-/* The block comes into a segment, or goes (`on` NULL): `part` of it, and it is counted in its first one. */
-static void move_in(struct tare_tensors_part *tensors, struct tare_fold *f,
-		    struct tare_device_fold *d, struct tare_segment *s, struct tare_live_block *b,
-		    const struct tare_on_stream *on, int64_t part, bool is_first)
+/*
+ * The block comes into a segment, or goes (`on` NULL): `part` of it, and it is counted in its first one. Returns how
+ * much of it is booked by that.
+ */
+static int64_t move_in(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       struct tare_device_fold *d, struct tare_segment *s,
+		       struct tare_live_block *b, const struct tare_on_stream *on, int64_t part,
+		       bool is_first)
 {
 	int bucket;
 
 	if (!on) {
 		part = part > s->live ? s->live : part;
 		tare_fold_segment_move(f, d, s, b->site, -part, -(int64_t)is_first);
-		return;
+		return 0;
 	}
 	tare_fold_segment_on(tensors, s, on);
 	bucket = tare_fold_segment_move(f, d, s, b->site, part, is_first);
 	if (bucket < 0)
-		return;
+		return 0;
 	b->bucket = bucket;
-	b->booked += part;
+	return part;
 }
 
-/* From `first` on a block may lie in several mappings side by side. NULL: none is there any more. */
-static void spread(struct tare_tensors_part *tensors, struct tare_fold *f,
-		   struct tare_device_fold *d, struct tare_segments *s, struct tare_segment *first,
-		   struct tare_live_block *b, const struct tare_on_stream *on)
+/* The same from `first` on: a block may lie in several mappings side by side. NULL: none is there any more. */
+static int64_t spread(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_device_fold *d, struct tare_segments *s,
+		      struct tare_segment *first, struct tare_live_block *b,
+		      const struct tare_on_stream *on)
 {
 	const struct tare_segment *end = s->items + s->count;
 	uint64_t block_end = b->address + (uint64_t)b->bytes;
+	int64_t booked = 0;
 
-	if (first && b->address >= first->at && block_end <= first->at + first->size) {
-		move_in(tensors, f, d, first, b, on, b->bytes, true);
-		return;
-	}
+	if (first && b->address >= first->at && block_end <= first->at + first->size)
+		return move_in(tensors, f, d, first, b, on, b->bytes, true);
 	for (struct tare_segment *g = first; g && g < end && g->at < block_end; g++)
-		move_in(tensors, f, d, g, b, on, part_in(g, b), g == first);
+		booked += move_in(tensors, f, d, g, b, on, part_in(g, b), g == first);
+	return booked;
 }
 
 /* Nobody took it back, as far as is known. */
@@ -85,9 +90,21 @@ static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
 		return;
 	spread(tensors, f, d, &p->segments,
 	       segment_of(&p->segments, segment, block->address, block->bytes), block, NULL);
-	tare_fold_block_gone(tensors, f, block);
+	tare_fold_block_gone(tensors, f, &p->blocks.work, block);
 	tare_tensor_kinds_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
+}
+
+/* A segment goes in which the block has its end. */
+static void shorten(struct tare_fold *f, struct tare_device_fold *d,
+		    struct tare_process_on_device *p, struct tare_segment *s,
+		    struct tare_live_block *b)
+{
+	struct tare_work *w = &p->blocks.work;
+	int64_t part = part_in(s, b);
+
+	if (tare_fold_segment_move(f, d, s, b->site, part > s->live ? -s->live : -part, 0) >= 0)
+		tare_block_book(w, b, tare_block_booked(b, tare_block_facts_of(w, b)) - part);
 }
 
 /*
@@ -107,13 +124,7 @@ void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tar
 			block_free(tensors, f, d, p, b->address, (int)(s - p->segments.items),
 				   at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
-			int64_t part = part_in(s, b);
-
-			b->booked -=
-				tare_fold_segment_move(f, d, s, b->site,
-						       part > s->live ? -s->live : -part, 0) < 0
-					? 0
-					: part;
+			shorten(f, d, p, s, b);
 		}
 	}
 	if (s->live)
@@ -144,6 +155,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 {
 	struct tare_segment *segment = segment_of(&p->segments, place, b->address, b->bytes);
 	struct tare_live_block *block;
+	int64_t booked;
 
 	if (!segment) {
 		block_free(tensors, f, d, p, b->address, place, unseen);
@@ -154,8 +166,12 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 		block_free(tensors, f, d, p, b->address, place, unseen);
 		block = tare_blocks_add(&p->blocks, b);
 	}
-	spread(tensors, f, d, &p->segments, segment, block, &b->on);
-	tare_work_begin(tensors, f, &p->blocks.work, block);
+	if (tare_block_facts_are_full(&p->blocks.work.facts))
+		tare_block_facts_make_room(&p->blocks, &d->kept_blocks, b->process);
+	booked = spread(tensors, f, d, &p->segments, segment, block, &b->on);
+	block->marks = tare_booked_mark(block, booked);
+	tare_work_begin(tensors, f, &p->blocks.work, block, b,
+			block->marks & TARE_BLOCK_IN_PART ? booked : 0);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
 	return block;
@@ -283,7 +299,9 @@ static int64_t booked(const struct tare_process_on_device *p)
 
 	for (size_t i = 0; i < p->blocks.count; i++)
 		if (p->blocks.items[i].process >= 0)
-			bytes += p->blocks.items[i].booked;
+			bytes += tare_block_booked(&p->blocks.items[i],
+						   tare_block_facts_of(&p->blocks.work,
+								       &p->blocks.items[i]));
 	return bytes;
 }
 

@@ -29,7 +29,7 @@ struct tare_pool_use {
 
 /* A live block at an instant that is no moment: what became of it comes later. */
 struct tare_watched {
-	struct tare_live_block block;
+	struct tare_known_block known;
 	struct tare_ledger *out;
 	int device; /* tare_device_fold.index, -1: in the memory of the CPU */
 };
@@ -37,7 +37,7 @@ struct tare_watched {
 struct tare_watches {
 	struct tare_watched *items;
 	size_t count, cap;
-	struct tare_live_block *gone; /* those that went since */
+	struct tare_known_block *gone; /* those that went since */
 	size_t gone_nr, gone_cap;
 	struct tare_map gone_at; /* serial → 1 + place in gone */
 	struct tare_map
@@ -48,7 +48,7 @@ struct tare_watches {
 struct tare_ended_blocks {
 	uint64_t
 		known; /* tare_fold.block_serial in that state; 0: there is none, and nothing is noted */
-	struct tare_live_block *items;
+	struct tare_known_block *items;
 	size_t count, cap;
 };
 
@@ -120,59 +120,94 @@ void tare_blocks_free(struct tare_blocks *b);
 static inline bool tare_block_was_live(const struct tare_live_block *b,
 				       const struct tare_kept_blocks *kept, enum tare_moment m)
 {
-	return m == TARE_MOMENT_NOW || b->use.serial <= kept->at[m];
+	return m == TARE_MOMENT_NOW || b->serial <= kept->at[m];
 }
 /* The same of one that is not any more. */
 static inline bool tare_block_is_kept(const struct tare_kept_block *k,
 				      const struct tare_kept_blocks *kept, enum tare_moment m)
 {
-	return m != TARE_MOMENT_NOW && k->block.use.serial <= kept->at[m] && kept->at[m] < k->gone;
+	return m != TARE_MOMENT_NOW && k->block.serial <= kept->at[m] && kept->at[m] < k->gone;
 }
+
 /*
- * The blocks of a device at a moment, in no order; the caller frees `items`. What they point to is good until
- * the next event. Of a moment inside a span that a checkpoint replaced, the blocks are not known: there are none.
+ * block_walk.c: the blocks that were live at a moment, in no order. `process`: of that one alone, -1: of all. What is returned
+ * (NULL: there is no more) is good until the next event. Of a moment inside a span that a checkpoint replaced, the blocks
+ * are not known: there are none.
  */
-void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_moment m, struct tare_block_list *out);
+struct tare_block_walk tare_block_walk_of(const struct tare_fold *f, int device, int process,
+					  enum tare_moment m);
+const struct tare_live_block *tare_block_walk_next(struct tare_block_walk *w);
+struct tare_known_block tare_block_walk_known(const struct tare_block_walk *w,
+					      const struct tare_live_block *b);
+
+/* block_facts.c: what blocks have in common. pre of the first: the block was handed out. */
+static inline const struct tare_block_facts *tare_block_facts_of(const struct tare_work *w,
+								 const struct tare_live_block *b)
+{
+	return &w->facts.items[b->facts - 1];
+}
+static inline struct tare_known_block tare_known(const struct tare_work *w,
+						 const struct tare_live_block *b)
+{
+	return (struct tare_known_block){ *b, *tare_block_facts_of(w, b) };
+}
+uint32_t tare_block_facts_put(struct tare_block_facts_list *facts,
+			      const struct tare_block_facts *said);
+void tare_block_facts_change(struct tare_work *w, struct tare_live_block *b,
+			     const struct tare_block_facts *said);
+/* Before a block is handed out; `kept` may have blocks of other processes, too. */
+static inline bool tare_block_facts_are_full(const struct tare_block_facts_list *facts)
+{
+	return !facts->free && facts->count >= facts->look_at;
+}
+void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_blocks *kept,
+				int process);
+/* What of a block is booked: all but what lies in trials, or outside of segments. */
+int64_t tare_block_booked(const struct tare_live_block *b, const struct tare_block_facts *facts);
+uint16_t tare_booked_mark(const struct tare_live_block *b, int64_t booked);
+void tare_block_book(struct tare_work *w, struct tare_live_block *b, int64_t booked);
 
 /* backward_pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
-void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
-void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
-			bool is_passing);
+/* Of a block that is handed out in a backward pass: 1 + the place of the pass. */
+uint32_t tare_passes_add(struct tare_passes *p, uint32_t number);
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b,
+			const struct tare_block_facts *facts, uint32_t backwards, bool is_passing);
 bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
-			    uint32_t backwards);
+			    const struct tare_block_facts *facts, uint32_t backwards);
 /* A scan found it to be a gradient; and was one of its line and size ever? Of what torch.distributed makes. */
-void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b);
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b,
+			   const struct tare_block_facts *facts);
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
 void tare_passes_free(struct tare_passes *p);
 
 /* fate.c: one went, its use is known; and will one that is there go before its piece of work, which goes on, is over? */
-void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
-bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
+void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b,
+		     const struct tare_block_facts *facts);
+bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b,
+			  const struct tare_block_facts *facts);
 
 /* site_work.c: what the stack of a place says of its tensors */
 void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site);
 
-/* training_section.c: what each thread of the program was doing when blocks came and went */
+/* training_section.c: what each thread of the program was doing when blocks came and went; booked: see struct tare_block_facts */
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *w,
-		     struct tare_live_block *b);
+		     struct tare_live_block *b, const struct tare_block *said, int64_t booked);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
 struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
 /* Whose passes a block lives through: its thread's, or where that tells nothing, the leader's. */
 static inline struct tare_worker *tare_work_of(const struct tare_work *w,
-					       const struct tare_live_block *b)
+					       const struct tare_block_facts *facts)
 {
-	struct tare_worker *own = &w->workers[b->use.worker - 1];
+	struct tare_worker *own = &w->workers[facts->worker - 1];
 
 	return own->is_seen_at_work || !w->leader ? own : &w->workers[w->leader - 1];
 }
-bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
 void tare_work_free(struct tare_work *w);
 /* Told of every block. */
 static inline void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
 				    struct tare_block_change *c)
 {
-	const struct tare_worker *w = &work->workers[b->use.worker - 1];
+	const struct tare_worker *w = &work->workers[tare_block_facts_of(work, b)->worker - 1];
 
 	c->process = b->process;
 	c->tid = w->tid;
@@ -185,8 +220,7 @@ static inline void tare_work_change(const struct tare_work *work, const struct t
 	c->born_ns = b->born_ns;
 }
 /* What can be said of a block as if it went now. */
-void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
-		   struct tare_use *use);
+void tare_work_now(const struct tare_work *w, struct tare_known_block *b);
 
 /* object_scan.c: what the recorder found in the program's objects */
 void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e);
@@ -195,10 +229,10 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 /* trained.c: what such a look says of which parameters are trained, and what is kept for each of them */
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned);
 /* category.c: one of its blocks has gone. */
-void tare_site_note_kept(struct tare_site *site, const struct tare_use *use);
+void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b);
 
 /* category.c, tensor_rows.c: every block with its category, when all is known */
-enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *b,
 				 const struct tare_work *w);
 void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
 			      const struct tare_device_fold *d, enum tare_moment m, int64_t t,
@@ -218,7 +252,7 @@ void tare_tensor_kinds_finish(struct tare_fold *f);
 /* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
-			    const struct tare_live_block *b, enum tare_rule rule);
+			    const struct tare_known_block *b, enum tare_rule rule);
 void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t);
 void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
 			     struct tare_device_ledger *out);
@@ -238,7 +272,7 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  struct tare_ledger *out);
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
-			  const struct tare_live_block *b);
+			  const struct tare_work *w, const struct tare_live_block *b);
 void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
 /*
  * later_fate.c: of a fold that shows a moment. All that is shown is watched: the later fold, which has not run yet, tells what becomes of
@@ -251,25 +285,20 @@ static inline bool tare_tensors_are_known(const struct tare_tensors_part *tensor
 }
 /* Of a fold that goes on from a state with so many blocks and is saved again (state/ended.c): which of these go. */
 void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial);
-void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_live_block *b);
+void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w,
+		     const struct tare_live_block *b);
 void tare_ended_free(struct tare_ended_blocks *ended);
-/* The later fold's block of a watched one; NULL: it had gone before. */
-const struct tare_live_block *tare_tensors_later(const struct tare_tensors_part *tensors,
-						 const struct tare_fold *f,
-						 const struct tare_watched *w);
+/* The later fold's block of a watched one; false: it had gone before. */
+bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			const struct tare_watched *w, struct tare_known_block *out);
 /* The rule of a block of `f` that had gone before the later fold began, by what that knows of its thread and line. */
-enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_live_block *b,
+enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_known_block *b,
 				       int device);
 /* As it is known now. */
-const struct tare_live_block *tare_tensors_latest(const struct tare_tensors_part *tensors,
-						  const struct tare_fold *f,
-						  const struct tare_watched *w);
-const struct tare_work *tare_tensors_work(const struct tare_fold *f,
-					  const struct tare_live_block *b, int device);
-
-/* block.c: of the memory of the CPU, of one process */
-void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_moment m,
-			      struct tare_block_list *out);
+struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors,
+					    const struct tare_fold *f,
+					    const struct tare_watched *w);
+const struct tare_work *tare_tensors_work(const struct tare_fold *f, int process, int device);
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensors.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);

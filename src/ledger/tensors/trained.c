@@ -38,11 +38,11 @@ static bool is_sharded(const struct tare_scan_entries *scanned)
 }
 
 /* A tensor of the program's own that asks for gradients: what a program without modules trains. */
-static bool is_leaf(const struct tare_live_block *b)
+static bool is_leaf(const struct tare_block_facts *facts)
 {
 	const uint32_t leaf = TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD;
 
-	return b->use.role == TARE_PROBE_TENSOR && (b->use.role_flags & leaf) == leaf;
+	return facts->role == TARE_PROBE_TENSOR && (facts->role_flags & leaf) == leaf;
 }
 
 static bool has_modules(const struct tare_scan_entries *scanned)
@@ -68,11 +68,14 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 			p->role == TARE_PROBE_GRADIENT || p->role == TARE_PROBE_STATE
 				? tare_blocks_find(blocks, p->of)
 				: NULL;
+		struct tare_block_facts facts;
 
 		if (!b)
 			continue;
-		b->use.is_trained = true;
-		if (b->use.role != TARE_PROBE_PARAMETER && (has_modules || !is_leaf(b)))
+		facts = *tare_block_facts_of(&blocks->work, b);
+		facts.is_trained = true;
+		tare_block_facts_change(&blocks->work, b, &facts);
+		if (facts.role != TARE_PROBE_PARAMETER && (has_modules || !is_leaf(&facts)))
 			continue;
 		is_any = true;
 		if (p->role != TARE_PROBE_STATE)
@@ -96,17 +99,23 @@ static struct sets sets_of(struct tare_blocks *blocks, bool has_modules, uint64_
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
-		bool is_own = !has_modules && is_leaf(b);
-		bool is_parameter = is_own || b->use.role == TARE_PROBE_PARAMETER;
+		struct tare_block_facts facts;
+		bool is_own, is_parameter;
 
-		if (b->process < 0 || (!is_parameter && b->use.role != TARE_PROBE_BUFFER))
+		if (b->process < 0)
+			continue;
+		facts = *tare_block_facts_of(&blocks->work, b);
+		is_own = !has_modules && is_leaf(&facts);
+		is_parameter = is_own || facts.role == TARE_PROBE_PARAMETER;
+		if (!is_parameter && facts.role != TARE_PROBE_BUFFER)
 			continue;
 		add(&sets.with_buffers, b->bytes);
 		if (!is_parameter)
 			continue;
 		add(&sets.parameters, b->bytes);
-		b->use.beside_training += b->use.beside_training < UINT8_MAX;
-		if (b->use.is_trained || is_own)
+		facts.beside_training += facts.beside_training < UINT8_MAX;
+		tare_block_facts_change(&blocks->work, b, &facts);
+		if (facts.is_trained || is_own)
 			add(&sets.trained, b->bytes);
 	}
 	sets.has_state = 2 * with_state > sets.trained.count;
@@ -114,11 +123,15 @@ static struct sets sets_of(struct tare_blocks *blocks, bool has_modules, uint64_
 }
 
 /* May it be something that the program keeps for a parameter? */
-static bool may_be_kept(const struct tare_live_block *b)
+static bool may_be_kept(const struct tare_work *work, const struct tare_live_block *b)
 {
-	return b->process >= 0 && b->site && b->use.maker == TARE_MAKER_PROGRAM &&
-	       b->use.kind == TARE_WORK_OTHER && b->use.role == TARE_PROBE_TENSOR &&
-	       !(b->use.role_flags & TARE_PROBE_REQUIRES_GRAD);
+	const struct tare_block_facts *facts;
+
+	if (b->process < 0 || !b->site)
+		return false;
+	facts = tare_block_facts_of(work, b);
+	return facts->maker == TARE_MAKER_PROGRAM && facts->kind == TARE_WORK_OTHER &&
+	       facts->role == TARE_PROBE_TENSOR && !(facts->role_flags & TARE_PROBE_REQUIRES_GRAD);
 }
 
 static bool is_for_each(const struct sizes *site, const struct sizes *wanted, uint64_t most)
@@ -130,13 +143,17 @@ static bool is_for_each(const struct sizes *site, const struct sizes *wanted, ui
 }
 
 /* No optimizer keeps something for what is not trained. */
-static void note_site(struct tare_use *use, const struct sizes *site, const struct sets *sets)
+static void note_site(struct tare_live_block *b, const struct sizes *site, const struct sets *sets)
 {
 	bool is_for_trained = is_for_each(site, &sets->trained, COPIES);
-
-	use->is_for_parameter = is_for_trained || is_for_each(site, &sets->parameters, 1) ||
+	bool is_for_parameter = is_for_trained || is_for_each(site, &sets->parameters, 1) ||
 				is_for_each(site, &sets->with_buffers, 1);
-	use->is_copy = use->is_for_parameter && (sets->has_state || !is_for_trained);
+
+	b->marks &= (uint16_t) ~(TARE_BLOCK_FOR_EACH | TARE_BLOCK_COPY);
+	if (is_for_parameter)
+		b->marks |= TARE_BLOCK_FOR_EACH;
+	if (is_for_parameter && (sets->has_state || !is_for_trained))
+		b->marks |= TARE_BLOCK_COPY;
 }
 
 static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
@@ -145,7 +162,7 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 	struct sizes site;
 
 	for (size_t i = 0; i < blocks->count; i++)
-		if (may_be_kept(&blocks->items[i])) {
+		if (may_be_kept(&blocks->work, &blocks->items[i])) {
 			struct sizes one = { 0 };
 
 			add(&one, blocks->items[i].bytes);
@@ -155,11 +172,11 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 	for (size_t i = 0; i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
 
-		if (!may_be_kept(b))
+		if (!may_be_kept(&blocks->work, b))
 			continue;
 		site = (struct sizes){ .count = *tare_map_get(&counts, b->site),
 				       .sum = *tare_map_get(&sums, b->site) };
-		note_site(&b->use, &site, sets);
+		note_site(b, &site, sets);
 	}
 	tare_map_free(&counts);
 	tare_map_free(&sums);

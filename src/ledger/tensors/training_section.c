@@ -176,18 +176,72 @@ static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
 					    : w->optimizers;
 }
 
-/* pre: all of it is 0 but what says whose it is. */
-static void begin_use(const struct tare_work *w, uint32_t place, struct tare_use *u)
-{
-	const struct tare_worker *own = &w->workers[place];
-	bool is_beside = !own->is_seen_at_work;
-	const struct tare_worker *owner = is_beside && w->leader ? &w->workers[w->leader - 1] : own;
+/* A block that is handed out: what of its facts is not the state of its worker's owner. */
+struct begin {
+	const struct tare_worker *w, *owner;
+	uint32_t worker, turn, call, module, pass;
+	uint8_t kind, call_depth, maker;
+	int64_t booked;
+};
 
-	u->worker = place + 1;
-	u->section = owner->section;
-	u->backwards = owner->backwards;
-	u->forwards = owner->forwards;
-	u->before = owner->before;
+static inline struct begin begin_of(const struct tare_work *work, uint32_t place,
+				    enum tare_work_kind kind)
+{
+	const struct tare_worker *w = &work->workers[place];
+	bool is_in_call = kind == TARE_WORK_FORWARD && w->call_nr;
+
+	return (struct begin){
+		.w = w,
+		.owner = !w->is_seen_at_work && work->leader ? &work->workers[work->leader - 1] : w,
+		.worker = place + 1,
+		.turn = turn_of(w, kind),
+		.kind = (uint8_t)kind,
+		.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0,
+		.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0),
+	};
+}
+
+static RARELY uint32_t say(struct tare_block_facts_list *facts, const struct begin *b,
+			   uint32_t *recent)
+{
+	struct tare_block_facts said = {
+		.booked = b->booked,
+		.worker = b->worker,
+		.section = b->owner->section,
+		.backwards = b->owner->backwards,
+		.forwards = b->owner->forwards,
+		.turn = b->turn,
+		.call = b->call,
+		.module = b->module,
+		.pass = b->pass,
+		.call_depth = b->call_depth,
+		.kind = b->kind,
+		.before = b->owner->before,
+		.maker = b->maker,
+		.is_beside = !b->w->is_seen_at_work,
+	};
+
+	return *recent = tare_block_facts_put(facts, &said);
+}
+
+/* Fields that nothing but a scan sets are 0 in what was said last when a block was handed out. */
+static inline bool is_said(const struct tare_block_facts *f, const struct begin *b)
+{
+	return f->section == b->owner->section && f->call == b->call && f->turn == b->turn &&
+	       f->worker == b->worker && f->kind == b->kind && f->maker == b->maker &&
+	       f->module == b->module && f->pass == b->pass && f->call_depth == b->call_depth &&
+	       f->backwards == b->owner->backwards && f->forwards == b->owner->forwards &&
+	       f->before == b->owner->before && f->is_beside != b->w->is_seen_at_work &&
+	       f->booked == b->booked;
+}
+
+/* 1 + the place of its facts. Threads, lines and calls take turns: of several of these it is known what was said last. */
+static inline uint32_t facts_of(struct tare_block_facts_list *facts, const struct begin *b)
+{
+	uint32_t hash = b->worker ^ b->call ^ b->module << 1 ^ (uint32_t)b->kind << 2 ^ b->maker;
+	uint32_t *recent = &facts->recent[hash % TARE_RECENT_FACTS];
+
+	return *recent && is_said(&facts->items[*recent - 1], b) ? *recent : say(facts, b, recent);
 }
 
 /* For rule "growing". */
@@ -200,18 +254,27 @@ static void note_size(struct tare_site *site, int64_t bytes)
 	site->largest_nr++;
 }
 
+/*
+ * Of what a checkpoint tells it is not known which backward pass made it. Buckets and state of optimizers go their
+ * own ways.
+ */
+static bool is_counted(const struct tare_live_block *b, uint8_t maker)
+{
+	return b->born_ns != -1 && (maker == TARE_MAKER_PROGRAM || maker == TARE_MAKER_CALL);
+}
+
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
-		     struct tare_live_block *b)
+		     struct tare_live_block *b, const struct tare_block *said, int64_t booked)
 {
 	struct tare_site *site = b->site ? &f->sites[b->site] : &f->no_site;
-	enum tare_work_kind kind, own;
+	enum tare_work_kind kind;
 	struct tare_worker *w;
+	struct begin begin;
 	uint32_t place;
-	bool is_in_call;
 
 	if (!site->is_placed)
 		tare_work_look_at(tensors, site);
-	place = worker_at(work, b->tid, b->flags & TARE_TENSOR_BACKWARD, is_own_work(b, site));
+	place = worker_at(work, said->tid, b->flags & TARE_TENSOR_BACKWARD, is_own_work(b, site));
 	w = &work->workers[place];
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
 	if (kind == TARE_WORK_OPTIMIZER && w->kind != kind)
@@ -221,18 +284,16 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	note_starts(work, place, site, b->flags);
 	if (kind != TARE_WORK_BACKWARD && w->call != site->call)
 		enter(w, tensors, site->call);
-	own = is_work(site->maker) || b->flags & TARE_TENSOR_BACKWARD ? kind : TARE_WORK_OTHER;
-	is_in_call = own == TARE_WORK_FORWARD && w->call_nr;
-	begin_use(work, place, &b->use);
-	b->is_beside = !w->is_seen_at_work;
-	b->use.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0;
-	b->use.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0);
-	b->use.kind = (uint8_t)own;
-	b->use.turn = turn_of(w, own);
-	b->use.maker = site->maker;
-	b->use.serial = ++f->block_serial;
-	if (own == TARE_WORK_BACKWARD)
-		tare_passes_add(&w->passes, b);
+	if (!is_work(site->maker) && !(b->flags & TARE_TENSOR_BACKWARD))
+		kind = TARE_WORK_OTHER;
+	begin = begin_of(work, place, kind);
+	begin.module = said->module;
+	begin.maker = site->maker;
+	begin.booked = booked;
+	if (kind == TARE_WORK_BACKWARD && is_counted(b, site->maker))
+		begin.pass = tare_passes_add(&w->passes, begin.owner->backwards);
+	b->facts = facts_of(&work->facts, &begin);
+	b->serial = ++f->block_serial;
 	note_size(site, b->bytes);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
@@ -246,10 +307,18 @@ static bool has_twin(const struct tare_worker *w, const struct tare_live_block *
 	       w->last_address != b->address;
 }
 
-static bool has_forward_first(const struct tare_worker *w, const struct tare_use *use)
+static bool has_forward_first(const struct tare_worker *w, const struct tare_block_facts *facts,
+			      const struct tare_live_block *b)
 {
-	return use->lived_backwards ? use->lived_backwards == 1 && w->forwards_then != use->forwards
-				    : use->lived_forwards != 0;
+	return b->lived_backwards ? b->lived_backwards == 1 && w->forwards_then != facts->forwards
+				  : b->lived_forwards != 0;
+}
+
+static bool has_outlived_call(const struct tare_worker *w, const struct tare_block_facts *facts,
+			      const struct tare_live_block *b)
+{
+	return !facts->call_depth || facts->call_depth > w->call_nr ||
+	       w->calls[facts->call_depth - 1].serial != facts->call || has_twin(w, b);
 }
 
 static uint8_t few(uint32_t n)
@@ -257,79 +326,108 @@ static uint8_t few(uint32_t n)
 	return n < UINT8_MAX ? (uint8_t)n : UINT8_MAX;
 }
 
-/* `use` is that of the block, or a copy. What cannot be so of most blocks is not asked for. */
-static void bring_up_to_date(const struct tare_work *work, const struct tare_live_block *b,
-			     struct tare_use *use)
-{
-	const struct tare_worker *w = tare_work_of(work, b);
+enum {
+	OF_NOW = TARE_BLOCK_IN_SECTION | TARE_BLOCK_WILL_PASS | TARE_BLOCK_STAYED |
+		 TARE_BLOCK_OUTLIVED_CALL | TARE_BLOCK_FORWARD_FIRST
+};
 
-	if (b->is_beside && w == &work->workers[use->worker - 1])
-		use->section = use->backwards = use->forwards = use->before =
-			0; /* it began to tell later */
-	use->in_its_section = use->section == w->section;
-	use->lived_backwards = few(w->backwards - use->backwards);
-	use->lived_forwards = few(w->forwards - use->forwards);
-	use->forward_first = has_forward_first(w, use);
-	use->will_pass = use->in_its_section && use->kind != TARE_WORK_OTHER &&
-			 tare_fates_will_pass(&w->fates, b);
-	use->has_stayed =
-		(use->pass || b->flags & TARE_TENSOR_STAYED) && tare_work_has_stayed(work, b);
-	use->outlived_call = !use->call_depth || use->call_depth > w->call_nr ||
-			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);
+/* How the block stands now. What cannot be so of most blocks is not asked for. */
+static void bring_up_to_date(const struct tare_work *work, struct tare_live_block *b,
+			     const struct tare_block_facts *facts)
+{
+	const struct tare_worker *w = tare_work_of(work, facts);
+	bool in_section = facts->section == w->section;
+	uint32_t marks = b->marks & ~(uint32_t)OF_NOW;
+
+	b->lived_backwards = few(w->backwards - facts->backwards);
+	b->lived_forwards = few(w->forwards - facts->forwards);
+	if (in_section)
+		marks |= TARE_BLOCK_IN_SECTION;
+	if (has_forward_first(w, facts, b))
+		marks |= TARE_BLOCK_FORWARD_FIRST;
+	if (in_section && facts->kind != TARE_WORK_OTHER &&
+	    tare_fates_will_pass(&w->fates, b, facts))
+		marks |= TARE_BLOCK_WILL_PASS;
+	if ((facts->pass || b->flags & TARE_TENSOR_STAYED) &&
+	    tare_passes_has_stayed(&w->passes, b, facts, w->backwards))
+		marks |= TARE_BLOCK_STAYED;
+	if (has_outlived_call(w, facts, b))
+		marks |= TARE_BLOCK_OUTLIVED_CALL;
+	b->marks = (uint16_t)marks;
 }
 
-void tare_work_now(const struct tare_work *work, const struct tare_live_block *b,
-		   struct tare_use *use)
+/* Its thread had told nothing when it was handed out, and has since: it stands as from the begin of that thread. */
+static bool has_told_since(const struct tare_work *work, const struct tare_block_facts *facts)
 {
-	*use = b->use;
-	bring_up_to_date(work, b, use);
+	return facts->is_beside && tare_work_of(work, facts) == &work->workers[facts->worker - 1] &&
+	       (facts->section || facts->backwards || facts->forwards || facts->before);
+}
+
+static RARELY struct tare_block_facts as_of_begin(const struct tare_block_facts *facts)
+{
+	struct tare_block_facts own = *facts;
+
+	own.section = own.backwards = own.forwards = own.before = 0;
+	return own;
+}
+
+void tare_work_now(const struct tare_work *work, struct tare_known_block *b)
+{
+	if (has_told_since(work, &b->facts))
+		b->facts = as_of_begin(&b->facts);
+	bring_up_to_date(work, &b->block, &b->facts);
 }
 
 /* The backward pass that takes back what a forward left is one of the thread that made the forward. */
-static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b, uint32_t tid)
+static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b,
+			 const struct tare_block_facts *facts, uint32_t tid)
 {
 	uint32_t place = worker_at(w, tid, true, false);
 	struct tare_worker *taker = tare_work_thread(w, tid);
 
 	if (!taker->is_engine || !(b->flags & TARE_TENSOR_GRAD) ||
-	    b->use.kind == TARE_WORK_BACKWARD)
+	    facts->kind == TARE_WORK_BACKWARD)
 		return place;
-	taker->serves = b->use.worker;
-	return b->use.worker - 1;
+	taker->serves = facts->worker;
+	return facts->worker - 1;
+}
+
+static void begin_backward(struct tare_work *w, const struct tare_live_block *b, uint32_t tid)
+{
+	uint32_t place = taker_of(w, b, tare_block_facts_of(w, b), tid);
+
+	begin_section(&w->workers[place], TARE_WORK_BACKWARD);
+	note_leader(w, place);
 }
 
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by)
 {
+	bool in_backward = by.flags & TARE_TENSOR_BACKWARD;
+	const struct tare_block_facts *facts;
 	struct tare_worker *own;
 
-	if (!b->use.worker)
+	if (!b->facts)
 		return; /* it was never handed out */
-	own = tare_work_of(w, b);
-	if (by.flags & TARE_TENSOR_BACKWARD) {
-		uint32_t place = taker_of(w, b, by.tid);
+	if (in_backward)
+		begin_backward(w, b, by.tid);
+	facts = tare_block_facts_of(w, b);
+	if (has_told_since(w, facts)) {
+		struct tare_block_facts changed = as_of_begin(facts);
 
-		begin_section(&w->workers[place], TARE_WORK_BACKWARD);
-		note_leader(w, place);
-		own = tare_work_of(w, b);
+		tare_block_facts_change(w, b, &changed);
+		facts = tare_block_facts_of(w, b);
 	}
-	bring_up_to_date(w, b, &b->use);
+	bring_up_to_date(w, b, facts);
 	if (by.flags & TARE_TENSOR_FINALIZING) /* it was there until the program's end */
 		return;
-	b->use.is_gone = true;
-	b->use.will_pass = false;
-	b->use.in_backward = by.flags & TARE_TENSOR_BACKWARD;
-	if (b->use.kind != TARE_WORK_OTHER)
-		tare_fates_note(&own->fates, b);
-	if (b->use.pass)
-		tare_passes_remove(&own->passes, b, own->backwards,
-				   b->use.in_backward && !b->use.lived_backwards);
-}
-
-bool tare_work_has_stayed(const struct tare_work *work, const struct tare_live_block *b)
-{
-	const struct tare_worker *w = tare_work_of(work, b);
-
-	return tare_passes_has_stayed(&w->passes, b, w->backwards);
+	b->marks |= TARE_BLOCK_GONE | (in_backward ? TARE_BLOCK_IN_BACKWARD : 0);
+	b->marks &= (uint16_t)~TARE_BLOCK_WILL_PASS;
+	own = tare_work_of(w, facts);
+	if (facts->kind != TARE_WORK_OTHER)
+		tare_fates_note(&own->fates, b, facts);
+	if (facts->pass)
+		tare_passes_remove(&own->passes, b, facts, own->backwards,
+				   in_backward && !b->lived_backwards);
 }
 
 void tare_work_free(struct tare_work *w)
@@ -340,4 +438,5 @@ void tare_work_free(struct tare_work *w)
 	}
 	tare_map_free(&w->of_tid);
 	free(w->workers);
+	free(w->facts.items);
 }
