@@ -4,6 +4,7 @@
  * about a command is in its own file under src/cmd.
  */
 #include "base/private.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
 {
 	const struct tare_command *cmd = argc > 1 ? tare_cmd_find(argv[1]) : NULL;
 
+	tare_xalloc_begin();
 	tare_private_begin();
 	if (cmd)
 		return cmd->run(argc - 1, argv + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/xalloc.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,13 @@ static void out_of_memory(size_t count, size_t size)
 		"tare: out of memory (asked for %zu x %zu bytes); free some and run it again\n",
 		count, size);
 	abort();
+}
+
+void tare_xalloc_begin(void)
+{
+	enum { LARGE = 4 << 20 };
+
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
 void *tare_xrealloc(void *old, size_t count, size_t size)

@@ -12,6 +12,7 @@
  * and its checksum; "read" is tare_recording_next() up to the end, "outlined" the same after tare_recording_outline();
  * "ledger" is opening, and the ledger of its peak, which needs both.
  */
+#include "base/xalloc.h"
 #include "base/str.h"
 #include "compact/compact.h"
 #include "ledger/build.h"
@@ -349,6 +350,7 @@ int main(int argc, char **argv)
 	struct times t = { 0 };
 	bool is_profiled = argc == 3 && !strcmp(argv[2], "ledger");
 
+	tare_xalloc_begin();
 	if (argc >= 5 && !strcmp(argv[1], "make"))
 		return make(argv[2], argv[3], strtoull(argv[4], NULL, 10),
 			    argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
