@@ -122,4 +122,13 @@ void tare_segment_free(struct tare_segment_file *s);
 /* The bytes of a block into `to`. False: they are damaged, or cannot be read. */
 bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to);
 
+/* The same of many blocks one after the other: the file of the last one stays open. {0} to begin with. */
+struct tare_segment_reader {
+	const struct tare_segment_file *of; /* NULL: none is open */
+	int fd;
+};
+bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s,
+			  size_t entry, struct tare_pack *to);
+void tare_segment_reader_close(struct tare_segment_reader *r);
+
 #endif

@@ -215,15 +215,33 @@ void tare_segment_free(struct tare_segment_file *s)
 	*s = (struct tare_segment_file){ 0 };
 }
 
-bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to)
+void tare_segment_reader_close(struct tare_segment_reader *r)
+{
+	if (r->of)
+		close(r->fd);
+	r->of = NULL;
+}
+
+bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s,
+			  size_t entry, struct tare_pack *to)
 {
 	const struct tare_segment_entry *e = &s->entries[entry];
-	struct file f = { .fd = tare_file_open(s->path, NULL) };
-	bool is_read;
 
-	if (f.fd < 0)
-		return false;
-	is_read = read_bytes(&f, &e->head, e->at, to);
-	close(f.fd);
+	if (r->of != s) {
+		tare_segment_reader_close(r);
+		r->fd = tare_file_open(s->path, NULL);
+		if (r->fd < 0)
+			return false;
+		r->of = s;
+	}
+	return read_bytes(&(struct file){ .fd = r->fd }, &e->head, e->at, to);
+}
+
+bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to)
+{
+	struct tare_segment_reader r = { 0 };
+	bool is_read = tare_segment_read_on(&r, s, entry, to);
+
+	tare_segment_reader_close(&r);
 	return is_read;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/store.h"
+#include "store/store_private.h"
 
 #include "base/array.h"
 #include "base/str.h"
@@ -82,12 +82,6 @@ static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap
 {
 	*blocks = tare_array_reserve(*blocks, cap, *nr + 1, sizeof(**blocks));
 	(*blocks)[(*nr)++] = (struct tare_stored_block){ segment, (uint32_t)entry };
-}
-
-static const struct tare_segment_block *head_of(const struct tare_store *s,
-						const struct tare_stored_block *block)
-{
-	return &s->segments[block->segment].entries[block->entry].head;
 }
 
 /* Which of the logs a number of this segment stands for. */
@@ -307,92 +301,6 @@ void tare_store_close(struct tare_store *s)
 	free(s);
 }
 
-static void add_time(struct tare_store_damage *damage, uint64_t first, uint64_t last)
-{
-	if (!damage->is_any || first < damage->first)
-		damage->first = first;
-	if (last > damage->last)
-		damage->last = last;
-	damage->is_any = true;
-}
-
-/* Tables count as events do: without the record of a device all that events say of it is missing. */
-static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks,
-			  size_t nr, struct tare_store_damage *damage)
-{
-	struct tare_pack bytes = { 0 };
-
-	for (size_t i = 0; i < nr; i++) {
-		const struct tare_segment_block *head = head_of(s, &blocks[i]);
-
-		if (tare_segment_read(&s->segments[blocks[i].segment], blocks[i].entry, &bytes))
-			continue;
-		damage->blocks++;
-		damage->records += head->records;
-		add_time(damage, head->first, head->last);
-	}
-	tare_pack_free(&bytes);
-}
-
-static bool is_begin(const struct tare_store *s, const struct tare_stored_log *log,
-		     const struct tare_stored_block *block)
-{
-	return head_of(s, block)->position_first <= log->part.begin;
-}
-
-/* Did the log begin behind the hole? Its first record is there then. */
-static bool begins_behind(const struct tare_store *s, const struct tare_stored_log *log,
-			  const struct tare_store_hole *hole)
-{
-	for (size_t i = 0; i < log->table_nr; i++)
-		if (log->tables[i].segment >= hole->behind && is_begin(s, log, &log->tables[i]))
-			return true;
-	for (size_t i = 0; i < log->event_nr; i++)
-		if (log->events[i].segment >= hole->behind && is_begin(s, log, &log->events[i]))
-			return true;
-	return false;
-}
-
-/* What of a log may have been in a hole lay between its events on both sides. */
-static void add_hole(const struct tare_store *s, const struct tare_stored_log *log,
-		     const struct tare_store_hole *hole, struct tare_store_damage *damage)
-{
-	uint64_t before = 0, behind = 0;
-
-	for (size_t i = 0; i < log->event_nr; i++) {
-		const struct tare_segment_block *head = head_of(s, &log->events[i]);
-
-		if (log->events[i].segment < hole->before && head->last > before)
-			before = head->last;
-		if (log->events[i].segment >= hole->behind && (!behind || head->first < behind))
-			behind = head->first;
-	}
-	if ((!behind && log->part.is_finished) || begins_behind(s, log, hole))
-		return;
-	damage->is_uncounted = true;
-	add_time(damage, before, behind ? behind : log->part.last_stamp);
-}
-
-struct tare_store_damage tare_store_missing(const struct tare_store *s,
-					    const struct tare_stored_log *log)
-{
-	struct tare_store_damage damage = { 0 };
-
-	for (size_t i = 0; i < s->hole_nr; i++)
-		add_hole(s, log, &s->holes[i], &damage);
-	return damage;
-}
-
-struct tare_store_damage tare_store_check(const struct tare_store *s,
-					  const struct tare_stored_log *log)
-{
-	struct tare_store_damage damage = tare_store_missing(s, log);
-
-	count_damaged(s, log->tables, log->table_nr, &damage);
-	count_damaged(s, log->events, log->event_nr, &damage);
-	return damage;
-}
-
 /* Of one segment; false: it does not have the log. */
 static bool read_part(const struct tare_segment_file *segment, const char *name,
 		      struct tare_log_part *out)
@@ -472,7 +380,7 @@ const struct tare_record_block *tare_store_whole_block(struct tare_store_cursor 
 static const struct tare_record_block *read_block(struct tare_store_cursor *c,
 						  const struct tare_stored_block *block)
 {
-	const struct tare_segment_block *head = head_of(c->store, block);
+	const struct tare_segment_block *head = tare_store_head(c->store, block);
 
 	if (!tare_segment_read(&c->store->segments[block->segment], block->entry, &c->bytes))
 		return NULL;
@@ -502,7 +410,7 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 
 		c->segment = c->store->segments[block->segment].number;
 		if (c->is_events && c->segment <= c->known &&
-		    head_of(c->store, block)->last <= c->after)
+		    tare_store_head(c->store, block)->last <= c->after)
 			continue;
 		if (c->is_events && !is_wanted(c, block))
 			continue;

@@ -296,6 +296,65 @@ TEST(a_damaged_byte_costs_its_block)
 	free(path);
 }
 
+/* So many bytes that several threads look at them; nobody decodes the blocks. */
+enum { LARGE_BLOCKS = 200, LARGE_BYTES = 64 << 10 };
+
+static void make_large_segment(const char *folder, uint32_t number)
+{
+	struct tare_log_part part = part_of("431-0");
+	struct tare_pack bytes = { 0 };
+	struct tare_segment_writer *w;
+	char *path = tare_manifest_path(folder, number);
+
+	memset(tare_pack_room(&bytes, LARGE_BYTES), (int)number, LARGE_BYTES);
+	bytes.len = LARGE_BYTES;
+	CHECK_INT(tare_segment_create(&w, path, number, NULL), 0);
+	tare_segment_add_log(w, 0, &part);
+	for (uint64_t i = 0; i < LARGE_BLOCKS; i++) {
+		uint64_t stamp = (number * LARGE_BLOCKS + i) * 10;
+		struct tare_segment_block head = { .kind = TARE_SEGMENT_EVENTS,
+						   .records = (uint32_t)(1 + i),
+						   .first = stamp,
+						   .last = stamp + 9 };
+
+		tare_segment_copy(w, &head, 0, &bytes);
+	}
+	CHECK_INT(tare_segment_close(w, NULL), 0);
+	tare_pack_free(&bytes);
+	free(path);
+}
+
+TEST(each_damaged_block_of_many_counts_once)
+{
+	static const size_t hit[] = { 0, 31, 32, 77, LARGE_BLOCKS - 1, LARGE_BLOCKS, 350 };
+	const size_t hits = sizeof(hit) / sizeof(hit[0]);
+	struct tare_manifest m = { .numbers = (uint32_t[]){ 1, 2 }, .nr = 2 };
+	const char *folder = make_dir();
+	struct tare_store *store;
+	struct tare_store_damage damage;
+	uint64_t records = 0;
+
+	make_large_segment(folder, 1);
+	make_large_segment(folder, 2);
+	CHECK_INT(tare_manifest_write(&m, folder, NULL), 0);
+	store = open_store(folder);
+	CHECK_INT(tare_store_check(store, tare_store_find(store, "431-0")).blocks, 0);
+	for (size_t i = 0; i < hits; i++) {
+		const struct tare_stored_block *block =
+			&tare_store_find(store, "431-0")->events[hit[i]];
+		const struct tare_segment_file *of = &store->segments[block->segment];
+
+		write_at(of->path, (off_t)of->entries[block->entry].at + 100, "damage", 6);
+		records += 1 + hit[i] % LARGE_BLOCKS;
+	}
+	damage = tare_store_check(store, tare_store_find(store, "431-0"));
+	CHECK_INT(damage.blocks, hits);
+	CHECK_INT(damage.records, records);
+	CHECK_INT(damage.first, LARGE_BLOCKS * 10);
+	CHECK_INT(damage.last, (LARGE_BLOCKS + 350) * 10 + 9);
+	tare_store_close(store);
+}
+
 TEST(a_segment_that_is_missing_is_told)
 {
 	const char *folder = make_store();
