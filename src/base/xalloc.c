@@ -20,6 +20,7 @@ void tare_xalloc_begin(void)
 	enum { LARGE = 4 << 20 };
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, 2 * LARGE); /* as malloc itself would set it with that */
 }
 
 void *tare_xrealloc(void *old, size_t count, size_t size)

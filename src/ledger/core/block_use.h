@@ -44,6 +44,12 @@ struct tare_block_facts {
 };
 _Static_assert(sizeof(struct tare_block_facts) == 64, "facts have bytes that nobody sets");
 
+/* What was said last when a block was handed out, and after how many changes of its work. */
+struct tare_recent_facts {
+	uint64_t changes; /* tare_work.changes then */
+	uint32_t facts;   /* 1 + the place, 0: nothing */
+};
+
 enum { TARE_RECENT_FACTS = 16 };
 
 struct tare_block_facts_list {
@@ -51,8 +57,7 @@ struct tare_block_facts_list {
 	size_t count, cap;
 	size_t free;    /* 1 + the first free slot, 0: none */
 	size_t look_at; /* with so many slots those that no block has are looked for */
-	/* 1 + the place of what was said last when a block was handed out, by a hash; 0: nothing */
-	uint32_t recent[TARE_RECENT_FACTS];
+	struct tare_recent_facts recent[TARE_RECENT_FACTS]; /* by a hash */
 };
 
 /* What is true of a block alone. */
@@ -138,6 +143,7 @@ struct tare_work {
 	uint32_t grad;    /* that autograd recorded last */
 	uint32_t last;    /* whose block was the last */
 	struct tare_block_facts_list facts;
+	uint64_t changes; /* of what its threads are doing: counted */
 };
 
 #endif

@@ -173,9 +173,16 @@ static const struct tare_shape_field fields_tare_block_facts[] = {
 static TARE_FIELD_TABLE(tare_block_facts);
 #undef SELF
 
+#define SELF struct tare_recent_facts
+static const struct tare_shape_field fields_tare_recent_facts[] = {
+	TARE_INT(changes), TARE_INT(facts),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_recent_facts);
+#undef SELF
+
 #define SELF struct tare_block_facts_list
 static const struct tare_shape_field fields_tare_block_facts_list[] = {
-	TARE_LIST(items, tare_shape_tare_block_facts, count, cap), TARE_INT(free), TARE_INT(look_at), TARE_INT_ARRAY(recent),
+	TARE_LIST(items, tare_shape_tare_block_facts, count, cap), TARE_INT(free), TARE_INT(look_at), TARE_STRUCT_ARRAY(recent, tare_shape_tare_recent_facts),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_block_facts_list);
 #undef SELF
@@ -256,6 +263,7 @@ static TARE_FIELD_TABLE(tare_worker);
 static const struct tare_shape_field fields_tare_work[] = {
 	TARE_LIST(workers, tare_shape_tare_worker, count, cap), TARE_MAP(of_tid), TARE_INT(leader),
 	TARE_INT(starter), TARE_INT(grad), TARE_INT(last), TARE_STRUCT(facts, tare_shape_tare_block_facts_list),
+	TARE_INT(changes),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_work);
 #undef SELF

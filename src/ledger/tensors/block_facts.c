@@ -49,11 +49,6 @@ int64_t tare_block_booked(const struct tare_live_block *b, const struct tare_blo
 					       : 0;
 }
 
-uint16_t tare_booked_mark(const struct tare_live_block *b, int64_t booked)
-{
-	return booked == b->bytes ? TARE_BLOCK_BOOKED : booked ? TARE_BLOCK_IN_PART : 0;
-}
-
 void tare_block_book(struct tare_work *w, struct tare_live_block *b, int64_t booked)
 {
 	struct tare_block_facts said = *tare_block_facts_of(w, b);

@@ -164,7 +164,10 @@ void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_bl
 				int process);
 /* What of a block is booked: all but what lies in trials, or outside of segments. */
 int64_t tare_block_booked(const struct tare_live_block *b, const struct tare_block_facts *facts);
-uint16_t tare_booked_mark(const struct tare_live_block *b, int64_t booked);
+static inline uint16_t tare_booked_mark(const struct tare_live_block *b, int64_t booked)
+{
+	return booked == b->bytes ? TARE_BLOCK_BOOKED : booked ? TARE_BLOCK_IN_PART : 0;
+}
 void tare_block_book(struct tare_work *w, struct tare_live_block *b, int64_t booked);
 
 /* backward_pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */

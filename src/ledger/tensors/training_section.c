@@ -4,13 +4,15 @@
 #include "base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- sections and calls ---- */
 
-static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
+static void begin_section(struct tare_work *work, struct tare_worker *w, enum tare_work_kind kind)
 {
 	if (w->kind == kind)
 		return;
+	work->changes++;
 	w->is_seen_at_work = true;
 	if (w->kind != TARE_WORK_OTHER)
 		w->before = w->kind;
@@ -40,8 +42,8 @@ static RARELY void note_optimizer(struct tare_worker *w, const struct tare_fold 
 }
 
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
-static RARELY void enter(struct tare_worker *w, const struct tare_tensors_part *tensors,
-			 uint32_t call)
+static RARELY void enter(struct tare_work *work, struct tare_worker *w,
+			 const struct tare_tensors_part *tensors, uint32_t call)
 {
 	uint32_t chain[TARE_CALLS], n = 0, same = 0, at;
 
@@ -53,6 +55,7 @@ static RARELY void enter(struct tare_worker *w, const struct tare_tensors_part *
 		w->calls[w->call_nr] =
 			(struct tare_call_now){ chain[n - 1 - w->call_nr], ++w->serials };
 	w->call = call;
+	work->changes++;
 }
 
 /* Others work beside or in between, whatever the program is at. */
@@ -163,8 +166,10 @@ static void note_starts(struct tare_work *w, uint32_t place, const struct tare_s
 
 static void note_leader(struct tare_work *w, uint32_t place)
 {
-	if (!w->leader && w->workers[place].is_seen_at_work)
-		w->leader = place + 1;
+	if (w->leader || !w->workers[place].is_seen_at_work)
+		return;
+	w->leader = place + 1;
+	w->changes++;
 }
 
 /* ---- blocks ---- */
@@ -176,72 +181,74 @@ static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
 					    : w->optimizers;
 }
 
-/* A block that is handed out: what of its facts is not the state of its worker's owner. */
+/* A block that is handed out: what of its facts is not how its thread stands. */
 struct begin {
-	const struct tare_worker *w, *owner;
-	uint32_t worker, turn, call, module, pass;
-	uint8_t kind, call_depth, maker;
+	uint32_t worker, module, pass;
+	uint8_t kind, maker;
 	int64_t booked;
 };
 
-static inline struct begin begin_of(const struct tare_work *work, uint32_t place,
-				    enum tare_work_kind kind)
+/* Whose sections and passes count for it: one that has told nothing works for the leader. */
+static const struct tare_worker *owner_of(const struct tare_work *work, const struct tare_worker *w)
 {
-	const struct tare_worker *w = &work->workers[place];
-	bool is_in_call = kind == TARE_WORK_FORWARD && w->call_nr;
-
-	return (struct begin){
-		.w = w,
-		.owner = !w->is_seen_at_work && work->leader ? &work->workers[work->leader - 1] : w,
-		.worker = place + 1,
-		.turn = turn_of(w, kind),
-		.kind = (uint8_t)kind,
-		.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0,
-		.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0),
-	};
+	return !w->is_seen_at_work && work->leader ? &work->workers[work->leader - 1] : w;
 }
 
-static RARELY uint32_t say(struct tare_block_facts_list *facts, const struct begin *b,
-			   uint32_t *recent)
+static struct tare_block_facts said_of(const struct tare_work *work, const struct begin *b)
 {
-	struct tare_block_facts said = {
+	const struct tare_worker *w = &work->workers[b->worker - 1];
+	const struct tare_worker *owner = owner_of(work, w);
+	bool is_in_call = b->kind == TARE_WORK_FORWARD && w->call_nr;
+
+	return (struct tare_block_facts){
 		.booked = b->booked,
 		.worker = b->worker,
-		.section = b->owner->section,
-		.backwards = b->owner->backwards,
-		.forwards = b->owner->forwards,
-		.turn = b->turn,
-		.call = b->call,
+		.section = owner->section,
+		.backwards = owner->backwards,
+		.forwards = owner->forwards,
+		.turn = turn_of(w, (enum tare_work_kind)b->kind),
+		.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0,
 		.module = b->module,
 		.pass = b->pass,
-		.call_depth = b->call_depth,
+		.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0),
 		.kind = b->kind,
-		.before = b->owner->before,
+		.before = owner->before,
 		.maker = b->maker,
-		.is_beside = !b->w->is_seen_at_work,
+		.is_beside = !w->is_seen_at_work,
 	};
-
-	return *recent = tare_block_facts_put(facts, &said);
 }
 
-/* Fields that nothing but a scan sets are 0 in what was said last when a block was handed out. */
+static RARELY uint32_t say(struct tare_work *work, const struct begin *b,
+			   struct tare_recent_facts *recent)
+{
+	struct tare_block_facts said = said_of(work, b);
+
+	if (!recent->facts ||
+	    memcmp(&work->facts.items[recent->facts - 1], &said, sizeof(said)) != 0)
+		recent->facts = tare_block_facts_put(&work->facts, &said);
+	recent->changes = work->changes;
+	return recent->facts;
+}
+
 static inline bool is_said(const struct tare_block_facts *f, const struct begin *b)
 {
-	return f->section == b->owner->section && f->call == b->call && f->turn == b->turn &&
-	       f->worker == b->worker && f->kind == b->kind && f->maker == b->maker &&
-	       f->module == b->module && f->pass == b->pass && f->call_depth == b->call_depth &&
-	       f->backwards == b->owner->backwards && f->forwards == b->owner->forwards &&
-	       f->before == b->owner->before && f->is_beside != b->w->is_seen_at_work &&
-	       f->booked == b->booked;
+	return f->worker == b->worker && f->kind == b->kind && f->maker == b->maker &&
+	       f->module == b->module && f->pass == b->pass && f->booked == b->booked;
 }
 
-/* 1 + the place of its facts. Threads, lines and calls take turns: of several of these it is known what was said last. */
-static inline uint32_t facts_of(struct tare_block_facts_list *facts, const struct begin *b)
+/*
+ * 1 + the place of its facts: mostly those that were said last, and no thread has changed what it is doing since. Threads and
+ * lines take turns, so this is known of several.
+ */
+static inline uint32_t facts_of(struct tare_work *work, const struct begin *b)
 {
-	uint32_t hash = b->worker ^ b->call ^ b->module << 1 ^ (uint32_t)b->kind << 2 ^ b->maker;
-	uint32_t *recent = &facts->recent[hash % TARE_RECENT_FACTS];
+	uint32_t hash = b->worker ^ b->module << 1 ^ (uint32_t)b->kind << 2 ^ b->maker;
+	struct tare_recent_facts *recent = &work->facts.recent[hash % TARE_RECENT_FACTS];
 
-	return *recent && is_said(&facts->items[*recent - 1], b) ? *recent : say(facts, b, recent);
+	return recent->facts && recent->changes == work->changes &&
+			       is_said(&work->facts.items[recent->facts - 1], b)
+		       ? recent->facts
+		       : say(work, b, recent);
 }
 
 /* For rule "growing". */
@@ -279,20 +286,22 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
 	if (kind == TARE_WORK_OPTIMIZER && w->kind != kind)
 		note_optimizer(w, f, b->site);
-	begin_section(w, kind);
+	begin_section(work, w, kind);
 	note_leader(work, place);
 	note_starts(work, place, site, b->flags);
 	if (kind != TARE_WORK_BACKWARD && w->call != site->call)
-		enter(w, tensors, site->call);
+		enter(work, w, tensors, site->call);
 	if (!is_work(site->maker) && !(b->flags & TARE_TENSOR_BACKWARD))
 		kind = TARE_WORK_OTHER;
-	begin = begin_of(work, place, kind);
+	begin.worker = place + 1;
+	begin.kind = (uint8_t)kind;
 	begin.module = said->module;
 	begin.maker = site->maker;
 	begin.booked = booked;
-	if (kind == TARE_WORK_BACKWARD && is_counted(b, site->maker))
-		begin.pass = tare_passes_add(&w->passes, begin.owner->backwards);
-	b->facts = facts_of(&work->facts, &begin);
+	begin.pass = kind == TARE_WORK_BACKWARD && is_counted(b, site->maker)
+			     ? tare_passes_add(&w->passes, owner_of(work, w)->backwards)
+			     : 0;
+	b->facts = facts_of(work, &begin);
 	b->serial = ++f->block_serial;
 	note_size(site, b->bytes);
 	w->last_site = b->site;
@@ -396,7 +405,7 @@ static void begin_backward(struct tare_work *w, const struct tare_live_block *b,
 {
 	uint32_t place = taker_of(w, b, tare_block_facts_of(w, b), tid);
 
-	begin_section(&w->workers[place], TARE_WORK_BACKWARD);
+	begin_section(w, &w->workers[place], TARE_WORK_BACKWARD);
 	note_leader(w, place);
 }
 
