@@ -170,6 +170,29 @@ struct tare_block_run {
 	struct tare_rec_tensor *record; /* of that event */
 };
 
+enum {
+	TARE_PHASE_STRIDE = (sizeof(struct tare_rec_phase) + TARE_CELL - 1) / TARE_CELL * TARE_CELL
+};
+
+/*
+ * Records of phases of one process, one behind the other in the order of time, in the same way: of all its threads. What ids name are
+ * texts of the process, the same ids always the same texts.
+ */
+struct tare_phase_run {
+	const uint8_t *records; /* TARE_PHASE_STRIDE bytes each */
+	const int64_t *times;   /* of each: its at_ns, begin_ns and end_ns */
+	size_t n;
+	/* The ith as an event. */
+	void (*refer)(const struct tare_phase_run *run, size_t i, struct tare_event *e);
+	const void *recording, *process;
+};
+
+static inline const struct tare_rec_phase *tare_phase_run_at(const struct tare_phase_run *run,
+							     size_t i)
+{
+	return (const struct tare_rec_phase *)(const void *)(run->records + i * TARE_PHASE_STRIDE);
+}
+
 /* trace/event.c: pure look-ups; NULL where there is nothing. */
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal);
 /* The object that holds an address of a stack, when that was seen; without a stack, at the end. */

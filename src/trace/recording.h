@@ -59,6 +59,9 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
  * `until_ns`. They count as asked for. False: nothing of this kind follows, or it has to be asked for one by one.
  */
 bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run);
+/* The same where it was a PHASE: what follows it, as far as it is of the same log and kind. */
+bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
+			      struct tare_phase_run *run);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
 				const struct tare_log **log, struct tare_log_record *rec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many blocks of tensors at once: what tare_recording_next() does for each record is done for all of them together. */
+/* Many blocks of tensors, or phases, at once: what tare_recording_next() does for each record is done for all of them together. */
 #include "trace/bound.h"
 #include "trace/recording_private.h"
 #include "trace/stream.h"
@@ -44,17 +44,28 @@ static void bound_sizes(int64_t *bytes, size_t n)
 			bytes[i] = bytes[i] < 0 ? -TARE_BOUND_BYTES : TARE_BOUND_BYTES;
 }
 
-bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run)
+/* The stream that the last event came from; NULL: what follows it has to be asked for one by one. */
+static struct tare_rstream *stream_of_run(const struct tare_recording *r, int64_t until_ns)
 {
 	struct tare_rstream *s = r->heap_nr ? r->heap[0] : NULL;
-	int64_t before, *times;
 
-	/* A record behind the end has the time of the end. */
-	if (!s || !s->has_next || s->is_waiting || until_ns < r->now_ns)
-		return false;
-	before = until_ns < r->last_ns ? until_ns + 1 : INT64_MAX;
-	run->n = tare_stream_run(s, before < r->others_ns ? before : r->others_ns, &run->columns,
-				 &times);
+	return s && s->has_next && !s->is_waiting && until_ns >= r->now_ns ? s : NULL;
+}
+
+/* Records of a run are before that. One behind the end has the time of the end. */
+static int64_t before_of(const struct tare_recording *r, int64_t until_ns)
+{
+	int64_t before = until_ns < r->last_ns ? until_ns + 1 : INT64_MAX;
+
+	return before < r->others_ns ? before : r->others_ns;
+}
+
+bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run)
+{
+	struct tare_rstream *s = stream_of_run(r, until_ns);
+	int64_t *times;
+
+	run->n = s ? tare_stream_run(s, before_of(r, until_ns), &run->columns, &times) : 0;
 	if (!run->n)
 		return false;
 	bound_times(r, times, run->n, s->are_times_in_order);
@@ -64,5 +75,35 @@ bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_
 	run->recording = r;
 	run->process = s->process;
 	run->record = &s->referred;
+	return true;
+}
+
+static void refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e)
+{
+	const struct tare_recording *r = run->recording;
+	const struct tare_rprocess *p = run->process;
+
+	*e = r->nothing;
+	e->kind = TARE_KIND_PHASE;
+	e->rec.phase = tare_phase_run_at(run, i);
+	e->process = &p->public;
+	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
+	tare_recording_refer(r, p, e);
+}
+
+bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
+			      struct tare_phase_run *run)
+{
+	struct tare_rstream *s = stream_of_run(r, until_ns);
+	int64_t *times;
+
+	run->n = s ? tare_stream_phase_run(s, before_of(r, until_ns), &run->records, &times) : 0;
+	if (!run->n)
+		return false;
+	bound_times(r, times, run->n, s->are_times_in_order);
+	run->times = times;
+	run->refer = refer_to_phase;
+	run->recording = r;
+	run->process = s->process;
 	return true;
 }

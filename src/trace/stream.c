@@ -326,3 +326,25 @@ size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tenso
 	s->at = end;
 	return end - begin;
 }
+
+size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records,
+			     int64_t **times)
+{
+	size_t begin = s->at, end = begin, limit;
+	const uint8_t *rec;
+
+	if (!s->has_blocks || s->is_outline || !s->block || run_at(s, begin))
+		return 0;
+	limit = s->run_begin < s->block->n ? s->run_begin : s->block->n;
+	*records = rec = (const uint8_t *)s->next.rec.head + TARE_PHASE_STRIDE;
+	*times = s->times + begin;
+	for (; end < limit && s->times[end] < before; end++, rec += TARE_PHASE_STRIDE)
+		if (s->block->records[end].data != rec || head_at(s, end)->kind != TARE_KIND_PHASE)
+			break;
+	if (end > begin) {
+		s->next.rec.head = head_at(s, end - 1);
+		s->next_ns = s->times[end - 1];
+	}
+	s->at = end;
+	return end - begin;
+}

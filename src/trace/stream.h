@@ -20,6 +20,9 @@ bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s);
  */
 size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns,
 		       int64_t **times);
+/* The same behind a PHASE, of that kind. */
+size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records,
+			     int64_t **times);
 /* All of s->next. */
 void tare_stream_complete(struct tare_rstream *s);
 

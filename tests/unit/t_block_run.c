@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of tensors many at once: the same as one by one. */
+/* Blocks of tensors, and phases, many at once: the same as one by one. */
 #include "compact/compact.h"
 
 #include "base/array.h"
@@ -16,12 +16,14 @@ struct seen {
 	uint64_t address;
 	int kind, process, device;
 	uint32_t python;
+	uint32_t tid, what; /* of a phase */
+	const char *name;
 };
 
 struct list {
 	struct seen *items;
 	size_t count, cap;
-	size_t together; /* of these came in runs */
+	size_t blocks_together, phases_together; /* of these came in runs */
 };
 
 static struct make_log a, b; /* logs of two programs */
@@ -33,10 +35,13 @@ static uint64_t number(uint64_t limit)
 	return (state >> 33) % limit;
 }
 
-static void add_any(struct make_log *m)
+static void add_any(struct make_log *m, bool are_phases)
 {
 	m->stamp += number(3);
-	if (number(50))
+	if (are_phases && number(50))
+		MAKE(m, phase, PHASE, .tid = 10 + (uint32_t)number(3), .what = (uint8_t)number(6),
+		     .name = (uint32_t)number(4), .id = number(5));
+	else if (number(50))
 		MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
 		     .bytes = number(500) ? (int64_t)number(2) * 1024 : INT64_MAX, .tid = 10,
 		     .device = (int16_t)(number(40) ? 0 : (int)number(4) - 1), .python = 1);
@@ -58,6 +63,8 @@ static void make_recording(void)
 			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
 				  .uuid_high = 2 + (uint64_t)d);
 		MAKE(both[i], line, LINE, .id = 1, .line = 7);
+		for (uint32_t id = 1; id < 4; id++)
+			MAKE_TEXT(both[i], string, STRING, "step", .id = id);
 		make_log_add(both[i],
 			     &(struct tare_rec_line_stack){
 				     .head = { .kind = TARE_KIND_LINE_STACK },
@@ -66,7 +73,7 @@ static void make_recording(void)
 			     sizeof(struct tare_rec_line_stack), lines, sizeof(lines));
 	}
 	for (int i = 0; i < RECORDS; i++)
-		add_any(number(300) ? &a : &b);
+		add_any(number(300) ? &a : &b, i / 1000 % 2);
 	/* And at last whole blocks of nothing else. */
 	for (int i = 0; i < ALIKE; i++) {
 		a.stamp++;
@@ -88,7 +95,7 @@ static void compact(void)
 
 static void take(struct list *l, const struct tare_event *e)
 {
-	bool is_block = e->kind == TARE_KIND_TENSOR;
+	bool is_block = e->kind == TARE_KIND_TENSOR, is_phase = e->kind == TARE_KIND_PHASE;
 
 	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
 	l->items[l->count++] = (struct seen){ .at_ns = e->at_ns,
@@ -97,7 +104,10 @@ static void take(struct list *l, const struct tare_event *e)
 					      .device = e->device ? e->device->index : -1,
 					      .bytes = is_block ? e->rec.tensor->bytes : 0,
 					      .address = is_block ? e->rec.tensor->block : 0,
-					      .python = e->python ? e->python->id : 0 };
+					      .python = e->python ? e->python->id : 0,
+					      .tid = is_phase ? e->rec.phase->tid : 0,
+					      .what = is_phase ? e->rec.phase->what : 0,
+					      .name = e->name };
 }
 
 static void take_run(struct list *l, struct tare_recording *r, int64_t until)
@@ -115,9 +125,28 @@ static void take_run(struct list *l, struct tare_recording *r, int64_t until)
 		CHECK(e.at_ns <= until);
 		take(l, &e);
 	}
-	l->together += run.n;
+	l->blocks_together += run.n;
 	/* Also where the run went to the end of its block. */
 	CHECK(!tare_recording_run(r, until, &run));
+}
+
+static void take_phase_run(struct list *l, struct tare_recording *r, int64_t until)
+{
+	struct tare_phase_run run;
+	struct tare_event e;
+
+	if (!tare_recording_phase_run(r, until, &run))
+		return;
+	for (size_t i = 0; i < run.n; i++) {
+		run.refer(&run, i, &e);
+		CHECK(e.rec.phase == tare_phase_run_at(&run, i));
+		CHECK_INT(e.at_ns, run.times[i]);
+		CHECK(e.at_ns <= until);
+		take(l, &e);
+	}
+	l->phases_together += run.n;
+	/* Also where the run went to the end of its block. */
+	CHECK(!tare_recording_phase_run(r, until, &run));
 }
 
 /* `span` -1: one by one; else runs of no more than that time. */
@@ -128,9 +157,13 @@ static struct list read_all(struct tare_recording *r, int64_t span)
 
 	tare_recording_rewind(r);
 	while (tare_recording_next(r, &e)) {
+		int64_t until = span < INT64_MAX ? e.at_ns + span : span;
+
 		take(&l, &e);
 		if (span >= 0 && e.kind == TARE_KIND_TENSOR && e.device)
-			take_run(&l, r, span < INT64_MAX ? e.at_ns + span : span);
+			take_run(&l, r, until);
+		if (span >= 0 && e.kind == TARE_KIND_PHASE)
+			take_phase_run(&l, r, until);
 	}
 	return l;
 }
@@ -141,7 +174,7 @@ static void check_same(const struct list *l, const struct list *expected)
 	CHECK(!memcmp(l->items, expected->items, l->count * sizeof(*l->items)));
 }
 
-TEST(runs_of_blocks_are_the_events)
+TEST(runs_are_the_events)
 {
 	struct tare_recording *r;
 	struct list all, runs, few;
@@ -155,8 +188,10 @@ TEST(runs_of_blocks_are_the_events)
 	CHECK_INT(all.count, RECORDS + ALIKE + TABLES);
 	check_same(&runs, &all);
 	check_same(&few, &all);
-	CHECK(runs.together > ALIKE * 9 / 10 + RECORDS * 3 / 4);
-	CHECK(few.together > RECORDS / 2 && few.together < runs.together);
+	CHECK(runs.blocks_together > ALIKE * 9 / 10 + RECORDS * 3 / 8);
+	CHECK(runs.phases_together > RECORDS * 3 / 8);
+	CHECK(few.blocks_together > RECORDS / 4 && few.blocks_together < runs.blocks_together);
+	CHECK(few.phases_together > RECORDS / 4 && few.phases_together < runs.phases_together);
 	tare_recording_close(r);
 	free(all.items);
 	free(runs.items);
@@ -173,7 +208,7 @@ TEST(a_log_has_no_runs)
 	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
 	runs = read_all(r, INT64_MAX);
 	CHECK_INT(runs.count, RECORDS + ALIKE + TABLES);
-	CHECK_INT(runs.together, 0);
+	CHECK_INT(runs.blocks_together + runs.phases_together, 0);
 	tare_recording_close(r);
 	free(runs.items);
 }
