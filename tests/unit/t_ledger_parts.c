@@ -132,7 +132,7 @@ TEST(training_notices_a_step_without_its_phase)
 
 	begin(&e);
 	tare_training_phase(&e.p->training, &e.f,
-			    &(struct tare_phase_change){ .name = "step", .t = 1 });
+			    &(struct tare_phase_change){ .name = "step", .is_step = true, .t = 1 });
 	CHECK(!tare_training_check(&e.p->training, &e.f));
 	tare_training_at(&e.p->training, 0, 0)->items[0].lists[TARE_TRAINING_PHASES].depth = 0;
 	CHECK(tare_training_check(&e.p->training, &e.f));

@@ -37,11 +37,15 @@ struct tare_phase_change {
 	uint64_t known; /* the same for repeats of one phase */
 	const char *name;
 	bool is_end, is_mark;
+	bool is_step; /* of training, by its name */
 	int64_t begin_ns, t;
 	/* Of an end on a device or the CPU, in a fold that keeps a history: */
 	uint64_t nth; /* among those of its name, from 1 */
 	struct tare_phase_use use;
 };
+
+/* training_step.c: is a phase of that name a step of training? */
+bool tare_training_is_step(const char *name);
 
 struct tare_phase_changes {
 	struct tare_phase_change *items;

@@ -8,9 +8,6 @@
 
 enum { ENDED_MOST = 8 };
 
-/* Shorter phases end so often that the span tells as much. */
-#define LONG_NS INT64_C(1000000000)
-
 static struct tare_extents_device *extent_of(struct tare_extents_part *p, int device)
 {
 	if (device >= p->device_nr) {
@@ -114,16 +111,15 @@ static struct tare_extents_ended *place_for(struct tare_extents_part *p, int dev
 	return &p->ended[p->ended_nr++];
 }
 
-void tare_extents_phase(struct tare_extents_part *p, const struct tare_fold *f,
-			const struct tare_phase_change *c)
+void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f,
+			     const struct tare_phase_change *c)
 {
 	const struct tare_device_fold *d =
 		c->device >= 0 && c->device < f->device_nr ? f->devices[c->device] : NULL;
 	bool is_of_cpu = c->device == TARE_PHASE_ON_CPU && c->use.peak > 0;
 	struct tare_extents_ended *at;
 
-	if (!f->keeps_history || !c->is_end || c->is_mark || (!d && !is_of_cpu) ||
-	    c->t - c->begin_ns < LONG_NS)
+	if (c->is_mark || (!d && !is_of_cpu))
 		return;
 	at = place_for(p, d ? c->device : -1, c->t - c->begin_ns);
 	if (!at)

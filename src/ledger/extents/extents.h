@@ -41,8 +41,15 @@ void tare_extents_used(struct tare_extents_part *p, const struct tare_fold *f,
 		       const struct tare_device_fold *d, int64_t t);
 void tare_extents_rebase(struct tare_extents_part *p, const struct tare_device_fold *d,
 			 int64_t shift);
-void tare_extents_phase(struct tare_extents_part *p, const struct tare_fold *f,
-			const struct tare_phase_change *c);
+/* A phase of a second or more; shorter ones end so often that the span tells as much. */
+void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f,
+			     const struct tare_phase_change *c);
+static inline void tare_extents_phase(struct tare_extents_part *p, const struct tare_fold *f,
+				      const struct tare_phase_change *c)
+{
+	if (f->keeps_history && c->is_end && c->t - c->begin_ns >= INT64_C(1000000000))
+		tare_extents_long_phase(p, f, c);
+}
 const char *tare_extents_check(const struct tare_extents_part *p, const struct tare_fold *f);
 void tare_extents_free(struct tare_extents_part *p);
 

@@ -4,11 +4,11 @@
 #define TARE_LEDGER_HISTORY_H
 
 #include "base/map.h"
+#include "ledger/core/change.h"
 #include "ledger/memory_history.h"
 
 struct tare_device_fold;
 struct tare_fold;
-struct tare_phase_change;
 
 /* A phase while it was open, or repeats that a picture would not show apart. */
 struct tare_history_span {
@@ -28,8 +28,6 @@ struct tare_history_part {
 };
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
-void tare_history_phase(struct tare_history_part *p, const struct tare_fold *f,
-			const struct tare_phase_change *c);
 /* advance: the state has held up to t, and is about to change. used: what is in use has changed. */
 void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
 			  struct tare_device_fold *d, int64_t t);
@@ -40,7 +38,15 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
 void tare_history_free(struct tare_history_part *p);
 
-/* span.c */
+/* span.c: a phase is over */
+void tare_history_add_span(struct tare_history_part *p, const struct tare_fold *f,
+			   const struct tare_phase_change *c);
+static inline void tare_history_phase(struct tare_history_part *p, const struct tare_fold *f,
+				      const struct tare_phase_change *c)
+{
+	if (c->device == TARE_PHASE_OVER)
+		tare_history_add_span(p, f, c);
+}
 void tare_history_spans(const struct tare_history_part *p, struct tare_memory_history *out);
 
 #endif

@@ -2,7 +2,6 @@
 /* When phases were open. Of a hundred thousand short ones in a row a picture shows one strip. */
 #include "ledger/history/history.h"
 
-#include "ledger/core/change.h"
 #include "ledger/core/fold.h"
 
 #include "base/array.h"
@@ -48,11 +47,10 @@ static void shorten(struct tare_history_part *s)
 	tare_map_free(&s->last_of);
 }
 
-void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
-			const struct tare_phase_change *c)
+void tare_history_add_span(struct tare_history_part *s, const struct tare_fold *f,
+			   const struct tare_phase_change *c)
 {
-	if ((!f->history && !f->keeps_history) || c->device != TARE_PHASE_OVER ||
-	    merge(s, c, f->host.samples.width))
+	if ((!f->history && !f->keeps_history) || merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)
 		shorten(s);

@@ -32,7 +32,7 @@ static TARE_FIELD_TABLE(tare_phase_resident_total);
 #define SELF struct tare_phase_known
 static const struct tare_shape_field fields_tare_phase_known[] = {
 	TARE_INT(process), TARE_INT(parent), TARE_INT(depth), TARE_TEXT(name), TARE_TEXT(domain), TARE_TEXT(path),
-	TARE_INT(source), TARE_INT(what), TARE_INT(threads), TARE_INT(repeats), TARE_INT(unclosed), TARE_INT(namesake), TARE_INT(named),
+	TARE_INT(source), TARE_INT(what), TARE_LEFT(step), TARE_LEFT(last_thread), TARE_INT(threads), TARE_INT(repeats), TARE_INT(unclosed), TARE_INT(namesake), TARE_INT(named),
 	TARE_INT(first_ns), TARE_INT(last_ns), TARE_INT(ns),
 	TARE_LIST_OF(totals, tare_shape_tare_phase_total, TARE_STATE_DEVICES),
 	TARE_STRUCT(host, tare_shape_tare_phase_total),
@@ -58,9 +58,10 @@ static TARE_FIELD_TABLE(tare_phase_host_level);
 
 #define SELF struct tare_phase_frame
 static const struct tare_shape_field fields_tare_phase_frame[] = {
-	TARE_INT(known), TARE_INT(is_used), TARE_INT(is_ended), TARE_INT(is_unclosed), TARE_INT(process),
-	TARE_INT(tid), TARE_INT(id), TARE_INT(serial), TARE_INT(nth), TARE_INT(begin_ns), TARE_INT(end_ns), TARE_INT(below),
-	TARE_INT(parent), TARE_INT(parent_serial), TARE_INT(devices_left), TARE_INT(is_watched),
+	TARE_INT(known), TARE_INT(is_used), TARE_INT(is_ended), TARE_INT(is_watched), TARE_INT(process),
+	TARE_LEFT(is_library), TARE_LEFT(source), /* as of its phase */
+	TARE_INT(tid), TARE_INT(id), TARE_INT(serial), TARE_INT(nth), TARE_INT(begin_ns), TARE_INT(below),
+	TARE_INT(parent), TARE_INT(parent_serial),
 	TARE_LIST_OF(levels, tare_shape_tare_phase_level, TARE_STATE_DEVICES),
 	TARE_STRUCT(host, tare_shape_tare_phase_host_level),
 	TARE_STRUCT(resident, tare_shape_tare_phase_resident),
@@ -90,9 +91,9 @@ static const struct tare_shape_field fields_tare_phases_part[] = {
 	TARE_LIST(known, tare_shape_tare_phase_known, known_nr, known_cap), TARE_STRMAP(known_of), TARE_STRMAP(named),
 	TARE_LEFT(recent), /* found again */
 	TARE_MAP(threads_seen), TARE_LIST(frames, tare_shape_tare_phase_frame, frame_nr, frame_cap),
-	TARE_INT(frame_free), TARE_INT(serial), TARE_MAP(top_of), TARE_MAP(range_of), TARE_MAP(mark_of),
+	TARE_INT(frame_free), TARE_INT(serial), TARE_MAP(top_of), TARE_LEFT(top), TARE_MAP(range_of), TARE_MAP(mark_of),
 	TARE_MAP(number_of), TARE_MAP(open_of),
-	TARE_LIST(queue, tare_shape_tare_phase_boundary, queue_nr, queue_cap), TARE_INT(queue_base),
+	TARE_LIST(queue, tare_shape_tare_phase_boundary, queue_nr, queue_cap), TARE_INT(queue_base), TARE_INT(taken),
 	TARE_INT(stray), TARE_INT(is_full), TARE_INT(open_nr), TARE_INT(dropped),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_phases_part);

@@ -4,7 +4,7 @@
  * peak:host. The CPU takes boundaries from the same queue as devices do: when a block after them is about to come or
  * go, or at once where no block waits.
  */
-#include "ledger/phases/phases.h"
+#include "ledger/phases/phase_queue.h"
 
 #include "base/array.h"
 
@@ -28,41 +28,30 @@ static void raise_peaks(struct tare_phases_part *phases)
 	}
 }
 
-static void begin(struct tare_phases_part *phases, const struct tare_phase_boundary *b, int64_t now)
+/* What is still open when something is about to change has seen nothing yet but what is there. */
+static void hold(struct tare_phases_part *phases, const int *frames, size_t nr, int64_t now)
 {
-	struct tare_phases_device *own = &phases->host;
+	for (size_t i = 0; i < nr; i++) {
+		struct tare_phase_frame *x = &phases->frames[frames[i]];
 
-	phases->frames[b->frame].host = (struct tare_phase_host_level){
-		.is_open = true, .before = now, .peak = now, .peak_ns = b->t
-	};
-	tare_phase_open_on(own, b->frame);
-}
-
-static void add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by, bool is_first)
-{
-	*sum += by;
-	*min = is_first || *min > by ? by : *min;
-	*max = is_first || *max < by ? by : *max;
+		x->host = (struct tare_phase_host_level){
+			.is_open = true, .before = now, .peak = now, .peak_ns = x->begin_ns
+		};
+	}
 }
 
 static void add_up(struct tare_phase_total *total, const struct tare_phase_host_level *l,
 		   int64_t now)
 {
-	bool is_first = !total->seen++;
-	int64_t change = now - l->before;
-
-	if (is_first)
-		total->before = l->before;
-	total->after = now;
-	add_change(&total->change, &total->change_min, &total->change_max, change, is_first);
-	add_change(&total->own, &total->own_min, &total->own_max, change - l->nested, is_first);
-	if (is_first || total->peak.used < l->peak)
+	if (!total->seen || total->peak.used < l->peak)
 		total->peak = (struct tare_high_water){ l->peak, l->peak, l->peak_ns };
+	tare_phase_add_up(total, l->before, now, l->nested);
 }
 
 /* Only what is kept of a span asks for it. */
 static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_phase_frame *x, int64_t t, int64_t now)
+		     const struct tare_phase_frame *x, const struct tare_phase_host_level *l,
+		     int64_t t, int64_t now)
 {
 	struct tare_phase_change *c;
 
@@ -70,59 +59,99 @@ static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
 		return;
 	c = tare_phase_change(phases, f, x->known, x->tid, TARE_PHASE_ON_CPU, x->begin_ns, t, true);
 	c->nth = x->nth;
-	c->use = (struct tare_phase_use){ x->host.before, x->host.peak, x->host.peak_ns, now };
+	c->use = (struct tare_phase_use){ l->before, l->peak, l->peak_ns, now };
 }
 
-static void end(struct tare_phases_part *phases, struct tare_fold *f,
-		const struct tare_phase_boundary *b, int64_t now)
+static void tell_watch(struct tare_fold *f, const struct tare_phase_frame *x, int64_t peak_ns)
+{
+	for (int i = 0; x->is_watched && i < f->watch_nr; i++)
+		if (f->watches[i].serial == x->serial)
+			f->watches[i].host_peak_ns = peak_ns;
+}
+
+/* Nothing has changed since it began. */
+static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f,
+			const struct tare_phase_boundary *b, int64_t now)
+{
+	const struct tare_phase_frame *x = &phases->frames[b->frame];
+	const struct tare_phase_host_level l = { .before = now,
+						 .peak = now,
+						 .peak_ns = x->begin_ns };
+
+	tell_end(phases, f, x, &l, b->t, now);
+	add_up(&phases->known[b->into].host, &l, now);
+	tell_watch(f, x, l.peak_ns);
+}
+
+/* The first mark looks back to the start. */
+static struct tare_phase_host_level look_back(const struct tare_fold *f)
+{
+	return (struct tare_phase_host_level){
+		.is_open = true,
+		.peak = f->host.most,
+		.peak_ns = f->host.moment_ns[TARE_MOMENT_HOST],
+	};
+}
+
+static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
+			  const struct tare_phase_boundary *b, int64_t now)
 {
 	struct tare_phase_frame *x = &phases->frames[b->frame];
 	struct tare_phase_host_level *l = &x->host;
 
-	/* The first mark looks back to the start. */
 	if (!l->is_open && l->from_start)
-		*l = (struct tare_phase_host_level){ .is_open = true,
-						     .peak = f->host.most,
-						     .peak_ns =
-							     f->host.moment_ns[TARE_MOMENT_HOST] };
-	tare_phase_close_on(&phases->host, b->frame);
-	if (l->is_open) {
-		tell_end(phases, f, x, b->t, now);
-		add_up(&phases->known[b->into].host, l, now);
-		if (x->parent >= 0 && phases->frames[x->parent].is_used &&
-		    phases->frames[x->parent].serial == x->parent_serial)
-			phases->frames[x->parent].host.nested += now - l->before;
-		for (int i = 0; x->is_watched && i < f->watch_nr; i++)
-			if (f->watches[i].serial == x->serial)
-				f->watches[i].host_peak_ns = l->peak_ns;
-	}
-	if (--x->devices_left == 0)
-		tare_phase_free_frame(phases, b->frame);
+		*l = look_back(f);
+	if (!l->is_open)
+		return;
+	tell_end(phases, f, x, l, b->t, now);
+	add_up(&phases->known[b->into].host, l, now);
+	if (x->parent >= 0 && phases->frames[x->parent].is_used &&
+	    phases->frames[x->parent].serial == x->parent_serial)
+		phases->frames[x->parent].host.nested += now - l->before;
+	tell_watch(f, x, l->peak_ns);
+}
+
+/* Of those that are open `held` were open when something changed last. */
+static void end(struct tare_phases_part *phases, struct tare_fold *f,
+		const struct tare_phase_boundary *b, int64_t now, size_t *held)
+{
+	size_t place = tare_phase_place_on(&phases->host, b->frame);
+
+	if (place < *held || place == phases->host.open_nr)
+		end_of_change(phases, f, b, now);
+	else
+		end_of_calm(phases, f, b, now);
+	*held -= place < *held;
+	tare_phase_close_on(&phases->host, place);
 }
 
 /* Takes the boundaries before t. */
 static void advance(struct tare_phases_part *phases, struct tare_fold *f, int64_t t)
 {
 	struct tare_phases_device *own = &phases->host;
+	size_t until = phases->queue_base + phases->queue_nr, at = own->next, held = own->open_nr;
+	int64_t now = f->host.live;
 
-	if (phases->host_most < f->host.live) {
-		phases->host_most = f->host.live;
+	if (phases->host_most < now) {
+		phases->host_most = now;
 		phases->host_most_ns = phases->host_since_ns;
 	}
-	while (own->next < phases->queue_base + phases->queue_nr) {
-		struct tare_phase_boundary b = phases->queue[own->next - phases->queue_base];
+	for (; at < until; at++) {
+		const struct tare_phase_boundary *b = &phases->queue[at - phases->queue_base];
 
-		if (b.t >= t && t != INT64_MAX)
-			return;
-		raise_peaks(phases);
-		if (b.into < 0)
-			begin(phases, &b, f->host.live);
+		if (b->t >= t && t != INT64_MAX)
+			break;
+		if (at == own->next)
+			raise_peaks(phases);
+		if (b->into < 0)
+			tare_phase_open_on(own, b->frame);
 		else
-			end(phases, f, &b, f->host.live);
-		phases->host_most = f->host.live;
-		phases->host_most_ns = b.t;
-		own->next++;
+			end(phases, f, b, now, &held);
+		phases->host_most = now;
+		phases->host_most_ns = b->t;
 	}
+	own->next = at;
+	hold(phases, own->open + held, own->open_nr - held, now);
 }
 
 void tare_phases_host(struct tare_phases_part *phases, struct tare_fold *f, int64_t t)

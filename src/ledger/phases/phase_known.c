@@ -45,11 +45,6 @@ static int namesake_of(struct tare_phases_part *phases, const char *name, size_t
 	return (int)*place - 1;
 }
 
-uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known, uint64_t more)
-{
-	return phases->known[phases->known[known].namesake].named += more;
-}
-
 static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
 		      const char *name, const char *domain, uint8_t source, uint8_t what)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases out of a checkpoint of Tare 0.1.0: what is known of those that ended, and those that are still open. */
-#include "ledger/phases/phases.h"
+#include "ledger/phases/phase_queue.h"
+#include "ledger/phases/phase_stack.h"
 
 #include "base/array.h"
 
@@ -83,17 +84,25 @@ static void carry_sum(struct tare_phases_part *phases, struct tare_fold *f,
 static int open_frame(struct tare_phases_part *phases, struct tare_fold *f,
 		      const struct tare_rec_phase_open *r, int process)
 {
-	int frame = find(&phases->open_of, process, r->open), known;
+	int frame = find(&phases->open_of, process, r->open), known, top;
 
 	if (frame >= 0)
 		return frame;
 	known = find(&phases->number_of, process, r->number);
 	if (r->number && known < 0)
 		return -1; /* damage */
-	frame = tare_phase_frame(phases, f, known, process, r->tid, r->id, sane_ns(r->begin_ns));
+	frame = tare_phase_frame(phases, f,
+				 &(struct tare_phase_begin){ .known = known,
+							     .process = process,
+							     .tid = r->tid,
+							     .id = r->id,
+							     .t = sane_ns(r->begin_ns) });
 	for (int i = 0; i < f->device_nr; i++)
 		phases->frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
-	tare_phase_link(phases, frame);
+	top = (int)*tare_phase_top(phases, process, r->tid) - 1;
+	tare_phase_link(phases, frame,
+			known < 0 ? -1
+				  : tare_phase_around(phases, top, phases->known[known].domain));
 	*tare_map_put(&phases->open_of, key_of(process, r->open), NULL) = (uint64_t)frame + 1;
 	return frame;
 }

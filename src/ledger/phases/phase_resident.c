@@ -23,17 +23,6 @@ static void raise_most(struct tare_phase_resident *r, int64_t bytes, int64_t t)
 	r->last = bytes;
 }
 
-struct tare_phase_resident tare_phase_resident_now(const struct tare_phases_part *phases,
-						   int process)
-{
-	struct tare_phase_resident none = { .before = -1 };
-
-	if (process >= phases->process_nr || !phases->residents[process].readings)
-		return none;
-	none.before = phases->residents[process].last;
-	return none;
-}
-
 /* Since the process began: all that was read of it. What it began with nobody has read. */
 struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases,
 						      int process)

@@ -39,6 +39,8 @@ struct tare_phase_known {
 	const char *name, *domain; /* domain "": none */
 	const char *path;
 	uint8_t source, what;
+	uint8_t step;         /* is it called a step of training: 1 no, 2 yes; 0: not asked yet */
+	uint64_t last_thread; /* 1 + tid of the one that began it last; 0: not known */
 	uint32_t threads;
 	uint64_t repeats, unclosed;
 	int namesake;   /* the first known one of that name, maybe itself, … */
@@ -66,16 +68,17 @@ struct tare_phase_host_level {
 /* A phase that is open, or that some device has not seen the end of yet. */
 struct tare_phase_frame {
 	int known; /* -1: since the last mark */
-	bool is_used, is_ended, is_unclosed;
+	bool is_used, is_ended;
+	bool is_watched; /* somebody asked for it */
+	bool is_library; /* a library's: its phase has a domain */
+	uint8_t source;
 	int process;
 	uint32_t tid;
-	uint64_t id, serial, nth; /* nth of its name */
-	int64_t begin_ns, end_ns;
 	int below;  /* of the same thread, -1: none; where it is free: the next free one */
 	int parent; /* the frame around it, if its serial is still … */
 	uint64_t parent_serial;
-	int devices_left;                /* that have to see its end; the CPU is one of them */
-	bool is_watched;                 /* somebody asked for it */
+	uint64_t id, serial, nth; /* nth of its name */
+	int64_t begin_ns;
 	struct tare_phase_level *levels; /* by device */
 	struct tare_phase_host_level host;
 	struct tare_phase_resident resident;
@@ -106,7 +109,7 @@ struct tare_phase_recent {
 
 /* The part. */
 struct tare_phases_part {
-	struct tare_phases_device *devices;
+	struct tare_phases_device *devices; /* by device */
 	int device_nr;
 	struct tare_phases_device host;
 	/* The most in tensors on the CPU since the last boundary; and when the last block came or went there. */
@@ -123,7 +126,11 @@ struct tare_phases_part {
 	size_t frame_nr, frame_cap;
 	int frame_free;
 	uint64_t serial;
-	struct tare_map top_of;    /* thread → 1 + frame */
+	struct tare_map top_of; /* thread → 1 + frame, 0: none */
+	struct {
+		uint64_t key;
+		uint64_t *frame;
+	} top; /* where top_of has the thread that was asked for last; NULL: it may be elsewhere by now */
 	struct tare_map range_of;  /* range → 1 + frame */
 	struct tare_map mark_of;   /* process → 1 + frame since its last mark */
 	struct tare_map number_of; /* process and number in a checkpoint → 1 + known */
@@ -131,6 +138,7 @@ struct tare_phases_part {
 	struct tare_phase_boundary *queue;
 	size_t queue_nr, queue_cap;
 	size_t queue_base; /* how many were taken out at its front */
+	size_t taken;      /* by the CPU and all devices; frames that ended before are free */
 	uint64_t stray;    /* pops and ends without a beginning */
 	bool is_full;      /* no further names … */
 	size_t open_nr;    /* … and how many are open at once */
@@ -146,20 +154,29 @@ void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int p
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_free(struct tare_phases_part *phases);
-/* A call is of the innermost that the program has open on its thread, else that a library has: `phase`, its path. */
+/* A known phase begins, in a frame of its thread (-1: none). It ends. */
+struct tare_phase_begin {
+	int known, process, outer;
+	uint32_t tid;
+	uint64_t id;
+	int64_t t;
+};
+void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_phase_begin *b);
+void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t,
+		    bool is_unclosed);
+/* A record of a phase; after one, or many of them: what can be taken of it at once, is. */
+void tare_phase_take(struct tare_phases_part *phases, struct tare_fold *f,
+		     const struct tare_event *e);
+void tare_phases_settle(struct tare_phases_part *phases, struct tare_fold *f);
+
+/* phase_stack.c: a call is of the innermost that the program has open on its thread, else that a library has: `phase`, its path */
 void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s);
-int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,
-		     uint32_t tid, uint64_t id, int64_t t);
-void tare_phase_link(struct tare_phases_part *phases,
-		     int frame); /* puts it where its end looks for it */
-/* A device, or the CPU, takes the begin of a frame, and its end. */
-void tare_phase_open_on(struct tare_phases_device *own, int frame);
-void tare_phase_close_on(struct tare_phases_device *own, int frame);
-void tare_phase_free_frame(struct tare_phases_part *phases, int frame);
-/* Tells the others. What is returned can be added to until the next. */
-struct tare_phase_change *tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f,
-					    int known, uint32_t tid, int device, int64_t begin_ns,
-					    int64_t t, bool is_end);
+
+/* phase_watch.c: phases that somebody asked for by name begin, and end */
+void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
+			    struct tare_phase_frame *x);
+void tare_phase_watch_end(struct tare_fold *f, const struct tare_phase_frame *x, int64_t t);
 /* After a state was loaded: phases that somebody asked for by number, and that began before it. */
 void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f);
 bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
@@ -173,29 +190,44 @@ static inline int64_t tare_phases_calm_until(const struct tare_phases_part *phas
 										      : INT64_MAX;
 }
 
+/* Repeats of it are steps of training. */
+static inline bool tare_phase_is_step(struct tare_phase_known *k)
+{
+	if (!k->step)
+		k->step = tare_training_is_step(k->name) ? 2 : 1;
+	return k->step == 2;
+}
+
 /* phase_known.c: the place of a phase among the known ones */
 int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
 		     const char *name, const char *domain, uint8_t source, uint8_t what);
 /* So many more began with its name; returns how many there are by now. */
-uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known, uint64_t more);
+static inline uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known,
+					     uint64_t more)
+{
+	return phases->known[phases->known[known].namesake].named += more;
+}
 
 /* phase_device.c: something is about to happen on the device at t; and its `used` has moved */
 void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
 			 struct tare_device_fold *d, int64_t t);
 void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d,
 			int64_t shift);
-void tare_phase_queue(struct tare_phases_part *phases, struct tare_fold *f, int64_t t, int frame,
-		      int into);
-void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *d);
 
 /* phase_host.c: something is about to happen to a block on the CPU at t; and a boundary has come */
 void tare_phases_host(struct tare_phases_part *phases, struct tare_fold *f, int64_t t);
 void tare_phases_host_catch_up(struct tare_phases_part *phases, struct tare_fold *f);
 
-/* phase_resident.c: as a phase begins, and as it would if it had begun with its process; a reading; its end */
+/* What was read of the process last; -1: nothing. */
+static inline int64_t tare_phase_resident_last(const struct tare_phases_part *phases, int process)
+{
+	return process < phases->process_nr && phases->residents[process].readings
+		       ? phases->residents[process].last
+		       : -1;
+}
+
+/* phase_resident.c: of a phase as it would be if it had begun with its process; a reading; its end */
 void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f);
-struct tare_phase_resident tare_phase_resident_now(const struct tare_phases_part *phases,
-						   int process);
 struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases,
 						      int process);
 void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare_event *e);

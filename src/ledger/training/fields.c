@@ -70,7 +70,7 @@ static TARE_FIELD_TABLE(tare_training_threads);
 
 #define SELF struct tare_training_part
 static const struct tare_shape_field fields_tare_training_part[] = {
-	TARE_INT(process_nr), TARE_INT(device_nr), TARE_LEFT(answers), TARE_LEFT(answer_nr),
+	TARE_INT(process_nr), TARE_INT(device_nr),
 	TARE_LIST_OF(places, tare_shape_tare_training_threads, TARE_STATE_TRAININGS),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_training_part);

@@ -11,10 +11,7 @@
 #include "base/array.h"
 #include "base/xalloc.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 /* ---- threads ---- */
 
@@ -247,46 +244,14 @@ void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 
 /* ---- phases ---- */
 
-/* "step 3", "train_step", "ProfilerStep#12", "iteration"; not "Optimizer.step#SGD.step". */
-bool tare_training_is_step(const char *name)
+void tare_training_phase_step(struct tare_training_part *p, const struct tare_fold *f,
+			      const struct tare_phase_change *c)
 {
-	static const char *const words[] = { "step", "iteration", "iter" };
-	size_t n = 0;
-
-	while (isalpha((unsigned char)name[n]) || name[n] == '_')
-		n++;
-	if (!strncasecmp(name, "optim", 5) || name[n] == '.' || name[n] == ':')
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t length = strlen(words[i]);
-
-		if (n >= length && !strncasecmp(name + n - length, words[i], length))
-			return true;
-	}
-	return false;
-}
-
-static bool is_step(struct tare_training_part *p, const struct tare_phase_change *c)
-{
-	if (c->known >= p->answer_nr) {
-		p->answers =
-			tare_array_widen(p->answers, p->answer_nr, 2 * (size_t)c->known + 1, 1);
-		p->answer_nr = 2 * (size_t)c->known + 1;
-	}
-	if (!p->answers[c->known])
-		p->answers[c->known] = tare_training_is_step(c->name) ? 2 : 1;
-	return p->answers[c->known] == 2;
-}
-
-void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
-			 const struct tare_phase_change *c)
-{
-	struct tare_training_threads *at =
-		c->device < 0 ? NULL : tare_training_at(p, c->process, c->device);
+	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 	struct tare_training_thread *t;
 	struct tare_training_list *l;
 
-	if (!at || !is_step(p, c))
+	if (!at)
 		return;
 	t = made_of(at, c->tid);
 	l = &t->lists[TARE_TRAINING_PHASES];
@@ -360,5 +325,4 @@ void tare_training_free(struct tare_training_part *p)
 		tare_map_free(&at->of_tid);
 	}
 	free(p->places);
-	free(p->answers);
 }

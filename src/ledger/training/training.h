@@ -107,8 +107,6 @@ void tare_training_keep_step(const struct tare_training_threads *at, struct tare
 struct tare_training_part {
 	struct tare_training_threads *places;
 	int process_nr, device_nr;
-	uint8_t *answers; /* of tare_training_is_step(), by phase: 1 no, 2 yes; 0: not asked yet */
-	size_t answer_nr;
 };
 
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f);
@@ -116,8 +114,15 @@ void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_step *s); /* f->ops are its */
 void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_device_fold *d, int64_t t);
-void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
-			 const struct tare_phase_change *c);
+/* A phase that is called a step has begun or ended on a device. */
+void tare_training_phase_step(struct tare_training_part *p, const struct tare_fold *f,
+			      const struct tare_phase_change *c);
+static inline void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
+				       const struct tare_phase_change *c)
+{
+	if (c->is_step && c->device >= 0)
+		tare_training_phase_step(p, f, c);
+}
 void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f);
 void tare_training_rows(const struct tare_training_part *p, const struct tare_fold *f,
 			struct tare_ledger *out);
@@ -153,7 +158,5 @@ static inline void tare_training_block(struct tare_training_part *p, const struc
 	if (at && (at->count || tare_training_begins(c)) && tare_training_take(at, f, c))
 		tare_training_count(f, c->process, at, c->tid);
 }
-
-bool tare_training_is_step(const char *name); /* of a phase */
 
 #endif
