@@ -45,6 +45,11 @@ static bool run(void *arg, int64_t until_ns, struct tare_block_run *run)
 	return tare_recording_run(arg, until_ns, run);
 }
 
+static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
+{
+	return tare_recording_phase_run(arg, until_ns, run);
+}
+
 static bool next_behind(void *arg, struct tare_event *e)
 {
 	struct behind *b = arg;
@@ -83,6 +88,15 @@ static bool run_behind(void *arg, int64_t until_ns, struct tare_block_run *run)
 				  run);
 }
 
+static bool phase_run_behind(void *arg, int64_t until_ns, struct tare_phase_run *run)
+{
+	struct behind *b = arg;
+
+	return b->is_later &&
+	       tare_recording_phase_run(b->recording,
+					until_ns < b->until_ns ? until_ns : b->until_ns, run);
+}
+
 static void rewind_behind(void *arg)
 {
 	const struct behind *b = arg;
@@ -101,8 +115,8 @@ static void outline_behind(void *arg)
 
 static struct tare_ledger_source source_of(struct behind *b)
 {
-	return (struct tare_ledger_source){ next_behind, rewind_behind, b, outline_behind,
-					    run_behind };
+	return (struct tare_ledger_source){ next_behind,    rewind_behind, b,
+					    outline_behind, run_behind,    phase_run_behind };
 }
 
 static struct behind behind_state(struct tare_recording *recording, size_t i)
@@ -357,7 +371,8 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 					     .rewind = rewind_to_start,
 					     .arg = recording,
 					     .outline = outline,
-					     .run = run };
+					     .run = run,
+					     .phase_run = phase_run };
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
@@ -416,7 +431,8 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
 				  struct tare_ledger_saved *out)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, recording, outline, run };
+	struct tare_ledger_source source = { next, rewind_to_start, recording, outline,
+					     run,  phase_run };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
 	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	bool has_all = tare_recording_dropped_ns(recording) < 0;

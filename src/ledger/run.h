@@ -22,6 +22,8 @@ void tare_fold_settle_all(struct tare_fold *f);               /* as if nothing c
 bool tare_fold_prepass_block(struct tare_fold *f, const struct tare_event *e);
 bool tare_fold_take_block(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_take_run(struct tare_fold *f, const struct tare_event *e, int64_t until);
+/* take_phases.c: what follows a phase that was taken, in the same way */
+void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int64_t until);
 
 /* build.c: the fold without its last step; the caller frees the fold */
 void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,

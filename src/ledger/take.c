@@ -506,6 +506,8 @@ static void take_many(struct tare_fold *f, const struct tare_event *e, int64_t u
 		tare_fold_take_run(f, e, until);
 	else
 		take(f, e);
+	if (e->kind == TARE_KIND_PHASE)
+		tare_fold_take_phases(f, e, until);
 	tare_parts_check(f);
 }
 

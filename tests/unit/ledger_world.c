@@ -462,6 +462,16 @@ void world_degraded(struct world *w, int64_t t, const char *text)
 	add(w, TARE_KIND_DEGRADED, 0, -1, t)->event.text = text;
 }
 
+/* Of a text: the same for equal ones. */
+static uint32_t string_id(const char *text)
+{
+	uint32_t id = 2166136261u;
+
+	for (; text && *text; text++)
+		id = (id ^ (uint8_t)*text) * 16777619u;
+	return text ? id | 1 : 0;
+}
+
 void world_phase(struct world *w, struct world_phase p)
 {
 	struct item *item = add(w, TARE_KIND_PHASE, p.process, -1, p.t);
@@ -469,6 +479,8 @@ void world_phase(struct world *w, struct world_phase p)
 	item->rec.phase = (struct tare_rec_phase){ .tid = p.tid ? p.tid : 1,
 						   .what = (uint8_t)p.what,
 						   .source = TARE_PHASE_BY_NVTX,
+						   .name = string_id(p.name),
+						   .domain = string_id(p.domain),
 						   .id = p.id };
 	item->event.name = p.name;
 	item->event.domain = p.domain;

@@ -20,7 +20,11 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
 {
 	/* States of it are made of events one by one, and must say the same (world_check_states()). */
 	struct tare_ledger_source source = {
-		.next = world_next, .rewind = world_rewind, .arg = w, .run = world_run
+		.next = world_next,
+		.rewind = world_rewind,
+		.arg = w,
+		.run = world_run,
+		.phase_run = world_phase_run,
 	};
 	struct tare_instant instants[16];
 

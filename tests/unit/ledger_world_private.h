@@ -44,5 +44,6 @@ bool world_next(void *arg, struct tare_event *e);
 void world_rewind(void *arg);
 /* ledger_world_run.c */
 bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run);
+bool world_phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run);
 
 #endif

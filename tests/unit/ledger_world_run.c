@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a world many at once, as a recording that is in segments gives them. */
+/* Blocks and phases of a world many at once, as a recording that is in segments gives them. */
 #include "ledger_world_private.h"
+
+#include <string.h>
 
 enum { RUN_MAX = 50 };
 
@@ -47,6 +49,38 @@ bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run)
 		    e->device != last->device || e->at_ns > until_ns)
 			break;
 		put(run->n++, e);
+	}
+	return run->n > 0;
+}
+
+/* As they lie in a block of a segment. */
+static struct {
+	_Alignas(struct tare_rec_phase) uint8_t bytes[TARE_PHASE_STRIDE];
+} phases[RUN_MAX];
+
+static void refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e)
+{
+	const struct world *w = run->recording;
+
+	*e = w->items[w->at - run->n + i].event;
+}
+
+bool world_phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
+{
+	struct world *w = arg;
+	const struct tare_event *last = &w->items[w->at - 1].event;
+
+	*run = (struct tare_phase_run){
+		.records = phases[0].bytes, .times = times, .refer = refer_to_phase, .recording = w
+	};
+	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
+		const struct tare_event *e = &w->items[w->at].event;
+
+		if (e->kind != TARE_KIND_PHASE || e->process != last->process ||
+		    e->at_ns > until_ns)
+			break;
+		times[run->n] = e->at_ns;
+		memcpy(phases[run->n++].bytes, e->rec.phase, sizeof(*e->rec.phase));
 	}
 	return run->n > 0;
 }

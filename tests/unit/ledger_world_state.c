@@ -286,8 +286,12 @@ static void check_moment(struct world *w, const struct tare_ledger_names *names,
 				  end_of_begun(w, (behind ? behind[0] : newest)->state.until_ns),
 				  behind },
 				{ w, 0, newest->state.until_ns, INT64_MAX, NULL } };
-	struct tare_ledger_source then = { next_of_rest, rewind_rest, &rests[0], NULL, NULL };
-	struct tare_ledger_source last = { next_of_rest, rewind_rest, &rests[1], NULL, NULL };
+	struct tare_ledger_source then = { .next = next_of_rest,
+					   .rewind = rewind_rest,
+					   .arg = &rests[0] };
+	struct tare_ledger_source last = { .next = next_of_rest,
+					   .rewind = rewind_rest,
+					   .arg = &rests[1] };
 	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further,
 					      ended },
 					    { &last, &newest->state, NULL, NULL } };

@@ -89,7 +89,7 @@ static const struct tare_shape_field fields_tare_phases_part[] = {
 	TARE_STRUCT(host, tare_shape_tare_phases_device), TARE_INT(host_most), TARE_INT(host_most_ns),
 	TARE_INT(host_since_ns), TARE_ROW(residents, tare_shape_tare_phase_resident, process_nr),
 	TARE_LIST(known, tare_shape_tare_phase_known, known_nr, known_cap), TARE_STRMAP(known_of), TARE_STRMAP(named),
-	TARE_LEFT(recent), /* found again */
+	TARE_LEFT(recent), TARE_LEFT(pushed), /* found again */
 	TARE_MAP(threads_seen), TARE_LIST(frames, tare_shape_tare_phase_frame, frame_nr, frame_cap),
 	TARE_INT(frame_free), TARE_INT(serial), TARE_MAP(top_of), TARE_LEFT(top), TARE_MAP(range_of), TARE_MAP(mark_of),
 	TARE_MAP(number_of), TARE_MAP(open_of),

@@ -6,8 +6,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 
-/* A program that makes a name for every repeat must not need memory for each. */
-enum { KNOWN_MAX = 20000, DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64 };
 
 static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent,
 			   const char *name)
@@ -25,13 +24,13 @@ static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f,
 
 static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)
 {
-	if (phases->known_nr < KNOWN_MAX || phases->is_full)
+	if (phases->known_nr < TARE_PHASES_MAX || phases->is_full)
 		return;
 	phases->is_full = true;
 	tare_fold_note(f,
 		       "there are more than %d different phases; the further ones are "
 		       "together in rows called (further phases)",
-		       KNOWN_MAX);
+		       TARE_PHASES_MAX);
 }
 
 /* The first of that name; `next`, if there is none yet. */

@@ -97,7 +97,19 @@ struct tare_phases_device {
 	size_t open_nr, open_cap;
 };
 
-enum { TARE_PHASES_RECENT = 1024 };
+enum {
+	TARE_PHASES_MAX =
+		20000, /* a program that makes a name for every repeat must not need memory for each */
+	TARE_PHASES_RECENT = 1024
+};
+
+/* The same as ids say it, of no domain; `known` 0: none. */
+struct tare_phase_named {
+	uint32_t name;
+	int process, parent;
+	uint8_t source;
+	int known; /* 1 + its place */
+};
 
 /* A phase as records say it, whose texts stay where they are; place 0: none. */
 struct tare_phase_recent {
@@ -120,7 +132,8 @@ struct tare_phases_part {
 	size_t known_nr, known_cap;
 	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
 	struct tare_strmap named;    /* name → 1 + place of the first */
-	struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits */
+	struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits … */
+	struct tare_phase_named pushed[TARE_PHASES_RECENT]; /* … and were pushed in runs */
 	struct tare_map threads_seen;
 	struct tare_phase_frame *frames;
 	size_t frame_nr, frame_cap;
@@ -172,6 +185,10 @@ void tare_phases_settle(struct tare_phases_part *phases, struct tare_fold *f);
 
 /* phase_stack.c: a call is of the innermost that the program has open on its thread, else that a library has: `phase`, its path */
 void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s);
+
+/* phase_run.c: many records of a process, between which nothing else comes */
+void tare_phases_take_run(struct tare_phases_part *phases, struct tare_fold *f, int process,
+			  const struct tare_phase_run *run);
 
 /* phase_watch.c: phases that somebody asked for by name begin, and end */
 void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
