@@ -238,6 +238,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	int rc = tare_manifest_read(&manifest, folder, err);
 
 	s->folder = tare_xstrdup(folder);
+	s->reader = tare_xcalloc(1, sizeof(*s->reader));
 	if (manifest.fault)
 		add_fault(s, manifest.fault);
 	for (size_t i = 0; i < manifest.nr && !rc; i++) {
@@ -278,6 +279,8 @@ void tare_store_close(struct tare_store *s)
 {
 	if (!s)
 		return;
+	tare_segment_reader_close(s->reader);
+	free(s->reader);
 	for (size_t i = 0; i < s->segment_nr; i++)
 		tare_segment_free(&s->segments[i]);
 	for (size_t i = 0; i < s->log_nr; i++) {
@@ -382,7 +385,8 @@ static const struct tare_record_block *read_block(struct tare_store_cursor *c,
 {
 	const struct tare_segment_block *head = tare_store_head(c->store, block);
 
-	if (!tare_segment_read(&c->store->segments[block->segment], block->entry, &c->bytes))
+	if (!tare_segment_read_on(c->store->reader, &c->store->segments[block->segment],
+				  block->entry, &c->bytes))
 		return NULL;
 	if (c->is_outline && tare_block_read_ends(&c->ends, &c->layouts, c->bytes.data,
 						  c->bytes.len, head->first, head->last))

@@ -27,6 +27,7 @@ struct tare_stored_log {
 
 struct tare_store {
 	char *folder;
+	struct tare_segment_reader *reader; /* of the blocks that cursors read */
 	struct tare_segment_file *segments;
 	size_t segment_nr, segment_cap;
 	struct tare_stored_log *logs;
