@@ -91,18 +91,21 @@ static bool read_columns(struct tare_form_decoder *d, struct tare_form_columns *
 static bool read_records(struct tare_form_decoder *d, struct tare_form_columns *c)
 {
 	size_t size = d->n * sizeof(struct tare_rec_tensor);
+	const struct tare_rec_tensor *others;
 	uint8_t *at;
 
 	c->others.len = 0;
-	at = memset(tare_pack_room(&c->others, size), 0, size);
+	at = tare_pack_room(&c->others, size);
 	c->others.len = size;
 	if (!tare_form_decode(d->in, d->scratch, d->info, at, sizeof(struct tare_rec_tensor), d->n,
 			      NULL))
 		return false;
-	for (size_t i = 0; i < d->n; i++)
+	others = others_of(c);
+	for (size_t i = 0; i < d->n; i++) {
+		c->addresses[i] = others[i].block;
+		c->bytes[i] = (uint64_t)others[i].bytes;
 		c->which[i] = i;
-	take_from_others(c, d->n, ADDRESS);
-	take_from_others(c, d->n, BYTES);
+	}
 	return true;
 }
 
