@@ -55,17 +55,18 @@ static void *check(void *arg)
 /* Beside this one. */
 static size_t threads_for(const struct checking *c)
 {
-	uint64_t bytes = 0;
-	size_t nr, processors = 1;
+	uint64_t bytes = 0, most = 1;
 	cpu_set_t set;
 
 	for (size_t i = 0; i < c->nr; i++)
 		bytes += tare_store_head(c->store, &c->blocks[i])->bytes;
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		processors = (size_t)CPU_COUNT(&set);
-	nr = bytes / THREAD_BYTES < processors ? bytes / THREAD_BYTES : processors;
-	nr = nr < THREADS_MAX ? nr : THREADS_MAX;
-	return nr ? nr - 1 : 0;
+		most = (uint64_t)CPU_COUNT(&set);
+	if (most > THREADS_MAX)
+		most = THREADS_MAX;
+	if (most > bytes / THREAD_BYTES)
+		most = bytes / THREAD_BYTES;
+	return most > 1 ? most - 1 : 0;
 }
 
 /* Signals are for the thread that was there before. One that cannot be made is done without. */
