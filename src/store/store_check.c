@@ -86,6 +86,14 @@ static void check_all(struct checking *c)
 		pthread_join(threads[--nr], NULL);
 }
 
+/* As many files may have been open as can be at once: what a thread could not read is read again, when it alone is left. */
+static void check_again(struct checking *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->is_damaged[i])
+			check_some(c, i, i + 1);
+}
+
 static void add_time(struct tare_store_damage *damage, uint64_t first, uint64_t last)
 {
 	if (!damage->is_any || first < damage->first)
@@ -107,6 +115,7 @@ static void count_damaged(const struct tare_store *s, const struct tare_stored_b
 	};
 
 	check_all(&c);
+	check_again(&c);
 	for (size_t i = 0; i < nr; i++) {
 		const struct tare_segment_block *head = tare_store_head(s, &blocks[i]);
 

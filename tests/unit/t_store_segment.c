@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { BLOCKS = 6, IN_BLOCK = 50, SEGMENTS = 3 };
@@ -352,6 +353,39 @@ TEST(each_damaged_block_of_many_counts_once)
 	CHECK_INT(damage.records, records);
 	CHECK_INT(damage.first, LARGE_BLOCKS * 10);
 	CHECK_INT(damage.last, (LARGE_BLOCKS + 350) * 10 + 9);
+	tare_store_close(store);
+}
+
+/* How many files could be open at once before. */
+static struct rlimit allow_one_more_file(void)
+{
+	int next = open("/dev/null", O_RDONLY);
+	struct rlimit was, least;
+
+	close(next);
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+	least = (struct rlimit){ .rlim_cur = (rlim_t)next + 1, .rlim_max = was.rlim_max };
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &least), 0);
+	return was;
+}
+
+TEST(no_block_is_damaged_for_want_of_an_open_file)
+{
+	struct tare_manifest m = { .numbers = (uint32_t[]){ 1, 2 }, .nr = 2 };
+	const char *folder = make_dir();
+	struct tare_store *store;
+	struct rlimit was;
+	uint64_t damaged = 0;
+
+	make_large_segment(folder, 1);
+	make_large_segment(folder, 2);
+	CHECK_INT(tare_manifest_write(&m, folder, NULL), 0);
+	store = open_store(folder);
+	was = allow_one_more_file();
+	for (int i = 0; i < 20; i++) /* of several threads one is seldom late */
+		damaged += tare_store_check(store, tare_store_find(store, "431-0")).blocks;
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0);
+	CHECK_INT(damaged, 0);
 	tare_store_close(store);
 }
 
