@@ -78,6 +78,9 @@ TEST(phases_notice_one_that_is_open_and_did_not_begin)
 	e.p->phases.devices[0].next = 1; /* of no boundary */
 	CHECK(tare_phases_check(&e.p->phases, &e.f));
 	e.p->phases.devices[0].next = 0;
+	tare_phase_peaks_add(&e.p->phases.devices[0], (struct tare_phase_peak){ .frame_nr = 1 });
+	CHECK(tare_phases_check(&e.p->phases, &e.f));
+	e.p->phases.devices[0].peak_nr = 0;
 	CHECK(!tare_phases_check(&e.p->phases, &e.f));
 	end(&e);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 400, COURSES = 25, DEVICES = 2, CPU = DEVICES, PLACES, OPEN_MAX = 24, PATHS = 400 };
+enum { STEPS = 400, COURSES = 25, DEVICES = 2, CPU = DEVICES, PLACES, OPEN_MAX = 200, PATHS = 400 };
 enum { PATH_MAX_BYTES = 400 };
 
 /* One that is open. */
@@ -19,7 +19,7 @@ struct open {
 	uint32_t tid;
 	bool is_range, is_library;
 	uint64_t id;
-	int64_t before[PLACES], most[PLACES], nested[PLACES];
+	int64_t before[PLACES], most[PLACES], most_ns[PLACES], nested[PLACES];
 };
 
 /* All repeats of one. */
@@ -27,7 +27,7 @@ struct sum {
 	char path[PATH_MAX_BYTES];
 	int repeats, unclosed, ended;
 	int64_t before[PLACES], after[PLACES], change[PLACES], least[PLACES], most[PLACES],
-		own[PLACES], own_least[PLACES], own_most[PLACES], peak[PLACES];
+		own[PLACES], own_least[PLACES], own_most[PLACES], peak[PLACES], peak_ns[PLACES];
 };
 
 static struct {
@@ -39,6 +39,7 @@ static struct {
 	uint64_t id;
 	struct sum sums[PATHS];
 	int sum_nr, strays;
+	bool is_leaky; /* most ranges never end */
 } c;
 
 static int below(int n)
@@ -87,6 +88,8 @@ static void begin(uint32_t tid, const char *name, bool is_library, bool is_range
 			    .id = is_range ? ++c.id : 0 };
 	memcpy(o->before, c.now, sizeof(o->before));
 	memcpy(o->most, c.now, sizeof(o->most));
+	for (int p = 0; p < PLACES; p++)
+		o->most_ns[p] = c.t;
 	c.open_nr++;
 	c.sums[o->path].repeats++;
 	PHASE(c.w, .tid = tid, .what = is_range ? TARE_PHASE_BEGIN : TARE_PHASE_PUSH, .t = c.t,
@@ -121,8 +124,10 @@ static void book(int at)
 		add(s, p, change, change - o->nested[p]);
 		if (!s->ended)
 			s->before[p] = o->before[p];
-		if (!s->ended || s->peak[p] < o->most[p])
+		if (!s->ended || s->peak[p] < o->most[p]) {
 			s->peak[p] = o->most[p];
+			s->peak_ns[p] = o->most_ns[p];
+		}
 		s->after[p] = c.now[p];
 		for (int i = 0; i < c.open_nr; i++)
 			if (o->parent && c.open[i].serial == o->parent)
@@ -159,11 +164,13 @@ static void end_range(void)
 	book(at);
 }
 
-static void see(int place)
+static void see(int place, int64_t t)
 {
 	for (int i = 0; i < c.open_nr; i++)
-		if (c.open[i].most[place] < c.now[place])
+		if (c.open[i].most[place] < c.now[place]) {
 			c.open[i].most[place] = c.now[place];
+			c.open[i].most_ns[place] = t;
+		}
 }
 
 /* A weighed call. */
@@ -177,9 +184,9 @@ static void change(int device)
 	CALL(c.w, .device = device, .tid = 5, .class = TARE_CLASS_MODULE,
 	     .effect = TARE_EFFECT_CHANGE, .begin = c.t, .end = c.t + 100, .handle = 0x30,
 	     .context = 0xc0, .weigh = true, .before = before, .after = after);
-	c.t += 1000;
 	c.now[device] = after;
-	see(device);
+	see(device, c.t + 100);
+	c.t += 1000;
 }
 
 static void change_on_cpu(void)
@@ -189,8 +196,8 @@ static void change_on_cpu(void)
 	c.t += 10;
 	world_host_tensor(c.w, 0, c.t, 0x1000u + (uint64_t)c.blocks++, bytes, 0);
 	c.now[CPU] += bytes;
+	see(CPU, c.t);
 	c.t += 10;
-	see(CPU);
 }
 
 static void step(void)
@@ -201,7 +208,9 @@ static void step(void)
 	int what = below(100);
 
 	c.t += below(4) ? 0 : 1 + below(200);
-	if (what < 38)
+	if (c.is_leaky && below(4) == 0)
+		begin(tid, "request", false, true);
+	else if (what < 38)
 		begin(tid, name, false, false);
 	else if (what < 78)
 		pop(tid, false);
@@ -244,6 +253,7 @@ static void check_place(const struct sum *s, const struct tare_phase_row *row, i
 	CHECK_INT(d->own_min, s->own_least[p]);
 	CHECK_INT(d->own_max, s->own_most[p]);
 	CHECK_INT(d->peak, s->peak[p]);
+	CHECK_INT(d->peak_t_ns, s->peak_ns[p]);
 }
 
 static void check(const struct tare_ledger *l)
@@ -264,6 +274,7 @@ static void make(int seed)
 {
 	memset(&c, 0, sizeof(c));
 	c.random = (uint64_t)seed * 77 + 1;
+	c.is_leaky = seed % 2;
 	c.w = world_new();
 	world_device(c.w);
 	c.t = 1 * MS;

@@ -43,8 +43,7 @@ static TARE_FIELD_TABLE(tare_phase_known);
 
 #define SELF struct tare_phase_level
 static const struct tare_shape_field fields_tare_phase_level[] = {
-	TARE_INT(from_start), TARE_INT(before), TARE_INT(nested), TARE_STRUCT(peak, tare_shape_tare_high_water),
-	TARE_INT_ARRAY(accounts),
+	TARE_INT(from_start), TARE_INT(before), TARE_INT(nested), TARE_INT_ARRAY(accounts),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_phase_level);
 #undef SELF
@@ -76,9 +75,16 @@ static const struct tare_shape_field fields_tare_phase_boundary[] = {
 static TARE_FIELD_TABLE(tare_phase_boundary);
 #undef SELF
 
+#define SELF struct tare_phase_peak
+static const struct tare_shape_field fields_tare_phase_peak[] = {
+	TARE_INT(frame_nr), TARE_INT(is_later), TARE_STRUCT(most, tare_shape_tare_high_water),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_phase_peak);
+#undef SELF
+
 #define SELF struct tare_phases_device
 static const struct tare_shape_field fields_tare_phases_device[] = {
-	TARE_INT(next), TARE_INTS(open, open_nr, open_cap),
+	TARE_INT(next), TARE_INTS(open, open_nr, open_cap), TARE_LIST(peaks, tare_shape_tare_phase_peak, peak_nr, peak_cap),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_phases_device);
 #undef SELF

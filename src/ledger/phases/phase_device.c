@@ -14,12 +14,8 @@ static int64_t now_of(const struct tare_device_fold *d)
 /* Since the last boundary the device was at most there, so this holds for all that are open. */
 static void raise_peaks(struct tare_phases_part *phases, struct tare_device_fold *d)
 {
-	const struct tare_phases_device *own = &phases->devices[d->index];
-
 	if (d->has_recent)
-		for (size_t i = 0; i < own->open_nr; i++)
-			tare_high_water_raise(&phases->frames[own->open[i]].levels[d->index].peak,
-					      &d->recent);
+		tare_phase_peaks_raise(&phases->devices[d->index], &d->recent);
 	d->has_recent = false;
 	d->recent = (struct tare_high_water){ now_of(d), d->live, 0 };
 }
@@ -41,31 +37,33 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f,
 		tare_phase_change(phases, f, x->known, x->tid, d->index, x->begin_ns, b->t, false);
 }
 
-/* What is still open when the device is about to change has seen nothing yet but what is there. */
-static void hold(struct tare_phases_part *phases, const struct tare_device_fold *d,
-		 const int *frames, size_t nr)
+/* What is still open when the device is about to change, and was not when it changed last, has seen nothing yet but what is there. */
+static void hold(struct tare_phases_part *phases, const struct tare_device_fold *d, size_t held)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const struct tare_phase_frame *x = &phases->frames[frames[i]];
-		struct tare_phase_level *l = &x->levels[d->index];
+	struct tare_phases_device *own = &phases->devices[d->index];
+
+	for (size_t i = held; i < own->open_nr; i++) {
+		struct tare_phase_level *l = &phases->frames[own->open[i]].levels[d->index];
 
 		l->from_start = false;
 		l->before = now_of(d);
 		l->nested = 0;
-		l->peak = (struct tare_high_water){ now_of(d), d->live, x->begin_ns };
 		memcpy(l->accounts, d->account_now, sizeof(l->accounts));
 	}
+	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = own->open_nr - held,
+							    .most = { now_of(d), d->live, 0 } });
 }
 
 /* The first mark looks back to the start, where nobody was there to watch. */
-static void look_back(const struct tare_device_fold *d, struct tare_phase_level *l)
+static void look_back(const struct tare_device_fold *d, struct tare_phase_level *l,
+		      struct tare_high_water *peak)
 {
 	l->accounts[TARE_ACCOUNT_OTHER] = d->used_start;
 	if (!d->has_moment[TARE_MOMENT_PEAK])
 		return;
-	l->peak = (struct tare_high_water){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
-					    d->moment_live[TARE_MOMENT_PEAK],
-					    d->moment_ns[TARE_MOMENT_PEAK] };
+	*peak = (struct tare_high_water){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
+					  d->moment_live[TARE_MOMENT_PEAK],
+					  d->moment_ns[TARE_MOMENT_PEAK] };
 }
 
 static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
@@ -114,22 +112,23 @@ static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f,
 }
 
 static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
-			  const struct tare_device_fold *d, const struct tare_phase_boundary *b)
+			  const struct tare_device_fold *d, const struct tare_phase_boundary *b,
+			  struct tare_high_water peak)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
 	struct tare_phase_level *l = &x->levels[d->index];
 	struct tare_phase_total *total = &phases->known[b->into].totals[d->index];
 
-	tell_end(phases, f, d, b, l->before, &l->peak);
+	tell_end(phases, f, d, b, l->before, &peak);
 	if (l->from_start)
-		look_back(d, l);
-	add_up(total, l->before, now_of(d), l->nested, &l->peak);
+		look_back(d, l, &peak);
+	add_up(total, l->before, now_of(d), l->nested, &peak);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		total->parts[a] += d->account_now[a] - l->accounts[a];
 	if (x->parent >= 0 && phases->frames[x->parent].is_used &&
 	    phases->frames[x->parent].serial == x->parent_serial)
 		phases->frames[x->parent].levels[d->index].nested += now_of(d) - l->before;
-	tell_watch(f, d, x, l->peak.ns);
+	tell_watch(f, d, x, peak.ns);
 }
 
 /* Of those that are open `held` were open when the device changed last. */
@@ -138,12 +137,17 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f,
 {
 	struct tare_phases_device *own = &phases->devices[d->index];
 	size_t place = tare_phase_place_on(own, b->frame);
+	struct tare_high_water peak = { 0 };
 
-	if (place < *held || place == own->open_nr)
-		end_of_change(phases, f, d, b);
-	else
+	if (place < *held) {
+		peak = tare_phase_peaks_take(own, *held, place, phases->frames[b->frame].begin_ns);
+		--*held;
+		end_of_change(phases, f, d, b, peak);
+	} else if (place < own->open_nr) {
 		end_of_calm(phases, f, d, b);
-	*held -= place < *held;
+	} else { /* it began before anybody watched */
+		end_of_change(phases, f, d, b, peak);
+	}
 	tare_phase_close_on(own, place);
 }
 
@@ -169,8 +173,17 @@ void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
 	if (at == own->next)
 		return;
 	own->next = at;
-	hold(phases, d, own->open + held, own->open_nr - held);
+	hold(phases, d, held);
 	tare_phase_forget_taken(phases, f);
+}
+
+void tare_phase_begin_peaks(struct tare_phases_device *own, const struct tare_device_fold *d)
+{
+	if (tare_phase_peaks_are_whole(own))
+		return;
+	own->peak_nr = 0;
+	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = own->open_nr,
+							    .most = { now_of(d), d->live, 0 } });
 }
 
 /* The device's memory turns out to have been `shift` larger all along. */

@@ -122,9 +122,13 @@ static void carry_open(struct tare_phases_part *phases, struct tare_fold *f,
 	phases->frames[frame].levels[device] = (struct tare_phase_level){
 		.before = sane(r->used_before) - d->used_start,
 		.nested = sane(r->nested),
-		.peak = { sane(r->peak) - d->used_start, sane(r->peak_live), sane_ns(r->peak_ns) },
 	};
 	tare_phase_open_on(own, frame);
+	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = 1,
+							    .is_later = true,
+							    .most = { sane(r->peak) - d->used_start,
+								      sane(r->peak_live),
+								      sane_ns(r->peak_ns) } });
 }
 
 static void carry_part(struct tare_phases_part *phases, struct tare_fold *f,

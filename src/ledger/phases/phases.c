@@ -278,8 +278,10 @@ void tare_phases_free(struct tare_phases_part *phases)
 		free(phases->known[i].totals);
 	for (size_t i = 0; i < phases->frame_nr; i++)
 		free(phases->frames[i].levels);
-	for (int i = 0; i < phases->device_nr; i++)
+	for (int i = 0; i < phases->device_nr; i++) {
 		free(phases->devices[i].open);
+		free(phases->devices[i].peaks);
+	}
 	free(phases->devices);
 	free(phases->residents);
 	free(phases->host.open);
@@ -305,6 +307,9 @@ void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *
 	phases->device_nr = f->device_nr;
 	tare_phase_resident_widen(phases, f);
 	tare_phase_begin_queue(phases, f);
+	for (int i = 0; i < phases->device_nr; i++)
+		if (f->devices[i])
+			tare_phase_begin_peaks(&phases->devices[i], f->devices[i]);
 	for (size_t i = 0; i < phases->frame_nr; i++)
 		tare_phase_set_kind(phases, &phases->frames[i]);
 }
@@ -332,9 +337,12 @@ const char *tare_phases_check(const struct tare_phases_part *phases, const struc
 			phases->frames[i].known >= 0;
 	if (open != phases->open_nr)
 		return "more phases are open than began and did not end, or fewer";
-	for (int i = 0; i < phases->device_nr; i++)
+	for (int i = 0; i < phases->device_nr; i++) {
 		if (phases->devices[i].next > phases->queue_base + phases->queue_nr)
 			return "a device has seen phases begin that did not";
+		if (!tare_phase_peaks_are_whole(&phases->devices[i]))
+			return "a device has the peaks of more phases than are open there, or of fewer";
+	}
 	if (phases->host.next > phases->queue_base + phases->queue_nr)
 		return "the CPU has seen phases begin that did not";
 	return NULL;

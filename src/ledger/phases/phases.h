@@ -55,7 +55,6 @@ struct tare_phase_known {
 struct tare_phase_level {
 	bool from_start; /* of the recording: `before` is 0, and the accounts had nothing */
 	int64_t before, nested;
-	struct tare_high_water peak;
 	int64_t accounts[TARE_ACCOUNT_NR];
 };
 
@@ -90,11 +89,23 @@ struct tare_phase_boundary {
 	int into; /* what its end is booked to; -1: it begins */
 };
 
+/*
+ * The most in use since they began, of so many of the frames that are open on a device and stand next to each other: a program may leave
+ * thousands open, and what is more than ever since one of them is so for all that began later.
+ */
+struct tare_phase_peak {
+	size_t frame_nr;
+	bool is_later; /* than they began; else it was so when each of them did */
+	struct tare_high_water most;
+};
+
 /* What a device has taken of them. */
 struct tare_phases_device {
 	size_t next; /* boundary, counted from the first ever */
 	int *open;   /* frames that are open here */
 	size_t open_nr, open_cap;
+	struct tare_phase_peak *peaks; /* of all that are open, in their order; the CPU has none */
+	size_t peak_nr, peak_cap;
 };
 
 enum {
@@ -225,7 +236,19 @@ static inline uint64_t tare_phase_count_name(struct tare_phases_part *phases, in
 	return phases->known[phases->known[known].namesake].named += more;
 }
 
-/* phase_device.c: something is about to happen on the device at t; and its `used` has moved */
+/* phase_peak.c: of frames that are open on a device */
+void tare_phase_peaks_add(struct tare_phases_device *own, struct tare_phase_peak peak);
+/* It was at `most`, which is later than all of them began. */
+void tare_phase_peaks_raise(struct tare_phases_device *own, const struct tare_high_water *most);
+/* That of the one at a place (tare_phase_place_on), which began then and has ended, of `nr` that they are of. */
+struct tare_high_water tare_phase_peaks_take(struct tare_phases_device *own, size_t nr,
+					     size_t place, int64_t begin_ns);
+/* Are they of as many as are open? */
+bool tare_phase_peaks_are_whole(const struct tare_phases_device *own);
+
+/* phase_device.c: of a state that does not say the peaks of all that are open, what is in use is taken for them */
+void tare_phase_begin_peaks(struct tare_phases_device *own, const struct tare_device_fold *d);
+/* Something is about to happen on the device at t; and its `used` has moved. */
 void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
 			 struct tare_device_fold *d, int64_t t);
 void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d,
