@@ -32,22 +32,42 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 	l->to_ns = l->to_ns > by.to_ns ? l->to_ns : by.to_ns;
 }
 
+static void keep(struct tare_losses_part *p, const struct tare_loss_fold *l)
+{
+	p->told = tare_array_reserve(p->told, &p->told_cap, p->told_nr + 1, sizeof(*p->told));
+	p->told[p->told_nr++] = *l;
+}
+
+/* Before the first that is told of, those of the state that the fold goes on from. */
+static void keep_told(struct tare_losses_part *p, const struct tare_loss_fold *l)
+{
+	for (size_t i = 0; !p->told_nr && i < p->count; i++) {
+		p->items[i].told_ns = INT64_MIN;
+		keep(p, &p->items[i]);
+	}
+	keep(p, l);
+}
+
 /* The first pass: a LOST record stands behind what was lost. */
 void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
 			 const struct tare_event *e)
 {
 	const struct tare_rec_lost *r = e->rec.lost;
+	struct tare_loss_fold l;
 
-	(void)f;
 	if (e->kind != TARE_KIND_LOST || !e->process ||
 	    (!r->records && r->reason != TARE_LOST_DAMAGED))
 		return;
-	add(p, (struct tare_loss_fold){ .process = e->process->index,
-					.tid = r->tid,
-					.reason = r->reason,
-					.records = r->records,
-					.from_ns = r->first ? e->begin_ns : e->process->first_ns,
-					.to_ns = e->end_ns });
+	l = (struct tare_loss_fold){ .process = e->process->index,
+				     .tid = r->tid,
+				     .reason = r->reason,
+				     .records = r->records,
+				     .from_ns = r->first ? e->begin_ns : e->process->first_ns,
+				     .to_ns = e->end_ns,
+				     .told_ns = e->at_ns };
+	if (f->keeps_history)
+		keep_told(p, &l);
+	add(p, l);
 }
 
 /* Adds what the reader found missing, which no record tells of. */
@@ -65,13 +85,17 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 	}
 }
 
-/* Forgets losses after `until`, and those that the reader found: both will be found again. */
 void tare_losses_forget(struct tare_losses_part *p, int64_t until)
 {
 	size_t n = 0;
 
+	if (p->told_nr)
+		p->count = 0;
+	for (size_t i = 0; i < p->told_nr; i++)
+		if (p->told[i].told_ns <= until)
+			add(p, p->told[i]);
 	for (size_t i = 0; i < p->count; i++)
-		if (p->items[i].to_ns <= until && p->items[i].reason != TARE_LOST_DAMAGED)
+		if (p->items[i].reason != TARE_LOST_DAMAGED)
 			p->items[n++] = p->items[i];
 	p->count = n;
 }
@@ -194,6 +218,7 @@ const char *tare_losses_check(const struct tare_losses_part *p, const struct tar
 void tare_losses_free(struct tare_losses_part *p)
 {
 	free(p->items);
+	free(p->told);
 }
 
 /* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
@@ -202,14 +227,14 @@ void tare_losses_free(struct tare_losses_part *p)
 #define SELF struct tare_loss_fold
 static const struct tare_shape_field fields_tare_loss_fold[] = {
 	TARE_INT(process), TARE_INT(tid), TARE_INT(reason), TARE_INT(records), TARE_INT(from_ns),
-	TARE_INT(to_ns),
+	TARE_INT(to_ns), TARE_LEFT(told_ns),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_loss_fold);
 #undef SELF
 
 #define SELF struct tare_losses_part
 static const struct tare_shape_field fields_tare_losses_part[] = {
-	TARE_LIST(items, tare_shape_tare_loss_fold, count, cap),
+	TARE_LIST(items, tare_shape_tare_loss_fold, count, cap), TARE_LEFT(told), TARE_LEFT(told_nr), TARE_LEFT(told_cap),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_losses_part);
 #undef SELF

@@ -10,18 +10,23 @@ struct tare_loss_fold {
 	uint32_t tid, reason;
 	uint64_t records;
 	int64_t from_ns, to_ns;
+	int64_t told_ns; /* when a record told of it */
 };
 
 /* The part. */
 struct tare_losses_part {
-	struct tare_loss_fold *items;
+	struct tare_loss_fold *items; /* one for each process, thread and reason */
 	size_t count, cap;
+	/* Of a fold that will be saved, what these are sums of: each that a record tells of, and before them those of the state. */
+	struct tare_loss_fold *told;
+	size_t told_nr, told_cap;
 };
 
 void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
 			 const struct tare_event *e);
 /* What the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
+/* Losses that are told of after `until`, and those that the reader found: both will be found again. */
 void tare_losses_forget(struct tare_losses_part *p, int64_t until);
 /* All that a later fold knows: a LOST record stands behind what was lost. */
 void tare_losses_learn(struct tare_losses_part *p, const struct tare_losses_part *later);
