@@ -23,6 +23,7 @@ struct behind {
 	bool is_later;      /* the last event was behind the state, and is as it was recorded */
 	int64_t until_ns;   /* events behind it are not wanted */
 	size_t until_state; /* and which state it is of; as many as there are: everything is wanted */
+	uint32_t newest;    /* segments behind that one are not looked at; 0: all are */
 };
 
 static bool next(void *arg, struct tare_event *e)
@@ -50,6 +51,12 @@ static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
 	return tare_recording_phase_run(arg, until_ns, run);
 }
 
+/* From when on a state has something of the event: from a call's begin; of records that were lost it has nothing before that is told. */
+static int64_t known_from_ns(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_LOST ? e->at_ns : e->begin_ns - e->reading_before_ns;
+}
+
 static bool next_behind(void *arg, struct tare_event *e)
 {
 	struct behind *b = arg;
@@ -59,14 +66,15 @@ static bool next_behind(void *arg, struct tare_event *e)
 		uint32_t segment = tare_recording_segment(b->recording);
 
 		b->is_later = e->at_ns > until;
-
+		if (b->newest && segment > b->newest)
+			continue;
 		if (segment && segment <= b->known.number) {
 			if (e->at_ns > until)
 				return true;
 			continue;
 		}
 		/* A call that lasted until long after the state was saved. */
-		if (e->begin_ns - e->reading_before_ns <= until) {
+		if (known_from_ns(e) <= until) {
 			b->is_contradicted = true;
 			e->reading_before_ns = 0;
 			e->begin_ns = until + 1;
@@ -408,50 +416,51 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 
 /* ---- a state to be kept ---- */
 
-/* From the state before, or from the begin. False: from that state it is not possible. */
-static bool save_from(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-		      size_t from, int64_t until_ns, struct tare_ledger_saved *out)
+/* From the state before (NULL: from the begin), as far as segments up to `number` have events. False: from that state it is not possible. */
+static bool save_from(struct behind *b, const struct tare_ledger_opts *opts,
+		      const struct tare_ledger_state *from, uint32_t number, int64_t until_ns,
+		      struct tare_ledger_saved *out)
 {
-	struct behind b = behind_state(recording, from);
-	struct tare_ledger_source source = source_of(&b);
-	struct tare_ledger_names names = tare_ledger_names_of(recording);
-	struct tare_loaded_state l;
+	struct tare_ledger_source source = source_of(b);
+	struct tare_ledger_names names = tare_ledger_names_of(b->recording);
 	bool is_saved;
 
-	if (!tare_loaded_state_read(&l, recording, from))
-		return false;
-	rewind_behind(&b);
-	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out) == 0 &&
-		   is_usable(&b, from);
-	tare_recording_skip(recording, NULL);
-	tare_str_free(&l.bytes);
+	b->newest = number;
+	b->until_ns = tare_recording_segments_end_ns(b->recording, number);
+	rewind_behind(b);
+	is_saved = tare_ledger_save(&source, opts, from, &names, until_ns, out) == 0;
+	tare_recording_skip(b->recording, NULL);
 	return is_saved;
 }
 
-size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
-				  struct tare_ledger_saved *out)
+size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number,
+				  int64_t until_ns, struct tare_ledger_saved *out)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, recording, outline,
-					     run,  phase_run };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
-	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	bool has_all = tare_recording_dropped_ns(recording) < 0;
+	struct behind from_begin = { .recording = recording, .known.until_ns = INT64_MIN };
 	struct tare_ledger_kept kept;
 	size_t begin;
 
 	tare_ledger_add_identity(&out->state, recording);
 	begin = out->state.len;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;) {
-		if (tare_recording_state(recording, i).until_ns >= until_ns)
+		struct behind b = behind_state(recording, i);
+		struct tare_loaded_state l;
+		bool is_saved;
+
+		if (b.known.until_ns >= until_ns || !tare_loaded_state_read(&l, recording, i))
 			continue;
-		if (save_from(recording, &opts, i, until_ns, out))
+		is_saved =
+			save_from(&b, &opts, &l.state, number, until_ns, out) && is_usable(&b, i);
+		tare_str_free(&l.bytes);
+		if (is_saved)
 			return i + 1;
 		tare_ledger_saved_cut(out, begin);
 	}
 	kept = kept_of(recording);
 	opts.kept = has_all ? NULL : &kept;
-	tare_recording_rewind(recording);
-	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out);
+	save_from(&from_begin, &opts, NULL, number, until_ns, out);
 	free((void *)kept.devices);
 	return has_all ? 0 : tare_recording_state_nr(recording);
 }

@@ -7,11 +7,11 @@
 
 /*
  * The state of the fold of a recording at a moment, to be kept beside its segments: what tare_ledger_of_recording() may
- * go on from. The recording is opened for what segments have, and goes on from the states that are there. Returns how many of
+ * go on from, as if segments behind that `number` were not there. The recording is opened for what segments have, and goes on from the states that are there. Returns how many of
  * them, the older first, hold: later segments have calls that began before the others, and say what these should know. `out`, which is empty, gets the state, and
  * what came since the last that holds.
  */
-size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
-				  struct tare_ledger_saved *out);
+size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number,
+				  int64_t until_ns, struct tare_ledger_saved *out);
 
 #endif

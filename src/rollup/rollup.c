@@ -35,7 +35,7 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	o.arg = settled;
 	rc = tare_compact(folder, &o, &out->compacted, err);
 	if (!rc)
-		rc = tare_rollup_state(folder, options, out, err);
+		rc = tare_rollup_state(folder, options, settled, out, err);
 	if (!rc && options->cap)
 		rc = tare_rollup_drop(folder, options->cap, out, err);
 	if (!rc && out->dropped)

@@ -2,9 +2,11 @@
 #include "rollup/state.h"
 
 #include "base/disk.h"
+#include "base/xalloc.h"
 #include "ledger/recording.h"
 #include "store/manifest.h"
 #include "store/manifest_extents.h"
+#include "session/settled.h"
 #include "store/state_file.h"
 
 #include <stdlib.h>
@@ -19,6 +21,8 @@ enum {
 /* A call that lasts longer may contradict the state, which then is not used. */
 #define MARGIN_NS       1000000000
 #define SHORT_MARGIN_NS 100000000
+/* A moment has a state at the latest when so much came after it: the clocks are read once a second, and three readings settle what a stamp is. */
+#define SETTLED_NS 4000000000
 
 static uint64_t size_of(char *path)
 {
@@ -28,50 +32,47 @@ static uint64_t size_of(char *path)
 	return size;
 }
 
-/* Segments behind the newest state, and how many bytes they have. */
+/* Segments behind the newest state, the older first. */
 struct fresh {
-	size_t count;
-	uint64_t bytes;
+	uint32_t *numbers;
+	uint64_t *bytes; /* of each */
+	size_t nr;
 };
 
 static struct fresh find_fresh(const struct tare_manifest *m, const char *folder)
 {
 	uint32_t known = m->state_nr ? m->states[m->state_nr - 1].number : 0;
-	struct fresh fresh = { 0 };
+	struct fresh fresh = { .numbers = tare_xcalloc(m->nr + 1, sizeof(*fresh.numbers)),
+			       .bytes = tare_xcalloc(m->nr + 1, sizeof(*fresh.bytes)) };
 
 	for (size_t i = 0; i < m->nr; i++) {
 		if (m->numbers[i] <= known || m->numbers[i] == m->dropped.rest)
 			continue;
-		fresh.count++;
-		fresh.bytes += size_of(tare_manifest_path(folder, m->numbers[i]));
+		fresh.numbers[fresh.nr] = m->numbers[i];
+		fresh.bytes[fresh.nr++] = size_of(tare_manifest_path(folder, m->numbers[i]));
 	}
 	return fresh;
 }
 
-static bool is_power_of_two(size_t n)
+static void free_fresh(struct fresh *fresh)
 {
-	return n && (n & (n - 1)) == 0;
+	free(fresh->numbers);
+	free(fresh->bytes);
 }
 
-/*
- * How large a state is, is known when it is made. One that comes out too large is tried again when there are twice as many
- * segments, so the work stays in proportion to what is recorded. `made`: of the fresh ones, those that came just now.
- */
-static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
-			    const struct fresh *fresh, size_t made, unsigned share)
-{
-	uint64_t last =
-		m->state_nr ? size_of(tare_manifest_state_path(folder,
-							       m->states[m->state_nr - 1].number))
-			    : 0;
-	size_t count = fresh->count;
-
-	if (!share)
-		return fresh->count > 0;
-	for (; made > 1 && !is_power_of_two(count); made--)
-		count--;
-	return is_power_of_two(count) && last * share <= fresh->bytes;
-}
+/* The states of a recording while more of them are made. */
+struct maker {
+	const char *folder;
+	const struct tare_rollup_options *o;
+	const struct tare_settled *settled; /* NULL: nobody writes the logs */
+	unsigned share;
+	struct tare_manifest manifest;
+	struct tare_recording
+		*recording; /* NULL: it has to be opened, again where a state was made */
+	bool is_saved;      /* the state that was tried last */
+	struct tare_rolled_up *out;
+	struct tare_err *err;
+};
 
 /* Nobody is told of them any more, also where segments.json is lost; `fresh` has taken the place of its namesake. */
 static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds,
@@ -86,15 +87,15 @@ static void remove_states(const char *folder, const struct tare_manifest *m, siz
 	}
 }
 
-/* `holds`: so many of the states that are there are still right. */
-static int save(const char *folder, struct tare_manifest *m, size_t holds,
-		const struct fresh *fresh, int64_t until_ns, const struct tare_ledger_saved *saved,
-		unsigned share, struct tare_rolled_up *out, struct tare_err *err)
+/* `holds`: so many of the states that are there are still right. `bytes`: of the segments that the new one speaks for. */
+static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, int64_t until_ns,
+		const struct tare_ledger_saved *saved)
 {
+	struct tare_manifest *m = &c->manifest;
 	bool is_outdated = holds < m->state_nr;
 	int64_t from_ns = holds ? m->states[holds - 1].until_ns : INT64_MIN;
-	uint32_t number = m->numbers[m->nr - 1];
-	char *path = tare_manifest_state_path(folder, number);
+	char *path = tare_manifest_state_path(c->folder, number);
+	struct tare_rolled_up *out = c->out;
 	struct tare_str told = { 0 };
 	int rc;
 
@@ -103,16 +104,18 @@ static int save(const char *folder, struct tare_manifest *m, size_t holds,
 			      &(struct tare_state_bytes){ saved->state.data, saved->state.len,
 							  told.data, told.len, saved->ended.data,
 							  saved->ended.len },
-			      &out->state_bytes, err);
-	remove_states(folder, m, holds, rc ? 0 : number);
+			      &out->state_bytes, c->err);
+	remove_states(c->folder, m, holds, rc ? 0 : number);
 	tare_manifest_cut_states(m, from_ns);
-	if (!rc && out->state_bytes * share > fresh->bytes) {
-		unlink(path);
-		rc = is_outdated ? tare_manifest_write(m, folder, err) : 0;
-	} else if (!rc) {
+	c->is_saved = !rc && out->state_bytes * c->share <= bytes;
+	if (c->is_saved)
 		tare_manifest_add_saved(m, number, until_ns, &saved->extents);
-		rc = tare_manifest_write(m, folder, err);
-		out->has_state = !rc;
+	else if (!rc)
+		unlink(path);
+	if (!rc && (c->is_saved || is_outdated))
+		rc = tare_manifest_write(m, c->folder, c->err);
+	if (c->is_saved && !rc) {
+		out->has_state = true;
 		out->until_ns = until_ns;
 	}
 	tare_str_free(&told);
@@ -126,56 +129,171 @@ static bool is_pressed(const char *folder, const struct tare_rollup_options *o)
 	return o->cap && tare_disk_most(folder) > o->cap - o->cap / 4;
 }
 
-static int64_t moment_of(const struct tare_recording *recording,
-			 const struct tare_rollup_options *o, bool is_short)
-{
-	int64_t last = tare_recording_last_ns(recording), until;
-
-	if (o->is_final)
-		return last;
-	until = last - (is_short ? SHORT_MARGIN_NS : MARGIN_NS);
-	return until < tare_recording_settled_ns(recording) ? until
-							    : tare_recording_settled_ns(recording);
-}
-
-static int try(const char *folder, struct tare_manifest *m, const struct fresh *fresh,
-	       const struct tare_rollup_options *o, unsigned share, struct tare_rolled_up *out,
-	       struct tare_err *err)
+static int open_recording(struct maker *c)
 {
 	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
-	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
-	struct tare_recording *recording;
-	struct tare_ledger_saved saved = { 0 };
-	int rc = tare_recording_open_scope(&recording, folder, &reach, err);
 
-	if (rc)
-		return rc;
-	until = moment_of(recording, o, !share);
-	if (until > newest) {
-		size_t holds = tare_ledger_save_recording(recording, until, &saved);
+	return c->recording ? 0
+			    : tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
+}
 
-		rc = save(folder, m, holds, fresh, until, &saved, share, out, err);
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Before that moment no process has a record that is in no log yet. */
+static int64_t told_until(const struct maker *c)
+{
+	int64_t until = INT64_MAX;
+
+	for (int i = 0; c->settled && i < tare_recording_process_nr(c->recording); i++) {
+		const struct tare_process *p = tare_recording_process(c->recording, i);
+		uint64_t oldest = tare_settled_oldest(c->settled, p->log);
+
+		if (oldest < UINT64_MAX >> 1)
+			until = least(until, tare_recording_time_ns(c->recording, p, oldest) - 1);
 	}
+	return until;
+}
+
+/*
+ * For which moment a state may speak that knows segments up to `number`; 0: a later one is there already, or none can be. It is a
+ * second before the last record, so that few calls last longer, and as near to the begin of later segments as most calls allow.
+ */
+static int64_t moment_of(const struct maker *c, uint32_t number)
+{
+	const struct tare_manifest *m = &c->manifest;
+	bool is_newest = number == m->numbers[m->nr - 1];
+	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0;
+	int64_t last = tare_recording_last_ns(c->recording), until;
+
+	until = least(last - (c->share ? MARGIN_NS : SHORT_MARGIN_NS),
+		      tare_recording_settled_ns(c->recording));
+	until = least(until, told_until(c));
+	if (is_newest && c->o->is_final)
+		until = last;
+	else if (!is_newest)
+		until = least(until, tare_recording_segments_begin_ns(c->recording, number) -
+					     SHORT_MARGIN_NS);
+	return until > newest ? until : 0;
+}
+
+/* A state of all events up to `until`, as segments up to `number`, of so many bytes, have them. */
+static int try(struct maker *c, uint32_t number, int64_t until, uint64_t bytes)
+{
+	struct tare_ledger_saved saved = { 0 };
+	size_t holds = tare_ledger_save_recording(c->recording, number, until, &saved);
+	int rc = save(c, holds, number, bytes, until, &saved);
+
+	tare_recording_close(c->recording);
+	c->recording = NULL;
 	tare_ledger_saved_free(&saved);
-	tare_recording_close(recording);
 	return rc;
 }
 
-int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
-		      struct tare_rolled_up *out, struct tare_err *err)
+static bool is_power_of_two(size_t n)
 {
-	struct tare_manifest m = { 0 };
-	unsigned share = is_pressed(folder, o) ? 0 : o->state_share ? o->state_share : SHARE;
-	uint64_t least = o->state_share ? 0 : LEAST;
+	return n && (n & (n - 1)) == 0;
+}
+
+static uint64_t sum_of(const struct fresh *fresh)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < fresh->nr; i++)
+		bytes += fresh->bytes[i];
+	return bytes;
+}
+
+/* Of fewer bytes of segments a state would be too large, as far as the last one tells, or is not worth its fold. */
+static uint64_t needed_of(const struct maker *c)
+{
+	const struct tare_manifest *m = &c->manifest;
+	uint64_t last = 0, least = c->o->state_share ? 0 : LEAST;
+
+	if (m->state_nr)
+		last = size_of(
+			tare_manifest_state_path(c->folder, m->states[m->state_nr - 1].number));
+	return last * c->share > least ? last * c->share : least;
+}
+
+/* So many of the fresh segments could have had a state when those that came just now were not there yet. */
+static size_t count_old(const struct maker *c, const struct fresh *fresh, size_t made)
+{
+	size_t old = fresh->nr > made ? fresh->nr - made : 0;
+	int64_t end =
+		old ? tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) : 0;
+
+	while (old && tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) >
+			      end - SETTLED_NS)
+		old--;
+	return old;
+}
+
+/*
+ * How large a state is, is known when it is made. One that comes out too large is tried again when there are twice as many
+ * segments, so the work stays in proportion to what is recorded. Of segments that came at once, there are as many states as if each
+ * had come alone.
+ */
+static int try_each(struct maker *c, const struct fresh *fresh, size_t made)
+{
+	uint64_t bytes = 0, needed = needed_of(c);
+	size_t count = 0;
+	int rc = 0;
+	size_t old;
+
+	if (sum_of(fresh) >= needed)
+		rc = open_recording(c);
+	if (!c->recording)
+		return rc;
+	old = count_old(c, fresh, made);
+
+	for (size_t i = 0; i < fresh->nr && !rc; i++) {
+		int64_t until = moment_of(c, fresh->numbers[i]);
+
+		bytes += fresh->bytes[i];
+		if (!until || !is_power_of_two(++count) || i < old || bytes < needed)
+			continue;
+		c->is_saved = false;
+		rc = try(c, fresh->numbers[i], until, bytes);
+		if (c->is_saved) {
+			needed = needed_of(c);
+			bytes = count = 0;
+		}
+		rc = rc ? rc : open_recording(c);
+	}
+	return rc;
+}
+
+/* One of all segments, at any price. */
+static int try_newest(struct maker *c, const struct fresh *fresh)
+{
+	uint32_t number = fresh->nr ? fresh->numbers[fresh->nr - 1] : 0;
+	int rc = number ? open_recording(c) : 0;
+	int64_t until = c->recording ? moment_of(c, number) : 0;
+
+	return until ? try(c, number, until, UINT64_MAX) : rc;
+}
+
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
+		      const struct tare_settled *settled, struct tare_rolled_up *out,
+		      struct tare_err *err)
+{
+	struct maker c = { .folder = folder, .o = o, .settled = settled, .out = out, .err = err };
 	struct fresh fresh;
-	int rc = tare_manifest_read(&m, folder, err);
+	int rc = tare_manifest_read(&c.manifest, folder, err);
 
 	if (rc)
 		return rc == TARE_E_NOT_FOUND ? 0 : rc;
-	fresh = find_fresh(&m, folder);
-	if (!m.fault && (!share || fresh.bytes >= least) &&
-	    is_worth_trying(&m, folder, &fresh, out->compacted.segments, share))
-		rc = try(folder, &m, &fresh, o, share, out, err);
-	tare_manifest_free(&m);
+	c.share = is_pressed(folder, o) ? 0 : o->state_share ? o->state_share : SHARE;
+	fresh = find_fresh(&c.manifest, folder);
+	if (!c.manifest.fault && !c.share)
+		rc = try_newest(&c, &fresh);
+	else if (!c.manifest.fault)
+		rc = try_each(&c, &fresh, out->compacted.segments);
+	tare_recording_close(c.recording);
+	tare_manifest_free(&c.manifest);
+	free_fresh(&fresh);
 	return rc;
 }

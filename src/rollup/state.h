@@ -4,8 +4,14 @@
 
 #include "rollup/rollup.h"
 
-/* Saves the state of the fold as far as segments go, if enough has come since the last one. */
+struct tare_settled;
+
+/*
+ * Saves the state of the fold as far as segments go, if enough has come since the last one. `settled`: how far the logs were when
+ * their segments were made; NULL: nobody writes them.
+ */
 int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
-		      struct tare_rolled_up *out, struct tare_err *err);
+		      const struct tare_settled *settled, struct tare_rolled_up *out,
+		      struct tare_err *err);
 
 #endif

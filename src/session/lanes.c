@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { TURNS = 100 };
+
 struct tare_lanes {
 	struct tare_control *control; /* NULL: anything may be written */
 	struct tare_log_out log;
@@ -28,7 +30,7 @@ struct tare_lanes {
 	struct tare_lane *table;
 	uint8_t *block;
 	/* Of what is under way, which a truncated ring may end anywhere. */
-	uint64_t bytes, lost, settled;
+	uint64_t bytes, lost, settled, oldest;
 	uint32_t lost_reason;
 	int error;
 	bool is_empty, is_finished;
@@ -215,6 +217,40 @@ int tare_lanes_settle(struct tare_lanes *l, uint64_t *below)
 	rc = guarded(l, settle_lanes);
 	*below = rc ? 0 : l->settled;
 	return rc;
+}
+
+/* 0: it was drained meanwhile, so what follows is asked for; the lane has a later one. */
+static uint64_t first_stamp(const struct tare_lane_view *view)
+{
+	uint64_t tail = __atomic_load_n(&view->lane->tail, __ATOMIC_ACQUIRE), stamp;
+
+	if (tail == __atomic_load_n(&view->lane->head, __ATOMIC_ACQUIRE))
+		return UINT64_MAX;
+	stamp = __atomic_load_n(&tare_lane_record(view, tail)->stamp, __ATOMIC_ACQUIRE);
+	return tail == __atomic_load_n(&view->lane->tail, __ATOMIC_ACQUIRE) ? stamp : 0;
+}
+
+static void find_oldest(void *arg)
+{
+	struct tare_lanes *l = arg;
+	uint32_t nr = lane_nr(l);
+
+	l->oldest = UINT64_MAX;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct tare_lane_view view = view_of(l, i);
+		uint64_t stamp = 0;
+
+		if (view.lane->has_no_file)
+			continue;
+		for (int turn = 0; turn < TURNS && !stamp; turn++)
+			stamp = first_stamp(&view);
+		l->oldest = stamp < l->oldest ? stamp : l->oldest;
+	}
+}
+
+uint64_t tare_lanes_oldest(struct tare_lanes *l)
+{
+	return guarded(l, find_oldest) ? 0 : l->oldest;
 }
 
 /* A record on its own, outside of any block. */

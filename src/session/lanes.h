@@ -41,6 +41,12 @@ int tare_lanes_drain(struct tare_lanes *lanes, uint64_t *bytes);
  */
 int tare_lanes_settle(struct tare_lanes *lanes, uint64_t *below);
 
+/*
+ * The stamp of the oldest record that is in no log yet; UINT64_MAX: all are. A lane keeps its records for as long as nothing
+ * may be written, while others are drained.
+ */
+uint64_t tare_lanes_oldest(struct tare_lanes *lanes);
+
 /* After the process has ended: says in the log what its lanes lost and could not say themselves. */
 int tare_lanes_tell_lost(struct tare_lanes *lanes);
 

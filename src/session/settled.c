@@ -11,7 +11,8 @@
 #include <string.h>
 
 struct tare_settled {
-	struct tare_strmap below; /* "431-0" → the position */
+	struct tare_strmap below;  /* "431-0" → the position */
+	struct tare_strmap oldest; /* → the stamp of the oldest record that is in no log */
 };
 
 /* "431-0" of "431-0.ring"; NULL: it does not end so. */
@@ -22,20 +23,23 @@ static char *stem_of(const char *name, const char *ending)
 	return n > m && strcmp(name + n - m, ending) == 0 ? tare_xstrndup(name, n - m) : NULL;
 }
 
-/* 0: nothing of it can be settled. */
-static uint64_t settle(const char *folder, const char *stem)
+/* 0: nothing of it can be settled. The oldest first: what is drained afterwards, before it is settled, is not older. */
+static void settle(struct tare_settled *settled, const char *folder, const char *stem)
 {
 	struct tare_str path = { 0 };
 	struct tare_lanes *lanes;
-	uint64_t below = 0;
+	uint64_t below = 0, oldest = UINT64_MAX;
 
 	tare_str_addf(&path, "%s/%s", folder, stem);
 	lanes = tare_lanes_open(path.data, NULL);
-	if (lanes)
+	if (lanes) {
+		oldest = tare_lanes_oldest(lanes);
 		tare_lanes_settle(lanes, &below);
+	}
+	*tare_strmap_put(&settled->below, stem, NULL) = below;
+	*tare_strmap_put(&settled->oldest, stem, NULL) = oldest;
 	tare_lanes_close(lanes);
 	tare_str_free(&path);
-	return below;
 }
 
 struct tare_settled *tare_settled_new(const char *folder)
@@ -48,7 +52,7 @@ struct tare_settled *tare_settled_new(const char *folder)
 		char *stem = stem_of(entry->d_name, ".ring");
 
 		if (stem)
-			*tare_strmap_put(&settled->below, stem, NULL) = settle(folder, stem);
+			settle(settled, folder, stem);
 		free(stem);
 	}
 	if (dir)
@@ -56,14 +60,28 @@ struct tare_settled *tare_settled_new(const char *folder)
 	return settled;
 }
 
-uint64_t tare_settled_below(const struct tare_settled *settled, const char *log, bool has_ring)
+static const uint64_t *look_up(const struct tare_strmap *map, const char *log)
 {
 	const char *slash = strrchr(log, '/');
 	char *stem = stem_of(slash ? slash + 1 : log, ".events");
-	const uint64_t *below = stem ? tare_strmap_get(&settled->below, stem) : NULL;
+	const uint64_t *found = stem ? tare_strmap_get(map, stem) : NULL;
 
 	free(stem);
+	return found;
+}
+
+uint64_t tare_settled_below(const struct tare_settled *settled, const char *log, bool has_ring)
+{
+	const uint64_t *below = look_up(&settled->below, log);
+
 	return below ? *below : has_ring ? 0 : UINT64_MAX;
+}
+
+uint64_t tare_settled_oldest(const struct tare_settled *settled, const char *log)
+{
+	const uint64_t *oldest = look_up(&settled->oldest, log);
+
+	return oldest ? *oldest : UINT64_MAX;
 }
 
 void tare_settled_free(struct tare_settled *settled)
@@ -71,5 +89,6 @@ void tare_settled_free(struct tare_settled *settled)
 	if (!settled)
 		return;
 	tare_strmap_free(&settled->below);
+	tare_strmap_free(&settled->oldest);
 	free(settled);
 }

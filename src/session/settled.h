@@ -12,6 +12,12 @@ struct tare_settled;
 struct tare_settled *tare_settled_new(const char *folder);
 void tare_settled_free(struct tare_settled *settled); /* NULL is fine */
 
+/*
+ * The stamp of the oldest record of the log that may come behind what is settled of it; UINT64_MAX: none that was there when
+ * it was settled.
+ */
+uint64_t tare_settled_oldest(const struct tare_settled *settled, const char *log);
+
 /* `log`: the path of a log. `has_ring`: it has one, so its process may still write. */
 uint64_t tare_settled_below(const struct tare_settled *settled, const char *log, bool has_ring);
 

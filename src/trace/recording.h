@@ -114,6 +114,8 @@ void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t
 uint32_t tare_recording_segment(const struct tare_recording *r);
 /* When the last event was that segments up to a number have. */
 int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t number);
+/* When the first event was that segments behind a number have; INT64_MAX: they have none. */
+int64_t tare_recording_segments_begin_ns(const struct tare_recording *r, uint32_t number);
 /* Up to here no record that is still to come changes which time a stamp is. INT64_MIN: that is not known. */
 int64_t tare_recording_settled_ns(const struct tare_recording *r);
 
@@ -157,6 +159,9 @@ const char *tare_recording_phases(const struct tare_recording *r);
 int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
 int64_t tare_recording_last_ns(const struct tare_recording *r);
 
+/* The time of a stamp of this process's log. */
+int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,
+			       uint64_t stamp);
 /* The first stamp of this process's log that is not before `ns`. */
 uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
 			      int64_t ns);

@@ -292,6 +292,13 @@ void tare_recording_settle(struct tare_recording *r)
 }
 
 /* Times only grow with stamps, so the stamp is found by halving. */
+int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,
+			       uint64_t stamp)
+{
+	return tare_recording_ns(r, (const struct tare_rprocess *)process,
+				 stamp); /* its first member */
+}
+
 uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
 			      int64_t ns)
 {

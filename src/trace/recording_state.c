@@ -137,9 +137,10 @@ uint32_t tare_recording_segment(const struct tare_recording *r)
 	return s->has_blocks ? s->run.segment : s->next.segment;
 }
 
-int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t number)
+/* The segments up to `number`, or those behind it: the first or the last event that any of them has. */
+static int64_t bound_of_segments(const struct tare_recording *r, uint32_t number, bool is_behind)
 {
-	int64_t end = INT64_MIN;
+	int64_t bound = is_behind ? INT64_MAX : INT64_MIN;
 
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		const struct tare_store *store = r->streams[i]->log->cursor.store;
@@ -148,16 +149,28 @@ int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t 
 		for (size_t k = 0; log && k < log->event_nr; k++) {
 			const struct tare_segment_file *segment =
 				&store->segments[log->events[k].segment];
+			const struct tare_segment_block *head =
+				&segment->entries[log->events[k].entry].head;
 			int64_t ns;
 
-			if (segment->number > number)
+			if ((segment->number > number) != is_behind)
 				continue;
 			ns = tare_recording_ns(r, r->streams[i]->process,
-					       segment->entries[log->events[k].entry].head.last);
-			end = ns > end ? ns : end;
+					       is_behind ? head->first : head->last);
+			bound = (ns < bound) == is_behind ? ns : bound;
 		}
 	}
-	return end;
+	return bound;
+}
+
+int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t number)
+{
+	return bound_of_segments(r, number, false);
+}
+
+int64_t tare_recording_segments_begin_ns(const struct tare_recording *r, uint32_t number)
+{
+	return bound_of_segments(r, number, true);
 }
 
 int64_t tare_recording_settled_ns(const struct tare_recording *r)

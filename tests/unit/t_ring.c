@@ -259,6 +259,15 @@ static uint8_t *read_settled(void)
 	return bytes;
 }
 
+/* Only of records that are in no log yet there is an oldest one. */
+static void check_oldest(struct tare_lanes *lanes)
+{
+	uint64_t oldest = tare_lanes_oldest(lanes);
+
+	CHECK_INT(oldest == UINT64_MAX, tare_lanes_are_empty(lanes));
+	CHECK(oldest >= tare_ring.header->file.first_stamp);
+}
+
 /* As `tare` does it, in another process. */
 static void settle(void)
 {
@@ -270,6 +279,7 @@ static void settle(void)
 	snprintf(name, sizeof(name), "%d-0", getpid());
 	lanes = tare_lanes_open(make_path(tare_config.folder, name), NULL);
 	CHECK(lanes != NULL);
+	check_oldest(lanes);
 	CHECK_INT(tare_lanes_settle(lanes, &settled_bytes), 0);
 	CHECK_INT(tare_ring.header->log_end, settled_bytes + TARE_CELL);
 	tare_lanes_close(lanes);

@@ -33,6 +33,15 @@ static void call(uint64_t at, uint64_t i, uint64_t ns, bool is_end)
 	     .after = TARE_NOT_KNOWN);
 }
 
+static void lose(uint64_t from, uint64_t at)
+{
+	m.stamp = m.header.first_stamp + at;
+	MAKE(&m, lost, LOST, .records = 5, .first = m.header.first_stamp + from, .last = m.stamp,
+	     .tid = 10, .reason = TARE_LOST_CAP);
+}
+
+static bool has_losses;
+
 /* 30 s, 100 calls in each; one that gave back was begun seconds before its record was written. */
 static void make_program(bool has_late)
 {
@@ -48,6 +57,8 @@ static void make_program(bool has_late)
 		call(is_late ? at - 6 * S : at, i / 2, is_late ? 6 * S : 1000, i % 2);
 		if (i % 400 == 1) /* some stay */
 			call(at + 10, 50 + i / 400, 1000, false);
+		if (has_losses && i % 500 == 499)
+			lose(at - 4 * S, at + 20);
 	}
 }
 
@@ -112,21 +123,26 @@ static char *ledgers(void)
 			}
 		for (int k = 0; k < l.degraded_nr; k++)
 			tare_str_addf(&out, " %s\n", l.degraded[k]);
+		for (int k = 0; k < l.loss_nr; k++)
+			tare_str_addf(&out, " lost %llu %lld %lld\n",
+				      (unsigned long long)l.losses[k].records,
+				      (long long)l.losses[k].from_ns, (long long)l.losses[k].to_ns);
 		tare_ledger_free(&l);
 		tare_recording_close(r);
 	}
 	return tare_str_steal(&out);
 }
 
-static void check_states(bool has_late)
+/* Rolled up so many times; there are that many states at least. */
+static void check_states(bool has_late, size_t times, uint64_t least)
 {
 	char *with, *without;
 
 	make_program(has_late);
-	for (size_t i = 1; i <= 30; i++)
-		roll_up(m.size * i / 30);
+	for (size_t i = 1; i <= times; i++)
+		roll_up(m.size * i / times);
 	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
-	CHECK(state_nr() >= 3);
+	CHECK(state_nr() >= least);
 	with = ledgers();
 	forget_states();
 	without = ledgers();
@@ -138,19 +154,33 @@ static void check_states(bool has_late)
 
 TEST(a_report_from_a_state_says_what_one_from_the_begin_says)
 {
-	check_states(false);
+	check_states(false, 30, 3);
 }
 
 TEST(a_state_is_made_also_where_several_segments_come_at_once)
 {
 	segment_records =
 		CALLS / 30 / 2 - 5; /* three at once: of these no number is a power of two */
-	check_states(false);
+	check_states(false, 30, 3);
 }
 
 TEST(a_call_that_lasted_longer_than_a_state_waited_is_where_it_belongs)
 {
-	check_states(true);
+	check_states(true, 30, 3);
+}
+
+TEST(of_segments_that_came_at_once_there_are_as_many_states_as_if_each_had_come_alone)
+{
+	segment_records = CALLS / 30 / 2 - 5;
+	check_states(false, 1, 15);
+}
+
+/* They lasted longer than a state waits; what is missing contradicts nothing. */
+TEST(where_records_were_lost_all_states_hold)
+{
+	segment_records = CALLS / 30 / 2 - 5;
+	has_losses = true;
+	check_states(false, 1, 15);
 }
 
 /* Byte for byte: whatever is damaged costs the time that the state would have saved. */
