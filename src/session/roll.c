@@ -27,14 +27,17 @@ enum {
 	(UINT64_C(512)                                                                             \
 	 << 20) /* a program that records slower than logs are made small never has so many */
 #define LOGS_LEAST (UINT64_C(128) << 10)
-#define LOOK_NS    UINT64_C(100000000)
+/* What a report reads in a fraction of a second: more than that is made small when the program has ended, if there is time. */
+#define LOGS_LEFT (UINT64_C(96) << 20)
+#define LOOK_NS   UINT64_C(100000000)
 
 struct tare_roll {
 	char *folder;
 	uint64_t cap;
 	struct tare_control *control;
 	tare_roll_maker *make;
-	int report; /* of the child that is at work; -1: none is */
+	int report;  /* of the child that is at work; -1: none is */
+	pid_t child; /* the last one */
 	bool has_failed;
 	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
 	uint64_t look_ns; /* when to look again … */
@@ -164,6 +167,7 @@ static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 	}
 	close(report[1]);
 	if (pid > 0) {
+		roll->child = pid;
 		roll->report = report[0];
 		return;
 	}
@@ -232,16 +236,34 @@ bool tare_roll_turn(struct tare_roll *roll)
 	return true;
 }
 
+/* What no report needs to read at the end: if there is no time for it, everything stays as it was. */
+static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *wish, uint64_t until)
+{
+	uint64_t now = now_ns();
+
+	if (now >= until)
+		return;
+	begin(roll, wish);
+	if (!is_done(roll, (int)((until - now) / 1000000)))
+		kill(roll->child, SIGKILL);
+}
+
 void tare_roll_finish(struct tare_roll *roll, bool is_final)
 {
 	struct tare_roll_wish wish = { .cap = roll->cap, .is_final = is_final, .is_urgent = true };
+	uint64_t until = now_ns() + FINISH_MS * UINT64_C(1000000);
+	bool lags =
+		roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
 
 	/* Nobody makes room any more for what goes on. */
 	__atomic_store_n(&roll->control->log_limit, 0, __ATOMIC_RELAXED);
 	if (!roll->make || !is_done(roll, FINISH_MS))
 		return;
-	if (tare_disk_most(roll->folder) <= roll->cap)
+	if (tare_disk_most(roll->folder) <= roll->cap) {
+		if (lags || bytes_of_logs(roll->folder) > LOGS_LEFT)
+			finish_logs(roll, &wish, until);
 		return;
+	}
 	begin(roll, &wish);
 	is_done(roll, FINISH_MS);
 }

@@ -6,8 +6,11 @@
 #include "trace/format.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB UINT64_C(1048576)
@@ -62,6 +65,74 @@ TEST(logs_may_have_what_is_missing_to_seven_eighths_of_the_cap)
 	has_file("2-0.events", 5 * MIB);
 	CHECK_INT(allowed(8 * MIB, 0), 1);
 	remove_all();
+}
+
+static int told; /* by who makes small, in a process of its own */
+
+static int tell(const char *path, const struct tare_roll_wish *wish)
+{
+	(void)path;
+	return write(told, wish->is_final ? "f" : "-", 1) == 1 ? 0 : 1;
+}
+
+static int tell_later(const char *path, const struct tare_roll_wish *wish)
+{
+	usleep(200000);
+	return tell(path, wish);
+}
+
+static int never_ends(const char *path, const struct tare_roll_wish *wish)
+{
+	tell(path, wish);
+	pause();
+	return 0;
+}
+
+/* How often something was made small of so many bytes of logs: "-" while the program ran, "f" at the end. */
+static const char *finish(uint64_t logs, bool has_turn, tare_roll_maker *make_small)
+{
+	static char said[8];
+	struct tare_control control = { 0 };
+	struct tare_roll *roll;
+	int ends[2];
+
+	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-roll-XXXXXX")) != NULL);
+	CHECK_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	told = ends[1];
+	has_file("1-0.events", logs);
+	roll = tare_roll_new(folder, 4096 * MIB, &control, make_small);
+	CHECK(!has_turn || tare_roll_turn(roll));
+	tare_roll_finish(roll, true);
+	tare_roll_free(roll);
+	close(ends[1]);
+	memset(said, 0, sizeof(said));
+	CHECK(read(ends[0], said, sizeof(said) - 1) >= 0);
+	/* Nobody has the other end any more: whoever made it small is gone. */
+	CHECK(poll(&(struct pollfd){ .fd = ends[0] }, 1, 5000) == 1);
+	close(ends[0]);
+	remove_all();
+	return said;
+}
+
+TEST(what_is_left_in_logs_at_the_end_is_read_in_a_fraction_of_a_second)
+{
+	CHECK_STR(finish(90 * MIB, false, tell), "");
+	CHECK_STR(finish(200 * MIB, false, tell), "f");
+}
+
+TEST(who_lagged_behind_the_program_is_done_once_more)
+{
+	CHECK_STR(finish(40 * MIB, true, tell_later), "-f");
+}
+
+TEST(nobody_waits_at_the_end_for_longer_than_some_seconds)
+{
+	struct timespec begun, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	CHECK_STR(finish(200 * MIB, false, never_ends), "f");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	CHECK(now.tv_sec - begun.tv_sec < 10);
 }
 
 TEST(logs_never_have_more_than_is_read_in_seconds)
