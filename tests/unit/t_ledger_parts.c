@@ -3,6 +3,8 @@
 #include "ledger/parts/parts.h"
 
 #include "base/xalloc.h"
+#include "ledger/run.h"
+#include "ledger/state/state.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -268,6 +270,15 @@ TEST(growth_notices_a_course_of_no_bucket)
 	e.p->growth.clocks[0].column = 1;
 	CHECK(tare_growth_check(&e.p->growth, &e.f));
 	end(&e);
+}
+
+TEST(a_fold_of_a_state_that_is_damaged_is_none)
+{
+	const struct tare_ledger_state cut = { "", 0, 0 };
+	const struct tare_ledger_names names = { 0 };
+	struct tare_fold f;
+
+	CHECK_INT(tare_fold_of_state(&f, &cut, &names), TARE_E_FORMAT);
 }
 
 TEST(ranks_notice_a_process_in_two)

@@ -13,6 +13,8 @@ struct tare_parts *tare_parts_new(void)
 
 void tare_parts_free(struct tare_parts *p)
 {
+	if (!p) /* of a state that could not be read */
+		return;
 #define TARE_PART(name) tare_##name##_free(&p->name);
 #include "ledger/parts/parts.def"
 	free(p);
