@@ -18,27 +18,48 @@ static bool is_kept(const struct tare_recording *recording, const struct tare_in
 	return false;
 }
 
+static bool is_before(const struct tare_instant *at, int64_t t)
+{
+	return at->kind == TARE_INSTANT_TIME && tare_instant_first_ns(at) < t;
+}
+
+/* Several recordings are read without states, so before the latest moment up to which one has dropped events there is no ledger of all. */
+static int check_several(const struct tare_recording *recording,
+			 const struct tare_instant *instants, int n, struct tare_err *err)
+{
+	int64_t dropped_ns = tare_recording_dropped_ns(recording);
+
+	for (int i = 0; i < n && tare_recording_folder_nr(recording) > 1; i++)
+		if (is_before(&instants[i], dropped_ns))
+			return tare_err_set(
+				err, TARE_E_RANGE,
+				"%s: not all of these recordings have their events before %.1f s, "
+				"which went to keep them under their caps; read each alone",
+				instants[i].text, (double)dropped_ns / 1e9);
+	return 0;
+}
+
 /* Of a span that a checkpoint replaced only its peak and its end are known. */
 static int check_instants(const struct tare_recording *recording,
 			  const struct tare_instant *instants, int n, struct tare_err *err)
 {
 	int64_t checkpoint_ns = tare_recording_dropped_ns(recording);
+	int rc = check_several(recording, instants, n, err);
 
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
 		if (checkpoint_ns < tare_recording_process(recording, i)->checkpoint_ns)
 			checkpoint_ns = tare_recording_process(recording, i)->checkpoint_ns;
-	for (int i = 0; i < n; i++)
-		if (instants[i].kind == TARE_INSTANT_TIME &&
-		    tare_instant_first_ns(&instants[i]) < checkpoint_ns &&
+	for (int i = 0; i < n && !rc; i++)
+		if (is_before(&instants[i], checkpoint_ns) &&
 		    (n > 1 || !is_kept(recording, &instants[i])))
-			return tare_err_set(
+			rc = tare_err_set(
 				err, TARE_E_RANGE,
 				"%s: what was recorded before %.1f s was folded into totals "
 				"to keep the recording under its cap; ask for peak, end or a "
 				"later time, or for this moment alone, without --by: what is known "
 				"of it is shown then",
 				instants[i].text, (double)checkpoint_ns / 1e9);
-	return 0;
+	return rc;
 }
 
 /* "snapshot:1" is the instant with that number, "snapshot:NAME" the last one that was called so. */

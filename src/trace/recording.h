@@ -95,6 +95,10 @@ struct tare_recording_state tare_recording_state(const struct tare_recording *r,
  * went. Where several recordings are read as one, the latest such moment of any.
  */
 int64_t tare_recording_dropped_ns(const struct tare_recording *r);
+/* The recordings that are read as one, and the same of each. */
+size_t tare_recording_folder_nr(const struct tare_recording *r);
+int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i,
+					 const char **path);
 /* Its bytes are added to `out`. False: it is damaged or gone. */
 struct tare_str;
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out);

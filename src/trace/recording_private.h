@@ -196,6 +196,11 @@ void tare_recording_settle_objects(struct tare_rprocess *p);
 uint32_t tare_object_identity(const char *path, const uint64_t build_id[2]);
 /* recording_settle.c: after the last log, before the first event. */
 void tare_recording_settle(struct tare_recording *r);
+/*
+ * Time 0 of a folder read alone (NULL: of all of them), on the monotonic clock of r->zero_clock: when `tare` began; without its
+ * log, when the first process did.
+ */
+int64_t tare_recording_begin_ns(const struct tare_recording *r, const struct tare_rfolder *folder);
 
 /* recording_names.c: gives processes, in order by now, the names that people know them by. */
 void tare_recording_name_processes(struct tare_recording *r);

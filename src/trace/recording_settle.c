@@ -130,24 +130,30 @@ static void settle_lines(struct tare_recording *r, struct tare_rprocess *p)
 	}
 }
 
-/* Time 0 is when `tare` began; without its log, when the first process did. */
-static void settle_zero(struct tare_recording *r)
+int64_t tare_recording_begin_ns(const struct tare_recording *r, const struct tare_rfolder *folder)
 {
 	bool has_tare = false;
+	int64_t begin = 0;
 
-	r->zero_clock = r->streams[0]->process->clock;
 	for (size_t i = 0; i < r->process_nr; i++) {
 		const struct tare_rprocess *p = r->processes[i];
 		bool is_tare = p->public.role == TARE_ROLE_TARE;
 		int64_t ns;
 
-		if (!p->header.first_stamp || is_tare < has_tare)
+		if (!p->header.first_stamp || is_tare < has_tare || (folder && p->folder != folder))
 			continue;
 		ns = tare_recording_monotonic_ns(r, p, p->header.first_stamp);
-		if (is_tare > has_tare || r->zero_ns == 0 || ns < r->zero_ns)
-			r->zero_ns = ns;
+		if (is_tare > has_tare || begin == 0 || ns < begin)
+			begin = ns;
 		has_tare = is_tare;
 	}
+	return begin;
+}
+
+static void settle_zero(struct tare_recording *r)
+{
+	r->zero_clock = r->streams[0]->process->clock;
+	r->zero_ns = tare_recording_begin_ns(r, NULL);
 	if (r->zero_clock->realtime_offset_ns)
 		r->zero_realtime_ns = r->zero_ns + r->zero_clock->realtime_offset_ns;
 }

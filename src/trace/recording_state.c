@@ -51,15 +51,41 @@ static void look_at(const struct tare_store *store, int64_t *until)
 		*until = store->dropped.until_ns;
 }
 
-int64_t tare_recording_dropped_ns(const struct tare_recording *r)
+/* The folder counts from its own begin. -1: nothing of it went. */
+static int64_t dropped_of(const struct tare_recording *r, const struct tare_rfolder *folder)
 {
 	int64_t until = -1;
 
+	look_at(folder->store, &until);
+	look_at(folder->spool_store, &until);
+	if (until < 0 || r->folder_nr == 1)
+		return until;
+	until += tare_recording_begin_ns(r, folder) - r->zero_ns;
+	return until > 0 ? until : 0;
+}
+
+int64_t tare_recording_dropped_ns(const struct tare_recording *r)
+{
+	int64_t latest = -1;
+
 	for (size_t i = 0; i < r->folder_nr; i++) {
-		look_at(r->folders[i]->store, &until);
-		look_at(r->folders[i]->spool_store, &until);
+		int64_t until = dropped_of(r, r->folders[i]);
+
+		latest = until > latest ? until : latest;
 	}
-	return until;
+	return latest;
+}
+
+size_t tare_recording_folder_nr(const struct tare_recording *r)
+{
+	return r->folder_nr;
+}
+
+int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i,
+					 const char **path)
+{
+	*path = r->folders[i]->path;
+	return dropped_of(r, r->folders[i]);
 }
 
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)

@@ -232,6 +232,28 @@ def driver_time_of_several_recordings_is_that_of_all_calls(box):
                     [(row["account"], row["call"], row["calls"]) for row in whole["rows"]], rank)
 
 
+@case
+def of_several_recordings_those_that_dropped_events_are_named(box):
+    os.mkdir(box.path("job"))
+    for rank in "01":
+        told = ["RANK=" + rank, "WORLD_SIZE=2", "LOCAL_RANK=" + rank, "MASTER_ADDR=here", "MASTER_PORT=29500",
+                "TORCHELASTIC_RUN_ID=job7"]
+        box.record(["/usr/bin/env"] + told + fixture("e2e_steps"), rec="job/%s.tare" % rank,
+                   input=b"alloc 9000000\nstorm 20\nquit\n")
+    whole = box.report("job/1.tare")
+    box.drop_events("job/1.tare")
+    dropped = manifest(box, "job/1.tare")["dropped"]["until_ns"]
+    said = json.loads(box.tare("report", "job", "--at", "end", "--json").out)["degraded"]
+    named = [text for text in said if "read each recording alone" in text]
+    check_equal(len(named), 1)
+    check("job/1.tare (before" in named[0] and "job/0.tare" not in named[0], named)
+    # The second began when the first was over, which is no time of the first alone.
+    refused = box.tare("report", "job", "--at", "%dns" % (dropped + 1000))
+    check_equal(refused.code, 125, refused)
+    check_says(refused.err, "read each alone")
+    check_equal(rows(box.report("job/1.tare")), rows(whole))
+
+
 def no_segments_json_says_the_same(box, rec, t):
     """Where it is damaged or gone, the other files tell what it said."""
     views = (["--json"], ["--at", "%dns" % t, "--json"], ["--cost", "time"], ["--svg", "-"])
