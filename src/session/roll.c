@@ -19,6 +19,7 @@
 enum {
 	NICE = 10,
 	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
+	LAGS_MS = 2500,   /* since then, of one that makes small what no report needs small */
 	SHARE = 16,       /* logs are made small when they have that part of the cap, */
 	KEPT_FREE = 8,    /* that part is kept free of logs */
 };
@@ -251,7 +252,7 @@ static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *wis
 void tare_roll_finish(struct tare_roll *roll, bool is_final)
 {
 	struct tare_roll_wish wish = { .cap = roll->cap, .is_final = is_final, .is_urgent = true };
-	uint64_t until = now_ns() + FINISH_MS * UINT64_C(1000000);
+	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000);
 	bool lags =
 		roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
 
