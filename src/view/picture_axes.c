@@ -36,7 +36,7 @@ static const struct unit *unit_of(const struct unit *units, size_t n, double mos
 	return unit;
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are at most `n` steps. */
+/* 1, 2 or 5 times a power of ten, so that there are at most `n` steps. pre: span > 0. */
 static double step_of(double span, int n)
 {
 	double power = pow(10, floor(log10(span / n)));
@@ -65,7 +65,8 @@ static void add_line(struct tare_str *out, const char *class, double x, double y
 static void add_sizes(const struct tare_plot *p)
 {
 	const struct unit *unit = unit_of(sizes, 5, (double)p->most, 2);
-	double most = (double)p->most / unit->size, step = step_of(most, BYTE_TICKS);
+	double most = (double)p->most / unit->size;
+	double step = step_of(most > 0 ? most : 1, BYTE_TICKS);
 	char text[48];
 
 	for (int i = 0; i * step <= most * (1 + 1e-9); i++) {

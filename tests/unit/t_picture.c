@@ -181,6 +181,21 @@ TEST(picture_of_time_whose_events_went_has_the_least_and_the_most)
 	world_free(w);
 }
 
+TEST(picture_of_a_gpu_with_nothing_in_use_has_one_tick)
+{
+	struct tare_extent span = { 0, 0, 200 * MS, { 0, 0 }, { 0, 0 }, NULL };
+	struct tare_extent_list extents = { &span, 1, 0 };
+	struct tare_ledger_kept kept = { .dropped_ns = 200 * MS, .extents = &extents };
+	struct world *w = world_new();
+	struct tare_str out = { 0 };
+
+	take(w, 600 * MS, 0, 0);
+	draw_kept(w, "nothing", &kept, &out);
+	CHECK_INT(count(tare_str_text(&out), "class=\"grid\""), 1);
+	tare_str_free(&out);
+	world_free(w);
+}
+
 TEST(picture_of_a_thousand_phases_stays_small)
 {
 	static char names[1000][48]; /* the world keeps their addresses */
