@@ -297,7 +297,6 @@ void tare_recording_settle(struct tare_recording *r)
 	}
 }
 
-/* Times only grow with stamps, so the stamp is found by halving. */
 int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,
 			       uint64_t stamp)
 {
@@ -305,6 +304,7 @@ int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare
 				 stamp); /* its first member */
 }
 
+/* Times only grow with stamps, so the stamp is found by halving. */
 uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
 			      int64_t ns)
 {
