@@ -285,6 +285,18 @@ static bool read_form(struct tare_record_block *b, struct tare_unpack *in, struc
 	return f->info->tail == TARE_TAIL_NONE || read_tails(b, in, f);
 }
 
+/* The next of a form, whose stamps are these: they lie among those of other forms, and the other columns do not. */
+static struct tare_tensor_columns next_columns(const struct form *f, const uint64_t *stamps)
+{
+	struct tare_tensor_columns all = f->columns.public;
+
+	all.stamps = stamps;
+	all.addresses += f->in_runs;
+	all.bytes += f->in_runs;
+	all.which += f->in_runs;
+	return all;
+}
+
 /* Records begin .. end-1, which are of one form and are there as columns. */
 static void put_columns(struct tare_record_block *b, size_t begin, size_t end)
 {
@@ -296,10 +308,9 @@ static void put_columns(struct tare_record_block *b, size_t begin, size_t end)
 	*run = (struct tare_tensor_run){
 		.begin = begin,
 		.end = end,
-		.columns = tare_tensor_columns_from(f->columns.public, f->in_runs),
+		.columns = next_columns(f, b->memory->stamps + begin),
 		.is_of_one_device = f->columns.is_of_one_device,
 	};
-	run->columns.stamps = b->memory->stamps + begin;
 	f->in_runs += end - begin;
 }
 
