@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
+#include "cmd/report_each.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_print.h"
 #include "cmd/report_sweep.h"
@@ -199,10 +200,14 @@ static int print(const struct options *o, enum tare_emit_format format,
 
 	if (rc)
 		return rc;
-	rc = tare_report_print(stdout, o->html, recording, &options, err);
-	if (rc)
-		tare_err_prefix(err, "%s", rest->items[0]);
-	else
+	if (tare_report_is_of_each(recording, &options)) {
+		rc = tare_report_print_each(recording, &options, err);
+	} else {
+		rc = tare_report_print(stdout, o->html, recording, &options, err);
+		if (rc)
+			tare_err_prefix(err, "%s", rest->items[0]);
+	}
+	if (!rc)
 		say_if_open(recording, rest->items[0]);
 	tare_recording_close(recording);
 	return rc;

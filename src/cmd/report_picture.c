@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "cmd/report_each.h"
 #include "cmd/write_file.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
@@ -77,6 +78,11 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 
 	if (rc)
 		return rc;
+	rc = tare_report_check_picture(recording, err);
+	if (rc) {
+		tare_recording_close(recording);
+		return rc;
+	}
 	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
 	/* Of a program that used no GPU there are only tensors: what they are for says most. */
 	if (by == TARE_BY_CATEGORY || (by < 0 && !run->ledger.opened_gpu)) {

@@ -243,12 +243,24 @@ def of_several_recordings_those_that_dropped_events_are_named(box):
     whole = box.report("job/1.tare")
     box.drop_events("job/1.tare")
     dropped = manifest(box, "job/1.tare")["dropped"]["until_ns"]
-    said = json.loads(box.tare("report", "job", "--at", "end", "--json").out)["degraded"]
+    alone = [box.tare("report", "job/%s.tare" % rank, "--at", "end").out for rank in "01"]
+    each = box.tare("report", "job", "--at", "end")
+    check_equal(each.code, 0, each)
+    check_says(" ".join(each.err.split()), "job/1.tare (before", "each recording is reported alone")
+    check_equal(each.out, "\n".join("job/%s.tare (%d of 2)\n\n%s" % (rank, int(rank) + 1, alone[int(rank)]) for rank in "01"))
+    pid = whole["host"][0]["pid"]
+    check_equal(box.tare("report", "job", "--at", "end", "--pid", str(pid)).out.count(" of 2)\n"), 1)
+    for form in (["--json"], ["--csv"], ["--html", "page.html"], ["--svg", "picture.svg"]):
+        refused = box.tare("report", "job", *form)
+        check_equal(refused.code, 125, refused)
+        check_says(" ".join(refused.err.split()), "job/1.tare (before", "alone")
+        check_equal(refused.out, "")
+    said = json.loads(box.tare("report", "job", "--by", "rank", "--json").out)["degraded"]
     named = [text for text in said if "read each recording alone" in text]
     check_equal(len(named), 1)
     check("job/1.tare (before" in named[0] and "job/0.tare" not in named[0], named)
     # The second began when the first was over, which is no time of the first alone.
-    refused = box.tare("report", "job", "--at", "%dns" % (dropped + 1000))
+    refused = box.tare("report", "job", "--by", "rank", "--at", "%dns" % (dropped + 1000))
     check_equal(refused.code, 125, refused)
     check_says(refused.err, "read each alone")
     check_equal(rows(box.report("job/1.tare")), rows(whole))
