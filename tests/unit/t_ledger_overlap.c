@@ -379,3 +379,18 @@ TEST(a_chain_of_overlapping_calls_is_settled_in_parts_where_they_are_apart)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* Only a damaged recording has such calls. */
+TEST(calls_that_last_longer_than_time_are_told_as_the_most_there_is)
+{
+	const int64_t end = INT64_MAX / 4 * 3 / MS;
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	alloc(w, 1, 1, end, 0, 10, -1, -1);
+	alloc(w, 2, 1, end, 20, 10, -1, -1);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_row(&l, 0, P "/allocations")->driver_ns, INT64_MAX);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -122,7 +122,7 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	b->now.low = tare_sat_add(b->now.low, by->low);
 	b->now.high = tare_sat_add(b->now.high, by->high);
 	b->now.count += by->count;
-	b->now.ns += by->ns;
+	b->now.ns = tare_sat_add(b->now.ns, by->ns);
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
 	if (tare_bucket_is_device(b))

@@ -3,6 +3,7 @@
 #ifndef TARE_LEDGER_BUCKET_STATE_H
 #define TARE_LEDGER_BUCKET_STATE_H
 
+#include "base/sat.h"
 #include "ledger/build.h"
 
 enum { TARE_COUNTER_STEP = 64 << 10 }; /* by which the counter of a device wavers */
@@ -66,7 +67,7 @@ static inline void tare_amount_add(struct tare_amount *sum, const struct tare_am
 	sum->low += by->low;
 	sum->high += by->high;
 	sum->count += by->count;
-	sum->ns += by->ns;
+	sum->ns = tare_sat_add(sum->ns, by->ns);
 	if (sum->evidence < by->evidence)
 		sum->evidence = by->evidence;
 }
