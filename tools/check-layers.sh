@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 declare -A may=(
 	[base]='base/'
 	[profile]='profile/' # libc only: the simulated driver has it too
-	[store]='(store|base)/|trace/(format|decode|encode)\.h$' # headers only
+	[store]='(store|base)/|trace/(format|decode|encode|tensor_columns)\.h$' # headers only
 	[trace]='(trace|base)/|store/(store|state_file)\.h$'
 	[compact]='(compact|store|trace|base)/'
 	[import]='(import|replay|allocator|snapshot|trace|base)/'

@@ -29,8 +29,7 @@ static void name_dropped(const struct tare_recording *recording, struct tare_str
 	}
 }
 
-/* Below the name of the recording. */
-static int print_alone(const char *path, const char *number,
+static int print_alone(const char *path, const struct tare_str *head,
 		       const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_report_options own = *options;
@@ -41,7 +40,7 @@ static int print_alone(const char *path, const char *number,
 	if (rc)
 		return rc;
 	own.page = path;
-	tare_str_addf(&text, "%s (%s)\n\n", path, number);
+	tare_str_add(&text, head->data);
 	rc = tare_report_write(&text, stdout, recording, &own, err);
 	if (!rc && (rc = tare_print(stdout, &text)) != 0)
 		rc = tare_err_set_errno(err, -rc, "the report cannot be written");
@@ -60,14 +59,13 @@ static int print_all(const struct tare_recording *recording,
 	int rc = 0;
 
 	for (size_t i = 0; i < nr && (!rc || is_elsewhere); i++) {
-		char number[64];
+		struct tare_str head = { 0 };
 		const char *path;
 
 		tare_recording_folder_dropped_ns(recording, i, &path);
-		snprintf(number, sizeof(number), "%zu of %zu", i + 1, nr);
-		if (shown)
-			puts("");
-		rc = print_alone(path, number, options, err);
+		tare_str_addf(&head, "%s%s (%zu of %zu)\n\n", shown ? "\n" : "", path, i + 1, nr);
+		rc = print_alone(path, &head, options, err);
+		tare_str_free(&head);
 		shown += !rc;
 		is_elsewhere = rc == TARE_E_NOT_FOUND && options->pid >= 0;
 	}

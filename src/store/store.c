@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/store_private.h"
+#include "store/store.h"
 
 #include "base/array.h"
 #include "base/str.h"
 #include "store/manifest.h"
+#include "store/store_private.h"
 
 #include <stdlib.h>
 #include <string.h>

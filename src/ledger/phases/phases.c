@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases begin and end. No bytes here. */
-#include "ledger/phases/phase_queue.h"
-#include "ledger/phases/phase_stack.h"
+#include "ledger/phases/phases.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "ledger/phases/phase_queue.h"
+#include "ledger/phases/phase_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
