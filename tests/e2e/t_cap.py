@@ -209,14 +209,18 @@ def driver_time_is_that_of_all_calls(box):
     check_says(" ".join(less["degraded"]), "not counted here")
 
 
-@case
-def driver_time_of_several_recordings_is_that_of_all_calls(box):
+def record_job(box, commands):
+    """Two ranks of one job, one after the other: job/0.tare and job/1.tare."""
     os.mkdir(box.path("job"))
     for rank in "01":
         told = ["RANK=" + rank, "WORLD_SIZE=2", "LOCAL_RANK=" + rank, "MASTER_ADDR=here", "MASTER_PORT=29500",
                 "TORCHELASTIC_RUN_ID=job7"]
-        box.record(["/usr/bin/env"] + told + fixture("e2e_steps"), rec="job/%s.tare" % rank,
-                   input=b"alloc 9000000\nstorm 20\nthreads 3\nquit\n")
+        box.record(["/usr/bin/env"] + told + fixture("e2e_steps"), rec="job/%s.tare" % rank, input=commands)
+
+
+@case
+def driver_time_of_several_recordings_is_that_of_all_calls(box):
+    record_job(box, b"alloc 9000000\nstorm 20\nthreads 3\nquit\n")
     report = ("report", "job", "--cost", "time", "--json")
     whole = json.loads(box.tare(*report).out)
     check_equal([row["calls"] for row in whole["rows"] if row["call"] == "cuInit"], [2])
@@ -234,12 +238,7 @@ def driver_time_of_several_recordings_is_that_of_all_calls(box):
 
 @case
 def of_several_recordings_those_that_dropped_events_are_named(box):
-    os.mkdir(box.path("job"))
-    for rank in "01":
-        told = ["RANK=" + rank, "WORLD_SIZE=2", "LOCAL_RANK=" + rank, "MASTER_ADDR=here", "MASTER_PORT=29500",
-                "TORCHELASTIC_RUN_ID=job7"]
-        box.record(["/usr/bin/env"] + told + fixture("e2e_steps"), rec="job/%s.tare" % rank,
-                   input=b"alloc 9000000\nstorm 20\nquit\n")
+    record_job(box, b"alloc 9000000\nstorm 20\nquit\n")
     whole = box.report("job/1.tare")
     box.drop_events("job/1.tare")
     dropped = manifest(box, "job/1.tare")["dropped"]["until_ns"]
