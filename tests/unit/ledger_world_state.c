@@ -309,13 +309,21 @@ static void check_moment(struct world *w, const struct tare_ledger_names *names,
 	tare_ledger_free(&twice);
 }
 
+/* The ith of MOMENTS in begin..end-1, however far these are apart. */
+static int64_t moment_in(int64_t begin, int64_t end, int i)
+{
+	int64_t span = end - 1 - begin;
+
+	return begin + span / MOMENTS * i + span % MOMENTS * i / MOMENTS;
+}
+
 static void check_moments(struct world *w, const struct tare_ledger_names *names,
 			  const struct saved *from, const struct saved *newest)
 {
 	int64_t begin = from ? from->state.until_ns : 0, end = newest->state.until_ns;
 
 	for (int i = 0; i < MOMENTS && begin < end; i++)
-		check_moment(w, names, from, NULL, newest, begin + (end - 1 - begin) * i / MOMENTS);
+		check_moment(w, names, from, NULL, newest, moment_in(begin, end, i));
 }
 
 /* Of moments between the first two of three states, of which each was made from the one before. */
@@ -331,8 +339,7 @@ static void check_chain(struct world *w, const struct tare_ledger_names *names,
 		return;
 	save(w, names, second, end + (last - end) / 2, &third);
 	for (int i = 0; i < MOMENTS; i++)
-		check_moment(w, names, first, behind, &third,
-			     begin + (end - 1 - begin) * i / MOMENTS);
+		check_moment(w, names, first, behind, &third, moment_in(begin, end, i));
 	free_saved(&third);
 }
 
