@@ -16,19 +16,6 @@ bool tare_report_is_of_each(const struct tare_recording *recording,
 	return has_dropped(recording) && !options->is_time && options->by != TARE_BY_RANK;
 }
 
-/* "A (before 1.0 s), B (before 2.0 s)" */
-static void name_dropped(const struct tare_recording *recording, struct tare_str *out)
-{
-	for (size_t i = 0; i < tare_recording_folder_nr(recording); i++) {
-		const char *path;
-		int64_t until = tare_recording_folder_dropped_ns(recording, i, &path);
-
-		if (until >= 0)
-			tare_str_addf(out, "%s%s (before %.1f s)", out->len ? ", " : "", path,
-				      (double)until / 1e9);
-	}
-}
-
 static int print_alone(const char *path, const struct tare_str *head,
 		       const struct tare_report_options *options, struct tare_err *err)
 {
@@ -78,7 +65,7 @@ int tare_report_print_each(const struct tare_recording *recording,
 	struct tare_str dropped = { 0 };
 	int rc = 0;
 
-	name_dropped(recording, &dropped);
+	tare_recording_name_dropped(recording, &dropped);
 	if (options->format == TARE_EMIT_TEXT)
 		tare_say(
 			"%s: the oldest events went to keep these under their caps, so each recording is "
@@ -97,15 +84,16 @@ int tare_report_print_each(const struct tare_recording *recording,
 int tare_report_check_picture(const struct tare_recording *recording, struct tare_err *err)
 {
 	struct tare_str dropped = { 0 };
-	int rc = 0;
+	int rc;
 
-	name_dropped(recording, &dropped);
-	if (has_dropped(recording))
-		rc = tare_err_set(
-			err, TARE_E_RANGE,
-			"%s: the oldest events went to keep these under their caps, so there is no "
-			"picture of all; draw each recording alone",
-			tare_str_text(&dropped));
+	if (!has_dropped(recording))
+		return 0;
+	tare_recording_name_dropped(recording, &dropped);
+	rc = tare_err_set(
+		err, TARE_E_RANGE,
+		"%s: the oldest events went to keep these under their caps, so there is no picture of "
+		"all; draw each recording alone",
+		tare_str_text(&dropped));
 	tare_str_free(&dropped);
 	return rc;
 }

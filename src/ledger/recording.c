@@ -331,27 +331,19 @@ static bool resume_any(struct tare_recording *recording, const struct tare_ledge
 /* No state was used, and without one what is left of the events is not all: "A, B: what …". */
 static const char *note_on_dropped(const struct tare_recording *recording, struct tare_str *text)
 {
-	size_t nr = tare_recording_folder_nr(recording);
-
-	for (size_t i = 0; nr > 1 && i < nr; i++) {
-		const char *path;
-		int64_t until = tare_recording_folder_dropped_ns(recording, i, &path);
-
-		if (until >= 0)
-			tare_str_addf(text, "%s%s (before %.1f s)", text->len ? ", " : "", path,
-				      (double)until / 1e9);
-	}
-	if (nr > 1)
+	if (tare_recording_folder_nr(recording) > 1) {
+		tare_recording_name_dropped(recording, text);
 		tare_str_add(
 			text,
 			": the oldest events went to keep these under their caps, so what is said of their processes, and "
 			"of GPUs that they used, is not right, whichever the moment: read each recording alone");
-	else
+	} else {
 		tare_str_addf(
 			text,
 			"what was recorded before %.1f s went to keep the recording under its cap, and is "
 			"not in these sums: the state that stood for it is damaged",
 			(double)tare_recording_dropped_ns(recording) / 1e9);
+	}
 	return text->data;
 }
 

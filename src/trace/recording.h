@@ -99,8 +99,10 @@ int64_t tare_recording_dropped_ns(const struct tare_recording *r);
 size_t tare_recording_folder_nr(const struct tare_recording *r);
 int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i,
 					 const char **path);
-/* Its bytes are added to `out`. False: it is damaged or gone. */
+/* Adds those that have dropped events: "A (before 1.0 s), B (before 2.0 s)" */
 struct tare_str;
+void tare_recording_name_dropped(const struct tare_recording *r, struct tare_str *out);
+/* Its bytes are added to `out`. False: it is damaged or gone. */
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out);
 /* What became of blocks since the state before it; empty: that is not known. */
 void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct tare_str *out);

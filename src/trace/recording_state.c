@@ -88,6 +88,21 @@ int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t 
 	return dropped_of(r, r->folders[i]);
 }
 
+void tare_recording_name_dropped(const struct tare_recording *r, struct tare_str *out)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < tare_recording_folder_nr(r); i++) {
+		const char *path;
+		int64_t until = tare_recording_folder_dropped_ns(r, i, &path);
+
+		if (until < 0)
+			continue;
+		tare_str_addf(out, "%s%s (before %.1f s)", separator, path, (double)until / 1e9);
+		separator = ", ";
+	}
+}
+
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)
 {
 	const struct tare_manifest_state *s = state_at(store_of(r), i);
