@@ -325,20 +325,25 @@ static void make_large_segment(const char *folder, uint32_t number)
 	free(path);
 }
 
-TEST(each_damaged_block_of_many_counts_once)
+static struct tare_store *open_two_large(void)
 {
-	static const size_t hit[] = { 0, 31, 32, 77, LARGE_BLOCKS - 1, LARGE_BLOCKS, 350 };
-	const size_t hits = sizeof(hit) / sizeof(hit[0]);
 	struct tare_manifest m = { .numbers = (uint32_t[]){ 1, 2 }, .nr = 2 };
 	const char *folder = make_dir();
-	struct tare_store *store;
-	struct tare_store_damage damage;
-	uint64_t records = 0;
 
 	make_large_segment(folder, 1);
 	make_large_segment(folder, 2);
 	CHECK_INT(tare_manifest_write(&m, folder, NULL), 0);
-	store = open_store(folder);
+	return open_store(folder);
+}
+
+TEST(each_damaged_block_of_many_counts_once)
+{
+	static const size_t hit[] = { 0, 31, 32, 77, LARGE_BLOCKS - 1, LARGE_BLOCKS, 350 };
+	const size_t hits = sizeof(hit) / sizeof(hit[0]);
+	struct tare_store *store = open_two_large();
+	struct tare_store_damage damage;
+	uint64_t records = 0;
+
 	CHECK_INT(tare_store_check(store, tare_store_find(store, "431-0")).blocks, 0);
 	for (size_t i = 0; i < hits; i++) {
 		const struct tare_stored_block *block =
@@ -371,16 +376,10 @@ static struct rlimit allow_one_more_file(void)
 
 TEST(no_block_is_damaged_for_want_of_an_open_file)
 {
-	struct tare_manifest m = { .numbers = (uint32_t[]){ 1, 2 }, .nr = 2 };
-	const char *folder = make_dir();
-	struct tare_store *store;
+	struct tare_store *store = open_two_large();
 	struct rlimit was;
 	uint64_t damaged = 0;
 
-	make_large_segment(folder, 1);
-	make_large_segment(folder, 2);
-	CHECK_INT(tare_manifest_write(&m, folder, NULL), 0);
-	store = open_store(folder);
 	was = allow_one_more_file();
 	for (int i = 0; i < 20; i++) /* of several threads one is seldom late */
 		damaged += tare_store_check(store, tare_store_find(store, "431-0")).blocks;
