@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of a simulated library: a function each, and what it does. A library's table (cublas.def …) has one
+ * row for every function that programs may ask for; its C file has bodies for those that behave.
+ *
+ * All parameters that are whole numbers or pointers are counted from 0 and are one machine word each; floating
+ * numbers travel in registers of their own and are not counted, so a row fits whatever stands between.
+ *
+ *   NOTHING(name)                  does nothing, successfully
+ *   MAKES(name, at)                makes a handle, and writes it where argument `at` points
+ *   ENDS(name, at)                 ends the handle that argument `at` is
+ *   STREAM(name)                   the handle in argument 0 works on the stream in argument 1 from now on
+ *   TELLS_STREAM(name)             writes that stream where argument 1 points
+ *   KEEPS(name, slot)              keeps argument 1 in the handle …
+ *   TELLS(name, slot, type)        … and writes it where argument 1 points: type INT or SIZE
+ *   ANSWERS(name, at, type, value) writes a value (a size, mostly) where argument `at` points, unless that is NULL
+ *   NODE(name, at)                 work on the stream of the handle in argument `at`: a node where that is captured
+ *   NODE_ON(name, at)              work on the stream that argument `at` is
+ *   REFUSES(name, result)          fails with this result
+ *   TEXT(name, text)               returns a text
+ *   NUMBER(name, value)            returns a number
+ */
+#include "simgpu/libs/lib.h"
+
+#define SIM_WORDS                                                                                  \
+	long a0, long a1, long a2, long a3, long a4, long a5, long a6, long a7, long a8, long a9,  \
+		long a10, long a11, long a12, long a13, long a14, long a15
+#define SIM_UNUSED                                                                                 \
+	(void)a0, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8,  \
+		(void)a9, (void)a10, (void)a11, (void)a12, (void)a13, (void)a14, (void)a15
+
+/* How the library says that it has no memory, and that an argument is wrong: its table may say so before. */
+#ifndef SIM_NO_MEMORY
+#define SIM_NO_MEMORY 3
+#endif
+#ifndef SIM_BAD_ARGUMENT
+#define SIM_BAD_ARGUMENT 7
+#endif
+
+#define SIM_INT  int
+#define SIM_SIZE size_t
+
+#define SIM_ROW(name, kind, body)                                                                  \
+	SIM_EXPORT long name(SIM_WORDS);                                                           \
+	long name(SIM_WORDS)                                                                       \
+	{                                                                                          \
+		SIM_UNUSED;                                                                        \
+		SIM_CALLED(kind);                                                                  \
+		body;                                                                              \
+		return 0;                                                                          \
+	}
+
+#define NOTHING(name) SIM_ROW(name, "nothing", )
+#define MAKES(name, at)                                                                            \
+	SIM_ROW(name, "makes", {                                                                   \
+		if (!a##at)                                                                        \
+			return SIM_BAD_ARGUMENT;                                                   \
+		if (!(*(struct sim_handle **)a##at = sim_handle_new()))                            \
+			return SIM_NO_MEMORY;                                                      \
+	})
+#define ENDS(name, at) SIM_ROW(name, "ends", sim_handle_end((struct sim_handle *)a##at))
+#define STREAM(name)                                                                               \
+	SIM_ROW(name, "stream", {                                                                  \
+		if (!a0)                                                                           \
+			return SIM_BAD_ARGUMENT;                                                   \
+		((struct sim_handle *)a0)->stream = a1;                                            \
+	})
+#define TELLS_STREAM(name)                                                                         \
+	SIM_ROW(name, "stream", {                                                                  \
+		if (!a0 || !a1)                                                                    \
+			return SIM_BAD_ARGUMENT;                                                   \
+		*(long *)a1 = ((struct sim_handle *)a0)->stream;                                   \
+	})
+#define KEEPS(name, slot)                                                                          \
+	SIM_ROW(name, "keeps", {                                                                   \
+		if (!a0)                                                                           \
+			return SIM_BAD_ARGUMENT;                                                   \
+		((struct sim_handle *)a0)->kept[slot] = (uint64_t)a1;                              \
+	})
+#define TELLS(name, slot, type)                                                                    \
+	SIM_ROW(name, "tells", {                                                                   \
+		if (!a0 || !a1)                                                                    \
+			return SIM_BAD_ARGUMENT;                                                   \
+		*(SIM_##type *)a1 = (SIM_##type)((struct sim_handle *)a0)->kept[slot];             \
+	})
+#define ANSWERS(name, at, type, value)                                                             \
+	SIM_ROW(name, "answers", {                                                                 \
+		if (a##at)                                                                         \
+			*(SIM_##type *)a##at = (value);                                            \
+	})
+#define NODE(name, at)                                                                             \
+	SIM_ROW(name, "node", {                                                                    \
+		if (!a##at)                                                                        \
+			return SIM_BAD_ARGUMENT;                                                   \
+		sim_lib_node(((struct sim_handle *)a##at)->stream);                                \
+	})
+#define NODE_ON(name, at)     SIM_ROW(name, "node", sim_lib_node(a##at))
+#define REFUSES(name, result) SIM_ROW(name, "refuses", return (result))
+#define TEXT(name, text)      SIM_ROW(name, "text", return (long)(text))
+#define NUMBER(name, value)   SIM_ROW(name, "number", return (value))
