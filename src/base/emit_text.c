@@ -125,7 +125,7 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 
 	(void)e;
 	made->cells = cells;
-	made->tone = row->look.tone;
+	made->look = row->look;
 }
 
 static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
@@ -175,7 +175,8 @@ static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 		return false;
 	cells = tare_arena_alloc(&t->arena, (rows->count + 1) * sizeof(*cells));
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->rows[i].cells && tare_str_columns(rows->rows[i].cells[column]) > shown)
+		if (rows->rows[i].cells && !rows->rows[i].look.is_whole &&
+		    tare_str_columns(rows->rows[i].cells[column]) > shown)
 			cells[count++] = rows->rows[i].cells[column];
 	qsort(cells, count, sizeof(*cells), by_bytes);
 	for (size_t i = 1; i < count; i++) {
@@ -220,6 +221,52 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	}
 	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
 	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
+}
+
+/* How many bytes of a text stand on a line of so many columns: up to a place between words or folders, if there is one. */
+static size_t piece_of(const char *text, size_t columns)
+{
+	size_t len = bytes_of(text, columns), best = len;
+
+	if (!text[len])
+		return len;
+	while (best > len / 2 && !strchr(" /:", text[best - 1]))
+		best--;
+	return best > len / 2 ? best : len;
+}
+
+/* A row of which the first cell goes on on further lines, below itself, where there is no room for all of it. */
+static void draw_whole(struct tare_emit *e, struct tare_emit_table *t,
+		       const struct tare_screen_row *row)
+{
+	size_t first = 0, width, indent;
+	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
+	const char *rest;
+	struct tare_str line = { 0 };
+
+	while (first < t->column_count && !tare_text_is_shown(t, first))
+		first++;
+	width = first < t->column_count ? t->text->widths[first].shown : 0;
+	rest = width ? row->cells[first] : "";
+	if (tare_str_columns(rest) <= width) {
+		draw_row(e, t, row->cells, row->look.tone);
+		return;
+	}
+	memcpy(cells, row->cells, t->column_count * sizeof(*cells));
+	for (indent = 0; *rest; indent = (sizeof(TARE_TEXT_GAP) - 1) * (row->look.level + 1)) {
+		size_t room = width > 2 * indent ? width - indent : width, len;
+
+		tare_str_cut(&line, 0);
+		tare_str_add_repeat(&line, " ", room < width ? indent : 0);
+		len = piece_of(rest, room);
+		tare_str_add_n(&line, rest, len);
+		rest += len;
+		cells[first] = tare_str_text(&line);
+		draw_row(e, t, cells, row->look.tone);
+		for (size_t c = 0; c < t->column_count; c++)
+			cells[c] = "";
+	}
 	tare_str_free(&line);
 }
 
@@ -349,8 +396,10 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	for (size_t r = 0; r < t->text->count; r++) {
 		const struct tare_screen_row *row = &t->text->rows[r];
 
-		if (row->cells)
-			draw_row(e, t, row->cells, row->tone);
+		if (row->cells && row->look.is_whole)
+			draw_whole(e, t, row);
+		else if (row->cells)
+			draw_row(e, t, row->cells, row->look.tone);
 		else
 			draw_line(e, t, row->line, total);
 	}

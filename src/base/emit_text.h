@@ -9,7 +9,7 @@
 struct tare_screen_row {
 	const char **cells; /* NULL: a line of text, or a rule when that is empty */
 	const char *line;
-	enum tare_text_tone tone;
+	struct tare_row_look look;
 };
 
 struct tare_text_width {

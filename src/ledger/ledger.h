@@ -80,7 +80,10 @@ struct tare_ledger_line {
 	const char
 		*stack; /* labels of all frames, innermost first, " < " between; else the label */
 	const char *short_label, *short_stack; /* without folders: may be those of several lines */
-	/* file of the Python line; NULL: it is no Python line */
+	/* where each frame ends in `stack` and in `short_stack`; none: the text is one frame */
+	const uint32_t *frame_ends, *short_frame_ends;
+	int frame_nr;
+	/* file of the line; NULL: not known, or it is none of the program */
 	const char *file;
 	const char *function;
 	uint32_t line; /* 0: not known */

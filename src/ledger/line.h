@@ -31,9 +31,12 @@ uint64_t tare_line_first(const struct tare_process *process, const struct tare_s
  */
 uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack);
 
-/* "step+0x4f in solver": the function there, or the object where no symbol is known. */
+/*
+ * "step+0x4f in solver", of known lines "FILE:12 in step": the innermost frame from that return address outwards that is no
+ * allocator's (src/ledger/frame.h).
+ */
 void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
-			  const struct tare_stack *stack, uint64_t pc);
+			  const struct tare_stack *stack, uint64_t pc, bool is_full);
 
 /*
  * Appends the source text of an event ("train.py:87 in forward"; without a Python stack its native
@@ -42,7 +45,7 @@ void tare_line_add_native(struct tare_str *out, const struct tare_process *proce
  */
 bool tare_line_of_event(struct tare_str *out, const struct tare_event *e);
 
-/* Every frame, innermost first, " < " between them. */
-void tare_line_add_stack(struct tare_str *out, const struct tare_line_stack *stack, bool is_full);
+/* What stands between the frames of a stack, innermost first. */
+#define TARE_LINE_BETWEEN " < "
 
 #endif

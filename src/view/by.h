@@ -103,12 +103,12 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask);
 /* Of LINE and STACK: the label without folders. */
 const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
-void tare_by_lines_text(struct tare_emit *e, const struct tare_by_rows *all,
+void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
 			const struct tare_device_ledger *device);
 
 /* by_host.c: what lines have in tensors on the CPU. */
-void tare_by_host_text(struct tare_emit *e, const struct tare_by_rows *all,
+void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr);
 
 #endif

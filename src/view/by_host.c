@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
+#include "view/stack_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +97,31 @@ static void add_rows(struct tare_sheet *s, const struct lines *lines)
 	free(rest);
 }
 
-static void draw(struct tare_emit *e, const struct lines *lines,
-		 const struct tare_ledger *const *ledgers)
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
+		       struct tare_row_look look)
+{
+	struct tare_sheet *s = arg;
+
+	tare_str_add(&s->row->label, label);
+	for (size_t i = 0; sums && i < s->cell_nr; i++)
+		s->row->cells[i] = tare_value_of(TARE_COL_BYTES, sums[i].bytes);
+	tare_sheet_add(s, look);
+}
+
+static void add_stacks(struct tare_sheet *s, const struct tare_by_rows *all, int ledger_nr)
+{
+	struct tare_stack_tree tree = { .column_nr = ledger_nr };
+
+	for (int i = 0; i < ledger_nr; i++)
+		for (size_t r = 0; r < all[i].count; r++)
+			if (!all[i].rows[r].device)
+				tare_stack_tree_add(&tree, &all[i].rows[r], i);
+	tare_stack_tree_show(&tree, show_stack, s);
+	tare_stack_tree_free(&tree);
+}
+
+static void draw(struct tare_emit *e, enum tare_by by, const struct lines *lines,
+		 const struct tare_by_rows *all, const struct tare_ledger *const *ledgers)
 {
 	struct tare_sheet s;
 
@@ -106,19 +130,22 @@ static void draw(struct tare_emit *e, const struct lines *lines,
 		tare_device_text_instant(&s.heads[i], ledgers[i], ledgers[i]->t_ns);
 	tare_sheet_open(&s, "CPU  live tensors: MiB that were asked for, whether resident or not",
 			TARE_COL_COUNT);
-	add_rows(&s, lines);
+	if (by == TARE_BY_STACK)
+		add_stacks(&s, all, lines->ledger_nr);
+	else
+		add_rows(&s, lines);
 	tare_sheet_end(&s);
 	tare_emit_gap(e);
 }
 
-void tare_by_host_text(struct tare_emit *e, const struct tare_by_rows *all,
+void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	struct lines lines = { .ledger_nr = ledger_nr };
 
 	collect(&lines, all);
 	if (lines.count && lines.items[0].most >= LEAST)
-		draw(e, &lines, ledgers);
+		draw(e, by, &lines, all, ledgers);
 	for (size_t i = 0; i < lines.count; i++)
 		free(lines.items[i].bytes);
 	free(lines.items);

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "view/card.h"
 #include "view/device_text.h"
+#include "view/stack_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,32 @@ static void add_row(struct tare_emit *e, struct row *row, struct tare_row_look l
 	tare_str_free(&row->label);
 }
 
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
+		       struct tare_row_look look)
+{
+	struct tare_emit *e = arg;
+	struct row row = { 0 };
+
+	tare_str_add(&row.label, label);
+	if (sums) {
+		row.host = sums->host_anon + sums->host_file;
+		row.tensors = sums->tensors;
+		if (sums->bytes)
+			row.device = tare_value_of(TARE_COL_BYTES, sums->bytes);
+	}
+	add_row(e, &row, look);
+}
+
+static void add_stacks(struct tare_emit *e, const struct tare_by_row *rows, size_t count)
+{
+	struct tare_stack_tree tree = { .column_nr = 1 };
+
+	for (size_t i = 0; i < count; i++)
+		tare_stack_tree_add(&tree, &rows[i], 0);
+	tare_stack_tree_show(&tree, show_stack, e);
+	tare_stack_tree_free(&tree);
+}
+
 static void add_rest(struct tare_emit *e, size_t count, const struct tare_blocks_ledger *rest)
 {
 	struct row row = { .tensors = *rest };
@@ -142,7 +169,7 @@ static const struct tare_column columns[] = {
 	TENSORS(ever_bytes, "handed_bytes", "ever MiB", BYTES),
 };
 
-static void add_table(struct tare_emit *e, const struct tare_by_rows *rows,
+static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *rows,
 		      const struct tare_ledger *ledger, const struct tare_device_ledger *device)
 {
 	struct tare_blocks_ledger all = { 0 };
@@ -165,7 +192,9 @@ static void add_table(struct tare_emit *e, const struct tare_by_rows *rows,
 	shown[0].head = tare_str_text(&instant);
 	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
 	add_used(e, device, &all, host);
-	if (count)
+	if (by == TARE_BY_STACK)
+		add_stacks(e, rows->rows + first, count);
+	else if (count)
 		add_rows(e, rows->rows + first, count, &all);
 	if (!device->is_heap)
 		add_unexplained(e, device);
@@ -176,7 +205,7 @@ static void add_table(struct tare_emit *e, const struct tare_by_rows *rows,
 	tare_str_free(&instant);
 }
 
-void tare_by_lines_text(struct tare_emit *e, const struct tare_by_rows *all,
+void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
 			const struct tare_device_ledger *device)
 {
@@ -184,6 +213,6 @@ void tare_by_lines_text(struct tare_emit *e, const struct tare_by_rows *all,
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
 
 		if (d)
-			add_table(e, &all[i], ledgers[i], d);
+			add_table(e, by, &all[i], ledgers[i], d);
 	}
 }

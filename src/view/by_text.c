@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
+#include "view/stack_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,47 @@ static void add_lines(struct tare_sheet *s, const struct tare_columns *c,
 	free(lines);
 }
 
-static void add_device(struct tare_emit *e, const struct tare_by_rows *all,
+/* ---- stacks ---- */
+
+struct stacks {
+	struct tare_sheet *s;
+	const struct tare_columns *c;
+	const struct tare_device_ledger *device;
+};
+
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
+		       struct tare_row_look look)
+{
+	struct stacks *to = arg;
+	enum tare_evidence weakest = TARE_EVIDENCE_EXACT;
+
+	tare_str_add(&to->s->row->label, label);
+	for (int i = 0; sums && i < to->c->column_nr; i++) {
+		if (!sums[i].ledger)
+			continue;
+		to->s->row->cells[i] = tare_value_of(TARE_COL_BYTES, sums[i].bytes);
+		weakest = sums[i].evidence > weakest ? sums[i].evidence : weakest;
+	}
+	if (sums)
+		to->s->row->word = tare_device_text_evidence(to->device, weakest);
+	tare_sheet_add(to->s, look);
+}
+
+static void add_stacks(struct tare_sheet *s, const struct tare_columns *c,
+		       const struct tare_by_rows *all, const struct tare_device_ledger *device)
+{
+	struct tare_stack_tree tree = { .column_nr = c->column_nr };
+	struct stacks to = { s, c, device };
+
+	for (int i = 0; i < c->column_nr; i++)
+		for (size_t r = 0; r < all[i].count; r++)
+			if (all[i].rows[r].device && all[i].rows[r].device == c->devices[i])
+				tare_stack_tree_add(&tree, &all[i].rows[r], i);
+	tare_stack_tree_show(&tree, show_stack, &to);
+	tare_stack_tree_free(&tree);
+}
+
+static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr,
 		       const struct tare_device_ledger *device)
 {
@@ -123,7 +164,10 @@ static void add_device(struct tare_emit *e, const struct tare_by_rows *all,
 	tare_columns_build(&c, ledgers, ledger_nr, device);
 	tare_device_text_begin(&s, e, &c, ledgers, device);
 	tare_device_text_used(&s, &c, device);
-	add_lines(&s, &c, all);
+	if (by == TARE_BY_STACK)
+		add_stacks(&s, &c, all, device);
+	else
+		add_lines(&s, &c, all);
 	tare_device_text_end(&s, &c);
 	tare_device_text_behind(e, device);
 	tare_columns_free(&c);
@@ -148,12 +192,12 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 		if (!tare_device_text_is_touched(ledgers, n, &last->devices[i]))
 			continue;
 		if (is_lines && !last->devices[i].is_heap) /* which has no tensors in it */
-			tare_by_lines_text(e, all, ledgers, n, &last->devices[i]);
+			tare_by_lines_text(e, ask->by, all, ledgers, n, &last->devices[i]);
 		else
-			add_device(e, all, ledgers, n, &last->devices[i]);
+			add_device(e, ask->by, all, ledgers, n, &last->devices[i]);
 	}
 	if (tare_by_is_line(ask->by))
-		tare_by_host_text(e, all, ledgers, n);
+		tare_by_host_text(e, ask->by, all, ledgers, n);
 	for (int i = 0; i < n; i++)
 		tare_by_free(&all[i]);
 	free(all);

@@ -31,6 +31,7 @@ static void filter_lines(struct tare_device_ledger *d, int64_t pid)
 		to[i].label = to[i].stack = label_of_process(d, to[i].pid);
 		to[i].short_label = to[i].short_stack = to[i].label;
 		to[i].file = to[i].function = NULL;
+		to[i].frame_nr = 0;
 	}
 	d->lines = to;
 }

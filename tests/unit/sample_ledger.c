@@ -86,6 +86,11 @@ static struct tare_row end_rows[] = {
 	{ .label = FOLDER "/" FILE ":" #NR_ " in " FUNCTION, .short_label = FILE ":" #NR_ " in " FUNCTION, \
 	  .stack = FOLDER "/" FILE ":" #NR_ " in " FUNCTION " < " CALLER,                          \
 	  .short_stack = FILE ":" #NR_ " in " FUNCTION " < " CALLER,                               \
+	  .frame_ends = (const uint32_t[]){ sizeof(FOLDER "/" FILE ":" #NR_ " in " FUNCTION) - 1,  \
+					    sizeof(FOLDER "/" FILE ":" #NR_ " in " FUNCTION " < " CALLER) - 1 }, \
+	  .short_frame_ends = (const uint32_t[]){ sizeof(FILE ":" #NR_ " in " FUNCTION) - 1,       \
+						  sizeof(FILE ":" #NR_ " in " FUNCTION " < " CALLER) - 1 }, \
+	  .frame_nr = 2,                                                                           \
 	  .file = FOLDER "/" FILE, .line = NR_, .function = FUNCTION, .pid = 431,                  \
 	  .evidence = TARE_EVIDENCE_##EVIDENCE, .bytes = MIB(BYTES), .count = COUNT }
 #define NO_LINE(LABEL, EVIDENCE, BYTES, PID)                                                       \

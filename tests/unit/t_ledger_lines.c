@@ -477,11 +477,6 @@ TEST(source_text_of_an_event)
 	CHECK(tare_line_of_event(&text, &e));
 	CHECK_STR(tare_str_text(&text), "net.py:40 in forward");
 	tare_str_cut(&text, 0);
-	tare_line_add_stack(&text, &all, false);
-	CHECK_STR(
-		tare_str_text(&text),
-		"torch/nn/modules/linear.py:125 in forward < net.py:40 in forward < train.py in <module>");
-	tare_str_cut(&text, 0);
 	e.python = &only_library;
 	CHECK(tare_line_of_event(&text, &e));
 	CHECK_STR(tare_str_text(&text), "torch/nn/modules/linear.py:125 in forward");

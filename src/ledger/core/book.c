@@ -166,7 +166,9 @@ static uint64_t rank_of(const struct tare_fold *f, const struct tare_bucket *b)
 {
 	const struct tare_site *site = b->site ? &f->sites[b->site] : NULL;
 
-	return !site ? 0 : site->python ? site->python->id : site->pc;
+	if (!site)
+		return 0;
+	return site->python ? site->python->id : site->stack ? site->stack->id : site->pc;
 }
 
 /* Is it better to take from `x` than from `y`? Code may be unloaded by others than who loaded it. */

@@ -101,8 +101,8 @@ static inline int tare_now_subdivided(const struct tare_bucket *b)
 struct tare_site {
 	const struct tare_process *process;
 	const struct tare_line_stack *python; /* or NULL, and then … */
-	const struct tare_stack *stack;       /* … one that has `pc` */
-	uint64_t pc;
+	const struct tare_stack *stack;       /* … the whole native one … */
+	uint64_t pc;                          /* … from this address on, which is the owner's */
 	bool is_backward; /* or neither: autograd's engine, on threads that run no Python */
 
 	/* In its blocks in the memory of the CPU: now, and the least in the column of time that is under way (growth). */

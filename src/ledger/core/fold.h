@@ -193,7 +193,7 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 				    const struct tare_event *e);
 /* "train.py:87 in forward"; NULL: not known */
 /* What stands for a place without a Python line. */
-void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site);
+void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site, bool is_full);
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full,
 				struct tare_arena *memory);
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,

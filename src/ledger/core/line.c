@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/line.h"
 
-#include "base/demangle.h"
+#include "ledger/frame.h"
 #include "ledger/owner.h"
 #include "trace/path.h"
 
@@ -76,19 +76,13 @@ uint64_t tare_line_native(const struct tare_process *process, const struct tare_
 }
 
 void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
-			  const struct tare_stack *stack, uint64_t pc)
+			  const struct tare_stack *stack, uint64_t pc, bool is_full)
 {
-	const struct tare_object *object = tare_process_object(process, stack, pc - 1);
-	const struct tare_symbol *symbol = tare_process_symbol(process, stack, pc);
-	const char *path = object && object->path ? object->path : "?", *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	struct tare_frames frames;
 
-	if (symbol) {
-		tare_demangle_add(out, symbol->name);
-		tare_str_addf(out, "+0x%" PRIx64 " in %s", symbol->offset, base);
-	} else {
-		tare_str_addf(out, "%s+0x%" PRIx64, base, pc - (object ? object->base : 0));
-	}
+	tare_frames_read(&frames, process, stack, pc);
+	tare_frame_add(out, &frames.items[0], is_full);
+	tare_frames_free(&frames);
 }
 
 bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)
@@ -99,15 +93,6 @@ bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)
 	if (line)
 		tare_line_add(out, line, false);
 	else if (pc)
-		tare_line_add_native(out, e->process, e->stack, pc);
+		tare_line_add_native(out, e->process, e->stack, pc, false);
 	return line || pc;
-}
-
-void tare_line_add_stack(struct tare_str *out, const struct tare_line_stack *stack, bool is_full)
-{
-	for (uint32_t i = 0; i < stack->depth; i++) {
-		if (i)
-			tare_str_add(out, " < ");
-		tare_line_add(out, &stack->lines[i], is_full);
-	}
 }

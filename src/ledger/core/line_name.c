@@ -2,7 +2,9 @@
 /* What a line of a ledger is called: after its place in the program, or after an account that has none. */
 #include "ledger/core/fold.h"
 
+#include "base/demangle.h"
 #include "base/str.h"
+#include "ledger/frame.h"
 #include "ledger/line.h"
 
 static const char *take(struct tare_arena *memory, struct tare_str *text)
@@ -11,6 +13,46 @@ static const char *take(struct tare_arena *memory, struct tare_str *text)
 
 	tare_str_cut(text, 0);
 	return copy;
+}
+
+/* The text of a stack, and where each of its frames ends in it. */
+struct stack_text {
+	struct tare_str text;
+	uint32_t *ends;
+	int nr;
+};
+
+static struct tare_str *begin_frame(struct stack_text *s)
+{
+	if (s->nr)
+		tare_str_add(&s->text, TARE_LINE_BETWEEN);
+	return &s->text;
+}
+
+static void end_frame(struct stack_text *s)
+{
+	s->ends[s->nr++] = (uint32_t)s->text.len;
+}
+
+static void take_stack(struct stack_text *s, bool is_full, struct tare_arena *memory,
+		       struct tare_ledger_line *l)
+{
+	*(is_full ? &l->stack : &l->short_stack) = take(memory, &s->text);
+	*(is_full ? &l->frame_ends : &l->short_frame_ends) = s->ends;
+	l->frame_nr = s->nr;
+	tare_str_free(&s->text);
+}
+
+static void stack_of_python(const struct tare_line_stack *stack, bool is_full,
+			    struct tare_arena *memory, struct tare_ledger_line *l)
+{
+	struct stack_text s = { .ends = tare_arena_alloc(memory, stack->depth * sizeof(*s.ends)) };
+
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		tare_line_add(begin_frame(&s), &stack->lines[i], is_full);
+		end_frame(&s);
+	}
+	take_stack(&s, is_full, memory, l);
 }
 
 static void name_python(const struct tare_line_stack *stack, struct tare_arena *memory,
@@ -23,13 +65,48 @@ static void name_python(const struct tare_line_stack *stack, struct tare_arena *
 	l->label = take(memory, &text);
 	tare_line_add(&text, line, false);
 	l->short_label = take(memory, &text);
-	tare_line_add_stack(&text, stack, true);
-	l->stack = take(memory, &text);
-	tare_line_add_stack(&text, stack, false);
-	l->short_stack = take(memory, &text);
+	tare_str_free(&text);
+	stack_of_python(stack, true, memory, l);
+	stack_of_python(stack, false, memory, l);
 	l->file = tare_arena_strdup(memory, line->file);
 	l->function = tare_arena_strdup(memory, line->function);
 	l->line = line->line;
+}
+
+static void stack_of_frames(const struct tare_frames *frames, bool is_full,
+			    struct tare_arena *memory, struct tare_ledger_line *l)
+{
+	struct stack_text s = { .ends = tare_arena_alloc(memory, frames->count * sizeof(*s.ends)) };
+
+	for (size_t i = 0; i < frames->count; i++) {
+		tare_frame_add(begin_frame(&s), &frames->items[i], is_full);
+		end_frame(&s);
+	}
+	take_stack(&s, is_full, memory, l);
+}
+
+static void name_native(const struct tare_site *site, struct tare_arena *memory,
+			struct tare_ledger_line *l)
+{
+	struct tare_str text = { 0 };
+	struct tare_frames frames;
+	const struct tare_frame *line;
+
+	tare_frames_read(&frames, site->process, site->stack, site->pc);
+	line = &frames.items[0];
+	tare_frame_add(&text, line, true);
+	l->label = take(memory, &text);
+	tare_frame_add(&text, line, false);
+	l->short_label = take(memory, &text);
+	if (line->file) {
+		l->file = tare_arena_strdup(memory, line->file);
+		tare_demangle_add(&text, line->function ? line->function : "");
+		l->function = take(memory, &text);
+		l->line = line->line;
+	}
+	stack_of_frames(&frames, true, memory, l);
+	stack_of_frames(&frames, false, memory, l);
+	tare_frames_free(&frames);
 	tare_str_free(&text);
 }
 
@@ -56,8 +133,12 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_accou
 		name_python(site->python, memory, l);
 		return;
 	}
+	if (site && site->stack) {
+		name_native(site, memory, l);
+		return;
+	}
 	if (site)
-		tare_fold_site_add_native(&text, site);
+		tare_fold_site_add_native(&text, site, true);
 	else if (account == TARE_ACCOUNT_NONE)
 		tare_str_add(&text, "no line");
 	else

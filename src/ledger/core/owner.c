@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADDRESS_BITS = 48, OBJECT_BITS = 15 }; /* of the key of a native site */
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -191,13 +189,10 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 	return (uint32_t)*known;
 }
 
-/* Native sites are told apart by their address, which no id of a stack is, and by the object that is there. */
-static uint64_t native_key(const struct tare_event *e, uint64_t pc)
+/* Native sites are told apart by the whole stack, as those of Python are; its id is none of a stack of Python. */
+static uint64_t native_key(const struct tare_event *e)
 {
-	const struct tare_object *o = tare_process_object(e->process, e->stack, pc - 1);
-	uint64_t identity = o ? o->identity % (1u << OBJECT_BITS) : 0;
-
-	return UINT64_C(1) << 63 | (pc ^ identity << ADDRESS_BITS);
+	return UINT64_C(1) << 62 | e->stack->id;
 }
 
 static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
@@ -211,7 +206,7 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
 				   : tare_line_native(e->process, e->stack);
 	if (!is_python && !pc)
 		return 0;
-	return site_with(f, p, is_python ? e->python->id : native_key(e, pc),
+	return site_with(f, p, is_python ? e->python->id : native_key(e),
 			 &(struct tare_site){ .process = e->process,
 					      .python = is_python ? e->python : NULL,
 					      .stack = is_python ? NULL : e->stack,
@@ -238,12 +233,12 @@ uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
 	return memo->site;
 }
 
-void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site)
+void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site, bool is_full)
 {
 	if (site->is_backward)
 		tare_str_add(out, "backward (autograd's threads, no Python line)");
 	else
-		tare_line_add_native(out, site->process, site->stack, site->pc);
+		tare_line_add_native(out, site->process, site->stack, site->pc, is_full);
 }
 
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full,
@@ -258,7 +253,7 @@ const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_
 	if (site->python)
 		tare_line_add(&text, tare_line_of_user(site->python), is_full);
 	else
-		tare_fold_site_add_native(&text, site);
+		tare_fold_site_add_native(&text, site, is_full);
 	copy = tare_arena_strdup(memory, tare_str_text(&text));
 	tare_str_free(&text);
 	return copy;

@@ -73,7 +73,7 @@ static const char *source_of(const struct tare_fold *f, uint32_t site, struct ta
 	if (at->python)
 		tare_line_add(&line, tare_line_of_user(at->python), false);
 	else
-		tare_line_add_native(&line, at->process, at->stack, at->pc);
+		tare_line_add_native(&line, at->process, at->stack, at->pc, false);
 	copy = tare_arena_strdup(memory, tare_str_text(&line));
 	tare_str_free(&line);
 	return copy;

@@ -66,7 +66,7 @@ bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct ta
 
 static bool is_same_site(const struct tare_site *a, const struct tare_site *b)
 {
-	return a->process == b->process && a->python == b->python && a->pc == b->pc &&
+	return a->process == b->process && a->python == b->python && a->stack == b->stack &&
 	       a->is_backward == b->is_backward;
 }
 

@@ -49,7 +49,7 @@ static const char *text_of(struct rows *r, uint32_t site, bool is_full)
 	if (line)
 		tare_line_add(&text, line, is_full);
 	else if (s->pc)
-		tare_line_add_native(&text, s->process, s->stack, s->pc);
+		tare_line_add_native(&text, s->process, s->stack, s->pc, is_full);
 	*known = (uint64_t)(uintptr_t)tare_arena_strdup(r->memory, tare_str_text(&text));
 	tare_str_free(&text);
 	return (const char *)(uintptr_t)*known;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/frame.h"
+
+#include "base/array.h"
+#include "base/demangle.h"
+#include "ledger/owner.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { PROGRAM, CONTAINER, ALLOCATOR };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- what a function is, by its name ---- */
+
+static bool begins(const char *name, const char *begin)
+{
+	size_t len = strlen(begin);
+
+	if (begin[len - 1] == '!')
+		return strlen(name) == len - 1 && !strncmp(name, begin, len - 1);
+	return !strncmp(name, begin, len);
+}
+
+static enum kind kind_of(const char *function)
+{
+#define TARE_LIBRARY_FUNCTION(BEGIN, KIND) { BEGIN, KIND },
+	static const struct {
+		const char *begin;
+		enum kind kind;
+	} known[] = {
+#include "ledger/core/library_functions.def"
+	};
+#undef TARE_LIBRARY_FUNCTION
+
+	for (size_t i = 0; function && i < sizeof(known) / sizeof(known[0]); i++)
+		if (begins(function, known[i].begin))
+			return known[i].kind;
+	return PROGRAM;
+}
+
+bool tare_frame_is_library(const char *function)
+{
+	return kind_of(function) != PROGRAM;
+}
+
+/* ---- from return addresses to frames ---- */
+
+static void add(struct tare_frames *out, const struct tare_frame *frame)
+{
+	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*frame));
+	out->items[out->count++] = *frame;
+}
+
+static void add_address(struct tare_frames *out, const struct tare_process *process,
+			const struct tare_stack *stack, uint64_t pc)
+{
+	const struct tare_object *object = tare_process_object(process, stack, pc - 1);
+	const struct tare_symbol *symbol = tare_process_symbol(process, stack, pc);
+	struct tare_frame frame = { .object = object ? object->path : NULL };
+
+	if (symbol) {
+		frame.function = symbol->name;
+		frame.offset = symbol->offset;
+	} else {
+		frame.offset = pc - (object ? object->base : 0);
+	}
+	add(out, &frame);
+}
+
+/* What stands between the kernel and main, or the function of a thread. */
+static bool is_start(const struct tare_frame *frame)
+{
+	if (frame->function && !strcmp(frame->function, "_start"))
+		return true;
+	return frame->object && (!strncmp(base_name(frame->object), "libc.so", 7) ||
+				 !strncmp(base_name(frame->object), "libc-2.", 7) ||
+				 !strncmp(base_name(frame->object), "libpthread", 10) ||
+				 !strncmp(base_name(frame->object), "ld-", 3));
+}
+
+/* How many frames at the front are of no kind above `most`. */
+static size_t skip(const struct tare_frames *frames, enum kind most)
+{
+	size_t i = 0;
+
+	while (i < frames->count && kind_of(frames->items[i].function) > most)
+		i++;
+	return i < frames->count ? i : 0;
+}
+
+static void leave_out(struct tare_frames *frames)
+{
+	size_t first;
+
+	while (frames->count > 1 && is_start(&frames->items[frames->count - 1]))
+		frames->count--;
+	first = skip(frames, PROGRAM);
+	if (!first)
+		first = skip(frames, CONTAINER);
+	frames->count -= first;
+	memmove(frames->items, frames->items + first, frames->count * sizeof(*frames->items));
+}
+
+void tare_frames_read(struct tare_frames *out, const struct tare_process *process,
+		      const struct tare_stack *stack, uint64_t pc)
+{
+	uint32_t i = 0;
+
+	*out = (struct tare_frames){ 0 };
+	while (i < stack->depth && stack->pcs[i] != pc)
+		i++;
+	for (; i < stack->depth; i++)
+		add_address(out, process, stack, stack->pcs[i]);
+	if (!out->count)
+		add_address(out, process, stack, pc);
+	leave_out(out);
+}
+
+void tare_frames_free(struct tare_frames *frames)
+{
+	free(frames->items);
+	*frames = (struct tare_frames){ 0 };
+}
+
+/* ---- what they are called ---- */
+
+void tare_frame_add(struct tare_str *out, const struct tare_frame *frame, bool is_full)
+{
+	const char *object = frame->object ? base_name(frame->object) : NULL;
+
+	if (frame->file) {
+		tare_str_add(out, is_full ? frame->file : base_name(frame->file));
+		if (frame->line)
+			tare_str_addf(out, ":%" PRIu32, frame->line);
+		tare_str_add(out, " in ");
+	}
+	if (frame->function)
+		tare_demangle_add(out, frame->function);
+	if (frame->file)
+		return;
+	if (!object) {
+		tare_str_add(out, frame->function ? " in code of no file" : "code of no file");
+		return;
+	}
+	if (frame->function)
+		tare_str_addf(out, "+0x%" PRIx64 " in %s", frame->offset, object);
+	else
+		tare_str_addf(out, "%s+0x%" PRIx64, object, frame->offset);
+}
