@@ -66,26 +66,46 @@ void sim_handle_end(struct sim_handle *handle)
 	free(handle);
 }
 
+__attribute__((weak)) const size_t sim_lib_code = 16;
+
+/* A kernel with so much code, on the current device; 0: it cannot be loaded. */
+static long load_kernel(size_t bytes)
+{
+	int mode = exchange_mode(RELAXED);
+	long module = 0, function = 0;
+	char image[96];
+
+	snprintf(image, sizeof(image), "tare-sim-module\nkernel library code=%zu params=0\n",
+		 bytes);
+	if (SIM_DRIVER("cuModuleLoadData", &module, image) ||
+	    SIM_DRIVER("cuModuleGetFunction", &function, module, "library"))
+		function = 0;
+	exchange_mode(mode);
+	return function;
+}
+
+void sim_lib_load(size_t bytes)
+{
+	load_kernel(bytes);
+}
+
 /* A kernel that stands for whatever a library would launch: one for each device. */
 static long node_function(void)
 {
-	static long functions[64];
+	enum { DEVICES = 64 };
+	static long functions[DEVICES];
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	int device = 0;
-	long module = 0, function = 0;
+	long function;
 
-	if (SIM_DRIVER("cuCtxGetDevice", &device) || device < 0 || device >= 64)
+	if (SIM_DRIVER("cuCtxGetDevice", &device) || device < 0 || device >= DEVICES)
 		return 0;
+	function = __atomic_load_n(&functions[device], __ATOMIC_ACQUIRE);
+	if (function)
+		return function;
 	pthread_mutex_lock(&lock);
-	if (!functions[device]) {
-		int mode = exchange_mode(RELAXED);
-
-		if (!SIM_DRIVER("cuModuleLoadData", &module,
-				"tare-sim-module\nkernel library code=16 params=0\n") &&
-		    !SIM_DRIVER("cuModuleGetFunction", &function, module, "library"))
-			functions[device] = function;
-		exchange_mode(mode);
-	}
+	if (!functions[device])
+		__atomic_store_n(&functions[device], load_kernel(sim_lib_code), __ATOMIC_RELEASE);
 	function = functions[device];
 	pthread_mutex_unlock(&lock);
 	return function;
@@ -93,13 +113,10 @@ static long node_function(void)
 
 void sim_lib_node(long stream)
 {
+	long function = node_function();
 	int status = 0;
-	long function;
 
-	if (SIM_DRIVER("cuStreamIsCapturing", stream, &status) || status != 1)
-		return;
-	function = node_function();
-	if (function)
+	if (function && !SIM_DRIVER("cuStreamIsCapturing", stream, &status) && status == 1)
 		SIM_DRIVER("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, stream, 0, 0);
 }
 

@@ -47,8 +47,14 @@ void sim_handle_end(struct sim_handle *handle);
 /* Device memory that lives as long as the handle. False: there is no room. */
 bool sim_handle_take(struct sim_handle *handle, size_t bytes);
 
-/* Work of a library on a stream: a node where the stream is captured; nothing happens else. */
+/*
+ * Work of a library on a stream: a node where the stream is captured; nothing happens else. The first loads the
+ * library's code: sim_lib_code bytes, which a library may define.
+ */
 void sim_lib_node(long stream);
+extern const size_t sim_lib_code;
+/* Code that a library loads besides, on the current device. */
+void sim_lib_load(size_t bytes);
 
 /* The first call of a function of a simulated library, for TARE_SIM_CALLS=FILE. `kind`: what its row says. */
 void sim_lib_called(const char *name, const char *kind);
