@@ -70,12 +70,14 @@ CUresult sim_body_cuStreamCreateWithPriority(CUstream *phStream, unsigned int fl
 	struct sim_context *context;
 	struct sim_stream *stream;
 	CUresult result = sim_current(&context);
+	bool is_apart = flags & SIM_STREAM_APART;
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	flags &= ~SIM_STREAM_APART;
 	if (!phStream || flags > 1)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = make_room(context);
+	result = is_apart ? sim_context_take(context, sim.profile.stream_step) : make_room(context);
 	if (result != CUDA_SUCCESS)
 		return result;
 	stream = sim_object_new(SIM_STREAM, context, sizeof(*stream));
