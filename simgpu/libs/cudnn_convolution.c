@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated cuDNN: a convolution in one line, and the workspace that a plan for it needs. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simgpu/libs/cudnn.h"
+
+struct line {
+	char text[1024];
+	size_t length;
+};
+
+static void add(struct line *line, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (line->length + n < sizeof(line->text)) {
+		memcpy(line->text + line->length, text, n + 1);
+		line->length += n;
+	}
+}
+
+static void add_number(struct line *line, int64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	add(line, text);
+}
+
+static void add_numbers(struct line *line, const struct cudnn_attribute *attribute)
+{
+	int64_t i;
+
+	for (i = 0; attribute && i < attribute->count; i++) {
+		if (i)
+			add(line, ",");
+		add_number(line, ((const int64_t *)attribute->values)[i]);
+	}
+}
+
+static void add_type(struct line *line, const struct cudnn_attribute *attribute)
+{
+	add_number(line, attribute ? *(const int *)attribute->values : -1);
+}
+
+static const struct cudnn_descriptor *other(const struct cudnn_descriptor *descriptor, int name)
+{
+	const struct cudnn_attribute *attribute = cudnn_attribute(descriptor, name);
+
+	return attribute && attribute->type == CUDNN_DESCRIPTOR && attribute->count == 1
+		       ? *(const struct cudnn_descriptor *const *)attribute->values
+		       : NULL;
+}
+
+static void add_tensor(struct line *line, const struct cudnn_descriptor *tensor)
+{
+	enum { DATA_TYPE = 901, DIMENSIONS = 902, STRIDES = 903 };
+
+	add(line, " ");
+	if (!tensor)
+		return;
+	add_type(line, cudnn_attribute(tensor, DATA_TYPE));
+	add(line, ":");
+	add_numbers(line, cudnn_attribute(tensor, DIMENSIONS));
+	add(line, "/");
+	add_numbers(line, cudnn_attribute(tensor, STRIDES));
+}
+
+char *cudnn_convolution(const struct cudnn_descriptor *operation)
+{
+	/* The first attribute of each operation; the same follow: alpha, beta, convolution, filter, image, result. */
+	enum { FORWARD = 700, DATA = 706, FILTER = 712 };
+	enum { TYPE = 100, DILATIONS = 102, STRIDES = 103, PADDINGS = 105 };
+	static const int firsts[] = { FORWARD, FILTER, DATA };
+	static const char *const names[] = { "fwd", "bwd_filter", "bwd_data" };
+	int which = operation->kind - CUDNN_CONVOLVE, first = firsts[which], i;
+	const struct cudnn_descriptor *convolution = other(operation, first + 2);
+	struct line line = { "", 0 };
+
+	if (!convolution)
+		return NULL;
+	add(&line, names[which]);
+	for (i = 3; i < 6; i++)
+		add_tensor(&line, other(operation, first + i));
+	add(&line, " ");
+	add_numbers(&line, cudnn_attribute(convolution, PADDINGS));
+	add(&line, " ");
+	add_numbers(&line, cudnn_attribute(convolution, STRIDES));
+	add(&line, " ");
+	add_numbers(&line, cudnn_attribute(convolution, DILATIONS));
+	add(&line, " ");
+	add_type(&line, cudnn_attribute(convolution, TYPE));
+	return strdup(line.text);
+}
+
+/* TARE_SIM_CONVOLUTIONS=FILE: every convolution that a plan was made for, with its workspace. */
+static void note(const char *convolution, int64_t workspace)
+{
+	const char *file = getenv("TARE_SIM_CONVOLUTIONS");
+	char line[1100];
+	int fd, n;
+
+	if (!file || !*file)
+		return;
+	n = snprintf(line, sizeof(line), "%s = %" PRId64 "\n", convolution, workspace);
+	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return;
+	if (write(fd, line, (size_t)n) < 0)
+		n = 0; /* a log that cannot be written is none */
+	close(fd);
+}
+
+int64_t cudnn_workspace(const char *convolution, int64_t twin)
+{
+	int64_t workspace = twin >= 0 ? twin : 0;
+
+	if (convolution)
+		note(convolution, workspace);
+	return workspace;
+}

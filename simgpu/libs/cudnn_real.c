@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated cuDNN: the program's own libcudnn_graph, which knows plans without a device, and the card told to it. */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simgpu/libs/cudnn.h"
+
+static struct cudnn_real real;
+static bool answers;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The properties as the library's own serialisation of a card has them, asked of the simulated driver. */
+static void describe(char *text, size_t size)
+{
+	static const struct {
+		const char *name;
+		int attribute;
+	} numbers[] = {
+		{ "regsPerBlock", 12 },
+		{ "multiProcessorCount", 16 },
+		{ "warpSize", 10 },
+		{ "maxSharedMemoryPerBlock", 8 },
+		{ "maxSharedMemoryPerBlockOptin", 97 },
+		{ "reservedSharedMemoryPerBlock", 111 },
+		{ "maxRegistersPerSM", 82 },
+		{ "maxCtasPerSM", 106 },
+		{ "maxThreadsPerBlock", 1 },
+		{ "maxThreadsPerSM", 39 },
+		{ "pciDeviceId", 34 },
+		{ "isTccDriver", 35 },
+		{ "supportCoopLaunch", 95 },
+		{ "smClockRateKHz", 13 },
+		{ "memClockRateKHz", 36 },
+		{ "l2CacheSize", 38 },
+	};
+	int values[sizeof(numbers) / sizeof(numbers[0])] = { 0 }, device = 0, major = 0, minor = 0,
+				     driver = 0;
+	int size_of[6] = { 0 };
+	size_t total = 0, n = 0, i;
+	char name[256] = "";
+
+	SIM_DRIVER("cuCtxGetDevice", &device);
+	for (i = 0; i < 6;
+	     i++) /* the most threads of a block, then blocks of a grid, in each direction */
+		SIM_DRIVER("cuDeviceGetAttribute", &size_of[i], 2 + i, device);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		SIM_DRIVER("cuDeviceGetAttribute", &values[i], numbers[i].attribute, device);
+	SIM_DRIVER("cuDeviceGetAttribute", &major, 75, device);
+	SIM_DRIVER("cuDeviceGetAttribute", &minor, 76, device);
+	SIM_DRIVER("cuDeviceTotalMem_v2", &total, device);
+	SIM_DRIVER("cuDeviceGetName", name, sizeof(name), device);
+	SIM_DRIVER("cuDriverGetVersion", &driver);
+	n = (size_t)snprintf(text, size, "{\"maxGridSize\":[%d,%d,%d],\"maxBlockSize\":[%d,%d,%d],",
+			     size_of[3], size_of[4], size_of[5], size_of[0], size_of[1],
+			     size_of[2]);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "\"%s\":%d,", numbers[i].name, values[i]);
+	if (n < size)
+		snprintf(
+			text + n, size - n,
+			"\"totalGlobalMem\":%zu,\"cudaDeviceId\":0,\"deviceVer\":%d,\"driverVer\":%d,\"deviceName\":\"%s\"}",
+			total, major * 100 + minor * 10, driver, name);
+}
+
+/* Beside what the program has loaded: PyTorch's libraries and NVIDIA's packages lie in one folder. */
+static int look_beside(struct dl_phdr_info *info, size_t size, void *found)
+{
+	static const char *const places[] = { "/../../nvidia/cudnn/lib/libcudnn_graph.so.9",
+					      "/../nvidia/cudnn/lib/libcudnn_graph.so.9",
+					      "/nvidia/cudnn/lib/libcudnn_graph.so.9",
+					      "/libcudnn_graph.so.9" };
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	size_t i;
+
+	(void)size;
+	if (!slash || strstr(info->dlpi_name, "/simgpu/"))
+		return 0;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = NULL;
+
+		if (asprintf(&path, "%.*s%s", (int)(slash - info->dlpi_name), info->dlpi_name,
+			     places[i]) < 0)
+			return 0;
+		if (access(path, R_OK) == 0) {
+			*(char **)found = path;
+			return 1;
+		}
+		free(path);
+	}
+	return 0;
+}
+
+static void *open_library(void)
+{
+	const char *set = getenv("TARE_SIM_CUDNN");
+	char *path = NULL;
+	void *library;
+
+	if (set)
+		return *set ? dlopen(set, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
+	dl_iterate_phdr(look_beside, &path);
+	library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
+	free(path);
+	return library;
+}
+
+static bool find_functions(void *library)
+{
+	const struct {
+		void *place;
+		const char *name;
+	} wanted[] = {
+		{ &real.create, "cudnnBackendCreateDescriptor" },
+		{ &real.destroy, "cudnnBackendDestroyDescriptor" },
+		{ &real.finalize, "cudnnBackendFinalize" },
+		{ &real.set, "cudnnBackendSetAttribute" },
+		{ &real.get, "cudnnBackendGetAttribute" },
+		{ &real.version, "cudnnGetVersion" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *function = dlsym(library, wanted[i].name);
+
+		if (!function)
+			return false;
+		memcpy(wanted[i].place, &function, sizeof(function));
+	}
+	return true;
+}
+
+static void begin(void)
+{
+	enum { JSON = 2702, DEVICELESS_SINCE = 90800 };
+	static char text[4096];
+	void *library = open_library();
+
+	if (!library || !find_functions(library) || real.version() < DEVICELESS_SINCE)
+		return;
+	describe(text, sizeof(text));
+	answers = !real.create(CUDNN_DEVICE, &real.device) &&
+		  !real.set(real.device, JSON, CUDNN_CHAR, (int64_t)strlen(text), text) &&
+		  !real.finalize(real.device);
+	sim_lib_called("libcudnn_graph", answers ? "answers without a device" : "refuses the card");
+}
+
+const struct cudnn_real *cudnn_real(void)
+{
+	pthread_once(&once, begin);
+	return answers ? &real : NULL;
+}

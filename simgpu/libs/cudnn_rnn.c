@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated cuDNN: recurrent networks, of which programs ask where in one block each weight lies. */
+#include "simgpu/libs/cudnn_tensor.h"
+
+enum { LSTM = 2, GRU = 3, NO_BIAS = 0, BIDIRECTIONAL = 1, TRAINING = 1 };
+
+struct rnn {
+	int mode, bias, directions, type, input, hidden, projected, layers;
+};
+
+static int gates(const struct rnn *rnn)
+{
+	return rnn->mode == LSTM ? 4 : rnn->mode == GRU ? 3 : 1;
+}
+
+SIM_EXPORT int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode,
+					int bias, int direction, int input_mode, int type,
+					int precision, int math, int input, int hidden,
+					int projected, int layers, void *dropout,
+					unsigned int flags);
+int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode, int bias,
+			     int direction, int input_mode, int type, int precision, int math,
+			     int input, int hidden, int projected, int layers, void *dropout,
+			     unsigned int flags)
+{
+	struct rnn *rnn = cudnn_more(handle, sizeof(*rnn));
+
+	(void)algorithm, (void)input_mode, (void)precision, (void)math, (void)dropout, (void)flags;
+	SIM_CALLED("");
+	if (!rnn)
+		return CUDNN_BAD_PARAMETER;
+	*rnn = (struct rnn){ mode,
+			     bias,
+			     direction == BIDIRECTIONAL ? 2 : 1,
+			     type,
+			     input,
+			     hidden,
+			     projected && projected != hidden ? projected : 0,
+			     layers };
+	return CUDNN_SUCCESS;
+}
+
+/* One matrix of one layer (of one direction): its shape, where it begins and where its bias does, in elements. */
+struct weight {
+	int rows, columns;
+	size_t at, bias_at, total;
+};
+
+/* All matrices, layer by layer: of each gate from the input, from the state before, then the projection; then all biases. */
+static struct weight find(const struct rnn *rnn, int layer, int which)
+{
+	struct weight weight = { 0, 0, 0, 0, 0 };
+	int n = gates(rnn), out = rnn->projected ? rnn->projected : rnn->hidden, i, j;
+	size_t at = 0;
+
+	for (i = 0; i < rnn->layers * rnn->directions; i++) {
+		int in = i / rnn->directions ? out * rnn->directions : rnn->input;
+
+		for (j = 0; j < 2 * n + (rnn->projected ? 1 : 0); j++) {
+			bool is_projection = j == 2 * n;
+			int rows = is_projection ? rnn->projected : rnn->hidden;
+			int columns = is_projection ? rnn->hidden : j < n ? in : out;
+
+			if (i == layer && j == which) {
+				weight.rows = rows;
+				weight.columns = columns;
+				weight.at = at;
+			}
+			at += (size_t)rows * (size_t)columns;
+		}
+	}
+	weight.bias_at = at + ((size_t)layer * 2 * (size_t)n + (size_t)which) * (size_t)rnn->hidden;
+	weight.total = at;
+	if (rnn->bias != NO_BIAS)
+		weight.total += (size_t)rnn->layers * (size_t)rnn->directions * 2 * (size_t)n *
+				(size_t)rnn->hidden;
+	return weight;
+}
+
+SIM_EXPORT int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor,
+					  size_t *bytes);
+int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor, size_t *bytes)
+{
+	const struct rnn *rnn = descriptor ? descriptor->more : NULL;
+
+	(void)handle;
+	if (!rnn || !bytes)
+		return CUDNN_BAD_PARAMETER;
+	*bytes = find(rnn, 0, 0).total * cudnn_element(rnn->type);
+	return CUDNN_SUCCESS;
+}
+
+SIM_EXPORT int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer,
+				       size_t bytes, const void *weights, int which,
+				       struct sim_handle *matrix, void **matrix_at,
+				       struct sim_handle *bias, void **bias_at);
+int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer, size_t bytes,
+			    const void *weights, int which, struct sim_handle *matrix,
+			    void **matrix_at, struct sim_handle *bias, void **bias_at)
+{
+	const struct rnn *rnn = descriptor ? descriptor->more : NULL;
+	struct cudnn_tensor *m = cudnn_more(matrix, sizeof(*m)), *b = cudnn_more(bias, sizeof(*b));
+	struct weight weight;
+
+	(void)handle, (void)bytes;
+	if (!rnn || !m || !b || !matrix_at || !bias_at)
+		return CUDNN_BAD_PARAMETER;
+	weight = find(rnn, layer, which);
+	*matrix_at = NULL;
+	*bias_at = NULL;
+	m->dimensions = b->dimensions = 0;
+	if (!weight.rows)
+		return CUDNN_SUCCESS; /* there is no such matrix */
+	*m = (struct cudnn_tensor){ rnn->type,
+				    0,
+				    3,
+				    { 1, weight.rows, weight.columns },
+				    { weight.rows * weight.columns, weight.columns, 1 } };
+	*matrix_at = (char *)weights + weight.at * cudnn_element(rnn->type);
+	if (rnn->bias == NO_BIAS || which >= 2 * gates(rnn))
+		return CUDNN_SUCCESS;
+	*b = (struct cudnn_tensor){ rnn->type, 0, 3, { 1, weight.rows, 1 }, { weight.rows, 1, 1 } };
+	*bias_at = (char *)weights + weight.bias_at * cudnn_element(rnn->type);
+	return CUDNN_SUCCESS;
+}
+
+/* Assumed: nobody documents how much; a megabyte each. */
+SIM_EXPORT int cudnnGetRNNTempSpaceSizes(void *handle, void *descriptor, int mode, void *input,
+					 size_t *work, size_t *reserve);
+int cudnnGetRNNTempSpaceSizes(void *handle, void *descriptor, int mode, void *input, size_t *work,
+			      size_t *reserve)
+{
+	(void)handle, (void)descriptor, (void)input;
+	if (work)
+		*work = 1 << 20;
+	if (reserve)
+		*reserve = mode == TRAINING ? 1 << 20 : 0;
+	return CUDNN_SUCCESS;
+}
