@@ -73,13 +73,13 @@ static struct seen see(char *const envp[])
 	return seen;
 }
 
-/* Where our library stands in the list; NULL: nowhere. */
+/* Where our libraries stand in the list; NULL: nowhere. */
 static const char *own_place(const struct seen *seen, size_t own_length)
 {
 	const char *at, *end = seen->list ? seen->list + seen->list_length : NULL;
 
 	for (at = seen->list; at && at + own_length <= end; at++)
-		if (tare_plib_starts(at, tare_config.library) &&
+		if (tare_plib_starts(at, tare_config.preload) &&
 		    (at[own_length] == '\0' || at[own_length] == ':' || at[own_length] == ' '))
 			return at;
 	return NULL;
@@ -94,14 +94,14 @@ static size_t length_of(const char *text)
 	return n;
 }
 
-/* The list with our library in front, or without it; NULL: then nothing is left of it. */
+/* The list with our libraries in front, or without it; NULL: then nothing is left of it. */
 static char *write_list(const struct seen *seen, bool is_bare, char *out, size_t size)
 {
-	size_t own_length = length_of(tare_config.library), n, i;
+	size_t own_length = length_of(tare_config.preload), n, i;
 	const char *list = seen->list ? seen->list : "", *own = own_place(seen, own_length);
 
 	if (!is_bare) {
-		tare_plib_format(out, size, PRELOAD "%s%s%s", own ? "" : tare_config.library,
+		tare_plib_format(out, size, PRELOAD "%s%s%s", own ? "" : tare_config.preload,
 				 own || !*list ? "" : ":", list);
 		return out;
 	}
@@ -164,7 +164,7 @@ static char *const *write_slots(char *const given[], const struct seen *seen, bo
 static void edit(struct tare_exec_env *env, const struct seen *seen, bool is_bare)
 {
 	size_t slots = (seen->slots + TARE_ENVIRONMENT_MAX + 2) * sizeof(char *);
-	size_t size = sizeof(PRELOAD) + length_of(tare_config.library) + seen->list_length + 2;
+	size_t size = sizeof(PRELOAD) + length_of(tare_config.preload) + seen->list_length + 2;
 	char *room = tare_room_take(slots + size), *list;
 
 	if (!room)
@@ -177,7 +177,7 @@ static void edit(struct tare_exec_env *env, const struct seen *seen, bool is_bar
 /* Confined, we can neither look at anything nor be loaded to any use. */
 static bool is_wanted(void)
 {
-	return tare_config.enabled && tare_config.library[0] && tare_may_syscall();
+	return tare_config.enabled && tare_config.preload[0] && tare_may_syscall();
 }
 
 void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target,
@@ -192,7 +192,7 @@ void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_targe
 	if (!seen.is_readable)
 		return; /* the kernel will say so */
 	env->is_bare = !tare_exec_target_loads_us(target);
-	if (env->is_bare || !seen.is_recording || !own_place(&seen, length_of(tare_config.library)))
+	if (env->is_bare || !seen.is_recording || !own_place(&seen, length_of(tare_config.preload)))
 		edit(env, &seen, env->is_bare);
 }
 

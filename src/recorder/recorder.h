@@ -45,8 +45,9 @@ struct tare_config {
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
 	const char *no_paths;      /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
 	char folder[4000];         /* of the recording, absolute */
-	char library
-		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
+	char library[4000];        /* the file that we are */
+	/* How LD_PRELOAD names us, and what else of ours, for children with an environment of their own. */
+	char preload[4000];
 } __attribute__((aligned(64)));
 extern struct tare_config tare_config;
 void tare_config_start(char **envp);

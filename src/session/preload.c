@@ -106,6 +106,7 @@ static int check_profile(const char *sim, struct tare_err *err)
 static int find_sim(struct tare_preload *out, const char *sim, const char *folder,
 		    struct tare_err *err)
 {
+	struct tare_str libraries = { 0 }, loader = { 0 };
 	const char *state = getenv("TARE_SIM_DIR");
 	char path[PATH_MAX];
 	int rc;
@@ -115,10 +116,14 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 				    "%s: the simulated GPU is not there; install tare again", path);
 	rc = check_profile(sim, err);
 	if (rc == 0)
-		rc = plain_path(path, ":;", &out->sim_dir, err);
+		rc = plain_path(path, " :;", &out->sim_dir, err);
 	if (rc)
 		return rc;
-	out->library_path = join(out->sim_dir, getenv("LD_LIBRARY_PATH"));
+	tare_str_addf(&libraries, "%s:%s/libs", out->sim_dir, out->sim_dir);
+	tare_str_addf(&loader, "%s/libs/libtare_sim.so", out->sim_dir);
+	out->library_path = join(libraries.data, getenv("LD_LIBRARY_PATH"));
+	tare_str_free(&libraries);
+	out->sim_loader = tare_str_steal(&loader);
 	out->sim_profile = tare_xstrdup(sim);
 	out->sim_state = tare_xstrdup(state ? state : folder);
 	return 0;
@@ -151,9 +156,10 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 		rc = find_sim(out, sim, folder, err);
 	if (rc == 0)
 		find_nvtx(out);
-	if (rc == 0)
-		out->list = join(out->library, getenv("LD_PRELOAD"));
-	else
+	if (rc == 0) {
+		out->own = join(out->library, out->sim_loader);
+		out->list = join(out->own, getenv("LD_PRELOAD"));
+	} else
 		tare_preload_free(out);
 	return rc;
 }
@@ -166,6 +172,7 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	set("LD_PRELOAD", preload->list, arg);
 	set("TARE_RECORDING", folder, arg);
 	set("TARE_LIBRARY", preload->library, arg);
+	set("TARE_PRELOAD", preload->own, arg);
 	set("NVTX_INJECTION64_PATH", preload->library, arg);
 	if (preload->phases)
 		set("TARE_PHASES", preload->phases, arg);
@@ -199,7 +206,9 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 void tare_preload_free(struct tare_preload *preload)
 {
 	free(preload->library);
+	free(preload->own);
 	free(preload->list);
+	free(preload->sim_loader);
 	free(preload->nvtx);
 	free(preload->sim_dir);
 	free(preload->library_path);

@@ -11,9 +11,11 @@
 
 struct tare_preload {
 	char *library;                /* the recorder, under a path without spaces and colons */
-	char *list;                   /* LD_PRELOAD: it, then what was there */
+	char *own;                    /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
+	char *list;                   /* LD_PRELOAD: that, then what was there */
 	char *nvtx;                   /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
+	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
 	char *sim_profile, *sim_state;
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */

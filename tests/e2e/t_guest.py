@@ -7,7 +7,7 @@ import os
 from harness import (SIMGPU, WRAPPER, Skip, case, check, check_equal, fixture, main, needs_exec)
 
 # What tare must tell its children; everything else of the environment is the program's.
-OURS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "TARE_RECORDING", "TARE_LIBRARY", "TARE_SIM_DIR",
+OURS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "TARE_RECORDING", "TARE_LIBRARY", "TARE_PRELOAD", "TARE_SIM_DIR",
         "TARE_SIM_PROFILE", "TARE_FILTERS", "NVTX_INJECTION64_PATH")
 
 

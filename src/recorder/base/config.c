@@ -34,7 +34,7 @@ static void choose_stacks(const char *value)
 
 void tare_config_start(char **envp)
 {
-	const char *folder, *library, *probe, *nop;
+	const char *folder, *library, *preload, *probe, *nop;
 
 	tare_environment_start(envp);
 	folder = tare_environment("TARE_RECORDING");
@@ -43,6 +43,9 @@ void tare_config_start(char **envp)
 		tare_plib_format(tare_config.folder, sizeof(tare_config.folder), "%s", folder);
 	if (library)
 		tare_plib_format(tare_config.library, sizeof(tare_config.library), "%s", library);
+	preload = tare_environment("TARE_PRELOAD");
+	tare_plib_format(tare_config.preload, sizeof(tare_config.preload), "%s",
+			 preload ? preload : tare_config.library);
 	choose_stacks(tare_environment("TARE_STACKS"));
 	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;

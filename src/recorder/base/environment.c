@@ -15,6 +15,7 @@ static const struct {
 } names[] = {
 	{ "TARE_RECORDING", CARRIED },
 	{ "TARE_LIBRARY", CARRIED },
+	{ "TARE_PRELOAD", CARRIED },
 	{ "TARE_FILTERS", CARRIED },
 	{ "TARE_STACKS", CARRIED },
 	{ "TARE_TENSORS", CARRIED },
