@@ -210,6 +210,7 @@ CUDART(cudaDeviceDisablePeerAccess, int device)
 		return failed;
 	if (device < 0 || device >= CUDART_DEVICES)
 		return cudart_result(CUDART_INVALID_DEVICE);
-	return cudart_result(primary[device] ? SIM_DRIVER("cuCtxDisablePeerAccess", primary[device])
-					     : CUDART_PEER_ACCESS_NOT_ENABLED);
+	if (!primary[device])
+		return cudart_result(CUDART_PEER_ACCESS_NOT_ENABLED);
+	return cudart_result(SIM_DRIVER("cuCtxDisablePeerAccess", primary[device]));
 }

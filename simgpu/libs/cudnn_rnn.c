@@ -54,12 +54,13 @@ static struct weight find(const struct rnn *rnn, int layer, int which)
 	size_t at = 0;
 
 	for (i = 0; i < rnn->layers * rnn->directions; i++) {
-		int in = i / rnn->directions ? out * rnn->directions : rnn->input;
+		int in = i < rnn->directions ? rnn->input
+					     : out * rnn->directions; /* of the first layer */
 
 		for (j = 0; j < 2 * n + (rnn->projected ? 1 : 0); j++) {
 			bool is_projection = j == 2 * n;
 			int rows = is_projection ? rnn->projected : rnn->hidden;
-			int columns = is_projection ? rnn->hidden : j < n ? in : out;
+			int columns = is_projection ? rnn->hidden : (j < n ? in : out);
 
 			if (i == layer && j == which) {
 				weight.rows = rows;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated cuDNN: tensors and filters of its older interface. */
+#include "simgpu/libs/cudnn_tensor.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "simgpu/libs/cudnn_tensor.h"
 
 #define CUDNN(name, ...)                                                                           \
 	SIM_EXPORT int name(__VA_ARGS__);                                                          \

@@ -40,6 +40,16 @@
 #define SIM_INT  int
 #define SIM_SIZE size_t
 
+/* A function whose result is the value of an expression … */
+#define SIM_RESULT(name, kind, value)                                                              \
+	SIM_EXPORT long name(SIM_WORDS);                                                           \
+	long name(SIM_WORDS)                                                                       \
+	{                                                                                          \
+		SIM_UNUSED;                                                                        \
+		SIM_CALLED(kind);                                                                  \
+		return (long)(value);                                                              \
+	}
+/* … and one that does something, and succeeds unless that returns. */
 #define SIM_ROW(name, kind, body)                                                                  \
 	SIM_EXPORT long name(SIM_WORDS);                                                           \
 	long name(SIM_WORDS)                                                                       \
@@ -95,6 +105,6 @@
 		sim_lib_node(((struct sim_handle *)a##at)->stream);                                \
 	})
 #define NODE_ON(name, at)     SIM_ROW(name, "node", sim_lib_node(a##at))
-#define REFUSES(name, result) SIM_ROW(name, "refuses", return (result))
-#define TEXT(name, text)      SIM_ROW(name, "text", return (long)(text))
-#define NUMBER(name, value)   SIM_ROW(name, "number", return (value))
+#define REFUSES(name, result) SIM_RESULT(name, "refuses", result)
+#define TEXT(name, text)      SIM_RESULT(name, "text", text)
+#define NUMBER(name, value)   SIM_RESULT(name, "number", value)

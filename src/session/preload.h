@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct tare_preload {
-	char *library;                /* the recorder, under a path without spaces and colons */
-	char *own;                    /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
+	char *library; /* the recorder, under a path without spaces and colons */
+	char *own; /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
 	char *list;                   /* LD_PRELOAD: that, then what was there */
 	char *nvtx;                   /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
