@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What NCCL takes of a card, by the table nccl_memory.def: pieces that are made and mapped as NCCL does it. */
+#include "simgpu/libs/nccl.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "recorder/cuda/cuda_abi.h"
+
+enum when { MADE, CONNECTED, PEER };
+
+enum {
+	PINNED = 1,
+	FILE_DESCRIPTOR = 1,
+	ON_DEVICE = 1,
+	READ_WRITE = 3,
+};
+
+#define LL_BYTES    (8 * 512 * 8 * 16)
+#define LL128_BYTES (120 * 640 * 8 * 8)
+
+static uint64_t variable(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	char *end;
+	long long value;
+
+	if (!text || !*text)
+		return otherwise;
+	value = strtoll(text, &end, 10);
+	return *end || value < 0 ? otherwise : (uint64_t)value;
+}
+
+static uint64_t channels_of(const struct nccl_comm *comm)
+{
+	uint64_t least = variable("NCCL_MIN_CTAS", variable("NCCL_MIN_NCHANNELS", 0));
+	uint64_t most = variable("NCCL_MAX_CTAS", variable("NCCL_MAX_NCHANNELS", 64));
+	uint64_t channels = 24;
+
+	if (comm->min_ctas && !least)
+		least = (uint64_t)comm->min_ctas;
+	if (comm->max_ctas && (uint64_t)comm->max_ctas < most)
+		most = (uint64_t)comm->max_ctas;
+	if (channels < least)
+		channels = least;
+	if (channels > most)
+		channels = most;
+	return channels < 1 ? 1 : channels > 64 ? 64 : channels;
+}
+
+/* ---- pieces ---- */
+static uint64_t granularity(const CUmemAllocationProp *about)
+{
+	size_t bytes = 2u << 20; /* where the driver does not say */
+
+	SIM_DRIVER("cuMemGetAllocationGranularity", &bytes, about, 0);
+	return bytes;
+}
+
+static bool map(struct nccl_piece *piece, const CUmemAllocationProp *about)
+{
+	CUmemAccessDesc access = { about->location, READ_WRITE };
+
+	if (SIM_DRIVER("cuMemAddressReserve", &piece->address, piece->size, 0, 0, 0))
+		return false;
+	if (SIM_DRIVER("cuMemMap", piece->address, piece->size, 0, piece->handle, 0)) {
+		SIM_DRIVER("cuMemAddressFree", piece->address, piece->size);
+		return false;
+	}
+	SIM_DRIVER("cuMemSetAccess", piece->address, piece->size, &access, 1);
+	return true;
+}
+
+struct nccl_piece *nccl_memory_take(int device, uint64_t bytes)
+{
+	CUmemAllocationProp about = { .type = PINNED,
+				      .requestedHandleTypes = FILE_DESCRIPTOR,
+				      .location = { ON_DEVICE, device } };
+	struct nccl_piece *piece = calloc(1, sizeof(*piece));
+	uint64_t step;
+
+	if (!piece)
+		return NULL;
+	step = granularity(&about);
+	piece->size = (bytes + step - 1) / step * step;
+	if (!SIM_DRIVER("cuMemCreate", &piece->handle, piece->size, &about, 0)) {
+		if (map(piece, &about))
+			return piece;
+		SIM_DRIVER("cuMemRelease", piece->handle);
+	}
+	free(piece);
+	return NULL;
+}
+
+void nccl_memory_give(struct nccl_piece *piece)
+{
+	if (piece->handle) { /* else it is suspended */
+		SIM_DRIVER("cuMemUnmap", piece->address, piece->size);
+		SIM_DRIVER("cuMemRelease", piece->handle);
+	}
+	SIM_DRIVER("cuMemAddressFree", piece->address, piece->size);
+	free(piece);
+}
+
+static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64_t times,
+		bool is_suspendable)
+{
+	struct nccl_piece *piece;
+
+	for (; times; times--) {
+		piece = nccl_memory_take(comm->device, bytes);
+		if (!piece)
+			return nccl_fail(NCCL_CUDA_ERROR,
+					 "rank %d of %d: device %d has no memory for %s of its "
+					 "communicator (%llu bytes)",
+					 comm->rank, comm->ranks_nr, comm->device, what,
+					 (unsigned long long)bytes);
+		piece->is_suspendable = is_suspendable;
+		piece->next = comm->pieces;
+		comm->pieces = piece;
+	}
+	return NCCL_SUCCESS;
+}
+
+static int take_rows(struct nccl_comm *comm, enum when now)
+{
+	uint64_t channels = channels_of(comm), ranks = (uint64_t)comm->ranks_nr;
+	uint64_t simple = variable("NCCL_BUFFSIZE", 4 << 20);
+	uint64_t ll = variable("NCCL_LL_BUFFSIZE", LL_BYTES);
+	uint64_t ll128 = variable("NCCL_LL128_BUFFSIZE", LL128_BYTES);
+	int result = NCCL_SUCCESS;
+
+	(void)ranks;
+	/* clang-format off */
+#define NCCL_CODE(bytes)
+#define NCCL_LOCAL(bytes)
+#define NCCL_TAKES(what, when, is_suspendable, bytes, times)                                       \
+	if (now == when && result == NCCL_SUCCESS)                                                 \
+		result = take(comm, what, bytes, times, is_suspendable);
+#include "simgpu/libs/nccl_memory.def"
+#undef NCCL_CODE
+#undef NCCL_LOCAL
+#undef NCCL_TAKES
+	/* clang-format on */
+	return result;
+}
+
+/* ---- kernels: one image for each context of the process ---- */
+#define NCCL_CODE(bytes)  enum { CODE = bytes };
+#define NCCL_LOCAL(bytes) enum { LOCAL = bytes };
+#define NCCL_TAKES(what, when, is_suspendable, bytes, times)
+#include "simgpu/libs/nccl_memory.def"
+#undef NCCL_CODE
+#undef NCCL_LOCAL
+#undef NCCL_TAKES
+
+static struct kernel {
+	long context, function;
+	bool has_run;
+} kernels[64];
+static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void load(struct kernel *kernel, long context)
+{
+	long module = 0;
+	char image[128];
+
+	snprintf(image, sizeof(image),
+		 "tare-sim-module\nkernel nccl code=%d local=%d params=4096\n", (int)CODE,
+		 (int)LOCAL);
+	kernel->context = context;
+	if (!SIM_DRIVER("cuModuleLoadData", &module, image) &&
+	    !SIM_DRIVER("cuModuleGetFunction", &kernel->function, module, "nccl"))
+		SIM_DRIVER("cuFuncLoad", kernel->function);
+}
+
+static void use_kernels(long context, bool is_run)
+{
+	struct kernel *kernel = kernels, *end = kernels + sizeof(kernels) / sizeof(kernels[0]);
+
+	pthread_mutex_lock(&kernels_lock);
+	while (kernel < end && kernel->context && kernel->context != context)
+		kernel++;
+	if (kernel < end && !kernel->context)
+		load(kernel, context);
+	if (kernel < end && is_run && !kernel->has_run && kernel->function) {
+		kernel->has_run = true;
+		SIM_DRIVER("cuLaunchKernel", kernel->function, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+	}
+	pthread_mutex_unlock(&kernels_lock);
+}
+
+/* ---- what a communicator asks for ---- */
+int nccl_memory_made(struct nccl_comm *comm)
+{
+	struct nccl_inside inside = nccl_enter(comm);
+	int result;
+
+	use_kernels(comm->context, false);
+	result = take_rows(comm, MADE);
+	nccl_leave(inside);
+	return result;
+}
+
+int nccl_memory_connected(struct nccl_comm *comm)
+{
+	struct nccl_inside inside;
+	int result;
+
+	if (comm->is_connected)
+		return NCCL_SUCCESS;
+	inside = nccl_enter(comm);
+	use_kernels(comm->context, true);
+	result = take_rows(comm, CONNECTED);
+	nccl_leave(inside);
+	comm->is_connected = result == NCCL_SUCCESS;
+	return result;
+}
+
+int nccl_memory_peer(struct nccl_comm *comm, int peer)
+{
+	struct nccl_inside inside;
+	int result;
+
+	if (comm->peers[peer].is_connected || peer == comm->rank)
+		return NCCL_SUCCESS;
+	inside = nccl_enter(comm);
+	use_kernels(comm->context, true);
+	result = take_rows(comm, PEER);
+	nccl_leave(inside);
+	comm->peers[peer].is_connected = result == NCCL_SUCCESS;
+	return result;
+}
+
+void nccl_memory_end(struct nccl_comm *comm)
+{
+	struct nccl_inside inside = nccl_enter(comm);
+
+	while (comm->pieces) {
+		struct nccl_piece *piece = comm->pieces;
+
+		comm->pieces = piece->next;
+		nccl_memory_give(piece);
+	}
+	nccl_leave(inside);
+}
+
+uint64_t nccl_memory_bytes(const struct nccl_comm *comm, bool is_suspendable)
+{
+	const struct nccl_piece *piece;
+	uint64_t bytes = 0;
+
+	for (piece = comm->pieces; piece; piece = piece->next)
+		if (piece->is_suspendable == is_suspendable && piece->handle)
+			bytes += piece->size;
+	return bytes;
+}
+
+/* ---- to let go of it for a while ---- */
+int nccl_memory_suspend(struct nccl_comm *comm)
+{
+	struct nccl_inside inside = nccl_enter(comm);
+	struct nccl_piece *piece;
+
+	for (piece = comm->pieces; piece; piece = piece->next)
+		if (piece->is_suspendable) {
+			SIM_DRIVER("cuMemUnmap", piece->address, piece->size);
+			SIM_DRIVER("cuMemRelease", piece->handle);
+			piece->handle = 0;
+		}
+	comm->is_suspended = true;
+	nccl_leave(inside);
+	return NCCL_SUCCESS;
+}
+
+int nccl_memory_resume(struct nccl_comm *comm)
+{
+	CUmemAllocationProp about = { .type = PINNED,
+				      .requestedHandleTypes = FILE_DESCRIPTOR,
+				      .location = { ON_DEVICE, comm->device } };
+	CUmemAccessDesc access = { about.location, READ_WRITE };
+	struct nccl_inside inside = nccl_enter(comm);
+	struct nccl_piece *piece;
+	int failed = 0;
+
+	for (piece = comm->pieces; piece && !failed; piece = piece->next) {
+		if (!piece->is_suspendable || piece->handle)
+			continue;
+		failed = SIM_DRIVER("cuMemCreate", &piece->handle, piece->size, &about, 0);
+		if (failed)
+			break;
+		SIM_DRIVER("cuMemMap", piece->address, piece->size, 0, piece->handle, 0);
+		SIM_DRIVER("cuMemSetAccess", piece->address, piece->size, &access, 1);
+	}
+	comm->is_suspended = failed;
+	nccl_leave(inside);
+	return failed ? nccl_fail(NCCL_CUDA_ERROR,
+				  "ncclCommResume: device %d has no memory for what was let go",
+				  comm->device)
+		      : NCCL_SUCCESS;
+}
