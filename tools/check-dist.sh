@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 copy="$dir/a folder"
 cp -r "$dist" "$copy"
 
-for file in bin/tare README.md LICENSE LICENSE.zstd CHANGELOG.md share/man/man1/tare.1 \
+for file in bin/tare README.md LICENSE LICENSE.zstd LICENSE.libbacktrace CHANGELOG.md share/man/man1/tare.1 \
 	lib/tare/libtare_recorder.so lib/tare/libtare_recorder_host.so lib/tare/simgpu/libcuda.so.1 \
 	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles; do
 	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
+#   base <- dwarf <- ledger; base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
 #   witness, ledger <- session <- rollup <- cmd; compact <- rollup; import <- cmd;
 #   snapshot, allocator <- replay <- import;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd
@@ -24,7 +24,8 @@ declare -A may=(
 	[session]='(session|witness|profile|trace|base)/'
 	[db]='(db|base)/'
 	[sweep]='(sweep|db|witness|ledger|trace|base)/'
-	[ledger]='(ledger|trace|base)/'
+	[dwarf]='(dwarf|base)/'
+	[ledger]='(ledger|trace|dwarf|base)/'
 	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
 	[fit]='(fit|db|base)/'
 	[replay]='(replay|allocator|snapshot|base)/'

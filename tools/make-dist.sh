@@ -30,6 +30,6 @@ out=${TARE_DIST_DIR:-dist}/$name
 rm -rf "$out"
 mkdir -p "$out"
 DESTDIR=$(realpath "$out") meson install -C "$build" --no-rebuild --strip >/dev/null
-cp README.md LICENSE LICENSE.zstd CHANGELOG.md "$out"
+cp README.md LICENSE LICENSE.zstd LICENSE.libbacktrace CHANGELOG.md "$out"
 tools/check-symbol-versions.sh "$out" >&2
 echo "$out"

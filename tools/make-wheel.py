@@ -17,7 +17,7 @@ PLATFORM = "manylinux_2_27"
 FIRST_TIME_OF_ZIP = (1980, 1, 1, 0, 0, 0)
 MODULE, LIBRARIES = "lib/tare/python/", "lib/tare/"
 # Of these README and the licences are among the wheel's own files; manuals are `tare help`.
-LEFT_OUT = ("README.md", "LICENSE", "LICENSE.zstd", "CHANGELOG.md", "share")
+LEFT_OUT = ("README.md", "LICENSE", "LICENSE.zstd", "LICENSE.libbacktrace", "CHANGELOG.md", "share")
 
 METADATA = """Metadata-Version: 2.1
 Name: tare
@@ -74,6 +74,7 @@ def contents(dist, version, tag):
     metadata = METADATA.format(version=version, readme=top["README.md"].decode())
     inside += [(info + "LICENSE", top["LICENSE"], False),
                (info + "LICENSE.zstd", top["LICENSE.zstd"], False),
+               (info + "LICENSE.libbacktrace", top["LICENSE.libbacktrace"], False),
                (info + "METADATA", metadata.encode(), False),
                (info + "WHEEL", WHEEL.format(tag=tag).encode(), False)]
     record = "".join(record_row(name, data) for name, data, _ in inside) + info + "RECORD,,\n"

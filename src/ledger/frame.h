@@ -32,7 +32,7 @@ void tare_frames_free(struct tare_frames *frames);
 /* Does such a function ask for memory on behalf of who calls it? By its name, mangled or not. */
 bool tare_frame_is_library(const char *function);
 
-/* "step+0x4f in solver", "solver+0x1234"; where lines are known "solver.c:12 in step", with `is_full` the file as compilers name it. */
+/* "step+0x4f in solver", "solver+0x1234"; where lines are known "FILE:12 in step", with `is_full` the file as compilers name it. */
 void tare_frame_add(struct tare_str *out, const struct tare_frame *frame, bool is_full);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "dwarf/dwarf.h"
 #include "ledger/build.h"
 #include "ledger/recording_state.h"
 #include "ledger/state/state.h"
@@ -350,8 +351,13 @@ static const char *note_on_dropped(const struct tare_recording *recording, struc
 static void add_remarks(const struct tare_recording *recording, struct tare_ledger *out)
 {
 	int nr = tare_recording_remark_nr(recording);
+	const char *const *failures;
+	size_t failure_nr = tare_dwarf_failures(&failures);
 
-	out->notes = tare_arena_alloc(out->memory, (size_t)(nr + 1) * sizeof(*out->notes));
+	out->notes =
+		tare_arena_alloc(out->memory, ((size_t)nr + failure_nr + 1) * sizeof(*out->notes));
+	for (size_t i = 0; i < failure_nr; i++)
+		out->notes[out->note_nr++] = tare_arena_strdup(out->memory, failures[i]);
 	for (int i = 0; i < nr; i++)
 		out->notes[out->note_nr++] =
 			tare_arena_strdup(out->memory, tare_recording_remark(recording, i));

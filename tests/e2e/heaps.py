@@ -2,6 +2,7 @@
 """What reports say of the heap of a program that was recorded with --host."""
 
 import json
+import re
 
 from harness import check_equal
 
@@ -31,3 +32,9 @@ def total_of(device, owner, account="heap"):
 def lines_of(box, at="end", rec="rec.tare"):
     done = box.tare("report", rec, "--by", "line", "--at", at, "--json")
     return json.loads(done.out)["rows"]
+
+
+def function_of(frame):
+    """Of "ask+0x12 in program", "program.cpp:12 in ask"."""
+    found = re.match(r"(.+)\+0x[0-9a-f]+ in ", frame) or re.match(r".+:\d+ in (.+)", frame)
+    return found.group(1) if found else frame

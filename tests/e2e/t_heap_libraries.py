@@ -6,7 +6,7 @@ import json
 import os
 
 from harness import BUILD, WRAPPER, Skip, case, check, check_equal, fixture, main
-from heaps import heap_of, lines_of, record, total_of
+from heaps import function_of, heap_of, lines_of, record, total_of
 
 A, B = (os.path.join(BUILD, "tests/e2e/e2e_plugin_%s.so" % which) for which in "ab")
 
@@ -15,7 +15,7 @@ LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/li
 
 
 def names(box, function):
-    return sum(row["bytes"] for row in lines_of(box) if row["label"].startswith(function + "+"))
+    return sum(row["bytes"] for row in lines_of(box) if function_of(row["label"]) == function)
 
 
 @case

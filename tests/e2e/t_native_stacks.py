@@ -5,22 +5,19 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 
-from harness import Skip, case, check, check_equal, fixture, main
-from heaps import record
+from harness import BUILD, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main
+from heaps import function_of, record
 
 MIB = 1 << 20
 UTF8 = {"LC_ALL": "C.UTF-8"}
+HAS_BACKTRACE = os.path.exists(os.path.join(BUILD, "libbacktrace_one.a"))
 
 
 def rows(box, by, rec="rec.tare"):
     return json.loads(box.tare("report", rec, "--by", by, "--at", "end", "--json").out)["rows"]
-
-
-def function_of(frame):
-    """Of "ask+0x12 in program", "program.cpp:12 in ask"."""
-    found = re.match(r"(.+)\+0x[0-9a-f]+ in ", frame) or re.match(r".+:\d+ in (.+)", frame)
-    return found.group(1) if found else frame
 
 
 def functions_of(row):
@@ -84,6 +81,106 @@ def a_tree_on_any_screen_and_in_a_pipe(box):
     at = names.index((1, "ask", "3.0"))
     check_equal([names[at + i] for i in range(1, 5)],
                 [(2, "texts", "2.0"), (3, "main", None), (2, "images", "1.0"), (3, "main", None)], tree)
+
+
+SOURCE = os.path.join(ROOT, "tests", "e2e", "fixtures", "native_stacks.cpp")
+
+
+def line_of(mark):
+    with open(SOURCE, encoding="utf-8") as file:
+        return next(nr for nr, text in enumerate(file, 1) if text.rstrip().endswith("/* LINE %s */" % mark))
+
+
+def frames_of(*places):
+    return " < ".join("native_stacks.cpp:%d in %s" % (line_of(mark), function) for mark, function in places)
+
+
+def needs_lines():
+    if not os.path.exists(fixture("e2e_native_stacks")[0]):
+        raise Skip("no compiler of C++")
+    if not HAS_BACKTRACE:
+        raise Skip("no libbacktrace")
+
+
+def short_labels(box, rec="rec.tare"):
+    """Stacks without folders, as --by stack prints them; and their bytes."""
+    found = {}
+    for row in rows(box, "stack", rec):
+        label = re.sub(r"[^ ]*/(native_stacks\.cpp)", r"\1", row["label"])
+        found[label] = found.get(label, 0) + row["bytes"]
+    return found
+
+
+WANTED = [
+    ([("ask", "ask"), ("images", "images"), ("main_images", "main")], MIB),
+    ([("ask", "ask"), ("texts", "texts"), ("main_texts", "main")], 2 * MIB),
+    ([("inner", "inner"), ("middle", "middle"), ("inlined", "inlined"), ("main_inlined", "main")], 3 * MIB),
+    ([("grow", "grow"), ("main_grow", "main")], 4 * MIB),
+    ([("fill", "shop::Shelf<…>::fill"), ("main_fill", "main")], 5 * MIB),
+]
+
+
+def check_lines(box, rec="rec.tare"):
+    found = short_labels(box, rec)
+    for places, size in WANTED:
+        check_equal(found.get(frames_of(*places)), size, frames_of(*places), found)
+
+
+@case
+def lines_and_inlined_functions(box):
+    needs_lines()
+    record_fixture(box)
+    check_lines(box)
+    row = next(row for row in rows(box, "line") if row["function"] == "grow" and row["bytes"] >= MIB)
+    check_equal((os.path.basename(row["file"]), row["line"]), ("native_stacks.cpp", line_of("grow")), row)
+    done = box.tare("report", "rec.tare", "--line", "native_stacks.cpp:%d" % line_of("grow"), "--parts", "--at", "end")
+    check_says(done.out, "grow", "4.0")
+
+
+def objcopy(*args):
+    subprocess.run(["objcopy"] + list(args), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@case
+def lines_that_lie_beside_the_program(box):
+    """Packed; in a file that .gnu_debuglink names; and none where neither is."""
+    needs_lines()
+    if shutil.which("objcopy") is None or WRAPPER:
+        raise Skip("no objcopy for these programs")
+    program, whole = box.path("program"), box.path("whole")
+    shutil.copy(fixture("e2e_native_stacks")[0], whole)
+    shutil.copy(whole, program)
+    record(box, [program])
+    check_lines(box)
+    objcopy("--compress-debug-sections=zlib", whole, program)
+    check_lines(box)
+    objcopy("--strip-debug", whole, program)
+    check_equal([label for label in short_labels(box) if ".cpp:" in label], [])
+    check_equal(json.loads(box.tare("report", "rec.tare", "--json").out)["notes"], [])
+    for folder in (".debug", "."):
+        os.makedirs(box.path(folder), exist_ok=True)
+        debug = os.path.join(box.path(folder), "program.dbg")
+        objcopy("--only-keep-debug", whole, debug)
+        objcopy("--strip-debug", "--add-gnu-debuglink=" + debug, whole, program)
+        check_lines(box)
+        os.remove(debug)
+        check_equal([label for label in short_labels(box) if ".cpp:" in label], [])
+
+
+@case
+def a_program_that_was_built_anew(box):
+    """Its lines are not those of the recording: functions and offsets, and a note."""
+    needs_lines()
+    program = box.path("program")
+    shutil.copy(fixture("e2e_native_stacks")[0], program)
+    record(box, [program])
+    check_lines(box)
+    shutil.copy(fixture("e2e_plugins")[0], program)
+    check_equal([label for label in short_labels(box) if ".cpp:" in label], [])
+    check_says(" ".join(box.tare("report", "rec.tare").out.split()), "no lines of %s are known: there is another file now" % program)
+    os.remove(program)
+    check_equal([label for label in short_labels(box) if ".cpp:" in label], [])
+    check_says(json.loads(box.tare("report", "rec.tare", "--json").out)["notes"][0], "there is no such file here")
 
 
 @case

@@ -46,7 +46,7 @@ def make_dist(box):
     with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
         dist = box.path("tare-%s-%s" % (file.read().strip(), machine()))
     shutil.move(os.path.dirname(glob.glob(box.path("root", "**", "bin"), recursive=True)[0]), dist)
-    for name in ("README.md", "LICENSE", "LICENSE.zstd", "CHANGELOG.md"):
+    for name in ("README.md", "LICENSE", "LICENSE.zstd", "LICENSE.libbacktrace", "CHANGELOG.md"):
         shutil.copy(os.path.join(ROOT, name), dist)
     return dist
 

@@ -3,6 +3,8 @@
 
 #include "base/array.h"
 #include "base/demangle.h"
+#include "dwarf/dwarf.h"
+#include "ledger/line.h"
 #include "ledger/owner.h"
 
 #include <inttypes.h>
@@ -59,6 +61,27 @@ static void add(struct tare_frames *out, const struct tare_frame *frame)
 	out->items[out->count++] = *frame;
 }
 
+/* A call is in the line and the inlined functions of its last byte, which is in front of the address that it returns to. */
+static bool add_lines(struct tare_frames *out, const struct tare_object *object,
+		      const struct tare_frame *last, uint64_t pc)
+{
+	const struct tare_dwarf_frame *lines;
+	size_t count = object->path ? tare_dwarf_find(object->path, object->build_id,
+						      pc - 1 - object->base, &lines)
+				    : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tare_frame frame = *last;
+
+		if (i + 1 < count || !frame.function)
+			frame.function = lines[i].function;
+		frame.file = lines[i].file;
+		frame.line = lines[i].line;
+		add(out, &frame);
+	}
+	return count > 0;
+}
+
 static void add_address(struct tare_frames *out, const struct tare_process *process,
 			const struct tare_stack *stack, uint64_t pc)
 {
@@ -72,7 +95,8 @@ static void add_address(struct tare_frames *out, const struct tare_process *proc
 	} else {
 		frame.offset = pc - (object ? object->base : 0);
 	}
-	add(out, &frame);
+	if (!object || !add_lines(out, object, &frame, pc))
+		add(out, &frame);
 }
 
 /* What stands between the kernel and main, or the function of a thread. */
@@ -86,12 +110,21 @@ static bool is_start(const struct tare_frame *frame)
 				 !strncmp(base_name(frame->object), "ld-", 3));
 }
 
+static enum kind kind_of_frame(const struct tare_frame *frame)
+{
+	enum kind kind = kind_of(frame->function);
+
+	if (kind == PROGRAM && frame->file && tare_line_is_library(frame->file))
+		return CONTAINER;
+	return kind;
+}
+
 /* How many frames at the front are of no kind above `most`. */
 static size_t skip(const struct tare_frames *frames, enum kind most)
 {
 	size_t i = 0;
 
-	while (i < frames->count && kind_of(frames->items[i].function) > most)
+	while (i < frames->count && kind_of_frame(&frames->items[i]) > most)
 		i++;
 	return i < frames->count ? i : 0;
 }

@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of native programs (tare import): headers, and what stands between malloc and who called it, or around main. */
+/* Of native programs: headers, crates, and what stands between malloc and who called it, or around main. */
 static bool is_native_library(const char *file)
 {
 	static const char *const parts[] = { "/usr/include/",  "/libc.so",    "/libc-",
 					     "/libstdc++.so",  "/libpthread", "/ld-linux",
 					     "/libheaptrack_", "/vgpreload_", "../csu/",
-					     "../sysdeps/" };
+					     "../sysdeps/",    "/rustc/",     "/.cargo/registry/" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(file, parts[i]))
