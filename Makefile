@@ -26,8 +26,8 @@ test-long: $(BUILD)/build.ninja ## the long tests: 10 minutes of fuzzing, 1,000 
 	@TARE_TEST_LONG=1 meson test -C $(BUILD) --setup long --suite long --print-errorlogs
 
 .PHONY: check
-check: $(BUILD)/build.ninja ## the quick half of `make test`: one compiler, no cross build
-	@tools/test-all.sh --quick $(BUILD)
+check: $(BUILD)/build.ninja ## style, layers and the unit tests that are not slow; T='args json': these tests alone
+	@$(if $(T),meson test -C $(BUILD) --print-errorlogs $(T),tools/test-all.sh --quick $(BUILD))
 
 .PHONY: demo
 demo: all ## record a bundled program (real GPU, else simulated) and print its ledger

@@ -122,14 +122,13 @@ if [ -n "$san" ]; then
 	finish
 fi
 
-step 'layers' tools/check-layers.sh
-step 'pointers in hooks' tools/check-hook-pointers.py
-if step "build in $build" setup_and_build "$build"; then
-	step 'recorder symbols' tools/check-recorder-symbols.sh "$build"
-	step 'stack of the recorder' tools/check-recorder-stack.py "$build"
-	run_tests 'unit and end-to-end tests' "$build"
+if [ -n "$quick" ]; then
+	target=product step "build in $build" setup_and_build "$build" &&
+		run_tests 'style and unit tests' "$build" --suite style --suite unit --no-suite slow
+	finish
 fi
-[ -z "$quick" ] || finish
+
+step "build in $build" setup_and_build "$build" && run_tests 'style, unit and end-to-end tests' "$build"
 
 if TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out \
 	step 'dist folder and glibc versions' tools/make-dist.sh; then
