@@ -68,6 +68,7 @@ enum sim_kind {
 	SIM_EXTERNAL,
 	SIM_GREEN,
 	SIM_LINK,
+	SIM_USER, /* of graphs */
 };
 
 struct sim_context;
@@ -240,7 +241,9 @@ CUresult sim_context_grow_local(struct sim_context *context, uint64_t bytes);
 /* ---- code ---- */
 /* What the first launch of a function in a context takes. */
 CUresult sim_function_launch(struct sim_context *context, CUfunction handle, void **params);
-uint64_t sim_function_params(CUfunction handle); /* bytes */
+uint64_t sim_function_params(CUfunction handle);  /* bytes */
+const char *sim_function_name(CUfunction handle); /* NULL: it is none */
+void **sim_function_copy_params(CUfunction handle, void **params);
 
 /* ---- streams ---- */
 struct sim_graph;
@@ -257,17 +260,34 @@ CUresult sim_stream_unsafe(void);
 
 /* ---- stream capture ---- */
 /* An event recorded in a capture carries it to the streams that wait for the event. */
+bool sim_capture_has(CUevent event); /* recorded in one that is under way */
 CUresult sim_capture_record(CUstream stream, CUevent event);
 CUresult sim_capture_wait(CUstream stream, CUevent event);
 void sim_capture_forget(CUevent event);
 void sim_capture_leave(CUstream stream); /* which goes: what it began can never end well */
+/* What a stream that is captured is given: a node. INVALIDATED, once something went wrong. */
+CUresult sim_capture_add(CUstream stream, CUgraphNodeParams *params);
+CUresult sim_capture_attribute(CUstream stream, const CUlaunchAttribute *attribute);
+struct sim_node;
+void sim_capture_forget_graph(const struct sim_graph *graph);
+void sim_capture_forget_node(const struct sim_node *node);
 /* For a call that waits for all streams of the context: fails while one captures. */
 CUresult sim_capture_bears_wait(const struct sim_context *context);
 
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);
-CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,
-		       CUgraphNode *node);
+CUresult sim_graph_memory_free(struct sim_range *range);
+
+/* ---- what work does, at once or when a graph is launched ---- */
+/* Device memory from `address` on; neighbouring mappings count as one. */
+bool sim_memory_is_on_device(CUdeviceptr address, uint64_t size);
+void sim_memory_move(uint64_t to, uint64_t from, uint64_t size);
+void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
+		     size_t rows);
+/* `is_checked`: memory of the host is there, for the program has just named it. */
+CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked);
+void sim_event_record(CUevent event);
+void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* ---- memory that is counted when the device touches it ---- */
 void sim_managed_touch(uint64_t address, uint64_t size);
@@ -289,6 +309,7 @@ void sim_ipc_close(struct sim_range *range);
 /* ---- what ends when a context does, for sim_object_delete_all() ---- */
 void sim_module_end(struct sim_object *object);
 void sim_array_end(struct sim_object *object);
+void sim_exec_end(struct sim_object *object);
 void sim_link_end(struct sim_object *object);
 
 #endif

@@ -8,6 +8,7 @@
 #define SIM_ABI_H
 
 #include "recorder/cuda/cuda_abi.h"
+#include "sim_abi_graph.h"
 
 typedef struct CUlinkState_st *CUlinkState;
 
@@ -22,7 +23,6 @@ typedef int CUmoduleLoadingMode;
 typedef int CUstreamCaptureStatus;
 
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
-typedef void (*CUhostFn)(void *data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 
 #define CU_STREAM_LEGACY     ((CUstream)0x1)
@@ -33,6 +33,7 @@ enum {
 	CUDA_ERROR_FILE_NOT_FOUND = 301,
 	CUDA_ERROR_OPERATING_SYSTEM = 304,
 	CUDA_ERROR_ILLEGAL_STATE = 401,
+	CUDA_ERROR_LOSSY_QUERY = 402,
 	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
@@ -42,6 +43,7 @@ enum {
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
 	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
 	CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+	CUDA_ERROR_CAPTURED_EVENT = 907,
 	CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
 	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
 
@@ -93,8 +95,6 @@ enum {
 	SIM_STREAM_APART =
 		1 << 30, /* no flag of the driver: takes a whole step, as cuDNN's streams do */
 	CU_GREEN_CTX_DEFAULT_STREAM = 1,
-	CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
-	CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
 	CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
 	CU_JIT_INPUT_PTX = 1,
@@ -118,73 +118,6 @@ typedef struct {
 	size_t dstPitch;
 	size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
-
-typedef union {
-	char pad[64];
-	int cooperative;
-} CUkernelNodeAttrValue;
-
-struct CUDA_KERNEL_NODE_PARAMS_st {
-	CUfunction func;
-	unsigned int gridDimX, gridDimY, gridDimZ;
-	unsigned int blockDimX, blockDimY, blockDimZ;
-	unsigned int sharedMemBytes;
-	void **kernelParams;
-	void **extra;
-};
-
-struct CUDA_KERNEL_NODE_PARAMS_v2_st {
-	CUfunction func;
-	unsigned int gridDimX, gridDimY, gridDimZ;
-	unsigned int blockDimX, blockDimY, blockDimZ;
-	unsigned int sharedMemBytes;
-	void **kernelParams;
-	void **extra;
-	CUkernel kern;
-	CUcontext ctx;
-};
-
-struct CUDA_HOST_NODE_PARAMS_st {
-	CUhostFn fn;
-	void *userData;
-};
-
-struct CUDA_MEMSET_NODE_PARAMS_st {
-	CUdeviceptr dst;
-	size_t pitch;
-	unsigned int value, elementSize;
-	size_t width, height;
-};
-
-typedef struct {
-	CUmemPoolProps poolProps;
-	const CUmemAccessDesc *accessDescs;
-	size_t accessDescCount;
-	size_t bytesize;
-	CUdeviceptr dptr;
-} CUDA_MEM_ALLOC_NODE_PARAMS;
-
-struct CUlaunchConfig_st {
-	unsigned int gridDimX, gridDimY, gridDimZ;
-	unsigned int blockDimX, blockDimY, blockDimZ;
-	unsigned int sharedMemBytes;
-	CUstream hStream;
-	void *attrs;
-	unsigned int numAttrs;
-};
-
-struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
-	cuuint64_t flags;
-	CUstream hUploadStream;
-	CUgraphNode hErrNode_out;
-	int result_out;
-};
-
-struct CUgraphExecUpdateResultInfo_st {
-	CUgraphExecUpdateResult result;
-	CUgraphNode errorNode;
-	CUgraphNode errorFromNode;
-};
 
 struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
 	int type;

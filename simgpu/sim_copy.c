@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies and fills. They happen at once, in the caller's thread: what a program may rely on after it
+ * Copies. They happen at once, in the caller's thread: what a program may rely on after it
  * synchronised is already so before. In a stream that captures they become graph nodes instead.
  */
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "sim.h"
 
 /* Device memory from `address` on; neighbouring mappings count as one. */
-static bool is_on_device(CUdeviceptr address, uint64_t size)
+bool sim_memory_is_on_device(CUdeviceptr address, uint64_t size)
 {
 	while (size) {
 		struct sim_range *range = sim_range_at(address);
@@ -25,47 +25,68 @@ static bool is_on_device(CUdeviceptr address, uint64_t size)
 	return true;
 }
 
-static CUresult begin(CUstream stream, CUgraphNodeType type, bool *is_captured)
+static CUresult begin(CUstream stream)
 {
 	struct sim_context *context;
-	struct sim_graph *graph;
 	CUresult result = sim_current(&context);
 
-	*is_captured = false;
-	if (result == CUDA_SUCCESS)
-		result = sim_stream_check(stream);
-	if (result != CUDA_SUCCESS)
-		return result;
-	graph = sim_stream_graph(stream);
-	if (!graph)
-		return CUDA_SUCCESS;
-	*is_captured = true;
-	return sim_graph_add(graph, type, NULL, NULL);
+	return result == CUDA_SUCCESS ? sim_stream_check(stream) : result;
 }
 
-static void move(uint64_t to, uint64_t from, uint64_t size)
+void sim_memory_move(uint64_t to, uint64_t from, uint64_t size)
 {
 	sim_managed_touch(to, size);
 	sim_managed_touch(from, size);
 	memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
 }
 
+static int type_of(uint64_t address)
+{
+	const struct sim_range *range = sim_range_at(address);
+
+	return range && range->kind != SIM_RANGE_HOST && range->kind != SIM_RANGE_REGISTERED
+		       ? CU_MEMORYTYPE_DEVICE
+		       : CU_MEMORYTYPE_HOST;
+}
+
+/* A node that does so at each launch. */
+static CUresult capture_copy(uint64_t to, uint64_t from, size_t size, CUstream stream)
+{
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEMCPY };
+	CUDA_MEMCPY3D *about = &params.memcpy.copyParams;
+
+	about->dstMemoryType = type_of(to);
+	about->srcMemoryType = type_of(from);
+	if (about->dstMemoryType == CU_MEMORYTYPE_DEVICE)
+		about->dstDevice = to;
+	else
+		about->dstHost = (void *)(uintptr_t)to;
+	if (about->srcMemoryType == CU_MEMORYTYPE_DEVICE)
+		about->srcDevice = from;
+	else
+		about->srcHost = (const void *)(uintptr_t)from;
+	about->WidthInBytes = about->srcPitch = about->dstPitch = size;
+	about->Height = about->Depth = about->srcHeight = about->dstHeight = 1;
+	return sim_capture_add(stream, &params);
+}
+
 enum sides { TO_DEVICE = 1, FROM_DEVICE = 2 };
 
 static CUresult copy(uint64_t to, uint64_t from, size_t size, unsigned sides, CUstream stream)
 {
-	bool is_captured;
-	CUresult result = begin(stream, CU_GRAPH_NODE_TYPE_MEMCPY, &is_captured);
+	CUresult result = begin(stream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if ((sides & TO_DEVICE && !is_on_device(to, size)) ||
-	    (sides & FROM_DEVICE && !is_on_device(from, size)))
+	if ((sides & TO_DEVICE && !sim_memory_is_on_device(to, size)) ||
+	    (sides & FROM_DEVICE && !sim_memory_is_on_device(from, size)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (size && (!to || !from))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!is_captured && size)
-		move(to, from, size);
+	if (sim_stream_graph(stream))
+		return capture_copy(to, from, size, stream);
+	if (size)
+		sim_memory_move(to, from, size);
 	return CUDA_SUCCESS;
 }
 
@@ -130,44 +151,53 @@ CUresult sim_body_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUde
 					  NULL);
 }
 
-/* ---- two dimensions ---- */
-/* The first row of one side; 0: in an array, whose contents nobody sees. */
-static uint64_t side(int type, const void *host, CUdeviceptr device, size_t x, size_t y,
-		     size_t pitch)
+/* ---- two and three dimensions ---- */
+CUresult sim_body_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-	if (type == CU_MEMORYTYPE_ARRAY)
-		return 0;
-	return (type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device) + y * pitch + x;
-}
-
-CUresult sim_body_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
-{
-	bool is_captured;
-	uint64_t to, from;
-	CUresult result = begin(hStream, CU_GRAPH_NODE_TYPE_MEMCPY, &is_captured);
-	size_t row;
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEMCPY };
+	CUresult result = begin(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!pCopy || (pCopy->srcPitch && pCopy->srcPitch < pCopy->WidthInBytes) ||
 	    (pCopy->dstPitch && pCopy->dstPitch < pCopy->WidthInBytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	to = side(pCopy->dstMemoryType, pCopy->dstHost, pCopy->dstDevice, pCopy->dstXInBytes,
-		  pCopy->dstY, pCopy->dstPitch);
-	from = side(pCopy->srcMemoryType, pCopy->srcHost, pCopy->srcDevice, pCopy->srcXInBytes,
-		    pCopy->srcY, pCopy->srcPitch);
-	for (row = 0; to && from && !is_captured && row < pCopy->Height; row++) {
-		uint64_t line_to = to + row * pCopy->dstPitch,
-			 line_from = from + row * pCopy->srcPitch;
+	if (!sim_stream_graph(hStream))
+		return sim_work_copy(pCopy, true);
+	params.memcpy.copyParams = *pCopy;
+	return sim_capture_add(hStream, &params);
+}
 
-		if ((pCopy->dstMemoryType == CU_MEMORYTYPE_DEVICE &&
-		     !is_on_device(line_to, pCopy->WidthInBytes)) ||
-		    (pCopy->srcMemoryType == CU_MEMORYTYPE_DEVICE &&
-		     !is_on_device(line_from, pCopy->WidthInBytes)))
-			return CUDA_ERROR_INVALID_VALUE;
-		move(line_to, line_from, pCopy->WidthInBytes);
-	}
-	return CUDA_SUCCESS;
+CUresult sim_body_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
+{
+	return sim_body_cuMemcpy3DAsync_v2(pCopy, NULL);
+}
+
+CUresult sim_body_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+	CUDA_MEMCPY3D copy = { 0 };
+
+	if (pCopy)
+		copy = (CUDA_MEMCPY3D){
+			.srcXInBytes = pCopy->srcXInBytes,
+			.srcY = pCopy->srcY,
+			.srcMemoryType = pCopy->srcMemoryType,
+			.srcHost = pCopy->srcHost,
+			.srcDevice = pCopy->srcDevice,
+			.srcArray = pCopy->srcArray,
+			.srcPitch = pCopy->srcPitch,
+			.dstXInBytes = pCopy->dstXInBytes,
+			.dstY = pCopy->dstY,
+			.dstMemoryType = pCopy->dstMemoryType,
+			.dstHost = pCopy->dstHost,
+			.dstDevice = pCopy->dstDevice,
+			.dstArray = pCopy->dstArray,
+			.dstPitch = pCopy->dstPitch,
+			.WidthInBytes = pCopy->WidthInBytes,
+			.Height = pCopy->Height,
+			.Depth = 1,
+		};
+	return sim_body_cuMemcpy3DAsync_v2(pCopy ? &copy : NULL, hStream);
 }
 
 CUresult sim_body_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
@@ -178,83 +208,4 @@ CUresult sim_body_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
 CUresult sim_body_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 {
 	return sim_body_cuMemcpy2DAsync_v2(pCopy, NULL);
-}
-
-/* ---- fills ---- */
-static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
-		     size_t rows, CUstream stream)
-{
-	bool is_captured;
-	CUresult result = begin(stream, CU_GRAPH_NODE_TYPE_MEMSET, &is_captured);
-	size_t row, i;
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (to % width || count > UINT64_MAX / width || (rows > 1 && pitch < count * width))
-		return CUDA_ERROR_INVALID_VALUE;
-	for (row = 0; row < rows; row++) {
-		CUdeviceptr line = to + row * pitch;
-
-		if (!is_on_device(line, count * width))
-			return CUDA_ERROR_INVALID_VALUE;
-		if (is_captured)
-			continue;
-		sim_managed_touch(line, count * width);
-		if (width == 1)
-			memset((void *)(uintptr_t)line, (int)value, count);
-		for (i = 0; width > 1 && i < count; i++)
-			memcpy((char *)(uintptr_t)line + i * width, &value, width);
-	}
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_body_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
-				  CUstream hStream)
-{
-	return fill(dstDevice, 0, uc, 1, N, 1, hStream);
-}
-
-CUresult sim_body_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
-				   CUstream hStream)
-{
-	return fill(dstDevice, 0, us, 2, N, 1, hStream);
-}
-
-CUresult sim_body_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
-				   CUstream hStream)
-{
-	return fill(dstDevice, 0, ui, 4, N, 1, hStream);
-}
-
-CUresult sim_body_cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
-{
-	return fill(dstDevice, 0, uc, 1, N, 1, NULL);
-}
-
-CUresult sim_body_cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
-{
-	return fill(dstDevice, 0, us, 2, N, 1, NULL);
-}
-
-CUresult sim_body_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
-{
-	return fill(dstDevice, 0, ui, 4, N, 1, NULL);
-}
-
-CUresult sim_body_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
-				  size_t Width, size_t Height)
-{
-	return fill(dstDevice, dstPitch, uc, 1, Width, Height, NULL);
-}
-
-CUresult sim_body_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
-				   size_t Width, size_t Height)
-{
-	return fill(dstDevice, dstPitch, us, 2, Width, Height, NULL);
-}
-
-CUresult sim_body_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
-				   size_t Width, size_t Height)
-{
-	return fill(dstDevice, dstPitch, ui, 4, Width, Height, NULL);
 }

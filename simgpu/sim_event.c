@@ -59,18 +59,49 @@ CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 		return result;
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
-	event->at_ns = now_ns();
+	if (!sim_stream_graph(hStream))
+		sim_event_record(hEvent);
 	return sim_capture_record(hStream, hEvent);
 }
 
-CUresult sim_body_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+/* Two events have never the same time, however close they are. */
+void sim_event_record(CUevent handle)
 {
-	return flags > 1 ? CUDA_ERROR_INVALID_VALUE : sim_body_cuEventRecord(hEvent, hStream);
+	static uint64_t last_ns;
+	struct sim_event *event = sim_object_get(handle, SIM_EVENT);
+	uint64_t now = now_ns();
+
+	last_ns = now > last_ns ? now : last_ns + 1;
+	if (event)
+		event->at_ns = last_ns;
 }
 
+/* An external one is a node of the graph, and recorded at each launch. */
+CUresult sim_body_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_EVENT_RECORD };
+
+	if (flags > CU_EVENT_RECORD_EXTERNAL)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (flags != CU_EVENT_RECORD_EXTERNAL || sim_stream_check(hStream) != CUDA_SUCCESS ||
+	    !sim_object_get(hEvent, SIM_EVENT))
+		return sim_body_cuEventRecord(hEvent, hStream);
+	if (!sim_stream_graph(hStream))
+		return CUDA_ERROR_INVALID_VALUE;
+	params.eventRecord.event = hEvent;
+	return sim_capture_add(hStream, &params);
+}
+
+/* As measured (docs/measurements/in-capture.md): no capture bears it. */
 CUresult sim_body_cuEventQuery(CUevent hEvent)
 {
-	return sim_object_get(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	CUresult result = sim_stream_unsafe();
+
+	if (!sim_object_get(hEvent, SIM_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (result == CUDA_SUCCESS && sim_capture_has(hEvent))
+		return CUDA_ERROR_CAPTURED_EVENT;
+	return result;
 }
 
 CUresult sim_body_cuEventSynchronize(CUevent hEvent)
@@ -79,6 +110,8 @@ CUresult sim_body_cuEventSynchronize(CUevent hEvent)
 
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (sim_capture_has(hEvent))
+		return CUDA_ERROR_CAPTURED_EVENT;
 	sim_pool_sync(event->object.context->device);
 	return CUDA_SUCCESS;
 }
@@ -93,6 +126,8 @@ CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeve
 	if (!begin || !end || !begin->at_ns || !end->at_ns ||
 	    (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (sim_capture_has(hStart) || sim_capture_has(hEnd))
+		return CUDA_ERROR_CAPTURED_EVENT;
 	*pMilliseconds = (float)((double)(int64_t)(end->at_ns - begin->at_ns) / 1e6);
 	return CUDA_SUCCESS;
 }

@@ -2,24 +2,9 @@
 /*
  * Executable graphs. As measured: one takes so many bytes for each node, by its kind, out of memory
  * that the context holds for all of them, that grows in steps and may stay when one is destroyed.
- * Memory nodes draw on a pool of the device that shrinks at cuDeviceGraphMemTrim only.
+ * An executable graph keeps a copy of the graph, for that may change or end.
  */
-#include "sim_graph.h"
-
-struct sim_exec {
-	struct sim_object object;
-	struct sim_shape {
-		size_t nodes, kernels;
-		uint64_t bytes, param_bytes; /* of the device, for its nodes */
-		uint64_t most, left;         /* of its memory nodes: at once, and not freed by it */
-	} shape;
-	bool auto_free;
-	uint64_t live; /* allocated by a launch and not yet freed */
-};
-
-static struct {
-	uint64_t used, used_high, reserved, reserved_high;
-} pools[SIM_DEVICES];
+#include "sim_exec.h"
 
 /* Of a node that is no kernel. */
 static uint64_t bytes_of(CUgraphNodeType type)
@@ -36,36 +21,48 @@ static uint64_t bytes_of(CUgraphNodeType type)
 	}
 }
 
+uint64_t sim_exec_span(const struct sim_node *node)
+{
+	const struct sim_range *range;
+
+	if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		return sim_round_up(node->params.alloc.bytesize, sim.profile.page);
+	range = sim_range_exactly(node->params.free.dptr);
+	return range ? range->span : 0;
+}
+
 static struct sim_shape measure(const struct sim_graph *graph)
 {
 	struct sim_shape shape = { 0 }, child;
 	const struct sim_node *node;
+	unsigned i;
 
 	/* Memory nodes in the order in which they were added, which is one that they can run in. */
 
 	for (node = graph->first; node; node = node->next) {
 		shape.nodes++;
 		shape.bytes += bytes_of(node->type);
-		if (node->child) { /* which may have no memory nodes */
-			child = measure(node->child);
+		for (i = 0; i < node->children_nr; i++) { /* which may have no memory nodes */
+			child = measure(node->children[i]);
 			shape.nodes += child.nodes;
 			shape.kernels += child.kernels;
 			shape.bytes += child.bytes;
 			shape.param_bytes += child.param_bytes;
 		}
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-			uint64_t params = sim_function_params(node->function);
+			uint64_t params = sim_function_params(sim_node_function(node));
 
 			shape.kernels++;
 			shape.bytes += sim.profile.graph_node;
 			if (params > sim.profile.graph_param_small)
 				shape.param_bytes += params * sim.profile.graph_param_percent / 100;
 		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-			shape.left += node->bytes;
+			shape.left += sim_exec_span(node);
 			if (shape.left > shape.most)
 				shape.most = shape.left;
-		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && shape.left >= node->bytes) {
-			shape.left -= node->bytes;
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE &&
+			   shape.left >= sim_exec_span(node)) {
+			shape.left -= sim_exec_span(node);
 		}
 	}
 	return shape;
@@ -105,46 +102,98 @@ static void let_go(struct sim_context *context, const struct sim_shape *shape)
 }
 
 /* A graph's kernels are ready to run once it can be launched. */
-static CUresult prepare(struct sim_context *context, const struct sim_graph *graph)
+CUresult sim_exec_prepare(struct sim_context *context, const struct sim_graph *graph)
 {
 	CUresult result = CUDA_SUCCESS;
 	const struct sim_node *node;
+	unsigned i;
 
-	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
+	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next) {
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
-			result = sim_function_launch(context, node->function, NULL);
-		else if (node->child)
-			result = prepare(context, node->child);
+			result = sim_function_launch(context, sim_node_function(node), NULL);
+		for (i = 0; i < node->children_nr && result == CUDA_SUCCESS; i++)
+			result = sim_exec_prepare(context, node->children[i]);
+	}
 	return result;
+}
+
+bool sim_exec_has_work(const struct sim_graph *graph)
+{
+	const struct sim_node *node;
+	unsigned i;
+
+	for (node = graph->first; node; node = node->next) {
+		if (sim_work_is_any(node->type))
+			return true;
+		for (i = 0; i < node->children_nr; i++)
+			if (sim_exec_has_work(node->children[i]))
+				return true;
+	}
+	return false;
+}
+
+static bool sort(struct sim_graph *graph)
+{
+	const struct sim_node *node;
+	unsigned i;
+
+	if (!sim_edge_sort(graph))
+		return false;
+	for (node = graph->first; node; node = node->next)
+		for (i = 0; i < node->children_nr; i++)
+			if (!sort(node->children[i]))
+				return false;
+	return true;
+}
+
+static CUresult make(struct sim_context *context, const struct sim_graph *graph,
+		     unsigned long long flags, struct sim_exec **made)
+{
+	struct sim_exec *exec;
+
+	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));
+	if (!exec)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	exec->graph = sim_graph_clone(graph);
+	exec->flags = flags;
+	*made = exec;
+	if (!exec->graph)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!sort(exec->graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	exec->shape = measure(exec->graph);
+	exec->has_work = sim_exec_has_work(exec->graph);
+	return sim_exec_prepare(context, exec->graph);
+}
+
+void sim_exec_end(struct sim_object *object)
+{
+	struct sim_exec *exec = (struct sim_exec *)object;
+
+	if (exec->graph)
+		sim_graph_delete(exec->graph);
+	sim_object_delete(exec);
 }
 
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags)
 {
 	struct sim_graph *graph = sim_object_get(graph_handle, SIM_GRAPH);
 	struct sim_context *context;
-	struct sim_shape shape;
-	struct sim_exec *exec;
+	struct sim_exec *exec = NULL;
 	CUresult result = sim_current(&context);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!handle || !graph || flags > 15)
 		return CUDA_ERROR_INVALID_VALUE;
-	shape = measure(graph);
-	result = prepare(context, graph);
+	result = make(context, graph, flags, &exec);
 	if (result == CUDA_SUCCESS)
-		result = hold_shape(context, &shape);
-	if (result != CUDA_SUCCESS)
-		return result;
-	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));
-	if (!exec) {
-		let_go(context, &shape);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	exec->shape = shape;
-	exec->auto_free = flags & 1;
-	*handle = (CUgraphExec)exec;
-	return CUDA_SUCCESS;
+		result = hold_shape(context, &exec->shape);
+	if (result == CUDA_SUCCESS)
+		*handle = (CUgraphExec)exec;
+	else if (exec)
+		sim_exec_end(&exec->object);
+	return result;
 }
 
 CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
@@ -180,193 +229,14 @@ CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph
 	return instantiate(phGraphExec, hGraph, instantiateParams->flags);
 }
 
-/* ---- memory nodes ---- */
-/* Before the first launch, or by an upload; later launches find it there. */
-static CUresult reserve(const struct sim_exec *exec, int device)
-{
-	uint64_t wanted = sim_round_up(pools[device].used - exec->live + exec->shape.most,
-				       sim.profile.graph_pool_step);
-
-	if (wanted <= pools[device].reserved)
-		return CUDA_SUCCESS;
-	if (sim_take(device, wanted - pools[device].reserved) != CUDA_SUCCESS)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	pools[device].reserved = wanted;
-	if (wanted > pools[device].reserved_high)
-		pools[device].reserved_high = wanted;
-	return CUDA_SUCCESS;
-}
-
-static CUresult run_memory(struct sim_exec *exec, int device)
-{
-	CUresult result;
-
-	if (exec->live && !exec->auto_free)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = reserve(exec, device);
-	if (result != CUDA_SUCCESS)
-		return result;
-	pools[device].used += exec->shape.left - exec->live;
-	if (pools[device].used + exec->shape.most - exec->shape.left > pools[device].used_high)
-		pools[device].used_high = pools[device].used + exec->shape.most - exec->shape.left;
-	exec->live = exec->shape.left;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_body_cuDeviceGraphMemTrim(CUdevice device)
-{
-	uint64_t wanted;
-
-	if (!sim_is_device(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	wanted = sim_round_up(pools[device].used, sim.profile.graph_pool_step);
-	if (wanted < pools[device].reserved) {
-		sim_give(device, pools[device].reserved - wanted);
-		pools[device].reserved = wanted;
-	}
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
-					       void *value)
-{
-	cuuint64_t *number = value;
-
-	if (!value)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!sim_is_device(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	switch (attr) {
-	case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-		*number = pools[device].used;
-		return CUDA_SUCCESS;
-	case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-		*number = pools[device].used_high;
-		return CUDA_SUCCESS;
-	case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-		*number = pools[device].reserved;
-		return CUDA_SUCCESS;
-	case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-		*number = pools[device].reserved_high;
-		return CUDA_SUCCESS;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
-	}
-}
-
-/* ---- using one ---- */
-CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
+CUresult sim_body_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 {
 	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
-	CUresult result = sim_stream_check(hStream);
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	return exec ? reserve(exec, exec->object.context->device) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
-{
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
-	CUresult result = sim_stream_check(hStream);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!exec)
+	if (!exec || !flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	return exec->shape.most ? run_memory(exec, exec->object.context->device) : CUDA_SUCCESS;
-}
-
-static CUresult set_node(CUgraphExec exec, CUgraphNode handle, const void *params, int type)
-{
-	struct sim_node *node = sim_object_get(handle, SIM_NODE);
-
-	if (!sim_object_get(exec, SIM_EXEC) || !node || !params ||
-	    (type >= 0 && node->type != type))
-		return CUDA_ERROR_INVALID_VALUE;
+	*flags = exec->flags;
 	return CUDA_SUCCESS;
-}
-
-CUresult sim_body_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
-{
-	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL);
-}
-
-CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-						    const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
-{
-	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL);
-}
-
-CUresult sim_body_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
-{
-	(void)ctx;
-	return set_node(hGraphExec, hNode, copyParams, CU_GRAPH_NODE_TYPE_MEMCPY);
-}
-
-CUresult sim_body_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_MEMSET_NODE_PARAMS *memsetParams,
-						 CUcontext ctx)
-{
-	(void)ctx;
-	return set_node(hGraphExec, hNode, memsetParams, CU_GRAPH_NODE_TYPE_MEMSET);
-}
-
-CUresult sim_body_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					       const CUDA_HOST_NODE_PARAMS *nodeParams)
-{
-	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_HOST);
-}
-
-CUresult sim_body_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						     CUgraph childGraph)
-{
-	return set_node(hGraphExec, hNode, sim_object_get(childGraph, SIM_GRAPH),
-			CU_GRAPH_NODE_TYPE_GRAPH);
-}
-
-CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					   CUgraphNodeParams *nodeParams)
-{
-	return set_node(hGraphExec, hNode, nodeParams, -1);
-}
-
-/* An update fits where the new graph has as many nodes of each kind. */
-CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
-				       CUgraphExecUpdateResultInfo *resultInfo)
-{
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
-	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
-	struct sim_shape shape;
-	bool fits;
-
-	if (!exec || !graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	shape = measure(graph);
-	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels &&
-	       !shape.most;
-	if (resultInfo) {
-		resultInfo->result = fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-					  : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-		resultInfo->errorNode = resultInfo->errorFromNode = NULL;
-	}
-	return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-}
-
-CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
-				    CUgraphNode *hErrorNode_out,
-				    CUgraphExecUpdateResult *updateResult_out)
-{
-	CUgraphExecUpdateResultInfo info = { 0 };
-	CUresult result = sim_body_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
-
-	if (hErrorNode_out)
-		*hErrorNode_out = info.errorNode;
-	if (updateResult_out)
-		*updateResult_out = info.result;
-	return result;
 }
 
 CUresult sim_body_cuGraphExecDestroy(CUgraphExec hGraphExec)
@@ -376,7 +246,7 @@ CUresult sim_body_cuGraphExecDestroy(CUgraphExec hGraphExec)
 	if (!exec)
 		return CUDA_ERROR_INVALID_VALUE;
 	let_go(exec->object.context, &exec->shape);
-	pools[exec->object.context->device].used -= exec->live;
-	sim_object_delete(exec);
+	sim_exec_forget(exec);
+	sim_exec_end(&exec->object);
 	return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions and kernels: loading their code, launching them, what they say of themselves. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim_image.h"
@@ -78,6 +79,13 @@ uint64_t sim_function_params(CUfunction handle)
 	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->params : 0;
 }
 
+const char *sim_function_name(CUfunction handle)
+{
+	struct sim_function *function;
+
+	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->name : NULL;
+}
+
 static void touch_params(const struct sim_symbol *about, void **params)
 {
 	unsigned i;
@@ -122,24 +130,67 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream,
-		       void **params)
+/* Copies of a kernel's parameters in one piece of memory. NULL: it is not known how many there are. */
+void **sim_function_copy_params(CUfunction handle, void **params)
 {
-	struct sim_context *context;
-	struct sim_graph *graph;
-	CUresult result = sim_current(&context);
+	struct sim_function *function;
+	const struct sim_symbol *about;
+	void **copy;
+	unsigned i;
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	result = sim_stream_check(stream);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!blocks || !threads || threads > 1024)
+	if (!params || from_handle(handle, &function) != CUDA_SUCCESS || !function->about->param_nr)
+		return NULL;
+	about = function->about;
+	copy = malloc(about->param_nr * sizeof(void *) + about->params);
+	for (i = 0; copy && i < about->param_nr; i++) {
+		copy[i] = (char *)(copy + about->param_nr) + about->param[i].offset;
+		memcpy(copy[i], params[i], about->param[i].size);
+	}
+	return copy;
+}
+
+CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+				   void **extra)
+{
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
+	struct sim_context *context;
+	CUresult result = sim_current(&context);
+	unsigned threads, i;
+
+	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	graph = sim_stream_graph(stream);
-	if (graph)
-		return sim_graph_add(graph, CU_GRAPH_NODE_TYPE_KERNEL, f, NULL);
-	return sim_function_launch(context, f, params);
+	if (result == CUDA_SUCCESS)
+		result = sim_stream_check(config->hStream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+	if (!config->gridDimX || !config->gridDimY || !config->gridDimZ || !threads ||
+	    threads > 1024 || (config->numAttrs && !config->attrs))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!sim_stream_graph(config->hStream))
+		return sim_function_launch(context, f, kernelParams);
+	params.kernel = (CUDA_KERNEL_NODE_PARAMS_v2){
+		.gridDimX = config->gridDimX,
+		.gridDimY = config->gridDimY,
+		.gridDimZ = config->gridDimZ,
+		.blockDimX = config->blockDimX,
+		.blockDimY = config->blockDimY,
+		.blockDimZ = config->blockDimZ,
+		.sharedMemBytes = config->sharedMemBytes,
+		.kernelParams = kernelParams,
+		.extra = extra,
+		.ctx = (CUcontext)context,
+	};
+	if (sim_object_get(f, SIM_KERNEL))
+		params.kernel.kern = (CUkernel)f;
+	else
+		params.kernel.func = f;
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	result = sim_capture_add(config->hStream, &params);
+	for (i = 0; i < config->numAttrs && result == CUDA_SUCCESS; i++)
+		result = sim_capture_attribute(config->hStream, &config->attrs[i]);
+	return result;
 }
 
 CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -148,21 +199,10 @@ CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned i
 				 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
 				 void **extra)
 {
-	(void)sharedMemBytes;
-	(void)extra;
-	return launch(f, gridDimX && gridDimY && gridDimZ, blockDimX * blockDimY * blockDimZ,
-		      hStream, kernelParams);
-}
+	CUlaunchConfig config = { gridDimX,  gridDimY,       gridDimZ, blockDimX, blockDimY,
+				  blockDimZ, sharedMemBytes, hStream,  NULL,      0 };
 
-CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-				   void **extra)
-{
-	(void)extra;
-	if (!config)
-		return CUDA_ERROR_INVALID_VALUE;
-	return launch(f, config->gridDimX && config->gridDimY && config->gridDimZ,
-		      config->blockDimX * config->blockDimY * config->blockDimZ, config->hStream,
-		      kernelParams);
+	return sim_body_cuLaunchKernelEx(&config, f, kernelParams, extra);
 }
 
 CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
@@ -171,8 +211,12 @@ CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
 					    unsigned int blockDimZ, unsigned int sharedMemBytes,
 					    CUstream hStream, void **kernelParams)
 {
-	return sim_body_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
-				       blockDimZ, sharedMemBytes, hStream, kernelParams, NULL);
+	CUlaunchAttribute cooperative = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+					  .value.cooperative = 1 };
+	CUlaunchConfig config = { gridDimX,  gridDimY,       gridDimZ, blockDimX,    blockDimY,
+				  blockDimZ, sharedMemBytes, hStream,  &cooperative, 1 };
+
+	return sim_body_cuLaunchKernelEx(&config, f, kernelParams, NULL);
 }
 
 /* ---- attributes ---- */

@@ -76,6 +76,7 @@ void sim_image_drop(struct sim_image *image)
 		struct sim_symbol *symbol = image->symbols;
 
 		image->symbols = symbol->next;
+		free(symbol->param);
 		free(symbol);
 	}
 	free(image);

@@ -20,6 +20,10 @@ struct sim_symbol {
 	bool is_global;
 	uint64_t code; /* bytes of a kernel's code, or of a global */
 	uint64_t local, params;
+	struct sim_param {
+		uint64_t offset, size;
+	} * param; /* those of `params`, where the image names them one by one */
+	unsigned param_nr;
 	unsigned touches; /* its first parameters are pointers that it reads */
 	bool has_printf, has_malloc, has_assert;
 	struct sim_function *made[2]; /* the function and the kernel of this name, once asked for */

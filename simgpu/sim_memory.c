@@ -56,6 +56,8 @@ CUresult sim_body_cuMemFree_v2(CUdeviceptr dptr)
 		sim_managed_free(range);
 	else if (range && range->kind == SIM_RANGE_POOL)
 		sim_pool_free(range);
+	else if (range && range->kind == SIM_RANGE_GRAPH)
+		return sim_graph_memory_free(range);
 	else
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;

@@ -135,6 +135,9 @@ void sim_object_delete_all(struct sim_context *context)
 		case SIM_MIPMAP:
 			sim_array_end(object);
 			break;
+		case SIM_EXEC:
+			sim_exec_end(object);
+			break;
 		case SIM_LINK:
 			sim_link_end(object);
 			break;

@@ -161,6 +161,23 @@ static void drop(struct sim_pool *pool, uint64_t bytes, uint64_t span)
 	pool->freed += span;
 }
 
+/* In a capture it is a node of the graph, whose address is known at once. */
+static CUresult capture_alloc(CUdeviceptr *dptr, size_t bytes, const struct sim_pool *pool,
+			      CUstream stream)
+{
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC };
+	CUresult result;
+
+	params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+	params.alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	params.alloc.poolProps.location.id = pool->device;
+	params.alloc.bytesize = bytes;
+	result = sim_capture_add(stream, &params);
+	if (result == CUDA_SUCCESS)
+		*dptr = params.alloc.dptr;
+	return result;
+}
+
 static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CUstream stream)
 {
 	uint64_t charged = sim_round_up(bytes, sim.profile.suballoc_align);
@@ -176,7 +193,7 @@ static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CU
 	if (!dptr || !bytes || span < bytes || !pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_stream_graph(stream))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		return capture_alloc(dptr, bytes, pool, stream);
 	result = grow(pool, bytes, charged);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -222,6 +239,7 @@ void sim_pool_free(struct sim_range *range)
 
 CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEM_FREE };
 	struct sim_range *range = sim_range_exactly(dptr);
 	CUresult result = sim_stream_check(hStream);
 
@@ -229,6 +247,12 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 		return result;
 	if (!dptr)
 		return CUDA_SUCCESS;
+	if (sim_stream_graph(hStream)) { /* takes only what was allocated by a graph */
+		params.free.dptr = dptr;
+		return sim_capture_add(hStream, &params);
+	}
+	if (range && range->kind == SIM_RANGE_GRAPH)
+		return sim_graph_memory_free(range);
 	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP &&
 		       range->kind != SIM_RANGE_POOL_IMPORT))
 		return CUDA_ERROR_INVALID_VALUE;

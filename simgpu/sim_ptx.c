@@ -59,13 +59,26 @@ static uint64_t place(const char *declaration, size_t length, uint64_t before)
 	return (before + align - 1) / align * align + size * count;
 }
 
+static void add_param(struct sim_symbol *symbol, const char *declaration, size_t length)
+{
+	uint64_t size = place(declaration, length, 0);
+	struct sim_param *more =
+		realloc(symbol->param, (symbol->param_nr + 1) * sizeof(struct sim_param));
+
+	symbol->params = place(declaration, length, symbol->params);
+	if (!more)
+		return;
+	symbol->param = more;
+	more[symbol->param_nr++] = (struct sim_param){ symbol->params - size, size };
+}
+
 static void read_params(struct sim_symbol *symbol, const char *list)
 {
 	const char *end = strchr(list, ')'), *at = list;
 
 	while (end && (at = strstr(at, ".param")) && at < end) {
 		at += 6;
-		symbol->params = place(at, strcspn(at, ",)"), symbol->params);
+		add_param(symbol, at, strcspn(at, ",)"));
 	}
 }
 

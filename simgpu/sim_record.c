@@ -4,45 +4,27 @@
  * recorded in it, and must be waited for in turn before the capture ends. What a capture does not
  * bear is as measured (docs/measurements/in-capture.md, h200-pointers.md).
  */
-#include <stdlib.h>
+#include "sim_record.h"
 
-#include "sim.h"
+#include <stdlib.h>
 
 enum { GLOBAL, THREAD_LOCAL, RELAXED };
 
-/* A stream that takes part, as key_of() says, or an event that was recorded in a capture. */
-struct part {
-	struct part *next;
-	const void *handle;
-	const void *from; /* of an event: the stream that it was recorded on */
-	bool is_joined;
-};
-
-struct capture {
-	struct capture *next;
-	struct sim_graph *graph;
-	const void *origin;
-	CUstreamCaptureMode mode;
-	const int *thread;
-	bool is_invalid;
-	bool is_given; /* the graph is one that the program had before */
-	struct part *streams, *events;
-};
-
-static struct capture *captures;
+static struct sim_capture *captures;
+static uint64_t last_id;
 static __thread CUstreamCaptureMode thread_mode;
 static __thread int thread; /* its address tells threads apart */
 
-static struct part *find(struct part *list, const void *handle)
+struct sim_part *sim_record_find(struct sim_part *list, const void *handle)
 {
 	while (list && list->handle != handle)
 		list = list->next;
 	return list;
 }
 
-static struct part *add(struct part **list, const void *handle)
+static struct sim_part *add(struct sim_part **list, const void *handle)
 {
-	struct part *part = find(*list, handle);
+	struct sim_part *part = sim_record_find(*list, handle);
 
 	if (part)
 		return part;
@@ -55,48 +37,49 @@ static struct part *add(struct part **list, const void *handle)
 	return part;
 }
 
-static void remove_part(struct part **list, const void *handle)
+static void remove_part(struct sim_part **list, const void *handle)
 {
 	while (*list) {
-		struct part *part = *list;
+		struct sim_part *part = *list;
 
 		if (handle && part->handle != handle) {
 			list = &part->next;
 			continue;
 		}
 		*list = part->next;
+		sim_set_clear(&part->last);
 		free(part);
 	}
 }
 
 /* What tells streams apart; of the default one of a thread, the thread. */
-static const void *key_of(CUstream stream)
+const void *sim_record_key(CUstream stream)
 {
 	bool is_own = stream ? stream == CU_STREAM_PER_THREAD : sim.is_per_thread;
 
 	return is_own ? (const void *)&thread : stream;
 }
 
-static bool is_legacy(CUstream stream)
+bool sim_record_is_legacy(CUstream stream)
 {
-	const void *key = key_of(stream);
+	const void *key = sim_record_key(stream);
 
 	return !key || key == CU_STREAM_LEGACY;
 }
 
-static struct capture *capture_of(CUstream stream)
+struct sim_capture *sim_record_of(CUstream stream)
 {
-	const void *key = key_of(stream);
-	struct capture *c = captures;
+	const void *key = sim_record_key(stream);
+	struct sim_capture *c = captures;
 
-	while (c && !find(c->streams, key))
+	while (c && !sim_record_find(c->streams, key))
 		c = c->next;
 	return c;
 }
 
-static void end(struct capture *capture)
+static void end(struct sim_capture *capture)
 {
-	struct capture **link = &captures;
+	struct sim_capture **link = &captures;
 
 	while (*link != capture)
 		link = &(*link)->next;
@@ -108,32 +91,75 @@ static void end(struct capture *capture)
 
 struct sim_graph *sim_stream_graph(CUstream stream)
 {
-	struct capture *c = capture_of(stream);
+	struct sim_capture *c = sim_record_of(stream);
 
 	return c ? c->graph : NULL;
 }
 
+/* Adds a node behind what the stream did last. */
+CUresult sim_capture_add(CUstream stream, CUgraphNodeParams *params)
+{
+	struct sim_capture *c = sim_record_of(stream);
+	struct sim_part *part = sim_record_find(c->streams, sim_record_key(stream));
+	CUresult result = CUDA_SUCCESS;
+	struct sim_node *node;
+	size_t i;
+
+	if (c->is_invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	result = sim_graph_add(c->graph, params, &node);
+	for (i = 0; i < part->last.count && result == CUDA_SUCCESS; i++)
+		result = sim_edge_add(part->last.nodes[i], node, &part->last.data[i]);
+	if (result == CUDA_SUCCESS && !sim_set_only(&part->last, node))
+		result = CUDA_ERROR_OUT_OF_MEMORY;
+	part->has_work = true;
+	part->is_joined = part->handle == c->origin;
+	return result;
+}
+
+/* Of the kernel node that was added last. One that a node cannot have is the launch's own matter. */
+CUresult sim_capture_attribute(CUstream stream, const CUlaunchAttribute *attribute)
+{
+	const struct sim_set *last =
+		&sim_record_find(sim_record_of(stream)->streams, sim_record_key(stream))->last;
+	CUresult result = sim_body_cuGraphKernelNodeSetAttribute((CUgraphNode)last->nodes[0],
+								 attribute->id, &attribute->value);
+
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
+}
+
 CUresult sim_capture_record(CUstream stream, CUevent event)
 {
-	struct capture *c = capture_of(stream);
-	struct part *part;
+	struct sim_capture *c = sim_record_of(stream);
+	struct sim_part *part, *from;
 
 	sim_capture_forget(event);
 	if (!c)
 		return CUDA_SUCCESS;
 	part = add(&c->events, event);
-	if (!part)
+	from = sim_record_find(c->streams, sim_record_key(stream));
+	if (!part || !sim_set_add_all(&part->last, &from->last))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	part->from = key_of(stream);
+	part->from = sim_record_key(stream);
 	return CUDA_SUCCESS;
 }
 
+bool sim_capture_has(CUevent event)
+{
+	const struct sim_capture *c = captures;
+
+	while (c && !sim_record_find(c->events, event))
+		c = c->next;
+	return c;
+}
+
+/* A stream that waits for an event of a capture takes part in it from now on. */
 CUresult sim_capture_wait(CUstream stream, CUevent event)
 {
-	struct capture *c = captures, *own = capture_of(stream);
-	struct part *part;
+	struct sim_capture *c = captures, *own = sim_record_of(stream);
+	struct sim_part *part, *recorded;
 
-	while (c && !find(c->events, event))
+	while (c && !sim_record_find(c->events, event))
 		c = c->next;
 	if (!c)
 		return CUDA_SUCCESS;
@@ -141,17 +167,18 @@ CUresult sim_capture_wait(CUstream stream, CUevent event)
 		own->is_invalid = c->is_invalid = true;
 		return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
 	}
-	if (!own)
-		return add(&c->streams, key_of(stream)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-	part = find(c->streams, find(c->events, event)->from);
-	if (part)
+	recorded = sim_record_find(c->events, event);
+	part = sim_record_find(c->streams, recorded->from);
+	if (own && part)
 		part->is_joined = true;
-	return CUDA_SUCCESS;
+	part = add(&c->streams, sim_record_key(stream));
+	return part && sim_set_add_all(&part->last, &recorded->last) ? CUDA_SUCCESS
+								     : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 void sim_capture_forget(CUevent event)
 {
-	struct capture *c;
+	struct sim_capture *c;
 
 	for (c = captures; c; c = c->next)
 		remove_part(&c->events, event);
@@ -159,7 +186,7 @@ void sim_capture_forget(CUevent event)
 
 void sim_capture_leave(CUstream stream)
 {
-	struct capture *c = capture_of(stream);
+	struct sim_capture *c = sim_record_of(stream);
 
 	if (!c)
 		return;
@@ -170,10 +197,41 @@ void sim_capture_leave(CUstream stream)
 		remove_part(&c->streams, stream);
 }
 
+/* A graph that ends while a capture adds to it, and a node of it. */
+void sim_capture_forget_graph(const struct sim_graph *graph)
+{
+	struct sim_capture *c;
+	struct sim_part *part;
+
+	for (c = captures; c; c = c->next) {
+		if (c->graph != graph)
+			continue;
+		c->is_invalid = c->is_given = true;
+		c->graph = NULL;
+		for (part = c->streams; part; part = part->next)
+			sim_set_clear(&part->last);
+		for (part = c->events; part; part = part->next)
+			sim_set_clear(&part->last);
+	}
+}
+
+void sim_capture_forget_node(const struct sim_node *node)
+{
+	struct sim_capture *c;
+	struct sim_part *part;
+
+	for (c = captures; c; c = c->next) {
+		for (part = c->streams; part; part = part->next)
+			sim_set_remove(&part->last, node);
+		for (part = c->events; part; part = part->next)
+			sim_set_remove(&part->last, node);
+	}
+}
+
 CUresult sim_stream_unsafe(void)
 {
 	CUresult result = CUDA_SUCCESS;
-	struct capture *c;
+	struct sim_capture *c;
 
 	for (c = captures; c && thread_mode != RELAXED; c = c->next) {
 		bool is_own = c->thread == &thread && c->mode != RELAXED;
@@ -190,8 +248,8 @@ CUresult sim_stream_unsafe(void)
 CUresult sim_capture_bears_wait(const struct sim_context *context)
 {
 	CUresult result = CUDA_SUCCESS;
-	struct capture *c;
-	struct part *part;
+	struct sim_capture *c;
+	struct sim_part *part;
 
 	for (c = captures; c; c = c->next)
 		for (part = c->streams; part; part = part->next) {
@@ -205,10 +263,10 @@ CUresult sim_capture_bears_wait(const struct sim_context *context)
 	return result;
 }
 
-static bool is_blocking_one_captured(void)
+bool sim_record_is_implicit(void)
 {
-	struct capture *c;
-	struct part *part;
+	struct sim_capture *c;
+	struct sim_part *part;
 
 	for (c = captures; c; c = c->next)
 		for (part = c->streams; part; part = part->next)
@@ -217,29 +275,32 @@ static bool is_blocking_one_captured(void)
 	return false;
 }
 
-static CUresult begin(CUstream stream, struct sim_graph *graph, CUstreamCaptureMode mode)
+static CUresult begin(CUstream stream, struct sim_graph *graph, const struct sim_set *behind,
+		      CUstreamCaptureMode mode)
 {
-	struct capture *c;
+	struct sim_capture *c;
 
-	if (is_legacy(stream))
+	if (sim_record_is_legacy(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (sim_stream_check(stream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (mode < GLOBAL || mode > RELAXED)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (capture_of(stream))
+	if (sim_record_of(stream))
 		return CUDA_ERROR_ILLEGAL_STATE;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	c->graph = graph ? graph : sim_graph_new();
-	if (!c->graph || !add(&c->streams, key_of(stream))) {
+	if (!c->graph || !add(&c->streams, sim_record_key(stream)) ||
+	    (behind && !sim_set_add_all(&c->streams->last, behind))) {
 		free(c);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	c->streams->is_joined = true;
+	c->id = ++last_id;
 	c->is_given = graph != NULL;
-	c->origin = key_of(stream);
+	c->origin = sim_record_key(stream);
 	c->mode = mode;
 	c->thread = &thread;
 	c->next = captures;
@@ -249,12 +310,12 @@ static CUresult begin(CUstream stream, struct sim_graph *graph, CUstreamCaptureM
 
 CUresult sim_body_cuStreamBeginCapture(CUstream hStream)
 {
-	return begin(hStream, NULL, GLOBAL);
+	return begin(hStream, NULL, NULL, GLOBAL);
 }
 
 CUresult sim_body_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 {
-	return begin(hStream, NULL, mode);
+	return begin(hStream, NULL, NULL, mode);
 }
 
 CUresult sim_body_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
@@ -263,54 +324,59 @@ CUresult sim_body_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
 					      size_t numDependencies, CUstreamCaptureMode mode)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
+	struct sim_set behind = { 0 };
+	CUresult result;
 
-	(void)dependencyData;
 	if (!graph || (numDependencies && !dependencies))
 		return CUDA_ERROR_INVALID_VALUE;
-	return begin(hStream, graph, mode);
+	result = sim_set_read(&behind, graph, dependencies, dependencyData, numDependencies);
+	if (result == CUDA_SUCCESS)
+		result = begin(hStream, graph, &behind, mode);
+	sim_set_clear(&behind);
+	return result;
+}
+
+/* Joined by a wait, or because what the capture's first stream did last waits for all of its work. */
+static bool is_joined(const struct sim_capture *c, const struct sim_part *part)
+{
+	const struct sim_set *last = &sim_record_find(c->streams, c->origin)->last;
+	size_t i;
+
+	if (part->is_joined || part->handle == c->origin)
+		return true;
+	for (i = 0; i < part->last.count; i++)
+		if (!sim_edge_reaches(last->nodes, last->count, part->last.nodes[i]))
+			return false;
+	return part->has_work && part->last.count;
 }
 
 CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
-	struct capture *c = capture_of(hStream);
+	struct sim_capture *c = sim_record_of(hStream);
 	CUresult result = CUDA_SUCCESS;
-	struct part *part;
+	struct sim_part *part;
 
 	if (sim_stream_check(hStream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!c)
-		return is_legacy(hStream) && is_blocking_one_captured()
+		return sim_record_is_legacy(hStream) && sim_record_is_implicit()
 			       ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
 			       : CUDA_ERROR_ILLEGAL_STATE;
 	/* A graph that the program began with it has already. */
 	if (!phGraph && !c->is_given)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (c->origin != key_of(hStream))
+	if (c->origin != sim_record_key(hStream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	if (c->mode != RELAXED && c->thread != &thread)
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 	for (part = c->streams; part; part = part->next)
-		if (!part->is_joined)
+		if (!c->is_invalid && !is_joined(c, part))
 			result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	if (c->is_invalid)
 		result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (phGraph)
 		*phGraph = result == CUDA_SUCCESS ? (CUgraph)c->graph : NULL;
 	end(c);
-	return result;
-}
-
-CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-	CUresult result = sim_stream_check(hStream);
-	struct capture *c = capture_of(hStream);
-
-	if (!captureStatus)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (result == CUDA_SUCCESS)
-		*captureStatus = !c              ? CU_STREAM_CAPTURE_STATUS_NONE
-				 : c->is_invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-						 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	return result;
 }
 

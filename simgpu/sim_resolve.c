@@ -4,6 +4,7 @@
  * which default stream it means. Of the versions of a name, the youngest that the caller knows.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
@@ -72,7 +73,10 @@ CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersi
 	return sim_body_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
 }
 
-/* libcudart takes private tables from here and does not start without them. */
+/*
+ * NVIDIA's libcudart takes private tables from here, and so do libraries that have it in them; these
+ * go on without. Nothing is said unless somebody looks for the reason why a program does not start.
+ */
 CUresult sim_body_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
 	static bool has_said;
@@ -80,9 +84,9 @@ CUresult sim_body_cuGetExportTable(const void **ppExportTable, const CUuuid *pEx
 	if (!ppExportTable || !pExportTableId)
 		return CUDA_ERROR_INVALID_VALUE;
 	*ppExportTable = NULL;
-	if (!has_said)
-		fputs("simulated GPU: this program uses the CUDA runtime (libcudart, PyTorch), which needs a real "
-		      "driver; the simulated GPU runs programs that use the driver API only\n",
+	if (!has_said && getenv("TARE_SIM_DEBUG"))
+		fputs("simulated GPU: this program, or a library of it, asks the driver for private tables of NVIDIA's "
+		      "CUDA runtime, which the simulated driver does not have\n",
 		      stderr);
 	has_said = true;
 	return CUDA_ERROR_NOT_FOUND;

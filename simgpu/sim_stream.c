@@ -166,13 +166,21 @@ CUresult sim_body_cuStreamQuery(CUstream hStream)
 
 CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT };
 	CUresult result = sim_stream_check(hStream);
 
-	(void)Flags;
 	if (result != CUDA_SUCCESS)
 		return result;
-	return sim_object_get(hEvent, SIM_EVENT) ? sim_capture_wait(hStream, hEvent)
-						 : CUDA_ERROR_INVALID_HANDLE;
+	if (Flags > CU_EVENT_WAIT_EXTERNAL)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!sim_object_get(hEvent, SIM_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (Flags != CU_EVENT_WAIT_EXTERNAL)
+		return sim_capture_wait(hStream, hEvent);
+	if (!sim_stream_graph(hStream)) /* what is external is so to a capture */
+		return CUDA_ERROR_INVALID_VALUE;
+	params.eventWait.event = hEvent;
+	return sim_capture_add(hStream, &params);
 }
 
 CUresult sim_body_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
@@ -224,15 +232,17 @@ CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 /* ---- functions of the program: without our lock, for they may wait for another thread ---- */
 CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
-	struct sim_graph *graph = sim_stream_graph(hStream);
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_HOST };
 	CUresult result = sim_stream_check(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (graph)
-		return sim_graph_add(graph, CU_GRAPH_NODE_TYPE_HOST, NULL, NULL);
+	if (sim_stream_graph(hStream)) {
+		params.host = (CUDA_HOST_NODE_PARAMS){ fn, userData };
+		return sim_capture_add(hStream, &params);
+	}
 	sim_unlock();
 	fn(userData);
 	sim_relock();
@@ -248,6 +258,8 @@ CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callbac
 		return result;
 	if (!callback || flags)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (sim_stream_graph(hStream))
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	sim_unlock();
 	callback(hStream, CUDA_SUCCESS, userData);
 	sim_relock();

@@ -54,5 +54,23 @@
 #define sim_body_cuStreamIsCapturing_ptsz               sim_body_cuStreamIsCapturing
 #define sim_body_cuEventRecord_ptsz                     sim_body_cuEventRecord
 #define sim_body_cuEventRecordWithFlags_ptsz            sim_body_cuEventRecordWithFlags
+#define sim_body_cuStreamGetCaptureInfo_ptsz            sim_body_cuStreamGetCaptureInfo
+#define sim_body_cuStreamGetCaptureInfo_v2_ptsz         sim_body_cuStreamGetCaptureInfo_v2
+#define sim_body_cuStreamGetCaptureInfo_v3_ptsz         sim_body_cuStreamGetCaptureInfo_v3
+#define sim_body_cuStreamUpdateCaptureDependencies_ptsz sim_body_cuStreamUpdateCaptureDependencies
+#define sim_body_cuStreamUpdateCaptureDependencies_v2_ptsz                                         \
+	sim_body_cuStreamUpdateCaptureDependencies_v2
+#define sim_body_cuMemcpy3D_v2_ptds           sim_body_cuMemcpy3D_v2
+#define sim_body_cuMemcpy3DAsync_v2_ptsz      sim_body_cuMemcpy3DAsync_v2
+#define sim_body_cuStreamWriteValue32_ptsz    sim_body_cuStreamWriteValue32
+#define sim_body_cuStreamWriteValue32_v2_ptsz sim_body_cuStreamWriteValue32_v2
+#define sim_body_cuStreamWriteValue64_ptsz    sim_body_cuStreamWriteValue64
+#define sim_body_cuStreamWriteValue64_v2_ptsz sim_body_cuStreamWriteValue64_v2
+#define sim_body_cuStreamWaitValue32_ptsz     sim_body_cuStreamWaitValue32
+#define sim_body_cuStreamWaitValue32_v2_ptsz  sim_body_cuStreamWaitValue32_v2
+#define sim_body_cuStreamWaitValue64_ptsz     sim_body_cuStreamWaitValue64
+#define sim_body_cuStreamWaitValue64_v2_ptsz  sim_body_cuStreamWaitValue64_v2
+#define sim_body_cuStreamBatchMemOp_ptsz      sim_body_cuStreamBatchMemOp
+#define sim_body_cuStreamBatchMemOp_v2_ptsz   sim_body_cuStreamBatchMemOp_v2
 
 #endif
