@@ -80,7 +80,8 @@ struct nccl_what {
 	uint64_t large; /* collectives before it that were too large to be carried */
 };
 
-enum nccl_presence { NCCL_ABSENT, NCCL_PRESENT, NCCL_LEFT, NCCL_ABORTED };
+/* NCCL_STANDIN: a rank that does not run, and never will: another answers for it. */
+enum nccl_presence { NCCL_ABSENT, NCCL_PRESENT, NCCL_LEFT, NCCL_ABORTED, NCCL_STANDIN };
 
 /* A new room, or the one that another rank opened with this key. NULL: nccl_fail() said why. */
 struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, unsigned card,
@@ -88,8 +89,15 @@ struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, un
 /* Another rank on the same card; -1: none. */
 int nccl_room_on_card(const struct nccl_room *room, int rank);
 /* All are there; the file has no name any more then. */
-bool nccl_room_is_full(struct nccl_room *room);
-void nccl_room_close(struct nccl_room *room, int rank, enum nccl_presence how);
+bool nccl_room_is_full(const struct nccl_room *room);
+/* How many came; and nobody else will: those who are not there have stand-ins from now on. */
+int nccl_room_joined(const struct nccl_room *room);
+void nccl_room_close_doors(struct nccl_room *room);
+bool nccl_room_is_partial(const struct nccl_room *room);
+/* The rank that gives what `rank` would: itself, or for one that does not run, the same one for all. */
+int nccl_room_who_gives(const struct nccl_room *room, int rank);
+/* A rank goes. */
+void nccl_room_leave(struct nccl_room *room, int rank, enum nccl_presence how);
 enum nccl_presence nccl_room_presence(const struct nccl_room *room, int rank);
 /* Whether the process of a rank is gone without a word. */
 bool nccl_room_is_dead(const struct nccl_room *room, int rank);
@@ -164,6 +172,11 @@ struct nccl_comm {
 	int inside;    /* threads in a call */
 	struct nccl_piece *pieces;
 	struct nccl_scale scales[NCCL_SCALES];
+	struct nccl_join { /* while it is made, where not all ranks run */
+		uint64_t since;
+		int joined;
+	} join;
+	bool is_partial;
 	struct nccl_op *making; /* of one that is not blocking: what there is still to do */
 };
 #define NCCL_COMM_MAGIC 0x6c63636e65726174ull

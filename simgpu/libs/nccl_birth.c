@@ -39,7 +39,10 @@ static bool is_before(const struct birth *birth, int a, int b)
 	return left != right ? left < right : a < b;
 }
 
-/* Those of one color, in the order of their keys; the room is that of the first rank of the parent among them. */
+/*
+ * Those of one color, in the order of their keys; the room is that of the first rank of the parent among them. What
+ * ranks that do not run would say is not known: they are in none.
+ */
 static void count(const struct birth *birth, const struct nccl_comm *parent, int *ranks_nr,
 		  int *rank, struct nccl_key *room)
 {
@@ -47,7 +50,8 @@ static void count(const struct birth *birth, const struct nccl_comm *parent, int
 
 	*ranks_nr = *rank = 0;
 	for (i = 0; i < parent->ranks_nr; i++) {
-		if (birth->words[i].color != birth->own.color)
+		if (birth->words[i].color != birth->own.color ||
+		    nccl_room_presence(parent->room, i) == NCCL_STANDIN)
 			continue;
 		if (i < first)
 			first = i;
@@ -64,7 +68,8 @@ static int grown_room(const struct birth *birth, const struct nccl_comm *parent,
 	int i, roots = 0;
 
 	for (i = 0; i < parent->ranks_nr; i++)
-		if (birth->words[i].is_root) {
+		if (birth->words[i].is_root &&
+		    nccl_room_presence(parent->room, i) != NCCL_STANDIN) {
 			*room = birth->words[i].room;
 			roots++;
 		}
@@ -81,6 +86,7 @@ static int grown_room(const struct birth *birth, const struct nccl_comm *parent,
 static void inherit(struct nccl_comm *child, const struct nccl_comm *parent, bool has_config)
 {
 	child->device = parent->device;
+	child->is_partial = parent->is_partial;
 	child->context = parent->context;
 	if (has_config)
 		return;

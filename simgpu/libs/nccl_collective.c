@@ -63,13 +63,23 @@ static bool gets(const struct nccl_op *op)
 	return !shapes[op->kind].root_alone_gets || op->root == op->comm->rank;
 }
 
+/* A rank that does not run gives nothing; another gives in its place. */
 static bool needs(const struct nccl_op *op, int rank)
 {
 	const struct shape *shape = &shapes[op->kind];
 
+	if (nccl_room_presence(op->comm->room, rank) == NCCL_STANDIN)
+		return false;
 	if (shape->needs == NEEDS_ROOT)
 		return rank == op->root;
 	return shape->needs == NEEDS_ALL || op->root == op->comm->rank;
+}
+
+/* What a rank gave. */
+static unsigned char *given_by(const struct nccl_op *op, int rank)
+{
+	return nccl_room_place(op->comm->room, nccl_room_who_gives(op->comm->room, rank),
+			       op->sequence);
 }
 
 /* ---- copies: addresses are unified, so programs may hand over memory of either side ---- */
@@ -147,8 +157,8 @@ static int reduce(const struct nccl_op *op)
 	if (!acc)
 		return nccl_fail(NCCL_SYSTEM_ERROR, "%s: no memory", op->call);
 	for (rank = 0; rank < op->comm->ranks_nr; rank++)
-		nccl_reduce_take(acc, nccl_room_place(op->comm->room, rank, op->sequence) + own,
-				 op->count, op->type, how, rank == 0, NULL);
+		nccl_reduce_take(acc, given_by(op, rank) + own, op->count, op->type, how, rank == 0,
+				 NULL);
 	nccl_reduce_give(acc, acc, op->count, op->type, how, op->comm->ranks_nr);
 	result = copy(op, op->receive, acc, one(op));
 	free(acc);
@@ -163,7 +173,7 @@ static int gather(const struct nccl_op *op)
 
 	for (rank = 0; rank < op->comm->ranks_nr && result == NCCL_SUCCESS; rank++)
 		result = copy(op, (unsigned char *)op->receive + (size_t)rank * one(op),
-			      nccl_room_place(op->comm->room, rank, op->sequence) + from, one(op));
+			      given_by(op, rank) + from, one(op));
 	return result;
 }
 
@@ -171,7 +181,9 @@ static int take(const struct nccl_op *op)
 {
 	const struct shape *shape = &shapes[op->kind];
 
-	if (!gets(op))
+	/* From a root that does not run comes nothing that is known. */
+	if (!gets(op) || (shape->root_alone_gives &&
+			  nccl_room_presence(op->comm->room, op->root) == NCCL_STANDIN))
 		return NCCL_SUCCESS;
 	if (shape->is_reduced)
 		return reduce(op);
@@ -225,10 +237,12 @@ static int compare(const struct nccl_op *op, int rank, const struct nccl_what *h
 		about = "larger collectives before it", mine = own.large, other = his->large;
 	if (!about)
 		return NCCL_SUCCESS;
-	return nccl_fail(NCCL_INVALID_USAGE,
-			 "%s: rank %d has %llu %s, rank %d has %llu: all ranks must make the same "
-			 "collectives in the same order",
-			 op->call, op->comm->rank, mine, about, rank, other);
+	return nccl_fail(
+		NCCL_INVALID_USAGE,
+		"%s: rank %d has %llu %s, rank %d has %llu: all ranks must make the same "
+		"collectives in the same order; a size that a kernel computed is not known "
+		"on a simulated card",
+		op->call, op->comm->rank, mine, about, rank, other);
 }
 
 /* ---- steps ---- */
@@ -245,6 +259,11 @@ static int gone(const struct nccl_op *op, int rank, uint64_t sequence)
 			 presence == NCCL_ABORTED ? "aborted" : "destroyed");
 }
 
+static bool is_running(const struct nccl_comm *comm, int rank)
+{
+	return nccl_room_presence(comm->room, rank) != NCCL_STANDIN;
+}
+
 /* The first rank that a collective waits for. One that has given may end before it took: phase 1 waits for that. */
 static int awaited_by_collective(const struct nccl_op *op)
 {
@@ -253,7 +272,8 @@ static int awaited_by_collective(const struct nccl_op *op)
 	int rank;
 
 	for (rank = 0; rank < comm->ranks_nr; rank++)
-		if (rank != comm->rank && (op->phase == 1 || needs(op, rank)) &&
+		if (rank != comm->rank &&
+		    (op->phase == 1 ? is_running(comm, rank) : needs(op, rank)) &&
 		    !nccl_room_posted(comm->room, rank, sequence))
 			return rank;
 	for (rank = 0; rank < comm->ranks_nr && op->phase == 1; rank++)

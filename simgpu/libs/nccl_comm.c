@@ -113,7 +113,7 @@ NCCL_ALSO(ncclCommGetAsyncError);
 static void leave_room(struct nccl_comm *comm, enum nccl_presence how)
 {
 	if (comm->room)
-		nccl_room_close(comm->room, comm->rank, how);
+		nccl_room_leave(comm->room, comm->rank, how);
 	comm->room = NULL;
 }
 

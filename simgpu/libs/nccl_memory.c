@@ -126,7 +126,8 @@ static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64
 
 static int take_rows(struct nccl_comm *comm, enum when now)
 {
-	uint64_t channels = channels_of(comm), ranks = (uint64_t)comm->ranks_nr;
+	uint64_t channels = channels_of(comm);
+	uint64_t ranks = (uint64_t)comm->ranks_nr + comm->is_partial; /* others would be in it */
 	uint64_t simple = variable("NCCL_BUFFSIZE", 4 << 20);
 	uint64_t ll = variable("NCCL_LL_BUFFSIZE", LL_BYTES);
 	uint64_t ll128 = variable("NCCL_LL128_BUFFSIZE", LL128_BYTES);

@@ -98,6 +98,8 @@ int nccl_pair_step(struct nccl_op *op)
 			sim_lib_node(op->stream);
 			return NCCL_SUCCESS;
 		}
+		if (nccl_room_presence(op->comm->room, op->root) == NCCL_STANDIN)
+			return NCCL_SUCCESS;
 		if (bytes > nccl_room_limit()) {
 			if (op->kind == NCCL_SEND)
 				peer->sent++;

@@ -42,6 +42,8 @@ struct nccl_room {
 	uint32_t ranks_nr; /* 0: nobody is in it yet */
 	uint32_t rings, sleepers;
 	uint32_t joined;
+	uint32_t members; /* ranks that run, once all of them are there */
+	uint32_t doors;   /* 1: a rank is closing them, 2: they are closed */
 	uint64_t limit;
 	uint64_t arrived[2], done[2]; /* of collectives at even and at odd places */
 	char path[PATH_MAX / 2];
@@ -215,6 +217,15 @@ static void *map_file(const char *path, uint64_t size)
 	return map;
 }
 
+static int too_late(int rank, int ranks_nr)
+{
+	return nccl_fail(
+		NCCL_INVALID_USAGE,
+		"rank %d of %d came to its communicator after others went on without it; set "
+		"TARE_SIM_RANKS to the number of ranks that run",
+		rank, ranks_nr);
+}
+
 static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned card, uint64_t limit)
 {
 	struct nccl_seat *seat = &room->seats[rank];
@@ -241,11 +252,13 @@ static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned car
 	nobody = NCCL_ABSENT;
 	if (!__atomic_compare_exchange_n(&seat->presence, &nobody, NCCL_PRESENT, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return nccl_fail(
-			NCCL_INVALID_USAGE,
-			"rank %d is twice in a communicator of %d: process %u has it already; "
-			"give each its own",
-			rank, ranks_nr, seat->pid);
+		return nobody == NCCL_STANDIN
+			       ? too_late(rank, ranks_nr)
+			       : nccl_fail(
+					 NCCL_INVALID_USAGE,
+					 "rank %d is twice in a communicator of %d: process %u has it already; "
+					 "give each its own",
+					 rank, ranks_nr, seat->pid);
 	seat->pid = (uint32_t)getpid();
 	seat->pid_space = pid_space();
 	seat->card = card;
@@ -280,14 +293,9 @@ struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, un
 		munmap(room, size);
 		return NULL;
 	}
-	/* The last one that comes takes the name away before anybody knows that all are there. */
-	if (__atomic_load_n(&room->joined, __ATOMIC_ACQUIRE) == 0)
-		memcpy(room->path, path, sizeof(path));
-	if (__atomic_add_fetch(&room->joined, 1, __ATOMIC_ACQ_REL) == (uint32_t)ranks_nr) {
-		if (path[0])
-			unlink(path);
-		__atomic_add_fetch(&room->joined, 1, __ATOMIC_ACQ_REL);
-	}
+	memcpy(room->path, path, sizeof(path)); /* the same of all */
+	if (__atomic_add_fetch(&room->joined, 1, __ATOMIC_ACQ_REL) == (uint32_t)ranks_nr)
+		nccl_room_close_doors(room);
 	nccl_room_ring(room);
 	return room;
 }
@@ -302,12 +310,57 @@ int nccl_room_on_card(const struct nccl_room *room, int rank)
 	return -1;
 }
 
-bool nccl_room_is_full(struct nccl_room *room)
+bool nccl_room_is_full(const struct nccl_room *room)
 {
-	return __atomic_load_n(&room->joined, __ATOMIC_ACQUIRE) > room->ranks_nr;
+	return __atomic_load_n(&room->doors, __ATOMIC_ACQUIRE) == 2;
 }
 
-void nccl_room_close(struct nccl_room *room, int rank, enum nccl_presence how)
+int nccl_room_joined(const struct nccl_room *room)
+{
+	return (int)__atomic_load_n(&room->joined, __ATOMIC_ACQUIRE);
+}
+
+/* The name goes away before anybody knows that all are there, so that another room may have it. */
+void nccl_room_close_doors(struct nccl_room *room)
+{
+	uint32_t open = 0, members = 0, rank;
+
+	if (!__atomic_compare_exchange_n(&room->doors, &open, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	for (rank = 0; rank < room->ranks_nr; rank++) {
+		uint32_t nobody = NCCL_ABSENT;
+
+		members += !__atomic_compare_exchange_n(&room->seats[rank].presence, &nobody,
+							NCCL_STANDIN, false, __ATOMIC_ACQ_REL,
+							__ATOMIC_ACQUIRE);
+	}
+	room->members = members;
+	if (room->path[0])
+		unlink(room->path);
+	__atomic_store_n(&room->doors, 2, __ATOMIC_RELEASE);
+	nccl_room_ring(room);
+}
+
+bool nccl_room_is_partial(const struct nccl_room *room)
+{
+	return room->members < room->ranks_nr;
+}
+
+int nccl_room_who_gives(const struct nccl_room *room, int rank)
+{
+	uint32_t place = (uint32_t)rank % room->members;
+	int giver;
+
+	if (nccl_room_presence(room, rank) != NCCL_STANDIN)
+		return rank;
+	for (giver = 0; giver < (int)room->ranks_nr; giver++)
+		if (nccl_room_presence(room, giver) != NCCL_STANDIN && !place--)
+			break;
+	return giver;
+}
+
+void nccl_room_leave(struct nccl_room *room, int rank, enum nccl_presence how)
 {
 	if (!nccl_room_is_full(room) && room->path[0])
 		unlink(room->path);
@@ -343,7 +396,7 @@ void nccl_room_wait(struct nccl_room *room, uint32_t seen, unsigned microseconds
 bool nccl_room_is_place_free(const struct nccl_room *room, uint64_t sequence)
 {
 	return __atomic_load_n(&room->done[sequence % 2], __ATOMIC_ACQUIRE) >=
-	       sequence / 2 * room->ranks_nr;
+	       sequence / 2 * room->members;
 }
 
 unsigned char *nccl_room_place(struct nccl_room *room, int rank, uint64_t sequence)
@@ -359,8 +412,7 @@ void nccl_room_post(struct nccl_room *room, int rank, uint64_t sequence,
 
 	seat->what[sequence % 2] = *what;
 	__atomic_store_n(&seat->posted, sequence + 1, __ATOMIC_RELEASE);
-	if (__atomic_add_fetch(&room->arrived[sequence % 2], 1, __ATOMIC_ACQ_REL) %
-			    room->ranks_nr ==
+	if (__atomic_add_fetch(&room->arrived[sequence % 2], 1, __ATOMIC_ACQ_REL) % room->members ==
 		    0 ||
 	    is_awaited)
 		nccl_room_ring(room);
@@ -377,8 +429,7 @@ const struct nccl_what *nccl_room_posted(const struct nccl_room *room, int rank,
 
 void nccl_room_done(struct nccl_room *room, uint64_t sequence)
 {
-	if (__atomic_add_fetch(&room->done[sequence % 2], 1, __ATOMIC_ACQ_REL) % room->ranks_nr ==
-	    0)
+	if (__atomic_add_fetch(&room->done[sequence % 2], 1, __ATOMIC_ACQ_REL) % room->members == 0)
 		nccl_room_ring(room);
 }
 

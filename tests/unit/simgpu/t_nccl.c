@@ -473,3 +473,63 @@ TEST(nccl_is_a_node_in_a_capture)
 {
 	in_processes(2, try_capture, NULL);
 }
+
+/* ---- ranks that do not run ---- */
+/* Two of six run: others answer as they do, in turn; a root that is not there changes nothing. */
+static void try_some(struct rank *rank)
+{
+	int own[6] = { 10 + rank->rank, 20, 30, 40, 50, 60 }, got[6], i;
+	struct nccl_comm *half;
+	CUdeviceptr from, to;
+	uint64_t total;
+
+	setenv("TARE_SIM_RANKS", "2", 1);
+	rank->ranks_nr = 6;
+	join_all(rank);
+	from = on_device(own, sizeof(own));
+	to = on_device(own, sizeof(own));
+	FINE(nccl.ncclAllGather(at(from), at(to), 1, NCCL_INT32, rank->comm, NULL));
+	from_device(got, to, sizeof(got));
+	for (i = 0; i < 6; i++)
+		CHECK_INT(got[i], 10 + i % 2);
+	FINE(nccl.ncclAllReduce(at(from), at(to), 1, NCCL_INT32, NCCL_SUM, rank->comm, NULL));
+	from_device(got, to, sizeof(got));
+	CHECK_INT(got[0], 3 * 10 + 3 * 11);
+	FINE(nccl.ncclBroadcast(at(from), at(to), 1, NCCL_INT32, 1, rank->comm, NULL));
+	from_device(got, to, sizeof(got));
+	CHECK_INT(got[0], 11);
+	FINE(nccl.ncclBroadcast(at(from), at(from), 1, NCCL_INT32, 5, rank->comm, NULL));
+	from_device(got, from, sizeof(got));
+	CHECK_INT(got[0], 10 + rank->rank);
+	FINE(nccl.ncclSend(at(from), 1, NCCL_INT32, 3, rank->comm, NULL));
+	FINE(nccl.ncclRecv(at(to), 1, NCCL_INT32, 3, rank->comm, NULL));
+	/* One alone in its half takes the memory of one that has others. */
+	FINE(nccl.ncclCommSplit(rank->comm, rank->rank, 0, &half, NULL));
+	CHECK_INT(sum_of_ones(half), 1);
+	FINE(nccl.ncclCommMemStats(half, 3, &total));
+	CHECK_INT(total, 484ull << 20);
+	FINE(nccl.ncclCommDestroy(half));
+	FINE(nccl.ncclCommDestroy(rank->comm));
+}
+
+TEST(nccl_some_ranks_run_and_others_answer)
+{
+	in_processes(2, try_some, NULL);
+}
+
+/* A communicator that only one of those that run belongs to is there after a while. */
+static void try_alone(struct rank *rank)
+{
+	setenv("TARE_SIM_RANKS", "2", 1);
+	if (rank->rank)
+		return;
+	rank->ranks_nr = 4;
+	join_all(rank);
+	CHECK_INT(sum_of_ones(rank->comm), 4);
+	FINE(nccl.ncclCommDestroy(rank->comm));
+}
+
+TEST(nccl_waits_a_while_for_others_that_run)
+{
+	in_processes(2, try_alone, NULL);
+}
