@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${1:-build}
 
-command -v cppcheck >/dev/null || { echo "skipped: no cppcheck here"; exit 77; }
+command -v cppcheck >/dev/null || { echo "skipped: not installed: cppcheck"; exit 77; }
 mapfile -t files < <(git ls-files 'src/*.c' 'simgpu/*.c' 'examples/*.c' | while read -r file; do
 	[ ! -e "$file" ] || echo "$file"
 done)

@@ -10,7 +10,7 @@ for format in "clang-format-$wanted" clang-format; do
 	[[ $("$format" --version 2>/dev/null) =~ version\ $wanted\. ]] && break
 	format=
 done
-[ -n "$format" ] || { echo "skipped: no clang-format $wanted here"; exit 77; }
+[ -n "$format" ] || { echo "skipped: not installed: clang-format-$wanted"; exit 77; }
 mapfile -t files < <(git ls-files '*.c' '*.h' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done)
 [ ${#files[@]} -gt 100 ] || { echo "only ${#files[@]} C files found"; exit 1; }
 printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 40 "$format" --dry-run -Werror --ferror-limit=1

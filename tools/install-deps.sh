@@ -5,7 +5,7 @@
 #   tools/install-deps.sh test     and what `make test` needs besides
 #   tools/install-deps.sh long     and other people's programs, for `make test-long`
 # Exit codes: 0 all there; 1 something is missing and could not be installed. What a test needs and the system
-# does not have at all is told, and the test skips.
+# does not have at all is told, and the test skips (where TARE_CI is set it fails: tools/count-tests.py).
 set -u
 umask 022
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
@@ -30,6 +30,9 @@ has() { command -v "$1"; }
 
 # The run-time library of a sanitizer.
 clang_has() { test -e "$(clang -print-file-name="$1-$(uname -m).a")"; }
+
+# Where programs are linked with it from, whatever the machine.
+library() { compgen -G "/usr/lib*/$1" || compgen -G "/usr/lib/*-linux-gnu/$1"; }
 
 header_of_python() {
 	test -e "$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h"
@@ -60,11 +63,21 @@ need test python3-ipykernel /usr/bin/python3 -c 'import ipykernel'
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
 need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
+need test python3-psutil /usr/bin/python3 -c 'import psutil'
+need test zsh has zsh
+need test fish has fish
+need test zstd has zstd
+need test chromium has chromium
+need test podman has podman
+need test runc has runc
+need test postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
+need test libjemalloc2 library libjemalloc.so.2
+need test libtcmalloc-minimal4 library libtcmalloc_minimal.so.4
+need test libmimalloc2.0 library libmimalloc.so.2
 need test munge test -e /usr/sbin/munged
 need test slurm-wlm test -e /usr/sbin/slurmctld
 need long stress-ng has stress-ng
 need long redis-server has redis-server
-need long postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
 need long python3-pytest test -e /usr/lib/python3/dist-packages/pytest
 need long python3-hypothesis test -e /usr/lib/python3/dist-packages/hypothesis
 need long default-jdk-headless has javac

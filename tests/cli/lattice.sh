@@ -15,7 +15,7 @@ ok() { # NAME WANTED-EXIT-CODE WANTED-TEXT ARGUMENT…
 	shift 3
 	n=$((n + 1))
 	if [ -z "$python" ]; then
-		echo "ok $n - $name # SKIP no PyTorch here"
+		echo "ok $n - $name # SKIP not installed: python3-torch"
 		return
 	fi
 	out=$("$python" "$examples/lattice.py" "$@" 2>&1)

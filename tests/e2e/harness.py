@@ -49,14 +49,42 @@ class Failure(Exception):
 
 
 class Skip(Exception):
-    pass
+    """This cannot be shown on such a machine."""
+
+
+class Missing(Skip):
+    """This is shown once somebody installs a package: no reason to skip where TARE_CI is set (tools/count-tests.py)."""
+
+    def __init__(self, package):
+        super().__init__("not installed: " + package)
+
+
+def needs(is_there, package):
+    """What a test takes from a package of the system; in an emulator that would be for another machine."""
+    if not is_there:
+        raise Skip("no %s for an emulated machine" % package) if WRAPPER else Missing(package)
+
+
+def needs_program(name, package=None):
+    needs(shutil.which(name), package or name)
+
+
+def needs_cplusplus(program):
+    """A program of the tests that was built if there was a compiler of C++."""
+    needs(os.path.exists(os.path.join(FIXTURES, program)), "g++")
 
 
 def real_files(pattern):
-    """Files that other people's tools wrote, below the folder of the option real_data; there is one at least."""
+    """Files that other people's tools wrote, below the folder of the option real_data or of TARE_REAL_DATA; there is one
+    at least. "none" says that there are none, on purpose: without a word that is no reason to skip where TARE_CI is set."""
     folder = os.environ.get("TARE_REAL_DATA", "")
+    if folder == "none":
+        raise Skip("no files of other tools here")
+    if not folder and WRAPPER:
+        raise Skip("files of other tools are read outside the emulator")
     if not folder:
-        raise Skip("no folder with files of other tools (meson configure build -Dreal_data=FOLDER)")
+        raise Skip("not given: a folder with files of other tools (TARE_REAL_DATA=FOLDER, or meson configure build "
+                   "-Dreal_data=FOLDER)")
     files = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))
     check(files, pattern)
     return files
@@ -112,8 +140,7 @@ def has_torch():
 def needs_torch():
     if WRAPPER:
         raise Skip("the PyTorch here is of another machine")
-    if not has_torch():
-        raise Skip("%s has no PyTorch" % PYTHON)
+    needs(has_torch(), "python3-torch")
 
 
 def needs_root():

@@ -8,15 +8,14 @@ import stat
 import subprocess
 import time
 
-from harness import Skip
+from harness import Skip, needs
 
 SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 
 def find(name):
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":" + ":".join(SBIN))
-    if not path:
-        raise Skip("%s is not installed (Debian: slurm-wlm, munge)" % name)
+    needs(path, "%s (Debian: slurm-wlm, munge)" % name)
     return path
 
 

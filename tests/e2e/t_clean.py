@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from harness import ROOT, Skip, case, check, check_equal, check_says, main
+from harness import ROOT, Missing, case, check, check_equal, check_says, main
 
 CLEAN = os.path.join(ROOT, "tests", "clean.py")
 SEEN = """
@@ -98,7 +98,7 @@ def a_race_in_a_child_fails_its_test(box):
     built = box.run([os.environ.get("CC", "cc"), "-g", "-fsanitize=thread", "-o", box.path("race"), box.path("race.c"),
                      "-lpthread"])
     if built.code or box.run([box.path("race")]).code:
-        raise Skip("no ThreadSanitizer here")
+        raise Missing("libtsan")
     races = os.path.join(ROOT, "tests", "races.py")
     check_equal(box.run([box.path("race"), "child"]).code, 0)
     check_equal(box.run([races, box.path("race")]).code, 0)

@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 
-from harness import BUILD, Skip, case, check, check_equal, main, needs_exec, on_terminal, read_until, end_of
+from harness import (BUILD, case, check, check_equal, end_of, main, needs, needs_exec, needs_program, on_terminal,
+                     read_until)
 
 TARE = os.path.join(BUILD, "tare")
 
@@ -33,8 +34,7 @@ def offered(box, line):
 @case
 def words_of_each_kind(box):
     needs_exec()
-    if not os.path.exists("/bin/bash"):
-        raise Skip("no bash here")
+    needs(os.path.exists("/bin/bash"), "bash")
     for line, want in (
             ("tare dif", ["diff"]),
             ("tare report --by l", ["library", "line"]),
@@ -61,8 +61,7 @@ def words_of_each_kind(box):
 @case
 def in_a_shell(box):
     needs_exec()
-    if not os.path.exists("/bin/bash"):
-        raise Skip("no bash here")
+    needs(os.path.exists("/bin/bash"), "bash")
     env = {"PATH": BUILD + ":" + os.environ["PATH"], "PS1": "", "TERM": "dumb"}
     pid, fd = on_terminal(box, ["/bin/bash", "--norc", "-i"], env)
     os.write(fd, b'PS1=; eval "$(tare help --bash)"; echo rea""dy\n')
@@ -78,8 +77,7 @@ def in_a_shell(box):
 
 def needs_shell(name):
     needs_exec()
-    if not shutil.which(name):
-        raise Skip("no %s here" % name)
+    needs_program(name)
 
 
 # What zsh and fish write of a line, and what they hand to tare: by its arguments.

@@ -9,8 +9,8 @@ import json
 import os
 import re
 
-from harness import (BUILD, FIXTURES, MIB, PYTHON, ROOT, Skip, case, check, check_equal, check_says, fixture,
-                     main, needs_exec, needs_torch)
+from harness import (BUILD, MIB, PYTHON, ROOT, case, check, check_equal, check_says, fixture, main, needs_cplusplus,
+                     needs_torch)
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "cpu_tensors.py")
 
@@ -56,8 +56,7 @@ def flags_by_size(box):
 @case
 def flags_say_what_the_thread_was_doing(box):
     """Also behind nodes that threw, and on another thread; what is passed on the fixture checks."""
-    if not os.path.exists(os.path.join(FIXTURES, "e2e_cpu_tensors")):
-        raise Skip("there is no C++ compiler")
+    needs_cplusplus("e2e_cpu_tensors")
     box.record(fixture("e2e_cpu_tensors"))
     inside = {1002, 1004, 1005, 1007, 1009, 1010, 1013}
     found = flags_by_size(box)
@@ -75,8 +74,7 @@ def flags_say_what_the_thread_was_doing(box):
 
 @case
 def nothing_is_recorded_without_tensors(box):
-    if not os.path.exists(os.path.join(FIXTURES, "e2e_cpu_tensors")):
-        raise Skip("there is no C++ compiler")
+    needs_cplusplus("e2e_cpu_tensors")
     box.record(fixture("e2e_cpu_tensors"), options=["--no-tensors"])
     check_equal(blocks(box), [])
 

@@ -4,15 +4,8 @@
 
 import os
 import re
-import subprocess
 
-from harness import BUILD, ROOT, Skip, case, check, check_equal, main, needs_exec
-
-
-def needs_torch():
-    needs_exec()
-    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode:
-        raise Skip("no python3-torch here")
+from harness import BUILD, ROOT, case, check, check_equal, main, needs_torch
 
 
 def shows_what_comes_out(box, name):

@@ -5,13 +5,13 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from harness import (MIB, PYTHON, Skip, case, check, check_equal, check_says, fixture, main, needs_own_command, needs_torch)
+from harness import (MIB, PYTHON, Skip, case, check, check_equal, check_says, fixture, main, needs, needs_own_command,
+                     needs_program, needs_torch)
 
 KIB = 1024
 
@@ -76,8 +76,7 @@ def ps(box):
 
 @case
 def top(box):
-    if not shutil.which("top"):
-        raise Skip("no top here")
+    needs_program("top", "procps")
     with Stopped(box) as program:
         got = explain(box, program.pid)
         shown = subprocess.run(["top", "-b", "-n1", "-p", str(program.pid)], stdout=subprocess.PIPE, text=True,
@@ -98,8 +97,7 @@ def psutil(box):
     with Stopped(box) as program:
         got = explain(box, program.pid)
         shown = box.run([python, "-c", read, str(program.pid)])
-    if shown.code:
-        raise Skip("%s has no psutil" % python)
+    needs(shown.code == 0, "python3-psutil")
     rss, uss, pss, _ = [int(word) for word in shown.out.split()]
     near(tool(got, "memory_profiler")["bytes"], rss)
     near(tool(got, "smem-rss")["bytes"], rss)

@@ -5,7 +5,7 @@
 import json
 import os
 
-from harness import BUILD, WRAPPER, Skip, case, check, check_equal, fixture, main
+from harness import BUILD, WRAPPER, Skip, case, check, check_equal, fixture, main, needs, needs_cplusplus
 from heaps import function_of, heap_of, lines_of, record, total_of
 
 A, B = (os.path.join(BUILD, "tests/e2e/e2e_plugin_%s.so" % which) for which in "ab")
@@ -34,11 +34,6 @@ def libraries_that_lie_where_others_were(box):
     check_equal((names(box, "ask_a"), names(box, "ask_b")), (301000, 20000))
 
 
-def needs_operators():
-    if not os.path.exists(fixture("e2e_operators")[0]):
-        raise Skip("no compiler of C++")
-
-
 def check_operators(box, program, *args, **more):
     """What its operators are asked for is recorded once, whoever's they are; what they throw is caught."""
     for mode in ("sample", "full"):
@@ -56,41 +51,40 @@ def check_operators(box, program, *args, **more):
 
 @case
 def operators_that_call_malloc(box):
-    needs_operators()
+    needs_cplusplus("e2e_operators")
     check_operators(box, "e2e_operators")
 
 
 @case
 def operators_of_an_allocator_that_is_linked(box):
-    needs_operators()
+    needs_cplusplus("e2e_operators")
     check_operators(box, "e2e_operators_linked")
 
 
 @case
 def operators_of_a_library_of_its_own(box):
-    needs_operators()
+    needs_cplusplus("e2e_operators")
     check_operators(box, "e2e_operators_own")
 
 
-def preloaded(name, *args):
+def preloaded(package, name, *args):
     def operators_of_one_that_is_preloaded(box):
-        needs_operators()
-        if WRAPPER or not any(os.path.exists(os.path.join(folder, name)) for folder in LIBRARIES):
-            raise Skip("there is no " + name)
+        needs_cplusplus("e2e_operators")
+        needs(not WRAPPER and any(os.path.exists(os.path.join(folder, name)) for folder in LIBRARIES), package)
         check_operators(box, "e2e_operators", *args, env={"LD_PRELOAD": name})
 
     operators_of_one_that_is_preloaded.__name__ = "operators_of_" + name.split(".")[0]
     return case(operators_of_one_that_is_preloaded)
 
 
-preloaded("libjemalloc.so.2")
-preloaded("libtcmalloc_minimal.so.4")
-preloaded("libmimalloc.so.2", "granted")
+preloaded("libjemalloc2", "libjemalloc.so.2")
+preloaded("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4")
+preloaded("libmimalloc2.0", "libmimalloc.so.2", "granted")
 
 
 @case
 def a_program_in_c_gives_libraries_the_operators_that_they_are_linked_with(box):
-    needs_operators()
+    needs_cplusplus("e2e_operators")
     plugin = os.path.join(BUILD, "tests/e2e/e2e_plugin_own.so")
     record(box, fixture("e2e_plugins", plugin, "12345"))
     check_equal(total_of(heap_of(box.report()), "e2e_plugin_own")[0], 0)

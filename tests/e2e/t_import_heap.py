@@ -5,10 +5,9 @@
 import gzip
 import json
 import os
-import shutil
 import subprocess
 
-from harness import Skip, case, check, check_equal, check_says, main, real_files
+from harness import case, check, check_equal, check_says, main, needs_program, real_files
 
 # main() keeps 300 of 1000 bytes of load(), grow() comes and goes; the peak is 1500 with what malloc has around it and a stack.
 MASSIF = """desc: --time-unit=ms
@@ -280,8 +279,7 @@ def heaptrack_has_its_peak(box):
 def heaptrack_as_it_is_packed(box):
     imported(box, gzip.compress(HEAPTRACK.encode()), "heaptrack.app.4711.gz")
     check_equal(rows(box, "peak")[1], 0x600)
-    if not shutil.which("zstd"):
-        raise Skip("no program zstd")
+    needs_program("zstd")
     path = write(box, HEAPTRACK, "heaptrack.app.1")
     subprocess.run(["zstd", "-q", "-f", path], check=True)
     with open(path + ".zst", "rb") as file:

@@ -8,7 +8,7 @@ way would be theirs, and would look again, without end."""
 import os
 import shutil
 
-from harness import (ROOT, Skip, case, check, check_equal, check_says, main, needs_exec)
+from harness import ROOT, case, check, check_equal, check_says, main, needs_exec, needs_program
 
 SOURCES = os.path.join(ROOT, "tests", "e2e", "fixtures")
 FUNCTIONS = ("dl_iterate_phdr", "strlen", "strcmp", "memcpy", "memset", "memcmp", "getauxval", "errno_location",
@@ -16,8 +16,7 @@ FUNCTIONS = ("dl_iterate_phdr", "strlen", "strcmp", "memcpy", "memset", "memcmp"
 
 
 def build(box, compiler, name, sources, *flags):
-    if not shutil.which(compiler):
-        raise Skip("%s is not here" % compiler)
+    needs_program(compiler)
     out = box.path(name)
     done = box.run([compiler, "-g", "-O1", "-D_GNU_SOURCE", "-fno-builtin", "-o", out]
                    + [os.path.join(SOURCES, source) for source in sources] + list(flags) + ["-ldl", "-lpthread"])

@@ -5,10 +5,9 @@
 import html
 import json
 import re
-import shutil
 import subprocess
 
-from harness import PATIENCE, Skip, case, check, check_equal, fixture, main, needs_exec
+from harness import PATIENCE, Skip, case, check, check_equal, fixture, main, needs_exec, needs_program
 from sweeps import cell, sweep
 
 # Adds to the page what is wrong with it. A head stands above figures that end where it ends.
@@ -47,8 +46,7 @@ WIDTHS = (500, 1000)  # no window of chromium is narrower than 500
 
 
 def needs_chromium():
-    if not shutil.which("chromium"):
-        raise Skip("chromium is not there")
+    needs_program("chromium")
 
 
 def laid_out(box, page, width):

@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from harness import Skip, case, check, check_equal, check_says, main, needs_exec, tare_argv
+from harness import case, check, check_equal, check_says, main, needs, needs_exec, tare_argv
 
 PYTHON = "/usr/bin/python3"
 
@@ -42,8 +42,7 @@ if __name__ == "__main__":
 
 def write(box, name="train.py"):
     needs_exec()
-    if not os.path.exists(PYTHON):
-        raise Skip("no %s" % PYTHON)
+    needs(os.path.exists(PYTHON), "python3")
     os.makedirs(os.path.dirname(box.path(name)), exist_ok=True)
     with open(box.path(name), "w", encoding="utf-8") as file:
         file.write(TRAIN)

@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 
-from harness import BUILD, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main
+from harness import (BUILD, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main, needs,
+                     needs_cplusplus)
 from heaps import function_of, record
 
 MIB = 1 << 20
@@ -25,8 +26,7 @@ def functions_of(row):
 
 
 def record_fixture(box):
-    if not os.path.exists(fixture("e2e_native_stacks")[0]):
-        raise Skip("no compiler of C++")
+    needs_cplusplus("e2e_native_stacks")
     record(box, fixture("e2e_native_stacks"))
 
 
@@ -96,10 +96,8 @@ def frames_of(*places):
 
 
 def needs_lines():
-    if not os.path.exists(fixture("e2e_native_stacks")[0]):
-        raise Skip("no compiler of C++")
-    if not HAS_BACKTRACE:
-        raise Skip("no libbacktrace")
+    needs_cplusplus("e2e_native_stacks")
+    needs(HAS_BACKTRACE, "libgcc-VERSION-dev")
 
 
 def short_labels(box, rec="rec.tare"):

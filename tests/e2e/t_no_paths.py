@@ -10,8 +10,8 @@ import shutil
 import signal
 import subprocess
 
-from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, Skip, case, check, check_equal, check_says, fixture,
-                     main, needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
+from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, case, check, check_equal, check_says, main, needs,
+                     needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
 from phases import phases_of
 from sweeps import query, sweep_argv
 
@@ -251,8 +251,7 @@ def while_it_is_on_a_network_file_system(box):
 def a_program_that_cannot_be_recorded(box):
     needs_own_command()
     static = os.path.join(FIXTURES, "e2e_static")
-    if not os.path.exists(static):
-        raise Skip("there is no static libc")
+    needs(os.path.exists(static), "libc6-dev")
     done = record(box, [place(box, static, "e2e_static")], exit_code=None)
     check_says(done.err, "statically linked")
     check_no_paths(box, "rec.tare")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import BUILD, ROOT, WRAPPER, Skip, case, check, check_equal, main
+from harness import BUILD, ROOT, WRAPPER, Skip, case, check, check_equal, main, needs_torch
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "gpu", "overhead"))
 import estimate  # noqa: E402
@@ -51,8 +51,7 @@ def intervals_hold_what_is_true(box):
 @case
 def the_harness_measures(box):
     needs_own_interpreter()
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip("python3-torch is not installed")
+    needs_torch()
     for folder, name in (("bin", "tare"), ("lib/tare", "src/recorder/libtare_recorder.so")):
         os.makedirs(box.path("dist/" + folder))
         shutil.copy(os.path.join(BUILD, name), box.path("dist/" + folder))

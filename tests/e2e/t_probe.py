@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from harness import FIXTURES, MIB, ROOT, Skip, case, check, check_equal, fixture, main
+from harness import FIXTURES, MIB, ROOT, case, check, check_equal, fixture, main, needs
 from python_stacks import VERSIONS, embeddable, python_of
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "probed.py")
@@ -20,8 +20,7 @@ def environment(probe, fake=False):
 def torch_python():
     python = python_of("system")
     done = subprocess.run([python, "-c", "import torch"], stderr=subprocess.PIPE)
-    if done.returncode:
-        raise Skip("no torch for %s" % python)
+    needs(done.returncode == 0, "python3-torch")
     return python
 
 
@@ -204,8 +203,7 @@ def embedded_interpreters(box):
         box.record(argv, rec=rec, env=env)
         check(len(records(box, rec)) >= 2, version, "swept in one of the two only")
         tried += 1
-    if not tried:
-        raise Skip("no libpython3.*.so here")
+    needs(tried, "libpython3-dev")
 
 
 def said_of_the_pool(box, what, version="system"):

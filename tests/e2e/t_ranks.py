@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from harness import (MIB, ROOT, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
+from harness import (MIB, ROOT, Missing, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
                      needs_exec, needs_own_command, record_args, show, tare_argv)
 from slurm import free_ports
 
@@ -421,7 +421,7 @@ def torchrun():
                 return [python, "-m", "torch.distributed.run"]
         except OSError:
             pass
-    raise Skip("PyTorch is not installed here")
+    raise Missing("python3-torch")
 
 
 @case

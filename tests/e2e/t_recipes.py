@@ -9,8 +9,8 @@ import shlex
 import shutil
 import subprocess
 
-from harness import (BUILD, ROOT, Skip, case, check, check_equal, check_says, in_world, main, needs_exec, needs_root,
-                     tare_argv)
+from harness import (BUILD, ROOT, Skip, case, check, check_equal, check_says, in_world, main, needs, needs_exec,
+                     needs_program, needs_root, tare_argv)
 
 PYTHON = "/usr/bin/python3"
 
@@ -106,8 +106,8 @@ finally:
 def jupyter(box):
     """A kernel of ipykernel, through Jupyter's own client: it starts, computes, is interrupted, goes on, ends."""
     write(box)
-    if subprocess.run([PYTHON, "-c", "import ipykernel, jupyter_client"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip("python3-ipykernel is not installed")
+    needs(subprocess.run([PYTHON, "-c", "import ipykernel, jupyter_client"], stderr=subprocess.DEVNULL).returncode == 0,
+          "python3-ipykernel")
     spec = json.loads(recipe("Jupyter", "json"))
     check_equal(spec["argv"][:2], ["tare", "run"])
     spec["argv"][0:2] = tare_argv("run", "--sim", "h200", "-o", box.path("notebook.tare"))
@@ -168,9 +168,8 @@ def docker(box):
 
 def podman_of(box):
     """How podman runs here, with this machine's files as the image; a Skip with its own words where it does not."""
-    if not shutil.which("podman"):
-        raise Skip("there is no podman here")
     needs_root()
+    needs_program("podman")
     said = ""
     limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"]
     for runtime in ([], ["--runtime=" + (shutil.which("runc") or "runc"), "--cgroup-manager=cgroupfs"]):

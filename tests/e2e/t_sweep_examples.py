@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from harness import ROOT, Skip, case, check, check_equal, check_says, main, needs_exec
+from harness import ROOT, Missing, case, check, check_equal, check_says, main, needs_exec
 from sweeps import query, sweep
 
 EXAMPLES = os.path.join(ROOT, "examples")
@@ -17,7 +17,7 @@ def python_with_torch():
         if python and subprocess.run([python, "-c", "import torch"], stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL).returncode == 0:
             return python
-    raise Skip("no PyTorch here")
+    raise Missing("python3-torch")
 
 
 def tiny(box, program, *words, grid, work, cells):

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from harness import (MIB, PYTHON, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, main, needs_own_command,
-                     needs_root, needs_torch, tare_argv)
+from harness import (MIB, PYTHON, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, main, needs,
+                     needs_own_command, needs_program, needs_root, needs_torch, real_files, tare_argv)
 
 
 def weigh(box, *args, code=0):
@@ -196,8 +196,7 @@ def while_it_runs(box, argv, name, seconds=20, **more):
 @case
 def a_compiler(box):
     needs_own_command()
-    if not shutil.which("gcc"):
-        raise Skip("no gcc here")
+    needs_program("gcc")
     with open(box.path("big.c"), "w", encoding="utf-8") as source:
         for i in range(4000):
             source.write("int f%d(int a, int b) { int s = 0; for (int i = a; i < b; i++) "
@@ -209,8 +208,7 @@ def a_compiler(box):
 @case
 def sqlite(box):
     needs_own_command()
-    if not shutil.which("sqlite3"):
-        raise Skip("no sqlite3 here")
+    needs_program("sqlite3")
     running = box.start(["sqlite3", ":memory:"], stdin=subprocess.PIPE, text=True)
     running.stdin.write("create table t as with recursive n(i) as (select 1 union all select i + 1 from n where "
                         "i < 300000) select i, randomblob(40) b from n;\nselect 'ready';\n")
@@ -228,8 +226,7 @@ def postgresql(box):
     """A server and its backends share buffers: each has its part of them, and all together have them once."""
     needs_own_command()
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    if not found:
-        raise Skip("no PostgreSQL here")
+    needs(found, "postgresql")
     who = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
     os.chmod(box.dir, 0o755)
     data = box.path("cluster", "data")
@@ -425,10 +422,7 @@ def limits_of_both_versions(box):
 @case
 def of_a_board_of_32_bits(box):
     """A real smaps of Linux 4.14 on ARM, which has no rollup."""
-    smaps = os.path.join(ROOT, "..", "shared", "real", "smaps", "vminfo_smaps")
-    smaps = os.environ.get("TARE_TEST_SMAPS", smaps)
-    if not os.path.exists(smaps):
-        raise Skip("no %s; TARE_TEST_SMAPS names one" % smaps)
+    smaps, = real_files("smaps/vminfo_smaps")
     board(box)
     shutil.copy(smaps, box.path("root", "proc", "70", "smaps"))
     process, = weigh(box, "--root", box.path("root"), 70)["processes"]
@@ -511,8 +505,7 @@ def what_cannot_be_weighed(box):
 def of_another_user(box):
     needs_root()
     needs_own_command()
-    if not shutil.which("setpriv"):
-        raise Skip("no setpriv here")
+    needs_program("setpriv", "util-linux")
     os.chmod(box.dir, 0o755)
     with Program(box, "") as program:
         done = box.run(["setpriv", "--reuid", "65534", "--clear-groups"] +

@@ -86,7 +86,7 @@ def main():
     words = [word for word in sys.argv[1:] if not word.startswith("-D")]
     paths = sorted(glob.glob(os.path.join(HERE, (words[0] if words else "*") + ".pml")))
     if not shutil.which("spin"):
-        print("1..0 # SKIP spin is not installed")
+        print("1..0 # SKIP not installed: spin")
         return
     if len(words) > 1:
         with tempfile.TemporaryDirectory() as folder:

@@ -71,7 +71,7 @@ def program_command(module, patterns, out):
 def why_not(peer):
     """Why it cannot run here; None: it can."""
     if peer.startswith("cpython"):
-        return None if cpython_folder() else "the tests of %s are not installed" % PYTHON
+        return None if cpython_folder() else "not installed: libpython3-testsuite, for %s" % PYTHON
     done = subprocess.run(program_command(PEERS[peer][0], [], "--missing"), stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().strip() or None
 
