@@ -53,7 +53,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d->late.items);
 	free(d->taken.items);
 	tare_samples_free(&d->samples);
-	free(d->kinds.change);
+	tare_kinds_free(&d->kinds);
 	free(d->reads);
 	free(d->others);
 	free(d->blocks);
@@ -83,7 +83,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->host.kept.items);
 	free(f->host.queue);
 	tare_samples_free(&f->host.samples);
-	free(f->host.kinds.change);
+	tare_kinds_free(&f->host.kinds);
 	free(f->devices);
 	free(f->ends);
 	free(f->processes);

@@ -73,30 +73,43 @@ static bool is_alone(const struct tare_memory_history *s, const struct tare_memo
 	       (i + 1 == p->point_nr || (p->points[i + 1].t_ns - s->from_ns) / width != column);
 }
 
-/* At moments all over the recording; not where a better source moved the books after that (rule "sources"). */
+struct instants {
+	const struct tare_memory_history_point *points[ASKED];
+	char text[ASKED][40];
+	const char *at[ASKED];
+	int n;
+};
+
+/* Moments all over the recording. */
+static void choose(struct instants *out, const struct tare_memory_history *s,
+		   const struct tare_memory_history_panel *p)
+{
+	out->n = 0;
+	for (size_t i = 0; i < p->point_nr && out->n < ASKED; i += 1 + p->point_nr / ASKED) {
+		if (!is_alone(s, p, i))
+			continue;
+		out->points[out->n] = &p->points[i];
+		snprintf(out->text[out->n], sizeof(out->text[out->n]), "%lldns",
+			 (long long)p->points[i].t_ns);
+		out->at[out->n] = out->text[out->n];
+		out->n++;
+	}
+}
+
+/* Not where a better source moved the books after that (rule "sources"). */
 static void check_instants(struct world *w, const struct tare_memory_history *s,
 			   const struct tare_memory_history_panel *p, uint64_t used_start)
 {
 	struct tare_ledger ledgers[ASKED];
-	const struct tare_memory_history_point *points[ASKED];
-	char text[ASKED][40];
-	const char *at[ASKED];
-	int n = 0;
+	struct instants at;
 
-	for (size_t i = 0; i < p->point_nr && n < ASKED; i += 1 + p->point_nr / ASKED) {
-		if (!is_alone(s, p, i))
-			continue;
-		points[n] = &p->points[i];
-		snprintf(text[n], sizeof(text[n]), "%lldns", (long long)p->points[i].t_ns);
-		at[n] = text[n];
-		n++;
-	}
-	world_build(w, NULL, at, n, ledgers);
-	for (int i = 0; i < n; i++) {
+	choose(&at, s, p);
+	world_build(w, NULL, at.at, at.n, ledgers);
+	for (int i = 0; i < at.n; i++) {
 		const struct tare_device_ledger *d = &ledgers[i].devices[p->device];
 
 		if (d->used != TARE_NOT_KNOWN && d->used_start == used_start)
-			check_point(p, points[i], d);
+			check_point(p, at.points[i], d);
 		tare_ledger_free(&ledgers[i]);
 	}
 }
@@ -128,25 +141,48 @@ static void check_panel(struct world *w, const struct tare_memory_history *s,
 	check_instants(w, s, p, d->used_start);
 }
 
-static int64_t rows_of_category(const struct tare_tensor_rows *r, int category)
+static int64_t of_category(const struct tare_ledger *l, int device, int category)
 {
+	const struct tare_device_ledger *d = device < 0 ? NULL : &l->devices[device];
+	const char *name = tare_category_name((enum tare_category)category);
 	int64_t sum = 0;
 
-	for (int i = 0; i < r->count; i++)
-		if ((int)tare_rules[r->items[i].rule].category == category)
-			sum += r->items[i].bytes;
+	for (int i = 0; d && i < d->row_nr; i++)
+		if (d->rows[i].is_category && !strcmp(d->rows[i].label, name))
+			sum += d->rows[i].bytes;
+	for (int i = 0; !d && i < l->host_nr; i++)
+		for (int k = 0; k < l->hosts[i].category_nr; k++)
+			if ((int)l->hosts[i].categories[k].category == category)
+				sum += l->hosts[i].categories[k].bytes;
 	return sum;
 }
 
-static bool has_trials(const struct tare_device_ledger *d)
+static void check_categories_at(const struct tare_memory_history_panel *p,
+				const struct tare_memory_history_point *at,
+				const struct tare_ledger *l)
 {
-	for (int i = 0; i < d->row_nr; i++)
-		if (d->rows[i].account == TARE_ACCOUNT_TRIAL)
-			return true;
-	return false;
+	printf("# by category, %lld ns\n", (long long)at->t_ns);
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		CHECK_INT(band(p, at, tare_category_name((enum tare_category)c)),
+			  of_category(l, p->device, c));
 }
 
-/* The same once more, tensors by category: at every point as much in all, at the peak what the ledger says. */
+/* What a block is for is decided once: a picture says at each moment what a table of that moment says. */
+static void check_categories_at_instants(struct world *w, const struct tare_memory_history *s,
+					 const struct tare_memory_history_panel *p)
+{
+	struct tare_ledger ledgers[ASKED];
+	struct instants at;
+
+	choose(&at, s, p);
+	world_build(w, NULL, at.at, at.n, ledgers);
+	for (int i = 0; i < at.n; i++) {
+		check_categories_at(p, at.points[i], &ledgers[i]);
+		tare_ledger_free(&ledgers[i]);
+	}
+}
+
+/* The same once more, tensors by category: at every point as much in all. */
 static void check_categories(struct world *w, const struct tare_memory_history *first)
 {
 	struct tare_memory_history history;
@@ -167,11 +203,9 @@ static void check_categories(struct world *w, const struct tare_memory_history *
 				CHECK(band(p, &p->points[k],
 					   tare_category_name((enum tare_category)c)) >= 0);
 		}
-		for (int c = 0; p->device >= 0 && p->has_peak && c < TARE_CATEGORY_NR; c++)
-			if (!has_trials(&l.devices[p->device]))
-				CHECK_INT(band(p, &p->peak,
-					       tare_category_name((enum tare_category)c)),
-					  rows_of_category(&l.devices[p->device].tensors, c));
+		if (p->device >= 0 && p->has_peak)
+			check_categories_at(p, &p->peak, &l);
+		check_categories_at_instants(w, &history, p);
 	}
 	tare_memory_history_free(&history);
 	tare_ledger_free(&l);

@@ -312,6 +312,47 @@ TEST(categories_of_the_end_are_not_temporary)
 	world_free(w);
 }
 
+#define ADAM "/x/site-packages/torch/optim/adam.py"
+static const struct tare_line first_adam[] = { { ADAM, "step", 141 },
+					       { "train.py", "main", 14 },
+					       { 0 } };
+static const struct tare_line second_adam[] = { { ADAM, "step", 141 },
+						{ "train.py", "main", 24 },
+						{ 0 } };
+
+static void train(struct world *w, const struct tare_line *optimizer)
+{
+	make(w, INNER, GRAD, relu);
+	make(w, PASSING, IN_BACKWARD, backward);
+	take(w, INNER, IN_BACKWARD);
+	take(w, PASSING, IN_BACKWARD);
+	make(w, SCRATCH, 0, optimizer);
+	take(w, SCRATCH, 0);
+}
+
+/*
+ * A GAN: what its generator makes lives through the backward passes of both networks, which is long until it is known that two
+ * optimizers work in turn. world_ledger() compares tables and picture at moments all over the recording.
+ */
+TEST(categories_are_decided_when_all_is_known)
+{
+	enum { ROUNDS = 8, FAKE = 0x10000 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	now = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		make(w, (uint64_t)FAKE * (uint64_t)(i + 1), GRAD, linear);
+		if (i)
+			take(w, (uint64_t)FAKE * (uint64_t)i, 0);
+		train(w, first_adam);
+		train(w, second_adam);
+	}
+	l = world_ledger(w, "5.5ms");
+	CHECK_STR(rule_in(&l, FAKE), "output");
+	world_free(w);
+}
+
 TEST(categories_each_rule_has_a_name_of_its_own)
 {
 	for (int i = 0; i < TARE_RULE_NR; i++)

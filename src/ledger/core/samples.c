@@ -169,9 +169,17 @@ void tare_samples_free(struct tare_samples *s)
 
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point)
 {
-	return point < k->panel->point_nr
-		       ? k->change[(size_t)category * (k->panel->point_nr + 1) + point]
-		       : k->peak[category];
+	return point < k->panel->point_nr ? k->bytes[point * TARE_CATEGORY_NR + category]
+					  : k->peak[category];
+}
+
+void tare_kinds_free(struct tare_kinds *k)
+{
+	free(k->groups);
+	tare_map_free(&k->group_at);
+	tare_map_free(&k->changes);
+	free(k->bytes);
+	*k = (struct tare_kinds){ 0 };
 }
 
 /*

@@ -3,6 +3,7 @@
 #ifndef TARE_LEDGER_CORE_SAMPLES_H
 #define TARE_LEDGER_CORE_SAMPLES_H
 
+#include "base/map.h"
 #include "ledger/category.h"
 #include "ledger/memory_history.h"
 
@@ -26,10 +27,18 @@ struct tare_samples {
 	int64_t *parts;
 };
 
-/* Tensors by category at the points of a panel; No panel: they are not asked for. */
+/*
+ * Tensors by category at the points of a panel. What a block is for is decided when the whole recording is known: until then blocks
+ * that all rules see alike are summed up together (tensors/history_category.c). No panel: they are not asked for.
+ */
+struct tare_kind_group;
 struct tare_kinds {
 	const struct tare_memory_history_panel *panel;
-	int64_t *change; /* by category and point; once it is finished: how much there is */
+	struct tare_kind_group *groups;
+	size_t group_nr, group_cap;
+	struct tare_map group_at; /* hash of what rules see → 1 + place of the first such group */
+	struct tare_map changes;  /* group and point → by how much more it has from there on */
+	int64_t *bytes;           /* once it is finished: by point and category */
 	int64_t peak[TARE_CATEGORY_NR];
 };
 
@@ -73,5 +82,6 @@ void tare_samples_free(struct tare_samples *s);
 
 /* Tensors of a category at a point; points count from 0, and the one behind the last is the peak. */
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point);
+void tare_kinds_free(struct tare_kinds *k);
 
 #endif

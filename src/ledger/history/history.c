@@ -13,8 +13,7 @@
 /* Bands of a device: the accounts, and of PyTorch's allocator (rule "tensors") what its segments hold. */
 enum {
 	BAND_TENSORS = TARE_ACCOUNT_NR,
-	BAND_CATEGORY, /* the first category, if these are asked for: of what TENSORS has otherwise */
-	BAND_PARTLY = BAND_CATEGORY + TARE_CATEGORY_NR,
+	BAND_PARTLY,
 	BAND_HELD,
 	BAND_CACHED,
 	BAND_UNEXPLAINED,
@@ -34,17 +33,8 @@ static const struct tare_memory_history_band beyond[BAND_NR - TARE_ACCOUNT_NR] =
 						 .is_unexplained = true },
 };
 
-static struct tare_memory_history_band category_band(int category)
-{
-	const char *name = tare_category_name((enum tare_category)category);
-
-	return (struct tare_memory_history_band){ .key = name, .label = name };
-}
-
 static struct tare_memory_history_band band_of(int band)
 {
-	if (band >= BAND_CATEGORY && band < BAND_PARTLY)
-		return category_band(band - BAND_CATEGORY);
 	if (band >= TARE_ACCOUNT_NR)
 		return beyond[band - TARE_ACCOUNT_NR];
 	return (struct tare_memory_history_band){ .key = tare_accounts[band].key,
@@ -70,22 +60,6 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 	bands[BAND_UNEXPLAINED] = used;
 	for (int i = 0; i < BAND_UNEXPLAINED; i++)
 		bands[BAND_UNEXPLAINED] -= bands[i];
-}
-
-/*
- * Parts the tensors into those of each category and those of none; blocks of trials are in the row of trials.
- */
-static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64_t *tensors,
-		  int64_t *categories)
-{
-	if (!k->panel)
-		return;
-	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
-		categories[c] = tare_kinds_at(k, (enum tare_category)c, point);
-		if (c == TARE_CATEGORY_WORKSPACE)
-			categories[c] -= tried < categories[c] ? tried : categories[c];
-		*tensors -= categories[c];
-	}
 }
 
 void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
@@ -257,23 +231,15 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 	for (int i = 0; i < BAND_NR; i++)
 		s->bands[i] = band_of(i);
 	start_sheet(s, places);
-	for (size_t i = 0; i < p->point_nr; i++) {
-		const int64_t *now = tare_sample_parts(s->samples, places[i]);
-		int64_t *cells = s->cells + i * BAND_NR;
-
-		spread(now, p->points[i].used, cells);
-		split(&d->kinds, i, now[TARE_BUCKET_TRIED], &cells[BAND_TENSORS],
-		      &cells[BAND_CATEGORY]);
-	}
+	for (size_t i = 0; i < p->point_nr; i++)
+		spread(tare_sample_parts(s->samples, places[i]), p->points[i].used,
+		       s->cells + i * BAND_NR);
 	p->has_peak = d->has_moment[TARE_MOMENT_PEAK];
 	if (p->has_peak) {
 		p->peak.t_ns = d->moment_ns[TARE_MOMENT_PEAK];
 		p->peak.used = d->moment_used[TARE_MOMENT_PEAK];
 		at_moment(f, d, TARE_MOMENT_PEAK, parts);
 		spread(parts, p->peak.used, s->cells + p->point_nr * BAND_NR);
-		split(&d->kinds, p->point_nr, parts[TARE_BUCKET_TRIED],
-		      &s->cells[p->point_nr * BAND_NR + BAND_TENSORS],
-		      &s->cells[p->point_nr * BAND_NR + BAND_CATEGORY]);
 	}
 	finish_sheet(s);
 }
@@ -299,20 +265,9 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 	}
 }
 
-enum { HOST_BANDS = TARE_HOST_PARTS + TARE_CATEGORY_NR };
-
-/* Fills the host's bands: by process, or by category, of which the first has what is of none. */
-static void fill_host(const struct tare_host_fold *h, struct sheet *s, size_t row, size_t point,
-		      const int64_t *parts)
+static void fill_host(struct sheet *s, size_t row, const int64_t *parts)
 {
-	int64_t *cells = s->cells + row * HOST_BANDS;
-
-	memcpy(cells, parts, TARE_HOST_PARTS * sizeof(*cells));
-	for (int i = 1; h->kinds.panel && i < TARE_HOST_PARTS; i++) {
-		cells[0] += cells[i];
-		cells[i] = 0;
-	}
-	split(&h->kinds, point, 0, &cells[0], cells + TARE_HOST_PARTS);
+	memcpy(s->cells + row * TARE_HOST_PARTS, parts, TARE_HOST_PARTS * sizeof(*parts));
 }
 
 static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
@@ -323,15 +278,11 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 
 	p->device = -1;
 	s->samples = &h->samples;
-	s->band_nr = HOST_BANDS;
+	s->band_nr = TARE_HOST_PARTS;
 	name_parts(f, s);
-	if (h->kinds.panel)
-		s->bands[0] = band_of(BAND_TENSORS);
-	for (int c = 0; c < TARE_CATEGORY_NR; c++)
-		s->bands[TARE_HOST_PARTS + c] = category_band(c);
 	start_sheet(s, places);
 	for (size_t i = 0; i < p->point_nr; i++) {
-		fill_host(h, s, i, i, tare_sample_parts(s->samples, places[i]));
+		fill_host(s, i, tare_sample_parts(s->samples, places[i]));
 		if (p->points[i].used > p->points[most].used)
 			most = i;
 	}
@@ -339,8 +290,7 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 		h->has_moment[TARE_MOMENT_HOST] && p->point_nr && p->points[most].used == h->most;
 	if (p->has_peak) {
 		p->peak = p->points[most];
-		fill_host(h, s, p->point_nr, p->point_nr,
-			  tare_sample_parts(s->samples, places[most]));
+		fill_host(s, p->point_nr, tare_sample_parts(s->samples, places[most]));
 	}
 	finish_sheet(s);
 }
@@ -379,6 +329,10 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 
 	if (!out)
 		return;
+	if (f->history_by_category) {
+		tare_history_by_category(p, f, out);
+		return;
+	}
 	memory = tare_xcalloc(1, sizeof(*memory));
 	places = tare_xcalloc((size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
 	*out = (struct tare_memory_history){ .memory = memory,

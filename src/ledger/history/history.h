@@ -38,6 +38,10 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
 void tare_history_free(struct tare_history_part *p);
 
+/* by_category.c: `f->history_by_category` once more, with its tensors by category */
+void tare_history_by_category(const struct tare_history_part *p, const struct tare_fold *f,
+			      struct tare_memory_history *out);
+
 /* span.c: a phase is over */
 void tare_history_add_span(struct tare_history_part *p, const struct tare_fold *f,
 			   const struct tare_phase_change *c);

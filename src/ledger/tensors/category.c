@@ -2,6 +2,8 @@
 /* From what is known of a block to its category. Most of it is known only when the block is gone. */
 #include "ledger/tensors/tensors.h"
 
+#include <string.h>
+
 void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
 			    int64_t bytes, uint64_t count)
 {
@@ -196,18 +198,45 @@ static bool is_next_kept(const struct tare_site *site, const struct tare_known_b
 	       b->facts.maker == TARE_MAKER_PROGRAM && b->facts.kind == TARE_WORK_OTHER;
 }
 
-enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *b,
-				 const struct tare_work *work)
+struct tare_known_block tare_rule_sees(const struct tare_known_block *b)
 {
-	const struct tare_worker *w = tare_work_of(work, &b->facts);
-	const struct tare_live_block *block = &b->block;
-	struct tare_known_block now = *b;
+	struct tare_known_block seen;
+	const struct tare_block_facts *facts = &b->facts;
 
 	if (!is_so(b, TARE_BLOCK_GONE))
+		return *b;              /* what becomes of it is asked for, too */
+	memset(&seen, 0, sizeof(seen)); /* they are compared byte by byte */
+	seen.block.bytes = b->block.bytes;
+	seen.block.process = b->block.process;
+	seen.block.site = b->block.site;
+	seen.block.flags = b->block.flags;
+	seen.block.marks = b->block.marks & (uint16_t)~TARE_BLOCK_WATCHED;
+	seen.block.lived_backwards = b->block.lived_backwards;
+	seen.block.lived_forwards = b->block.lived_forwards;
+	seen.facts.worker = facts->worker;
+	seen.facts.forwards = facts->forwards > 0;
+	seen.facts.kind = facts->kind;
+	seen.facts.before = facts->before;
+	seen.facts.maker = facts->maker;
+	seen.facts.role = facts->role;
+	seen.facts.role_flags = facts->role_flags;
+	seen.facts.beside_training = facts->beside_training;
+	seen.facts.is_trained = facts->is_trained;
+	return seen;
+}
+
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *block,
+				 const struct tare_work *work)
+{
+	const struct tare_known_block b = tare_rule_sees(block);
+	const struct tare_worker *w = tare_work_of(work, &b.facts);
+	struct tare_known_block now = b;
+
+	if (!is_so(&b, TARE_BLOCK_GONE))
 		tare_work_now(work, &now);
 	if (is_distributed(&now) && !is_said(&now))
-		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, block));
-	if (block->site && is_next_kept(&f->sites[block->site], &now))
-		return f->sites[block->site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
-	return rule_of(&now, w, block->flags, has_outlived(f, block), is_growing(f, b, w));
+		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, &b.block));
+	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
+		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
+	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w));
 }

@@ -234,7 +234,11 @@ void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entrie
 /* category.c: one of its blocks has gone. */
 void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b);
 
-/* category.c, tensor_rows.c: every block with its category, when all is known */
+/*
+ * category.c, tensor_rows.c: every block with its category, when all is known; earlier it may not be asked for. Of a block that went the
+ * rules see nothing but what tare_rule_sees() leaves: those of which that is the same are for the same.
+ */
+struct tare_known_block tare_rule_sees(const struct tare_known_block *b);
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *b,
 				 const struct tare_work *w);
 void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
