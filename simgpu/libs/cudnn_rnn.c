@@ -100,12 +100,20 @@ int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int lay
 			    void **matrix_at, struct sim_handle *bias, void **bias_at)
 {
 	const struct rnn *rnn = descriptor ? descriptor->more : NULL;
-	struct cudnn_tensor *m = cudnn_more(matrix, sizeof(*m)), *b = cudnn_more(bias, sizeof(*b));
+	struct cudnn_tensor none, *m = &none, *b = &none;
 	struct weight weight;
+	void *nowhere;
 
 	(void)handle, (void)bytes;
-	if (!rnn || !m || !b || !matrix_at || !bias_at)
+	if (!rnn || layer < 0 || which < 0)
 		return CUDNN_BAD_PARAMETER;
+	/* A program asks for the matrix, for the bias or for both. */
+	if (matrix && !(m = cudnn_more(matrix, sizeof(*m))))
+		return CUDNN_NO_MEMORY;
+	if (bias && !(b = cudnn_more(bias, sizeof(*b))))
+		return CUDNN_NO_MEMORY;
+	matrix_at = matrix_at ? matrix_at : &nowhere;
+	bias_at = bias_at ? bias_at : &nowhere;
 	weight = find(rnn, layer, which);
 	*matrix_at = NULL;
 	*bias_at = NULL;
