@@ -77,8 +77,7 @@ struct tare_line_part {
  */
 struct tare_ledger_line {
 	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
-	const char
-		*stack; /* labels of all frames, innermost first, " < " between; else the label */
+	const char *stack; /* of all frames, innermost first, " < " between; else the label */
 	const char *short_label, *short_stack; /* without folders: may be those of several lines */
 	/* where each frame ends in `stack` and in `short_stack`; none: the text is one frame */
 	const uint32_t *frame_ends, *short_frame_ends;
@@ -537,15 +536,16 @@ struct tare_training {
 struct tare_growth {
 	int64_t pid, generation;
 	const char *program;
-	int device;                    /* as tare_device_ledger.index; -1: memory of the CPU */
-	const char *what;              /* "tensors", "streams and events", "resident memory" */
-	const char *line, *short_line; /* NULL: not known, or not of one */
-	const char *module;            /* by its path, which most of it is for; NULL: none */
-	int process, fold_device;      /* where the fold has them; fold_device: -1: the CPU */
-	bool is_of_blocks;             /* PyTorch's */
-	bool is_resident;              /* what of a process is in memory, whoever asked for it */
-	bool has_steps;                /* `per_step` is known */
-	int64_t bytes;                 /* by so much in all */
+	int device;                      /* as tare_device_ledger.index; -1: memory of the CPU */
+	const char *what;                /* "tensors", "streams and events", "resident memory" */
+	const char *line, *short_line;   /* NULL: not known, or not of one */
+	const char *stack, *short_stack; /* by which most of it came, as of a line */
+	const char *module;              /* by its path, which most of it is for; NULL: none */
+	int process, fold_device;        /* where the fold has them; fold_device: -1: the CPU */
+	bool is_of_blocks;               /* PyTorch's */
+	bool is_resident;                /* what of a process is in memory, whoever asked for it */
+	bool has_steps;                  /* `per_step` is known */
+	int64_t bytes;                   /* by so much in all */
 	int64_t per_step, per_second;
 	int64_t since_ns;
 	double confidence; /* 0 to 1 */

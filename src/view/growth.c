@@ -2,7 +2,10 @@
 #include "view/growth.h"
 
 #include "base/units.h"
+#include "ledger/line.h"
 #include "view/most.h"
+
+#include <string.h>
 
 enum { MAX_ROWS = 6 };
 
@@ -15,6 +18,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.line, "line", NULL, TEXT),
+	TARE_COLUMN(row, of.stack, "stack", NULL, TEXT),
 	TARE_COLUMN(row, of.module, "module", NULL, TEXT),
 	TARE_COLUMN(row, of.what, "what", NULL, TEXT),
 	TARE_COLUMN(row, of.pid, "pid", NULL, ID),
@@ -91,6 +95,22 @@ static void add_where(struct shown *s, const struct tare_ledger *ledger, bool is
 		tare_str_addf(&s->where, " · %s (pid %lld)", g->program, (long long)g->pid);
 }
 
+/* Who called the line: the rest of the stack by which most of it came. */
+static void add_callers(struct tare_emit *e, const struct tare_growth *g)
+{
+	const char *at =
+		g->short_line && g->short_stack ? strstr(g->short_stack, g->short_line) : NULL;
+	struct tare_str text = { 0 };
+
+	if (at)
+		at += strlen(g->short_line);
+	if (!at || strncmp(at, TARE_LINE_BETWEEN, strlen(TARE_LINE_BETWEEN)) != 0)
+		return;
+	tare_str_addf(&text, "  most of it by %s", at + strlen(TARE_LINE_BETWEEN));
+	tare_emit_line(e, tare_str_text(&text));
+	tare_str_free(&text);
+}
+
 static bool is_of_one_process(const struct tare_ledger *ledger)
 {
 	for (int i = 1; i < ledger->growth_nr; i++)
@@ -113,6 +133,7 @@ void tare_growth_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		add_rate(&s);
 		add_where(&s, ledger, is_one);
 		tare_emit_add(e, &s);
+		add_callers(e, &s.of);
 		tare_str_free(&s.where);
 	}
 	tare_emit_table_end(e);

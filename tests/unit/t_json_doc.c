@@ -204,6 +204,8 @@ TEST(a_ledger_has_the_documented_keys)
 				      .what = "tensors",
 				      .line = "/home/me/train.py:87 in step",
 				      .short_line = "train.py:87 in step",
+				      .stack = "/home/me/train.py:87 in step < "
+					       "/home/me/train.py:99 in <module>",
 				      .module = "layer4.2.conv3",
 				      .has_steps = true,
 				      .bytes = 94371840,

@@ -166,6 +166,32 @@ TEST(growth_is_not_shown_of_a_training_that_keeps_nothing)
 	world_free(w);
 }
 
+/* More lines than courses are kept of, each with something that stays as it is: those make room for what grows later. */
+TEST(growth_is_told_behind_many_lines_that_do_not_grow)
+{
+	enum { MANY = TARE_GROWTH_COURSES + 500, SIZE = 8 << 10 };
+	static struct tare_line lines[MANY][2];
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	now = 1;
+	for (int i = 0; i < MANY; i++) {
+		lines[i][0] = (struct tare_line){ "model.py", "build", (uint32_t)i + 1 };
+		put(w, KEPT + (uint64_t)i * SIZE, SIZE, 0, lines[i]);
+		now += i % 8 == 0;
+	}
+	for (int i = 0; i < 100; i++) {
+		now += 50;
+		put(w, KEPT + (uint64_t)(MANY + i) * SIZE, SIZE, 0, log_line);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(l.growth_nr, 1);
+	CHECK_STR(l.growths[0].line, "train.py:15 in main");
+	CHECK_STR(l.growths[0].stack, "train.py:15 in main");
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* A program without steps: what it allocates on a device, and its resident memory. */
 TEST(growth_without_steps_is_by_the_second)
 {

@@ -32,11 +32,44 @@ static struct tare_growth_course *find(const struct tare_growth_part *p, enum ta
 	return place ? &p->items[*place - 1] : NULL;
 }
 
+/* Did it rise in the last quarter of the columns up to that one? */
+static bool is_rising(const struct tare_growth_course *c, int column)
+{
+	int last = column ? column - 1 : 0;
+
+	return c->of == TARE_GROWTH_RESIDENT || c->least[last] > c->least[3 * last / 4];
+}
+
+/* Gives up those that do not rise any more, at most once in a column: what is imported has many and they stay as they are. */
+static void make_room(struct tare_growth_part *p, int column)
+{
+	size_t kept = 0;
+
+	if (p->tidied == column)
+		return;
+	p->tidied = column;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct tare_growth_course *c = &p->items[i];
+
+		if (!is_rising(c, column)) {
+			tare_map_remove(&p->place_of, key_of((enum tare_growth_of)c->of, c->id),
+					NULL);
+			continue;
+		}
+		p->items[kept++] = *c;
+		*tare_map_get(&p->place_of, key_of((enum tare_growth_of)c->of, c->id)) = kept;
+	}
+	p->count = kept;
+}
+
 /* NULL: there are too many. */
-static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_growth_of of, int id)
+static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_growth_of of, int id,
+				       int column)
 {
 	struct tare_growth_course *c;
 
+	if (p->count == TARE_GROWTH_COURSES)
+		make_room(p, column);
 	if (p->count == TARE_GROWTH_COURSES)
 		return NULL;
 	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
@@ -57,8 +90,8 @@ static void keep(struct tare_growth_part *p, enum tare_growth_of of, int id, int
 	if (now < LEAST_BYTES && least < LEAST_BYTES)
 		return;
 	c = find(p, of, id);
-	if (!c)
-		c = make(p, of, id);
+	if (!c && now > least) /* else it was given up, and is as it was */
+		c = make(p, of, id, column);
 	if (!c)
 		return;
 	c->least[column] = least < LEAST_BYTES ? 0 : least;
@@ -138,6 +171,7 @@ static void widen(struct tare_growth_part *p, struct tare_fold *f)
 		widen_steps(&p->processes[i]);
 	for (int i = 0; i < p->clock_nr; i++)
 		p->clocks[i].column /= 2;
+	p->tidied /= 2;
 	p->shift++;
 }
 
@@ -246,11 +280,15 @@ void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct t
 	int64_t *least;
 
 	(void)d;
+	if (e->kind == TARE_KIND_HEAP_BLOCK) {
+		tare_growth_made(&p->processes[e->process->index], e->at_ns);
+		return;
+	}
 	if (!e->about || r->anon >= 1ull << 44)
 		return; /* it is not known, or damage */
 	c = find(p, TARE_GROWTH_RESIDENT, tare_fold_process(f, e->about)->process->index);
 	if (!c)
-		c = make(p, TARE_GROWTH_RESIDENT, e->about->index);
+		c = make(p, TARE_GROWTH_RESIDENT, e->about->index, tare_growth_column(p, e->at_ns));
 	if (!c)
 		return;
 	least = &c->least[tare_growth_column(p, e->at_ns)];
@@ -310,7 +348,7 @@ static TARE_FIELD_TABLE(tare_growth_clock);
 
 #define SELF struct tare_growth_part
 static const struct tare_shape_field fields_tare_growth_part[] = {
-	TARE_INT(start_ns), TARE_INT(shift), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
+	TARE_INT(start_ns), TARE_INT(shift), TARE_INT(tidied), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
 	TARE_ROW(processes, tare_shape_tare_growth_process, process_nr),
 	TARE_LIST(items, tare_shape_tare_growth_course, count, cap), TARE_MAP(place_of),
 	TARE_FIELDS_END };

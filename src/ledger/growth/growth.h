@@ -50,6 +50,7 @@ struct tare_growth_part {
 	int process_nr;
 	struct tare_growth_course *items;
 	size_t count, cap;
+	int tidied; /* the column in which courses that do not rise were given up last */
 	struct tare_map place_of; /* what it is of → 1 + place in items */
 };
 

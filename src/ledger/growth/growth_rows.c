@@ -29,7 +29,8 @@ struct group {
 	uint64_t owner;
 	const char *line; /* NULL: not known */
 	bool is_resident;
-	int end; /* columns that have begun */
+	int64_t most; /* that any of its sites has more at the end than at the begin: `site` has */
+	int end;      /* columns that have begun */
 	int64_t bytes[TARE_GROWTH_COLUMNS];
 };
 
@@ -59,6 +60,17 @@ static bool is_told(const struct tare_bucket *b)
 	}
 }
 
+/* What a module makes while it is imported is there once, however long importing takes. */
+static bool is_importing(const struct tare_site *site)
+{
+	const struct tare_line_stack *stack = site->python;
+
+	for (uint32_t i = 0; stack && i < stack->depth; i++)
+		if (!strncmp(stack->lines[i].file, "<frozen importlib", 17))
+			return true;
+	return false;
+}
+
 static bool group_of_course(const struct tare_growth_part *p, const struct tare_fold *f,
 			    const struct tare_growth_course *c, struct group *out)
 {
@@ -77,13 +89,13 @@ static bool group_of_course(const struct tare_growth_part *p, const struct tare_
 		out->site = b->site;
 		out->owner = b->site ? 0 : b->owner;
 		out->end = p->clocks[b->device + 1].column + 1;
-		return is_told(b);
+		return is_told(b) && !(b->site && is_importing(&f->sites[b->site]));
 	}
 	out->site = (uint32_t)c->id;
 	out->process = f->sites[c->id].process->index;
 	out->account = TARE_BUCKET_TENSOR;
 	out->end = p->clocks[0].column + 1;
-	return true;
+	return !is_importing(&f->sites[c->id]);
 }
 
 static struct group *known_group(struct groups *g, const struct tare_fold *f, struct group *like)
@@ -123,6 +135,12 @@ static void add_readings(struct group *g, const struct tare_growth_course *c)
 	}
 }
 
+/* The last column that is over; what a program gives back as it ends is not in it. */
+static int last_full(const struct group *g)
+{
+	return g->end > 1 ? g->end - 2 : 0;
+}
+
 static void add_course(struct groups *groups, const struct tare_growth_part *p,
 		       const struct tare_fold *f, const struct tare_growth_course *c)
 {
@@ -138,6 +156,10 @@ static void add_course(struct groups *groups, const struct tare_growth_part *p,
 	for (int i = 0; i + 1 < like.end; i++)
 		g->bytes[i] += c->least[i];
 	g->bytes[like.end - 1] += least_now(f, c);
+	if (like.site && c->least[last_full(&like)] - c->least[0] > g->most) {
+		g->most = c->least[last_full(&like)] - c->least[0];
+		g->site = like.site;
+	}
 }
 
 /* ---- what is asked of a group ---- */
@@ -234,6 +256,19 @@ static const char *what_of(const struct tare_fold *f, const struct group *g)
 	return tare_accounts[g->account].label;
 }
 
+/* The stack by which most of it came. */
+static void add_stack(struct tare_growth *row, const struct tare_fold *f, const struct group *g,
+		      struct tare_ledger *out)
+{
+	struct tare_ledger_line line = { 0 };
+
+	if (!g->site)
+		return;
+	tare_fold_line_name(f, g->site, TARE_ACCOUNT_NONE, out->memory, &line);
+	row->stack = line.stack;
+	row->short_stack = line.short_stack;
+}
+
 static struct tare_growth row_of(const struct tare_growth_part *p, const struct tare_fold *f,
 				 const struct group *g, const struct turns *t,
 				 const struct tare_growth_answer *a, struct tare_ledger *out)
@@ -290,27 +325,68 @@ static void add_group(const struct tare_growth_part *p, const struct tare_fold *
 		a = judge(g, &t);
 		row = row_of(p, f, g, &t, &a, out);
 	}
-	if (is_row(&row))
-		out->growths[out->growth_nr++] = row;
+	if (!is_row(&row))
+		return;
+	add_stack(&row, f, g, out);
+	out->growths[out->growth_nr++] = row;
 }
 
-/* Tensors that lines tell of are in the resident memory of their process, too: once is enough. */
-static void drop_explained(struct tare_ledger *out)
+static bool is_of_heap(const struct tare_growth *row)
 {
+	return row->device == TARE_HEAP_ORDINAL;
+}
+
+/* Is what the process asks of malloc recorded? Then lines tell what grows of its memory. */
+static bool has_heap(const struct tare_fold *f, int process)
+{
+	for (int i = 0; i < f->device_nr; i++) {
+		const struct tare_device_fold *d = f->devices[i];
+
+		if (!d || !(d->device->flags & TARE_DEVICE_HEAP))
+			continue;
+		for (int b = d->buckets; b >= 0; b = f->buckets[b].next_of_device)
+			if (f->buckets[b].process == process)
+				return true;
+	}
+	return false;
+}
+
+/* So much a second of what the row tells, other rows tell as well: those of tensors on the CPU. */
+static int64_t told_of(const struct tare_ledger *out, const struct tare_growth *row)
+{
+	int64_t told = 0;
+
+	for (int i = 0; i < out->growth_nr; i++) {
+		const struct tare_growth *other = &out->growths[i];
+
+		if (other->process != row->process || other->device >= 0 || other->is_resident)
+			continue;
+		if (row->is_resident ||
+		    (row->line && other->line && !strcmp(row->line, other->line)))
+			told += other->per_second;
+	}
+	return told;
+}
+
+/* Tensors that lines tell of are in the heap and the resident memory of their process, too: once is enough. */
+static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
+{
+	bool *is_told = tare_xcalloc((size_t)out->growth_nr + 1, sizeof(*is_told));
 	int kept = 0;
 
 	for (int i = 0; i < out->growth_nr; i++) {
 		const struct tare_growth *row = &out->growths[i];
-		int64_t told = 0;
 
-		for (int k = 0; row->is_resident && k < out->growth_nr; k++)
-			if (out->growths[k].pid == row->pid && out->growths[k].device < 0 &&
-			    !out->growths[k].is_resident)
-				told += out->growths[k].per_second;
-		if (3 * told < row->per_second)
-			out->growths[kept++] = *row;
+		is_told[i] = (row->is_resident || is_of_heap(row)) &&
+			     3 * told_of(out, row) >= row->per_second;
+		if (row->is_resident && has_heap(f, row->process))
+			is_told[i] = true;
 	}
+	for (int i = 0; i < out->growth_nr; i++)
+		if (!is_told[i])
+			out->growths[kept++] = out->growths[i];
 	out->growth_nr = kept;
+	free(is_told);
 }
 
 static int by_rate(const void *a, const void *b)
@@ -332,7 +408,7 @@ void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *
 	out->growths = tare_arena_alloc(out->memory, (g.count + 1) * sizeof(*out->growths));
 	for (size_t i = 0; i < g.count; i++)
 		add_group(p, f, &g.items[i], out);
-	drop_explained(out);
+	drop_explained(f, out);
 	if (out->growth_nr)
 		qsort(out->growths, (size_t)out->growth_nr, sizeof(*out->growths), by_rate);
 	free(g.items);

@@ -107,6 +107,7 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 		tare_heap_block_add(f, d, &own->heap, &b);
 	}
 	note_work(f, d, p, e->at_ns);
+	tare_parts_event(f, d, e);
 	tare_fold_peak(f, d, e->at_ns);
 }
 
