@@ -69,6 +69,8 @@ enum sim_kind {
 	SIM_GREEN,
 	SIM_LINK,
 	SIM_USER, /* of graphs */
+	SIM_DESCRIPTION,
+	SIM_LISTENER,
 };
 
 struct sim_context;
@@ -287,6 +289,7 @@ void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 /* `is_checked`: memory of the host is there, for the program has just named it. */
 CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked);
 void sim_event_record(CUevent event);
+unsigned sim_event_flags(CUevent event); /* a living one */
 void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* ---- memory that is counted when the device touches it ---- */

@@ -9,6 +9,7 @@
 
 #include "recorder/cuda/cuda_abi.h"
 #include "sim_abi_graph.h"
+#include "sim_abi_more.h"
 
 typedef struct CUlinkState_st *CUlinkState;
 
@@ -46,6 +47,7 @@ enum {
 	CUDA_ERROR_CAPTURED_EVENT = 907,
 	CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
 	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
+	CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
 
 	CU_GET_PROC_ADDRESS_SUCCESS = 0,
 	CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2,

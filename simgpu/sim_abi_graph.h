@@ -56,6 +56,8 @@ typedef union {
 	} clusterDim;
 	int priority;
 } CUkernelNodeAttrValue;
+typedef CUkernelNodeAttrValue CUstreamAttrValue;
+typedef int CUstreamAttrID;
 
 typedef struct {
 	int id;

@@ -166,47 +166,42 @@ CUresult sim_body_cuCtxDestroy_v2(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
-				   unsigned int flags)
+/* What a thread that waits does; nothing here ever waits. */
+CUresult sim_body_cuCtxSetFlags(unsigned int flags)
 {
-	(void)desc;
-	if (!phCtx || flags != CU_GREEN_CTX_DEFAULT_STREAM)
+	struct sim_context *context;
+	CUresult result = sim_current(&context);
+
+	if (flags & ~0xffu)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!sim_is_device(dev) || !sim.devices[dev].primary_refs)
-		return CUDA_ERROR_INVALID_DEVICE;
-	*phCtx = sim_object_new(SIM_GREEN, sim.devices[dev].primary, sizeof(struct sim_object));
-	return *phCtx ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (result == CUDA_SUCCESS)
+		context->flags = flags;
+	return result;
 }
 
-CUresult sim_body_cuGreenCtxDestroy(CUgreenCtx hCtx)
+CUresult sim_body_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 {
-	struct sim_object *green = sim_object_get(hCtx, SIM_GREEN);
+	struct sim_context *context;
+	CUresult result = sim_current_or(hCtx, &context);
 
-	if (!green)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	sim_object_delete(green);
+	if (result == CUDA_SUCCESS)
+		result = sim_capture_bears_wait(context);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!sim_object_get(hEvent, SIM_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	sim_event_record(hEvent);
 	return CUDA_SUCCESS;
 }
 
-/* A green context is a part of its device; its streams and its context are those of the primary one. */
-CUresult sim_body_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
-					 unsigned int flags, int priority)
+CUresult sim_body_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 {
-	if (!phStream)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!sim_object_get(greenCtx, SIM_GREEN))
-		return CUDA_ERROR_INVALID_CONTEXT;
-	return sim_body_cuStreamCreateWithPriority(phStream, flags, priority);
-}
+	struct sim_context *context;
+	CUresult result = sim_current_or(hCtx, &context);
 
-CUresult sim_body_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
-{
-	struct sim_object *green = sim_object_get(hCtx, SIM_GREEN);
-
-	if (!pContext)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!green)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	*pContext = (CUcontext)green->context;
-	return CUDA_SUCCESS;
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!sim_object_get(hEvent, SIM_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return sim_capture_has(hEvent) ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
 }

@@ -26,7 +26,8 @@ CUresult sim_body_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!phEvent || Flags > 7)
+	if (!phEvent || Flags > 7 ||
+	    (Flags & CU_EVENT_INTERPROCESS && !(Flags & CU_EVENT_DISABLE_TIMING)))
 		return CUDA_ERROR_INVALID_VALUE;
 	result = sim_context_hold(context, &context->events, sim.profile.event, sim.profile.page);
 	if (result != CUDA_SUCCESS)
@@ -62,6 +63,11 @@ CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 	if (!sim_stream_graph(hStream))
 		sim_event_record(hEvent);
 	return sim_capture_record(hStream, hEvent);
+}
+
+unsigned sim_event_flags(CUevent event)
+{
+	return ((const struct sim_event *)sim_object_get(event, SIM_EVENT))->flags;
 }
 
 /* Two events have never the same time, however close they are. */

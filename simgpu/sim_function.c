@@ -221,7 +221,7 @@ CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
 
 /* ---- attributes ---- */
 /* To ask for an attribute is to load the code. */
-static CUresult load_from_handle(const void *handle, struct sim_function **function)
+CUresult sim_function_of(const void *handle, struct sim_function **function)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
@@ -257,7 +257,7 @@ static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const voi
 
 	if (!pi || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_LAST)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = load_from_handle(handle, &function);
+	result = sim_function_of(handle, &function);
 	if (result == CUDA_SUCCESS)
 		*pi = attribute_of(function->about, attribute);
 	return result;
@@ -281,7 +281,7 @@ CUresult sim_body_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attr
 	(void)attrib;
 	if (value < 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	return load_from_handle(hfunc, &function);
+	return sim_function_of(hfunc, &function);
 }
 
 CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
@@ -297,7 +297,7 @@ CUresult sim_body_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 	struct sim_function *function;
 
 	(void)config;
-	return load_from_handle(hfunc, &function);
+	return sim_function_of(hfunc, &function);
 }
 
 CUresult sim_body_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
@@ -310,7 +310,7 @@ CUresult sim_body_cuFuncLoad(CUfunction hfunc)
 {
 	struct sim_function *function;
 
-	return load_from_handle(hfunc, &function);
+	return sim_function_of(hfunc, &function);
 }
 
 CUresult sim_body_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction hfunc)
@@ -360,42 +360,32 @@ CUresult sim_body_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 	return CUDA_SUCCESS;
 }
 
-/* ---- occupancy ---- */
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
-							      int blockSize, size_t dynamicSMemSize)
+/* Only of kernels whose image names its parameters one by one. */
+static CUresult param_info(const void *handle, size_t index, size_t *offset, size_t *size)
 {
 	struct sim_function *function;
-	CUresult result;
+	CUresult result = from_handle(handle, &function);
 
-	(void)dynamicSMemSize;
-	if (!numBlocks || blockSize <= 0)
+	if (!offset)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = load_from_handle(func, &function);
-	if (result == CUDA_SUCCESS)
-		*numBlocks = (int)sim.profile.threads_per_sm / blockSize;
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (index >= function->about->param_nr)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = function->about->param[index].offset;
+	if (size)
+		*size = function->about->param[index].size;
+	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-	int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
+CUresult sim_body_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+				     size_t *paramSize)
 {
-	(void)flags;
-	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize,
-								    dynamicSMemSize);
+	return param_info(func, paramIndex, paramOffset, paramSize);
 }
 
-CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
-						   CUfunction func,
-						   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-						   size_t dynamicSMemSize, int blockSizeLimit)
+CUresult sim_body_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
+				       size_t *paramSize)
 {
-	struct sim_function *function;
-
-	(void)blockSizeToDynamicSMemSize;
-	(void)dynamicSMemSize;
-	if (!minGridSize || !blockSize)
-		return CUDA_ERROR_INVALID_VALUE;
-	*blockSize = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
-	*minGridSize = (int)(sim.profile.sm_count * sim.profile.threads_per_sm) / *blockSize;
-	return load_from_handle(func, &function);
+	return param_info(kernel, paramIndex, paramOffset, paramSize);
 }

@@ -157,3 +157,37 @@ CUresult sim_body_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 	*pLib = function->parent;
 	return CUDA_SUCCESS;
 }
+
+/* ---- all that an image names ---- */
+static CUresult enumerate(enum sim_kind kind, struct sim_module *from, void **handles,
+			  unsigned count)
+{
+	const struct sim_symbol *symbol;
+	CUresult result = CUDA_SUCCESS;
+	unsigned i = 0;
+
+	if (!from)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!handles || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (symbol = from->image->symbols; symbol && i < count && result == CUDA_SUCCESS;
+	     symbol = symbol->next)
+		if (!symbol->is_global)
+			result = sim_function_get(kind, &from->object, from->image, symbol->name,
+						  &handles[i++]);
+	return result;
+}
+
+CUresult sim_body_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
+					    CUlibrary lib)
+{
+	return enumerate(SIM_KERNEL, sim_object_get(lib, SIM_LIBRARY), (void **)kernels,
+			 numKernels);
+}
+
+CUresult sim_body_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+					     CUmodule mod)
+{
+	return enumerate(SIM_FUNCTION, sim_object_get(mod, SIM_MODULE), (void **)functions,
+			 numFunctions);
+}

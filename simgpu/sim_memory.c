@@ -240,6 +240,30 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 	case CU_POINTER_ATTRIBUTE_MAPPED:
 		*(unsigned *)data = 1;
 		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+		*(unsigned *)data = 0;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		*(unsigned *)data = range->kind == SIM_RANGE_HEAP;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		*(unsigned *)data = range->kind == SIM_RANGE_MAPPED
+					    ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+					    : 0;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+		*(unsigned *)data = 3; /* read and write */
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+		*(size_t *)data = range->size;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+		*(CUdeviceptr *)data = range->start;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+		*(unsigned long long *)data = range->id;
+		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		*(void **)data =
 			range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT
@@ -274,7 +298,11 @@ CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes,
 		bool is_word = attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
 			       attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
 			       attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED;
+			       attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED ||
+			       attributes[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+			       attributes[i] == CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE ||
+			       (attributes[i] >= CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES &&
+				attributes[i] <= CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
 
 		if (!range || pointer_attribute(data[i], attributes[i], range, ptr) != CUDA_SUCCESS)
 			memset(data[i], 0, is_word ? 4 : 8);

@@ -13,6 +13,7 @@ struct sim_pool {
 	int device; /* -1: it is memory of the host */
 	bool is_default;
 	bool is_destroyed; /* and lives on until what is in use of it is freed */
+	uint64_t peers;    /* bit d: device d may access it, too */
 	uint64_t threshold;
 	uint64_t used, used_high, reserved, reserved_high;
 	/* used, rounded up as the pool stores it, and freed since the last synchronisation */
@@ -411,19 +412,41 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 	return CUDA_SUCCESS;
 }
 
+/* The pool's own device always has access. */
 CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-	return pool_get(pool) && map && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	struct sim_pool *known = pool_get(pool);
+	size_t i;
+
+	if (!known || !map || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < count; i++) {
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+		    (map[i].flags && map[i].flags != 3) ||
+		    (map[i].location.id == known->device && !map[i].flags))
+			return CUDA_ERROR_INVALID_VALUE;
+		if (!sim_is_device(map[i].location.id))
+			return CUDA_ERROR_INVALID_DEVICE;
+	}
+	for (i = 0; i < count; i++) {
+		uint64_t bit = 1ull << map[i].location.id;
+
+		known->peers = map[i].flags ? known->peers | bit : known->peers & ~bit;
+	}
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
 				     CUmemLocation *location)
 {
 	struct sim_pool *pool = pool_get(memPool);
+	bool has_access;
 
 	if (!flags || !pool || !location)
 		return CUDA_ERROR_INVALID_VALUE;
-	*flags = location->id == pool->device ? 3 : 0;
+	has_access = location->id == pool->device ||
+		     (sim_is_device(location->id) && pool->peers >> location->id & 1);
+	*flags = has_access ? 3 : 0;
 	return CUDA_SUCCESS;
 }
 

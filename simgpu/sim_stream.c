@@ -4,13 +4,19 @@
  * the books: the driver takes room for streams by the handful, and keeps it when they go.
  */
 
+#include <string.h>
+
 #include "sim.h"
+
+/* Those that a stream may have (CUlaunchAttributeID). */
+#define STREAM_ATTRIBUTES 17
 
 struct sim_stream {
 	struct sim_object object;
 	unsigned flags;
 	int priority;
 	uint64_t id;
+	CUstreamAttrValue attributes[STREAM_ATTRIBUTES];
 };
 
 static uint64_t last_id;
@@ -227,6 +233,72 @@ CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 		*streamId = is_default(hStream) ? (uintptr_t)hStream
 						: ((struct sim_stream *)hStream)->id + 2;
 	return result;
+}
+
+CUresult sim_body_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+	struct sim_context *context;
+	CUresult result = current_of(hStream, &context);
+
+	if (!device)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*device = context->device;
+	return result;
+}
+
+/* ---- attributes, kept for reading back ---- */
+static bool is_attribute(CUstreamAttrID attr)
+{
+	return attr == 1 || attr == 3 || (attr >= 8 && attr <= 10) || attr == 16;
+}
+
+CUresult sim_body_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+				       CUstreamAttrValue *value)
+{
+	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
+	CUresult result = sim_stream_check(hStream);
+
+	if (!value || !is_attribute(attr))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result != CUDA_SUCCESS)
+		return result;
+	memset(value, 0, sizeof(*value));
+	if (stream)
+		*value = stream->attributes[attr];
+	if (stream && attr == 8)
+		value->priority = stream->priority;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+				       const CUstreamAttrValue *param)
+{
+	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
+	CUresult result = sim_stream_check(hStream);
+
+	if (!param || !is_attribute(attr))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (stream)
+		stream->attributes[attr] = *param;
+	if (stream && attr == 8)
+		stream->priority = param->priority;
+	return result;
+}
+
+CUresult sim_body_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
+{
+	struct sim_stream *to = sim_object_get(dstStream, SIM_STREAM),
+			  *from = sim_object_get(srcStream, SIM_STREAM);
+
+	if (sim_stream_check(dstStream) != CUDA_SUCCESS ||
+	    sim_stream_check(srcStream) != CUDA_SUCCESS)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (to && from) {
+		memcpy(to->attributes, from->attributes, sizeof(to->attributes));
+		to->priority = from->priority;
+	}
+	return CUDA_SUCCESS;
 }
 
 /* ---- functions of the program: without our lock, for they may wait for another thread ---- */

@@ -72,5 +72,14 @@
 #define sim_body_cuStreamWaitValue64_v2_ptsz  sim_body_cuStreamWaitValue64_v2
 #define sim_body_cuStreamBatchMemOp_ptsz      sim_body_cuStreamBatchMemOp
 #define sim_body_cuStreamBatchMemOp_v2_ptsz   sim_body_cuStreamBatchMemOp_v2
+#define sim_body_cuMemcpyBatchAsync_ptsz      sim_body_cuMemcpyBatchAsync
+#define sim_body_cuMemcpyBatchAsync_v2_ptsz   sim_body_cuMemcpyBatchAsync_v2
+#define sim_body_cuMemcpy3DBatchAsync_ptsz    sim_body_cuMemcpy3DBatchAsync
+#define sim_body_cuMemcpy3DBatchAsync_v2_ptsz sim_body_cuMemcpy3DBatchAsync_v2
+#define sim_body_cuStreamGetDevice_ptsz       sim_body_cuStreamGetDevice
+#define sim_body_cuStreamGetCtx_v2_ptsz       sim_body_cuStreamGetCtx_v2
+#define sim_body_cuStreamGetAttribute_ptsz    sim_body_cuStreamGetAttribute
+#define sim_body_cuStreamSetAttribute_ptsz    sim_body_cuStreamSetAttribute
+#define sim_body_cuStreamCopyAttributes_ptsz  sim_body_cuStreamCopyAttributes
 
 #endif
