@@ -193,4 +193,49 @@ def what_is_lost_for_another_reason_is_not_the_disks(box):
     check_says(box.tare("report", "rec.tare").out, "! %s records are missing" % lost.group(1))
 
 
+HEAP = 300000  # rounds of e2e_heap, half a million blocks and frees
+
+
+def heap_recorded(box, disk, before="", command="%s"):
+    """e2e_heap, every block recorded on such a disk: what it took of a processor in s, how many blocks and frees the
+    recording has, and how many records are told to be missing."""
+    shutil.rmtree(box.path("disk"), ignore_errors=True)
+    heap = " ".join(fixture("e2e_heap", "random", str(HEAP), "5"))
+    record = " ".join(tare_argv(*record_args(["sh", "-c", "'%s; times'" % (command % heap)], sim=None, rec="$disk/rec.tare",
+                                             options=("--host=full",))))
+    dump = " ".join(tare_argv("dump", "$disk/rec.tare", "--json"))
+    done = on_small_disk(box, disk, "%s %s; echo ---; %s" % (before, record, dump), timeout=120)
+    out, log = done.out.split("---\n")
+    check_equal(len(out.splitlines()), 3, done)
+    took = sum(int(minutes) * 60 + float(seconds)
+               for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", out.splitlines()[-1]))
+    kinds = [row["kind"] for row in map(json.loads, log.splitlines()) if "kind" in row]
+    lost = re.search(r"(\d+) records are missing", done.err)
+    return took, sum(kind.startswith("heap_") for kind in kinds), int(lost.group(1)) if lost else 0
+
+
+def check_is_as_quick(took, with_room, *what):
+    """In ticks of 10 ms on a machine that does other things, too; a record that was given up once took ten times as long."""
+    check(took < 1.3 * with_room + 0.1, *what, took, with_room)
+
+
+@case
+def no_room_costs_a_program_nothing(box):
+    """The ring is memory, or a file and the log has no room; a limit on files from the begin on, or only of the program."""
+    with_room, rows, lost = heap_recorded(box, "256m")
+    check_equal(lost, 0)
+    for how in (("300k",), ("1500k",), ("8m",), ("256m", "ulimit -f 100;"), ("256m", "", "ulimit -f 8000; %s")):
+        took, there, lost = heap_recorded(box, *how)
+        # Of a block that is written in part, what is there counts as lost, too.
+        check(lost > rows // 10 and 0 <= there + lost - rows < 2200, how, rows, there, lost)
+        check_is_as_quick(took, with_room, how)
+
+
+@case
+def a_folder_that_goes_away_costs_a_program_nothing(box):
+    with_room = heap_recorded(box, "256m")[0]
+    for command in ("mv disk/rec.tare disk/away; %s", "%s & sleep 0.05; mv disk/rec.tare disk/away; wait"):
+        check_is_as_quick(heap_recorded(box, "256m", "", command)[0], with_room, command)
+
+
 main()

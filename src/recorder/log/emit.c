@@ -219,6 +219,8 @@ uint32_t tare_emit_stack_until(const struct tare_code *last)
 	int all, own;
 	uint32_t i;
 
+	if (tare_ring_is_giving_up())
+		return 0;
 	tare_objects_check(); /* a library may lie where another was */
 	all = tare_unwind_until(frames, STACK_FRAMES, NULL, last);
 	own = skip_own_frames(frames, all);

@@ -20,6 +20,7 @@
 #include "recorder/python/walk.h"
 #include "recorder/python/wholes.h"
 #include "recorder/recorder.h"
+#include "recorder/ring/ring.h"
 
 /* Of one stack. */
 struct job {
@@ -212,7 +213,7 @@ TARE_HOT static uint64_t begin(struct job *job)
 	uintptr_t state;
 	uint64_t frame;
 
-	if (!(tare_config.stacks & TARE_STACKS_PYTHON))
+	if (!(tare_config.stacks & TARE_STACKS_PYTHON) || tare_ring_is_giving_up())
 		return 0;
 	p = tare_python_interpreter();
 	frame = innermost(p, &state);

@@ -12,7 +12,6 @@
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 /* … or has no processor meanwhile. It alone makes room under the cap: so long the cap is kept without it. */
 #define STARVED_LIMIT_NS UINT64_C(10000000000)
-#define SOME_TICKS       (UINT64_C(1) << 24) /* some milliseconds; of a slow clock not even a second */
 
 static struct tare_control nobody;
 struct tare_control *tare_control TARE_HOT_DATA;
@@ -84,7 +83,7 @@ static bool is_gone(const struct tare_control *control)
 	static uint64_t asked;
 	uint64_t now = tare_clock_ticks();
 
-	if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) < SOME_TICKS)
+	if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) < TARE_SOME_TICKS)
 		return false;
 	if (!has_beaten_within(control, STARVED_LIMIT_NS))
 		return true;

@@ -8,6 +8,9 @@
 
 #include "recorder/recorder.h"
 
+/* Some milliseconds; of a slow clock not even a second. So often what is asked for each record is asked of the kernel. */
+#define TARE_SOME_TICKS (UINT64_C(1) << 24)
+
 extern struct tare_control *tare_control; /* NULL: not looked for yet */
 
 /* Never NULL: without a `tare` a page of this process alone, in which nobody commands and nobody counts. */

@@ -156,6 +156,21 @@ static bool has_room(struct tare_place *place, uint32_t size)
 	return place->head + size - place->tail_seen <= place->size;
 }
 
+static uint32_t block_of(const struct tare_place *place)
+{
+	return place->size < TARE_BLOCK_MAX ? place->size : TARE_BLOCK_MAX;
+}
+
+/* tail_seen is of who writes there. */
+bool tare_put_is_given_up(const struct tare_place *place)
+{
+	return place->epoch == tare_ring_epoch() &&
+	       place->head + TARE_RING_RECORD_MAX -
+			       __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE) >
+		       place->size &&
+	       (tare_ring_file_is_failing() || !tare_control_allows(block_of(place)));
+}
+
 static uint32_t reason_of(int64_t error)
 {
 	switch (error) {
@@ -173,11 +188,13 @@ static uint32_t reason_of(int64_t error)
 /* Asked for before a block is put together, so that a record that is given up costs little. */
 static int64_t drain_if_allowed(const struct tare_place *place)
 {
+	int failing = tare_ring_file_is_failing();
+
 	if (place->epoch != tare_ring_epoch())
 		return -ECANCELED;
-	return tare_control_allows(place->size < TARE_BLOCK_MAX ? place->size : TARE_BLOCK_MAX)
-		       ? drain(place)
-		       : TARE_ALLOWANCE_IS_USED_UP;
+	if (unlikely(failing))
+		return failing;
+	return tare_control_allows(block_of(place)) ? drain(place) : TARE_ALLOWANCE_IS_USED_UP;
 }
 
 /*
@@ -287,34 +304,52 @@ void tare_ring_end(struct tare_put *put)
 	tare_put_end(put, (enum tare_kind)put->rec->kind);
 }
 
-/* What memory that nobody else can see takes with it. */
+/*
+ * The records in memory that nobody else can see. What a LOST record among them tells of is told by nobody then: it is
+ * counted again as what nobody told of yet.
+ */
 static uint64_t count_left(const struct tare_place *place)
 {
 	struct tare_lane_view view = { place->lane, place->bytes, place->size, place->index };
-	uint64_t at = __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE), lost = 0;
+	uint64_t at = __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE), left = 0;
 
 	while (at < __atomic_load_n(&place->lane->head, __ATOMIC_ACQUIRE)) {
-		const struct tare_record *rec = tare_lane_record(&view, at);
+		struct tare_record *rec =
+			(struct tare_record *)(uintptr_t)tare_lane_record(&view, at);
+		struct tare_rec_lost *lost = (struct tare_rec_lost *)(void *)rec;
 
 		if (!rec->cells)
 			break;
-		lost += rec->kind == TARE_KIND_LOST
-				? ((const struct tare_rec_lost *)(const void *)rec)->records
-				: rec->kind != TARE_KIND_PAD;
+		if (rec->kind == TARE_KIND_LOST) {
+			place->lane->lost_told -= lost->records;
+			lost->records = 0;
+		} else {
+			left += rec->kind != TARE_KIND_PAD;
+		}
 		at += (uint64_t)rec->cells * TARE_CELL;
 	}
-	return lost + place->lane->lost - place->lane->lost_told;
+	return left;
+}
+
+/* What the process takes with it. Of a ring that has a file `tare` sees what each lane gave up. */
+static uint64_t count_going(const struct tare_place *place)
+{
+	uint64_t left = count_left(place);
+
+	return tare_ring.has_no_file ? left + place->lane->lost - place->lane->lost_told : left;
 }
 
 void tare_ring_finish(void)
 {
 	struct tare_place *place;
+	uint64_t going = 0;
 	bool is_drained;
 	uint32_t i;
 
 	if (!tare_ring_is_own())
 		return;
 	is_drained = tare_control_has_drainer();
+	tare_ring_file_try_again();
 	for (i = 0; i < TARE_LANES_MAX; i++) {
 		place = tare_place_at(i);
 		if (!place || (is_drained && !place->lane->has_no_file))
@@ -322,9 +357,12 @@ void tare_ring_finish(void)
 		while (drain(place) > 0)
 			continue;
 		if (place->lane->has_no_file)
-			__atomic_fetch_add(&tare_control_page()->lost_records, count_left(place),
-					   __ATOMIC_RELAXED);
+			going += count_going(place);
 	}
+	/* It is told more than once that the process ends, and what was left may be in the log by now. */
+	__atomic_fetch_add(&tare_control_page()->lost_records,
+			   going - __atomic_exchange_n(&tare_ring.going, going, __ATOMIC_RELAXED),
+			   __ATOMIC_RELAXED);
 	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);
 }
 

@@ -11,6 +11,7 @@
 
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
+#include "recorder/ring/place.h"
 
 /* A record that is being written; lives on the stack of who writes it. */
 struct tare_put {
@@ -61,10 +62,24 @@ void tare_ring_start(void);
 /* In a forked child: forget the parent's log; the first record opens one of the child's own. */
 void tare_ring_forked(void);
 
+TARE_COLD bool tare_put_is_given_up(const struct tare_place *place);
+
 /* Goes up each time a log is opened: what was interned in an older log is not known in this one. */
 static inline uint32_t tare_ring_epoch(void)
 {
 	return __atomic_load_n(&tare_ring_state.epoch, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Whether the next record of this thread would be given up, as the last one was: then nothing is made ready for it, and
+ * nothing it would refer to is tried again.
+ */
+static inline bool tare_ring_is_giving_up(void)
+{
+	const struct tare_place *place = tare_thread.place;
+
+	return place && unlikely(place->lane->lost != place->lane->lost_told) &&
+	       tare_put_is_given_up(place);
 }
 
 #endif

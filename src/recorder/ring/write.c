@@ -12,6 +12,7 @@
 #include "recorder/ring/ring.h"
 #include "trace/allowance.h"
 #include "trace/chunk.h"
+#include "trace/clock.h"
 #include "trace/lane.h"
 #include "trace/schema_text.h"
 
@@ -100,19 +101,49 @@ static int write_block(uint32_t block_epoch, const uint8_t *bytes, uint64_t size
 	return rc;
 }
 
+/* Another thread may have written since. */
+static int error_of_last_write(void)
+{
+	int error = __atomic_load_n(&tare_ring.last_error, __ATOMIC_RELAXED);
+
+	return error ? error : -EAGAIN;
+}
+
+/* Asked for every record that is given up: the clock is read now and then only. */
+int tare_ring_file_is_failing(void)
+{
+	uint64_t retry_ns = __atomic_load_n(&tare_ring.retry_ns, __ATOMIC_RELAXED), now;
+
+	if (likely(!retry_ns))
+		return 0;
+	now = tare_clock_ticks();
+	if (now - __atomic_load_n(&tare_ring.asked_ticks, __ATOMIC_RELAXED) >= TARE_SOME_TICKS) {
+		__atomic_store_n(&tare_ring.asked_ticks, now, __ATOMIC_RELAXED);
+		if (tare_sys_now_ns(CLOCK_MONOTONIC) >= retry_ns)
+			return 0;
+	}
+	return error_of_last_write();
+}
+
+void tare_ring_file_try_again(void)
+{
+	__atomic_store_n(&tare_ring.retry_ns, 0, __ATOMIC_RELAXED);
+}
+
 int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position)
 {
-	uint64_t now_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
+	uint64_t retry_ns = __atomic_load_n(&tare_ring.retry_ns, __ATOMIC_RELAXED);
 	int rc;
 
-	if (now_ns < __atomic_load_n(&tare_ring.retry_ns, __ATOMIC_RELAXED))
-		return __atomic_load_n(&tare_ring.last_error, __ATOMIC_RELAXED);
+	if (retry_ns && tare_sys_now_ns(CLOCK_MONOTONIC) < retry_ns)
+		return error_of_last_write();
 	if (!tare_control_take(size))
 		return TARE_ALLOWANCE_IS_USED_UP;
 	rc = write_block(*(const uint32_t *)arg, bytes, size, position);
-	if (rc < 0 && rc != -ECANCELED) {
-		__atomic_store_n(&tare_ring.last_error, rc, __ATOMIC_RELAXED);
-		__atomic_store_n(&tare_ring.retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);
-	}
+	if (rc == -ECANCELED)
+		return rc;
+	retry_ns = rc < 0 ? tare_sys_now_ns(CLOCK_MONOTONIC) + RETRY_NS : 0;
+	__atomic_store_n(&tare_ring.last_error, rc, __ATOMIC_RELAXED);
+	__atomic_store_n(&tare_ring.retry_ns, retry_ns, __ATOMIC_RELAXED);
 	return rc;
 }

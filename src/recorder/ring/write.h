@@ -18,4 +18,12 @@ int tare_ring_write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t of
  */
 int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position);
 
+/*
+ * What tare_ring_file_write() would answer without trying, or 0: it would try. For who gives up record after record: it costs
+ * no system call, and no block is put together that nobody writes.
+ */
+int tare_ring_file_is_failing(void);
+/* The next block is tried, whatever was met before. */
+void tare_ring_file_try_again(void);
+
 #endif
