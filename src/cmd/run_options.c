@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 const char *const tare_stack_names[] = { "python", "native", "both", "none" };
 /* At this mean 1 GiB of small blocks is known to 8 MiB, and a program that asks for 1 GiB a second is recorded 16,000 times. */
@@ -160,9 +161,20 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	return err.code == TARE_E_DENIED ? TARE_EXIT_NOT_EXEC : code;
 }
 
+/* What it leaves a program is at most what it leaves us, from whom the program has it. */
+static bool has_limit_of_addresses(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 /* Why there is nothing to show, and what to do about it. */
 static const char *nothing_recorded(const struct tare_session_result *result)
 {
+	if (result->refused && has_limit_of_addresses())
+		return "no log is opened where ulimit -v leaves the program less than 768 MiB: of its addresses the recorder "
+		       "takes up to 96; raise the limit, or weigh the program while it runs (tare weigh)";
 	if (result->refused)
 		return "no log could be opened in the recording's folder; is the disk full, or the folder not writable?";
 	if (result->was_paused)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/heap/heap.h"
 
+#include "recorder/base/addresses.h"
 #include "recorder/base/fork.h"
 #include "recorder/elf/object_loaded.h"
 #include "recorder/elf/objects.h"
@@ -24,7 +25,8 @@ void tare_heap_start(void)
 	log2_mean = (uint32_t)__builtin_ctzll(tare_config.heap_mean);
 	tare_heap_is_whole = tare_config.heap_mean == 1;
 	tare_object_loaded_start();
-	tare_known_stacks_expect(tare_heap_is_whole);
+	if (tare_addresses_suffice()) /* else there will be no log */
+		tare_known_stacks_expect(tare_heap_is_whole);
 }
 
 /* In the books the heap is a device, whose memory is what was asked for. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/base/addresses.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/proc.h"
 #include "recorder/recorder.h"
@@ -193,7 +194,7 @@ bool tare_ring_file_open(void)
 	tare_ring.chunk_bytes = tare_chunk_bytes_are_sane(control->chunk_bytes)
 					? control->chunk_bytes
 					: TARE_CHUNK_BYTES;
-	if (!create_events() || !make_ring()) {
+	if (!tare_addresses_suffice() || !create_events() || !make_ring()) {
 		__atomic_fetch_add(&control->degraded, 1, __ATOMIC_RELAXED);
 		return false;
 	}

@@ -7,13 +7,11 @@
 #include "recorder/torch/tensors.h"
 
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/resource.h>
 
 #include "recorder/base/fork.h"
+#include "recorder/base/addresses.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
-#include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
@@ -40,21 +38,6 @@ static int64_t available(void)
 	return (int64_t)(kib * 1024);
 }
 
-/* What the limit of the process's address space (ulimit -v) leaves; TARE_NOT_KNOWN: there is none. */
-static uint64_t room(void)
-{
-	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
-	char text[128];
-	uint64_t size;
-
-	if (tare_sys6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) < 0 ||
-	    limit.rlim_cur == RLIM_INFINITY ||
-	    !tare_plib_read_file("/proc/self/statm", text, sizeof(text)))
-		return TARE_NOT_KNOWN;
-	size = tare_plib_number(text) * tare_libc()->auxiliary(AT_PAGESZ);
-	return size < limit.rlim_cur ? limit.rlim_cur - size : 0;
-}
-
 static void record(size_t bytes)
 {
 	struct tare_rec_oom rec;
@@ -71,7 +54,7 @@ static void record(size_t bytes)
 	rec.tid = tare_fork_tid();
 	rec.device = TARE_TENSOR_ON_CPU;
 	rec.free = available();
-	rec.room = room();
+	rec.room = tare_addresses_left();
 	rec.python = tare_python_stack();
 	rec.stack = tare_emit_stack();
 	tare_emit_oom(&rec, tare_clock_ticks());
