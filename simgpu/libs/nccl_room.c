@@ -305,7 +305,8 @@ int nccl_room_on_card(const struct nccl_room *room, int rank)
 	int other;
 
 	for (other = 0; other < (int)room->ranks_nr; other++)
-		if (other != rank && room->seats[other].card == room->seats[rank].card)
+		if (other != rank && nccl_room_presence(room, other) != NCCL_STANDIN &&
+		    room->seats[other].card == room->seats[rank].card)
 			return other;
 	return -1;
 }
