@@ -55,8 +55,8 @@ struct cudnn_descriptor {
 const struct cudnn_attribute *cudnn_attribute(const struct cudnn_descriptor *descriptor, int name);
 /* A convolution's operation in one line (docs/SIMGPU.md); NULL: it is none. */
 char *cudnn_convolution(const struct cudnn_descriptor *operation);
-/* The workspace of a plan for it. `twin`: what the real library said without a device; -1: nothing. */
-int64_t cudnn_workspace(const char *convolution, int64_t twin);
+/* The workspace of a plan. `twin`: what the real library said without a device; -1: nothing. */
+int64_t cudnn_workspace(const struct cudnn_descriptor *plan, int64_t twin);
 
 /* The program's own libcudnn. */
 struct cudnn_real {

@@ -184,7 +184,7 @@ BACKEND(cudnnBackendFinalize, struct cudnn_descriptor *descriptor)
 	if (descriptor->twin &&
 	    cudnn_real()->get(descriptor->twin, PLAN_WORKSPACE, CUDNN_INT64, 1, &count, &workspace))
 		workspace = -1;
-	descriptor->workspace = cudnn_workspace(descriptor->convolution, workspace);
+	descriptor->workspace = cudnn_workspace(descriptor, workspace);
 	return CUDNN_SUCCESS;
 }
 

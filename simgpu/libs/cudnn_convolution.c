@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated cuDNN: a convolution in one line, and the workspace that a plan for it needs. */
-#include <fcntl.h>
+/* The simulated cuDNN: a convolution in one line. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simgpu/libs/cudnn.h"
 
@@ -96,30 +94,4 @@ char *cudnn_convolution(const struct cudnn_descriptor *operation)
 	add(&line, " ");
 	add_type(&line, cudnn_attribute(convolution, TYPE));
 	return strdup(line.text);
-}
-
-/* TARE_SIM_CONVOLUTIONS=FILE: every convolution that a plan was made for, with its workspace. */
-static void note(const char *convolution, int64_t workspace)
-{
-	const char *file = getenv("TARE_SIM_CONVOLUTIONS");
-	char line[1100];
-	int fd, n;
-
-	if (!file || !*file)
-		return;
-	n = snprintf(line, sizeof(line), "%s = %" PRId64 "\n", convolution, workspace);
-	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return;
-	sim_lib_write(fd, line, (size_t)n);
-	close(fd);
-}
-
-int64_t cudnn_workspace(const char *convolution, int64_t twin)
-{
-	int64_t workspace = twin >= 0 ? twin : 0;
-
-	if (convolution)
-		note(convolution, workspace);
-	return workspace;
 }

@@ -261,6 +261,12 @@ static int64_t of_image(const struct sim_conv *conv, const struct shape *shape,
 	return split_cost(&tiling);
 }
 
+/* A product for each image: the gradients of a filter are added up afterwards. */
+static int64_t product(const struct sim_conv *conv, const struct shape *shape)
+{
+	return conv->direction == SIM_CONV_FILTER ? conv->x.dims[0] * shape->m * shape->n * 4 : 0;
+}
+
 /* By shape alone: the engines that are chosen most often. */
 static int64_t alone(const struct sim_conv *conv, const struct sim_conv_card *card,
 		     const char **rule)
@@ -279,8 +285,7 @@ static int64_t alone(const struct sim_conv *conv, const struct sim_conv_card *ca
 	if (conv->groups > 1 && conv->groups == conv->x.dims[1])
 		return 0;
 	if (plain && shape.transposes)
-		return conv->direction == SIM_CONV_FILTER ? conv->x.dims[0] * shape.m * shape.n * 4
-							  : 0;
+		return product(conv, &shape);
 	if (plain && shape.pixels == 1)
 		return 0;
 	return copies(&shape) + (conv->direction == SIM_CONV_FILTER
@@ -310,12 +315,14 @@ int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *
 	clusters = plan->knobs[CLUSTER_M] > 0 && plan->knobs[CLUSTER_N] > 0;
 	if (!clusters && plan->knobs[WORKSPACE] != SIM_CONV_NO_KNOB &&
 	    is_engine(conv, plan->engine, GEMM_FORWARD, GEMM_DATA, GEMM_FILTER)) {
-		/* Rows of a channel's pixels. With one pixel the product is another, and what it takes is not known. */
-		if (!plan->knobs[WORKSPACE] || !shape.transposes ||
-		    shape.pixels * (half ? 2 : 4) % 16)
+		/* With one pixel the product is another, and what it takes is not known. */
+		if (!shape.transposes)
 			return deviceless;
 		*rule = "gemm";
-		return deviceless + (half ? GEMM_HALF : GEMM_FLOAT);
+		return product(conv, &shape) +
+		       (plan->knobs[WORKSPACE] && shape.pixels * (half ? 2 : 4) % 16 == 0
+				? half ? GEMM_HALF : GEMM_FLOAT
+				: 0);
 	}
 	if (!clusters ||
 	    !(half ? is_engine(conv, plan->engine, HALF_FORWARD, HALF_DATA, HALF_FILTER)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated cuDNN, as a program asks it: the workspace of a plan for a convolution, out of tables or by rule. */
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { INT64 = 3, DATA_TYPE = 1, DESCRIPTOR = 15, FLOAT = 4, HANDLE = 0 };
+enum {
+	CONVOLUTION = 1,
+	HEURISTICS = 4,
+	PLAN = 5,
+	FORWARD = 10,
+	FILTER = 11,
+	GRAPH = 15,
+	TENSOR = 17,
+	CONFIGURATION = 3
+};
+
+typedef void *descriptor;
+
+static struct {
+	int (*cudnnBackendCreateDescriptor)(int, descriptor *);
+	int (*cudnnBackendDestroyDescriptor)(descriptor);
+	int (*cudnnBackendFinalize)(descriptor);
+	int (*cudnnBackendSetAttribute)(descriptor, int, int, int64_t, const void *);
+	int (*cudnnBackendGetAttribute)(descriptor, int, int, int64_t, int64_t *, void *);
+} dnn;
+
+static void open_cudnn(void)
+{
+	char path[4096];
+	void *library;
+
+	context_open(NULL);
+	snprintf(path, sizeof(path), "%s/libs/libcudnn.so.9", getenv("TARE_TEST_SIMGPU"));
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		test_fail(__FILE__, __LINE__, "%s", dlerror());
+	*(void **)&dnn.cudnnBackendCreateDescriptor =
+		dlsym(library, "cudnnBackendCreateDescriptor");
+	*(void **)&dnn.cudnnBackendDestroyDescriptor =
+		dlsym(library, "cudnnBackendDestroyDescriptor");
+	*(void **)&dnn.cudnnBackendFinalize = dlsym(library, "cudnnBackendFinalize");
+	*(void **)&dnn.cudnnBackendSetAttribute = dlsym(library, "cudnnBackendSetAttribute");
+	*(void **)&dnn.cudnnBackendGetAttribute = dlsym(library, "cudnnBackendGetAttribute");
+	CHECK(dnn.cudnnBackendGetAttribute != NULL);
+}
+
+static descriptor make(int kind)
+{
+	descriptor made = NULL;
+
+	CHECK_INT(dnn.cudnnBackendCreateDescriptor(kind, &made), 0);
+	return made;
+}
+
+static void set(descriptor of, int name, int type, int64_t count, const void *values)
+{
+	CHECK_INT(dnn.cudnnBackendSetAttribute(of, name, type, count, values), 0);
+}
+
+static descriptor make_tensor(int64_t n, int64_t channels, int64_t size)
+{
+	int64_t dims[] = { n, channels, size, size };
+	int64_t strides[] = { channels * size * size, size * size, size, 1 };
+	descriptor tensor = make(TENSOR);
+	int type = 0;
+
+	set(tensor, 901, DATA_TYPE, 1, &type);
+	set(tensor, 902, INT64, 4, dims);
+	set(tensor, 903, INT64, 4, strides);
+	CHECK_INT(dnn.cudnnBackendFinalize(tensor), 0);
+	return tensor;
+}
+
+static descriptor make_convolution(void)
+{
+	int64_t zeros[] = { 0, 0 }, ones[] = { 1, 1 };
+	descriptor conv = make(CONVOLUTION);
+	int type = 0;
+
+	set(conv, 100, DATA_TYPE, 1, &type);
+	set(conv, 102, INT64, 2, ones);  /* dilations */
+	set(conv, 103, INT64, 2, ones);  /* strides */
+	set(conv, 105, INT64, 2, zeros); /* paddings */
+	CHECK_INT(dnn.cudnnBackendFinalize(conv), 0);
+	return conv;
+}
+
+/* The workspace of the first plan for a convolution of 1×1: `images` of `channels` × `size` × `size`. */
+static int64_t workspace_of(int direction, int64_t images, int64_t channels, int64_t size,
+			    int64_t results)
+{
+	int first = direction == FORWARD ? 700 : 712;
+	descriptor conv = make_convolution(), operation = make(direction), graph = make(GRAPH);
+	descriptor tensors[] = { make_tensor(results, channels, 1),
+				 make_tensor(images, channels, size),
+				 make_tensor(images, results, size) };
+	descriptor heuristics = make(HEURISTICS), configuration = make(CONFIGURATION),
+		   plan = make(PLAN);
+	int64_t count = 0, workspace = -1;
+
+	set(operation, first + 2, DESCRIPTOR, 1, &conv);
+	for (int i = 0; i < 3; i++)
+		set(operation, first + 3 + i, DESCRIPTOR, 1, &tensors[i]);
+	CHECK_INT(dnn.cudnnBackendFinalize(operation), 0);
+	set(graph, 801, DESCRIPTOR, 1, &operation);
+	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
+	set(heuristics, 201, DESCRIPTOR, 1, &graph);
+	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &count,
+					       &configuration),
+		  0);
+	CHECK_INT(count, 1);
+	set(plan, 401, DESCRIPTOR, 1, &configuration);
+	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &count, &workspace), 0);
+	return workspace;
+}
+
+/* On an H200 what an H100 answered is assumed. */
+TEST(cudnn_workspace_out_of_a_table)
+{
+	setenv("TARE_SIM_CUDNN", "", 1);
+	open_cudnn();
+	CHECK_INT(workspace_of(FORWARD, 200, 256, 22, 128), 400);
+	CHECK_INT(workspace_of(FILTER, 200, 256, 22, 128), 26214400);
+	CHECK_INT(workspace_of(FILTER, 3, 256, 22, 128), 3 * 256 * 128 * 4); /* is in none */
+}
+
+TEST(cudnn_workspace_by_rule)
+{
+	const char *file = "t_cudnn.log";
+	char line[1024] = "";
+	FILE *log;
+
+	setenv("TARE_SIM_CUDNN", "", 1);
+	setenv("TARE_SIM_TABLES", "", 1);
+	unlink(file);
+	setenv("TARE_SIM_CONVOLUTIONS", file, 1);
+	open_cudnn();
+	CHECK_INT(workspace_of(FORWARD, 200, 256, 22, 128), 0);
+	log = fopen(file, "r");
+	CHECK(log && fgets(line, sizeof(line), log));
+	fclose(log);
+	unlink(file);
+	CHECK_STR(line, "fwd 0:128,256,1,1/256,1,1,1 0:200,256,22,22/123904,484,22,1 "
+			"0:200,128,22,22/61952,484,22,1 0,0 1,1 1,1 0 = 0 # rule shape\n");
+}
