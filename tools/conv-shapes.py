@@ -77,13 +77,12 @@ class Conv(typing.NamedTuple):
 
 
 def strides(dims, nhwc):
-    """Dense strides; a dimension of size 1 has stride 1, as PyTorch has cuDNN see it."""
+    """Dense strides, as PyTorch has cuDNN see them: a dimension of size 1 has what the dimensions inside it take."""
     order = ([1] if nhwc else []) + list(range(len(dims) - 1, 1, -1)) + ([] if nhwc else [1]) + [0]
-    made, step = [1] * len(dims), 1
+    made, step = [0] * len(dims), 1
     for dim in order:
-        if dims[dim] != 1:
-            made[dim] = step
-            step *= dims[dim]
+        made[dim] = step
+        step *= dims[dim]
     return made
 
 

@@ -368,19 +368,26 @@ static void print_properties(void)
 	puts(text);
 }
 
-/* The comment that begins the answers. The card is known by the JSON of its properties: "deviceName":"…". */
+/*
+ * The comment that begins the answers. The card is known by the JSON of its properties, "deviceName":"…", which versions
+ * before 9.8 do not tell.
+ */
 static void print_head(const char *file)
 {
 	static char text[1 << 16];
+	desc_t of = properties;
 	int64_t size = 0;
 	char *name, *last;
 
-	if (!properties)
-		open_properties(file);
-	check(dnn.get(properties, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+	if (!of) {
+		of = make(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+		set(of, CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+		check(dnn.finalize(of), "properties");
+	}
+	check(dnn.get(of, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
 		      sizeof(text) - 1, &size, text),
 	      "json");
-	name = strstr(text, "\"deviceName\":\"");
+	name = failed ? NULL : strstr(text, "\"deviceName\":\"");
 	if (name) {
 		name += strlen("\"deviceName\":\"");
 		last = strchr(name, '"');
@@ -389,9 +396,6 @@ static void print_head(const char *file)
 	}
 	printf("# cudnn %zu, card %s, %s\n", dnn.version(), name ? name : "not known",
 	       file ? "without a device" : "with a device");
-	failed = CUDNN_STATUS_SUCCESS;
-	if (!file)
-		properties = NULL;
 }
 
 int main(int count, char **words)
@@ -427,12 +431,14 @@ int main(int count, char **words)
 		check(dnn.handle(&handle), "handle");
 	if (failed)
 		end("the first device", "cuDNN makes no handle on it");
+	if (device)
+		open_properties(device);
 	if (json) {
 		print_properties();
 		return 0;
 	}
 	print_head(device);
-	made_count = 0;
+	forget_from(0);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *answered = strstr(line, " = ");
 
