@@ -5,6 +5,8 @@
  */
 #include "base/demangle.h"
 
+#include "base/demangle_rust.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -147,7 +149,10 @@ static bool read_operator(struct reader *r)
 	bool is_conversion = take(r, "cv");
 
 	if (!is_conversion) {
-		say(r, !strncmp(r->at, "cl", 2) ? "operator()" : "operator");
+		say(r, !strncmp(r->at, "cl", 2)   ? "operator()"
+		       : !strncmp(r->at, "nw", 2) ? "operator new"
+		       : !strncmp(r->at, "na", 2) ? "operator new[]"
+						  : "operator");
 		r->at += 2;
 		return true;
 	}
@@ -332,6 +337,8 @@ void tare_demangle_add(struct tare_str *out, const char *mangled)
 	struct tare_str name = { 0 };
 	struct reader r = { .at = mangled, .out = &name };
 
+	if (tare_demangle_rust_add(out, mangled))
+		return;
 	if (take(&r, "_Z") && read_name(&r) && name.len)
 		tare_str_add(out, tare_str_text(&name));
 	else

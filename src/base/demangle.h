@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 /*
- * Adds what a C++ function is called, for people: its qualified name without parameters, template
+ * Adds what a C++ or Rust function is called, for people: its qualified name without parameters, template
  * arguments as "<…>". "_ZN2at6native4fillILi4EfEEvT0_" gives "at::native::fill<…>". A name that is not
  * mangled, or not in a way known here, is added as it is.
  */

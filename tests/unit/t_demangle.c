@@ -47,6 +47,61 @@ TEST(kernels_of_libraries)
 	check("_ZN1a1gIXLi3EEEEvv", "a::g<…>");
 }
 
+TEST(operators_that_ask_for_memory)
+{
+	check("_Znwm", "operator new");
+	check("_Znam", "operator new[]");
+	check("_ZnwmSt11align_val_t", "operator new");
+}
+
+/* As rustc 1.95 names them with -C symbol-mangling-version=v0. */
+TEST(functions_of_rust)
+{
+	check("_RNvCs6xxl1lAjzDf_1a4main", "a::main");
+	check("_RNvXCs6xxl1lAjzDf_1aINtB2_5ShelfyENtB2_4Fill4fill",
+	      "<a::Shelf<…> as a::Fill>::fill");
+	check("_RNvMs_Cs6xxl1lAjzDf_1aINtB4_5ShelfAhj40_E3putB4_", "<a::Shelf<…>>::put");
+	check("_RNCNvNtCsjrHSEGnQ3l9_3std2rt19lang_start_internal0B5_",
+	      "std::rt::lang_start_internal::{closure#0}");
+	check("_RNCNCNCNvNtCsjrHSEGnQ3l9_3std2rt19lang_start_internal00s_0B9_",
+	      "std::rt::lang_start_internal::{closure#0}::{closure#0}::{closure#1}");
+	check("_RINvMs_Cs6xxl1lAjzDf_1aINtB5_5ShelfAhj40_E3putRShDNtB5_4FillEL_EB5_",
+	      "<a::Shelf<…>>::put<…>");
+	check("_RNvYShNtCs6xxl1lAjzDf_1a4Fill4fill", "<[u8] as a::Fill>::fill");
+	check("_RNvXCs6xxl1lAjzDf_1aTRemENtB2_4Fill4fill", "<(&str, u32) as a::Fill>::fill");
+	check("_RNvMs4_NtCslNYArtu3iFV_5alloc7raw_vecNtB5_11RawVecInner11finish_growCs6xxl1lAjzDf_1a",
+	      "<alloc::raw_vec::RawVecInner>::finish_grow");
+}
+
+/* Before v0: C++'s, with a hash behind. */
+TEST(functions_of_rust_as_they_were)
+{
+	check("_ZN1a5cache17h54b7598eb98fde43E", "a::cache");
+	check("_ZN47_$LT$a..Shelf$LT$u64$GT$$u20$as$u20$a..Fill$GT$4fill17h1fb1daa7397cea7cE",
+	      "<a::Shelf<u64> as a::Fill>::fill");
+	check("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17he39bdf0230cb3880E",
+	      "std::rt::lang_start::{{closure}}");
+	check("_ZN3one3two5threeEv", "one::two::three"); /* C++'s */
+}
+
+TEST(damaged_names_of_rust_stay)
+{
+	static const char name[] = "_RINvMs_Cs6xxl1lAjzDf_1aINtB5_5ShelfAhj40_E3putRShB5_";
+	char cut[sizeof(name)];
+
+	check("_R", "_R");
+	check("_RNvB_4main", "_RNvB_4main"); /* refers to itself */
+	check("_RNvNvB2_1aB_", "_RNvNvB2_1aB_");
+	check("_RNvC99999999999999999999999x4main", "_RNvC99999999999999999999999x4main");
+	check("_RNvCs_", "_RNvCs_");
+	check("_ZN3foo17h54b7598eb98fde4xE", "foo::h54b7598eb98fde4x");
+	for (size_t i = 0; i + 5 < sizeof(name); i++) {
+		memcpy(cut, name, i);
+		cut[i] = '\0';
+		check(cut, cut);
+	}
+}
+
 TEST(what_is_not_mangled_stays)
 {
 	check("", "");

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/demangle.h"
+#include "base/demangle_rust.h"
 #include "dwarf/dwarf.h"
 #include "ledger/line.h"
 #include "ledger/owner.h"
@@ -31,7 +32,7 @@ static bool begins(const char *name, const char *begin)
 	return !strncmp(name, begin, len);
 }
 
-static enum kind kind_of(const char *function)
+static enum kind kind_by_begin(const char *function)
 {
 #define TARE_LIBRARY_FUNCTION(BEGIN, KIND) { BEGIN, KIND },
 	static const struct {
@@ -42,10 +43,22 @@ static enum kind kind_of(const char *function)
 	};
 #undef TARE_LIBRARY_FUNCTION
 
-	for (size_t i = 0; function && i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (begins(function, known[i].begin))
 			return known[i].kind;
 	return PROGRAM;
+}
+
+/* Names of Rust begin with what is the same in all crates: they are compared as people see them. */
+static enum kind kind_of(const char *function)
+{
+	enum kind kind = function ? kind_by_begin(function) : PROGRAM;
+	struct tare_str name = { 0 };
+
+	if (function && kind == PROGRAM && tare_demangle_rust_add(&name, function))
+		kind = kind_by_begin(tare_str_text(&name));
+	tare_str_free(&name);
+	return kind;
 }
 
 bool tare_frame_is_library(const char *function)
@@ -107,6 +120,7 @@ static bool is_start(const struct tare_frame *frame)
 	return frame->object && (!strncmp(base_name(frame->object), "libc.so", 7) ||
 				 !strncmp(base_name(frame->object), "libc-2.", 7) ||
 				 !strncmp(base_name(frame->object), "libpthread", 10) ||
+				 !strncmp(base_name(frame->object), "libstdc++", 9) ||
 				 !strncmp(base_name(frame->object), "ld-", 3));
 }
 
@@ -129,12 +143,27 @@ static size_t skip(const struct tare_frames *frames, enum kind most)
 	return i < frames->count ? i : 0;
 }
 
+/* What stands between the kernel and a function of the program: libc, and the library of the language. */
+static void leave_out_start(struct tare_frames *frames)
+{
+	size_t count = frames->count;
+
+	/* Rust marks the place by a function of this name. */
+	for (size_t i = 1; i < count; i++)
+		if (frames->items[i].function &&
+		    strstr(frames->items[i].function, "__rust_begin_short_backtrace"))
+			count = i;
+	while (count > 1 && (is_start(&frames->items[count - 1]) ||
+			     kind_of_frame(&frames->items[count - 1]) != PROGRAM))
+		count--;
+	frames->count = count;
+}
+
 static void leave_out(struct tare_frames *frames)
 {
 	size_t first;
 
-	while (frames->count > 1 && is_start(&frames->items[frames->count - 1]))
-		frames->count--;
+	leave_out_start(frames);
 	first = skip(frames, PROGRAM);
 	if (!first)
 		first = skip(frames, CONTAINER);
