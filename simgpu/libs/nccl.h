@@ -266,7 +266,6 @@ void nccl_memory_give(struct nccl_piece *piece);
 int nccl_fail(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A function is there by two names, ncclX and pncclX. */
-#define NCCL_ALSO(name)                                                                            \
-	SIM_EXPORT __typeof__(name) p##name __attribute__((alias(#name), copy(name)))
+#define NCCL_ALSO(name) SIM_EXPORT __typeof__(name) p##name __attribute__((alias(#name)))
 
 #endif
