@@ -100,7 +100,7 @@ int nccl_room_who_gives(const struct nccl_room *room, int rank);
 void nccl_room_leave(struct nccl_room *room, int rank, enum nccl_presence how);
 enum nccl_presence nccl_room_presence(const struct nccl_room *room, int rank);
 /* Whether the process of a rank is gone without a word. */
-bool nccl_room_is_dead(const struct nccl_room *room, int rank);
+bool nccl_room_is_dead(struct nccl_room *room, int rank);
 long nccl_room_pid(const struct nccl_room *room, int rank);
 size_t nccl_room_limit(void); /* bytes that one rank has carried by one call */
 

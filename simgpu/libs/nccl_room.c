@@ -25,7 +25,7 @@
 struct nccl_seat {
 	uint32_t presence;
 	uint32_t pid;
-	uint64_t started;   /* when the process was, as /proc says it */
+	uint64_t started;   /* when the process was, as others see it; 0: nobody looked */
 	uint64_t pid_space; /* processes of another one cannot be looked at */
 	uint32_t card;      /* its bus */
 	uint64_t posted;
@@ -168,17 +168,22 @@ static uint64_t pid_space(void)
 	return stat("/proc/self/ns/pid", &about) ? 0 : (uint64_t)about.st_ino;
 }
 
-bool nccl_room_is_dead(const struct nccl_room *room, int rank)
+/* A number may be given to another process later: the first that looks writes down when it was started. */
+bool nccl_room_is_dead(struct nccl_room *room, int rank)
 {
-	const struct nccl_seat *seat = &room->seats[rank];
-	uint64_t started = 0;
+	struct nccl_seat *seat = &room->seats[rank];
+	uint32_t pid = __atomic_load_n(&seat->pid, __ATOMIC_ACQUIRE);
+	uint64_t started = 0, first = 0;
 	char state = 0;
 
-	if (nccl_room_presence(room, rank) != NCCL_PRESENT || !seat->started ||
+	if (nccl_room_presence(room, rank) != NCCL_PRESENT || !pid || pid == (uint32_t)getpid() ||
 	    seat->pid_space != pid_space())
 		return false;
-	return !look_at(seat->pid, &state, &started) || state == 'Z' || state == 'X' ||
-	       started != seat->started;
+	if (!look_at(pid, &state, &started) || state == 'Z' || state == 'X')
+		return true;
+	return !__atomic_compare_exchange_n(&seat->started, &first, started, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	       first != started;
 }
 
 long nccl_room_pid(const struct nccl_room *room, int rank)
@@ -231,7 +236,6 @@ static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned car
 	struct nccl_seat *seat = &room->seats[rank];
 	uint32_t nobody = 0;
 	uint64_t unset = 0;
-	char state;
 
 	if (!__atomic_compare_exchange_n(&room->ranks_nr, &nobody, (uint32_t)ranks_nr, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
@@ -259,11 +263,9 @@ static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned car
 					 "rank %d is twice in a communicator of %d: process %u has it already; "
 					 "give each its own",
 					 rank, ranks_nr, seat->pid);
-	seat->pid = (uint32_t)getpid();
 	seat->pid_space = pid_space();
 	seat->card = card;
-	if (!look_at(seat->pid, &state, &seat->started))
-		seat->started = 0;
+	__atomic_store_n(&seat->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
 	return NCCL_SUCCESS;
 }
 
@@ -306,7 +308,7 @@ int nccl_room_on_card(const struct nccl_room *room, int rank)
 
 	for (other = 0; other < (int)room->ranks_nr; other++)
 		if (other != rank && nccl_room_presence(room, other) != NCCL_STANDIN &&
-		    room->seats[other].card == room->seats[rank].card)
+		    room->seats[other].pid && room->seats[other].card == room->seats[rank].card)
 			return other;
 	return -1;
 }
