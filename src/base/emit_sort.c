@@ -62,6 +62,23 @@ static void keep_name(struct tare_emit *e, const struct tare_column *c)
 	tare_str_addf(&e->sort_names, "%s%s", e->sort_names.len ? ", " : "", name);
 }
 
+size_t tare_emit_order_find(struct tare_emit *e, const struct tare_column *columns, size_t count,
+			    int *sign)
+{
+	const char *key = e->sort;
+	bool is_down = key && key[0] == '-';
+
+	for (size_t i = 0; key && i < count; i++) {
+		keep_name(e, &columns[i]);
+		if (!is_called(&columns[i], key + is_down))
+			continue;
+		e->is_sorted = true;
+		*sign = sign_of(&columns[i]) * (is_down ? -1 : 1);
+		return i;
+	}
+	return count;
+}
+
 void tare_emit_order_begin(struct tare_emit *e, struct tare_emit_table *t)
 {
 	const char *key = e->sort;
@@ -120,11 +137,10 @@ static double number_of(const struct tare_cell *c)
 }
 
 /* What is not known comes last, and a text behind numbers. */
-static int compare(const void *a, const void *b)
+int tare_cell_compare(const struct tare_cell *x, const struct tare_cell *y, int sign)
 {
-	const struct waiting *x = a, *y = b;
-	bool x_known = tare_cell_is_known(x->by), y_known = tare_cell_is_known(y->by);
-	bool x_text = x->by->type == TARE_CELL_TEXT, y_text = y->by->type == TARE_CELL_TEXT;
+	bool x_known = tare_cell_is_known(x), y_known = tare_cell_is_known(y);
+	bool x_text = x->type == TARE_CELL_TEXT, y_text = y->type == TARE_CELL_TEXT;
 	double less;
 	int order = 0;
 
@@ -133,13 +149,21 @@ static int compare(const void *a, const void *b)
 	if (x_text != y_text)
 		return x_text ? 1 : -1;
 	if (x_text) {
-		order = strcmp(x->by->text, y->by->text);
+		order = strcmp(x->text, y->text);
 	} else if (x_known) {
-		less = number_of(x->by) - number_of(y->by);
+		less = number_of(x) - number_of(y);
 		order = less < 0 ? -1 : less > 0;
 	}
+	return order * sign;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+	int order = tare_cell_compare(x->by, y->by, x->sign);
+
 	if (order)
-		return order * x->sign;
+		return order;
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 

@@ -127,7 +127,7 @@ static void write_people(struct tare_emit *e, const struct ledgers *l,
 			 const struct tare_report_options *o)
 {
 	const struct tare_ledger *last = l->shown[l->count - 1];
-	const struct tare_emit before = *e;
+	struct tare_emit before = *e;
 	struct tare_by_ask ask = ask_of(l, o);
 	size_t start = e->out->len, begin;
 
@@ -140,6 +140,8 @@ static void write_people(struct tare_emit *e, const struct ledgers *l,
 	tare_by_show(e, &ask);
 	if (e->out->len == begin) {
 		/* Without a GPU there may be nothing to group: then what there is of the CPU. */
+		before.is_sorted = e->is_sorted;
+		before.sort_names = e->sort_names;
 		*e = before;
 		tare_str_cut(e->out, start);
 		tare_ledger_text(e, l->shown, l->count);

@@ -98,6 +98,9 @@ const char *tare_by_why_empty(enum tare_by by);
 /* by_cpu.c: why the view says nothing of a program that used the CPU only, the begin of a sentence; NULL: it does. */
 const char *tare_by_why_not_on_cpu(const struct tare_by_ask *ask);
 
+/* by_data.c: puts rows in the order of a column of data that --sort names; false: there is none of that name. */
+bool tare_by_order(struct tare_emit *e, enum tare_by by, struct tare_by_rows *all, int ledger_nr);
+
 /* by_text.c: groups of rows of ledgers, for people. */
 void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask);
 /* Of LINE and STACK: the label without folders. */
@@ -109,6 +112,6 @@ void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_
 
 /* by_host.c: what lines have in tensors on the CPU. */
 void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr);
+		       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered);
 
 #endif

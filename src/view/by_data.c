@@ -2,6 +2,11 @@
 /* `--by X` for scripts, of groups of rows: JSON members and CSV rows from the same fields. */
 #include "view/by.h"
 
+#include "base/emit_sort.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
 struct row {
 	const char *at, *file, *function;
 	int64_t device;
@@ -37,7 +42,7 @@ static const struct tare_column columns[] = {
 
 enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 10 };
 
-static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *group)
+static struct row row_of(enum tare_by by, const struct tare_by_row *group)
 {
 	struct row row = { .at = group->ledger->at,
 			   .device = group->device ? group->device->index : -1,
@@ -51,13 +56,78 @@ static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_r
 		row.line = group->line->line;
 		row.function = group->line->function;
 	}
+	return row;
+}
+
+static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *group)
+{
+	struct row row = row_of(by, group);
+
 	tare_emit_add(e, &row);
+}
+
+static size_t column_nr(enum tare_by by)
+{
+	return COLUMN_NR - (tare_by_is_line(by) ? 0 : LINE_COLUMN_NR);
+}
+
+struct ordered {
+	struct tare_by_row row;
+	struct tare_cell by;
+	size_t place;
+	int sign;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	int order = tare_cell_compare(&x->by, &y->by, x->sign);
+
+	if (order)
+		return order;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Rows of one device. */
+static void order(struct tare_by_row *rows, size_t count, enum tare_by by,
+		  const struct tare_column *column, int sign)
+{
+	struct ordered *items = tare_xcalloc(count, sizeof(*items));
+
+	for (size_t i = 0; i < count; i++) {
+		struct row row = row_of(by, &rows[i]);
+
+		items[i] = (struct ordered){ rows[i], tare_cell_of(column, &row), i, sign };
+	}
+	qsort(items, count, sizeof(*items), compare);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = items[i].row;
+	free(items);
+}
+
+bool tare_by_order(struct tare_emit *e, enum tare_by by, struct tare_by_rows *all, int ledger_nr)
+{
+	int sign = 1;
+	size_t column = tare_emit_order_find(e, columns, column_nr(by), &sign);
+
+	if (column == column_nr(by))
+		return false;
+	for (int i = 0; i < ledger_nr; i++) {
+		struct tare_by_row *rows = all[i].rows;
+		size_t end;
+
+		for (size_t r = 0; r < all[i].count; r = end) {
+			for (end = r + 1; end < all[i].count && rows[end].device == rows[r].device;)
+				end++;
+			order(rows + r, end - r, by, &columns[column], sign);
+		}
+	}
+	return true;
 }
 
 static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	tare_emit_table(e, "rows", NULL, columns,
-			COLUMN_NR - (tare_by_is_line(ask->by) ? 0 : LINE_COLUMN_NR));
+	tare_emit_table(e, "rows", NULL, columns, column_nr(ask->by));
 	for (int i = 0; i < ask->ledger_nr; i++) {
 		struct tare_by_rows rows;
 

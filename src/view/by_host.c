@@ -56,7 +56,21 @@ static int by_most(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void collect(struct lines *lines, const struct tare_by_rows *all)
+/* Those that are shown first, each in the order in which it came. */
+static void part(struct lines *lines)
+{
+	struct line *items = tare_xcalloc(lines->count, sizeof(*items));
+	size_t n = 0;
+
+	for (int is_small = 0; is_small < 2; is_small++)
+		for (size_t i = 0; i < lines->count; i++)
+			if ((lines->items[i].most < LEAST) == is_small)
+				items[n++] = lines->items[i];
+	memcpy(lines->items, items, n * sizeof(*items));
+	free(items);
+}
+
+static void collect(struct lines *lines, const struct tare_by_rows *all, bool is_ordered)
 {
 	for (int i = 0; i < lines->ledger_nr; i++) {
 		for (size_t k = 0; k < all[i].count; k++) {
@@ -66,7 +80,9 @@ static void collect(struct lines *lines, const struct tare_by_rows *all)
 				add(lines, row->label, tare_by_short_name(row), i, row->bytes);
 		}
 	}
-	if (lines->count)
+	if (lines->count && is_ordered)
+		part(lines);
+	else if (lines->count)
 		qsort(lines->items, lines->count, sizeof(*lines->items), by_most);
 }
 
@@ -139,11 +155,11 @@ static void draw(struct tare_emit *e, enum tare_by by, const struct lines *lines
 }
 
 void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr)
+		       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered)
 {
 	struct lines lines = { .ledger_nr = ledger_nr };
 
-	collect(&lines, all);
+	collect(&lines, all, is_ordered);
 	if (lines.count && lines.items[0].most >= LEAST)
 		draw(e, by, &lines, all, ledgers);
 	for (size_t i = 0; i < lines.count; i++)

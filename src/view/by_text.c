@@ -89,12 +89,12 @@ static const char *short_label(const struct line *lines, size_t count, size_t at
 }
 
 static void add_lines(struct tare_sheet *s, const struct tare_columns *c,
-		      const struct tare_by_rows *all)
+		      const struct tare_by_rows *all, bool is_ordered)
 {
 	struct line *lines = NULL;
 	size_t count = collect(&lines, c, all);
 
-	if (count)
+	if (count && !is_ordered)
 		qsort(lines, count, sizeof(*lines), compare);
 	for (size_t l = 0; l < count; l++) {
 		const struct tare_by_row *group = lines[l].group;
@@ -156,7 +156,7 @@ static void add_stacks(struct tare_sheet *s, const struct tare_columns *c,
 
 static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_device_ledger *device)
+		       const struct tare_device_ledger *device, bool is_ordered)
 {
 	struct tare_sheet s;
 	struct tare_columns c;
@@ -167,7 +167,7 @@ static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_b
 	if (by == TARE_BY_STACK)
 		add_stacks(&s, &c, all, device);
 	else
-		add_lines(&s, &c, all);
+		add_lines(&s, &c, all, is_ordered);
 	tare_device_text_end(&s, &c);
 	tare_device_text_behind(e, device);
 	tare_columns_free(&c);
@@ -179,6 +179,7 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	bool is_lines = tare_by_is_line(ask->by) && tare_by_has_more(ledgers, ask->ledger_nr);
 	struct tare_by_rows *all;
 	int n = ask->ledger_nr;
+	bool is_ordered;
 
 	if (tare_by_why_empty(ask->by)) {
 		tare_emit_paragraph(e, "%s", tare_by_why_empty(ask->by));
@@ -188,16 +189,18 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	all = tare_xcalloc((size_t)n, sizeof(*all));
 	for (int i = 0; i < n; i++)
 		tare_by_build(&all[i], ask->by, ledgers[i]);
+	/* A stack's rows are those of a tree, which has no more columns than one sees. */
+	is_ordered = ask->by != TARE_BY_STACK && tare_by_order(e, ask->by, all, n);
 	for (int i = 0; i < last->device_nr; i++) {
 		if (!tare_device_text_is_touched(ledgers, n, &last->devices[i]))
 			continue;
 		if (is_lines && !last->devices[i].is_heap) /* which has no tensors in it */
 			tare_by_lines_text(e, ask->by, all, ledgers, n, &last->devices[i]);
 		else
-			add_device(e, ask->by, all, ledgers, n, &last->devices[i]);
+			add_device(e, ask->by, all, ledgers, n, &last->devices[i], is_ordered);
 	}
 	if (tare_by_is_line(ask->by))
-		tare_by_host_text(e, ask->by, all, ledgers, n);
+		tare_by_host_text(e, ask->by, all, ledgers, n, is_ordered);
 	for (int i = 0; i < n; i++)
 		tare_by_free(&all[i]);
 	free(all);

@@ -178,7 +178,7 @@ def rows_by_a_column(box):
     check(text.index("\n  context ") < text.index("\n  driver start") < text.index("\nunexplained "), text)
     done = box.tare("report", rec, "--by", "owner", "--sort", "nix")
     check_equal(done.code, 2, done)
-    check_says(done.err, "--sort nix", "there is label, bytes")
+    check_says(done.err, "--sort nix", "there is at, device, label, bytes, count")
     check_equal(done.out, "")
 
 
@@ -188,6 +188,36 @@ def a_row_of_json_lines_says_its_table(box):
     rows = [json.loads(line) for line in box.tare("report", rec, "--by", "phase", "-F", "jsonl").out.splitlines()]
     want = json.loads(box.tare("report", rec, "--by", "phase", "--json").out)
     check_equal([row["label"] for row in rows if row["table"] == "rows"], [row["label"] for row in want["rows"]])
+
+@case
+def text_is_sorted_by_what_data_has(box):
+    """Every column of --csv, also where the table on the screen does not show it; on a GPU and on the CPU alone."""
+    box.record(fixture("e2e_tensors", "new"), rec="gpu.tare")
+    box.record(fixture("e2e_cpu_tensors"), rec="cpu.tare", sim=None)
+    for rec, views in (("gpu.tare", ("owner", "process", "library", "line", "category", "tensor")),
+                       ("cpu.tare", ("owner", "process", "library", "line", "category", "tensor"))):
+        for view in views:
+            data = box.tare("report", rec, "--by", view, "--csv").out.splitlines()
+            for name in data[0].split(","):
+                for key in (name, "-" + name):
+                    done = box.tare("report", rec, "--by", view, "--sort=" + key)
+                    check_equal(done.code, 0, rec, view, done)
+
+
+@case
+def rows_are_in_the_order_of_a_column_that_is_not_shown(box):
+    box.record(fixture("e2e_tensors", "new"))
+
+    def labels(*more):
+        out = box.tare("report", "rec.tare", "--at", "end", *more).out
+        return [label for line in out.splitlines() for label in known if re.match(" +%s  " % re.escape(label), line)]
+
+    rows = list(csv.DictReader(box.tare("report", "rec.tare", "--at", "end", "--by", "owner", "--csv").out.splitlines()))
+    known = [row["label"] for row in rows]
+    check(len(known) > 2, rows)
+    for key, sign in (("count", -1), ("-count", 1), ("driver_ns", -1)):
+        wanted = [row["label"] for row in sorted(rows, key=lambda row: sign * int(row[key.lstrip("-")]))]
+        check_equal(labels("--by", "owner", "--sort=" + key), wanted, key)
 
 
 main()
