@@ -45,6 +45,16 @@ def whole_stacks(box):
 
 
 @case
+def a_program_whose_segments_lie_apart(box):
+    if not os.path.exists(fixture("e2e_native_stacks_apart")[0]):
+        raise Skip("no compiler of C++")
+    record(box, fixture("e2e_native_stacks_apart"))
+    found = {tuple(functions_of(row)): row["bytes"] for row in rows(box, "stack") if row["bytes"] >= MIB}
+    check_equal(found.get(("ask", "images", "main")), MIB, found)
+    check_equal(found.get(("ask", "texts", "main")), 2 * MIB, found)
+
+
+@case
 def allocators_and_containers_own_nothing(box):
     record_fixture(box)
     for by in ("line", "stack"):

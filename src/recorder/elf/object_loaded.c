@@ -3,8 +3,10 @@
 #include "recorder/elf/object_loaded.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "recorder/elf/elfsym.h"
+#include "recorder/elf/libc.h"
 #include "recorder/elf/object_record.h"
 #include "recorder/recorder.h"
 
@@ -34,6 +36,14 @@ static bool has_headers(const ElfW(Ehdr) * head, const struct found *found)
 	       head->e_phnum <= (size - head->e_phoff) / sizeof(ElfW(Phdr));
 }
 
+/* Of an object with room between its segments only the one at the address is found; where the program's headers are the kernel told. */
+static bool add_program(struct dl_phdr_info *info, const struct link_map *map)
+{
+	info->dlpi_phdr = (const ElfW(Phdr) *)tare_libc()->auxiliary(AT_PHDR);
+	info->dlpi_phnum = (ElfW(Half))tare_libc()->auxiliary(AT_PHNUM);
+	return map->l_name && !*map->l_name && info->dlpi_phdr;
+}
+
 enum tare_object_answer tare_object_loaded(uintptr_t addr, struct tare_elf_object *out)
 {
 	struct found found;
@@ -45,11 +55,15 @@ enum tare_object_answer tare_object_loaded(uintptr_t addr, struct tare_elf_objec
 	if (find((void *)addr, &found) != 0)
 		return TARE_OBJECT_NONE;
 	head = found.begin;
-	if (!found.map || !has_headers(head, &found))
+	if (!found.map)
 		return TARE_OBJECT_NOT_KNOWN;
 	info.dlpi_addr = found.map->l_addr;
-	info.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
-	info.dlpi_phnum = head->e_phnum;
+	if (has_headers(head, &found)) {
+		info.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+		info.dlpi_phnum = head->e_phnum;
+	} else if (!add_program(&info, found.map)) {
+		return TARE_OBJECT_NOT_KNOWN;
+	}
 	if (!tare_object_describe(&info, out))
 		return TARE_OBJECT_NOT_KNOWN;
 	out->path = found.map->l_name ? found.map->l_name : "";
