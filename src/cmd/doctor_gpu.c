@@ -50,7 +50,8 @@ static void driver_missing(struct tare_doctor *d)
 		d, TARE_DOCTOR_WARN, "driver",
 		"there is no libcuda.so.1, so programs find no GPU here; install the NVIDIA "
 		"driver, give the container its GPUs (docker run --gpus all), or use "
-		"tare run --sim h200");
+		"tare run --sim h200; what any program asks of malloc is recorded by "
+		"tare run --host=sample");
 }
 
 void tare_doctor_driver(struct tare_doctor *d)

@@ -185,7 +185,7 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 		return "the program has a malloc of its own, as one that is linked statically or built with a sanitizer, "
 		       "and neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
 	return "the program, and whatever it started, neither called the NVIDIA driver nor made tensors with PyTorch; "
-	       "`tare doctor` checks this machine";
+	       "tare run --host=sample records what it asks of malloc, `tare doctor` checks this machine";
 }
 
 void tare_run_print_end(const struct tare_session_result *result, const char *more)

@@ -3,6 +3,7 @@
 """What tare makes of the command: how it starts, what of it is passed on, how it ends."""
 
 import os
+import re
 import shutil
 import stat
 
@@ -121,13 +122,26 @@ def tare(box, *command):
 
 
 @case
+def what_the_hint_says_records_it(box):
+    """A program with neither GPU nor PyTorch: what `tare run` tells to try has its memory."""
+    needs_exec()
+    done = box.record(fixture("e2e_heap", "each"), sim=None)
+    hint = re.search(r"nothing was recorded: .*tare run (--host=\w+)", done.err)
+    check(hint, done)
+    done = box.record(fixture("e2e_heap", "each"), rec="heap.tare", sim=None, options=[hint.group(1)])
+    check("nothing was recorded" not in done.err, done)
+    check(any(device["heap"] for device in box.report("heap.tare")["devices"]), done)
+    check_says(" ".join(box.tare("doctor").out.split()), "tare run --host=sample")
+
+
+@case
 def program_that_never_opens_the_gpu(box):
     for arguments in ([], ["open"]):
         name = "rec%d.tare" % len(arguments)
         done = box.record(fixture("e2e_idle", *arguments), rec=name)
         check_equal(done.out, "idle\n")
         if not WRAPPER:
-            check_says(done.err, "nothing was recorded", "tare doctor")
+            check_says(done.err, "nothing was recorded", "tare run --host=sample", "tare doctor")
         left = sorted(f for f in os.listdir(box.path(name)) if not f.startswith("tare."))
         check_equal(left, ["control", "recording.json"], "an idle program recorded something")
         check_equal(box.report(name)["opened_gpu"], False)
