@@ -230,8 +230,8 @@ static int64_t of_filter(const struct sim_conv *conv, const struct shape *shape,
 		.blocks = half ? card->processors * 120 / 132 : card->processors,
 		.steps = divide_up(shape->k, half ? 64 : 32),
 		.most = INT64_MAX,
-		.alone = 32,
-		.behind = 5,
+		.alone = half ? 128 : 32,
+		.behind = half ? 80 : 5,
 	};
 
 	if (half && plan->knobs[WORKSPACE] == 1)
@@ -265,6 +265,21 @@ static int64_t of_image(const struct sim_conv *conv, const struct shape *shape,
 static int64_t product(const struct sim_conv *conv, const struct shape *shape)
 {
 	return conv->direction == SIM_CONV_FILTER ? conv->x.dims[0] * shape->m * shape->n * 4 : 0;
+}
+
+/* Do rows end at a multiple of 16 bytes, and are there tiles for half of the card? */
+static bool fills(const struct sim_conv *conv, const struct shape *shape,
+		  const struct sim_conv_card *card)
+{
+	int64_t images = shape->transposes ? conv->x.dims[0] : 1, row = shape->pixels, tiles;
+
+	if (conv->direction == SIM_CONV_FILTER)
+		tiles = images * divide_up(shape->m, 128) * divide_up(shape->n, 128);
+	else
+		tiles = images * divide_up(shape->m / images, 128) * divide_up(shape->n, 128);
+	if (shape->transposes && row * (conv->type == 0 ? 4 : 2) % 16)
+		return false;
+	return 2 * tiles >= card->processors;
 }
 
 /* By shape alone: the engines that are chosen most often. */
@@ -315,14 +330,13 @@ int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *
 	clusters = plan->knobs[CLUSTER_M] > 0 && plan->knobs[CLUSTER_N] > 0;
 	if (!clusters && plan->knobs[WORKSPACE] != SIM_CONV_NO_KNOB &&
 	    is_engine(conv, plan->engine, GEMM_FORWARD, GEMM_DATA, GEMM_FILTER)) {
-		/* With one pixel the product is another, and what it takes is not known. */
-		if (!shape.transposes)
+		/* With one pixel, or of a filter in NHWC, work is split, and how is not known. */
+		if (shape.pixels == 1 || (!shape.transposes && conv->direction == SIM_CONV_FILTER))
 			return deviceless;
 		*rule = "gemm";
-		return product(conv, &shape) +
-		       (plan->knobs[WORKSPACE] && shape.pixels * (half ? 2 : 4) % 16 == 0
-				? half ? GEMM_HALF : GEMM_FLOAT
-				: 0);
+		return product(conv, &shape) + (plan->knobs[WORKSPACE] && fills(conv, &shape, card)
+							? half ? GEMM_HALF : GEMM_FLOAT
+							: 0);
 	}
 	if (!clusters ||
 	    !(half ? is_engine(conv, plan->engine, HALF_FORWARD, HALF_DATA, HALF_FILTER)

@@ -6,7 +6,10 @@
 #include "simgpu/libs/cudnn_rule.h"
 #include "tests/unit/test.h"
 
-#define GEMM "fwd 0:64,32,1,1/32,1,1,1 0:8,32,6,6/1152,36,6,1 0:8,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
+/* A product of cuBLAS: of 100 images, which fill the card, and of 8, which do not. */
+#define GEMM                                                                                       \
+	"fwd 0:64,32,1,1/32,1,1,1 0:100,32,6,6/1152,36,6,1 0:100,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
+#define SMALL "fwd 0:64,32,1,1/32,1,1,1 0:8,32,6,6/1152,36,6,1 0:8,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
 
 static const struct sim_conv_card h100 = { 90, 132 };
 
@@ -118,13 +121,14 @@ TEST(rule_against_a_card)
 TEST(rule_of_other_cards)
 {
 	struct sim_conv_card ampere = { 86, 38 };
-	struct sim_conv conv = parsed(GEMM);
+	struct sim_conv conv = parsed(GEMM), small = parsed(SMALL);
 	struct sim_conv_plan plan;
 	const char *rule;
 
 	CHECK(sim_conv_plan_parse("58:25=1", &plan));
 	CHECK_INT(sim_cudnn_rule(&conv, &h100, &plan, 0, &rule), 400);
 	CHECK_STR(rule, "gemm");
+	CHECK_INT(sim_cudnn_rule(&small, &h100, &plan, 0, &rule), 0);
 	CHECK_INT(sim_cudnn_rule(&conv, &ampere, &plan, 0, &rule), 0);
 	CHECK_STR(rule, "deviceless");
 	CHECK(sim_conv_plan_parse("58:25=0", &plan));
