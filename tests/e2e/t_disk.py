@@ -226,8 +226,9 @@ def no_room_costs_a_program_nothing(box):
     check_equal(lost, 0)
     for how in (("300k",), ("1500k",), ("8m",), ("256m", "ulimit -f 100;"), ("256m", "", "ulimit -f 8000; %s")):
         took, there, lost = heap_recorded(box, *how)
-        # Of a block that is written in part, what is there counts as lost, too.
-        check(lost > rows // 10 and 0 <= there + lost - rows < 2200, how, rows, there, lost)
+        # Of a block that is written in part, what is there counts as lost, too. A program that alone has a limit loses what
+        # `tare` does not take in time, which may be nothing.
+        check((lost or len(how) > 2) and 0 <= there + lost - rows < 2200, how, rows, there, lost)
         check_is_as_quick(took, with_room, how)
 
 
