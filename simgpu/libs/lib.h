@@ -39,7 +39,7 @@ static inline int sim_lib_call(void *function, long a, long b, long c, long d, l
 /* What a library's Create function makes. */
 struct sim_handle {
 	long stream;
-	uint64_t kept[16]; /* settings that can be asked for again: rows KEEPS and TELLS */
+	uint64_t kept[20]; /* settings that can be asked for again: rows KEEPS and TELLS */
 	uint64_t taken[8]; /* addresses of device memory; 0: none */
 	void *more;        /* of the library that made the handle */
 };
