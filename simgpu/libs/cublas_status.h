@@ -48,10 +48,13 @@ static inline const char *tare_sim_cublas_status_sentence(int status)
 }
 
 /* cuBLAS of CUDA 11.8, 12.4 and 13.0. */
-static const struct sim_version tare_sim_cublas_version =
-	SIM_VERSION == 11   ? (struct sim_version){ 11, 11, 3 }
-	: SIM_VERSION == 12 ? (struct sim_version){ 12, 4, 5 }
-			    : (struct sim_version){ 13, 1, 0 };
+#if SIM_VERSION == 11
+static const struct sim_version tare_sim_cublas_version = { 11, 11, 3 };
+#elif SIM_VERSION == 12
+static const struct sim_version tare_sim_cublas_version = { 12, 4, 5 };
+#else
+static const struct sim_version tare_sim_cublas_version = { 13, 1, 0 };
+#endif
 
 static inline int tare_sim_cublas_version_number(void)
 {

@@ -6,9 +6,13 @@
 #include "simgpu/libs/version.h"
 
 /* cuFFT of CUDA 11.8, 12.4 and 13.0. */
-static const struct sim_version version = SIM_VERSION == 10   ? (struct sim_version){ 10, 9, 0 }
-					  : SIM_VERSION == 11 ? (struct sim_version){ 11, 2, 1 }
-							      : (struct sim_version){ 12, 0, 0 };
+#if SIM_VERSION == 10
+static const struct sim_version version = { 10, 9, 0 };
+#elif SIM_VERSION == 11
+static const struct sim_version version = { 11, 2, 1 };
+#else
+static const struct sim_version version = { 12, 0, 0 };
+#endif
 
 SIM_EXPORT int cufftGetVersion(int *out);
 int cufftGetVersion(int *out)

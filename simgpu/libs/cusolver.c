@@ -5,8 +5,11 @@
 #include "simgpu/libs/version.h"
 
 /* cuSOLVER of CUDA 11.8 and 12 (one soname), and of 13. */
-static const struct sim_version version =
-	SIM_VERSION == 11 ? (struct sim_version){ 11, 6, 1 } : (struct sim_version){ 12, 0, 4 };
+#if SIM_VERSION == 11
+static const struct sim_version version = { 11, 6, 1 };
+#else
+static const struct sim_version version = { 12, 0, 4 };
+#endif
 
 /* An H100 with cuSOLVER 12.0: 32 MiB, and what a cuBLAS handle of its own holds. */
 static const size_t own_memory[] = { 32 << 20, 64 << 20, 128 << 10, 1 << 10 };

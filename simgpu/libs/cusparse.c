@@ -7,8 +7,11 @@
 #include "simgpu/libs/version.h"
 
 /* cuSPARSE of CUDA 11.8; one soname for CUDA 12 and 13: of CUDA 13.0. */
-static const struct sim_version version =
-	SIM_VERSION == 11 ? (struct sim_version){ 11, 7, 5 } : (struct sim_version){ 12, 6, 3 };
+#if SIM_VERSION == 11
+static const struct sim_version version = { 11, 7, 5 };
+#else
+static const struct sim_version version = { 12, 6, 3 };
+#endif
 
 enum { ARGUMENTS_NR = 13 };
 
