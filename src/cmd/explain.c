@@ -15,6 +15,7 @@
 struct options {
 	const char *root, *at;
 	int64_t pid;
+	bool all;
 	struct tare_format_options format;
 };
 
@@ -25,6 +26,9 @@ static const struct tare_opt opts[] = {
 		 "of a recording: another moment than its peak, as in tare report"),
 	TARE_OPT(options, pid, "pid", 0, INT, "PID",
 		 "this process of the recording; without this option, the largest"),
+	TARE_OPT(
+		options, all, "all", 0, FLAG, NULL,
+		"of a process: tools of hardware that is not here, too, and those that cannot know"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -103,7 +107,7 @@ static int explain(const struct options *o, const struct tare_operands *rest,
 		   enum tare_emit_format format, struct tare_str *out, struct tare_err *err)
 {
 	struct tare_explain_given *given = tare_xcalloc(rest->count, sizeof(*given));
-	struct tare_explain x = { 0 };
+	struct tare_explain x = { .is_all = o->all };
 	struct tare_emit e;
 	int rc = tare_weigh_check_root(o->root, "explain", err);
 

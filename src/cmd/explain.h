@@ -16,6 +16,8 @@ struct tare_explain_row {
 
 struct tare_explain {
 	const char *title; /* "python3 (pid 431), now" */
+	bool is_all;       /* --all: people see tools of what is not here, too */
+	bool has_board;    /* a Jetson, whose tools there are */
 	struct tare_figures figures;
 	/* Of recordings: the most that each tool would have shown, and the most of what it would have shown once a second. */
 	bool has_course;

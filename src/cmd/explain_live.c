@@ -107,6 +107,7 @@ int tare_explain_process(struct tare_explain *x, pid_t pid, const char *root, st
 	tare_figures_clear(&x->figures);
 	tare_figures_of_process(&x->figures, &one.items[0]);
 	tare_weigh_machine(&machine, &one, root, false);
+	x->has_board = machine.nvmap != TARE_NOT_KNOWN;
 	tare_figures_of_machine(&x->figures, &machine, root);
 	tare_weigh_machine_free(&machine);
 	if (!*root)

@@ -89,9 +89,7 @@ static const char *why_unknown(const struct tare_explain *x, const struct tare_t
 	return x->has_course && !is_of_heap(t) ? "the recording does not have it" : t->unknown;
 }
 
-/* Calls `see` with the row of a tool, whose texts live until it returns. */
-static void with_row(struct tare_emit *e, const struct tare_explain *x, enum tare_tool tool,
-		     void (*see)(struct tare_emit *e, const struct row *row))
+static void add_row(struct tare_emit *e, const struct tare_explain *x, enum tare_tool tool)
 {
 	const struct tare_tool_info *t = &tare_tools[tool];
 	struct tare_str prints = { 0 }, formula = { 0 };
@@ -114,20 +112,9 @@ static void with_row(struct tare_emit *e, const struct tare_explain *x, enum tar
 	row.prints = row.is_known ? tare_str_text(&prints) : NULL;
 	describe(&formula, x, t->formula, tare_emit_is_for_people(e) && row.has_rows);
 	row.formula = tare_str_text(&formula);
-	see(e, &row);
+	tare_emit_add(e, &row);
 	tare_str_free(&prints);
 	tare_str_free(&formula);
-}
-
-static void add_row(struct tare_emit *e, const struct row *row)
-{
-	tare_emit_add(e, row);
-}
-
-static void add_known(struct tare_emit *e, const struct row *row)
-{
-	if (row->is_known)
-		tare_emit_add(e, row);
 }
 
 /* ---- what each of them is, for people ---- */
@@ -135,6 +122,19 @@ static void add_known(struct tare_emit *e, const struct row *row)
 static bool is_known(const struct tare_explain *x, enum tare_tool tool)
 {
 	return tare_figures_sum(&x->figures, tare_tools[tool].shows) != TARE_FIGURE_NOT_KNOWN;
+}
+
+/* A recording may be of another machine: of that, people see all that is known. */
+static bool is_everything_shown(const struct tare_explain *x)
+{
+	return x->is_all || x->has_course;
+}
+
+/* Who has no Jetson has no tegrastats, though its figure can be worked out of what any machine says. */
+static bool is_shown(const struct tare_explain *x, enum tare_tool tool)
+{
+	return is_known(x, tool) &&
+	       (is_everything_shown(x) || x->has_board || !tare_tool_is_of_board(tool));
 }
 
 /* What is said of both is the same. */
@@ -152,7 +152,7 @@ static void print_term(struct tare_emit *e, const struct tare_explain *x, int to
 	struct tare_str head = { 0 }, text = { 0 };
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
-		if (!is_known(x, (enum tare_tool)i) ||
+		if (!is_shown(x, (enum tare_tool)i) ||
 		    !is_alike((enum tare_tool)i, (enum tare_tool)tool))
 			continue;
 		if (i < tool) { /* it stands with that one */
@@ -196,13 +196,23 @@ static void print_unknown(struct tare_emit *e, const struct tare_explain *x, int
 
 static void print_words(struct tare_emit *e, const struct tare_explain *x)
 {
-	for (int i = 0; i < TARE_TOOL_NR; i++)
-		if (is_known(x, (enum tare_tool)i))
+	int hidden = 0;
+
+	for (int i = 0; i < TARE_TOOL_NR; i++) {
+		if (is_shown(x, (enum tare_tool)i))
 			print_term(e, x, i);
+		else
+			hidden++;
+	}
 	tare_emit_gap(e);
-	for (int i = 0; i < TARE_TOOL_NR; i++)
+	for (int i = 0; i < TARE_TOOL_NR && is_everything_shown(x); i++)
 		if (!is_known(x, (enum tare_tool)i))
 			print_unknown(e, x, i);
+	if (hidden && !is_everything_shown(x))
+		tare_emit_item(
+			e,
+			"--all tells of %d more: what is not here, or cannot be known of a process that runs.",
+			hidden);
 }
 
 /* ---- what must not be added up ---- */
@@ -229,7 +239,8 @@ static void print_pairs(struct tare_emit *e, const struct tare_explain *x)
 		const struct tare_tool_pair *p = &tare_tool_pairs[i];
 		struct pair row = { tare_tools[p->one].name, tare_tools[p->other].name, p->why };
 
-		if (!is_known(x, p->one) || !is_known(x, p->other))
+		if (!(is_data ? is_known(x, p->one) && is_known(x, p->other)
+			      : is_shown(x, p->one) && is_shown(x, p->other)))
 			continue;
 		if (is_data)
 			tare_emit_add(e, &row);
@@ -240,11 +251,11 @@ static void print_pairs(struct tare_emit *e, const struct tare_explain *x)
 		tare_emit_table_end(e);
 }
 
-static void print_rows(struct tare_emit *e, const struct tare_explain *x,
-		       void (*see)(struct tare_emit *e, const struct row *row))
+static void print_rows(struct tare_emit *e, const struct tare_explain *x)
 {
 	for (int i = 0; i < TARE_TOOL_NR; i++)
-		with_row(e, x, (enum tare_tool)i, see);
+		if (!tare_emit_is_for_people(e) || is_shown(x, (enum tare_tool)i))
+			add_row(e, x, (enum tare_tool)i);
 }
 
 void tare_explain_print(struct tare_emit *e, const struct tare_explain *x)
@@ -252,7 +263,7 @@ void tare_explain_print(struct tare_emit *e, const struct tare_explain *x)
 	if (!tare_emit_is_for_people(e)) {
 		tare_emit_str(e, "title", x->title);
 		tare_emit_table(e, "tools", NULL, TARE_COLUMNS(data_columns));
-		print_rows(e, x, add_row);
+		print_rows(e, x);
 		tare_emit_table_end(e);
 		print_pairs(e, x);
 		return;
@@ -261,7 +272,7 @@ void tare_explain_print(struct tare_emit *e, const struct tare_explain *x)
 		tare_emit_table(e, "tools", x->title, TARE_COLUMNS(columns_course));
 	else
 		tare_emit_table(e, "tools", x->title, TARE_COLUMNS(columns_now));
-	print_rows(e, x, add_known);
+	print_rows(e, x);
 	tare_emit_table_end(e);
 	tare_emit_note(
 		e,

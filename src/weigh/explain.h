@@ -79,5 +79,6 @@ int tare_tool_parse(enum tare_tool tool, const char *text, size_t len, int64_t *
 		    int64_t *tolerance);
 /* By the word for TOOL=FIGURE; TARE_TOOL_NR: none. */
 enum tare_tool tare_tool_find(const char *word, size_t len);
+bool tare_tool_is_of_board(enum tare_tool tool); /* there is none but on a Jetson */
 
 #endif

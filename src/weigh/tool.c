@@ -23,6 +23,12 @@ const struct tare_tool_pair tare_tool_pairs[] = {
 };
 const size_t tare_tool_pair_count = sizeof(tare_tool_pairs) / sizeof(tare_tool_pairs[0]);
 
+bool tare_tool_is_of_board(enum tare_tool tool)
+{
+	return tool == TARE_TOOL_TEGRASTATS || tool == TARE_TOOL_TEGRASTATS_SWAP ||
+	       tool == TARE_TOOL_JTOP_GPU || tool == TARE_TOOL_JTOP_MEM;
+}
+
 enum tare_tool tare_tool_find(const char *word, size_t len)
 {
 	for (size_t i = 0; i < TARE_TOOL_NR; i++)

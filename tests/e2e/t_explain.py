@@ -161,7 +161,7 @@ def every_tool_has_its_words(box):
         check((row["bytes"] is None) == (row["prints"] is None) == (row["not_known_because"] is not None), row)
     check_equal(tool(got, "torch")["bytes"], None)
     check(any({"top RES", "top SHR"} == {p["one"], p["other"]} for p in got["do_not_add"]), got["do_not_add"])
-    check_says(text, "htop RES", "Leaves out: swap", "Do not add", "1024 x 1024", "Not known: massif")
+    check_says(text, "htop RES", "Leaves out: swap", "Do not add", "1024 x 1024", "--all tells of")
 
 
 @case
@@ -186,6 +186,21 @@ def figures_that_were_read(box):
     check(19 * MIB <= given["difference_bytes"] <= 21 * MIB, given)
     check_equal(sum(r["bytes"] for r in given["rows"]) + given["rest_bytes"], given["difference_bytes"])
     check(not any(r["path"].startswith("system/") for r in given["rows"]), "ps shows one process", given)
+
+
+@case
+def what_is_not_here_is_shown_with_all(box):
+    """Tools of a Jetson, whose figures any machine could give; and those that cannot know."""
+    with Stopped(box) as program:
+        text = box.tare("explain", str(program.pid)).out
+        everything = box.tare("explain", "--all", str(program.pid)).out
+        given = box.tare("explain", str(program.pid), "tegrastats=100").out
+    for word in ("tegrastats RAM", "jtop MEM", "Not known: massif"):
+        check(word not in text, word, text)
+        check_says(everything, word)
+    check("--all" not in everything, everything)
+    check_says(given, "tegrastats")
+    check(len(text.splitlines()) < len(everything.splitlines()) - 10, text)
 
 
 @case
@@ -217,6 +232,7 @@ def a_board(box):
     for given in got["given"]:
         check(abs(given["difference_bytes"]) <= given["tolerance_bytes"] + 4096, given)
     check(any({"htop RES", "jtop GPU MEM"} == {p["one"], p["other"]} for p in got["do_not_add"]), got["do_not_add"])
+    check_says(box.tare("explain", "--root", box.path("root"), "2211").out, "tegrastats RAM", "jtop GPU MEM")
 
 
 # ---- recordings ----
