@@ -164,6 +164,9 @@ struct sim_range *sim_range_exactly(uint64_t start); /* the one that begins ther
 struct sim_range *sim_range_of(const struct sim_context *context);
 struct sim_range *sim_range_owned(const void *owner);
 
+/* Of memory by cuMemCreate: its file. `offset` is in it, and becomes that in the file. */
+int sim_physical_file(const void *physical, uint64_t *offset);
+
 /* ---- memory behind addresses: one file per process, so that another process can map a part ---- */
 int sim_backing_fd(void);
 bool sim_backing_extend(uint64_t size, uint64_t *offset); /* more of it */
@@ -283,6 +286,7 @@ CUresult sim_graph_memory_free(struct sim_range *range);
 /* ---- what work does, at once or when a graph is launched ---- */
 /* Device memory from `address` on; neighbouring mappings count as one. */
 bool sim_memory_is_on_device(CUdeviceptr address, uint64_t size);
+void sim_memory_zero(uint64_t to, uint64_t size);
 void sim_memory_move(uint64_t to, uint64_t from, uint64_t size);
 void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
 		     size_t rows);

@@ -33,13 +33,6 @@ static CUresult begin(CUstream stream)
 	return result == CUDA_SUCCESS ? sim_stream_check(stream) : result;
 }
 
-void sim_memory_move(uint64_t to, uint64_t from, uint64_t size)
-{
-	sim_managed_touch(to, size);
-	sim_managed_touch(from, size);
-	memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
-}
-
 static int type_of(uint64_t address)
 {
 	const struct sim_range *range = sim_range_at(address);

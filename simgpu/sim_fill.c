@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills, as copies at once or as nodes of a graph. */
-#include <string.h>
-
 #include "sim.h"
-
-void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
-		     size_t rows)
-{
-	size_t row, i;
-
-	for (row = 0; row < (rows ? rows : 1); row++) {
-		CUdeviceptr line = to + row * pitch;
-
-		if (!sim_memory_is_on_device(line, count * width))
-			return;
-		sim_managed_touch(line, count * width);
-		if (width == 1)
-			memset((void *)(uintptr_t)line, (int)value, count);
-		for (i = 0; width > 1 && i < count; i++)
-			memcpy((char *)(uintptr_t)line + i * width, &value, width);
-	}
-}
 
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
 		     size_t rows, CUstream stream)

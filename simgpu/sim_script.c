@@ -201,6 +201,12 @@ COMMAND(noisy_hidden)
 	return script->noisy_hidden;
 }
 
+COMMAND(host_left)
+{
+	UNUSED_WORDS;
+	return number(word[1], &script->host_left);
+}
+
 COMMAND(host_memory)
 {
 	UNUSED_WORDS;
@@ -236,6 +242,7 @@ static const struct {
 	{ "noisy-hidden", 2, 2, noisy_hidden },
 	{ "drift", 1, 1, drift },
 	{ "host-memory", 0, 0, host_memory },
+	{ "host-left", 1, 1, host_left },
 };
 
 static bool run_line(struct sim_script *script, char *line, const struct sim_script_words *words)

@@ -29,6 +29,7 @@ struct sim_script {
 	struct sim_rule rules[SIM_SCRIPT_RULES];
 	int rules_nr;
 	uint64_t oom_above;           /* 0: off */
+	uint64_t host_left;           /* of the host's memory; 0: as it is */
 	int driver_version;           /* 0: the profile's */
 	int no_nvml;                  /* result of nvmlInit; 0: NVML works */
 	bool nvml_missing;            /* libnvidia-ml without its functions */

@@ -23,6 +23,14 @@ struct sim_physical {
 	CUmemAllocationProp prop;
 };
 
+int sim_physical_file(const void *physical, uint64_t *offset)
+{
+	const struct sim_physical *memory = physical;
+
+	*offset += memory->offset;
+	return memory->fd;
+}
+
 struct reservation {
 	struct reservation *next;
 	uint64_t start, size;
