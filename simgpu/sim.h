@@ -206,7 +206,8 @@ struct sim_context {
 	struct sim_object *objects;
 	struct sim_block *heap, *array_heap; /* shared pages of small allocations */
 	int device;
-	unsigned flags, peers; /* bit d: may access device d */
+	unsigned flags;
+	uint64_t peers; /* bit d: may access device d */
 	uint64_t id;
 	bool is_primary, is_alive;
 	uint64_t bytes; /* taken from the device for this context */

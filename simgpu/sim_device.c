@@ -36,7 +36,7 @@ static void see_devices(void)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 	int i, count = sim_profile_devices();
-	char words[1024], *word, *rest;
+	char words[4096], *word, *rest;
 
 	sim.devices_nr = 0;
 	if (!visible) {
@@ -75,7 +75,7 @@ static CUresult start(void)
 	if (!sim.slot)
 		return CUDA_ERROR_NO_DEVICE;
 	for (i = 0; i < sim.devices_nr; i++) {
-		sim.slot->opened |= 1u << sim.devices[i].physical;
+		sim.slot->opened |= 1ull << sim.devices[i].physical;
 		if (sim_take(i, sim.profile.init_process) != CUDA_SUCCESS)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}

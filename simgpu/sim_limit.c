@@ -156,9 +156,9 @@ CUresult sim_body_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flag
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!peer || !peer->is_alive || peer->device == context->device)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	if (context->peers & 1u << peer->device)
+	if (context->peers & 1ull << peer->device)
 		return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-	context->peers |= 1u << peer->device;
+	context->peers |= 1ull << peer->device;
 	return CUDA_SUCCESS;
 }
 
@@ -171,8 +171,8 @@ CUresult sim_body_cuCtxDisablePeerAccess(CUcontext peerContext)
 		return result;
 	if (!peer || !peer->is_alive)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!(context->peers & 1u << peer->device))
+	if (!(context->peers & 1ull << peer->device))
 		return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
-	context->peers &= ~(1u << peer->device);
+	context->peers &= ~(1ull << peer->device);
 	return CUDA_SUCCESS;
 }

@@ -20,7 +20,7 @@ void sim_uuid_parse(const char *text, unsigned char bytes[16]);
 #define SIM_UUID_MIG 0x10
 
 /* GPUs of the machine: TARE_SIM_DEVICES, else one. */
-#define SIM_DEVICES 16
+#define SIM_DEVICES 64
 int sim_profile_devices(void);
 
 #endif

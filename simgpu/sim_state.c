@@ -12,7 +12,7 @@
 
 #include "sim_process.h"
 
-#define FILE_NAME "simgpu-2.state" /* the number changes with struct sim_shared */
+#define FILE_NAME "simgpu-3.state" /* the number changes with struct sim_shared */
 
 static struct sim_shared *shared_state;
 static int shared_fd = -1;

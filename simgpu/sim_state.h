@@ -20,11 +20,11 @@
 
 #define SIM_SLOTS   1024 /* processes of a machine that have called cuInit */
 #define SIM_SHARES  512  /* pieces of memory that more than one process may hold */
-#define SIM_HOLDERS 16   /* processes that hold one of them */
+#define SIM_HOLDERS 64   /* processes that hold one of them */
 
 struct sim_slot {
 	uint32_t pid;                   /* 0: empty */
-	uint32_t opened;                /* bit d: the driver is started on device d */
+	uint64_t opened;                /* bit d: the driver is started on device d */
 	uint16_t contexts[SIM_DEVICES]; /* that NVML lists the process for */
 	uint64_t cookie; /* sim_process_cookie(): tells a program from the one it replaced */
 	char name[32];

@@ -87,7 +87,7 @@ static void remove_folder(void)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/simgpu-2.state", folder);
+	snprintf(path, sizeof(path), "%s/simgpu-3.state", folder);
 	unlink(path);
 	rmdir(folder);
 }

@@ -251,3 +251,29 @@ TEST(sim_visible_devices_are_numbered_anew)
 	CHECK_INT(nvml.nvmlDeviceGetUUID(third, uuid, sizeof(uuid)), NVML_SUCCESS);
 	CHECK_STR(uuid, "GPU-7a5e0200-5eed-4200-8000-000000000002");
 }
+
+TEST(sim_has_up_to_64_devices)
+{
+	CUcontext first, last;
+	nvml_device device;
+	char uuid[64];
+	int count, can;
+
+	setenv("TARE_SIM_DEVICES", "64", 1);
+	machine_open(NULL);
+	OK(cu.cuDeviceGetCount(&count));
+	CHECK_INT(count, 64);
+	OK(cu.cuDevicePrimaryCtxRetain(&first, 0));
+	OK(cu.cuDevicePrimaryCtxRetain(&last, 63));
+	OK(cu.cuDeviceCanAccessPeer(&can, 63, 0));
+	CHECK_INT(can, 1);
+	OK(cu.cuCtxSetCurrent(first));
+	OK(cu.cuCtxEnablePeerAccess(last, 0));
+	CHECK_INT(cu.cuCtxEnablePeerAccess(last, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+	OK(cu.cuCtxDisablePeerAccess(last));
+	CHECK_INT(nvml.nvmlDeviceGetHandleByIndex_v2(63, &device), NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetUUID(device, uuid, sizeof(uuid)), NVML_SUCCESS);
+	CHECK_STR(uuid, "GPU-7a5e0200-5eed-4200-8000-00000000003f");
+	nvml.device = device;
+	CHECK_INT(used(), FIRST + CONTEXT);
+}
