@@ -47,10 +47,13 @@ static void add(struct lines *lines, const char *label, const char *name, int le
 		line->most = line->bytes[ledger];
 }
 
-static int by_most(const void *a, const void *b)
+/* By what one reads first. */
+static int by_first(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
+	if (x->bytes[0] != y->bytes[0])
+		return x->bytes[0] < y->bytes[0] ? 1 : -1;
 	if (x->most != y->most)
 		return x->most < y->most ? 1 : -1;
 	return strcmp(x->name, y->name);
@@ -80,10 +83,11 @@ static void collect(struct lines *lines, const struct tare_by_rows *all, bool is
 				add(lines, row->label, tare_by_short_name(row), i, row->bytes);
 		}
 	}
-	if (lines->count && is_ordered)
-		part(lines);
-	else if (lines->count)
-		qsort(lines->items, lines->count, sizeof(*lines->items), by_most);
+	if (!lines->count)
+		return;
+	if (!is_ordered)
+		qsort(lines->items, lines->count, sizeof(*lines->items), by_first);
+	part(lines);
 }
 
 static void add_row(struct tare_sheet *s, const int64_t *bytes, enum tare_text_tone tone)

@@ -25,7 +25,7 @@ static const struct tare_by_row *find(const struct tare_by_rows *rows,
 /* A group that at least one of the ledgers has. */
 struct line {
 	const struct tare_by_row *group; /* in the first of them */
-	int64_t largest;
+	int64_t first, largest;          /* in the first column, and in any */
 };
 
 static const struct tare_by_row *cell_of(const struct tare_columns *c,
@@ -43,6 +43,7 @@ static size_t collect(struct line **lines, const struct tare_columns *c,
 	for (int i = 0; i < c->column_nr; i++)
 		for (size_t r = 0; r < all[i].count; r++) {
 			const struct tare_by_row *group = &all[i].rows[r];
+			const struct tare_by_row *first;
 			int64_t largest = group->bytes;
 			bool is_known = group->device != c->devices[i];
 
@@ -55,7 +56,9 @@ static size_t collect(struct line **lines, const struct tare_columns *c,
 			if (is_known)
 				continue;
 			*lines = tare_array_reserve(*lines, &cap, count + 1, sizeof(**lines));
-			(*lines)[count++] = (struct line){ group, largest };
+			first = cell_of(c, all, 0, group);
+			(*lines)[count++] =
+				(struct line){ group, first ? first->bytes : 0, largest };
 		}
 	return count;
 }
@@ -64,6 +67,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
+	/* By what one reads first; what is in no column but another stands below. */
+	if (x->first != y->first)
+		return x->first < y->first ? 1 : -1;
 	if (x->largest != y->largest)
 		return x->largest < y->largest ? 1 : -1;
 	return strcmp(x->group->label, y->group->label);

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 
-from harness import ROOT, WRAPPER, case, check, check_equal, check_says, fixture, main
+from harness import PYTHON, ROOT, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec
 
 HOSTILE = "<script>a|`b`**c**"
 
@@ -218,6 +218,20 @@ def rows_are_in_the_order_of_a_column_that_is_not_shown(box):
     for key, sign in (("count", -1), ("-count", 1), ("driver_ns", -1)):
         wanted = [row["label"] for row in sorted(rows, key=lambda row: sign * int(row[key.lstrip("-")]))]
         check_equal(labels("--by", "owner", "--sort=" + key), wanted, key)
+
+@case
+def rows_stand_in_the_order_of_the_first_column(box):
+    """A line that has most at the end, but not at the peak, is not above one that has more at the peak."""
+    needs_exec()
+    with open(box.path("grows.py"), "w", encoding="utf-8") as file:
+        file.write("def take():\n    return bytearray(30 << 20)\nkept = [take()]\nother = bytearray(40 << 20)\n"
+                   "most = bytearray(100 << 20)\ndel most\nkept += [take(), take()]\n")
+    box.record([PYTHON, "grows.py"], sim=None, options=["--host=full"])
+    text = box.tare("report", "rec.tare", "--by", "line", "--at", "peak", "--at", "end").out
+    rows = re.findall(r"grows\.py:(\d) .*?(\d+\.\d)", text)
+    check_equal([line for line, _ in rows], ["5", "4", "2"], text)
+    sizes = [float(size) for _, size in rows]
+    check_equal(sizes, sorted(sizes, reverse=True), text)
 
 
 main()
