@@ -13,13 +13,15 @@
 #include <string.h>
 
 struct options {
-	bool hooks;
+	bool hooks, check;
 	struct tare_format_options format;
 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL,
 		 "list the driver functions that are recorded"),
+	TARE_OPT(options, check, "check", 0, FLAG, NULL,
+		 "compare all views of REC at 50 instants: exit 1 if two of them differ"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -34,10 +36,14 @@ const struct tare_command tare_command_info = {
 		"recording, and what was lost or damaged.\n\n"
 		"--hooks lists every driver function that the recorder knows: its name and the CUDA version "
 		"of that name, whether it is the variant for a default stream per thread, how it is hooked, "
-		"and which account its effect belongs to.",
+		"and which account its effect belongs to.\n\n"
+		"--check makes the picture, the line of time and the tables of REC, with their JSON and CSV, at up to 50 "
+		"instants that lie all over it, and compares what they say of every account, category and sum. Two that differ "
+		"are a mistake of Tare: the first is told with its instant, its row and both figures, and the exit code is 1.",
 	.examples = "tare info\n"
 		    "tare info --hooks\n"
-		    "tare info train.tare",
+		    "tare info train.tare\n"
+		    "tare info --check train.tare",
 	.opts = opts,
 	.max_operands = 1,
 	.run = tare_cmd_info,
@@ -136,17 +142,24 @@ int tare_cmd_info(int argc, char **argv)
 	struct tare_err err = { 0 };
 	struct tare_emit e;
 	int code = tare_cmd_parse(&tare_command_info, argc, argv, &o, &rest), rc = 0;
+	bool agree = true;
 
 	if (code >= 0)
 		return code;
 	rc = tare_format_choose(&o.format, "info", &format, &err);
+	if (!rc && o.check && !rest.count)
+		rc = tare_err_set(
+			&err, TARE_E_USAGE,
+			"info --check: of which recording? Name it: tare info --check REC");
 	if (rc)
 		return tare_cmd_fail(&err);
 	tare_emit_begin(&e, format, &out);
 	e.style = tare_terminal_style(stdout);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_page(&e, "%s", rest.count ? rest.items[0] : "tare info");
-	if (rest.count)
+	if (o.check)
+		rc = tare_info_check(&e, rest.items[0], &agree, &err);
+	else if (rest.count)
 		rc = tare_info_recording(&e, rest.items[0], &err);
 	else if (!o.hooks)
 		write_self(&e);
@@ -157,5 +170,7 @@ int tare_cmd_info(int argc, char **argv)
 		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	if (rc)
+		return tare_cmd_fail(&err);
+	return agree ? TARE_EXIT_OK : TARE_EXIT_LIMIT;
 }

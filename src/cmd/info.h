@@ -10,5 +10,7 @@ void tare_info_text(struct tare_emit *e, const char *key, const char *text);
 
 /* info_recording.c: what a recording holds. Returns 0 or the reader's error. */
 int tare_info_recording(struct tare_emit *e, const char *path, struct tare_err *err);
+/* info_check.c: do its views agree? */
+int tare_info_check(struct tare_emit *e, const char *path, bool *agree, struct tare_err *err);
 
 #endif

@@ -68,11 +68,27 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 		tare_str_addf(&run->title, " and %zu more", path_nr - 1);
 }
 
+void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,
+			 struct tare_memory_history *out)
+{
+	static const struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
+	struct tare_memory_history first;
+	struct tare_ledger_opts opts = { .history = out };
+
+	tare_ledger_of_recording(recording, &opts, &at, 1, peak);
+	/* Of a program that used no GPU there are only tensors: what they are for says most. */
+	if (by != TARE_BY_CATEGORY && (by >= 0 || peak->opened_gpu))
+		return;
+	first = *out;
+	opts.history_by_category = &first;
+	tare_ledger_free(peak);
+	tare_ledger_of_recording(recording, &opts, &at, 1, peak);
+	tare_memory_history_free(&first);
+}
+
 static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
 		    int by, struct tare_err *err)
 {
-	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
-	struct tare_ledger_opts opts = { .history = &run->history };
 	struct tare_recording *recording;
 	int rc = tare_recording_open_all(&recording, paths, path_nr, job, err);
 
@@ -83,16 +99,7 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 		tare_recording_close(recording);
 		return rc;
 	}
-	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
-	/* Of a program that used no GPU there are only tensors: what they are for says most. */
-	if (by == TARE_BY_CATEGORY || (by < 0 && !run->ledger.opened_gpu)) {
-		struct tare_memory_history first = run->history;
-
-		opts.history_by_category = &first;
-		tare_ledger_free(&run->ledger);
-		tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
-		tare_memory_history_free(&first);
-	}
+	tare_report_history(recording, by, &run->ledger, &run->history);
 	add_title(run, paths[0], path_nr);
 	tare_recording_close(recording);
 	return 0;

@@ -3,8 +3,16 @@
 #define TARE_CMD_REPORT_PICTURE_H
 
 #include "base/err.h"
+#include "ledger/ledger.h"
+#include "ledger/memory_history.h"
 
 #include <stddef.h>
+
+struct tare_recording;
+
+/* What a picture is drawn of, with the ledger of the peak. `by`: as below. */
+void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,
+			 struct tare_memory_history *out);
 
 /*
  * Writes memory over time as SVG into FILE ("-": stdout), which is overwritten. Recordings of one job are one

@@ -237,11 +237,11 @@ struct tare_refusal {
 };
 
 /*
- * The most in use in each of `nr` equal parts of the time that is known, -1 where it is not: a part of a log is damaged;
- * nr 0: no time is known.
+ * The most in use in each of `nr` parts of the time that is known, -1 where it is not: a part of a log is damaged;
+ * nr 0: no time is known. Each is width_ns long, but for the last.
  */
 struct tare_timeline {
-	int64_t from_ns, to_ns;
+	int64_t from_ns, to_ns, width_ns;
 	int64_t *used;
 	int nr;
 };

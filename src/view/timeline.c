@@ -12,11 +12,11 @@ static const struct tare_column columns[] = {
 
 struct tare_timeline_span tare_timeline_span(const struct tare_timeline *t, int i)
 {
-	double width = (double)(t->to_ns - t->from_ns) / t->nr;
+	int64_t from = t->from_ns + t->width_ns * i;
 
 	return (struct tare_timeline_span){
-		.from_ns = t->from_ns + (int64_t)(width * i),
-		.to_ns = i + 1 == t->nr ? t->to_ns : t->from_ns + (int64_t)(width * (i + 1)),
+		.from_ns = from,
+		.to_ns = i + 1 == t->nr ? t->to_ns : from + t->width_ns,
 		.most = t->used[i],
 	};
 }

@@ -159,6 +159,7 @@ class Running(subprocess.Popen):
 class Box:
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="tare-e2e-")
+        self.unchecked = {}  # recordings whose views cannot agree, and why: they are damaged on purpose
         self.sim_dir = os.path.join(self.dir, "sim")
         os.mkdir(self.sim_dir)
 
@@ -467,6 +468,31 @@ def run_lines(text):
              for w in line.split("\t")] for line in text.splitlines()]
 
 
+# ---- every recording that a case leaves ----
+
+LARGE = 32 * MIB  # what takes seconds to compare; cases make few such
+
+
+def folder_size(folder):
+    return sum(os.lstat(os.path.join(top, name)).st_size for top, _, names in os.walk(folder) for name in names)
+
+
+def recordings_of(box):
+    """Names of NAME.tare in the box, and in folders of it."""
+    found = glob.glob(os.path.join(box.dir, "*.tare")) + glob.glob(os.path.join(box.dir, "*", "*.tare"))
+    return sorted(os.path.relpath(path, box.dir) for path in found
+                  if os.path.isdir(path) and not os.path.islink(path) and os.access(path, os.R_OK | os.X_OK))
+
+
+def check_views(box):
+    """All views of what the case recorded agree. What cannot be read is no recording: 125."""
+    for name in recordings_of(box):
+        if WRAPPER or name in box.unchecked or folder_size(box.path(name)) > LARGE:
+            continue
+        said = box.tare("info", "--check", name)
+        check(said.code in (0, 125), "%s: two views of it differ" % name, said)
+
+
 # ---- cases ----
 
 CASES = []
@@ -484,11 +510,13 @@ def place_of(error):
     return "%s:%d: %s" % (frames[-1].filename, frames[-1].lineno, frames[-1].line) if frames else ""
 
 
-def run_case(function):
+def run_case(function, checks_views=False):
     """(passed, comment)"""
     box = Box()
     try:
         function(box)
+        if checks_views:
+            check_views(box)
         return True, ""
     except Skip as why:
         return None, str(why)
@@ -500,14 +528,14 @@ def run_case(function):
         box.close()
 
 
-def main(argv=None):
+def main(argv=None, checks_views=False):
     argv = sys.argv if argv is None else argv
     chosen = [c for c in CASES if len(argv) < 2 or argv[1] in c.__name__]
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     print("1..%d" % len(chosen), flush=True)
     failed = 0
     for number, function in enumerate(chosen, 1):
-        passed, comment = run_case(function)
+        passed, comment = run_case(function, checks_views)
         if passed is None:
             print("# skip: %s" % comment)
             print("ok %d - %s # SKIP %s" % (number, function.__name__, comment), flush=True)

@@ -169,4 +169,4 @@ def a_recording_without_tensors_says_so(box):
         check("no tensor events" in " ".join(done.out.split()), done)
 
 
-main()
+main(checks_views=True)

@@ -211,4 +211,4 @@ def what_was_recorded_stands_beside(box):
 
 
 if __name__ == "__main__":
-    main()
+    main(checks_views=True)

@@ -57,4 +57,4 @@ for each in ("transformer", "resnet"):
         define(each, name, multiple)
 
 
-main()
+main(checks_views=True)

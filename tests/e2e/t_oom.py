@@ -111,4 +111,4 @@ def nothing_is_said_where_nobody_wants_tensors(box):
 
 
 if __name__ == "__main__":
-    main()
+    main(checks_views=True)

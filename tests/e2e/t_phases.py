@@ -190,4 +190,4 @@ with tare.phase("loads"):
         check_says(out, "GPU 0", "loads")
 
 
-main()
+main(checks_views=True)

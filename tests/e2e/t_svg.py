@@ -239,4 +239,4 @@ def the_report_has_a_line_of_time(box):
 
 
 if __name__ == "__main__":
-    main()
+    main(checks_views=True)

@@ -110,4 +110,4 @@ def another_process_has_its_own(box):
     check_equal([t["pid"] for t in json.loads(done.out)["training"]], [pid])
 
 
-main()
+main(checks_views=True)

@@ -255,7 +255,8 @@ TEST(a_course_has_the_documented_keys)
 	struct tare_device_ledger device = ledger.devices[0];
 	int64_t used[] = { 0, -1 };
 
-	device.timeline = (struct tare_timeline){ .to_ns = 100, .used = used, .nr = 2 };
+	device.timeline =
+		(struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = used, .nr = 2 };
 	ledger.devices = &device;
 	ledger.device_nr = 1;
 	check_by(TARE_BY_TIME, BY_TIME, &ledger);

@@ -217,10 +217,12 @@ TEST(a_course_over_time)
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 
-	device.timeline = (struct tare_timeline){ .to_ns = 100, .used = used, .nr = 3 };
+	device.timeline =
+		(struct tare_timeline){ .to_ns = 100, .width_ns = 33, .used = used, .nr = 3 };
 	device.peak_t_ns = 50000000;
 	device.peak_used = 8 << 20;
-	ledger.host_timeline = (struct tare_timeline){ .to_ns = 100, .used = host, .nr = 2 };
+	ledger.host_timeline =
+		(struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = host, .nr = 2 };
 	ledger.devices = &device;
 	ledger.device_nr = 1;
 	by_csv(&out, TARE_BY_TIME, &ledger);

@@ -213,6 +213,7 @@ void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 		return;
 	*out = (struct tare_timeline){ .from_ns = s->start + first * s->width,
 				       .to_ns = s->until,
+				       .width_ns = s->width,
 				       .nr = last - first + 1 };
 	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
 	for (int i = first; i <= last; i++)

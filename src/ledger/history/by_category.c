@@ -79,9 +79,8 @@ static void cut_tensors(struct cut *c, size_t point)
 		rest[1 + i] = tare_kinds_at(c->kinds, (enum tare_category)i, point);
 }
 
-static struct tare_memory_history_point cut_point(struct cut *c,
-						  const struct tare_memory_history_point *from,
-						  size_t point)
+static struct tare_memory_history_point
+cut_point(struct cut *c, const struct tare_memory_history_point *from, size_t point)
 {
 	struct tare_memory_history_point out = *from;
 	size_t size = (size_t)c->band_nr * sizeof(*c->cells);
