@@ -31,7 +31,7 @@ const struct tare_command tare_command_run = {
 	.examples = "tare run -- python train.py\n"
 		    "tare run -o train.tare -- ./solver 14\n"
 		    "tare run --phase train.py:87 -- python train.py\n"
-		    "tare run --sim h200 -- ./driver_api_program",
+		    "tare run --sim h200 -- python train.py",
 	.opts = tare_run_opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,

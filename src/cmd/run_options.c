@@ -26,8 +26,9 @@ const struct tare_opt tare_run_opts[] = {
 		 "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
 	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL,
 		 "replace REC if it is an older recording"),
-	TARE_OPT(run_options, sim, "sim", 0, STRING, "PROFILE",
-		 "run on a simulated GPU, h200 or jetson-nano (programs that use the driver API)"),
+	TARE_OPT(
+		run_options, sim, "sim", 0, STRING, "PROFILE",
+		"run on a simulated GPU, such as h200, or h200:2 for two: what it holds is what that card would hold, but nothing is computed"),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
 		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),

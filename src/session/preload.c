@@ -103,6 +103,26 @@ static int check_profile(const char *sim, struct tare_err *err)
 	return rc;
 }
 
+/* "h200:2" is a machine with two of them. A path may have colons, so only a number at the end counts. */
+static int split_count(const char *sim, char **card, char **count, struct tare_err *err)
+{
+	const char *colon = strrchr(sim, ':');
+	char *end = NULL;
+	long n = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : 0;
+
+	*card = tare_xstrdup(sim);
+	*count = NULL;
+	if (!end || *end)
+		return 0;
+	if (n < 1 || n > TARE_SIM_MOST)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "--sim %s: a simulated machine has 1 to %d GPUs", sim,
+				    TARE_SIM_MOST);
+	(*card)[colon - sim] = '\0';
+	*count = tare_xstrdup(colon + 1);
+	return 0;
+}
+
 static int find_sim(struct tare_preload *out, const char *sim, const char *folder,
 		    struct tare_err *err)
 {
@@ -114,7 +134,9 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
 				    "%s: the simulated GPU is not there; install tare again", path);
-	rc = check_profile(sim, err);
+	rc = split_count(sim, &out->sim_profile, &out->sim_devices, err);
+	if (rc == 0)
+		rc = check_profile(out->sim_profile, err);
 	if (rc == 0)
 		rc = plain_path(path, " :;", &out->sim_dir, err);
 	if (rc)
@@ -124,7 +146,6 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	out->library_path = join(libraries.data, getenv("LD_LIBRARY_PATH"));
 	tare_str_free(&libraries);
 	out->sim_loader = tare_str_steal(&loader);
-	out->sim_profile = tare_xstrdup(sim);
 	out->sim_state = tare_xstrdup(state ? state : folder);
 	return 0;
 }
@@ -200,6 +221,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		return;
 	set("LD_LIBRARY_PATH", preload->library_path, arg);
 	set("TARE_SIM_PROFILE", preload->sim_profile, arg);
+	if (preload->sim_devices)
+		set("TARE_SIM_DEVICES", preload->sim_devices, arg);
 	set("TARE_SIM_DIR", preload->sim_state, arg);
 }
 
@@ -213,6 +236,7 @@ void tare_preload_free(struct tare_preload *preload)
 	free(preload->sim_dir);
 	free(preload->library_path);
 	free(preload->sim_profile);
+	free(preload->sim_devices);
 	free(preload->sim_state);
 	memset(preload, 0, sizeof(*preload));
 }

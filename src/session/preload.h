@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { TARE_SIM_MOST = 64 }; /* GPUs of a simulated machine */
+
 struct tare_preload {
 	char *library; /* the recorder, under a path without spaces and colons */
 	char *own; /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
@@ -17,6 +19,7 @@ struct tare_preload {
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
 	char *sim_profile, *sim_state;
+	char *sim_devices; /* how many GPUs the simulated machine has; NULL: as the environment says */
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
 	/* where processes tell of paths; NULL: in the recording; the caller's */
@@ -28,7 +31,7 @@ struct tare_preload {
 };
 
 /*
- * `sim`: a profile of the simulated GPU, or NULL for the real one; `state`: the folder where
+ * `sim`: a profile of the simulated GPU, or PROFILE:N for N of them, or NULL for the real one; `state`: the folder where
  * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`. `heap_mean`: of the heap (--host) 1:
  * every block, 2^n: of smaller ones on average one in so many bytes, 0: none.
  */

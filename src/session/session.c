@@ -213,7 +213,8 @@ static void describe(const struct session *s, struct tare_json *j,
 	tare_json_i64(j, "started_realtime_ns", s->started_realtime_ns);
 	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
-	tare_json_str(j, "simulated", path_of(s, s->options->sim));
+	tare_json_str(j, "simulated",
+		      s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
 	if (s->options->sim && (s->sim_state || !s->options->no_paths))
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(s, j);
@@ -309,6 +310,8 @@ static int open_session(struct session *s, struct tare_err *err)
 	tare_procfs_filters(0, &s->preload.filters);
 	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */
 		setenv("TARE_SIM_PROFILE", s->preload.sim_profile, 1);
+		if (s->preload.sim_devices)
+			setenv("TARE_SIM_DEVICES", s->preload.sim_devices, 1);
 		setenv("TARE_SIM_DIR", s->preload.sim_state, 1);
 	}
 	s->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
