@@ -28,6 +28,8 @@ enum {
 	(UINT64_C(512)                                                                             \
 	 << 20) /* a program that records slower than logs are made small never has so many */
 #define LOGS_LEAST (UINT64_C(128) << 10)
+/* Who has so many is being left behind: what makes them small no longer waits for others. */
+#define LOGS_BEHIND (LOGS_READABLE / 4)
 /* What a report reads in a fraction of a second: more than that is made small when the program has ended, if there is time. */
 #define LOGS_LEFT (UINT64_C(96) << 20)
 #define LOOK_NS   UINT64_C(100000000)
@@ -225,7 +227,7 @@ bool tare_roll_turn(struct tare_roll *roll)
 	if (!has_room && !is_time(roll, now))
 		return false;
 	use = look(roll);
-	wish.is_urgent = use > roll->cap / 2;
+	wish.is_urgent = use > roll->cap / 2 || bytes_of_logs(roll->folder) > LOGS_BEHIND;
 	roll->look_ns = wish.is_urgent ? now : now + LOOK_NS;
 	if (roll->report >= 0)
 		return false;

@@ -120,6 +120,19 @@ TEST(what_is_left_in_logs_at_the_end_is_read_in_a_fraction_of_a_second)
 	CHECK_STR(finish(200 * MIB, false, tell), "f");
 }
 
+static int tell_urgency(const char *path, const struct tare_roll_wish *wish)
+{
+	(void)path;
+	return write(told, wish->is_urgent ? "u" : "n", 1) == 1 ? 0 : 1;
+}
+
+/* Far from the cap; at the end nobody is waited for. */
+TEST(who_is_left_behind_no_longer_waits_for_others)
+{
+	CHECK_STR(finish(40 * MIB, true, tell_urgency), "nu");
+	CHECK_STR(finish(200 * MIB, true, tell_urgency), "uu");
+}
+
 TEST(who_lagged_behind_the_program_is_done_once_more)
 {
 	CHECK_STR(finish(40 * MIB, true, tell_later), "-f");
