@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of NVML: what monitors and frameworks ask besides memory and processes. What is not known is not supported. */
+#include <stdio.h>
+
+#include "nvml.h"
+
+#define MORE(name, ...)                                                                            \
+	EXPORT int name(__VA_ARGS__);                                                              \
+	int name(__VA_ARGS__)
+
+#define NOT_SUPPORTED(name)                                                                        \
+	MORE(name, void)                                                                           \
+	{                                                                                          \
+		return sim_nvml_ready() ? NVML_UNINITIALIZED : NVML_NOT_SUPPORTED;                 \
+	}
+#include "nvml_not_supported.def"
+
+MORE(nvmlSystemGetNVMLVersion, char *text, unsigned int size)
+{
+	if (sim_nvml_ready() != NVML_SUCCESS)
+		return NVML_UNINITIALIZED;
+	if (!text)
+		return NVML_INVALID_ARGUMENT;
+	return snprintf(text, size, "%d.%s", (int)sim_nvml.profile.cuda_version / 1000,
+			sim_nvml.profile.driver_version) < (int)size
+		       ? NVML_SUCCESS
+		       : NVML_INSUFFICIENT_SIZE;
+}
+
+MORE(nvmlDeviceGetCudaComputeCapability, struct nvml_device *dev, int *major, int *minor)
+{
+	int rc = sim_nvml_check(dev);
+
+	if (rc != NVML_SUCCESS)
+		return rc;
+	if (!major || !minor)
+		return NVML_INVALID_ARGUMENT;
+	*major = (int)sim_nvml.profile.compute_major;
+	*minor = (int)sim_nvml.profile.compute_minor;
+	return NVML_SUCCESS;
+}
+
+MORE(nvmlDeviceGetMinorNumber, struct nvml_device *dev, unsigned int *number)
+{
+	int rc = sim_nvml_check_whole(dev);
+
+	if (rc != NVML_SUCCESS)
+		return rc;
+	if (!number)
+		return NVML_INVALID_ARGUMENT;
+	*number = (unsigned int)dev->index;
+	return NVML_SUCCESS;
+}
+
+/* Any number of processes may use it; and the driver stays loaded without one. */
+static int tell(struct nvml_device *dev, unsigned int *to, unsigned int value)
+{
+	int rc = sim_nvml_check(dev);
+
+	if (rc != NVML_SUCCESS)
+		return rc;
+	if (!to)
+		return NVML_INVALID_ARGUMENT;
+	*to = value;
+	return NVML_SUCCESS;
+}
+
+MORE(nvmlDeviceGetComputeMode, struct nvml_device *dev, unsigned int *mode)
+{
+	return tell(dev, mode, 0);
+}
+
+MORE(nvmlDeviceGetPersistenceMode, struct nvml_device *dev, unsigned int *mode)
+{
+	return tell(dev, mode, 1);
+}
