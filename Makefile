@@ -18,6 +18,7 @@ $(BUILD)/build.ninja:
 .PHONY: test
 test: ## every test, from a fresh machine; san=address,undefined: unit tests under sanitizers
 	@tools/install-deps.sh test
+	@tools/cuda-venv.sh >/dev/null || true # its tests skip with the reason
 	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
 
 .PHONY: test-long
