@@ -6,6 +6,7 @@
 # what the device is
 name = NVIDIA H200
 uuid = GPU-7a5e0200-5eed-4200-8000-0000000000##
+measured = 1
 driver_version = 580.159.04
 cuda_version = 13000
 compute_major = 9

@@ -7,6 +7,7 @@
 # what the device is
 name = NVIDIA Tegra X1
 uuid = GPU-7a5e0200-5eed-4200-8000-0000000000##
+measured = 0
 driver_version = 32.7.1
 cuda_version = 10020
 compute_major = 5

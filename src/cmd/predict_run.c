@@ -183,8 +183,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		rc = tare_profiles_read(path, &profile, err);
 	if (rc)
 		return rc;
-	out->is_measured = strcmp(profile.name, "NVIDIA H200") == 0 ||
-			   strncmp(profile.name, "NVIDIA H100", 11) == 0;
+	out->is_measured = profile.measured;
 	if (!o->keep && !mkdtemp(folder))
 		return tare_err_set_errno(err, errno, "%s: no folder can be made for the recording",
 					  folder);

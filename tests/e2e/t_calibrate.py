@@ -101,7 +101,7 @@ def gives_back_the_h200(box):
     check_equal(all_of_it["weighed_with"], "NVML")
     check(not any(row["differs"] for row in found.values()), found)
     check_equal({name for name, row in found.items() if row["differs"] is None},
-                {"name", "uuid", "driver_version", "cuda_version", "nvml", "others", "pci_bus_first"})
+                {"name", "uuid", "measured", "driver_version", "cuda_version", "nvml", "others", "pci_bus_first"})
 
 
 @case
