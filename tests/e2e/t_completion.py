@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 
-from harness import (BUILD, case, check, check_equal, end_of, main, needs, needs_exec, needs_program, on_terminal,
+from harness import (BUILD, ROOT, case, check, check_equal, end_of, main, needs, needs_exec, needs_program, on_terminal,
                      read_until)
 
 TARE = os.path.join(BUILD, "tare")
+CARDS = sorted(name[:-len(".profile")] for name in os.listdir(os.path.join(ROOT, "simgpu/profiles"))
+               if name.endswith(".profile"))
 
 SCRIPT = r"""
 eval "$(%s help --bash)"
@@ -46,9 +48,9 @@ def words_of_each_kind(box):
             ("tare report a.tare --at peak:h", ["host"]),
             ("tare diff a.tare b.tare --at en", ["end"]),
             ("tare diff a.tare b.tare --by ca", ["category"]),
-            ("tare run --sim h", ["h200"]),
-            ("tare run --sim=", ["h200", "jetson-nano"]),
-            ("tare plan --card ", ["h200", "jetson-nano"]),
+            ("tare run --sim h", ["h100", "h200"]),
+            ("tare run --sim=rtx-3", ["rtx-3060-ti", "rtx-3090"]),
+            ("tare plan --card ", CARDS),
             ("tare ctl rec.tare s", ["snapshot", "stop", "status"]),
             ("tare ctl pa", ["pause"]),
             ("tare help do", ["doctor"]),
@@ -122,7 +124,7 @@ def in_fish(box):
     done = box.run([shutil.which("fish"), "--no-config", "-c", script] + list(lines), env=env)
     check_equal((done.code, done.err), (0, ""), done)
     check_equal(done.out.split("\n")[:-1],
-                ["diff", "library line", "--by=library --by=line", "library line", "html", "peak:host", "h200", "pause", "doctor", "--annotate"])
+                ["diff", "library line", "--by=library --by=line", "library line", "html", "peak:host", "h100 h200", "pause", "doctor", "--annotate"])
 
 
 main()
