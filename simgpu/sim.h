@@ -115,6 +115,14 @@ extern struct sim sim;
 
 bool sim_is_device(CUdevice device);
 
+struct sim_generation {
+	unsigned compute;         /* 90: from 9.0 on */
+	unsigned shared_of_sm;    /* bytes */
+	unsigned shared_of_block; /* of one that asked for more than the usual */
+	unsigned blocks_of_sm;
+};
+const struct sim_generation *sim_generation(void);
+
 /* Memory of a device: OUT_OF_MEMORY when it is not there. */
 CUresult sim_take(int device, uint64_t bytes);
 void sim_give(int device, uint64_t bytes);

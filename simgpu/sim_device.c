@@ -272,15 +272,12 @@ static const struct {
 	{ 40, 3 },                                      /* copy engines */
 	{ 41, 1 },                                      /* unified addressing */
 	{ 78, 1 },                                      /* stream priorities */
-	{ 81, 233472 },                                 /* shared memory per multiprocessor */
 	{ 82, 65536 },                                  /* registers per multiprocessor */
 	{ 83, 1 },                                      /* managed memory */
 	{ 89, 1 },                                      /* concurrent managed access */
 	{ 95, 1 },                                      /* cooperative launch */
-	{ 97, 232448 },                                 /* shared memory per block, opted in */
 	{ 102, 1 },                                     /* virtual memory management */
 	{ 103, 1 },                                     /* POSIX file descriptors */
-	{ 106, 32 },                                    /* blocks per multiprocessor */
 	{ 115, 1 },                                     /* memory pools */
 };
 
@@ -301,6 +298,12 @@ static int attribute_of_profile(int attribute, CUdevice dev)
 		return (int)profile->compute_major;
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
 		return (int)profile->compute_minor;
+	case 81: /* shared memory of a multiprocessor */
+		return (int)sim_generation()->shared_of_sm;
+	case 97: /* shared memory of a block, opted in */
+		return (int)sim_generation()->shared_of_block;
+	case 106: /* blocks of a multiprocessor */
+		return (int)sim_generation()->blocks_of_sm;
 	default:
 		return 0; /* what the device does not have, PCI domain and slot 0 too */
 	}

@@ -5,11 +5,8 @@
  */
 #include "sim_image.h"
 
-#define BLOCKS_PER_SM 32
-#define SHARED_PER_SM 233472
 #define SHARED_SYSTEM 1024 /* of each block, the driver's */
-#define SHARED_MOST   232448
-#define CLUSTER_PLAIN 8 /* blocks of a cluster that every device of compute capability 9 runs */
+#define CLUSTER_PLAIN 8    /* blocks of a cluster that every device of compute capability 9 runs */
 
 CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
 							      int blockSize, size_t dynamicSMemSize)
@@ -65,6 +62,7 @@ CUresult sim_body_cuOccupancyMaxPotentialBlockSizeWithFlags(
 CUresult sim_body_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
 							  int numBlocks, int blockSize)
 {
+	const struct sim_generation *has = sim_generation();
 	struct sim_function *function;
 	size_t share;
 	CUresult result;
@@ -74,12 +72,12 @@ CUresult sim_body_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSiz
 	result = sim_function_of(func, &function);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (numBlocks > BLOCKS_PER_SM ||
+	if ((unsigned)numBlocks > has->blocks_of_sm ||
 	    (uint64_t)numBlocks * (unsigned)blockSize > sim.profile.threads_per_sm)
 		return CUDA_ERROR_INVALID_VALUE;
-	share = SHARED_PER_SM / (unsigned)numBlocks - SHARED_SYSTEM;
+	share = has->shared_of_sm / (unsigned)numBlocks - SHARED_SYSTEM;
 	share -= share % 128;
-	*dynamicSmemSize = share < SHARED_MOST ? share : SHARED_MOST;
+	*dynamicSmemSize = share < has->shared_of_block ? share : has->shared_of_block;
 	return CUDA_SUCCESS;
 }
 
@@ -113,6 +111,7 @@ CUresult sim_body_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunctio
 CUresult sim_body_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
 					       const CUlaunchConfig *config)
 {
+	const struct sim_generation *has = sim_generation();
 	struct sim_function *function;
 	unsigned i, size = 1, per_sm;
 	CUresult result = check_config(config);
@@ -132,11 +131,11 @@ CUresult sim_body_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func
 		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 	per_sm = (unsigned)sim.profile.threads_per_sm /
 		 (config->blockDimX * config->blockDimY * config->blockDimZ);
-	per_sm = per_sm < BLOCKS_PER_SM ? per_sm : BLOCKS_PER_SM;
-	if (config->sharedMemBytes > SHARED_MOST)
+	per_sm = per_sm < has->blocks_of_sm ? per_sm : has->blocks_of_sm;
+	if (config->sharedMemBytes > has->shared_of_block)
 		per_sm = 0;
-	else if (per_sm > SHARED_PER_SM / (config->sharedMemBytes + SHARED_SYSTEM))
-		per_sm = SHARED_PER_SM / (config->sharedMemBytes + SHARED_SYSTEM);
+	else if (per_sm > has->shared_of_sm / (config->sharedMemBytes + SHARED_SYSTEM))
+		per_sm = has->shared_of_sm / (config->sharedMemBytes + SHARED_SYSTEM);
 	*numClusters = (int)(per_sm * sim.profile.sm_count / size);
 	return CUDA_SUCCESS;
 }

@@ -7,36 +7,41 @@
 
 #include "profile/profile.h"
 
-#define SMS     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-#define THREADS CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+#define SMS             CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+#define SHARED_OPTED_IN 97
+#define BLOCKS_OF_SM    106
+#define THREADS         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
 
-/* CARD(id, profile, name, total in MiB, compute capability, multiprocessors, threads of each, one memory, measured) */
+/*
+ * CARD(id, profile, name, total in MiB, compute capability, multiprocessors, threads of each, one memory, measured,
+ *      shared memory of a block, blocks of a multiprocessor)
+ */
 /* clang-format off */
 #define CARDS(CARD) \
-	CARD(a10, "a10", "NVIDIA A10", 23028, 8, 6, 72, 1536, 0, 0) \
-	CARD(a100_40, "a100-40", "NVIDIA A100-SXM4-40GB", 40960, 8, 0, 108, 2048, 0, 0) \
-	CARD(a100_80, "a100-80", "NVIDIA A100-SXM4-80GB", 81920, 8, 0, 108, 2048, 0, 0) \
-	CARD(b200, "b200", "NVIDIA B200", 183359, 10, 0, 148, 2048, 0, 0) \
-	CARD(gb10, "gb10", "NVIDIA GB10", 124610, 12, 1, 48, 1536, 1, 0) \
-	CARD(h100, "h100", "NVIDIA H100 80GB HBM3", 81559, 9, 0, 132, 2048, 0, 1) \
-	CARD(h200, "h200", "NVIDIA H200", 143771, 9, 0, 132, 2048, 0, 1) \
-	CARD(jetson_nano, "jetson-nano", "NVIDIA Tegra X1", 3956, 5, 3, 1, 2048, 1, 0) \
-	CARD(l4, "l4", "NVIDIA L4", 23034, 8, 9, 58, 1536, 0, 0) \
-	CARD(l40s, "l40s", "NVIDIA L40S", 46068, 8, 9, 142, 1536, 0, 0) \
-	CARD(orin, "orin", "Orin", 62841, 8, 7, 16, 1536, 1, 0) \
-	CARD(rtx_3060_ti, "rtx-3060-ti", "NVIDIA GeForce RTX 3060 Ti", 8192, 8, 6, 38, 1536, 0, 0) \
-	CARD(rtx_3090, "rtx-3090", "NVIDIA GeForce RTX 3090", 24576, 8, 6, 82, 1536, 0, 0) \
-	CARD(rtx_4090, "rtx-4090", "NVIDIA GeForce RTX 4090", 24564, 8, 9, 128, 1536, 0, 0) \
-	CARD(rtx_5090, "rtx-5090", "NVIDIA GeForce RTX 5090", 32607, 12, 0, 170, 1536, 0, 0) \
-	CARD(t4, "t4", "Tesla T4", 15360, 7, 5, 40, 1024, 0, 0) \
-	CARD(v100_16, "v100-16", "Tesla V100-SXM2-16GB", 16384, 7, 0, 80, 2048, 0, 0) \
-	CARD(v100_32, "v100-32", "Tesla V100-SXM2-32GB", 32768, 7, 0, 80, 2048, 0, 0)
+	CARD(a10, "a10", "NVIDIA A10", 23028, 8, 6, 72, 1536, 0, 0, 101376, 16) \
+	CARD(a100_40, "a100-40", "NVIDIA A100-SXM4-40GB", 40960, 8, 0, 108, 2048, 0, 0, 166912, 32) \
+	CARD(a100_80, "a100-80", "NVIDIA A100-SXM4-80GB", 81920, 8, 0, 108, 2048, 0, 0, 166912, 32) \
+	CARD(b200, "b200", "NVIDIA B200", 183359, 10, 0, 148, 2048, 0, 0, 232448, 32) \
+	CARD(gb10, "gb10", "NVIDIA GB10", 124610, 12, 1, 48, 1536, 1, 0, 101376, 24) \
+	CARD(h100, "h100", "NVIDIA H100 80GB HBM3", 81559, 9, 0, 132, 2048, 0, 1, 232448, 32) \
+	CARD(h200, "h200", "NVIDIA H200", 143771, 9, 0, 132, 2048, 0, 1, 232448, 32) \
+	CARD(jetson_nano, "jetson-nano", "NVIDIA Tegra X1", 3956, 5, 3, 1, 2048, 1, 0, 49152, 32) \
+	CARD(l4, "l4", "NVIDIA L4", 23034, 8, 9, 58, 1536, 0, 0, 101376, 24) \
+	CARD(l40s, "l40s", "NVIDIA L40S", 46068, 8, 9, 142, 1536, 0, 0, 101376, 24) \
+	CARD(orin, "orin", "Orin", 62841, 8, 7, 16, 1536, 1, 0, 166912, 16) \
+	CARD(rtx_3060_ti, "rtx-3060-ti", "NVIDIA GeForce RTX 3060 Ti", 8192, 8, 6, 38, 1536, 0, 0, 101376, 16) \
+	CARD(rtx_3090, "rtx-3090", "NVIDIA GeForce RTX 3090", 24576, 8, 6, 82, 1536, 0, 0, 101376, 16) \
+	CARD(rtx_4090, "rtx-4090", "NVIDIA GeForce RTX 4090", 24564, 8, 9, 128, 1536, 0, 0, 101376, 24) \
+	CARD(rtx_5090, "rtx-5090", "NVIDIA GeForce RTX 5090", 32607, 12, 0, 170, 1536, 0, 0, 101376, 24) \
+	CARD(t4, "t4", "Tesla T4", 15360, 7, 5, 40, 1024, 0, 0, 65536, 16) \
+	CARD(v100_16, "v100-16", "Tesla V100-SXM2-16GB", 16384, 7, 0, 80, 2048, 0, 0, 98304, 32) \
+	CARD(v100_32, "v100-32", "Tesla V100-SXM2-32GB", 32768, 7, 0, 80, 2048, 0, 0, 98304, 32)
 /* clang-format on */
 
 struct card {
 	const char *profile, *name;
 	uint64_t mib;
-	int major, minor, sms, threads, is_integrated, is_measured;
+	int major, minor, sms, threads, is_integrated, is_measured, shared, blocks;
 };
 
 static void read_profile(const struct card *card, struct tare_profile *profile)
@@ -92,6 +97,8 @@ static void check_card(const struct card *card)
 	CHECK_INT(attribute(SMS), card->sms);
 	CHECK_INT(attribute(THREADS), card->threads);
 	CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED), card->is_integrated);
+	CHECK_INT(attribute(SHARED_OPTED_IN), card->shared);
+	CHECK_INT(attribute(BLOCKS_OF_SM), card->blocks);
 	OK(cu.cuDevicePrimaryCtxRetain(&context, 0));
 	OK(cu.cuCtxSetCurrent(context));
 	OK(cu.cuMemAlloc_v2(&p, 64 << 20));
@@ -99,11 +106,10 @@ static void check_card(const struct card *card)
 	CHECK_INT(total - free, profile.others + profile.init + profile.context + (64 << 20));
 }
 
-#define CARD(ID, PROFILE, NAME, MIB, MAJOR, MINOR, SMS, THREADS, INTEGRATED, MEASURED)             \
+#define CARD(ID, PROFILE, ...)                                                                     \
 	TEST(sim_card_##ID)                                                                        \
 	{                                                                                          \
-		static const struct card card = { PROFILE, NAME,    MIB,        MAJOR,   MINOR,    \
-						  SMS,     THREADS, INTEGRATED, MEASURED };        \
+		static const struct card card = { PROFILE, __VA_ARGS__ };                          \
 		check_card(&card);                                                                 \
 	}
 CARDS(CARD)
