@@ -146,7 +146,7 @@ static int search(const struct tare_predict_options *o, const struct range *rang
 		  struct tare_arena *memory, struct tare_predict_card *found,
 		  struct tare_predict_largest *largest, struct tare_err *err)
 {
-	int64_t low = range->from, high = range->to, next = range->to;
+	int64_t low = range->from, high = range->to, next = high;
 	struct tare_predict_card got;
 	int rc = 0;
 
@@ -193,7 +193,7 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 		   struct tare_err *err)
 {
 	enum { MOST = 32 };
-	struct tare_predict_options how = { o->keep, o->gpus ? o->gpus : 1, argv };
+	struct tare_predict_options how = { o->keep, o->gpus ? o->gpus : 1, argv, tare_cmd_record };
 	struct tare_predict_card cards[MOST];
 	struct tare_predict_largest largest = { 0 };
 	struct tare_arena memory = { 0 };

@@ -35,9 +35,10 @@ struct tare_predict_card {
 };
 
 struct tare_predict_options {
-	const char *keep;  /* folder for recordings, or NULL */
-	int64_t gpus;      /* of a card */
-	char *const *argv; /* the program */
+	const char *keep;                     /* folder for recordings, or NULL */
+	int64_t gpus;                         /* of a card */
+	char *const *argv;                    /* the program */
+	int (*record)(int argc, char **argv); /* tare record */
 };
 
 /*

@@ -45,7 +45,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	child = fork();
 	if (child == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-		_exit(tare_cmd_record((int)n, argv));
+		_exit(o->record((int)n, argv));
 	}
 	free(argv);
 	if (child < 0)

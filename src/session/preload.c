@@ -145,7 +145,8 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	tare_str_addf(&loader, "%s/libs/libtare_sim.so", out->sim_dir);
 	out->library_path = join(libraries.data, getenv("LD_LIBRARY_PATH"));
 	tare_str_free(&libraries);
-	if (access(tare_str_text(&loader), R_OK) == 0) /* programs of the driver's interface need none */
+	if (access(tare_str_text(&loader), R_OK) ==
+	    0) /* programs of the driver's interface need none */
 		out->sim_loader = tare_str_steal(&loader);
 	tare_str_free(&loader);
 	out->sim_state = tare_xstrdup(state ? state : folder);
