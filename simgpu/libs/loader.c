@@ -38,12 +38,31 @@ static void find_folder(void)
 		slash[1] = '\0';
 }
 
+/*
+ * By its version first: a program may have a dlsym of its own, which asks from the program's place, and so finds us.
+ * NULL: only ours is found.
+ */
+static void *find_next(void)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5",
+						"GLIBC_2.1" };
+	extern char tare_sim_dlopen[];
+	void *found = NULL;
+	size_t i;
+
+	for (i = 0; !found && i < sizeof(versions) / sizeof(versions[0]); i++)
+		found = dlvsym(RTLD_NEXT, "dlopen", versions[i]);
+	if (!found)
+		found = dlsym(RTLD_NEXT, "dlopen");
+	return found == (void *)tare_sim_dlopen ? NULL : found;
+}
+
 /* The function that programs called until now is found once, before any of them runs. */
 __attribute__((constructor)) static void begin(void)
 {
 	find_folder();
 	if (!tare_sim_dlopen_next)
-		tare_sim_dlopen_next = dlsym(RTLD_NEXT, "dlopen");
+		tare_sim_dlopen_next = find_next();
 }
 
 static const char *base_of(const char *path)
