@@ -91,16 +91,15 @@ static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account ac
 }
 
 /*
- * How far off the figure may be. On an H200, of which 62 trainings were measured, the worst of those with convolutions
- * that no card had answered for was 2.9 %, of all others 0.35 % (docs/measurements/simulated.md); of a card that nobody
- * measured the context, the code and local memory may be another's by a quarter.
+ * How far off the figure may be: of 62 trainings that were measured on an H200 and 19 on an H100 the worst was 3.04 % below
+ * (docs/measurements/simulated.md). Of a card that nobody measured, context and code may be another's by a quarter.
  */
 static void take_range(struct tare_predict_card *card, const struct tare_device_ledger *d)
 {
-	int64_t off = card->need / 100 * 3, own = 0;
+	int64_t off = card->need / 100 * 4, own = 0;
 
 	assume(card, "workspaces of libraries", off,
-	       "as the libraries say without a card, or by rule: within 3 %");
+	       "as the libraries say without a card, or by rule: within 4 %");
 	if (!card->is_measured) {
 		own = (bytes_of(d, TARE_ACCOUNT_CONTEXT) + bytes_of(d, TARE_ACCOUNT_CODE)) / 4;
 		assume(card, "context and code", own,
