@@ -57,12 +57,12 @@ static void *find_next(void)
 	return found == (void *)tare_sim_dlopen ? NULL : found;
 }
 
-/* The function that programs called until now is found once, before any of them runs. */
-__attribute__((constructor)) static void begin(void)
+static void begin(void)
 {
+	is_ours = true;
 	find_folder();
-	if (!tare_sim_dlopen_next)
-		tare_sim_dlopen_next = find_next();
+	tare_sim_dlopen_next = find_next();
+	is_ours = false;
 }
 
 static const char *base_of(const char *path)
@@ -106,14 +106,16 @@ __attribute__((visibility("hidden"), used)) const char *tare_sim_dlopen_file(con
 
 const char *tare_sim_dlopen_file(const char *file)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static pthread_once_t found = PTHREAD_ONCE_INIT, opened = PTHREAD_ONCE_INIT;
 	const char *own;
 
-	if (!tare_sim_dlopen_next)
-		begin(); /* by the constructor of another library */
-	if (!file || !*file || is_ours || !tare_sim_dlopen_next || !folder[0])
+	if (is_ours)
 		return file;
-	pthread_once(&once, open_all);
+	/* Not before a program opens a library: a look-up asks the system, which a program may have forbidden itself. */
+	pthread_once(&found, begin);
+	if (!file || !*file || !tare_sim_dlopen_next || !folder[0])
+		return file;
+	pthread_once(&opened, open_all);
 	own = strchr(file, '/') ? simulated(file) : NULL;
 	return own ? own : file;
 }
