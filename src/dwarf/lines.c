@@ -23,7 +23,7 @@ enum failure { NONE, ANOTHER, GONE, PACKED, DAMAGED, FAILURE_NR };
 
 static const char *const reasons[FAILURE_NR] = {
 	[ANOTHER] = "there is another file now than when it was recorded",
-	[GONE] = "there is no such file here",
+	[GONE] = "there is no such file here, or none that may be opened",
 	[PACKED] = "debug information that is packed with zstd cannot be read; "
 		   "objcopy --decompress-debug-sections unpacks it",
 	[DAMAGED] = "the debug information is damaged, or reading it took too long",

@@ -6,7 +6,7 @@ import glob
 import os
 import resource
 
-from harness import MIB, Skip, case, check, check_equal, fixture, main, needs_own_command
+from harness import BUILD, MIB, Skip, case, check, check_equal, fixture, main, needs_own_command
 
 PATTERN = "/proc/sys/kernel/core_pattern"
 SMALL = MIB  # the recorder's own code and data, and its stack of a call
@@ -34,7 +34,9 @@ def core_of(box, name, whole, run):
 
 
 def check_core(box, whole):
-    bare = core_of(box, "bare", whole, lambda argv: box.run(argv, sim=True, preexec_fn=may_dump))
+    # With the libraries of the simulated card in both: in a program on a real one they are not.
+    loader = {"LD_PRELOAD": os.path.join(BUILD, "simgpu", "libs", "libtare_sim.so")}
+    bare = core_of(box, "bare", whole, lambda argv: box.run(argv, sim=True, env=loader, preexec_fn=may_dump))
     recorded = core_of(box, "recorded", whole, lambda argv: box.record(
         argv, options=("-f",), exit_code=134, preexec_fn=may_dump))
     check(recorded <= bare + SMALL, "core of %d bytes, bare %d" % (recorded, bare))
