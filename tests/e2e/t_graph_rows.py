@@ -115,7 +115,7 @@ def captures_that_share_an_exec_are_one_group(box):
         check_equal([row["in_exec_of"] for row in rows], [None] + [1] * 63, rec)
         check_equal(sum(row["execs"] for row in rows), 1, rec)
     out = box.tare("report", "whole.tare", "--by", "graph").out
-    check("in the exec of 1, main+" in out, out)
+    check("in the exec of 1, graphs.c:" in out, out)
     arena = [row["bytes"] for row in by_owner(box, "whole.tare") if row["label"] == "arena of CUDA graphs"]
     check_equal(arena, [128 * MIB])
 
