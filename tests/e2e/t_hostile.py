@@ -185,7 +185,7 @@ def sweeps_with_hostile_values(box):
 
 # What a command needs besides its options: nothing that measures a GPU or takes longer than a moment.
 OPERANDS = {
-    "run": ["--", "true"], "record": ["--", "true"], "report": [b"no" + ALL], "sweep": ["--", "true"], "dump": [b"no" + ALL],
+    "run": ["--", "true"], "record": ["--", "true"], "report": [b"no" + ALL], "sweep": ["--", "true"], "predict": ["--", "true"], "dump": [b"no" + ALL],
     "info": [b"no" + ALL], "compact": [b"no" + ALL], "ctl": [b"no" + ALL], "doctor": [], "calibrate": ["--quick", "--sim", "none"], "env": [],
     "fit": [b"no" + ALL], "plan": [b"no" + ALL], "graphs": ["choose", b"no" + ALL], "demo": ["--sim", "none"], "help": [b"no" + ALL],
     "diff": [b"no" + ALL], "explain": [b"no" + ALL], "import": [b"no" + ALL], "weigh": [b"no" + ALL], "whatif": [b"no" + ALL],

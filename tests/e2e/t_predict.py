@@ -5,7 +5,7 @@
 import json
 import shlex
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main
+from harness import MIB, case, check, check_equal, check_says, fixture, main, needs_exec
 
 
 # A program of the CUDA runtime that takes as many MiB on each GPU as it is told.
@@ -13,6 +13,7 @@ TAKER = fixture("e2e_predict")
 
 
 def predict(box, *args, code=0):
+    needs_exec()
     done = box.tare("predict", *args)
     check_equal(done.code, code, done)
     return done
@@ -82,6 +83,7 @@ def hands_on_how_the_program_ended(box):
 
 @case
 def two_cards_of_a_machine(box):
+    needs_exec()
     done = box.tare("record", "--sim", "h200:2", "-o", box.path("two.tare"), "--", *TAKER, "1", "1")
     check_equal(done.code, 0, done)
     devices = json.loads(box.tare("report", box.path("two.tare"), "--json").out)["devices"]
