@@ -48,12 +48,23 @@ static void open_cudnn(void)
 	CHECK(dnn.cudnnBackendGetAttribute != NULL);
 }
 
+static descriptor all_made[64];
+static int made_nr;
+
 static descriptor make(int kind)
 {
 	descriptor made = NULL;
 
 	CHECK_INT(dnn.cudnnBackendCreateDescriptor(kind, &made), 0);
+	CHECK(made_nr < 64);
+	all_made[made_nr++] = made;
 	return made;
+}
+
+static void end_all(void)
+{
+	while (made_nr)
+		CHECK_INT(dnn.cudnnBackendDestroyDescriptor(all_made[--made_nr]), 0);
 }
 
 static void set(descriptor of, int name, int type, int64_t count, const void *values)
@@ -117,6 +128,7 @@ static int64_t workspace_of(int direction, int64_t images, int64_t channels, int
 	set(plan, 401, DESCRIPTOR, 1, &configuration);
 	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
 	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &count, &workspace), 0);
+	end_all();
 	return workspace;
 }
 
