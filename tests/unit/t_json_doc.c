@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "sample_ledger.h"
 #include "test.h"
+#include "view/budget.h"
 #include "view/by.h"
 #include "view/diff.h"
 #include "view/extent.h"
@@ -106,6 +107,7 @@ enum {
 	DROPPED,
 	COST_TIME,
 	DIFF,
+	CHECKS,
 };
 
 TEST(every_block_of_the_page_is_json)
@@ -335,6 +337,21 @@ TEST(a_diff_has_the_documented_keys)
 	check_block(DIFF, &out);
 	tare_diff_free(&d);
 	tare_arena_free(&arena);
+	tare_str_free(&out);
+}
+
+TEST(a_check_has_the_documented_keys)
+{
+	struct tare_budget b = { 0 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	CHECK_INT(tare_budget_add(&b, "activation=2GiB", "memory.budget", 3, NULL), 0);
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_budget_show(&e, &b);
+	tare_emit_end(&e);
+	check_block(CHECKS, &out);
+	tare_budget_free(&b);
 	tare_str_free(&out);
 }
 
