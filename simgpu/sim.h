@@ -109,6 +109,7 @@ struct sim {
 	struct sim_device devices[SIM_DEVICES];
 	int devices_nr;
 	bool is_initialized;
+	const void *caller; /* where the call under way returns to */
 	bool is_per_thread; /* the call under way: NULL stands for the stream of its thread */
 };
 extern struct sim sim;

@@ -150,7 +150,7 @@ static bool is_forked(void)
 }
 
 /* Success: the lock is held, and the body may run. */
-static CUresult enter(enum sim_api api)
+static CUresult enter(enum sim_api api, const void *caller)
 {
 	uint64_t sleep_us = 0;
 	CUresult result;
@@ -167,6 +167,7 @@ static CUresult enter(enum sim_api api)
 		pthread_mutex_lock(&lock);
 	}
 	sim.is_per_thread = sim_api_rows[api].ptsz;
+	sim.caller = caller;
 	if (result != CUDA_SUCCESS)
 		pthread_mutex_unlock(&lock);
 	return result;
@@ -219,7 +220,7 @@ void sim_relock(void)
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
 	CUresult symbol params                                                                     \
 	{                                                                                          \
-		CUresult result = enter(SIM_##symbol);                                             \
+		CUresult result = enter(SIM_##symbol, __builtin_return_address(0));                \
                                                                                                    \
 		if (result != CUDA_SUCCESS)                                                        \
 			return result;                                                             \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_tell.h"
 
 static int driver_version(void)
 {
@@ -59,6 +60,8 @@ CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVe
 	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
 		   &is_known);
 	*pfn = row ? row->function : NULL;
+	if (!row && !is_known && *symbol)
+		sim_tell(SIM_TELL_LOOK, symbol, "libcuda.so.1");
 	if (!symbolStatus)
 		return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 	*symbolStatus = row        ? CU_GET_PROC_ADDRESS_SUCCESS
@@ -73,17 +76,35 @@ CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersi
 	return sim_body_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
 }
 
+/* Libraries of NVIDIA that have a runtime inside for what needs no device, and go on without. */
+static bool goes_on_without(const char *file)
+{
+	static const char *const names[] = { "libnvrtc",        "libnvJitLink", "libcudnn",
+					     "libcupti",        "libnvvm",      "libnvfatbin",
+					     "libnvptxcompiler" };
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 /*
- * NVIDIA's libcudart takes private tables from here, and so do libraries that have it in them; these
- * go on without. Nothing is said unless somebody looks for the reason why a program does not start.
+ * NVIDIA's libcudart takes private tables from here, and so do programs and libraries that have it inside. It is told at
+ * the end; on stderr nothing is said unless somebody looks for the reason why a program does not start.
  */
 CUresult sim_body_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
+	const char *file = sim_tell_file_of(sim.caller);
 	static bool has_said;
 
 	if (!ppExportTable || !pExportTableId)
 		return CUDA_ERROR_INVALID_VALUE;
 	*ppExportTable = NULL;
+	if (file && !goes_on_without(file))
+		sim_tell(SIM_TELL_RUNTIME, NULL, file);
 	if (!has_said && getenv("TARE_SIM_DEBUG"))
 		fputs("simulated GPU: this program, or a library of it, asks the driver for private tables of NVIDIA's "
 		      "CUDA runtime, which the simulated driver does not have\n",

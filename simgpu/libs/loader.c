@@ -6,6 +6,8 @@
  * replaced by the simulated one of the same name. Programs that are linked with such libraries themselves find them by
  * LD_LIBRARY_PATH.
  */
+#include "simgpu/libs/loader.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -16,8 +18,9 @@
 
 #include "simgpu/libs/sonames.h"
 
-static const char *const sonames[] = { SIM_SONAMES };
-enum { SONAMES_NR = sizeof(sonames) / sizeof(sonames[0]) };
+const char *const sim_loader_sonames[] = { SIM_SONAMES };
+enum { SONAMES_NR = sizeof(sim_loader_sonames) / sizeof(sim_loader_sonames[0]) };
+const int sim_loader_sonames_nr = SONAMES_NR;
 
 static char folder[PATH_MAX]; /* where this library lies, and the others */
 static __thread bool is_ours; /* this thread opens a library for us */
@@ -40,29 +43,42 @@ static void find_folder(void)
 
 /*
  * By its version first: a program may have a dlsym of its own, which asks from the program's place, and so finds us.
- * NULL: only ours is found.
  */
-static void *find_next(void)
+void *sim_loader_next(const char *name, const void *own)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5",
 						"GLIBC_2.1" };
-	extern char tare_sim_dlopen[];
 	void *found = NULL;
 	size_t i;
 
 	for (i = 0; !found && i < sizeof(versions) / sizeof(versions[0]); i++)
-		found = dlvsym(RTLD_NEXT, "dlopen", versions[i]);
+		found = dlvsym(RTLD_NEXT, name, versions[i]);
 	if (!found)
-		found = dlsym(RTLD_NEXT, "dlopen");
-	return found == (void *)tare_sim_dlopen ? NULL : found;
+		found = dlsym(RTLD_NEXT, name);
+	return found == own ? NULL : found;
 }
 
-static void begin(void)
+static void find_all(void)
 {
+	extern char tare_sim_dlopen[];
+
 	is_ours = true;
 	find_folder();
-	tare_sim_dlopen_next = find_next();
+	tare_sim_dlopen_next = sim_loader_next("dlopen", tare_sim_dlopen);
 	is_ours = false;
+}
+
+void sim_loader_begin(void)
+{
+	static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+	pthread_once(&found, find_all);
+}
+
+/* What the program is linked with is there by now. */
+__attribute__((constructor)) static void start(void)
+{
+	sim_loader_fill();
 }
 
 static const char *base_of(const char *path)
@@ -80,25 +96,60 @@ static void open_all(void)
 
 	is_ours = true;
 	for (i = 0; i < SONAMES_NR; i++) {
-		snprintf(path, sizeof(path), "%s%s", folder, sonames[i]);
+		snprintf(path, sizeof(path), "%s%s", folder, sim_loader_sonames[i]);
 		next(path, RTLD_LAZY | RTLD_LOCAL);
 	}
 	is_ours = false;
+}
+
+/*
+ * libcudart.so.13 is that of libcudart.so.13, and of libcudart.so.13.0.96; what stands behind the first number of a soname
+ * is a version of its own: libcudart.so.11.0 has that of libcudart.so.11.8.89.
+ */
+static bool is_of(const char *name, const char *soname)
+{
+	const char *number = strstr(soname, ".so.") + strlen(".so.");
+	size_t length = (size_t)(number - soname) + strcspn(number, ".");
+
+	return strncmp(name, soname, length) == 0 && (!name[length] || name[length] == '.');
+}
+
+int sim_loader_find(const char *file)
+{
+	const char *name = base_of(file);
+	int i;
+
+	for (i = 0; i < SONAMES_NR; i++)
+		if (is_of(name, sim_loader_sonames[i]))
+			return i;
+	return -1;
 }
 
 /* The simulated library of a file's name; NULL: none. */
 static const char *simulated(const char *file)
 {
 	static char paths[SONAMES_NR][PATH_MAX + 64];
-	const char *name = base_of(file);
-	int i;
+	int i = sim_loader_find(file);
 
-	for (i = 0; i < SONAMES_NR; i++)
-		if (strcmp(name, sonames[i]) == 0) {
-			snprintf(paths[i], sizeof(paths[i]), "%s%s", folder, sonames[i]);
-			return paths[i];
-		}
-	return NULL;
+	if (i < 0)
+		return NULL;
+	snprintf(paths[i], sizeof(paths[i]), "%s%s", folder, sim_loader_sonames[i]);
+	return paths[i];
+}
+
+void *sim_loader_handle(const char *soname)
+{
+	void *(*next)(const char *, int) = (void *(*)(const char *, int))tare_sim_dlopen_next;
+	char path[PATH_MAX + 64];
+	void *handle;
+
+	if (!next)
+		return NULL;
+	snprintf(path, sizeof(path), "%s%s", folder, soname);
+	is_ours = true;
+	handle = next(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+	is_ours = false;
+	return handle;
 }
 
 /* Called by the stub: the file to open instead of `file`. */
@@ -106,16 +157,17 @@ __attribute__((visibility("hidden"), used)) const char *tare_sim_dlopen_file(con
 
 const char *tare_sim_dlopen_file(const char *file)
 {
-	static pthread_once_t found = PTHREAD_ONCE_INIT, opened = PTHREAD_ONCE_INIT;
+	static pthread_once_t opened = PTHREAD_ONCE_INIT;
 	const char *own;
 
 	if (is_ours)
 		return file;
 	/* Not before a program opens a library: a look-up asks the system, which a program may have forbidden itself. */
-	pthread_once(&found, begin);
+	sim_loader_begin();
 	if (!file || !*file || !tare_sim_dlopen_next || !folder[0])
 		return file;
 	pthread_once(&opened, open_all);
+	sim_loader_fill();
 	own = strchr(file, '/') ? simulated(file) : NULL;
 	return own ? own : file;
 }

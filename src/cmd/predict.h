@@ -32,6 +32,8 @@ struct tare_predict_card {
 	const char *recording; /* NULL: it was not kept */
 	struct tare_predict_assumed assumed[8];
 	int assumed_nr;
+	const char **degraded; /* sentences: what is missing in it, or was not simulated */
+	int degraded_nr;
 };
 
 struct tare_predict_options {

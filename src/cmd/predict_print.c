@@ -49,6 +49,10 @@ static void print_data(struct tare_emit *e, const struct tare_predict_card *card
 		tare_emit_close(e);
 	}
 	tare_emit_close(e);
+	tare_emit_open(e, "degraded", '[');
+	for (i = 0; i < card->degraded_nr; i++)
+		tare_emit_str(e, NULL, card->degraded[i]);
+	tare_emit_close(e);
 	tare_emit_str(e, "recording", card->recording);
 	tare_emit_close(e);
 }
@@ -99,6 +103,8 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 	for (int i = 0; i < card->assumed_nr; i++)
 		tare_emit_note(e, "  assumed: %s, %s", card->assumed[i].what,
 			       card->assumed[i].rule);
+	for (int i = 0; i < card->degraded_nr; i++)
+		tare_emit_note(e, "  degraded: %s", card->degraded[i]);
 	if (card->recording)
 		tare_emit_note(e, "  tare report %s", card->recording);
 	tare_str_free(&s);

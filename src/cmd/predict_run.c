@@ -128,6 +128,16 @@ static void take_oom(struct tare_predict_card *card, const struct tare_ledger *l
 	}
 }
 
+static void take_degraded(struct tare_predict_card *card, const struct tare_ledger *ledger,
+			  struct tare_arena *memory)
+{
+	card->degraded =
+		tare_arena_alloc(memory, (size_t)ledger->degraded_nr * sizeof(*card->degraded));
+	for (int i = 0; i < ledger->degraded_nr; i++)
+		card->degraded[card->degraded_nr++] =
+			tare_arena_strdup(memory, ledger->degraded[i]);
+}
+
 static int read_recording(const char *path, struct tare_predict_card *card,
 			  struct tare_arena *memory, struct tare_err *err)
 {
@@ -150,12 +160,14 @@ static int read_recording(const char *path, struct tare_predict_card *card,
 		card->need = (int64_t)d->used - d->elastic;
 		take_range(card, d);
 		take_oom(card, &ledger, memory);
+		take_degraded(card, &ledger, memory);
 		card->fits = !card->is_out_of_memory && card->need <= card->room;
 	} else
 		rc = tare_err_set(
 			err, TARE_E_NOT_FOUND,
-			"predict: the program used no GPU%s; what it printed stands above",
-			card->exit_code ? ", and failed" : "");
+			"predict: the program used no GPU%s; what it printed stands above%s%s",
+			card->exit_code ? ", and failed" : "", ledger.degraded_nr ? ": " : "",
+			ledger.degraded_nr ? ledger.degraded[0] : "");
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
 	return rc;

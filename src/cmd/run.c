@@ -108,14 +108,18 @@ int tare_cmd_run(int argc, char **argv)
 	int code = tare_run_command(&tare_command_run, argc, argv, &result, NULL);
 	struct tare_str more = { 0 };
 	struct tare_rank rank;
+	bool shows;
 
 	if (code >= 0)
 		return code;
 	tare_rank_of_environment(&rank);
+	shows = rank.rank <= 0 && result.processes > 0;
+	if (shows && result.wanted)
+		result.wanted[0] = '\0'; /* the ledger says it */
 	if (rank.rank > 0 && result.processes > 0)
 		add_peak(&more, result.path, &rank);
 	tare_run_print_end(&result, tare_str_text(&more));
-	if (rank.rank <= 0 && result.processes > 0)
+	if (shows)
 		print_ledger(result.path, &rank);
 	code = tare_child_exit_code(result.status);
 	tare_str_free(&more);

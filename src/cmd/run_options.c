@@ -189,6 +189,12 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 	       "tare run --host=sample records what it asks of malloc, `tare doctor` checks this machine";
 }
 
+static void say_wanted(const char *lines)
+{
+	for (const char *line = lines; line && *line; line = strchr(line, '\n') + 1)
+		tare_say("%.*s", (int)strcspn(line, "\n"), line);
+}
+
 void tare_run_print_end(const struct tare_session_result *result, const char *more)
 {
 	int code = tare_child_exit_code(result->status);
@@ -211,6 +217,7 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 	if (result->alive)
 		tare_say("%d of its processes still run and go on recording themselves",
 			 result->alive);
+	say_wanted(result->wanted);
 	if (result->notice)
 		tare_say("%s", result->notice);
 	else if (result->unrecorded > 0)

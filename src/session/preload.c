@@ -5,6 +5,7 @@
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/wanted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -191,6 +192,7 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		       void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
+	struct tare_str wanted = { 0 };
 	char filters[16], mean[24];
 
 	set("LD_PRELOAD", preload->list, arg);
@@ -227,6 +229,9 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	if (preload->sim_devices)
 		set("TARE_SIM_DEVICES", preload->sim_devices, arg);
 	set("TARE_SIM_DIR", preload->sim_state, arg);
+	tare_str_addf(&wanted, "%s/" TARE_WANTED_FILE, folder);
+	set("TARE_SIM_WANTED", wanted.data, arg);
+	tare_str_free(&wanted);
 }
 
 void tare_preload_free(struct tare_preload *preload)

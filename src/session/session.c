@@ -14,6 +14,7 @@
 #include "session/symbols.h"
 #include "session/told_paths.h"
 #include "session/vram.h"
+#include "session/wanted.h"
 #include "session/witness.h"
 #include "trace/chunk.h"
 #include "trace/format.h"
@@ -308,6 +309,8 @@ static int open_session(struct session *s, struct tare_err *err)
 		return rc;
 	s->preload.stacks = s->options->stacks;
 	tare_procfs_filters(0, &s->preload.filters);
+	if (s->preload.sim_dir)
+		tare_wanted_make(s->folder.work);
 	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */
 		setenv("TARE_SIM_PROFILE", s->preload.sim_profile, 1);
 		if (s->preload.sim_devices)
@@ -344,7 +347,8 @@ static int open_session(struct session *s, struct tare_err *err)
 
 static void remove_empty(struct session *s)
 {
-	static const char *const names[] = { "control", "recording.json", "tare.events", "vram" };
+	static const char *const names[] = { "control", "recording.json", "tare.events", "vram",
+					     TARE_WANTED_FILE };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -434,6 +438,22 @@ static bool is_ended_by_asan(const struct tare_session_result *result)
 	       WIFEXITED(result->status) && WEXITSTATUS(result->status) == 1 && !result->processes;
 }
 
+/* What the simulated libraries did not have: in the recording, and for who started it. */
+static void tell_wanted(struct session *s, struct tare_session_result *out)
+{
+	struct tare_str text = { 0 };
+	char *lines, *save = NULL;
+
+	if (!s->preload.sim_dir)
+		return;
+	tare_wanted_read(s->folder.work, out->status != 0, &text);
+	lines = tare_xstrdup(tare_str_text(&text));
+	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		tare_witness_degraded(s->witness, line);
+	free(lines);
+	out->wanted = tare_str_steal(&text);
+}
+
 static void finish(struct session *s, struct tare_session_result *out)
 {
 	const char *why = refusal(&out->target);
@@ -465,6 +485,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	} else if (is_ended_by_asan(out)) {
 		out->notice = tare_xstrdup(TARE_TARGET_ASAN);
 	}
+	tell_wanted(s, out);
 	if (s->told)
 		tare_told_paths_read(s->told);
 	tare_symbols_write(s->witness, s->folder.work, s->told);
@@ -518,5 +539,6 @@ void tare_session_result_free(struct tare_session_result *result)
 {
 	free(result->path);
 	free(result->notice);
+	free(result->wanted);
 	memset(result, 0, sizeof(*result));
 }

@@ -44,6 +44,7 @@ struct tare_session_result {
 	uint64_t lost;        /* records given up */
 	uint32_t lost_reason; /* enum tare_lost_reason: of some of them */
 	char *notice;         /* one sentence that the user should see, or NULL */
+	char *wanted;         /* of a simulated GPU: sentences, one a line, on what it lacked */
 	bool has_heap;        /* --host */
 	struct tare_target target;
 };

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a program wants that is not simulated is told by name at its end, and in the report: a function that no simulated
+library has, a CUDA runtime that is linked into a library. And programs see files of devices where they look for them."""
+
+import json
+import os
+import re
+import sys
+
+from harness import case, check, check_equal, check_says, main, needs_exec, needs_program
+
+# A libcudart that has more than the simulated one, only to link with.
+RUNTIME = "int cudaFrobnicate(int a) { return a; }\nint cudaMalloc(void **p, unsigned long n) { return !p || !n; }\n"
+USER = ("int cudaFrobnicate(int);\nint cudaMalloc(void **, unsigned long);\n"
+        "int frob(void) { void *p; return cudaMalloc(&p, 1 << 20) ? -1 : cudaFrobnicate(1); }\n")
+# What a CUDA runtime does that is linked statically.
+STATIC = ("#include <dlfcn.h>\n"
+          "int start(void)\n{\n\tconst char id[16] = \"private\";\n\tvoid *driver = dlopen(\"libcuda.so.1\", RTLD_NOW), *table;\n"
+          "\tint (*ask)(void **, const void *) = (int (*)(void **, const void *))dlsym(driver, \"cuGetExportTable\");\n"
+          "\tint (*init)(int) = (int (*)(int))dlsym(driver, \"cuInit\");\n\treturn init(0) ? -1 : ask(&table, id);\n}\n")
+
+
+def write(box, name, text):
+    with open(box.path(name), "w", encoding="utf-8") as file:
+        file.write(text)
+    return box.path(name)
+
+
+def build(box, out, text, *flags):
+    needs_program("gcc")
+    done = box.run(["gcc", "-shared", "-fPIC", "-o", box.path(out), write(box, out + ".c", text), *flags, "-ldl"])
+    check_equal(done.code, 0, done)
+
+
+def build_user(box):
+    """libuser.so, which wants a function that the simulated runtime has not."""
+    os.mkdir(box.path("own"))
+    build(box, "own/libcudart.so.13", RUNTIME, "-Wl,-soname,libcudart.so.13",
+          "-Wl,--version-script," + write(box, "map", "libcudart.so.13 { global: *; };\n"))
+    build(box, "libuser.so", USER, "-Wl,-z,lazy", box.path("own/libcudart.so.13"))
+
+
+def python(box, text, exit_code=0):
+    """Runs a program in Python on a simulated GPU: how it ended, and the sentences of its report."""
+    needs_exec()
+    write(box, "program.py", text)
+    done = box.record([sys.executable, "-B", "program.py"], exit_code=exit_code)
+    report = json.loads(box.tare("report", box.path("rec.tare"), "--json").out)
+    return done, report["degraded"]
+
+
+def same_sentence(done, degraded, sentence):
+    check_equal([s for s in degraded if sentence in s][:1], degraded[:1], done)
+    check_equal(len(degraded), 1, degraded)
+    check_says(done.err, "tare: " + degraded[0])
+    check(re.fullmatch(r"(tare: [^\n]*\n)*", done.err), "the program's own stderr", done)
+
+
+@case
+def a_library_that_cannot_be_linked(box):
+    build_user(box)
+    done, degraded = python(box, "import ctypes\ntry:\n    ctypes.CDLL('./libuser.so')\nexcept OSError as error:\n    print(error)\n")
+    check_says(done.out, "undefined symbol: cudaFrobnicate, version libcudart.so.13")
+    same_sentence(done, degraded,
+                  "libuser.so cannot be loaded, for the simulated libraries have no cudaFrobnicate (program.py:3)")
+
+
+@case
+def a_function_that_is_called_and_not_there(box):
+    """Where it is linked lazily, the call fails and the program goes on."""
+    build_user(box)
+    done, degraded = python(box, "import ctypes, os\nlib = ctypes.PyDLL('./libuser.so', mode=os.RTLD_LAZY)\n"
+                                 "ctypes.CDLL('libcudart.so.13')\nprint(lib.frob())\n")
+    check_equal(done.out, "801\n")
+    same_sentence(done, degraded,
+                  "libuser.so called cudaFrobnicate, which the simulated libraries do not have: the call failed "
+                  "(program.py:4)")
+
+
+@case
+def a_program_of_c_that_calls_it(box):
+    """What a program is linked with itself is seen before it begins."""
+    needs_exec()
+    build_user(box)
+    source = write(box, "main.c", "#include <stdio.h>\nint frob(void);\nint main(void)\n{\n\tprintf(\"%d\\n\", frob());\n}\n")
+    done = box.run(["gcc", "-Wl,-z,lazy", "-o", box.path("main"), source, box.path("libuser.so"), "-Wl,--allow-shlib-undefined"])
+    check_equal(done.code, 0, done)
+    done = box.record([box.path("main")])
+    check_equal(done.out, "801\n", done)
+    check_says(done.err, "tare: libuser.so called cudaFrobnicate")
+
+
+@case
+def a_runtime_inside(box):
+    build(box, "libinside.so", STATIC)
+    done, degraded = python(box, "import ctypes\nprint(ctypes.PyDLL('./libinside.so').start())\n")
+    check_equal(done.out, "500\n")
+    same_sentence(done, degraded, "libinside.so has NVIDIA's CUDA runtime inside, which asks the driver for private tables; the "
+                  "simulated driver has none, so that runtime fails; built with nvcc -cudart shared "
+                  "(CMAKE_CUDA_RUNTIME_LIBRARY=Shared) it can be simulated (program.py:2)")
+
+
+@case
+def libraries_that_go_on_without_are_not_told(box):
+    build(box, "libnvrtc.so.13", STATIC)
+    done, degraded = python(box, "import ctypes\nprint(ctypes.PyDLL('./libnvrtc.so.13').start())\n")
+    check_equal((done.out, degraded), ("500\n", []))
+
+
+@case
+def names_that_are_looked_for(box):
+    """Programs look for names to see what there is; it is told where one of them failed."""
+    text = "import ctypes\nlib = ctypes.CDLL('libcudart.so.13')\nprint(hasattr(lib, 'cudaFrobnicate'))\nraise SystemExit(%d)\n"
+    done, degraded = python(box, text % 0)
+    check_equal((done.out, degraded), ("False\n", []))
+    done = box.record([sys.executable, "-B", write(box, "fails.py", text % 3)], rec="fails.tare", exit_code=3)
+    check_says(done.err, "tare: the program failed; it had looked for names that the simulated libraries do not have: "
+                         "cudaFrobnicate")
+
+
+@case
+def errors_of_the_linker_are_the_programs_own(box):
+    """dlerror() says what it says without us, once."""
+    text = ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.dlerror.restype = libc.dlopen.restype = ctypes.c_char_p\n"
+            "for name in (b'libnone.so', b'./libuser.so'):\n"
+            "    print(libc.dlopen(name, 2), libc.dlerror(), libc.dlerror())\n")
+    build_user(box)
+    needs_exec()
+    program = write(box, "errors.py", text)
+    done = box.record([sys.executable, "-B", program])
+    check_equal(done.out.splitlines(), [
+        "None b'libnone.so: cannot open shared object file: No such file or directory' None",
+        "None b'./libuser.so: undefined symbol: cudaFrobnicate, version libcudart.so.13' None"], done)
+
+
+@case
+def a_runtime_by_its_full_version(box):
+    """libcudart.so.13.0.96 by its path is the simulated libcudart.so.13, whatever lies there."""
+    write(box, "libcudart.so.13.0.96", "not a library")
+    done, _ = python(box, "import ctypes\nn = ctypes.c_int()\nlib = ctypes.CDLL('./libcudart.so.13.0.96')\n"
+                          "print(lib.cudaGetDeviceCount(ctypes.byref(n)), n.value)\n")
+    check_equal(done.out, "0 1\n", done)
+
+
+@case
+def files_of_devices(box):
+    text = ("import os, stat\n"
+            "for name in ('nvidia0', 'nvidia1', 'nvidia2', 'nvidiactl', 'nvidia-uvm', 'nvidia0x', 'null'):\n"
+            "    path = '/dev/' + name\n"
+            "    print(name, os.path.exists(path), os.access(path, os.R_OK | os.W_OK))\n"
+            "st = os.stat('/dev/nvidia1')\nprint(stat.S_ISCHR(st.st_mode), os.major(st.st_rdev), os.minor(st.st_rdev))\n"
+            "print(os.stat('/').st_ino > 0, os.lstat('/dev/null').st_rdev > 0)\n")
+    needs_exec()
+    done = box.record([sys.executable, "-B", write(box, "devices.py", text)], sim="h200:2")
+    check_equal(done.out.splitlines(), [
+        "nvidia0 True True", "nvidia1 True True", "nvidia2 False False", "nvidiactl True True", "nvidia-uvm True True",
+        "nvidia0x False False", "null True True", "True 195 1", "True True"], done)
+
+
+main()
