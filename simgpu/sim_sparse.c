@@ -4,10 +4,10 @@
  * not written but made a hole; a copy of a hole is a hole. Where the host runs short, what would be
  * written is dropped and said once: better than a program that the kernel kills.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -72,28 +72,7 @@ static bool has_room(uint64_t bytes)
 }
 
 /* ---- holes ---- */
-static bool may_have_holes(uint64_t address)
-{
-	const struct sim_range *range = sim_range_at(address);
-
-	return range && range->kind != SIM_RANGE_REGISTERED; /* that is the program's own */
-}
-
-void sim_memory_zero(uint64_t to, uint64_t size)
-{
-	uint64_t first = sim_round_up(to, HOST_PAGE),
-		 end = (to + size) & ~(uint64_t)(HOST_PAGE - 1);
-
-	if (size < WORTH_IT || !may_have_holes(to) ||
-	    madvise((void *)(uintptr_t)first, end - first, MADV_REMOVE) < 0) {
-		memset((void *)(uintptr_t)to, 0, size);
-		return;
-	}
-	memset((void *)(uintptr_t)to, 0, first - to);
-	memset((void *)(uintptr_t)end, 0, to + size - end);
-}
-
-/* The file behind an address, and where in it. -1: none that can be asked for holes. */
+/* The file behind an address, and where in it. -1: none that can have holes. */
 static int file_of(const struct sim_range *range, uint64_t address, uint64_t *offset)
 {
 	switch (range->kind) {
@@ -111,6 +90,31 @@ static int file_of(const struct sim_range *range, uint64_t address, uint64_t *of
 	default:
 		return -1;
 	}
+}
+
+/* By the file and not by madvise: an emulator says that it did what it did not. */
+static bool make_hole(uint64_t first, uint64_t end)
+{
+	const struct sim_range *range = sim_range_at(first);
+	uint64_t offset;
+	int fd = range ? file_of(range, first, &offset) : -1;
+
+	return fd >= 0 && end <= range->start + range->size &&
+	       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			 (off_t)(end - first)) == 0;
+}
+
+void sim_memory_zero(uint64_t to, uint64_t size)
+{
+	uint64_t first = sim_round_up(to, HOST_PAGE),
+		 end = (to + size) & ~(uint64_t)(HOST_PAGE - 1);
+
+	if (size < WORTH_IT || !make_hole(first, end)) {
+		memset((void *)(uintptr_t)to, 0, size);
+		return;
+	}
+	memset((void *)(uintptr_t)to, 0, first - to);
+	memset((void *)(uintptr_t)end, 0, to + size - end);
 }
 
 static void write_piece(uint64_t to, uint64_t from, uint64_t size)

@@ -6,10 +6,13 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "sim_graph.h"
+
+#define HOST_PAGE 4096
 
 bool sim_work_is_any(CUgraphNodeType type)
 {
@@ -25,6 +28,14 @@ bool sim_work_is_any(CUgraphNodeType type)
 	}
 }
 
+/* Where the kernel does not copy for us (a sandbox, an emulator) it still says what is mapped. */
+static bool is_mapped(uint64_t address, size_t size)
+{
+	uint64_t first = address & ~(uint64_t)(HOST_PAGE - 1);
+
+	return msync((void *)(uintptr_t)first, address + size - first, MS_ASYNC) == 0;
+}
+
 /* Memory of the program that no longer is there must not end it. */
 static void copy_over(uint64_t to, uint64_t from, size_t size)
 {
@@ -35,7 +46,7 @@ static void copy_over(uint64_t to, uint64_t from, size_t size)
 			       ? process_vm_writev(getpid(), &source, 1, &target, 1, 0)
 			       : process_vm_readv(getpid(), &target, 1, &source, 1, 0);
 
-	if (done < 0 && errno != EFAULT) /* a sandbox does not let us */
+	if (done < 0 && errno != EFAULT && is_mapped(to, size) && is_mapped(from, size))
 		memmove(target.iov_base, source.iov_base, size);
 }
 
