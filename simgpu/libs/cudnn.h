@@ -24,6 +24,9 @@ enum {
 	CUDNN_CONVOLVE_DATA = 12,
 	CUDNN_GRAPH = 15,
 	CUDNN_VARIANT_PACK = 16,
+	CUDNN_MULTIPLY = 19, /* matrices */
+	CUDNN_ATTEND = 41,
+	CUDNN_ATTEND_BACK = 43,
 
 	CUDNN_HANDLE = 0, /* kinds of attributes */
 	CUDNN_INT64 = 3,
@@ -48,13 +51,15 @@ struct cudnn_descriptor {
 	struct cudnn_attribute *attributes;
 	void *twin; /* of the real library; NULL: none */
 	char *convolution; /* the convolution that it is, is about or runs, in one line; NULL: none, or more than one */
-	int64_t workspace; /* of a plan; -1: not known here */
+	int64_t workspace; /* of a plan, or of any plan for the graph that it is or is about; -1: not known here */
 	bool has_run;
 };
 
 const struct cudnn_attribute *cudnn_attribute(const struct cudnn_descriptor *descriptor, int name);
 /* A convolution's operation in one line (docs/SIMGPU.md); NULL: it is none. */
 char *cudnn_convolution(const struct cudnn_descriptor *operation);
+/* The workspace of every plan for a graph, which is attention; -1: it is not. */
+int64_t cudnn_attention(const struct cudnn_descriptor *graph);
 /* The workspace of a plan. `twin`: what the real library said without a device; -1: nothing. */
 int64_t cudnn_workspace(const struct cudnn_descriptor *plan, int64_t twin);
 

@@ -98,6 +98,8 @@ static void inherit(struct cudnn_descriptor *descriptor, int64_t count,
 			end_twin(descriptor);
 		if (count == 1 && others[i]->convolution && !descriptor->convolution)
 			descriptor->convolution = strdup(others[i]->convolution);
+		if (count == 1 && others[i]->workspace >= 0)
+			descriptor->workspace = others[i]->workspace;
 	}
 }
 
@@ -175,11 +177,12 @@ BACKEND(cudnnBackendFinalize, struct cudnn_descriptor *descriptor)
 		return CUDNN_BAD_PARAMETER;
 	if (descriptor->kind >= CUDNN_CONVOLVE && descriptor->kind <= CUDNN_CONVOLVE_DATA)
 		descriptor->convolution = cudnn_convolution(descriptor);
-	if (descriptor->kind == CUDNN_GRAPH && !descriptor->convolution)
-		end_twin(
-			descriptor); /* attention, say: without a device there is no engine for it */
+	if (descriptor->kind == CUDNN_GRAPH && !descriptor->convolution) {
+		descriptor->workspace = cudnn_attention(descriptor);
+		end_twin(descriptor); /* without a device there is no engine for it */
+	}
 	failed = descriptor->twin ? finalize_twin(descriptor) : CUDNN_SUCCESS;
-	if (failed || descriptor->kind != CUDNN_PLAN)
+	if (failed || descriptor->kind != CUDNN_PLAN || descriptor->workspace >= 0)
 		return failed;
 	if (descriptor->twin &&
 	    cudnn_real()->get(descriptor->twin, PLAN_WORKSPACE, CUDNN_INT64, 1, &count, &workspace))
@@ -262,6 +265,8 @@ BACKEND(cudnnBackendGetAttribute, struct cudnn_descriptor *descriptor, int name,
 	for (i = 0; type == CUDNN_DESCRIPTOR && values && i < wanted; i++) {
 		struct cudnn_descriptor *other = ((struct cudnn_descriptor **)values)[i];
 
+		if (other && descriptor->workspace >= 0)
+			other->workspace = descriptor->workspace;
 		if (other && descriptor->convolution && !other->convolution)
 			other->convolution = strdup(descriptor->convolution);
 		if (other && !descriptor->twin)

@@ -24,8 +24,31 @@ void *sim_lib_driver(const char *name)
 	return driver ? dlsym(driver, name) : NULL;
 }
 
+/*
+ * Libraries reach the device through the runtime, which starts the driver, and for which a thread without a context is
+ * on the first device with its primary context.
+ */
+static void have_context(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static void *primary;
+	void *current = NULL;
+
+	if (SIM_DRIVER("cuCtxGetCurrent", &current) && SIM_DRIVER("cuInit", 0))
+		return;
+	if (current)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!primary && SIM_DRIVER("cuDevicePrimaryCtxRetain", &primary, 0))
+		primary = NULL;
+	if (primary)
+		SIM_DRIVER("cuCtxSetCurrent", primary);
+	pthread_mutex_unlock(&lock);
+}
+
 struct sim_handle *sim_handle_new(void)
 {
+	have_context();
 	return calloc(1, sizeof(struct sim_handle));
 }
 

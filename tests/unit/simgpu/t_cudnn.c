@@ -3,6 +3,7 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,6 +22,17 @@ enum {
 typedef void *descriptor;
 
 static struct {
+	int (*cudnnCreate)(void **);
+	int (*cudnnDestroy)(void *);
+	int (*cudnnCreateDropoutDescriptor)(descriptor *);
+	int (*cudnnSetDropoutDescriptor)(descriptor, void *, float, void *, size_t,
+					 unsigned long long);
+	int (*cudnnCreateRNNDescriptor)(descriptor *);
+	int (*cudnnSetRNNDescriptor_v8)(descriptor, int, int, int, int, int, int, int, int, int,
+					int, int, int, descriptor, unsigned);
+	int (*cudnnCreateRNNDataDescriptor)(descriptor *);
+	int (*cudnnSetRNNDataDescriptor)(descriptor, int, int, int, int, int, const int *, void *);
+	int (*cudnnGetRNNTempSpaceSizes)(void *, descriptor, int, descriptor, size_t *, size_t *);
 	int (*cudnnBackendCreateDescriptor)(int, descriptor *);
 	int (*cudnnBackendDestroyDescriptor)(descriptor);
 	int (*cudnnBackendFinalize)(descriptor);
@@ -38,14 +50,21 @@ static void open_cudnn(void)
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		test_fail(__FILE__, __LINE__, "%s", dlerror());
-	*(void **)&dnn.cudnnBackendCreateDescriptor =
-		dlsym(library, "cudnnBackendCreateDescriptor");
-	*(void **)&dnn.cudnnBackendDestroyDescriptor =
-		dlsym(library, "cudnnBackendDestroyDescriptor");
-	*(void **)&dnn.cudnnBackendFinalize = dlsym(library, "cudnnBackendFinalize");
-	*(void **)&dnn.cudnnBackendSetAttribute = dlsym(library, "cudnnBackendSetAttribute");
-	*(void **)&dnn.cudnnBackendGetAttribute = dlsym(library, "cudnnBackendGetAttribute");
-	CHECK(dnn.cudnnBackendGetAttribute != NULL);
+#define FIND(name) CHECK((*(void **)&dnn.name = dlsym(library, #name)) != NULL)
+	FIND(cudnnCreate);
+	FIND(cudnnDestroy);
+	FIND(cudnnCreateDropoutDescriptor);
+	FIND(cudnnSetDropoutDescriptor);
+	FIND(cudnnCreateRNNDescriptor);
+	FIND(cudnnSetRNNDescriptor_v8);
+	FIND(cudnnCreateRNNDataDescriptor);
+	FIND(cudnnSetRNNDataDescriptor);
+	FIND(cudnnGetRNNTempSpaceSizes);
+	FIND(cudnnBackendCreateDescriptor);
+	FIND(cudnnBackendDestroyDescriptor);
+	FIND(cudnnBackendFinalize);
+	FIND(cudnnBackendSetAttribute);
+	FIND(cudnnBackendGetAttribute);
 }
 
 static descriptor all_made[64];
@@ -160,4 +179,136 @@ TEST(cudnn_workspace_by_rule)
 	unlink(file);
 	CHECK_STR(line, "fwd 0:128,256,1,1/256,1,1,1 0:200,256,22,22/123904,484,22,1 "
 			"0:200,128,22,22/61952,484,22,1 0,0 1,1 1,1 0 = 0 # rule shape\n");
+}
+
+/* The workspace of a plan for one graph of these operations. */
+static int64_t workspace_of_graph(descriptor *operations, int count)
+{
+	descriptor graph = make(GRAPH), heuristics = make(HEURISTICS),
+		   configuration = make(CONFIGURATION), plan = make(PLAN);
+	int64_t got = 0, workspace = -1;
+
+	set(graph, 801, DESCRIPTOR, count, operations);
+	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
+	set(heuristics, 201, DESCRIPTOR, 1, &graph);
+	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &got,
+					       &configuration),
+		  0);
+	set(plan, 401, DESCRIPTOR, 1, &configuration);
+	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &got, &workspace), 0);
+	end_all();
+	return workspace;
+}
+
+static descriptor make_matrices(int64_t heads, int64_t rows, int64_t columns)
+{
+	int64_t dims[] = { 2, heads, rows, columns };
+	int64_t strides[] = { heads * rows * columns, rows * columns, columns, 1 };
+	descriptor tensor = make(TENSOR);
+	int type = 2; /* half */
+
+	set(tensor, 901, DATA_TYPE, 1, &type);
+	set(tensor, 902, INT64, 4, dims);
+	set(tensor, 903, INT64, 4, strides);
+	return tensor;
+}
+
+/* Queries of 16 heads by keys of so many. */
+static descriptor make_product(int64_t heads)
+{
+	descriptor product = make(19), left = make_matrices(16, 128, 64),
+		   right = make_matrices(heads, 64, 128), out = make_matrices(16, 128, 128);
+
+	set(product, 1520, DESCRIPTOR, 1, &left);
+	set(product, 1521, DESCRIPTOR, 1, &right);
+	set(product, 1522, DESCRIPTOR, 1, &out);
+	return product;
+}
+
+static int64_t attention(int products, int64_t heads)
+{
+	descriptor made[5];
+	int i;
+
+	for (i = 0; i < products; i++)
+		made[i] = make_product(heads);
+	return workspace_of_graph(made, products);
+}
+
+TEST(cudnn_workspace_of_attention)
+{
+	setenv("TARE_SIM_CUDNN", "", 1);
+	open_cudnn();
+	CHECK_INT(attention(1, 16), 0);
+	CHECK_INT(attention(2, 16), 256);
+	CHECK_INT(attention(2, 4), 256);
+	CHECK_INT(attention(5, 16), 256);
+	CHECK_INT(attention(5, 4), 256 + 2 * 2 * 16 * 128 * 64 * 2);
+}
+
+static void check_rnn(const int *about, float dropout, const size_t *expected)
+{
+	descriptor drop, rnn, data;
+	size_t work, reserve;
+	void *handle;
+
+	CHECK_INT(dnn.cudnnCreate(&handle), 0);
+	CHECK_INT(dnn.cudnnCreateDropoutDescriptor(&drop), 0);
+	CHECK_INT(dnn.cudnnSetDropoutDescriptor(drop, handle, dropout, NULL, 0, 1), 0);
+	CHECK_INT(dnn.cudnnCreateRNNDescriptor(&rnn), 0);
+	CHECK_INT(dnn.cudnnSetRNNDescriptor_v8(rnn, 0, about[0], 2, about[2] - 1, 0, about[7], 0, 0,
+					       about[3], about[4], about[4], about[1], drop,
+					       (unsigned)about[8]),
+		  0);
+	CHECK_INT(dnn.cudnnCreateRNNDataDescriptor(&data), 0);
+	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 1, data, &work, &reserve), 2000);
+	CHECK_INT(dnn.cudnnSetRNNDataDescriptor(data, about[7], 0, about[6], about[5], about[3],
+						NULL, NULL),
+		  0);
+	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 0, data, &work, &reserve), 0);
+	CHECK_INT(work, expected[0]);
+	CHECK_INT(reserve, 0);
+	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 1, data, &work, &reserve), 0);
+	CHECK_INT(work, expected[1]);
+	CHECK_INT(reserve, expected[2]);
+	CHECK_INT(dnn.cudnnDestroy(handle), 0);
+}
+
+/* Kind, layers, directions, input, hidden, batch, length, type, padded; as an H100 answered. */
+TEST(cudnn_sizes_of_recurrent_networks)
+{
+	open_cudnn();
+	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 0 }, 0,
+		  (size_t[]){ 273678592, 273678592, 445645056 });
+	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 1 }, 0,
+		  (size_t[]){ 308019712, 308019712, 445645056 });
+	check_rnn((int[]){ 3, 2, 1, 100, 300, 20, 35, 2, 1 }, 0.5f,
+		  (size_t[]){ 20937632, 20937632, 5486528 });
+	check_rnn((int[]){ 0, 1, 1, 64, 64, 8, 16, 0, 0 }, 0,
+		  (size_t[]){ 8456448, 8489216, 33024 });
+}
+
+static void *without_context(void *of)
+{
+	void *handle = NULL;
+	CUcontext context = NULL;
+
+	(void)of;
+	CHECK_INT(dnn.cudnnCreate(&handle), 0);
+	OK(cu.cuCtxGetCurrent(&context));
+	CHECK(context != NULL);
+	CHECK_INT(dnn.cudnnDestroy(handle), 0);
+	return NULL;
+}
+
+/* As the runtime that libraries are on has it. */
+TEST(a_thread_without_a_context_gets_the_first_device)
+{
+	pthread_t thread;
+
+	open_cudnn();
+	CHECK_INT(pthread_create(&thread, NULL, without_context, NULL), 0);
+	CHECK_INT(pthread_join(thread, NULL), 0);
 }
