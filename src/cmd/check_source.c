@@ -78,7 +78,8 @@ static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int
 	return kept;
 }
 
-static void settle(struct tare_budget *b, struct tare_limit *l, const struct tare_diff *d, int i)
+static void settle(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_diff *d,
+		   int i)
 {
 	const struct tare_diff_total *t = &d->totals[i];
 	double most = (double)t->before * (1 + l->share) + (double)l->bytes;
@@ -102,7 +103,7 @@ static void settle(struct tare_budget *b, struct tare_limit *l, const struct tar
 }
 
 /* As tare diff has it: GPU by GPU what is used, and what the CPU has in tensors. */
-static int compare(struct tare_budget *b, struct tare_limit *l,
+static int compare(struct tare_budget *b, struct tare_budget_limit *l,
 		   const struct tare_json_value *report, struct tare_err *err)
 {
 	struct tare_diff d = { .by = -1 };
@@ -128,7 +129,7 @@ int tare_check_find(struct tare_check_source *source, struct tare_budget *budget
 	int rc = 0;
 
 	for (size_t i = 0; i < budget->nr && !rc; i++) {
-		struct tare_limit *l = &budget->limits[i];
+		struct tare_budget_limit *l = &budget->limits[i];
 		const struct tare_json_value *report;
 
 		rc = get(source, l->by, l->at ? l->at : "peak", &report, err);

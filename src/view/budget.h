@@ -18,7 +18,7 @@
 enum tare_limit_kind { TARE_LIMIT_SIZE, TARE_LIMIT_GROWTH, TARE_LIMIT_BASELINE };
 enum tare_limit_state { TARE_LIMIT_OK, TARE_LIMIT_OVER, TARE_LIMIT_UNKNOWN };
 
-struct tare_limit {
+struct tare_budget_limit {
 	enum tare_limit_kind kind;
 	const char
 		*name; /* as it was asked for, without the instant: "line:train.py:87", "growth" */
@@ -43,7 +43,7 @@ struct tare_limit {
 };
 
 struct tare_budget {
-	struct tare_limit *limits;
+	struct tare_budget_limit *limits;
 	size_t nr, cap;
 	struct tare_arena arena;
 };
@@ -60,15 +60,15 @@ int tare_budget_read(struct tare_budget *b, const char *path, struct tare_err *e
 void tare_budget_free(struct tare_budget *b);
 
 /* The figure of a SIZE or GROWTH. Returns 0, or USAGE: there is no such row. */
-int tare_budget_find(struct tare_budget *b, struct tare_limit *limit,
+int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit,
 		     const struct tare_json_value *report, struct tare_err *err);
 
 /* How many are in this state. */
 size_t tare_budget_count(const struct tare_budget *b, enum tare_limit_state state);
 /* "activation", "used@end". */
-void tare_budget_name(struct tare_str *out, const struct tare_limit *limit);
+void tare_budget_name(struct tare_str *out, const struct tare_budget_limit *limit);
 /* "2,081.6 MiB, and may be 2,048.0" and why. */
-void tare_budget_sentence(struct tare_str *out, const struct tare_limit *limit);
+void tare_budget_sentence(struct tare_str *out, const struct tare_budget_limit *limit);
 
 void tare_budget_show(struct tare_emit *e, const struct tare_budget *b);
 /* The XML that CI servers read. `suite`: the recording. */

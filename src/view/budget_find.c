@@ -76,7 +76,7 @@ static void add_name(struct found *f, const char *name)
 }
 
 /* A limit of |bytes|: what is unexplained may be less than nothing. */
-static void settle(struct tare_limit *l, int64_t device, int64_t bytes)
+static void settle(struct tare_budget_limit *l, int64_t device, int64_t bytes)
 {
 	int64_t size = tare_sat_abs(bytes);
 
@@ -89,7 +89,7 @@ static void settle(struct tare_limit *l, int64_t device, int64_t bytes)
 	l->state = size > l->most ? TARE_LIMIT_OVER : TARE_LIMIT_OK;
 }
 
-static bool find_sum(struct tare_limit *l, const struct tare_json_value *report)
+static bool find_sum(struct tare_budget_limit *l, const struct tare_json_value *report)
 {
 	const struct sum *sum = NULL;
 	int64_t bytes;
@@ -158,7 +158,7 @@ static bool is_account(const char *name)
 	return false;
 }
 
-/* "train.py:87" is "/home/me/train.py:87 in forward"; of another file, "retrain.py:87", it is not. */
+/* "train.py:87" is "/home/me/train.py:87 in forward". A part of a name is none. */
 static bool is_line(const char *label, const char *row)
 {
 	const char *in = strstr(label, " in ");
@@ -168,7 +168,8 @@ static bool is_line(const char *label, const char *row)
 	       (len == end || row[0] == '/' || label[len - end - 1] == '/');
 }
 
-static void add_view(struct found *f, struct tare_limit *l, const struct tare_json_value *report)
+static void add_view(struct found *f, struct tare_budget_limit *l,
+		     const struct tare_json_value *report)
 {
 	for (const struct tare_json_value *r = items(report, "rows"); r; r = r->next) {
 		const char *label = tare_json_get_str(r, "label");
@@ -189,7 +190,7 @@ static void add_view(struct found *f, struct tare_limit *l, const struct tare_js
 	}
 }
 
-static int no_such_row(const struct tare_limit *l, struct found *f, struct tare_err *err)
+static int no_such_row(const struct tare_budget_limit *l, struct found *f, struct tare_err *err)
 {
 	struct tare_str hint = { 0 };
 
@@ -206,7 +207,7 @@ static int no_such_row(const struct tare_limit *l, struct found *f, struct tare_
 	return TARE_E_USAGE;
 }
 
-static int find_row(struct tare_limit *l, const struct tare_json_value *report,
+static int find_row(struct tare_budget_limit *l, const struct tare_json_value *report,
 		    struct tare_err *err)
 {
 	const char *note = l->by >= 0 ? tare_json_get_str(report, "note") : NULL;
@@ -241,7 +242,7 @@ static int find_row(struct tare_limit *l, const struct tare_json_value *report,
 }
 
 /* "/home/me/train.py:87 in step". */
-static void say_source(struct tare_budget *b, struct tare_limit *l, const char *label)
+static void say_source(struct tare_budget *b, struct tare_budget_limit *l, const char *label)
 {
 	const char *in = strstr(label, " in "), *colon;
 
@@ -253,7 +254,7 @@ static void say_source(struct tare_budget *b, struct tare_limit *l, const char *
 	l->source_line = strtoull(colon + 1, NULL, 10);
 }
 
-static void take_growth(struct tare_budget *b, struct tare_limit *l,
+static void take_growth(struct tare_budget *b, struct tare_budget_limit *l,
 			const struct tare_json_value *growth)
 {
 	const char *line = tare_json_get_str(growth, "line");
@@ -267,7 +268,7 @@ static void take_growth(struct tare_budget *b, struct tare_limit *l,
 }
 
 /* What grows beside the steps has no size per step: it is more than none, and whether it is more than some nobody knows. */
-static void find_growth(struct tare_budget *b, struct tare_limit *l,
+static void find_growth(struct tare_budget *b, struct tare_budget_limit *l,
 			const struct tare_json_value *report)
 {
 	l->is_known = true;
@@ -290,7 +291,7 @@ static void find_growth(struct tare_budget *b, struct tare_limit *l,
 	}
 }
 
-int tare_budget_find(struct tare_budget *b, struct tare_limit *limit,
+int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit,
 		     const struct tare_json_value *report, struct tare_err *err)
 {
 	if (limit->kind == TARE_LIMIT_GROWTH) {

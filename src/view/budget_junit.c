@@ -13,7 +13,7 @@ static void add_attribute(struct tare_str *out, const char *name, const char *va
 	tare_str_add_char(out, '"');
 }
 
-static void add_case(struct tare_str *out, const struct tare_limit *l, const char *suite)
+static void add_case(struct tare_str *out, const struct tare_budget_limit *l, const char *suite)
 {
 	struct tare_str name = { 0 }, sentence = { 0 };
 
@@ -78,7 +78,7 @@ static const char *without_folder(const char *file, const char *folder)
 void tare_budget_github(struct tare_str *out, const struct tare_budget *b, const char *folder)
 {
 	for (size_t i = 0; i < b->nr; i++) {
-		const struct tare_limit *l = &b->limits[i];
+		const struct tare_budget_limit *l = &b->limits[i];
 		const char *file = l->source ? l->source : l->file;
 		unsigned long long line = l->source ? l->source_line : l->line;
 		struct tare_str sentence = { 0 };

@@ -17,7 +17,7 @@
 
 enum { FILE_MAX = 1 << 20 };
 
-static struct tare_limit *add(struct tare_budget *b, struct tare_limit limit)
+static struct tare_budget_limit *add(struct tare_budget *b, struct tare_budget_limit limit)
 {
 	b->limits = tare_array_reserve(b->limits, &b->cap, b->nr + 1, sizeof(*b->limits));
 	limit.device = -1;
@@ -49,7 +49,7 @@ static int parse_size(const char *text, uint64_t *out, struct tare_err *err)
 }
 
 /* "@end" behind the name, where it is an instant: names may hold an '@', too. */
-static void split_instant(struct tare_budget *b, struct tare_limit *limit)
+static void split_instant(struct tare_budget *b, struct tare_budget_limit *limit)
 {
 	const char *at = strrchr(limit->name, '@');
 	struct tare_instant instant;
@@ -70,7 +70,7 @@ static bool is_category(const char *name)
 }
 
 /* "line:train.py:87": the row of a view. A category needs no view before it. */
-static int split_view(struct tare_limit *limit, struct tare_err *err)
+static int split_view(struct tare_budget_limit *limit, struct tare_err *err)
 {
 	const char *colon = strchr(limit->name, ':');
 	int by;
@@ -92,7 +92,7 @@ static int split_view(struct tare_limit *limit, struct tare_err *err)
 	return 0;
 }
 
-static int add_size(struct tare_budget *b, struct tare_limit limit, const char *size,
+static int add_size(struct tare_budget *b, struct tare_budget_limit limit, const char *size,
 		    struct tare_err *err)
 {
 	int rc;
@@ -107,7 +107,7 @@ static int add_size(struct tare_budget *b, struct tare_limit limit, const char *
 	return rc;
 }
 
-static int add_growth(struct tare_budget *b, struct tare_limit limit, const char *size,
+static int add_growth(struct tare_budget *b, struct tare_budget_limit limit, const char *size,
 		      struct tare_err *err)
 {
 	int rc = parse_size(size, &limit.bytes, err);
@@ -120,7 +120,7 @@ static int add_growth(struct tare_budget *b, struct tare_limit limit, const char
 }
 
 /* "+2%", "+64MiB". */
-static int parse_above(struct tare_limit *limit, const char *text, struct tare_err *err)
+static int parse_above(struct tare_budget_limit *limit, const char *text, struct tare_err *err)
 {
 	const char *number = text + (text[0] == '+');
 	char *end;
@@ -133,7 +133,7 @@ static int parse_above(struct tare_limit *limit, const char *text, struct tare_e
 	return 0;
 }
 
-static int add_baseline(struct tare_budget *b, struct tare_limit limit, const char *above,
+static int add_baseline(struct tare_budget *b, struct tare_budget_limit limit, const char *above,
 			struct tare_err *err)
 {
 	int rc = 0;
@@ -152,8 +152,8 @@ static int add_baseline(struct tare_budget *b, struct tare_limit limit, const ch
 }
 
 /* "good.json +2%", the path as the budget's folder has it. */
-static int add_baseline_of_file(struct tare_budget *b, struct tare_limit limit, const char *text,
-				struct tare_err *err)
+static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit limit,
+				const char *text, struct tare_err *err)
 {
 	const char *plus = strrchr(text, '+'), *slash = strrchr(limit.file, '/');
 	const char *path = text, *above = NULL;
@@ -175,7 +175,7 @@ int tare_budget_add(struct tare_budget *b, const char *text, const char *file, u
 		    struct tare_err *err)
 {
 	const char *equals = strrchr(text, '='), *value;
-	struct tare_limit limit = { .file = file, .line = line };
+	struct tare_budget_limit limit = { .file = file, .line = line };
 
 	limit.name = strip(&b->arena, text, equals ? (size_t)(equals - text) : 0);
 	if (!limit.name[0])
@@ -191,14 +191,14 @@ int tare_budget_add(struct tare_budget *b, const char *text, const char *file, u
 
 int tare_budget_add_growth(struct tare_budget *b, const char *size, struct tare_err *err)
 {
-	return add_growth(b, (struct tare_limit){ .name = "growth" }, size, err);
+	return add_growth(b, (struct tare_budget_limit){ .name = "growth" }, size, err);
 }
 
 int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above,
 			     struct tare_err *err)
 {
-	return add_baseline(b, (struct tare_limit){ .name = "baseline", .baseline = path }, above,
-			    err);
+	return add_baseline(b, (struct tare_budget_limit){ .name = "baseline", .baseline = path },
+			    above, err);
 }
 
 static int read_lines(struct tare_budget *b, const char *text, const char *path,

@@ -40,14 +40,14 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, source_line, "line", NULL, ID, .unknown = TARE_UNKNOWN_ZERO),
 };
 
-void tare_budget_name(struct tare_str *out, const struct tare_limit *l)
+void tare_budget_name(struct tare_str *out, const struct tare_budget_limit *l)
 {
 	tare_str_add(out, l->name);
 	if (l->kind == TARE_LIMIT_SIZE && strcmp(l->at, "peak") != 0)
 		tare_str_addf(out, "@%s", l->at);
 }
 
-static void add_where(struct tare_str *out, const struct tare_limit *l)
+static void add_where(struct tare_str *out, const struct tare_budget_limit *l)
 {
 	if (l->device == 1000)
 		tare_str_add(out, "heap");
@@ -57,9 +57,9 @@ static void add_where(struct tare_str *out, const struct tare_limit *l)
 		tare_str_add(out, "CPU");
 }
 
-void tare_budget_sentence(struct tare_str *out, const struct tare_limit *l)
+void tare_budget_sentence(struct tare_str *out, const struct tare_budget_limit *l)
 {
-	char found[TARE_UNITS_TEXT_MAX], most[TARE_UNITS_TEXT_MAX];
+	char found[TARE_UNITS_TEXT_MAX] = "", most[TARE_UNITS_TEXT_MAX];
 	const char *each = l->kind == TARE_LIMIT_GROWTH ? " a step" : "";
 
 	tare_budget_name(out, l);
@@ -80,7 +80,7 @@ void tare_budget_sentence(struct tare_str *out, const struct tare_limit *l)
 		tare_str_addf(out, ": %s", l->why);
 }
 
-static void add_row(struct tare_emit *e, const struct tare_limit *l)
+static void add_row(struct tare_emit *e, const struct tare_budget_limit *l)
 {
 	struct row row = {
 		.check = l->name,
