@@ -68,6 +68,7 @@ need test zsh has zsh
 need test fish has fish
 need test zstd has zstd
 need test chromium has chromium
+need test esbuild has esbuild
 need test podman has podman
 need test runc has runc
 need test postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'

@@ -6,6 +6,7 @@
 #include "cmd/format.h"
 #include "cmd/newest.h"
 #include "cmd/report_each.h"
+#include "cmd/report_page.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_print.h"
 #include "cmd/report_sweep.h"
@@ -53,8 +54,9 @@ static const struct tare_opt opts[] = {
 		options, job, "job", 0, STRING, "JOB",
 		"of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
 	TARE_OPT(options, md, "md", 0, FLAG, NULL, "print Markdown: short for --format markdown"),
-	TARE_OPT(options, html, "html", 0, STRING, "FILE",
-		 "write a page that needs no other file: --format html into FILE"),
+	TARE_OPT(
+		options, html, "html", 0, STRING, "FILE",
+		"write a page to look at, which needs no other file and no network; with --by, --at, --pid, --cost or --sort: tables"),
 	TARE_OPT(
 		options, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
@@ -90,6 +92,8 @@ const struct tare_command tare_command_report = {
 		"tensors on the CPU, stacked by account (tensors with --by category, and where no GPU was used without asking, by what they are for), "
 		"elastic memory hatched, with the peak, phases and where memory ran out. Recordings that are not of one job stand under one another, to the "
 		"same scale.\n\n"
+		"--html writes a page to look at in a browser, offline: the worst moment and what to do, memory over time with a range and a cursor, "
+		"who asked for it, PyTorch's pool, the ledger with its evidence. What it shows is that of --json.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
 	.examples = "tare report\n"
@@ -179,6 +183,13 @@ static int choose_format(const struct options *o, enum tare_emit_format *out, st
 	return 0;
 }
 
+/* All of a recording, to be looked at; a view or an instant of it is a page of tables. */
+static bool is_page(const struct options *o)
+{
+	return o->html && !o->at.count && o->by < 0 && o->cost != COST_TIME && o->pid < 0 &&
+	       !o->line && !o->annotate && !o->sort;
+}
+
 static int print(const struct options *o, enum tare_emit_format format,
 		 struct tare_instant *instants, const struct tare_operands *rest,
 		 struct tare_err *err)
@@ -200,7 +211,11 @@ static int print(const struct options *o, enum tare_emit_format format,
 
 	if (rc)
 		return rc;
-	if (tare_report_is_of_each(recording, &options)) {
+	if (is_page(o)) {
+		rc = tare_report_page(o->html, recording, rest->items, rest->count, err);
+		if (rc == TARE_E_RANGE && tare_recording_folder_nr(recording) == 1)
+			rc = tare_report_print(stdout, o->html, recording, &options, err);
+	} else if (tare_report_is_of_each(recording, &options)) {
 		rc = tare_report_print_each(recording, &options, err);
 	} else {
 		rc = tare_report_print(stdout, o->html, recording, &options, err);

@@ -42,30 +42,30 @@ static bool is_named_before(const struct tare_ledger *l, int host)
 }
 
 /* Its programs, and the recording. */
-static void add_title(struct run *run, const char *path, size_t path_nr)
+void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const char *const *paths,
+		       size_t path_nr)
 {
-	const struct tare_ledger *l = &run->ledger;
+	const char *path = paths[0];
 	size_t len = strlen(path), from;
 	int names = 0;
 
 	for (int i = 0; i < l->host_nr; i++) {
 		if (is_named_before(l, i) || names++ >= NAMES_MAX)
 			continue;
-		tare_str_addf(&run->title, "%s%.*s", names > 1 ? ", " : "",
+		tare_str_addf(out, "%s%.*s", names > 1 ? ", " : "",
 			      length_of_program(l->hosts[i].name), l->hosts[i].name);
 	}
 	if (names > NAMES_MAX)
-		tare_str_add(&run->title, " …");
+		tare_str_add(out, " …");
 	if (l->rank_nr > 1)
-		tare_str_addf(&run->title, " · %d ranks", l->rank_nr);
+		tare_str_addf(out, " · %d ranks", l->rank_nr);
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	for (from = len; from > 0 && path[from - 1] != '/';)
 		from--;
-	tare_str_addf(&run->title, "%s%.*s", run->title.len ? " · " : "", (int)(len - from),
-		      path + from);
+	tare_str_addf(out, "%s%.*s", out->len ? " · " : "", (int)(len - from), path + from);
 	if (path_nr > 1)
-		tare_str_addf(&run->title, " and %zu more", path_nr - 1);
+		tare_str_addf(out, " and %zu more", path_nr - 1);
 }
 
 void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,
@@ -100,7 +100,7 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 		return rc;
 	}
 	tare_report_history(recording, by, &run->ledger, &run->history);
-	add_title(run, paths[0], path_nr);
+	tare_report_title(&run->title, &run->ledger, paths, path_nr);
 	tare_recording_close(recording);
 	return 0;
 }

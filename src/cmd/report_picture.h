@@ -3,12 +3,17 @@
 #define TARE_CMD_REPORT_PICTURE_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
 
 #include <stddef.h>
 
 struct tare_recording;
+
+/* Its programs, and the recording: "train.py · train.tare". */
+void tare_report_title(struct tare_str *out, const struct tare_ledger *ledger,
+		       const char *const *paths, size_t path_nr);
 
 /* What a picture is drawn of, with the ledger of the peak. `by`: as below. */
 void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,

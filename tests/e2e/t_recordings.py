@@ -193,7 +193,7 @@ def a_damaged_span_is_not_known(box):
     unknown = [row for row in report["rows"] if row["bytes"] is None]
     check(0 < len(unknown) < len(report["rows"]), len(unknown), len(report["rows"]))
     check_says(box.tare("report", "rec.tare", env={"LC_ALL": "C.UTF-8"}).out, "░")
-    check_says(box.tare("report", "rec.tare", "--html", "-").out, "not known: records are missing")
+    check_says(box.tare("report", "rec.tare", "--format", "html").out, "not known: records are missing")
     check_says(box.tare("report", "rec.tare", "--svg", "-").out, "what was in use then is not known")
 
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `tare report --html`: what the page of a recording is made of. */
+#include "cmd/report_page.h"
+
+#include "base/xalloc.h"
+#include "cmd/instants.h"
+#include "cmd/report_each.h"
+#include "cmd/report_picture.h"
+#include "cmd/report_replay.h"
+#include "cmd/write_file.h"
+#include "ledger/build.h"
+#include "trace/recording.h"
+#include "view/by.h"
+#include "view/page.h"
+
+#include <stdlib.h>
+
+enum { PEAK, END, HOST_PEAK, NR };
+
+/* What the page needs, as long as it is written. */
+struct source {
+	struct tare_ledger ledgers[NR], *moments;
+	struct tare_memory_history by_account, by_category;
+	int ledger_nr, moment_nr;
+	bool has_tensors;
+	struct tare_str title;
+};
+
+static void read_moments(struct source *s, struct tare_recording *recording)
+{
+	static const struct tare_ledger_opts opts = { .without_tensors = true };
+	struct tare_instant at[TARE_PAGE_MOMENTS];
+	int64_t t_ns[TARE_PAGE_MOMENTS];
+
+	s->moment_nr = tare_page_choose(&s->by_account, t_ns);
+	s->moments = tare_xcalloc((size_t)s->moment_nr + 1, sizeof(*s->moments));
+	for (int i = 0; i < s->moment_nr; i++)
+		at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
+					       .t_ns = t_ns[i],
+					       .text = "moment" };
+	if (s->moment_nr)
+		tare_ledger_of_recording(recording, &opts, at, s->moment_nr, s->moments);
+}
+
+/* Tensors on the CPU beside a GPU have a peak of their own. */
+static bool has_host_peak(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->host_nr; i++)
+		if (l->opened_gpu && l->hosts[i].tensors.is_known && l->hosts[i].tensors.bytes)
+			return true;
+	return false;
+}
+
+static bool has_tensors(const struct tare_ledger *l)
+{
+	const struct tare_by_ask ask = {
+		.by = TARE_BY_CATEGORY, .ledgers = &l, .ledger_nr = 1, .pid = -1
+	};
+
+	return tare_by_is_any(&ask);
+}
+
+static void read_all(struct source *s, struct tare_recording *recording,
+		     const struct tare_instant *instants)
+{
+	struct tare_ledger_opts opts = { .history = &s->by_account };
+	struct tare_ledger peak;
+
+	tare_ledger_of_recording(recording, &opts, instants, NR, s->ledgers);
+	tare_report_replay(&s->ledgers[PEAK], recording);
+	s->ledger_nr = has_host_peak(&s->ledgers[HOST_PEAK]) ? NR : HOST_PEAK;
+	s->has_tensors = has_tensors(&s->ledgers[PEAK]) || has_tensors(&s->ledgers[END]);
+	if (s->has_tensors) {
+		tare_report_history(recording, TARE_BY_CATEGORY, &peak, &s->by_category);
+		tare_ledger_free(&peak);
+	}
+	read_moments(s, recording);
+}
+
+static void discard(struct source *s)
+{
+	for (int i = 0; i < NR; i++)
+		tare_ledger_free(&s->ledgers[i]);
+	for (int i = 0; i < s->moment_nr; i++)
+		tare_ledger_free(&s->moments[i]);
+	free(s->moments);
+	tare_memory_history_free(&s->by_account);
+	if (s->has_tensors)
+		tare_memory_history_free(&s->by_category);
+	tare_str_free(&s->title);
+}
+
+static int write_page(const char *file, const struct source *s, struct tare_err *err)
+{
+	const struct tare_page page = {
+		.title = tare_str_text(&s->title),
+		.ledgers = s->ledgers,
+		.ledger_nr = s->ledger_nr,
+		.moments = s->moments,
+		.moment_nr = s->moment_nr,
+		.by_account = &s->by_account,
+		.by_category = s->has_tensors ? &s->by_category : NULL,
+	};
+	struct tare_str text = { 0 };
+	int rc;
+
+	tare_page(&text, &page);
+	rc = tare_cmd_write_file(file, &text, err);
+	tare_str_free(&text);
+	return rc;
+}
+
+int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
+		     size_t path_nr, struct tare_err *err)
+{
+	struct tare_instant instants[NR] = {
+		[PEAK] = { .moment = TARE_MOMENT_PEAK, .text = "peak" },
+		[END] = { .moment = TARE_MOMENT_END, .text = "end" },
+		[HOST_PEAK] = { .moment = TARE_MOMENT_HOST, .text = "peak:host" },
+	};
+	struct source s = { 0 };
+	int rc = tare_report_check_picture(recording, err);
+
+	if (!rc)
+		rc = tare_instants_settle(recording, instants, NR, err);
+	if (rc)
+		return rc;
+	read_all(&s, recording, instants);
+	tare_report_title(&s.title, &s.ledgers[PEAK], paths, path_nr);
+	rc = write_page(file, &s, err);
+	discard(&s);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_CMD_REPORT_PAGE_H
+#define TARE_CMD_REPORT_PAGE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+struct tare_recording;
+
+/*
+ * Writes the page of a recording, which was opened from `paths`, into FILE ("-": stdout). Returns 0, or RANGE: the peak or
+ * the end is in a span whose events went.
+ */
+int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
+		     size_t path_nr, struct tare_err *err);
+
+#endif

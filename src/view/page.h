@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording as one page that is looked at in a browser: `tare report REC --html FILE`. The page is that of web/, which is
+ * inside the program, with data in the middle: what tare report --json prints of the peak and of the end, its views, memory over time, and
+ * the stacks of some moments. Its size does not depend on the number of events.
+ */
+#ifndef TARE_VIEW_PAGE_H
+#define TARE_VIEW_PAGE_H
+
+#include "base/str.h"
+#include "ledger/ledger.h"
+#include "ledger/memory_history.h"
+
+/* How many moments have stacks, besides the peak and the end. */
+enum { TARE_PAGE_MOMENTS = 64 };
+
+struct tare_page {
+	const char *title;
+	/* At the peak, at the end, and at the peak of tensors on the CPU where that is another; with tensors. */
+	const struct tare_ledger *ledgers;
+	int ledger_nr;
+	const struct tare_ledger *moments; /* without */
+	int moment_nr;
+	const struct tare_memory_history *by_account;
+	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
+};
+
+/* The times of moments that say most: of each part of the time the one with most in use. At most TARE_PAGE_MOMENTS, in order. */
+int tare_page_choose(const struct tare_memory_history *history, int64_t out[TARE_PAGE_MOMENTS]);
+
+void tare_page(struct tare_str *out, const struct tare_page *page);
+
+/* page_data.c, page_time.c, page_stacks.c: members of the data, into the object that is open. */
+struct tare_emit;
+void tare_page_data(struct tare_str *out, const struct tare_page *page);
+void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
+		    const struct tare_ledger *ledger);
+void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
+
+#endif

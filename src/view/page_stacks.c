@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who asked for memory, at the peak, at the end and at some moments between: stacks by their frames, each frame and each stack
+ * written once. Lines are the same rows: each stack has the line that it counts for.
+ */
+#include "view/page.h"
+
+#include "base/array.h"
+#include "base/emit.h"
+#include "base/map.h"
+#include "view/by.h"
+
+#include <stdlib.h>
+
+/* So many rows of a moment; the others are one row, without a stack, so that the sums stay. */
+enum { ROWS_MAX = 300, REST = -1, CPU = -1 };
+
+/* Texts by number, in the order in which they came. */
+struct texts {
+	struct tare_strmap numbers;
+	const char **items;
+	size_t nr, cap;
+};
+
+struct stack {
+	int *frames, frame_nr, line;
+};
+
+struct stacks {
+	struct texts frames, lines, keys;
+	struct stack *items;
+	size_t nr, cap;
+	struct tare_arena arena;
+};
+
+static int number_of(struct texts *t, const char *text, bool *is_new)
+{
+	bool fresh;
+	uint64_t *number = tare_strmap_put(&t->numbers, text, &fresh);
+
+	if (fresh) {
+		t->items = tare_array_reserve(t->items, &t->cap, t->nr + 1, sizeof(*t->items));
+		t->items[t->nr] = text;
+		*number = t->nr++;
+	}
+	if (is_new)
+		*is_new = fresh;
+	return (int)*number;
+}
+
+static void add_frames(struct stacks *s, struct stack *stack, const struct tare_ledger_line *line,
+		       const char *label)
+{
+	size_t from = 0;
+	int nr = line && line->frame_nr ? line->frame_nr : 1;
+
+	stack->frames = tare_arena_alloc(&s->arena, (size_t)nr * sizeof(*stack->frames));
+	if (!line || !line->frame_nr) {
+		stack->frames[stack->frame_nr++] =
+			number_of(&s->frames, tare_arena_strdup(&s->arena, label), NULL);
+		return;
+	}
+	for (int i = 0; i < nr; i++) {
+		size_t end = line->frame_ends[i];
+
+		stack->frames[stack->frame_nr++] =
+			number_of(&s->frames,
+				  tare_arena_strndup(&s->arena, line->stack + from, end - from),
+				  NULL);
+		from = end + sizeof(" < ") - 1;
+	}
+}
+
+/* Its number. A stack may count for another line in another process: then it is another. */
+static int stack_of(struct stacks *s, const struct tare_by_row *row)
+{
+	const char *line = row->line ? row->line->label : row->label;
+	struct tare_str key = { 0 };
+	struct stack stack = { 0 };
+	bool is_new;
+	int number;
+
+	tare_str_addf(&key, "%s\n%s", row->label, line);
+	number = number_of(&s->keys, tare_arena_strdup(&s->arena, tare_str_text(&key)), &is_new);
+	tare_str_free(&key);
+	if (!is_new)
+		return number;
+	stack.line = number_of(&s->lines, tare_arena_strdup(&s->arena, line), NULL);
+	add_frames(s, &stack, row->line, row->label);
+	s->items = tare_array_reserve(s->items, &s->cap, s->nr + 1, sizeof(*s->items));
+	s->items[s->nr++] = stack;
+	return number;
+}
+
+static int64_t weight(const struct tare_by_row *row)
+{
+	return row->bytes > row->tensors.bytes ? row->bytes : row->tensors.bytes;
+}
+
+/* By device, then the heaviest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct tare_by_row *x = a, *y = b;
+	int64_t of_x = weight(x), of_y = weight(y);
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return of_x == of_y ? 0 : of_x < of_y ? 1 : -1;
+}
+
+/* [device, stack, bytes, objects, bytes of live tensors, tensors] */
+static void add_row(struct tare_emit *e, int stack, const struct tare_by_row *row)
+{
+	tare_emit_open(e, NULL, '[');
+	tare_emit_int(e, NULL, row->device ? row->device->index : CPU);
+	tare_emit_int(e, NULL, stack);
+	tare_emit_int(e, NULL, row->bytes);
+	tare_emit_uint(e, NULL, row->count);
+	tare_emit_int(e, NULL, row->tensors.bytes);
+	tare_emit_uint(e, NULL, row->tensors.count);
+	tare_emit_close(e);
+}
+
+static void add_rows(struct tare_emit *e, struct stacks *s, struct tare_by_rows *all)
+{
+	for (size_t i = 0, from = 0; i < all->count; i++) {
+		struct tare_by_row *row = &all->rows[i], *rest;
+
+		if (row->device != all->rows[from].device)
+			from = i;
+		if (i - from < ROWS_MAX) {
+			add_row(e, stack_of(s, row), row);
+			continue;
+		}
+		rest = &all->rows[from + ROWS_MAX];
+		if (rest != row) {
+			rest->bytes += row->bytes;
+			rest->count += row->count;
+			rest->tensors.bytes += row->tensors.bytes;
+			rest->tensors.count += row->tensors.count;
+		}
+		if (i + 1 == all->count || all->rows[i + 1].device != row->device)
+			add_row(e, REST, rest);
+	}
+}
+
+static void add_moment(struct tare_emit *e, struct stacks *s, const struct tare_ledger *l,
+		       const char *label)
+{
+	struct tare_by_rows rows;
+
+	tare_by_build(&rows, TARE_BY_STACK, l);
+	if (rows.count)
+		qsort(rows.rows, rows.count, sizeof(*rows.rows), compare);
+	tare_emit_open(e, NULL, '{');
+	tare_emit_str(e, "at", label);
+	if (l->t_ns >= 0)
+		tare_emit_int(e, "t_ns", l->t_ns);
+	else
+		tare_emit_null(e, "t_ns");
+	tare_emit_open(e, "rows", '[');
+	add_rows(e, s, &rows);
+	tare_emit_close(e);
+	tare_emit_close(e);
+	tare_by_free(&rows);
+}
+
+static void add_texts(struct tare_emit *e, const char *key, const struct texts *t)
+{
+	tare_emit_open(e, key, '[');
+	for (size_t i = 0; i < t->nr; i++)
+		tare_emit_str(e, NULL, t->items[i]);
+	tare_emit_close(e);
+}
+
+/* [line, frames…], the innermost first */
+static void add_stacks(struct tare_emit *e, const struct stacks *s)
+{
+	tare_emit_open(e, "stacks", '[');
+	for (size_t i = 0; i < s->nr; i++) {
+		tare_emit_open(e, NULL, '[');
+		tare_emit_int(e, NULL, s->items[i].line);
+		for (int f = 0; f < s->items[i].frame_nr; f++)
+			tare_emit_int(e, NULL, s->items[i].frames[f]);
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
+}
+
+static void free_texts(struct texts *t)
+{
+	tare_strmap_free(&t->numbers);
+	free(t->items);
+}
+
+void tare_page_stacks(struct tare_emit *e, const struct tare_page *p)
+{
+	struct stacks s = { 0 };
+
+	tare_emit_open(e, "moments", '[');
+	for (int i = 0; i < p->ledger_nr; i++)
+		add_moment(e, &s, &p->ledgers[i], p->ledgers[i].at);
+	for (int i = 0; i < p->moment_nr; i++)
+		add_moment(e, &s, &p->moments[i], NULL);
+	tare_emit_close(e);
+	add_texts(e, "frames", &s.frames);
+	add_texts(e, "lines", &s.lines);
+	add_stacks(e, &s);
+	free_texts(&s.frames);
+	free_texts(&s.lines);
+	free_texts(&s.keys);
+	free(s.items);
+	tare_arena_free(&s.arena);
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `tare report REC --html FILE`, as Chromium shows it: its figures are those of --json, whatever is looked at; it
+fetches nothing, and no name becomes markup.
+
+    TARE_E2E_BUILD=build tests/e2e/t_page.py CASE
+"""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from harness import MIB, PATIENCE, PYTHON, ROOT, Missing, Skip, case, check, check_equal, fixture, main, needs_exec, needs_program, needs_torch
+
+VOID = ("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr")
+
+
+class Element:
+    def __init__(self, tag, attrs):
+        self.tag, self.attrs, self.children, self.text = tag, dict(attrs), [], ""
+
+    def all(self, tag=None, **attrs):
+        found = []
+        for child in self.children:
+            if (not tag or child.tag == tag) and all(child.attrs.get(k.replace("_", "-")) == v for k, v in attrs.items()):
+                found.append(child)
+            found += child.all(tag, **attrs)
+        return found
+
+    def one(self, tag=None, **attrs):
+        found = self.all(tag, **attrs)
+        check(found, "the page has no", tag, attrs)
+        return found[0]
+
+    def words(self):
+        return self.text + " ".join(c.words() for c in self.children)
+
+    def figures(self):
+        return [int(c.attrs["data-bytes"]) if c.attrs["data-bytes"] else None for c in self.all() if "data-bytes" in c.attrs]
+
+
+class Tree(html.parser.HTMLParser):
+    """What Chromium wrote as the page after its script had run."""
+
+    def __init__(self):
+        super().__init__()
+        self.root = Element("root", [])
+        self.open = [self.root]
+
+    def handle_starttag(self, tag, attrs):
+        self.open[-1].children.append(Element(tag, attrs))
+        if tag not in VOID:
+            self.open.append(self.open[-1].children[-1])
+
+    def handle_endtag(self, tag):
+        if tag in [e.tag for e in self.open[1:]]:
+            while self.open.pop().tag != tag:
+                pass
+
+    def handle_data(self, data):
+        self.open[-1].text += data
+
+
+def make(box, rec="rec.tare", name="page.html", *args):
+    done = box.tare("report", rec, "--html", name, *args)
+    check_equal(done.code, 0, done)
+    check_equal(done.out, "", "the page is in its file")
+    with open(box.path(name), encoding="utf-8") as page:
+        return page.read()
+
+
+def browse(box, address, width=1000, options=()):
+    needs_program("chromium")
+    done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + box.path("browser"), *options,
+                           "--window-size=%d,1000" % width, "--dump-dom", address],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60 * PATIENCE, check=False)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def look(box, name="page.html", at="", width=1000):
+    """The page after its script, at a place of it."""
+    said = browse(box, "file://" + box.path(name) + at, width)
+    if not said:
+        raise Skip("chromium does not run here")
+    tree = Tree()
+    tree.feed(said)
+    check(tree.root.all("section", id="answer"), "the script did not run", said[-3000:])
+    return tree.root
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+
+
+def report(box, *args):
+    return json.loads(box.tare("report", "rec.tare", "--json", *args).out)
+
+
+def rows_of(root, table):
+    return {row.all("th")[0].words(): row for row in root.one("table", id=table).one("tbody").all("tr")}
+
+
+@case
+def figures_are_those_of_json(box):
+    box.record(fixture("e2e_phases"))
+    make(box)
+    root, peak = look(box), report(box)
+    end, device = peak["also"][0], peak["devices"][0]
+    lead = root.one("p", **{"class": "lead"})
+    check_equal(lead.figures()[0], device["used_bytes"])
+    books = {row.attrs["data-path"]: row.figures() for row in root.one("table", id="books").one("tbody").all("tr")}
+    later = {row["path"]: row["bytes"] for row in end["devices"][0]["accounts"]}
+    for row in device["accounts"]:
+        check_equal(books[row["path"]], [row["bytes"], later.get(row["path"], 0)], row["path"])
+    check_equal(books["used"], [device["used_bytes"], end["devices"][0]["used_bytes"]])
+    check_equal(books["unexplained"], [device["unexplained_bytes"], end["devices"][0]["unexplained_bytes"]])
+    legend = root.one("table", id="legend").one("tr", data_layer="sum").figures()
+    check_equal(legend[0], device["used_bytes"])
+    check_equal(legend[2], end["devices"][0]["used_bytes"], "the end of the plot is that of the ledger")
+    fall = [c for c in root.all("span") if "data-part" in c.attrs]
+    check_equal(int(fall[0].attrs["data-bytes"]), device["used_bytes"])
+    check_equal(sum(int(c.attrs["data-bytes"]) for c in fall[1:] if c.attrs["data-part"] != "= asked for"), device["used_bytes"])
+
+
+@case
+def stacks_and_lines_are_those_of_json(box):
+    box.record(fixture("e2e_phases"))
+    page = make(box)
+    for at in ("peak", "end"):
+        rows = report(box, "--at", at, "--by", "line")["rows"]
+        root = look(box, at="#by=line&t=" + at)
+        shown = {r.attrs["data-label"]: r.figures()[0] for r in root.one("table", id="lines").all("tr") if "data-label" in r.attrs}
+        check_equal(shown, {r["label"]: r["bytes"] for r in rows if r["bytes"]}, at)
+        rows = report(box, "--at", at, "--by", "stack")["rows"]
+        root = look(box, at="#t=" + at)
+        check_equal(root.one("p", id="where-now").attrs["data-bytes"], str(sum(r["bytes"] for r in rows)))
+        cells = [c for c in root.one("div", id="ice").all("button") if c.attrs["data-level"] == "0"]
+        check_equal(cells[0].attrs["data-bytes"], str(sum(r["bytes"] for r in rows)))
+    data = data_of(page)
+    for moment in data["moments"][2:]:
+        said = report(box, "--at", "%dns" % moment["t_ns"], "--by", "stack")["rows"]
+        check_equal(sum(r[2] for r in moment["rows"]), sum(r["bytes"] for r in said), moment["t_ns"])
+
+
+@case
+def a_moment_is_in_the_address(box):
+    box.record(fixture("e2e_phases"))
+    data = data_of(make(box))
+    panel = data["time"]["account"]["panels"][0]
+    for i in (len(panel["t_ns"]) // 3, len(panel["t_ns"]) // 2):
+        root = look(box, at="#t=%d" % panel["t_ns"][i])
+        last = max(k for k, t in enumerate(panel["t_ns"]) if t <= panel["t_ns"][i])
+        check_equal(root.one("table", id="legend").one("tr", data_layer="sum").figures()[0], panel["used_bytes"][last])
+        check_equal(sum(b["bytes"][i] for b in panel["bands"]), panel["used_bytes"][i], "bands sum to what is used")
+    root = look(box, at="#q=set_up&by=stack")
+    check("is in" in root.one("p", id="where-now").words(), root.one("p", id="where-now").words())
+    for odd in ("#t=soon&place=99&from=9&to=1&by=nothing", "#%00&path=1.2.x&layers=%3Cb%3E", "#q=%22%3E%3Cscript%3E"):
+        look(box, at=odd)
+
+
+@case
+def tensors_and_modules(box):
+    needs_exec()
+    needs_torch()
+    done = box.tare("record", "-o", "rec.tare", "--", PYTHON, os.path.join(ROOT, "examples", "train.py"), timeout=120)
+    check_equal(done.code, 0, done)
+    make(box)
+    categories = {r["label"]: r["bytes"] for r in report(box, "--at", "peak", "--by", "category")["rows"]}
+    root = look(box)
+    legend = {r.one("th").words().strip(): r.figures()[0] for r in root.one("table", id="legend").one("tbody").all("tr")}
+    for label, size in categories.items():
+        if label in legend:
+            check_equal(legend[label], size, label)
+    check_equal(legend["sum"], sum(categories.values()))
+    modules = report(box, "--at", "peak", "--by", "module")["rows"]
+    root = look(box, at="#by=module")
+    check_equal(root.one("table", id="rows").all("tr", **{"class": "total"})[0].figures()[0], sum(r["own_bytes"] for r in modules))
+    lines = report(box, "--at", "peak", "--by", "line")["rows"]
+    shown = {r.attrs["data-label"]: r.figures()[0] for r in look(box, at="#by=line").one("table", id="lines").all("tr") if "data-label" in r.attrs}
+    check_equal(shown, {r["label"]: r["bytes"] for r in lines if r["bytes"]})
+
+
+@case
+def nothing_is_fetched(box):
+    box.record(fixture("e2e_training"))
+    page = make(box)
+    check("default-src 'none'" in page)
+    check(not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page.split('id="data"')[0]))
+    script = page.rsplit("<script>", 1)[1]
+    for word in ("fetch(", "XMLHttpRequest", "WebSocket", "import(", "eval(", "innerHTML", "document.write", "sendBeacon"):
+        check(word not in script, word)
+    check(len(page) < 5 * MIB, len(page))
+
+
+@case
+def widths(box):
+    """No page is wider than its window."""
+    box.record(fixture("e2e_phases"))
+    page = make(box)
+    script = "<script>document.body.dataset.wide = document.documentElement.scrollWidth - innerWidth</script></body>"
+    with open(box.path("wide.html"), "w", encoding="utf-8") as out:
+        out.write(page.replace("</body>", script))
+    for width in (500, 800, 1400):
+        for at in ("", "#layers=line&by=line", "#by=account"):
+            said = re.search(r'data-wide="(-?\d+)"', browse(box, "file://" + box.path("wide.html") + at, width))
+            if not said:
+                raise Skip("chromium does not run here")
+            check(int(said.group(1)) <= 0, width, at, said.group(1))
+
+
+@case
+def an_empty_recording(box):
+    box.record(["true"], sim=None)
+    make(box)
+    check("No memory was recorded" in look(box).one("section", id="answer").words())
+
+
+@case
+def the_asset_is_what_the_source_gives(box):
+    if not shutil.which("esbuild"):
+        raise Missing("esbuild")
+    done = box.run([os.path.join(ROOT, "web", "build.sh"), "--check"])
+    check_equal(done.code, 0, done, "run web/build.sh")
+
+
+if __name__ == "__main__":
+    main()

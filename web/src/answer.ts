@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
+import { Account, CPU, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
+import { count, h, mib, part, section, time } from "./dom";
+import { panelOf, peakTime, preferred } from "./model";
+import { state } from "./state";
+
+type Part = { label: string; bytes: number; net: boolean; elastic: boolean };
+
+// "allocations: demo": who has it says little without what it is.
+function nameOf(r: Account, rows: Account[]): string {
+  const above = rows.find(o => o.path === r.path.slice(0, r.path.lastIndexOf("/")));
+  return above && above.account === r.account && !/\/tensors$/.test(above.path) ? above.label + ": " + r.label : r.label;
+}
+
+// What counts: leaves, the same of several processes together. Live tensors stand as what they are for.
+export function parts(place: number): Part[] {
+  const by = new Map<string, Part>(), rows = accounts(peakOf(place), place);
+  const tensors = rows.some(r => /\/tensors\//.test(r.path));
+  const isLeaf = (r: Account): boolean => r.leaf || (place === CPU && !rows.some(o => o.path.startsWith(r.path + "/")));
+  for (const r of rows) {
+    if (!isLeaf(r)) continue;
+    const net = place === CPU || (tensors ? /\/tensors(\/|$)/.test(r.path) : /^(allocations|pools|vmm|managed|arrays|heap|mapped)$/.test(r.account));
+    const label = nameOf(r, rows), key = label + (net ? "+" : "");
+    const was = by.get(key) ?? { label, bytes: 0, net, elastic: !!r.elastic };
+    was.bytes += r.bytes;
+    by.set(key, was);
+  }
+  const unexplained = deviceOf(peak, place)?.unexplained_bytes;
+  if (unexplained) by.set("unexplained", { label: "unexplained", bytes: unexplained, net: false, elastic: false });
+  return [...by.values()].filter(p => p.bytes).sort((a, b) => Number(a.net) - Number(b.net) || b.bytes - a.bytes);
+}
+
+export function used(place: number): number {
+  return deviceOf(peak, place)?.used_bytes ?? panelOf(page.time.account, place)?.peak_used_bytes
+    ?? parts(place).reduce((a, p) => a + p.bytes, 0);
+}
+
+function sentence(place: number): HTMLElement {
+  const all = parts(place), most = [...all].sort((a, b) => b.bytes - a.bytes)[0], d = deviceOf(peak, place);
+  const whole = used(place), t = peakTime(place);
+  const free = d?.total_bytes != null && d.used_bytes != null && place !== 1000 ? d.total_bytes - (d.reserved_bytes ?? 0) - d.used_bytes : null;
+  return h("p", { class: "lead", "data-place": place }, h("b", { "data-bytes": whole }, mib(whole) + " MiB"), ` at most, ${t ? "at " + time(t) + ", " : ""}`,
+    place === CPU ? "in tensors on the CPU" : "on " + placeName(place), most ? `: most of it is ${most.label}, ` : ".",
+    most && h("b", { "data-bytes": most.bytes }, mib(most.bytes) + " MiB"), most ? ` (${part(most.bytes, whole)}).` : "",
+    place === CPU ? resident() : null,
+    free != null ? h("span", { class: "soft" }, ` ${mib(free)} MiB of ${mib(d!.total_bytes)} were left.`) : null);
+}
+
+// What the processes had in all: tensors are a part of it.
+function resident(): HTMLElement | null {
+  const most = peak.host.filter(p => p.peak_rss_bytes != null);
+  return most.length ? h("span", { class: "soft" }, ` Resident at most: ${most.slice(0, 4).map(p => `${p.name} ${mib(Number(p.peak_rss_bytes))} MiB`).join(", ")}${most.length > 4 ? " …" : "."}`) : null;
+}
+
+function fall(place: number): HTMLElement {
+  const all = parts(place), whole = used(place), rows: HTMLElement[] = [];
+  let left = whole;
+  const scale = Math.max(whole, all.reduce((a, p) => a + Math.max(0, p.bytes), 0)) || 1;
+  const bar = (from: number, bytes: number, colour: string, hatch = false) => h("div", { class: "track" },
+    h("i", { class: hatch ? "hatch" : "", style: `left:${100 * Math.max(0, from) / scale}%;width:${100 * Math.abs(bytes) / scale}%;background-color:${colour}` }));
+  const row = (label: string, track: HTMLElement, bytes: number, total = false) => rows.push(
+    h("span", { class: total ? "total" : "" }, label), track, h("span", { class: "n" + (total ? " total" : ""), "data-bytes": bytes, "data-part": label }, mib(bytes)));
+  row(place === CPU ? "tensors" : "used", bar(0, whole, "var(--ink)"), whole, true);
+  const net = all.filter(p => p.net);
+  for (const p of all.filter(p => !p.net)) {
+    left -= p.bytes;
+    row((p.elastic ? "~ " : "− ") + p.label, bar(left, p.bytes, p.label === "unexplained" ? "var(--c8)" : "var(--c3)", p.elastic), p.bytes);
+  }
+  if (all.length > net.length) row("= asked for", bar(0, left, "var(--ink)"), left, true);
+  let from = 0;
+  for (const p of net) {
+    row(p.label, bar(from, p.bytes, `var(--c${preferred[p.label] ?? 5})`, p.elastic), p.bytes);
+    from += p.bytes;
+  }
+  return h("div", { class: "fall" }, ...rows);
+}
+
+const text = (row: Row, key: string): string => row[key] == null ? "" : String(row[key]);
+
+function todo(): HTMLElement[] {
+  const out: HTMLElement[] = [];
+  const item = (...of: (Node | string | null | false)[]) => out.push(h("li", {}, ...of));
+  for (const o of peak.out_of_memory)
+    item(h("b", { class: "bad" }, "Memory ran out"), ` at ${time(Number(o.t_ns))}: ${mib(Number(o.asked_bytes))} MiB were asked for`,
+      o.source ? ` by ${text(o, "source")}` : "", Number(o.count) > 1 ? `, ${count(Number(o.count))} times` : "", `. Verdict: ${text(o, "verdict")}.`);
+  for (const g of peak.growth)
+    item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")} by `, g.bytes_per_step != null ? `${mib(Number(g.bytes_per_step))} MiB a step` : `${mib(Number(g.bytes_per_second))} MiB a second`,
+      g.line ? `, from ${text(g, "line")}` : "", ` (${Math.round(100 * Number(g.confidence))} % sure).`);
+  for (const a of peak.advice)
+    item(h("b", { "data-bytes": Number(a.saves_bytes) }, mib(Number(a.saves_bytes)) + " MiB"), ` ${text(a, "known")}: ${text(a, "finding")}. `, h("span", { class: "soft" }, text(a, "less")));
+  return out;
+}
+
+export function answer(): HTMLElement {
+  const all = page.time.account.panels.map(p => p.device ?? CPU), items = todo();
+  const sentences = all.length ? all.map(sentence) : [h("p", { class: "lead" }, "No memory was recorded: the program used no GPU, and no tensors on the CPU.")];
+  const complaints = [...peak.degraded.map(d => h("p", { class: "bad" }, "! " + d)), ...peak.notes.map(n => h("p", { class: "soft" }, n)),
+    ...peak.losses.map(l => h("p", { class: "bad" }, `! records are missing, ${l.records == null ? "nobody knows how many" : count(Number(l.records))}: ${text(l, "why")}`))];
+  return section("answer", "The worst moment", ...sentences, ...complaints,
+    all.length > 0 && h("h3", {}, "From what is used to what was asked for, MiB"), all.length > 0 && fall(all.includes(state.place) ? state.place : all[0]),
+    h("h3", {}, "What to do"), items.length ? h("ul", { class: "todo" }, ...items) : h("p", { class: "soft" }, "Nothing stands out that would make it less."));
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program wrote into the page: docs/JSON.md says what a report is, src/view/page_*.c what is beside it.
+
+export type Account = { path: string; label: string; account: string; leaf: boolean; bytes: number; evidence: string | null;
+  elastic?: boolean; count: number; low?: number; high?: number; contended?: boolean };
+export type Device = { index: number; name: string | null; host: string | null; simulated: boolean; heap: boolean; total_bytes: number | null;
+  reserved_bytes: number | null; used_bytes: number | null; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
+  peak_t_ns: number | null; peak_used_bytes: number | null; accounts: Account[]; unexplained_bytes: number | null };
+export type Host = { pid: number; name: string; accounts: Account[]; [key: string]: unknown };
+export type Row = { [key: string]: unknown };
+export type Report = { at: { label: string; t_ns: number | null }; devices: Device[]; host: Host[]; advice: Row[]; growth: Row[];
+  out_of_memory: Row[]; losses: Row[]; degraded: string[]; notes: string[]; training: Row[]; also?: Report[] };
+export type View = { at: string; by: string; rows: Row[]; note?: string; segments?: Row[] };
+export type Band = { key: string; label: string; elastic: boolean; unexplained: boolean; bytes: number[]; peak_bytes?: number };
+export type Panel = { device: number | null; t_ns: number[]; used_bytes: number[]; peak_t_ns?: number; peak_used_bytes?: number;
+  bands: Band[]; bounds: number[][] };
+export type Span = { name: string; from_ns: number; to_ns: number; count: number; mark: boolean };
+export type Time = { from_ns: number; to_ns: number; known_ns: number; panels: Panel[]; spans: Span[]; more_spans: number };
+// [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors]
+export type Moment = { at: string | null; t_ns: number | null; rows: number[][] };
+export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
+  frames: string[]; lines: string[]; stacks: number[][] };
+
+export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
+export const peak = page.report;
+export const end = page.report.also![0];
+export const CPU = -1;
+// Tensors on the CPU beside a GPU have a peak of their own.
+const hostPeak = page.report.also![1];
+export const peakOf = (place: number): Report => place === CPU && hostPeak ? hostPeak : peak;
+
+export const view = (by: string, at: string): View | undefined => page.views.find(v => v.by === by && v.at === at);
+
+export const deviceOf = (report: Report, index: number): Device | undefined => report.devices.find(d => d.index === index);
+
+// Places that memory was in: GPUs, a heap, the CPU.
+export const places: number[] = page.time.account.panels.map(p => p.device ?? CPU);
+
+export function placeName(index: number): string {
+  const d = deviceOf(peak, index);
+  if (index === CPU) return "tensors on the CPU";
+  if (!d) return "GPU " + index;
+  if (d.heap) return "heap";
+  return `GPU ${d.index}${d.name ? " " + d.name : ""}${d.host ? " of " + d.host : ""}${d.simulated && !/simulated/.test(d.name ?? "") ? " (simulated)" : ""}`;
+}
+
+// The rows of a place: of the CPU those of all its processes.
+export function accounts(report: Report, index: number): Account[] {
+  if (index !== CPU) return deviceOf(report, index)?.accounts ?? [];
+  return report.host.flatMap(h => h.accounts);
+}

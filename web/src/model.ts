@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is at a moment of a place: layers of the plot, rows of stacks.
+import { CPU, Moment, Panel, Time, deviceOf, end, page, peakOf, places } from "./data";
+import { state } from "./state";
+
+export type Layer = { key: string; label: string; elastic: boolean; colour: number; bytes: number[]; peak: number };
+export type Layers = { t: number[]; used: number[]; layers: Layer[]; sampled: boolean };
+
+export const GREY = 8;
+const LAYERS_MAX = 9, SHARE = 150;
+
+// As in src/view/picture_layers.c, so that a page and a picture have the same colours.
+export const preferred: { [key: string]: number } = { tensors: 0, cached: 0, partly: 1, held: 7, allocations: 5, context: 6, code: 2, local: 3, vmm: 4,
+  pools: 1, idle: 1, managed: 7, parameter: 6, gradient: 2, "optimizer state": 7, activation: 0, input: 4, temporary: 3, workspace: 1,
+  "buffer/state": 5, trial: 3, execs: 4, preallocated: 6, streams: 5 };
+
+export const timeOf = (kind: string): Time => kind === "category" && page.time.category || page.time.account;
+export const panelOf = (time: Time, place: number): Panel | undefined => time.panels.find(p => (p.device ?? CPU) === place);
+
+// When the cursor stands there.
+export function cursor(): number {
+  return state.t === "end" ? endOf(state.place) : state.t === "peak" ? peakTime(state.place) : +state.t;
+}
+
+export function peakTime(place: number): number {
+  const panel = panelOf(page.time.account, place), report = peakOf(place);
+  return (place === CPU ? report.at.t_ns : deviceOf(report, place)?.peak_t_ns) ?? panel?.peak_t_ns ?? timeOfMost(panel);
+}
+
+// The end of a recording is its last state, not what is left when its processes are gone.
+export const endOf = (place: number): number => deviceOf(end, place)?.t_ns ?? end.at.t_ns ?? page.time.account.to_ns;
+
+function timeOfMost(panel: Panel | undefined): number {
+  if (!panel || !panel.t_ns.length) return 0;
+  let most = 0;
+  panel.used_bytes.forEach((bytes, i) => { if (bytes > panel.used_bytes[most]) most = i; });
+  return panel.t_ns[most];
+}
+
+// The last of `t` that is not after `at`; -1: none.
+export function indexAt(t: number[], at: number): number {
+  let low = 0, high = t.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (t[middle] <= at) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+}
+
+const most = (bytes: number[]): number => bytes.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+
+// The small ones together, at the bottom, where they move nobody else.
+function merge(all: Layer[]): Layer[] {
+  const sizes = all.map(l => most(l.bytes.concat(l.peak))), sorted = [...sizes].sort((a, b) => b - a);
+  const least = Math.max(all.length > LAYERS_MAX ? sorted[LAYERS_MAX - 2] : 0, (sorted[0] ?? 0) / SHARE);
+  const small = all.filter((_, i) => sizes[i] < least);
+  if (small.length < 2) return all;
+  const sum: Layer = { key: "small", label: small.length + " smaller ones", elastic: false, colour: GREY, peak: 0,
+    bytes: all[0].bytes.map((_, i) => small.reduce((a, l) => a + l.bytes[i], 0)) };
+  sum.peak = small.reduce((a, l) => a + l.peak, 0);
+  return [sum, ...all.filter((_, i) => sizes[i] >= least)];
+}
+
+function colour(layers: Layer[]): void {
+  const taken = [new Set<number>(), new Set<number>()];
+  for (const l of [...layers].reverse()) {
+    const of = taken[+l.elastic];
+    if (l.colour === GREY) continue;
+    l.colour = preferred[l.key] ?? 0;
+    for (let i = 0; of.has(l.colour) && i < 8; i++) l.colour = (l.colour + 1) % 8;
+    of.add(l.colour);
+  }
+}
+
+// Does a place have live tensors that are known by stack?
+export const hasTensors = (place: number): boolean => page.moments.some(m => m.rows.some(r => r[0] === place && r[4] > 0));
+export const measure = (): string => state.measure || (state.place !== CPU && hasTensors(state.place) ? "tensors" : "bytes");
+export const sizeOf = (row: number[]): number => measure() === "tensors" ? row[4] : row[2];
+export const objectsOf = (row: number[]): number => measure() === "tensors" ? row[5] : row[3];
+
+// The kept moments of a place, in order of time; "the peak" has a time of each place.
+export function moments(place: number): { t: number; moment: Moment }[] {
+  const t = (m: Moment): number => m.t_ns ?? (m.at === "end" ? endOf(place) : peakTime(m.at === "peak:host" ? CPU : place !== CPU ? place : places[0]));
+  return page.moments.map(moment => ({ moment, t: t(moment) }))
+    .filter(m => m.t >= 0 && m.moment.rows.some(r => r[0] === place) || m.moment.at === "end").sort((a, b) => a.t - b.t);
+}
+
+function lineLayers(place: number): Layers {
+  const all = moments(place), by = new Map<number, number[]>();
+  all.forEach(({ moment }, i) => {
+    for (const row of moment.rows) {
+      if (row[0] !== place) continue;
+      const line = row[1] < 0 ? -1 : page.stacks[row[1]][0];
+      if (!by.has(line)) by.set(line, new Array(all.length).fill(0));
+      by.get(line)![i] += sizeOf(row);
+    }
+  });
+  const layers = [...by].map(([line, bytes]) => ({ key: "line " + line, label: line < 0 ? "smaller ones" : page.lines[line], elastic: false,
+    colour: line < 0 ? GREY : 0, bytes, peak: most(bytes) })).sort((a, b) => b.peak - a.peak);
+  layers.forEach((l, i) => { if (l.colour !== GREY) l.colour = i % 8; });
+  const top = layers.slice(0, 8), rest = layers.slice(8);
+  if (rest.length) top.push({ key: "small", label: rest.length + " smaller ones", elastic: false, colour: GREY, peak: 0,
+    bytes: all.map((_, i) => rest.reduce((a, l) => a + l.bytes[i], 0)) });
+  return { t: all.map(m => m.t), used: all.map((_, i) => layers.reduce((a, l) => a + l.bytes[i], 0)), layers: top.reverse(), sampled: true };
+}
+
+export function layers(): Layers {
+  const kind = state.layers || (state.place === CPU && page.time.category ? "category" : "account");
+  if (kind === "line") return lineLayers(state.place);
+  const panel = panelOf(timeOf(kind), state.place);
+  if (!panel) return { t: [], used: [], layers: [], sampled: false };
+  const all = merge(panel.bands.map(b => ({ key: b.key, label: b.label, elastic: b.elastic, bytes: b.bytes, peak: b.peak_bytes ?? most(b.bytes),
+    colour: b.unexplained || b.key === "other" ? GREY : 0 })));
+  colour(all);
+  return { t: panel.t_ns, used: panel.used_bytes, layers: all, sampled: false };
+}
+
+export type Stacks = { rows: number[][]; title: string; exact: boolean; total: number };
+const ofPlace = (m: Moment): number[][] => m.rows.filter(r => r[0] === state.place);
+const total = (rows: number[][]): number => rows.reduce((a, r) => a + sizeOf(r), 0);
+
+function nearest(t: number): { t: number; moment: Moment } | undefined {
+  const all = moments(state.place);
+  return all.reduce((best, m) => !best || Math.abs(m.t - t) < Math.abs(best.t - t) ? m : best, undefined as any);
+}
+
+// What stacks held at the cursor, at the worst moment of the range, or what they hold more at its end than at its begin.
+export function stacksNow(write: (ns: number) => string): Stacks {
+  const done = (rows: number[][], title: string, exact: boolean): Stacks => ({ rows, title, exact, total: total(rows) });
+  if (state.span === "most") {
+    const inside = moments(state.place).filter(m => m.t >= state.from && m.t <= state.to);
+    const best = inside.reduce((a, m) => !a || total(ofPlace(m.moment)) > total(ofPlace(a.moment)) ? m : a, undefined as any);
+    return best ? done(ofPlace(best.moment), "most of the kept moments in the range, at " + write(best.t), false) : done([], "no moment was kept in this range", false);
+  }
+  if (state.span === "left") {
+    const a = nearest(state.from), b = nearest(state.to), rows = new Map<number, number[]>();
+    if (!a || !b) return done([], "no moment was kept", false);
+    for (const r of ofPlace(b.moment)) rows.set(r[1], [...r]);
+    for (const r of ofPlace(a.moment)) {
+      const was = rows.get(r[1]) ?? [r[0], r[1], 0, 0, 0, 0];
+      rows.set(r[1], [r[0], r[1], ...[2, 3, 4, 5].map(i => was[i] - r[i])]);
+    }
+    return done([...rows.values()].filter(r => sizeOf(r) > 0), `more at ${write(b.t)} than at ${write(a.t)}`, false);
+  }
+  if (state.t === "peak" || state.t === "end") return done(ofPlace(page.moments.find(m => m.at === reportNow().at.label)!), "at " + (state.t === "peak" ? "the peak" : "the end"), true);
+  const at = nearest(+state.t);
+  return at ? done(ofPlace(at.moment), `at ${write(at.t)}, of ${page.moments.length} kept moments the nearest`, at.t === +state.t) : done([], "no moment was kept", false);
+}
+
+// "the peak" and "the end" have exact rows of everything; of other moments that what is nearest.
+export const reportNow = () => state.t === "end" ? end : peakOf(state.place);

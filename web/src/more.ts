@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger with its evidence, PyTorch's pool by address, the largest tensors, graphs, phases, ranks, the host.
+import { CPU, Row, accounts, deviceOf, end, page, peak, peakOf, placeName, view } from "./data";
+import { count, figure, h, mib, scroll, section, time } from "./dom";
+import { reportNow } from "./model";
+import { state } from "./state";
+import { short } from "./where";
+
+// Every row of the tree, at the peak and at the end, and where its figure comes from.
+export function ledger(): HTMLElement {
+  const now = accounts(peakOf(state.place), state.place), later = new Map(accounts(end, state.place).map(r => [r.path, r])), d = deviceOf(peak, state.place), e = deviceOf(end, state.place);
+  const paths = new Set(now.map(r => r.path)), all = [...now, ...[...later.values()].filter(r => !paths.has(r.path))];
+  const had = new Map(now.map(r => [r.path, r]));
+  const row = (name: string, depth: number, a: number | null | undefined, b: number | null | undefined, evidence: string, cls = "", path = name) => h("tr", { class: cls, "data-path": path },
+    h("th", { class: "name", scope: "row", style: `padding-left:${.5 + depth}rem` }, name), figure(a), figure(b), h("td", {}, evidence));
+  const rows = all.map(r => row((r.elastic ? "~ " : "") + r.label, r.path.split("/").length - 1, had.get(r.path)?.bytes ?? 0, later.get(r.path)?.bytes ?? 0, (r.evidence ?? "") + (r.contended ? ", contended" : ""), "", r.path));
+  if (d) {
+    rows.unshift(row("used", 0, d.used_bytes, e?.used_bytes, "", "total"), row("need, without elastic (~) rows", 0, d.need_bytes, e?.need_bytes, "", "dim", "need"));
+    rows.push(row("unexplained", 0, d.unexplained_bytes, e?.unexplained_bytes, "", "total"));
+  }
+  return section("ledger", "The ledger", h("p", { class: "soft" }, `${placeName(state.place)}. Rows marked ~ are elastic: taken because there was room. exact: what was returned; weighed: the driver's counter before and after a call; inferred: by a rule.`),
+    scroll("the ledger", h("table", { id: "books" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "MiB"), h("th", { class: "n", scope: "col" }, "at the peak"), h("th", { class: "n", scope: "col" }, "at the end"), h("th", { scope: "col" }, "evidence"))),
+      h("tbody", {}, ...rows))));
+}
+
+// Segments in the order of their addresses, each as long as it is large; what is in blocks is coloured.
+export function pool(): HTMLElement | false {
+  const found = view("pool", reportNow().at.label), mine = (r: Row) => r.device === state.place;
+  const segments = (found?.segments ?? []).filter(mine).sort((a, b) => String(a.address).length - String(b.address).length || (String(a.address) < String(b.address) ? -1 : 1));
+  if (!segments.length) return false;
+  const most = Math.max(...segments.map(x => Number(x.bytes)));
+  const bar = (x: Row) => {
+    const bytes = Number(x.bytes), live = Number(x.live_bytes), pin = x.pin_source ? `; pinned by ${mib(Number(x.pin_bytes))} MiB of ${x.pin_source}` : "";
+    return h("span", { role: "img", "data-bytes": bytes, "data-live": live, style: `flex:0 0 ${Math.max(.4, 60 * bytes / most)}%`, title: `${x.address}: ${mib(bytes)} MiB, ${mib(live)} live in ${count(Number(x.blocks))} blocks, ${mib(Number(x.stuck_bytes))} stuck${pin}`,
+      "aria-label": `segment of ${mib(bytes)} MiB, ${mib(live)} live` }, h("i", { style: `width:${bytes ? 100 * live / bytes : 0}%` }));
+  };
+  const sum = (key: string) => segments.reduce((a, x) => a + Number(x[key] ?? 0), 0);
+  return section("pool", "PyTorch's pool", h("p", { class: "soft" }, `At the ${found!.at}: ${count(segments.length)} segments by address, ${mib(sum("bytes"))} MiB, of which ${mib(sum("live_bytes"))} are live and ${mib(sum("stuck_bytes"))} are stuck beside them. Blue is live; the rest of a segment is free.`),
+    h("div", { class: "segs", id: "segs" }, ...segments.slice(0, 1500).map(bar)), ...stuck(segments));
+}
+
+function stuck(segments: Row[]): HTMLElement[] {
+  const worst = segments.filter(x => Number(x.stuck_bytes) > 0).sort((a, b) => Number(b.stuck_bytes) - Number(a.stuck_bytes)).slice(0, 12);
+  return worst.length ? [h("h3", {}, "Where most is stuck"), plainTable(worst, ["address", "bytes", "live_bytes", "stuck_bytes", "blocks", "pin_bytes", "pin_source"], "stuck")] : [];
+}
+
+const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
+const head = (key: string): string => heads[key] ?? key.replace(/_(bytes|ns)$/, "").replace(/_/g, " ");
+
+function cell(key: string, value: unknown): HTMLElement {
+  if (/bytes$/.test(key)) return figure(value as number | null);
+  if (value == null) return h("td", {}, "–");
+  if (/_ns$|^ns$/.test(key)) return h("td", { class: "n" }, time(Number(value)));
+  if (/^(pid|device|rank|number|generation)$/.test(key)) return h("td", { class: "n" }, String(value));
+  if (typeof value === "number") return h("td", { class: "n" }, count(value));
+  if (typeof value === "boolean") return h("td", {}, value ? "yes" : "no");
+  return h("td", { class: "name", title: String(value) }, /^(label|line|pin_source)$/.test(key) ? short(String(value)) : String(value));
+}
+
+// Rows of a view as --json has them: sizes in MiB, and nothing where no row has something.
+export function plainTable(rows: Row[], keys: string[], id: string): HTMLElement {
+  const shown = keys.filter(k => rows.some(r => r[k] != null));
+  return scroll(id, h("table", { id }, h("thead", {}, h("tr", {}, ...shown.map(k => h("th", { scope: "col", class: rows.some(r => typeof r[k] === "number") ? "n" : "name" }, (head(k) + (/bytes$/.test(k) ? ", MiB" : "")).replace(/^, /, ""))))),
+    h("tbody", {}, ...rows.map(r => h("tr", {}, ...shown.map(k => cell(k, r[k])))))));
+}
+
+const FIRST = 20;
+const tables: [string, string, string, string[]][] = [
+  ["tensor", "largest", "The largest tensors", ["label", "bytes", "category", "shape", "module", "line", "born_ns", "evidence"]],
+  ["graph", "graphs", "CUDA graphs", ["number", "label", "name", "nodes", "exec_bytes", "pool_bytes", "alloc_bytes", "bytes", "count"]],
+  ["phase", "phases", "Phases", ["path", "device", "count", "ns", "bytes", "peak_bytes", "own_bytes", "resident_change_bytes"]],
+  ["stream", "streams", "Streams", ["label", "bytes", "live_bytes", "stuck_bytes", "segments"]],
+  ["rank", "ranks", "Ranks", ["rank", "host", "device", "bytes", "elastic_bytes", "context_bytes", "allocation_bytes", "end", "failed", "first"]],
+];
+
+export function others(): HTMLElement[] {
+  const out: HTMLElement[] = [];
+  for (const [by, id, title, keys] of tables) {
+    const found = view(by, reportNow().at.label) ?? view(by, "peak"), rows = found?.rows ?? [];
+    if (!rows.length) continue;
+    const mine = by === "tensor" ? rows.filter(r => (r.device ?? CPU) === state.place) : rows, top = [...mine];
+    if (by === "tensor") top.sort((a, b) => Number(b.bytes) - Number(a.bytes));
+    if (!top.length) continue;
+    const known = keys.filter(k => rows.some(r => k in r)), shown = known.length > 2 ? known : Object.keys(rows[0]).filter(k => typeof rows[0][k] !== "object" || rows[0][k] == null);
+    out.push(section(id, title, plainTable(top.slice(0, FIRST), shown, "t-" + by),
+      top.length > FIRST && h("details", {}, h("summary", {}, `${count(top.length - FIRST)} more${by === "tensor" && top.length >= 400 ? ", of those that the page has" : ""}`), plainTable(top.slice(FIRST), shown, "more-" + by))));
+  }
+  return out;
+}
+
+export function host(): HTMLElement | false {
+  const rows = peak.host as unknown as Row[];
+  return rows.length > 0 && section("host", "Memory of the host", plainTable(rows, ["name", "pid", "rss_bytes", "anon_bytes", "file_bytes", "shmem_bytes", "swap_bytes", "peak_rss_bytes", "pinned_bytes", "registered_bytes"], "t-host"),
+    h("p", { class: "soft" }, "Resident memory consists of anonymous memory, files and shared memory; tensors on the CPU lie in it. Page-locked memory is pinned."));
+}
+
+export const training = (): HTMLElement | false => peak.training.length > 0 && section("steps", "Steps of training", ...peak.training.map(t => {
+  const first = t.first as Row | null, steady = t.steady as Row | null;
+  return h("div", {}, h("p", {}, `${t.program}: ${count(Number(t.steps))} steps, by the ${t.steps_by}.`),
+    first && plainTable([{ step: "the first", ...first }, ...(steady ? [{ step: "median of the others", ...steady }] : [])], ["step", "ns", "allocations", "allocated_bytes", "peak_used_bytes", "peak_tensor_bytes"], "t-steps"));
+}));
