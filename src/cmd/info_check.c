@@ -2,6 +2,7 @@
 /* `tare info --check`: the views of a recording beside each other, at instants all over it. */
 #include "cmd/info.h"
 
+#include "base/disk.h"
 #include "base/xalloc.h"
 #include "cmd/report_picture.h"
 #include "ledger/build.h"
@@ -11,7 +12,9 @@
 
 #include <stdlib.h>
 
-enum { INSTANTS = 50 };
+/* Of a large recording few instants, for each has as many rows as there are lines, stacks and blocks. */
+enum { INSTANTS = 50, INSTANTS_OF_LARGE = 10 };
+#define LARGE (UINT64_C(16) << 20)
 
 /* Moments that the picture has, and so the instants that the tables are made of. */
 struct chosen {
@@ -27,17 +30,24 @@ static bool lasts(const struct tare_memory_history_panel *p, size_t i)
 	return i + 1 == p->point_nr || p->points[i + 1].t_ns > p->points[i].t_ns;
 }
 
-static void choose(struct chosen *out, const struct tare_memory_history *history)
+/*
+ * dropped_ns: what was before went to keep a cap, so a report of then has bounds and no rows, though a picture has the points that a
+ * state kept. -1: nothing went.
+ */
+static void choose(struct chosen *out, const struct tare_memory_history *history, int most,
+		   int64_t dropped_ns)
 {
-	size_t each = history->panel_nr ? (size_t)(INSTANTS / history->panel_nr) : 0;
+	size_t each = history->panel_nr ? (size_t)(most / history->panel_nr) : 0;
 
 	for (int k = 0; k < history->panel_nr; k++) {
 		const struct tare_memory_history_panel *p = &history->panels[k];
 
-		for (size_t i = 0; i < each && i < p->point_nr && out->nr < INSTANTS; i++) {
-			size_t at = p->point_nr <= each ? i : i * (p->point_nr - 1) / (each - 1);
+		for (size_t i = 0; i < each && i < p->point_nr && out->nr < most; i++) {
+			size_t at = p->point_nr <= each
+					    ? i
+					    : i * (p->point_nr - 1) / (each > 1 ? each - 1 : 1);
 
-			if (!lasts(p, at))
+			if (!lasts(p, at) || p->points[at].t_ns < dropped_ns)
 				continue;
 			out->panels[out->nr] = p;
 			out->points[out->nr] = &p->points[at];
@@ -56,7 +66,8 @@ static bool is_counted_alike(const struct tare_ledger *l, const struct tare_ledg
 	       l->devices[p->device].used_start == peak->devices[p->device].used_start;
 }
 
-static void check(struct tare_recording *recording, struct tare_agreement *a, int *instants)
+static void check(struct tare_recording *recording, int most, struct tare_agreement *a,
+		  int *instants)
 {
 	struct chosen *chosen = tare_xcalloc(1, sizeof(*chosen));
 	struct tare_ledger *ledgers = tare_xcalloc(INSTANTS, sizeof(*ledgers)), peak;
@@ -70,7 +81,7 @@ static void check(struct tare_recording *recording, struct tare_agreement *a, in
 		if (p->has_peak && p->device >= 0)
 			tare_agree_at(a, &peak, p, &p->peak);
 	}
-	choose(chosen, &history);
+	choose(chosen, &history, most, tare_recording_dropped_ns(recording));
 	if (chosen->nr)
 		tare_ledger_of_recording(recording, NULL, chosen->at, chosen->nr, ledgers);
 	for (int i = 0; i < chosen->nr; i++) {
@@ -93,7 +104,8 @@ int tare_info_check(struct tare_emit *e, const char *path, bool *agree, struct t
 
 	if (rc)
 		return rc;
-	check(recording, &a, &instants);
+	check(recording, tare_disk_most(path) > LARGE ? INSTANTS_OF_LARGE : INSTANTS, &a,
+	      &instants);
 	tare_recording_close(recording);
 	*agree = !a.differ;
 	tare_emit_int(e, "instants", instants);

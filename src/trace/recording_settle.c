@@ -158,14 +158,21 @@ static void settle_zero(struct tare_recording *r)
 		r->zero_realtime_ns = r->zero_ns + r->zero_clock->realtime_offset_ns;
 }
 
+/* The log begins when there is something to write: what that is has its stamp already. */
+static uint64_t first_stamp_of(const struct tare_rprocess *p)
+{
+	uint64_t begun = p->header.first_stamp, first = p->first_stamp;
+
+	return !begun || (first && first < begun) ? first : begun;
+}
+
 static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 {
 	struct tare_process *public = &p->public;
-	uint64_t first = p->header.first_stamp ? p->header.first_stamp : p->first_stamp;
 
 	tare_recording_settle_objects(p);
 	settle_lines(r, p);
-	public->first_ns = tare_recording_ns(r, p, first);
+	public->first_ns = tare_recording_ns(r, p, first_stamp_of(p));
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
 	public->damage_from_ns =
 		p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;

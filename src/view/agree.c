@@ -287,7 +287,8 @@ void tare_agree_time(struct tare_agreement *a, const struct tare_ledger *l,
 			if (most < panel->points[at].used)
 				most = panel->points[at].used;
 		p.t_ns = span.from_ns;
-		if (most >= 0)
+		/* Where records are missing neither says anything: the picture is hatched. */
+		if (most >= 0 && span.most >= 0)
 			compare_sum(a, &p, "--by time", span.most, "the picture (--svg)", most);
 	}
 }

@@ -24,17 +24,29 @@ static size_t column_of(const struct tare_samples *s, int64_t t)
 	return column < TARE_HISTORY_COLUMNS ? column : TARE_HISTORY_COLUMNS - 1;
 }
 
+/* The columns' width is a power of two, and each begins at a multiple of it: so wider ones are made of whole narrower ones. */
+static int64_t width_of(int64_t start, int64_t end)
+{
+	int64_t width = 1;
+
+	while (end / width - start / width >= TARE_HISTORY_COLUMNS)
+		width *= 2;
+	return width;
+}
+
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
 			int part_nr)
 {
-	*s = (struct tare_samples){ .start = start,
-				    .width = (end - start) / TARE_HISTORY_COLUMNS + 1,
+	int64_t width = width_of(start, end);
+
+	*s = (struct tare_samples){ .start = start / width * width,
+				    .width = width,
 				    .part_nr = part_nr };
 	s->items = tare_xcalloc(TARE_HISTORY_COLUMNS, sizeof(*s->items));
 	if (part_nr)
 		s->parts = tare_xcalloc((size_t)(TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * part_nr),
 					sizeof(*s->parts));
-	s->until = known > start ? known : start;
+	s->until = known > s->start ? known : s->start;
 	enter(s, column_of(s, s->until));
 }
 
@@ -112,9 +124,9 @@ void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
 {
 	struct tare_samples old = *s;
 
-	tare_samples_begin(s, start, end, start, old.part_nr);
+	tare_samples_begin(s, start, end, INT64_MIN, old.part_nr);
 	hold_begin(s, &old);
-	if (!is_empty(&old) && old.until > start)
+	if (!is_empty(&old) && old.until > s->start)
 		s->until = old.until;
 	for (size_t i = 0; i < (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR; i++)
 		take_kept(s, &old, i);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of time: those of a fold that goes on from a state say the same as those of one that began at the first event. */
+#include "ledger/core/samples.h"
+#include "test.h"
+
+#include "base/arena.h"
+#include "ledger/ledger.h"
+
+#include <stdlib.h>
+
+enum { CHANGES = 5000, LAST = 1 << 20 };
+
+/* What is in use, and until when; the times of a series are in order. */
+struct change {
+	int64_t t, used;
+};
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
+	return *seed >> 33;
+}
+
+static void make_series(struct change *out, int64_t first, uint64_t seed)
+{
+	for (int i = 0; i < CHANGES; i++) {
+		out[i].t = first + (LAST - first) / CHANGES * i +
+			   (int64_t)next_random(&seed) % ((LAST - first) / CHANGES);
+		out[i].used = (int64_t)(next_random(&seed) % 100000);
+	}
+}
+
+static void hold(struct tare_samples *s, const struct change *series, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		tare_samples_hold(s, series[i].t, series[i].used, 0, NULL);
+}
+
+/* The same moments of each column, and the same line of time. */
+static void check_same(const struct tare_samples *a, const struct tare_samples *b)
+{
+	struct tare_timeline x = { 0 }, y = { 0 };
+	struct tare_arena memory = { 0 };
+
+	tare_fold_timeline(a, &memory, &x);
+	tare_fold_timeline(b, &memory, &y);
+	CHECK_INT(x.nr, y.nr);
+	CHECK_INT(x.from_ns, y.from_ns);
+	CHECK_INT(x.width_ns, y.width_ns);
+	for (int i = 0; i < x.nr; i++)
+		CHECK_INT(x.used[i], y.used[i]);
+	for (size_t i = 0; i < (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR; i++) {
+		CHECK_INT(tare_sample_at(a, i)->used, tare_sample_at(b, i)->used);
+		CHECK_INT(tare_sample_at(a, i)->t, tare_sample_at(b, i)->t);
+	}
+	tare_arena_free(&memory);
+}
+
+/* Columns for a time that ends at the series' place `cut`, and then wider ones up to its end. */
+static void check_cut(int64_t first, int cut, uint64_t seed)
+{
+	static struct change series[CHANGES];
+	struct tare_samples all = { 0 }, grown = { 0 };
+
+	make_series(series, first, seed);
+	tare_samples_begin(&all, first, LAST, INT64_MIN, 0);
+	hold(&all, series, 0, CHANGES);
+	tare_samples_begin(&grown, first, series[cut - 1].t, INT64_MIN, 0);
+	hold(&grown, series, 0, cut);
+	tare_samples_stretch(&grown, first, LAST);
+	hold(&grown, series, cut, CHANGES);
+	check_same(&grown, &all);
+	tare_samples_free(&all);
+	tare_samples_free(&grown);
+}
+
+TEST(wider_columns_have_what_narrower_ones_had)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		check_cut((int64_t)(seed * 977 % 300000), 1 + (int)(seed * 7919 % CHANGES), seed);
+}
+
+TEST(all_columns_are_within_the_time)
+{
+	for (int64_t end = 1; end < 100000; end += 997) {
+		struct tare_samples s = { 0 };
+
+		tare_samples_begin(&s, end / 3, end, INT64_MIN, 0);
+		CHECK(s.start <= end / 3);
+		CHECK(s.start + s.width > end / 3);
+		CHECK(s.start + s.width * TARE_HISTORY_COLUMNS > end);
+		CHECK(s.width == 1 || s.start + s.width * (TARE_HISTORY_COLUMNS / 2 - 1) <= end);
+		tare_samples_free(&s);
+	}
+}
