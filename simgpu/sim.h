@@ -44,6 +44,8 @@ struct sim_api_row {
 };
 extern const struct sim_api_row sim_api_rows[SIM_API_NR];
 
+/* For what is no call of the driver. False: there is nothing to look at, and the lock is not held. */
+bool sim_look(void);
 /* Bodies that call into the program let go of the lock meanwhile. */
 void sim_unlock(void);
 void sim_relock(void);
@@ -161,6 +163,7 @@ struct sim_range {
 	uint64_t charged;
 	uint64_t id;
 	unsigned flags;
+	bool is_shared;         /* another process may have it: it was exported */
 	unsigned char *touched; /* MANAGED: one per page */
 };
 
@@ -175,6 +178,7 @@ struct sim_range *sim_range_owned(const void *owner);
 
 /* Of memory by cuMemCreate: its file. `offset` is in it, and becomes that in the file. */
 int sim_physical_file(const void *physical, uint64_t *offset);
+bool sim_physical_is_shared(const void *physical); /* another process may have it */
 
 /* ---- memory behind addresses: one file per process, so that another process can map a part ---- */
 int sim_backing_fd(void);

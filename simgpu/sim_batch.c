@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 
 /* The device's own memory, or the host's where the device sees it. */
 static bool is_good(const CUstreamBatchMemOpParams *op)
@@ -52,6 +53,7 @@ void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count)
 			continue;
 		sim_managed_touch(op->value.address, bytes);
 		memcpy((void *)(uintptr_t)op->value.address, &op->value.value, bytes);
+		sim_answer_wrote(op->value.address, bytes);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 #include "sim_error.h"
 #include "sim_hide.h"
 
@@ -204,7 +205,19 @@ static CUresult leave(enum sim_api api, CUresult result)
 	if (sim.slot && sim_api_rows[api].is_weighty)
 		sim.slot->calls++;
 	pthread_mutex_unlock(&lock);
+	sim_answer_tell();
 	return result;
+}
+
+bool sim_look(void)
+{
+	if (is_forked())
+		return false;
+	pthread_mutex_lock(&lock);
+	if (sim.is_initialized)
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
 }
 
 void sim_unlock(void)

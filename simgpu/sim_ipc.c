@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 
 struct ipc_handle {
 	int32_t pid, fd;
@@ -31,6 +32,7 @@ CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	handle.offset = range->offset;
 	memset(pHandle, 0, sizeof(*pHandle));
 	memcpy(pHandle, &handle, sizeof(handle));
+	sim_answer_share(dptr);
 	return CUDA_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 #include "sim_process.h"
 
 struct import {
@@ -67,6 +68,7 @@ CUresult sim_body_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, 
 	pointer.size = range->size;
 	memset(shareData_out, 0, sizeof(*shareData_out));
 	memcpy(shareData_out, &pointer, sizeof(pointer));
+	sim_answer_share(ptr);
 	return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 
 static struct sim_range **ranges;
 static size_t count, room;
@@ -61,6 +62,7 @@ void sim_range_remove(struct sim_range *range)
 		return;
 	memmove(ranges + at - 1, ranges + at, (count - at) * sizeof(*ranges));
 	count--;
+	sim_known_remove(range->start, range->size);
 	free(range->touched);
 	free(range);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_answer.h"
 
 #define HOST_PAGE  4096
 #define WORTH_IT   (64u << 10)  /* below, writing is cheaper than making holes */
@@ -148,10 +149,8 @@ static void move_piece(uint64_t to, uint64_t from, uint64_t size)
 		write_piece(to + done, from + done, size - done);
 }
 
-void sim_memory_move(uint64_t to, uint64_t from, uint64_t size)
+static void move(uint64_t to, uint64_t from, uint64_t size)
 {
-	sim_managed_touch(to, size);
-	sim_managed_touch(from, size);
 	if (to < from + size && from < to + size) {
 		memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
 		return;
@@ -166,6 +165,18 @@ void sim_memory_move(uint64_t to, uint64_t from, uint64_t size)
 		from += piece;
 		size -= piece;
 	}
+}
+
+void sim_memory_move(uint64_t to, uint64_t from, uint64_t size)
+{
+	sim_managed_touch(to, size);
+	sim_managed_touch(from, size);
+	if (sim_answer_is_read(to, from, size)) {
+		sim_answer_read(to, from, size, true, move);
+		return;
+	}
+	move(to, from, size);
+	sim_answer_moved(to, from, size);
 }
 
 static void fill_line(uint64_t to, uint32_t value, unsigned width, size_t count)
@@ -194,5 +205,6 @@ void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 			sim_memory_zero(line, count * width);
 		else if (count * width < HOST_PAGE || has_room(count * width))
 			fill_line(line, value, width, count);
+		sim_answer_wrote(line, count * width);
 	}
 }

@@ -31,6 +31,13 @@ int sim_physical_file(const void *physical, uint64_t *offset)
 	return memory->fd;
 }
 
+bool sim_physical_is_shared(const void *physical)
+{
+	const struct sim_physical *memory = physical;
+
+	return memory->share || memory->is_imported;
+}
+
 struct reservation {
 	struct reservation *next;
 	uint64_t start, size;

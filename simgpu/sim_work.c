@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "sim_answer.h"
 #include "sim_graph.h"
 
 #define HOST_PAGE 4096
@@ -37,7 +38,7 @@ static bool is_mapped(uint64_t address, size_t size)
 }
 
 /* Memory of the program that no longer is there must not end it. */
-static void copy_over(uint64_t to, uint64_t from, size_t size)
+static void copy_plainly(uint64_t to, uint64_t from, uint64_t size)
 {
 	struct iovec target = { (void *)(uintptr_t)to, size },
 		     source = { (void *)(uintptr_t)from, size };
@@ -48,6 +49,16 @@ static void copy_over(uint64_t to, uint64_t from, size_t size)
 
 	if (done < 0 && errno != EFAULT && is_mapped(to, size) && is_mapped(from, size))
 		memmove(target.iov_base, source.iov_base, size);
+}
+
+static void copy_over(uint64_t to, uint64_t from, uint64_t size)
+{
+	if (sim_answer_is_read(to, from, size)) {
+		sim_answer_read(to, from, size, false, copy_plainly);
+		return;
+	}
+	copy_plainly(to, from, size);
+	sim_answer_moved(to, from, size);
 }
 
 /* The first byte of one side; 0: in an array, whose contents nobody sees. */

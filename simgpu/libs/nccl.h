@@ -222,7 +222,8 @@ struct nccl_op {
 	int phase;
 	uint64_t sequence;
 	bool is_done;
-	void *more; /* of NCCL_BIRTH; freed with the operation */
+	bool is_computed; /* it gives what a kernel would have computed, so what it gets is that, too */
+	void *more;       /* of NCCL_BIRTH; freed with the operation */
 };
 
 /* SUCCESS: done. IN_PROGRESS: to be tried again. */

@@ -83,7 +83,8 @@ static unsigned char *given_by(const struct nccl_op *op, int rank)
 }
 
 /* ---- copies: addresses are unified, so programs may hand over memory of either side ---- */
-static int copy(const struct nccl_op *op, void *to, const void *from, size_t bytes)
+/* `is_out`: to the other ranks. No program reads it there, so the driver does not count it as read. */
+static int move(const struct nccl_op *op, void *to, const void *from, size_t bytes, bool is_out)
 {
 	struct nccl_inside inside;
 	int failed;
@@ -95,7 +96,8 @@ static int copy(const struct nccl_op *op, void *to, const void *from, size_t byt
 	if (!bytes)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(op->comm);
-	failed = SIM_DRIVER("cuMemcpy", to, from, bytes);
+	failed = is_out ? SIM_DRIVER("tareSimPeek", to, from, bytes)
+			: SIM_DRIVER("cuMemcpy", to, from, bytes);
 	nccl_leave(inside);
 	return failed ? nccl_fail(
 				NCCL_CUDA_ERROR,
@@ -103,6 +105,11 @@ static int copy(const struct nccl_op *op, void *to, const void *from, size_t byt
 				"(error %d); are they memory of device %d?",
 				op->call, op->comm->rank, bytes, failed, op->comm->device)
 		      : NCCL_SUCCESS;
+}
+
+static int copy(const struct nccl_op *op, void *to, const void *from, size_t bytes)
+{
+	return move(op, to, from, bytes, false);
 }
 
 static bool is_captured(const struct nccl_op *op)
@@ -334,8 +341,11 @@ static int give(struct nccl_op *op)
 	}
 	op->sequence = comm->sequence;
 	place = nccl_room_place(comm->room, comm->rank, op->sequence);
-	if (gives(op))
-		result = copy(op, place, op->send, given(op));
+	if (gives(op)) {
+		op->is_computed = op->kind != NCCL_EXCHANGE &&
+				  !SIM_DRIVER("tareSimIsKnown", op->send, given(op));
+		result = move(op, place, op->send, given(op), true);
+	}
 	if (result == NCCL_SUCCESS && op->op >= NCCL_OPS && shapes[op->kind].is_reduced)
 		result = scale_own(op, place);
 	if (result != NCCL_SUCCESS)
@@ -364,6 +374,9 @@ static int get(struct nccl_op *op)
 			return result;
 	}
 	result = take(op);
+	if (op->is_computed && gets(op))
+		SIM_DRIVER("tareSimForget", op->receive,
+			   one(op) * (shapes[op->kind].gets_n ? ranks_of(op) : 1));
 	nccl_room_done(op->comm->room, op->sequence);
 	return result;
 }

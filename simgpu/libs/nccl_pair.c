@@ -13,7 +13,8 @@ static int copy_part(const struct nccl_op *op, void *to, const void *from, size_
 	if (!bytes)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(op->comm);
-	failed = SIM_DRIVER("cuMemcpy", to, from, bytes);
+	failed = op->kind == NCCL_SEND ? SIM_DRIVER("tareSimPeek", to, from, bytes)
+				       : SIM_DRIVER("cuMemcpy", to, from, bytes);
 	nccl_leave(inside);
 	return failed ? nccl_fail(NCCL_CUDA_ERROR,
 				  "%s on rank %d: the driver does not copy %zu bytes of its buffer "

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 
 const char *const tare_stack_names[] = { "python", "native", "both", "none" };
+const char *const tare_answer_names[] = { "zeros", "ones", "random", "nan" };
 /* At this mean 1 GiB of small blocks is known to 8 MiB, and a program that asks for 1 GiB a second is recorded 16,000 times. */
 const uint64_t tare_host_means[] = { 1 << 16, 1 };
 
@@ -29,6 +30,9 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(
 		run_options, sim, "sim", 0, STRING, "PROFILE",
 		"run on a simulated GPU, such as h200, or h200:2 for two: what it holds is what that card would hold, but nothing is computed"),
+	TARE_OPT(
+		run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
+		"with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
 		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),
@@ -100,6 +104,16 @@ static void add_near_command(struct tare_err *err, const char *word)
 		tare_err_set(err, old.code, "%s; did you mean tare %s?", old.text, near);
 }
 
+static int check_answers(const struct run_options *o, struct tare_err *err)
+{
+	if (o->answers < 0 || o->sim)
+		return 0;
+	return tare_err_set(
+		err, TARE_E_USAGE,
+		"--answers %s: it is for a simulated GPU, which computes nothing; give --sim, too",
+		tare_answer_names[o->answers]);
+}
+
 static int check_cap(uint64_t cap, struct tare_err *err)
 {
 	if (cap >= TARE_RUN_CAP_LEAST)
@@ -113,7 +127,7 @@ static int check_cap(uint64_t cap, struct tare_err *err)
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result, bool *is_quiet)
 {
-	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1 };
+	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1, .answers = -1 };
 	struct tare_session_options session = { 0 };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
@@ -123,7 +137,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 
 	if (code >= 0)
 		return code;
-	if (check_cap(o.cap, &err) != 0 || tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 ||
+	    tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
 	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
 		free(phases);
 		tare_operands_free(&o.phases);
@@ -137,6 +152,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.into = o.into;
 	session.force = o.force;
 	session.sim = o.sim;
+	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
 	session.cap = o.cap;
 	session.make_small = make_small;
 	session.no_paths = o.no_paths;

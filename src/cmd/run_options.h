@@ -10,7 +10,7 @@ struct run_options {
 	const char *output, *into, *sim, *vram, *card;
 	struct tare_operands phases;
 	bool force, no_paths, no_tensors, no_probe, paused, quiet;
-	int stacks, host; /* -1: not given */
+	int stacks, host, answers; /* -1: not given */
 	uint64_t cap;
 };
 
@@ -19,6 +19,9 @@ struct run_options {
 /* What the recorder reads from TARE_STACKS: as options name it, and one by one. */
 #define TARE_STACK_NAMES "python|native|both|none"
 extern const char *const tare_stack_names[];
+/* --answers: what kernels of a simulated GPU would have computed reads as; the first unless told otherwise. */
+#define TARE_ANSWER_NAMES "zeros|ones|random|nan"
+extern const char *const tare_answer_names[];
 /* --host: how much of the heap is recorded, and what tare_preload_find() is told then. */
 #define TARE_HOST_NAMES "sample|full"
 extern const uint64_t tare_host_means[];

@@ -10,6 +10,7 @@
 #include "recorder/exec.h"
 #include "recorder/heap/heap.h"
 #include "recorder/hooks/graphs.h"
+#include "recorder/hooks/read_back.h"
 #include "recorder/log/launch.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"

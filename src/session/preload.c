@@ -232,6 +232,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	tare_str_addf(&wanted, "%s/" TARE_WANTED_FILE, folder);
 	set("TARE_SIM_WANTED", wanted.data, arg);
 	tare_str_free(&wanted);
+	if (preload->answers)
+		set("TARE_SIM_ANSWERS", preload->answers, arg);
 }
 
 void tare_preload_free(struct tare_preload *preload)

@@ -20,6 +20,7 @@ struct tare_preload {
 	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
 	char *sim_profile, *sim_state;
 	char *sim_devices; /* how many GPUs the simulated machine has; NULL: as the environment says */
+	const char *answers; /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
 	/* where processes tell of paths; NULL: in the recording; the caller's */

@@ -216,6 +216,8 @@ static void describe(const struct session *s, struct tare_json *j,
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
 	tare_json_str(j, "simulated",
 		      s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
+	if (s->options->answers)
+		tare_json_str(j, "answers", s->options->answers);
 	if (s->options->sim && (s->sim_state || !s->options->no_paths))
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(s, j);
@@ -308,6 +310,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc)
 		return rc;
 	s->preload.stacks = s->options->stacks;
+	s->preload.answers = s->options->answers;
 	tare_procfs_filters(0, &s->preload.filters);
 	if (s->preload.sim_dir)
 		tare_wanted_make(s->folder.work);

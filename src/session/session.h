@@ -17,6 +17,7 @@ struct tare_session_options {
 		into; /* without it: the folder in which the recording gets a name of its own; or NULL */
 	bool force;                  /* -f */
 	const char *sim;             /* profile, or NULL */
+	const char *answers;         /* TARE_SIM_ANSWERS, NULL: as the environment says */
 	uint64_t cap;                /* bytes a recording may have */
 	tare_roll_maker *make_small; /* NULL: nothing is made small while it is written */
 	bool no_paths;

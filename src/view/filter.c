@@ -133,6 +133,15 @@ static void filter_ooms(const struct tare_ledger *in, int64_t pid, struct tare_l
 			out->ooms[out->oom_nr++] = in->ooms[i];
 }
 
+static void filter_read_backs(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->read_backs = tare_xcalloc((size_t)in->read_back_nr + 1, sizeof(*out->read_backs));
+	out->read_back_nr = 0;
+	for (int i = 0; i < in->read_back_nr; i++)
+		if (in->read_backs[i].pid == pid)
+			out->read_backs[out->read_back_nr++] = in->read_backs[i];
+}
+
 static void filter_trainings(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	out->trainings = tare_xcalloc((size_t)in->training_nr + 1, sizeof(*out->trainings));
@@ -179,6 +188,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 			out->hosts[out->host_nr++] = in->hosts[i];
 	filter_graphs(in, pid, out);
 	filter_ooms(in, pid, out);
+	filter_read_backs(in, pid, out);
 	filter_trainings(in, pid, out);
 	filter_growths(in, pid, out);
 	filter_losses(in, pid, out);
@@ -198,6 +208,7 @@ void tare_filter_free(struct tare_ledger *out)
 	free(out->hosts);
 	free(out->graphs);
 	free(out->ooms);
+	free(out->read_backs);
 	free(out->trainings);
 	free(out->growths);
 	free(out->losses);

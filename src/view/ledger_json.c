@@ -8,6 +8,7 @@
 #include "view/host.h"
 #include "view/loss.h"
 #include "view/oom.h"
+#include "view/read_back.h"
 #include "view/training.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
@@ -229,6 +230,7 @@ void tare_ledger_json(struct tare_emit *e, const struct tare_ledger *ledger)
 	tare_emit_flag(e, "opened_gpu", ledger->opened_gpu);
 	add_devices(e, ledger);
 	tare_oom_json(e, ledger);
+	tare_read_back_json(e, ledger);
 	tare_training_json(e, ledger);
 	tare_growth_json(e, ledger);
 	add_hosts(e, ledger);

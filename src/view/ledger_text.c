@@ -13,6 +13,7 @@
 #include "view/loss.h"
 #include "view/most.h"
 #include "view/oom.h"
+#include "view/read_back.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
 #include "view/training.h"
@@ -224,6 +225,7 @@ void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledg
 	tare_training_text(e, last);
 	tare_growth_text(e, last);
 	tare_oom_text(e, last);
+	tare_read_back_text(e, last);
 	if (last->graph_nr)
 		tare_graph_line(e, last);
 	add_hosts(&s, last);

@@ -14,6 +14,7 @@
 
 #include "recorder/base/cost.h"
 #include "recorder/base/fork.h"
+#include "recorder/cuda/simulated.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
@@ -159,11 +160,14 @@ TARE_HOT void tare_tensor_record(const void *block, int64_t bytes, int device, u
 /* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */
 TARE_HOT static void see(const void *block, int64_t bytes, uint16_t device)
 {
-	if ((device & 0xff) == CUDA)
+	if ((device & 0xff) == CUDA) {
+		if (bytes > 0)
+			tare_simulated_handed_out(block, bytes);
 		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
-	else if ((device & 0xff) == CPU && block && !tare_cpu_tensor_is_known(block))
+	} else if ((device & 0xff) == CPU && block && !tare_cpu_tensor_is_known(block)) {
 		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU,
 				   TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
+	}
 }
 
 TARE_HOT TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated,

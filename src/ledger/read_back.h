@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_LEDGER_READ_BACK_H
+#define TARE_LEDGER_READ_BACK_H
+
+#include <stdint.h>
+
+/* What a program on a simulated GPU read back that kernels would have computed: at one line of one process. */
+struct tare_read_back {
+	int number; /* in the order of their lines */
+	int64_t pid, generation;
+	const char *source, *short_source; /* NULL: not known */
+	uint64_t count;                    /* of calls */
+	uint64_t bytes;
+};
+
+#endif

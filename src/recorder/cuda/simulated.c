@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/cuda/simulated.h"
+
+void (*tare_simulated_forget)(uint64_t address, uint64_t bytes) TARE_HOT_DATA;
+
+void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes))
+{
+	void (*listen)(void (*read)(uint64_t bytes)) =
+		(void (*)(void (*)(uint64_t)))tare_elf_symbol(driver, "tareSimListen", NULL);
+
+	if (!tare_config.simulated || !listen)
+		return;
+	listen(read);
+	__atomic_store_n(&tare_simulated_forget,
+			 (void (*)(uint64_t, uint64_t))tare_elf_symbol(driver, "tareSimForget",
+								       NULL),
+			 __ATOMIC_RELAXED);
+}

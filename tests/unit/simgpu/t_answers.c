@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program reads back from the device: what was written for real, else an answer, and whoever listens is told. */
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+
+static uint64_t told, told_bytes;
+
+static void listen(uint64_t bytes)
+{
+	told++;
+	told_bytes += bytes;
+}
+
+static void (*forget)(uint64_t address, uint64_t bytes);
+static int (*is_known)(uint64_t address, uint64_t bytes);
+
+static void open_with(const char *answers)
+{
+	void (*start)(void (*read)(uint64_t bytes));
+
+	if (answers)
+		setenv("TARE_SIM_ANSWERS", answers, 1);
+	context_open(NULL);
+	start = (void (*)(void (*)(uint64_t)))dlsym(cu.library, "tareSimListen");
+	forget = (void (*)(uint64_t, uint64_t))dlsym(cu.library, "tareSimForget");
+	is_known = (int (*)(uint64_t, uint64_t))dlsym(cu.library, "tareSimIsKnown");
+	CHECK(start && forget && is_known);
+	start(listen);
+	told = told_bytes = 0;
+}
+
+TEST(what_was_copied_comes_back_and_is_not_told)
+{
+	unsigned in[4] = { 1, 2, 3, 4 }, out[6] = { 9, 9, 9, 9, 9, 9 };
+	CUdeviceptr p;
+
+	open_with("ones");
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuMemcpyHtoD_v2(p + 4, in, sizeof(in)));
+	OK(cu.cuMemcpyDtoH_v2(out, p + 4, sizeof(in)));
+	CHECK(out[0] == 1 && out[3] == 4);
+	CHECK_INT(told, 0);
+	OK(cu.cuMemcpyDtoH_v2(out, p, sizeof(out))); /* with one value more on either side */
+	CHECK(out[0] == 0x3f800000 && out[1] == 1 && out[4] == 4 && out[5] == 0x3f800000);
+	CHECK_INT(told, 1);
+	CHECK_INT(told_bytes, 8);
+}
+
+TEST(fills_are_known_and_zeros_are_the_default)
+{
+	unsigned char out[8];
+	CUdeviceptr p;
+
+	open_with(NULL);
+	OK(cu.cuMemAlloc_v2(&p, 1 << 20));
+	OK(cu.cuMemsetD8_v2(p, 7, 3));
+	memset(out, 9, sizeof(out));
+	OK(cu.cuMemcpyDtoH_v2(out, p, 8));
+	CHECK(out[0] == 7 && out[2] == 7 && out[3] == 0 && out[7] == 0);
+	CHECK_INT(told_bytes, 5);
+	OK(cu.cuMemsetD8_v2(p, 0, 1 << 20));
+	OK(cu.cuMemcpyDtoH_v2(out, p, 8));
+	CHECK_INT(told, 1);
+	CHECK_INT(out[0], 0);
+}
+
+TEST(what_is_known_goes_with_a_copy_on_the_device)
+{
+	unsigned in = 5, out[3];
+	CUdeviceptr p, q;
+
+	open_with("ones");
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuMemAlloc_v2(&q, 4096));
+	OK(cu.cuMemcpyHtoD_v2(p + 4, &in, 4));
+	OK(cu.cuMemsetD32_v2(q, 3, 1024));
+	OK(cu.cuMemcpyDtoD_v2(q + 100, p, 12));
+	OK(cu.cuMemcpyDtoH_v2(out, q + 100, 12));
+	CHECK(out[0] == 0x3f800000 && out[1] == 5 && out[2] == 0x3f800000);
+	CHECK_INT(told_bytes, 8);
+	OK(cu.cuMemcpyDtoD_v2(p + 2048, q + 200, 8)); /* out of a larger piece that is known */
+	OK(cu.cuMemcpyDtoH_v2(out, q + 112, 12));
+	CHECK(out[0] == 3 && out[2] == 3);
+	CHECK_INT(told, 1);
+}
+
+TEST(memory_that_is_handed_out_again_is_nobodys)
+{
+	unsigned in = 5, out = 9;
+	CUdeviceptr p, q;
+
+	open_with(NULL);
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuMemcpyHtoD_v2(p, &in, 4));
+	CHECK_INT(is_known(p, 4), 1);
+	CHECK_INT(is_known(p, 5), 0);
+	forget(p, 512);
+	CHECK_INT(is_known(p, 4), 0);
+	OK(cu.cuMemcpyDtoH_v2(&out, p, 4));
+	CHECK_INT(out, 0);
+	CHECK_INT(told, 1);
+	OK(cu.cuMemcpyHtoD_v2(p, &in, 4));
+	OK(cu.cuMemFree_v2(p));
+	OK(cu.cuMemAlloc_v2(&q, 4096)); /* where that was, or not */
+	CHECK_INT(is_known(q, 4), 0);
+}
+
+TEST(answers_go_by_the_size_of_the_copy)
+{
+	unsigned char byte = 9;
+	unsigned short half = 9;
+	unsigned long long whole = 9;
+	float numbers[3] = { 9, 9, 9 };
+	CUdeviceptr p;
+
+	open_with("nan");
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuMemcpyDtoH_v2(&byte, p, 1));
+	OK(cu.cuMemcpyDtoH_v2(&half, p, 2));
+	OK(cu.cuMemcpyDtoH_v2(&whole, p, 8));
+	OK(cu.cuMemcpyDtoH_v2(numbers, p, 12));
+	CHECK_INT(byte, 0);
+	CHECK_INT(half, 0x7fff);
+	CHECK_INT(whole, 0); /* no whole number is a NaN */
+	CHECK(isnan(numbers[0]) && isnan(numbers[2]));
+	CHECK_INT(told, 4);
+}
+
+TEST(random_answers_lie_in_bounds_and_differ)
+{
+	float numbers[64];
+	unsigned long long whole;
+	CUdeviceptr p;
+	int i;
+
+	open_with("random");
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuMemcpyDtoH_v2(numbers, p, 64 * 4));
+	for (i = 0; i < 64; i++)
+		CHECK(numbers[i] >= 0 && numbers[i] < 1 && (!i || numbers[i] != numbers[0]));
+	OK(cu.cuMemcpyDtoH_v2(&whole, p, 8));
+	CHECK(whole < 256);
+}
+
+TEST(a_graphs_copy_gives_an_answer_too)
+{
+	float out = 9;
+	CUstream stream;
+	CUgraph graph;
+	CUgraphExec exec;
+	CUdeviceptr p;
+
+	open_with("ones");
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuStreamCreate(&stream, 1));
+	OK(cu.cuStreamBeginCapture_v2(stream, 0));
+	OK(cu.cuMemcpyDtoHAsync_v2(&out, p, 4, stream));
+	OK(cu.cuStreamEndCapture(stream, &graph));
+	CHECK_INT(told, 0);
+	OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+	OK(cu.cuGraphLaunch(exec, stream));
+	CHECK(out == 1);
+	CHECK_INT(told, 1);
+}
+
+/* The program may have written there itself, or another process. */
+TEST(managed_memory_and_what_is_exported_are_taken_as_they_are)
+{
+	unsigned out = 9;
+	CUipcMemHandle handle;
+	CUdeviceptr p;
+
+	open_with("ones");
+	OK(cu.cuMemAllocManaged(&p, 4096, 1));
+	*(unsigned *)(uintptr_t)p = 6;
+	OK(cu.cuMemcpyDtoH_v2(&out, p, 4));
+	CHECK_INT(out, 6);
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	OK(cu.cuIpcGetMemHandle(&handle, p));
+	OK(cu.cuMemcpyDtoH_v2(&out, p, 4));
+	CHECK_INT(out, 0);
+	CHECK_INT(told, 0);
+}
+
+/* Pieces that are cut, joined and copied over, against one flag for each byte. */
+TEST(what_is_known_is_kept_to_the_byte)
+{
+	enum { SIZE = 600 };
+	static unsigned char known[SIZE], zeros[SIZE];
+	CUdeviceptr p;
+	int i, k;
+
+	open_with(NULL);
+	OK(cu.cuMemAlloc_v2(&p, SIZE));
+	srand(1);
+	for (i = 0; i < 4000; i++) {
+		int at = rand() % SIZE, size = 1 + rand() % (SIZE - at), is_write = rand() % 2;
+
+		if (size > 40)
+			size = 40;
+		if (is_write)
+			OK(cu.cuMemcpyHtoD_v2(p + at, zeros, size));
+		else
+			forget(p + at, size);
+		memset(known + at, is_write, size);
+		at = rand() % SIZE;
+		size = 1 + rand() % (SIZE - at);
+		for (k = at; k < at + size && known[k];)
+			k++;
+		CHECK_INT(is_known(p + at, size), k == at + size);
+	}
+}
