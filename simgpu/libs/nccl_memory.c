@@ -50,6 +50,15 @@ static uint64_t channels_of(const struct nccl_comm *comm)
 	return channels < 1 ? 1 : channels > 64 ? 64 : channels;
 }
 
+static uint64_t power_of_two(uint64_t least)
+{
+	uint64_t power = 1;
+
+	while (power < least)
+		power *= 2;
+	return power;
+}
+
 /* ---- pieces ---- */
 static uint64_t granularity(const CUmemAllocationProp *about)
 {
@@ -126,7 +135,7 @@ static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64
 
 static int take_rows(struct nccl_comm *comm, enum when now)
 {
-	uint64_t channels = channels_of(comm);
+	uint64_t channels = channels_of(comm), messages = power_of_two(channels);
 	uint64_t ranks = (uint64_t)comm->ranks_nr + comm->is_partial; /* others would be in it */
 	uint64_t simple = variable("NCCL_BUFFSIZE", 4 << 20);
 	uint64_t ll = variable("NCCL_LL_BUFFSIZE", LL_BYTES);
@@ -136,7 +145,7 @@ static int take_rows(struct nccl_comm *comm, enum when now)
 	(void)ranks;
 	/* clang-format off */
 #define NCCL_CODE(bytes)
-#define NCCL_LOCAL(bytes)
+#define NCCL_LOCAL(when, bytes)
 #define NCCL_TAKES(what, when, is_suspendable, bytes, times)                                       \
 	if (now == when && result == NCCL_SUCCESS)                                                 \
 		result = take(comm, what, bytes, times, is_suspendable);
@@ -149,46 +158,58 @@ static int take_rows(struct nccl_comm *comm, enum when now)
 }
 
 /* ---- kernels: one image for each context of the process ---- */
-#define NCCL_CODE(bytes)  enum { CODE = bytes };
-#define NCCL_LOCAL(bytes) enum { LOCAL = bytes };
+#define NCCL_LOCAL(when, bytes)
 #define NCCL_TAKES(what, when, is_suspendable, bytes, times)
+#define NCCL_CODE(bytes) enum { CODE = bytes };
 #include "simgpu/libs/nccl_memory.def"
+#undef NCCL_CODE
+#undef NCCL_LOCAL
+
+#define NCCL_CODE(bytes)
+#define NCCL_LOCAL(when, bytes) [when] = bytes,
+static const int local_bytes[] = {
+#include "simgpu/libs/nccl_memory.def"
+};
 #undef NCCL_CODE
 #undef NCCL_LOCAL
 #undef NCCL_TAKES
 
-static struct kernel {
-	long context, function;
-	bool has_run;
+static struct kernels {
+	long context;
+	long functions[PEER + 1]; /* 0: none, or it has run */
 } kernels[64];
 static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void load(struct kernel *kernel, long context)
+static void load(struct kernels *of, long context)
 {
 	long module = 0;
-	char image[128];
+	char image[256];
 
 	snprintf(image, sizeof(image),
-		 "tare-sim-module\nkernel nccl code=%d local=%d params=4096\n", (int)CODE,
-		 (int)LOCAL);
-	kernel->context = context;
-	if (!SIM_DRIVER("cuModuleLoadData", &module, image) &&
-	    !SIM_DRIVER("cuModuleGetFunction", &kernel->function, module, "nccl"))
-		SIM_DRIVER("cuFuncLoad", kernel->function);
+		 "tare-sim-module\nkernel collective code=%d local=%d params=4096\n"
+		 "kernel message code=0 local=%d params=4096\n",
+		 (int)CODE, local_bytes[CONNECTED], local_bytes[PEER]);
+	of->context = context;
+	if (SIM_DRIVER("cuModuleLoadData", &module, image))
+		return;
+	SIM_DRIVER("cuModuleGetFunction", &of->functions[CONNECTED], module, "collective");
+	SIM_DRIVER("cuModuleGetFunction", &of->functions[PEER], module, "message");
+	if (of->functions[CONNECTED])
+		SIM_DRIVER("cuFuncLoad", of->functions[CONNECTED]);
 }
 
-static void use_kernels(long context, bool is_run)
+static void use_kernels(long context, enum when now)
 {
-	struct kernel *kernel = kernels, *end = kernels + sizeof(kernels) / sizeof(kernels[0]);
+	struct kernels *of = kernels, *end = kernels + sizeof(kernels) / sizeof(kernels[0]);
 
 	pthread_mutex_lock(&kernels_lock);
-	while (kernel < end && kernel->context && kernel->context != context)
-		kernel++;
-	if (kernel < end && !kernel->context)
-		load(kernel, context);
-	if (kernel < end && is_run && !kernel->has_run && kernel->function) {
-		kernel->has_run = true;
-		SIM_DRIVER("cuLaunchKernel", kernel->function, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+	while (of < end && of->context && of->context != context)
+		of++;
+	if (of < end && !of->context)
+		load(of, context);
+	if (of < end && of->functions[now]) {
+		SIM_DRIVER("cuLaunchKernel", of->functions[now], 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+		of->functions[now] = 0;
 	}
 	pthread_mutex_unlock(&kernels_lock);
 }
@@ -199,7 +220,7 @@ int nccl_memory_made(struct nccl_comm *comm)
 	struct nccl_inside inside = nccl_enter(comm);
 	int result;
 
-	use_kernels(comm->context, false);
+	use_kernels(comm->context, MADE);
 	result = take_rows(comm, MADE);
 	nccl_leave(inside);
 	return result;
@@ -213,7 +234,7 @@ int nccl_memory_connected(struct nccl_comm *comm)
 	if (comm->is_connected)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
-	use_kernels(comm->context, true);
+	use_kernels(comm->context, CONNECTED);
 	result = take_rows(comm, CONNECTED);
 	nccl_leave(inside);
 	comm->is_connected = result == NCCL_SUCCESS;
@@ -228,7 +249,7 @@ int nccl_memory_peer(struct nccl_comm *comm, int peer)
 	if (comm->peers[peer].is_connected || peer == comm->rank)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
-	use_kernels(comm->context, true);
+	use_kernels(comm->context, PEER);
 	result = take_rows(comm, PEER);
 	nccl_leave(inside);
 	comm->peers[peer].is_connected = result == NCCL_SUCCESS;

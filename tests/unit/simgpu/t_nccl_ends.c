@@ -318,6 +318,7 @@ TEST(nccl_is_revoked_and_goes_on_with_the_rest)
 /* ---- memory ---- */
 static void try_memory(struct rank *rank)
 {
+	CUdeviceptr memory;
 	uint64_t stats[4];
 	void *own;
 	int i;
@@ -325,7 +326,7 @@ static void try_memory(struct rank *rank)
 	take_card(rank->rank);
 	nvml_open();
 	CHECK_INT(nvml.nvmlDeviceGetHandleByIndex_v2((unsigned)rank->rank, &nvml.device), 0);
-	some();
+	memory = some();
 	grown();
 	FINE(nccl.ncclCommInitRank(&rank->comm, rank->ranks_nr, rank->id, rank->rank));
 	CHECK_INT(grown(), 104 + 2 * (2 + 4 * 24));
@@ -346,8 +347,14 @@ static void try_memory(struct rank *rank)
 	FINE(nccl.ncclCommResume(rank->comm));
 	CHECK_INT(grown(), 288);
 	FINE(reduce(rank, 1, NCCL_INT8, NCCL_SUM));
+	/* A message: 32 channels, and a kernel with more local memory. */
+	FINE(nccl.ncclGroupStart());
+	FINE(nccl.ncclSend(at(memory), 1, NCCL_INT8, 1 - rank->rank, rank->comm, NULL));
+	FINE(nccl.ncclRecv(at(memory + 2048), 1, NCCL_INT8, 1 - rank->rank, rank->comm, NULL));
+	FINE(nccl.ncclGroupEnd());
+	CHECK_INT(grown(), 62 + 32 * (10 + 2));
 	FINE(nccl.ncclCommDestroy(rank->comm));
-	CHECK_INT(grown(), -484);
+	CHECK_INT(grown(), -484 - 384);
 	FINE(nccl.ncclMemAlloc(&own, 3 << 20));
 	CHECK_INT(grown(), 4);
 	FINE(nccl.ncclMemFree(own));
@@ -369,7 +376,7 @@ static void try_settings(struct rank *rank)
 	join_all(rank);
 	FINE(reduce(rank, 1, NCCL_INT8, NCCL_SUM));
 	FINE(nccl.ncclCommMemStats(rank->comm, 3, &total));
-	CHECK_INT(total, (2 * (2 + 4 * 2) + 2 * (14 + 2)) << 20);
+	CHECK_INT(total, (2 * (2 + 3 * 2) + 2 * (14 + 2)) << 20);
 	FINE(nccl.ncclCommDestroy(rank->comm));
 }
 
