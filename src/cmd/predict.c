@@ -5,19 +5,26 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
+#include "cmd/run_options.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* --check-answers. */
+#define CHECK_NAMES "auto|always|never"
+enum check { CHECK_AUTO, CHECK_ALWAYS, CHECK_NEVER };
+enum { CARDS_MAX = 32 };
+#define AUTO_NS (INT64_C(60) * 1000000000)
+
 struct options {
-	struct tare_operands cards;
+	struct tare_operands cards, grid, prices;
 	const char *largest, *keep;
 	int64_t gpus;
+	int answers, check_answers; /* -1: not given */
 	struct tare_format_options format;
 };
 
@@ -28,6 +35,18 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "give the program N cards of the kind (1)"),
 	TARE_OPT(options, largest, "largest", 0, STRING, "NAME=FROM..TO",
 		 "find the largest whole number that fits, for {NAME} in the command"),
+	TARE_OPT(
+		options, grid, "grid", 0, LIST, "NAME=A,B,…",
+		"run CMD for each of the values, for {NAME} in the command; again for more: all combinations, on each card"),
+	TARE_OPT(
+		options, prices, "prices", 0, LIST, "CARD=PRICE|FILE",
+		"your prices, of any unit: say which card that fits is the cheapest; a file has a card and its price on each line"),
+	TARE_OPT(options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
+		 "what CMD gets where it reads back what a kernel would have computed (zeros)"),
+	TARE_OPT(
+		options, check_answers, "check-answers", 0, CHOICE, CHECK_NAMES,
+		"where such values were read back, run CMD on the first card once more with others, and say whether they decide "
+		"anything: auto if the first run took a minute at most (auto)"),
 	TARE_OPT(options, keep, "keep", 'k', STRING, "FOLDER",
 		 "keep the recordings, as FOLDER/CARD.tare; every report reads them"),
 	TARE_FORMAT_OPTS(options, format),
@@ -47,12 +66,16 @@ const struct tare_command tare_command_predict = {
 		"the range that is printed is for that. What CMD prints goes to stderr.\n\n"
 		"With --largest CMD runs some times more, on the first card, with {NAME} replaced by numbers of the range: the "
 		"need must not fall when the number rises.\n\n"
+		"With --grid a table has a row for each combination and card. A card that fits is named where several are tried: "
+		"the cheapest by --prices, else the one with least memory.\n\n"
 		"Exit code: 0 if it fits on every card, 3 if not on one of them, 2 for a mistake on the command line, 125 "
 		"if CMD used no GPU or Tare itself failed.",
 	.examples =
 		"tare predict -- python train.py\n"
 		"tare predict --card rtx-3060-ti,h200 -- python train.py --batch 3\n"
 		"tare predict --card h200 --largest batch=1..4096 -- python train.py --batch {batch}\n"
+		"tare predict --card l4,a10,h200 --grid batch=1,8,64 --grid len=512,2048 -- python train.py --batch {batch} --len {len}\n"
+		"tare predict --card l4,h200 --prices l4=0.8,h200=3.5 -- python train.py\n"
 		"tare predict --card h200 --json -- python train.py",
 	.opts = opts,
 	.min_operands = 1,
@@ -60,116 +83,6 @@ const struct tare_command tare_command_predict = {
 	.is_rest = true,
 	.run = tare_cmd_predict,
 };
-
-struct range {
-	char *name;
-	int64_t from, to;
-};
-
-static int parse_range(const char *text, struct range *out, struct tare_err *err)
-{
-	const char *equals = strchr(text, '='), *dots = equals ? strstr(equals, "..") : NULL;
-	char *end;
-
-	if (dots) {
-		errno = 0;
-		out->from = strtoll(equals + 1, &end, 10);
-		if (end == dots) {
-			out->to = strtoll(dots + 2, &end, 10);
-			if (!*end && end != dots + 2 && !errno && equals != text &&
-			    out->from <= out->to) {
-				out->name = strndup(text, (size_t)(equals - text));
-				return 0;
-			}
-		}
-	}
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"predict: --largest %s: it takes a name and a range of whole numbers, as batch=1..512",
-		text);
-}
-
-/* The command with {NAME} replaced; NULL: it is nowhere in it. */
-static char **fill(char *const *argv, const char *name, int64_t value)
-{
-	struct tare_str mark = { 0 };
-	char **out;
-	size_t n = 0, found = 0;
-
-	while (argv[n])
-		n++;
-	out = calloc(n + 1, sizeof(*out));
-	tare_str_addf(&mark, "{%s}", name);
-	for (size_t i = 0; out && i < n; i++) {
-		struct tare_str word = { 0 };
-		const char *rest = argv[i], *at;
-
-		while ((at = strstr(rest, mark.data))) {
-			tare_str_addf(&word, "%.*s%" PRId64, (int)(at - rest), rest, value);
-			rest = at + mark.len;
-			found++;
-		}
-		tare_str_add(&word, rest);
-		out[i] = tare_str_steal(&word);
-	}
-	tare_str_free(&mark);
-	if (found)
-		return out;
-	for (size_t i = 0; out && i < n; i++)
-		free(out[i]);
-	free(out);
-	return NULL;
-}
-
-static int try_value(const struct tare_predict_options *o, const struct range *range, int64_t value,
-		     const char *card, struct tare_arena *memory, struct tare_predict_card *out,
-		     struct tare_err *err)
-{
-	struct tare_predict_options filled = *o;
-	char **argv = fill(o->argv, range->name, value);
-	int rc;
-
-	if (!argv)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "predict: --largest %s: {%s} is not in the command",
-				    range->name, range->name);
-	filled.argv = argv;
-	rc = tare_predict_run(&filled, card, memory, out, err);
-	for (size_t i = 0; argv[i]; i++)
-		free(argv[i]);
-	free(argv);
-	return rc;
-}
-
-/* By halves: `found` becomes the prediction of the largest that fits, or of the smallest where none does. */
-static int search(const struct tare_predict_options *o, const struct range *range, const char *card,
-		  struct tare_arena *memory, struct tare_predict_card *found,
-		  struct tare_predict_largest *largest, struct tare_err *err)
-{
-	int64_t low = range->from, high = range->to, next = high;
-	struct tare_predict_card got;
-	int rc = 0;
-
-	*largest = (struct tare_predict_largest){ range->name, INT64_MIN, INT64_MIN, 0 };
-	while (!rc && low <= high) {
-		rc = try_value(o, range, next, card, memory, &got, err);
-		largest->runs++;
-		if (rc)
-			break;
-		if (got.fits) {
-			largest->fits = next;
-			*found = got;
-			low = next + 1;
-		} else {
-			if (largest->fits == INT64_MIN)
-				*found = got;
-			largest->fails = next;
-			high = next - 1;
-		}
-		next = low + (high - low) / 2;
-	}
-	return rc;
-}
 
 /* "a,b" and "c" become three. */
 static size_t split_cards(const struct tare_operands *given, struct tare_arena *memory,
@@ -189,58 +102,136 @@ static size_t split_cards(const struct tare_operands *given, struct tare_arena *
 	return n;
 }
 
+/* Cards, and with --largest the value: each is run once, the first as often as the search needs. */
+static int run_cards(struct tare_predict_options *how, const char *largest_text,
+		     const char *const *names, size_t n, struct tare_arena *memory,
+		     struct tare_predict_card *cards, struct tare_predict_largest *largest,
+		     struct tare_err *err)
+{
+	struct tare_predict_range range = { 0 };
+	struct tare_predict_value value;
+	char *const *argv = how->argv;
+	size_t i;
+	int rc = 0;
+
+	if (largest_text) {
+		rc = tare_predict_parse_range(largest_text, argv, memory, &range, err);
+		if (!rc)
+			rc = tare_predict_search(how, &range, names[0], memory, &cards[0], largest,
+						 err);
+		if (rc)
+			return rc;
+		value = tare_predict_number(range.name,
+					    largest->fits == INT64_MIN ? range.from : largest->fits,
+					    memory);
+		how->argv = tare_predict_fill(argv, &value, 1, memory);
+	}
+	for (i = largest_text ? 1 : 0; i < n && !rc; i++)
+		rc = tare_predict_run(how, names[i], memory, &cards[i], err);
+	return rc;
+}
+
+/* What read-backs decide is the program's, not a card's: the first card is asked, and all are told. */
+static int ask_answers(const struct options *o, const struct tare_predict_options *how, size_t n,
+		       struct tare_arena *memory, struct tare_predict_card *cards,
+		       struct tare_err *err)
+{
+	enum check check = o->check_answers < 0 ? CHECK_AUTO : (enum check)o->check_answers;
+	int rc;
+
+	if (check == CHECK_NEVER || !cards[0].read_back_nr ||
+	    (check == CHECK_AUTO && cards[0].ns > AUTO_NS))
+		return 0;
+	rc = tare_predict_ask_answers(how, memory, &cards[0], err);
+	for (size_t i = 1; i < n && !rc; i++) {
+		cards[i].decides = cards[0].decides;
+		cards[i].other_answers = cards[0].other_answers;
+		cards[i].other_need = -2; /* on the first card */
+	}
+	return rc;
+}
+
+static int check_options(const struct options *o, struct tare_err *err)
+{
+	if (o->gpus < 0 || o->gpus > 64)
+		return tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to 64");
+	if (o->largest && o->grid.count)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"predict: --largest searches one number and --grid tries all that it is given; take one of them");
+	if (o->keep && o->grid.count)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"predict: --keep keeps one recording for each card, and a grid has many; run the cell of interest without --grid");
+	if (o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
+		return tare_err_set_errno(err, errno,
+					  "%s: the folder for recordings cannot be made", o->keep);
+	return 0;
+}
+
+static void print(const struct options *o, enum tare_emit_format format,
+		  const struct tare_predict_card *cards, size_t n,
+		  const struct tare_predict_largest *largest,
+		  const struct tare_predict_prices *prices, struct tare_str *out)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, format, out);
+	e.style = tare_terminal_style(stdout);
+	if (o->grid.count)
+		tare_predict_grid_print(&e, cards, n, prices);
+	else
+		tare_predict_print(&e, cards, (int)n, largest, prices);
+	tare_emit_end(&e);
+}
+
 static int predict(const struct options *o, char *const *argv, struct tare_str *out, int *code,
 		   struct tare_err *err)
 {
-	enum { MOST = 32 };
-	struct tare_predict_options how = { o->keep, o->gpus ? o->gpus : 1, argv, tare_cmd_record };
-	struct tare_predict_card cards[MOST];
+	struct tare_predict_options how = {
+		.keep = o->keep,
+		.gpus = o->gpus ? o->gpus : 1,
+		.argv = argv,
+		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
+		.record = tare_cmd_record,
+	};
 	struct tare_predict_largest largest = { 0 };
+	struct tare_predict_prices prices = { 0 };
+	struct tare_predict_card *cards = NULL;
 	struct tare_arena memory = { 0 };
-	struct range range = { 0 };
-	const char *names[MOST];
+	const char *names[CARDS_MAX];
 	enum tare_emit_format format;
-	struct tare_emit e;
-	size_t n = 0, i;
+	size_t n = 0;
 	int rc = tare_format_choose(&o->format, "predict", &format, err);
 
-	if (!rc && (o->gpus < 0 || o->gpus > 64))
-		rc = tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to 64");
-	if (!rc && o->largest)
-		rc = parse_range(o->largest, &range, err);
-	if (!rc && o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
-		rc = tare_err_set_errno(err, errno, "%s: the folder for recordings cannot be made",
-					o->keep);
 	if (!rc)
-		n = split_cards(&o->cards, &memory, names, MOST);
-	for (i = 0; i < n && !rc; i++) {
-		if (i == 0 && range.name)
-			rc = search(&how, &range, names[i], &memory, &cards[i], &largest, err);
-		else if (range.name)
-			rc = try_value(&how, &range,
-				       largest.fits == INT64_MIN ? range.from : largest.fits,
-				       names[i], &memory, &cards[i], err);
-		else
-			rc = tare_predict_run(&how, names[i], &memory, &cards[i], err);
+		rc = check_options(o, err);
+	if (!rc)
+		rc = tare_predict_parse_prices(&o->prices, &memory, &prices, err);
+	if (!rc)
+		n = split_cards(&o->cards, &memory, names, CARDS_MAX);
+	if (!rc && o->grid.count) {
+		rc = tare_predict_grid(&how, &o->grid, names, &n, &memory, &cards, err);
+	} else if (!rc) {
+		cards = tare_arena_alloc(&memory, n * sizeof(*cards));
+		rc = run_cards(&how, o->largest, names, n, &memory, cards, &largest, err);
+		if (!rc)
+			rc = ask_answers(o, &how, n, &memory, cards, err);
 	}
 	if (!rc) {
-		tare_emit_begin(&e, format, out);
-		e.style = tare_terminal_style(stdout);
-		tare_predict_print(&e, cards, (int)n, &largest);
-		tare_emit_end(&e);
+		print(o, format, cards, n, &largest, &prices, out);
 		*code = TARE_EXIT_OK;
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			if (!cards[i].fits)
 				*code = TARE_EXIT_NO_FIT;
 	}
-	free(range.name);
 	tare_arena_free(&memory);
 	return rc;
 }
 
 int tare_cmd_predict(int argc, char **argv)
 {
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
+	struct options o = { .answers = -1, .check_answers = -1, .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest = { 0 };
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };
@@ -253,6 +244,8 @@ int tare_cmd_predict(int argc, char **argv)
 		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&o.cards);
+	tare_operands_free(&o.grid);
+	tare_operands_free(&o.prices);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : code;
 }

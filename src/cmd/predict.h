@@ -4,6 +4,7 @@
 #define TARE_CMD_PREDICT_H
 
 #include "base/arena.h"
+#include "base/args.h"
 #include "base/emit.h"
 #include "base/err.h"
 
@@ -15,6 +16,28 @@ struct tare_predict_assumed {
 	const char *what, *rule;
 	int64_t bytes;
 };
+
+/* A line that read back what a kernel would have computed (docs/SIMGPU.md). */
+struct tare_predict_read_back {
+	const char *line; /* NULL: not known */
+	uint64_t count;
+};
+
+/* What the program did, apart from values: two runs that did the same have the same. */
+struct tare_predict_course {
+	uint64_t blocks; /* that were handed out, on the device and by PyTorch */
+	uint64_t sum;    /* of what stands for the size of each: in whatever order they came */
+};
+
+/* Do the values that no kernel computed decide anything? */
+enum tare_predict_decides {
+	TARE_PREDICT_UNASKED, /* there was no second run */
+	TARE_PREDICT_NO,
+	TARE_PREDICT_YES,
+	TARE_PREDICT_VARIES, /* two runs with the same answers differ, too */
+};
+
+struct tare_predict_value;
 
 /* One card, of as many GPUs as the program was given: the one that needs most counts. */
 struct tare_predict_card {
@@ -34,12 +57,27 @@ struct tare_predict_card {
 	int assumed_nr;
 	const char **degraded; /* sentences: what is missing in it, or was not simulated */
 	int degraded_nr;
+	struct tare_predict_read_back *read_backs;
+	int read_back_nr;
+	struct tare_predict_course course;
+	int64_t ns;                              /* how long it ran */
+	const struct tare_predict_value *values; /* of a cell of a grid */
+	size_t value_nr;
+	enum tare_predict_decides decides;
+	/* YES: with the other answers; need -1: it did not end in three times the time of the first, -2: not run on this card */
+	const char *other_answers;
+	int64_t other_need;
+	bool is_other_out; /* of memory */
 };
 
 struct tare_predict_options {
-	const char *keep;                     /* folder for recordings, or NULL */
-	int64_t gpus;                         /* of a card */
-	char *const *argv;                    /* the program */
+	const char *keep;                      /* folder for recordings, or NULL */
+	int64_t gpus;                          /* of a card */
+	char *const *argv;                     /* the program */
+	const char *answers;                   /* of record --answers; NULL: zeros */
+	const struct tare_predict_value *what; /* for which values it is run, to tell who waits */
+	size_t what_nr;
+	int64_t most_ns;                      /* it is ended then; 0: whenever it ends */
 	int (*record)(int argc, char **argv); /* tare record */
 };
 
@@ -51,14 +89,80 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		     struct tare_arena *memory, struct tare_predict_card *out,
 		     struct tare_err *err);
 
-/* The largest value of a parameter that fits on the last card, and the smallest that does not. */
+/*
+ * Runs the program on that card once more with other answers, and says in `card` whether anything became otherwise.
+ */
+int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
+			     struct tare_predict_card *card, struct tare_err *err);
+
+/* What a recording says, in all members but those of the run itself. */
+int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory,
+		      struct tare_err *err);
+
+/* ---- values for {NAME} in the command: predict_fill.c ---- */
+struct tare_predict_value {
+	const char *name, *text;
+};
+
+struct tare_predict_value tare_predict_number(const char *name, int64_t number,
+					      struct tare_arena *memory);
+/* The command with each {NAME} replaced by its text. */
+char *const *tare_predict_fill(char *const *argv, const struct tare_predict_value *values, size_t n,
+			       struct tare_arena *memory);
+bool tare_predict_has(char *const *argv, const char *name); /* {NAME} is somewhere in it */
+
+/* --largest */
+struct tare_predict_range {
+	const char *name;
+	int64_t from, to;
+};
+int tare_predict_parse_range(const char *text, char *const *argv, struct tare_arena *memory,
+			     struct tare_predict_range *out, struct tare_err *err);
+
+/* The largest value of a parameter that fits on the first card, and the smallest that does not. */
 struct tare_predict_largest {
 	const char *name;    /* NULL: none was asked for */
 	int64_t fits, fails; /* INT64_MIN: none in the range */
 	int runs;
 };
 
+/* By halves: `found` becomes the prediction of the largest that fits, or of the smallest where none does. */
+int tare_predict_search(const struct tare_predict_options *o,
+			const struct tare_predict_range *range, const char *card,
+			struct tare_arena *memory, struct tare_predict_card *found,
+			struct tare_predict_largest *largest, struct tare_err *err);
+
+/* ---- all combinations of values, on each card: predict_grid.c ---- */
+/* `n`: of cards, and then of cells. */
+int tare_predict_grid(const struct tare_predict_options *o, const struct tare_operands *grid,
+		      const char *const *names, size_t *n, struct tare_arena *memory,
+		      struct tare_predict_card **cells, struct tare_err *err);
+
+/* ---- the user's prices: predict_price.c ---- */
+struct tare_predict_prices {
+	struct tare_predict_price {
+		const char *card;
+		double price;
+	} * items;
+	size_t count;
+};
+int tare_predict_parse_prices(const struct tare_operands *given, struct tare_arena *memory,
+			      struct tare_predict_prices *out, struct tare_err *err);
+/*
+ * Of several cards that fit the cheapest, or without prices the one with least memory; -1: there is only one card, or none fits. `price`:
+ * NaN where none is known.
+ */
+int tare_predict_choose(const struct tare_predict_card *cards, size_t n,
+			const struct tare_predict_prices *prices, double *price);
+void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_card *cards, size_t n,
+			       const struct tare_predict_prices *prices);
+
+/* ---- what is printed ---- */
+void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card *card);
 void tare_predict_print(struct tare_emit *e, const struct tare_predict_card *cards, int n,
-			const struct tare_predict_largest *largest);
+			const struct tare_predict_largest *largest,
+			const struct tare_predict_prices *prices);
+void tare_predict_grid_print(struct tare_emit *e, const struct tare_predict_card *cells, size_t n,
+			     const struct tare_predict_prices *prices);
 
 #endif

@@ -16,11 +16,33 @@ static void emit_bytes(struct tare_emit *e, const char *key, int64_t bytes)
 	tare_emit_number(e, key, bytes < 0 ? __builtin_nan("") : (double)bytes);
 }
 
-static void print_data(struct tare_emit *e, const struct tare_predict_card *card)
+static void print_read_backs(struct tare_emit *e, const struct tare_predict_card *card)
+{
+	tare_emit_open(e, "read_back", '[');
+	for (int i = 0; i < card->read_back_nr; i++) {
+		tare_emit_open(e, NULL, '{');
+		tare_emit_str(e, "line", card->read_backs[i].line);
+		tare_emit_uint(e, "count", card->read_backs[i].count);
+		if (card->decides == TARE_PREDICT_YES || card->decides == TARE_PREDICT_NO)
+			tare_emit_flag(e, "decides", card->decides == TARE_PREDICT_YES);
+		else
+			tare_emit_null(e, "decides");
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
+}
+
+void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card *card)
 {
 	int i;
 
 	tare_emit_open(e, NULL, '{');
+	if (card->value_nr) {
+		tare_emit_open(e, "params", '{');
+		for (i = 0; i < (int)card->value_nr; i++)
+			tare_emit_str(e, card->values[i].name, card->values[i].text);
+		tare_emit_close(e);
+	}
 	tare_emit_str(e, "card", card->card);
 	tare_emit_str(e, "name", card->name);
 	tare_emit_flag(e, "simulated", true);
@@ -53,8 +75,70 @@ static void print_data(struct tare_emit *e, const struct tare_predict_card *card
 	for (i = 0; i < card->degraded_nr; i++)
 		tare_emit_str(e, NULL, card->degraded[i]);
 	tare_emit_close(e);
+	print_read_backs(e, card);
 	tare_emit_str(e, "recording", card->recording);
 	tare_emit_close(e);
+}
+
+/* What a second run found, behind the lines. */
+static void add_decision(struct tare_str *s, const struct tare_predict_card *card)
+{
+	switch (card->decides) {
+	case TARE_PREDICT_UNASKED:
+		tare_str_add(s, "whether they decide anything is not known (--check-answers)");
+		return;
+	case TARE_PREDICT_NO:
+		tare_str_addf(s, "they decide nothing: with %s the same is allocated",
+			      card->other_answers);
+		return;
+	case TARE_PREDICT_VARIES:
+		tare_str_add(
+			s,
+			"whether they decide anything cannot be told, for the program allocates otherwise in each run");
+		return;
+	case TARE_PREDICT_YES:
+		break;
+	}
+	if (card->other_need == -2) {
+		tare_str_add(s, "they decide, as on the first card");
+		return;
+	}
+	tare_str_addf(s, "they decide: with %s ", card->other_answers);
+	if (card->other_need < 0) {
+		tare_str_add(s, "it does not end");
+		return;
+	}
+	if (card->is_other_out)
+		tare_str_add(s, "memory runs out");
+	else if (card->other_need == card->need)
+		tare_str_add(s, "it allocates otherwise, and needs as much");
+	else {
+		tare_str_add(s, "it needs ");
+		add_mib(s, card->other_need);
+	}
+}
+
+/* The most frequent lines come first. */
+static void note_read_backs(struct tare_emit *e, const struct tare_predict_card *card)
+{
+	enum { MOST = 5 };
+	struct tare_str s = { 0 };
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (!card->read_back_nr)
+		return;
+	for (int i = 0; i < card->read_back_nr && i < MOST; i++)
+		tare_str_addf(&s, "%s%s (%s×)", i ? ", " : "",
+			      card->read_backs[i].line ? card->read_backs[i].line
+						       : "a line that is not known",
+			      tare_units_count(text, card->read_backs[i].count));
+	if (card->read_back_nr > MOST)
+		tare_str_addf(&s, " and %d other lines", card->read_back_nr - MOST);
+	tare_str_add(&s, "; ");
+	add_decision(&s, card);
+	tare_emit_note(e, "  values that no kernel computed were read back at %s",
+		       tare_str_text(&s));
+	tare_str_free(&s);
 }
 
 static void print_text(struct tare_emit *e, const struct tare_predict_card *card)
@@ -105,6 +189,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			       card->assumed[i].rule);
 	for (int i = 0; i < card->degraded_nr; i++)
 		tare_emit_note(e, "  degraded: %s", card->degraded[i]);
+	note_read_backs(e, card);
 	if (card->recording)
 		tare_emit_note(e, "  tare report %s", card->recording);
 	tare_str_free(&s);
@@ -134,15 +219,17 @@ static void print_largest(struct tare_emit *e, const struct tare_predict_largest
 }
 
 void tare_predict_print(struct tare_emit *e, const struct tare_predict_card *cards, int n,
-			const struct tare_predict_largest *largest)
+			const struct tare_predict_largest *largest,
+			const struct tare_predict_prices *prices)
 {
 	tare_emit_number(e, "tare", 1);
 	tare_emit_open(e, "cards", '[');
 	for (int i = 0; i < n; i++)
-		print_data(e, &cards[i]);
+		tare_predict_card_json(e, &cards[i]);
 	tare_emit_close(e);
 	if (largest->name)
 		print_largest(e, largest, cards[0].name);
 	for (int i = 0; i < n; i++)
 		print_text(e, &cards[i]);
+	tare_predict_choose_print(e, cards, (size_t)n, prices);
 }

@@ -2,21 +2,52 @@
 /* A program on one simulated card: recorded by a process of its own, then read at its worst moment. */
 #include "cmd/predict.h"
 
+#include "base/print.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
-#include "ledger/build.h"
 #include "session/child.h"
 #include "sweep/machine.h"
-#include "trace/recording.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Waits for `tare record`; after `most_ns` it is told to end, and passes that on to the program. */
+static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *err)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	const int64_t grace = INT64_C(10) * 1000000000, began = now_ns();
+	pid_t ended;
+
+	while ((ended = waitpid(child, status, most_ns ? WNOHANG : 0)) != child) {
+		if (ended < 0 && errno != EINTR)
+			return tare_err_set_errno(err, errno,
+						  "predict: the program was lost sight of");
+		if (!most_ns)
+			continue;
+		if (now_ns() - began > most_ns + grace)
+			kill(child, SIGKILL);
+		else if (now_ns() - began > most_ns)
+			kill(child, SIGTERM);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
 
 /* `tare record` in a child. Its stdout is ours to answer on, so the program's goes to stderr. */
 static int record(const struct tare_predict_options *o, const char *sim, const char *recording,
@@ -28,13 +59,17 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 
 	while (o->argv[count])
 		count++;
-	argv = calloc(count + 10, sizeof(*argv));
+	argv = calloc(count + 12, sizeof(*argv));
 	if (!argv)
 		return tare_err_set_errno(err, ENOMEM, "predict: the command is too long");
 	argv[n++] = (char *)"record";
 	argv[n++] = (char *)"--sim";
 	argv[n++] = (char *)sim;
 	argv[n++] = (char *)"--quiet";
+	if (o->answers) {
+		argv[n++] = (char *)"--answers";
+		argv[n++] = (char *)o->answers;
+	}
 	argv[n++] = (char *)"-f";
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)recording;
@@ -50,127 +85,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	free(argv);
 	if (child < 0)
 		return tare_err_set_errno(err, errno, "predict: no process can be started");
-	while (waitpid(child, status, 0) < 0)
-		if (errno != EINTR)
-			return tare_err_set_errno(err, errno,
-						  "predict: the program was lost sight of");
-	return 0;
-}
-
-/* The device that needs most. */
-static const struct tare_device_ledger *largest(const struct tare_ledger *ledger)
-{
-	const struct tare_device_ledger *best = NULL;
-
-	for (int i = 0; i < ledger->device_nr; i++) {
-		const struct tare_device_ledger *d = &ledger->devices[i];
-
-		if (tare_device_ledger_is_gpu(d) && d->simulated &&
-		    (!best || d->peak_used > best->peak_used))
-			best = d;
-	}
-	return best;
-}
-
-static void assume(struct tare_predict_card *card, const char *what, int64_t bytes,
-		   const char *rule)
-{
-	if (card->assumed_nr < (int)(sizeof(card->assumed) / sizeof(card->assumed[0])))
-		card->assumed[card->assumed_nr++] =
-			(struct tare_predict_assumed){ what, rule, bytes };
-}
-
-static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account account)
-{
-	int64_t bytes = 0;
-
-	for (int i = 0; i < d->row_nr; i++)
-		if (d->rows[i].account == account && tare_row_is_end(&d->rows[i]))
-			bytes += d->rows[i].bytes;
-	return bytes;
-}
-
-/*
- * How far off the figure may be: of 62 trainings that were measured on an H200 and 19 on an H100 the worst was 3.04 % below
- * (docs/measurements/simulated.md). Of a card that nobody measured, context and code may be another's by a quarter.
- */
-static void take_range(struct tare_predict_card *card, const struct tare_device_ledger *d)
-{
-	int64_t off = card->need / 100 * 4, own = 0;
-
-	assume(card, "workspaces of libraries", off,
-	       "as the libraries say without a card, or by rule: within 4 %");
-	if (!card->is_measured) {
-		own = (bytes_of(d, TARE_ACCOUNT_CONTEXT) + bytes_of(d, TARE_ACCOUNT_CODE)) / 4;
-		assume(card, "context and code", own,
-		       "nobody measured this card: within a quarter");
-	}
-	card->low = card->need - off - own;
-	card->high = card->need + off + own;
-}
-
-static void take_oom(struct tare_predict_card *card, const struct tare_ledger *ledger,
-		     struct tare_arena *memory)
-{
-	card->refused = card->missing = -1;
-	for (int i = 0; i < ledger->oom_nr; i++) {
-		const struct tare_oom *oom = &ledger->ooms[i];
-
-		if (oom->device < 0)
-			continue;
-		card->is_out_of_memory = true;
-		card->line =
-			oom->short_source ? tare_arena_strdup(memory, oom->short_source) : NULL;
-		card->refused = (int64_t)(oom->segment ? oom->segment : oom->asked);
-		if (oom->free <= INT64_MAX)
-			card->missing = card->refused - (int64_t)oom->free;
-		return;
-	}
-}
-
-static void take_degraded(struct tare_predict_card *card, const struct tare_ledger *ledger,
-			  struct tare_arena *memory)
-{
-	card->degraded =
-		tare_arena_alloc(memory, (size_t)ledger->degraded_nr * sizeof(*card->degraded));
-	for (int i = 0; i < ledger->degraded_nr; i++)
-		card->degraded[card->degraded_nr++] =
-			tare_arena_strdup(memory, ledger->degraded[i]);
-}
-
-static int read_recording(const char *path, struct tare_predict_card *card,
-			  struct tare_arena *memory, struct tare_err *err)
-{
-	struct tare_instant peak = { 0 };
-	struct tare_recording *recording;
-	const struct tare_device_ledger *d;
-	struct tare_ledger ledger;
-	int rc = tare_recording_open(&recording, path, err);
-
-	if (rc)
-		return rc;
-	tare_instant_parse("peak", &peak, NULL);
-	tare_ledger_of_recording(recording, &(struct tare_ledger_opts){ .without_tensors = true },
-				 &peak, 1, &ledger);
-	d = largest(&ledger);
-	if (d) {
-		card->name = tare_arena_strdup(memory, d->name);
-		card->total = (int64_t)d->total;
-		card->room = (int64_t)(d->total - d->reserved);
-		card->need = (int64_t)d->used - d->elastic;
-		take_range(card, d);
-		take_oom(card, &ledger, memory);
-		take_degraded(card, &ledger, memory);
-		card->fits = !card->is_out_of_memory && card->need <= card->room;
-	} else
-		rc = tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"predict: the program used no GPU%s; what it printed stands above%s%s",
-			card->exit_code ? ", and failed" : "", ledger.degraded_nr ? ": " : "",
-			ledger.degraded_nr ? ledger.degraded[0] : "");
-	tare_ledger_free(&ledger);
-	tare_recording_close(recording);
-	return rc;
+	return wait_for(child, o->most_ns, status, err);
 }
 
 /* NAME or the path of a profile, without what cannot stand in a file's name. */
@@ -179,6 +94,21 @@ static void name_recording(struct tare_str *out, const char *folder, const char 
 	const char *slash = strrchr(card, '/');
 
 	tare_str_addf(out, "%s/%s.tare", folder, slash ? slash + 1 : card);
+}
+
+/* On a terminal, who waits is told what for; what the program prints stands below. */
+static void tell_progress(const struct tare_predict_options *o, const char *card)
+{
+	struct tare_str values = { 0 };
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	for (size_t i = 0; i < o->what_nr; i++)
+		tare_str_addf(&values, " %s=%s", o->what[i].name, o->what[i].text);
+	if (o->answers)
+		tare_str_addf(&values, ", with %s for what no kernel computes", o->answers);
+	tare_say("predict: running on %s%s …", card, tare_str_text(&values));
+	tare_str_free(&values);
 }
 
 int tare_predict_run(const struct tare_predict_options *o, const char *card,
@@ -202,14 +132,17 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	tare_str_add(&sim, card);
 	if (o->gpus > 1)
 		tare_str_addf(&sim, ":%lld", (long long)o->gpus);
+	tell_progress(o, card);
+	out->ns = now_ns();
 	rc = record(o, tare_str_text(&sim), tare_str_text(&recording), &status, err);
+	out->ns = now_ns() - out->ns;
 	out->exit_code = tare_child_exit_code(status);
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&
 	    access(tare_str_text(&recording), F_OK) != 0)
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "predict: %s could not be run",
 				  o->argv[0]);
 	if (!rc)
-		rc = read_recording(tare_str_text(&recording), out, memory, err);
+		rc = tare_predict_read(tare_str_text(&recording), out, memory, err);
 	if (o->keep)
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else

@@ -10,6 +10,8 @@ from harness import MIB, case, check, check_equal, check_says, fixture, main, ne
 
 # A program of the CUDA runtime that takes as many MiB on each GPU as it is told.
 TAKER = fixture("e2e_predict")
+# One that reads back what a kernel would have computed: t_read_back.py.
+READER = fixture("e2e_read_back")
 
 
 def predict(box, *args, code=0):
@@ -91,11 +93,88 @@ def two_cards_of_a_machine(box):
 
 
 @case
+def says_whether_what_is_read_back_decides(box):
+    card = of_card(box, "--", *READER, "5", "2")
+    lines = {row["line"].split(" in ")[1]: (row["count"], row["decides"]) for row in card["read_back"]}
+    check_equal(lines, {"is_over": (5, True), "loss": (2, True)})  # one of them does
+    done = predict(box, "--", *READER, "5", "2")
+    check_says(done.out, "in is_over (5×), ", "in loss (2×); they decide: with ones it needs")
+    check_equal(done.err.count("copied 3 4"), 3)  # and once more, whether it is the same twice
+    card = of_card(box, "--", *READER, "0", "2")
+    check_equal([row["decides"] for row in card["read_back"]], [False])
+    check_says(predict(box, "--", *READER, "0", "2").out, "they decide nothing: with ones the same is allocated")
+    check_equal(of_card(box, "--", *READER, "0")["read_back"], [])
+
+
+@case
+def other_answers_first(box):
+    done = predict(box, "--answers", "ones", "--", *READER, "5")
+    check_says(done.out, "in is_over (1×); they decide: with zeros it needs")
+    check_says(done.err, "copied 3 4, 0 steps")
+
+
+@case
+def does_not_ask_unless_told_to(box):
+    done = predict(box, "--check-answers", "never", "--", *READER, "5")
+    check_equal(done.err.count("copied 3 4"), 1)
+    check_says(done.out, "whether they decide anything is not known (--check-answers)")
+    card = of_card(box, "--check-answers", "never", "--", *READER, "5")
+    check_equal([row["decides"] for row in card["read_back"]], [None])
+
+
+@case
+def with_other_answers_it_does_not_end(box):
+    """Those of the second run keep the program in a loop: it is ended, and said."""
+    done = predict(box, "--check-answers", "always", "--", *READER, "0", "0", "loop")
+    check_says(done.out, "they decide: with ones it does not end")
+
+
+@case
+def all_combinations_of_a_grid(box):
+    args = ("--card", "l4,h200", "--grid", "n=10,30000", "--grid", "m=1", "--", *TAKER, "{n}")
+    check_says(predict(box, *args, code=2).err, "{m} is not in the command")
+    args = ("--card", "l4,h200", "--grid", "n=10,30000", "--", *TAKER, "{n}")
+    cells = json.loads(predict(box, "--json", *args, code=3).out)["cells"]
+    check_equal([(c["params"], c["card"], c["fits"]) for c in cells],
+                [({"n": "10"}, "l4", True), ({"n": "10"}, "h200", True), ({"n": "30000"}, "l4", False),
+                 ({"n": "30000"}, "h200", True)])
+    check_equal(cells[3]["need_bytes"] - cells[1]["need_bytes"], (30000 - 10) * MIB)
+    lines = predict(box, *args, code=3).out.splitlines()
+    check(lines[0].split()[:3] == ["VALUES", "CARD", "FITS"] and len(lines) == 5, lines)
+    check(" no " in lines[3] and "predict.c" in lines[3], lines[3])
+    text = predict(box, "--grid", "a=x,{b}", "--grid", "b=y", "--csv", "--", *TAKER, "1", "{a}{b}0", code=0).out
+    check_says(text, "a=x b=y,", "a={b} b=y,")  # what a value brings is not filled in
+
+
+@case
+def names_a_card_that_fits(box):
+    cards = ("--card", "h200,l4,a10")
+    check_says(predict(box, *cards, "--", *TAKER, "10").out, "the smallest that fits: NVIDIA A10")
+    with open(box.path("prices"), "w", encoding="utf-8") as file:
+        file.write("# a comment\nl4 0.5\n\nh200\t0.4\n")
+    for prices, name in (("l4=2,h200=1", "H200"), (box.path("prices"), "H200"), ("l4=1,h200=2,a10=1.5", "L4")):
+        check_says(predict(box, *cards, "--prices", prices, "--", *TAKER, "10").out,
+                   "the cheapest that fits, by your prices: NVIDIA " + name)
+    got = json.loads(predict(box, *cards, "--json", "--prices", "l4=1,h200=2", "--", *TAKER, "30000", code=3).out)
+    check_equal(got["choice"], {"card": "h200", "by": "price", "price": 2})
+    check_equal(json.loads(predict(box, "--json", "--", *TAKER, "1").out)["choice"], None)
+
+
+@case
 def mistakes(box):
     for args, words in ((("--card", "h300", "--", "true"), ("h300", "no such profile")),
                         (("--largest", "n=1..", "--", "true"), ("--largest n=1..", "batch=1..512")),
                         (("--largest", "n=9..1", "--", "true"), ("--largest n=9..1",)),
                         (("--largest", "n=1..2", "--", "true"), ("{n} is not in the command",)),
+                        (("--grid", "n", "--", "true"), ("--grid n", "batch=1,8,64")),
+                        (("--grid", "n=1,,2", "--", "true", "{n}"), ("--grid n=1,,2", "batch=1,8,64")),
+                        (("--grid", "n=1", "--grid", "n=2", "--", "true", "{n}"), ("--grid n is given twice",)),
+                        (("--grid", "n=1", "--largest", "n=1..2", "--", "true", "{n}"), ("--largest", "one of them")),
+                        (("--grid", "n=1", "--keep", "k", "--", "true", "{n}"), ("--keep", "a grid has many")),
+                        (("--prices", "l4=cheap", "--", "true"), ("--prices l4=cheap", "l4=0.8,h200=3.5")),
+                        (("--prices", "l4=-1", "--", "true"), ("--prices l4=-1",)),
+                        (("--prices", "l4=nan", "--", "true"), ("--prices l4=nan",)),
+                        (("--answers", "two", "--", "true"), ("--answers",)),
                         (("--gpus", "65", "--", "true"), ("--gpus",))):
         check_says(predict(box, *args, code=2).err, *words)
     check_says(predict(box, "--", "true", code=125).err, "used no GPU")
