@@ -74,3 +74,42 @@ MORE(nvmlDeviceGetPersistenceMode, struct nvml_device *dev, unsigned int *mode)
 {
 	return tell(dev, mode, 1);
 }
+
+/* As documented of the cards of an architecture, all with 16 lanes; 0: none, or not known. */
+static unsigned int pcie_generation(void)
+{
+	static const struct {
+		unsigned int compute, generation;
+	} known[] = { { 70, 3 }, { 75, 3 }, { 80, 4 },  { 86, 4 },
+		      { 89, 4 }, { 90, 5 }, { 100, 5 }, { 120, 5 } };
+	uint64_t compute = sim_nvml.profile.compute_major * 10 + sim_nvml.profile.compute_minor;
+	size_t i;
+
+	for (i = 0; !sim_nvml.profile.integrated && i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].compute == compute)
+			return known[i].generation;
+	return 0;
+}
+
+static int tell_pcie(struct nvml_device *dev, unsigned int *to, unsigned int value)
+{
+	int rc = sim_nvml_check_whole(dev);
+
+	if (rc == NVML_SUCCESS && !pcie_generation())
+		return NVML_NOT_SUPPORTED;
+	return rc == NVML_SUCCESS ? tell(dev, to, value) : rc;
+}
+
+#define PCIE(name, value)                                                                          \
+	MORE(name, struct nvml_device *dev, unsigned int *to)                                      \
+	{                                                                                          \
+		return tell_pcie(dev, to, value);                                                  \
+	}
+
+enum { LANES = 16 };
+
+PCIE(nvmlDeviceGetCurrPcieLinkGeneration, pcie_generation())
+PCIE(nvmlDeviceGetMaxPcieLinkGeneration, pcie_generation())
+PCIE(nvmlDeviceGetGpuMaxPcieLinkGeneration, pcie_generation())
+PCIE(nvmlDeviceGetCurrPcieLinkWidth, LANES)
+PCIE(nvmlDeviceGetMaxPcieLinkWidth, LANES)

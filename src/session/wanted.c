@@ -173,13 +173,12 @@ void tare_wanted_read(const char *folder, bool failed, struct tare_str *out)
 			out,
 			"%d more names that the simulated libraries do not have were asked for\n",
 			r.more_nr);
-	if (failed && r.look_nr && !r.has_runtime) {
+	/* Who looks for more looks for all names there are. */
+	if (failed && r.look_nr && r.look_nr <= NAMES_MAX && !r.has_runtime) {
 		tare_str_addf(
 			out,
 			"the program failed; it had looked for names that the simulated libraries do not have: %s",
 			tare_str_text(&r.looks));
-		if (r.look_nr > NAMES_MAX)
-			tare_str_addf(out, " and %d more", r.look_nr - NAMES_MAX);
 		tare_str_add(out, "\n");
 	}
 	tare_str_free(&r.looks);

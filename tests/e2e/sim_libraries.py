@@ -252,6 +252,15 @@ def versions():
     return out
 
 
+def links(card):
+    os.environ["TARE_SIM_PROFILE"] = card
+    nvml, device, told = ctypes.CDLL("libnvidia-ml.so.1"), c_void_p(), [c_int(), c_int()]
+    done(nvml.nvmlInit_v2())
+    done(nvml.nvmlDeviceGetHandleByIndex_v2(0, byref(device)))
+    functions = (nvml.nvmlDeviceGetMaxPcieLinkGeneration, nvml.nvmlDeviceGetCurrPcieLinkWidth)
+    return [(function(device, byref(value)), value.value) for function, value in zip(functions, told)]
+
+
 class Description(ctypes.Structure):
     _fields_ = [("type", c_int), ("fd", c_int64), ("file_system", c_void_p)]
 

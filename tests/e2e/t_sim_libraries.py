@@ -129,6 +129,13 @@ def versions_are_told(box):
 
 
 @case
+def links_are_told_as_documented(box):
+    # Generation and lanes of PCI Express; of a card on the chip of its host there is no link.
+    for card, link in [("h200", [(0, 5), (0, 16)]), ("t4", [(0, 3), (0, 16)]), ("orin", [(3, 0), (3, 0)])]:
+        check_equal(result_of(box, "links", card), link, card)
+
+
+@case
 def files_are_read_to_the_device_and_back(box):
     data = bytes(range(256)) * 5000 + b"end"
     with open(box.path("in"), "wb") as file:

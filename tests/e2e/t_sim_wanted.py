@@ -117,6 +117,10 @@ def names_that_are_looked_for(box):
     done = box.record([sys.executable, "-B", write(box, "fails.py", text % 3)], rec="fails.tare", exit_code=3)
     check_says(done.err, "tare: the program failed; it had looked for names that the simulated libraries do not have: "
                          "cudaFrobnicate")
+    # A library that looks for every name there is tells nothing.
+    many = (text % 3).replace("print(", "[hasattr(lib, 'cudaName' + str(i)) for i in range(40)]\nprint(")
+    done = box.record([sys.executable, "-B", write(box, "many.py", many)], rec="many.tare", exit_code=3)
+    check("had looked for" not in done.err, done)
 
 
 @case
