@@ -287,6 +287,27 @@ static void set_value(struct cell *cell, const struct tare_unit *unit, double v,
 	cell->number = !is_known ? NAN : unit->is_bytes ? (double)(int64_t)(v + 0.5) : v;
 }
 
+/* The parameters that are beyond what was measured beside the one that is farthest. */
+static void add_others_beyond(const struct tare_problem *p, const struct tare_prediction *got,
+			      struct tare_str *out)
+{
+	for (size_t i = 0; i < p->param_count; i++) {
+		const struct tare_fit_param *param = &p->params[i];
+
+		if (i == got->beyond_param || !(got->times[i] > 1))
+			continue;
+		if (param->level_count < 2)
+			tare_str_addf(out, "; %s was %g everywhere", param->name, param->least);
+		else if (got->is_less[i])
+			tare_str_addf(out, "; less %s than measured", param->name);
+		else
+			tare_str_addf(out, "; %.3g times beyond the measured %s", got->times[i],
+				      param->name);
+		if (param->level_count == 2)
+			tare_str_add(out, ", of which two values were measured");
+	}
+}
+
 static const char *assumption(const struct tare_problem *p, const struct tare_fitted *f,
 			      const struct tare_prediction *got, struct tare_str *out)
 {
@@ -315,6 +336,8 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	else
 		tare_str_addf(out, "inside what was measured: assumes nothing but the law%s",
 			      f->free_count ? "" : ", of which nothing is left to check it");
+	if (got->beyond > 1)
+		add_others_beyond(p, got, out);
 	return tare_str_text(out);
 }
 

@@ -136,6 +136,24 @@ static void errors_above(struct tare_fitted *f)
 		f->most = f->data.y[i] > f->most ? f->data.y[i] : f->most;
 }
 
+/*
+ * How wrong the laws may be beyond the edges of what was measured: of several, what each of them makes unsure, and as much
+ * again for each further one. A term of two parameters may be too small to be seen among the cells, and grows with both.
+ */
+static double error_past(const struct tare_fitted *f, const struct tare_prediction *at)
+{
+	double sum = 0, count = 0;
+
+	for (size_t p = 0; p < f->data.param_count; p++)
+		if (at->times[p] > 1) {
+			sum += f->error_beyond[p] * (1 + log(at->times[p]));
+			count++;
+		}
+	sum *= count;
+	/* too few edges were hidden to know how wrong a prediction beyond an edge can be */
+	return f->data.row_count < FEW ? 2 * sum : sum;
+}
+
 static double nearest_step(const struct tare_fitted *f, double v)
 {
 	if (f->step > 0 && v > 0 && v < STEPS_SEEN * f->step)
@@ -272,6 +290,8 @@ static void beyond(const struct tare_fitted *f, const double *x, struct tare_pre
 		const struct tare_fit_param *param = &f->data.params[p];
 		double times = param->is_level ? 1 : times_beyond(param, x[p]);
 
+		out->times[p] = times;
+		out->is_less[p] = times > 1 && x[p] < param->least;
 		if (times > out->beyond) {
 			out->beyond = times;
 			out->beyond_param = p;
@@ -320,10 +340,8 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 		scale = f->data.least_scale;
 	half = f->error * sqrt(1 + reach(f, out->law, x, scale)) * scale;
 	if (out->beyond > 1) {
-		double far = f->error_beyond[out->beyond_param] * scale * (1 + log(out->beyond));
+		double far = error_past(f, out) * scale;
 
-		if (f->data.row_count < FEW)
-			far *= 2; /* too few edges were hidden to know how wrong a prediction beyond an edge can be */
 		half = far > half ? far : half;
 	}
 	if (f->most > 0 && out->value > f->most) {

@@ -44,6 +44,8 @@ struct tare_prediction {
 	double beyond; /* how many times farther than measured, in the worst parameter; 1: inside */
 	size_t beyond_param;
 	bool is_below; /* `beyond` is below the least measured value, not above the greatest */
+	double times[TARE_FIT_PARAMS_MAX]; /* as `beyond` and `is_below`, of each parameter */
+	bool is_less[TARE_FIT_PARAMS_MAX];
 };
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/twins.h"
 #include "fit/fit_report.h"
 
 #include "base/array.h"
@@ -389,6 +390,11 @@ static void strength(const struct tare_problem *p, const struct tare_fitted *f,
 	tare_str_free(&s);
 }
 
+static void say_of_twins(void *report, const char *sentence)
+{
+	caution(report, "%s", sentence);
+}
+
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		     struct tare_fit_report *report)
 {
@@ -417,6 +423,7 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 	if (p->astray)
 		astray(p, report);
 	below_nothing(&p->data, report);
+	tare_fit_twins(f, say_of_twins, report);
 	if (p->left_out)
 		caution(report,
 			"%zu rows without a number for %s or without a parameter are left out",

@@ -57,6 +57,14 @@ static double power_value(int power, double x)
 	}
 }
 
+/* What falls goes on falling only as far as it was seen to: beyond that it stays as it is. */
+static double within(const struct tare_fit_param *param, double x)
+{
+	if (param->level_count < 2)
+		return x;
+	return x < param->least ? param->least : x > param->most ? param->most : x;
+}
+
 double tare_term_value(const struct tare_fit_data *d, const struct tare_term *t, const double *x)
 {
 	double v = t->is_minus ? -1 : 1;
@@ -67,7 +75,9 @@ double tare_term_value(const struct tare_fit_data *d, const struct tare_term *t,
 		if (d->params[p].is_level)
 			v = x[p] == t->of[p] - 1 ? v : 0;
 		else
-			v *= power_value(t->of[p], x[p]);
+			v *= power_value(t->of[p], t->of[p] == TARE_POWER_INVERSE
+							   ? within(&d->params[p], x[p])
+							   : x[p]);
 	}
 	return v;
 }
@@ -78,7 +88,7 @@ struct making {
 	int curved_max; /* numbers with a power other than 1 in one term */
 	bool has_unusual, has_cubes;
 	bool has_joint_levels; /* terms for a level of this and a level of that */
-	bool is_steep[TARE_FIT_PARAMS_MAX];
+	bool is_steep[TARE_FIT_PARAMS_MAX], is_falling[TARE_FIT_PARAMS_MAX];
 	size_t shape_count;
 	struct made {
 		struct tare_term term;
@@ -117,6 +127,26 @@ static bool is_steep(const struct tare_fit_data *d, size_t p)
 	return false;
 }
 
+/*
+ * Does the quantity fall as the parameter grows? In one of three pairs of cells that differ in nothing else, and by more
+ * than noise. A term that falls explains a little of what rises, too, and of that nobody wants one.
+ */
+static bool is_falling(const struct tare_fit_data *d, size_t p)
+{
+	const double fall = 0.95;
+	size_t falls = 0, pairs = 0;
+
+	for (size_t i = 0; i < d->row_count; i++)
+		for (size_t j = 0; j < d->row_count; j++) {
+			if (!(tare_fit_x(d, j)[p] > tare_fit_x(d, i)[p]) ||
+			    !differ_only_in(d, p, i, j))
+				continue;
+			pairs++;
+			falls += d->y[j] < fall * d->y[i];
+		}
+	return falls && 3 * falls >= pairs;
+}
+
 static bool may_have(const struct making *m, size_t p, int power)
 {
 	const struct tare_fit_param *param = &m->d->params[p];
@@ -132,7 +162,7 @@ static bool may_have(const struct making *m, size_t p, int power)
 		return false;
 	return power == TARE_POWER_LOG    ? param->least >= 1
 	       : power == TARE_POWER_HALF ? param->least >= 0
-					  : param->least > 0;
+					  : param->least > 0 && m->is_falling[p];
 }
 
 static void add_numbers(struct making *m, size_t p, struct tare_term *t, int degree, int factors,
@@ -215,6 +245,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 	for (size_t p = 0; p < d->param_count; p++) {
 		numbers += !d->params[p].is_level && d->params[p].level_count > 1;
 		m.is_steep[p] = is_steep(d, p);
+		m.is_falling[p] = is_falling(d, p);
 	}
 	m.has_cubes = numbers <= 3;
 	m.has_unusual = numbers <= 2; /* with many numbers an unusual power fits by chance */
