@@ -32,6 +32,9 @@ void tare_frames_free(struct tare_frames *frames);
 /* Does such a function ask for memory on behalf of who calls it? By its name, mangled or not. */
 bool tare_frame_is_library(const char *function);
 
+/* core/jit_name.c: a function that was made at run time, by the name that its process gave it: "leak.js:3 in grow". */
+void tare_frame_add_jit(struct tare_str *out, const char *name, bool is_full);
+
 /* "step+0x4f in solver", "solver+0x1234"; where lines are known "FILE:12 in step", with `is_full` the file as compilers name it. */
 void tare_frame_add(struct tare_str *out, const struct tare_frame *frame, bool is_full);
 

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "session/elf_names.h"
+#include "session/jit_names.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>
@@ -17,6 +18,15 @@ struct files {
 	} * items;
 	size_t count;
 	const struct tare_told_paths *told; /* NULL: the recording has them */
+};
+
+/* Of one process. */
+struct names {
+	struct tare_witness *witness;
+	struct files *files;
+	const struct tare_process *process;
+	struct tare_jit_names *jit; /* NULL: it tells none */
+	struct tare_map seen;
 };
 
 static struct tare_elf_names *names_of(struct files *files, const struct tare_process *process,
@@ -38,47 +48,49 @@ static struct tare_elf_names *names_of(struct files *files, const struct tare_pr
 }
 
 /* A return address may lie just behind the function that called: the call itself is in it. */
-static void write_frame(struct tare_witness *witness, struct files *files,
-			const struct tare_process *process, const struct tare_object *object,
-			uint64_t pc)
+static void write_frame(struct names *n, const struct tare_object *object, uint64_t pc)
 {
-	struct tare_elf_names *names = names_of(files, process, object);
-	struct tare_symbol symbol = { .address = pc, .object = object->identity };
+	struct tare_elf_names *names = object ? names_of(n->files, n->process, object) : NULL;
+	struct tare_symbol symbol = { .address = pc, .object = object ? object->identity : 0 };
 	uint64_t offset;
 
-	symbol.name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+	if (object)
+		symbol.name =
+			names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+	else
+		symbol.name = n->jit ? tare_jit_names_find(n->jit, pc - 1, &offset) : NULL;
 	if (!symbol.name)
 		return;
 	symbol.offset = offset + 1;
-	tare_witness_symbol(witness, process->pid, process->generation, &symbol);
+	tare_witness_symbol(n->witness, n->process->pid, n->process->generation, &symbol);
 }
 
 /* Each address once in each object: it may be in another one later. */
-static void write_stack(struct tare_witness *witness, struct files *files, struct tare_map *seen,
-			const struct tare_process *process, const struct tare_stack *stack)
+static void write_stack(struct names *n, const struct tare_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->depth; i++) {
-		uint64_t pc = stack->pcs[i];
-		const struct tare_object *object = tare_process_object(process, stack, pc - 1);
+		uint64_t pc = stack->pcs[i], identity;
+		const struct tare_object *object = tare_process_object(n->process, stack, pc - 1);
 		bool is_new;
 
-		if (!object)
-			continue;
-		tare_map_put(seen, pc + object->identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
+		identity = object ? object->identity : 0;
+		tare_map_put(&n->seen, pc + identity * UINT64_C(0x9e3779b97f4a7c15), &is_new);
 		if (is_new)
-			write_frame(witness, files, process, object, pc);
+			write_frame(n, object, pc);
 	}
 }
 
 static void write_stacks(struct tare_witness *witness, struct files *files,
 			 const struct tare_process *process)
 {
+	struct names n = { .witness = witness, .files = files, .process = process };
 	const struct tare_stack *stack;
-	struct tare_map seen = { 0 };
 
+	n.jit = tare_jit_names_open(process->pid, process->start_ticks);
 	for (size_t at = 0; (stack = tare_process_next_stack(process, &at));)
-		write_stack(witness, files, &seen, process, stack);
-	tare_map_free(&seen);
+		write_stack(&n, stack);
+	tare_jit_names_close(n.jit);
+	tare_map_free(&n.seen);
 }
 
 void tare_symbols_write(struct tare_witness *witness, const char *folder,

@@ -163,22 +163,45 @@ static int64_t least_shown(const struct tare_module_tree *t)
 
 static void add_modules(struct tare_emit *e, const struct shown *s)
 {
-	bool is_text = tare_emit_is_for_people(e);
-	int64_t least = is_text ? least_shown(&s->tree) : INT64_MIN;
-	struct row all = { .shown = "all tensors", .all = s->tree.all, .own = s->tree.all };
-	size_t left_out = 0;
-
 	for (size_t i = 0; i < s->tree.count; i++) {
 		const struct tare_module_node *n = &s->tree.items[i];
 		struct row row = row_of(s, n);
 
-		if (n->all.bytes < least && n->row)
+		tare_emit_add_as(e, &row, (struct tare_row_look){ .level = n->depth });
+	}
+}
+
+static void add_folded(struct tare_emit *e, const struct shown *s, const struct tare_module_node *n)
+{
+	struct row row = row_of(s, n);
+	struct tare_str text = { 0 };
+
+	if (n->last)
+		tare_str_addf(&text, "%s–%s × %zu", row.shown, n->last, n->times);
+	else
+		tare_str_add(&text, row.shown);
+	row.shown = tare_str_text(&text);
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = n->depth });
+	tare_str_free(&text);
+}
+
+/* For people: the largest, with equal layers in one row. */
+static void add_some_modules(struct tare_emit *e, const struct shown *s)
+{
+	struct row all = { .shown = "all tensors", .all = s->tree.all, .own = s->tree.all };
+	struct tare_module_tree folded;
+	size_t left_out = 0;
+	int64_t least;
+
+	tare_module_tree_fold(&folded, &s->tree);
+	least = least_shown(&folded);
+	for (size_t i = 0; i < folded.count; i++) {
+		if (folded.items[i].all.bytes < least && folded.items[i].row)
 			left_out++;
 		else
-			tare_emit_add_as(e, &row, (struct tare_row_look){ .level = n->depth });
+			add_folded(e, s, &folded.items[i]);
 	}
-	if (!is_text)
-		return;
+	tare_module_tree_free(&folded);
 	all.other = other_in(&all.all);
 	tare_emit_rule(e);
 	tare_emit_add(e, &all);
@@ -249,7 +272,7 @@ static void show_modules(struct tare_emit *e, const struct shown *s)
 	leave_out_empty(e, TARE_COLUMNS(mine), &all);
 	tare_tensor_place_title(&title, &s->place);
 	tare_emit_shape(e, TARE_SHAPE_TREE, "module", tare_str_text(&title), TARE_COLUMNS(mine));
-	add_modules(e, s);
+	add_some_modules(e, s);
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, &s->place);
 	tare_emit_gap(e);

@@ -197,5 +197,29 @@ def sums_are_those_of_lines(box):
     check_equal(sum(row["bytes"] for row in rows(box, "stack")), sum(row["bytes"] for row in rows(box, "line")))
 
 
+@case
+def code_that_was_made_at_run_time(box):
+    """Its function has the name that the program tells in /tmp/perf-PID.map, with file and line."""
+    pid, = record(box, fixture("e2e_run_time_code", "jit"))
+    os.unlink("/tmp/perf-%d.map" % pid)
+    frames = [row["label"].split(" < ") for row in rows(box, "stack") if row["bytes"] >= MIB]
+    check_equal([function_of(frame) for frame in frames[0]], ["ask", "grow", "by_jit", "main"], frames)
+    check_equal(frames[0][1], "/home/me/leak.js:3 in grow")
+    check_says(box.tare("report", "rec.tare", "--by", "stack", "--at", "end").out, "leak.js:3 in grow")
+
+
+@case
+def glib_asks_for_who_called_it(box):
+    """By library, by line and by stack it is the program's own."""
+    done = box.record(fixture("e2e_run_time_code", "glib"), sim=None, options=["--host=full"])
+    needs(done.code != 2, "libglib2.0-0")
+    check_equal(done.code, 0, done)
+    owners = {row["label"]: row["bytes"] for row in rows(box, "library") if row["bytes"] >= MIB}
+    check_equal(list(owners), ["e2e_run_time_code"], owners)
+    for by in ("line", "stack"):
+        names = [functions_of(row)[0] for row in rows(box, by) if row["bytes"] >= MIB]
+        check_equal(names, ["by_glib"], by)
+
+
 if __name__ == "__main__":
     main()

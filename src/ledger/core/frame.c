@@ -204,14 +204,17 @@ void tare_frame_add(struct tare_str *out, const struct tare_frame *frame, bool i
 			tare_str_addf(out, ":%" PRIu32, frame->line);
 		tare_str_add(out, " in ");
 	}
+	if (!object && !frame->file) {
+		if (frame->function)
+			tare_frame_add_jit(out, frame->function, is_full);
+		else
+			tare_str_add(out, "code of no file");
+		return;
+	}
 	if (frame->function)
 		tare_demangle_add(out, frame->function);
 	if (frame->file)
 		return;
-	if (!object) {
-		tare_str_add(out, frame->function ? " in code of no file" : "code of no file");
-		return;
-	}
 	if (frame->function)
 		tare_str_addf(out, "+0x%" PRIx64 " in %s", frame->offset, object);
 	else

@@ -27,8 +27,10 @@ bool tare_owner_is_transparent(const char *path)
 
 bool tare_owner_is_of_language(const char *path)
 {
-	static const char *const prefixes[] = { "libc.so",   "libc-2.",   "ld-linux", "ld-2.",
-						"libstdc++", "libgcc_s.", "libc++" };
+	static const char *const prefixes[] = {
+		"libc.so",   "libc-2.",   "ld-linux", "ld-2.",
+		"libstdc++", "libgcc_s.", "libc++",   "libglib-2."
+	};
 	const char *base = base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
