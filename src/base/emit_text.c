@@ -147,16 +147,12 @@ static size_t bytes_of(const char *text, size_t columns)
 
 static void add_cell(struct tare_str *out, const char *cell, const struct tare_text_width *w)
 {
-	size_t columns = tare_str_columns(cell);
-	size_t tail = w->is_cut_inside && w->shown ? w->shown / 2 : 0;
-
-	if (columns <= w->shown || !w->shown) {
+	if (tare_str_columns(cell) <= w->shown || !w->shown) {
 		tare_str_add(out, cell);
 		return;
 	}
-	tare_str_add_n(out, cell, bytes_of(cell, w->shown - 1 - tail));
+	tare_str_add_n(out, cell, bytes_of(cell, w->shown - 1));
 	tare_str_add(out, "…");
-	tare_str_add(out, cell + bytes_of(cell, columns - tail));
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -164,7 +160,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Are there two cells of a column that differ, and not as far as they are shown when they are cut at the end? */
+/* Are there two labels that differ, and not as far as they are shown when they are cut at the end? */
 static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 {
 	const struct tare_emit_text_rows *rows = t->text;
@@ -186,6 +182,63 @@ static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 			return true;
 	}
 	return false;
+}
+
+/* The texts of a row as they stand when each is cut at its end. */
+struct drawn {
+	const char *text;
+	const struct tare_screen_row *row;
+};
+
+static bool is_text(const struct tare_emit_table *t, size_t column)
+{
+	return tare_text_is_shown(t, column) && t->columns[column].kind == TARE_COL_TEXT;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct drawn *)a)->text, ((const struct drawn *)b)->text);
+}
+
+static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
+{
+	struct tare_str text = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->text->count; i++) {
+		const struct tare_screen_row *row = &t->text->rows[i];
+
+		if (!row->cells)
+			continue;
+		tare_str_cut(&text, 0);
+		for (size_t c = 0; c < t->column_count; c++) {
+			if (!is_text(t, c))
+				continue;
+			add_cell(&text, row->cells[c], &t->text->widths[c]);
+			tare_str_add_char(&text, '\n');
+		}
+		all[count++] =
+			(struct drawn){ tare_arena_strdup(&t->arena, tare_str_text(&text)), row };
+	}
+	tare_str_free(&text);
+	return count;
+}
+
+/* Texts that alone tell rows apart go on on the next line, and so do labels that would look the same. */
+static void let_go_on(struct tare_emit_table *t)
+{
+	struct drawn *all = tare_arena_alloc(&t->arena, (t->text->count + 1) * sizeof(*all));
+	size_t first = tare_text_first(t), count = draw_cut(t, all);
+
+	if (first < t->column_count)
+		t->text->widths[first].goes_on = is_alike_when_cut(t, first);
+	if (count)
+		qsort(all, count, sizeof(*all), by_text);
+	for (size_t i = 1; i < count; i++)
+		for (size_t c = 0; c < t->column_count && !by_text(&all[i - 1], &all[i]); c++)
+			if (is_text(t, c) &&
+			    strcmp(all[i - 1].row->cells[c], all[i].row->cells[c]) != 0)
+				t->text->widths[c].goes_on = true;
 }
 
 /* Blanks at the end of a line are left out. */
@@ -224,50 +277,72 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	tare_str_free(&line);
 }
 
-/* How many bytes of a text stand on a line of so many columns: up to a place between words or folders, if there is one. */
+/* How many bytes of a text stand on a line of so many columns: up to a place between words, if there is one. */
 static size_t piece_of(const char *text, size_t columns)
 {
 	size_t len = bytes_of(text, columns), best = len;
 
 	if (!text[len])
 		return len;
-	while (best > len / 2 && !strchr(" /:", text[best - 1]))
+	while (best > len / 2 && !strchr(" /:.", text[best - 1]))
 		best--;
 	return best > len / 2 ? best : len;
 }
 
-/* A row of which the first cell goes on on further lines, below itself, where there is no room for all of it. */
+/* Does a cell go on on further lines, below itself? */
+static bool goes_on(const struct tare_emit_table *t, const struct tare_screen_row *row, size_t c)
+{
+	const struct tare_text_width *w = &t->text->widths[c];
+
+	if (!tare_text_is_shown(t, c) || !w->shown || tare_str_columns(row->cells[c]) <= w->shown)
+		return false;
+	return w->goes_on || (row->look.is_whole && c == tare_text_first(t));
+}
+
+/* The next line of a cell out of the rest of it. */
+static const char *next_piece(struct tare_emit_table *t, const struct tare_screen_row *row,
+			      size_t c, const char **rest)
+{
+	size_t width = t->text->widths[c].shown, room = width, indent = 0, len;
+	struct tare_str line = { 0 };
+	const char *kept;
+
+	if (c == tare_text_first(t) && *rest != row->cells[c])
+		indent = (sizeof(TARE_TEXT_GAP) - 1) * (row->look.level + 1);
+	if (width > 2 * indent)
+		room = width - indent;
+	tare_str_add_repeat(&line, " ", room < width ? indent : 0);
+	len = piece_of(*rest, room);
+	tare_str_add_n(&line, *rest, len);
+	*rest += len;
+	kept = tare_arena_strdup(&t->arena, tare_str_text(&line));
+	tare_str_free(&line);
+	return kept;
+}
+
+/* A row of which cells go on on further lines, below themselves, where there is no room for all of them. */
 static void draw_whole(struct tare_emit *e, struct tare_emit_table *t,
 		       const struct tare_screen_row *row)
 {
-	size_t first = 0, width, indent;
 	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
-	const char *rest;
-	struct tare_str line = { 0 };
+	const char **rest = tare_arena_alloc(&t->arena, t->column_count * sizeof(*rest));
+	bool is_more = true;
 
-	while (first < t->column_count && !tare_text_is_shown(t, first))
-		first++;
-	width = first < t->column_count ? t->text->widths[first].shown : 0;
-	rest = width ? row->cells[first] : "";
-	if (tare_str_columns(rest) <= width) {
-		draw_row(e, t, row->cells, row->look.tone);
-		return;
+	for (size_t c = 0; c < t->column_count; c++) {
+		rest[c] = goes_on(t, row, c) ? row->cells[c] : "";
+		cells[c] = *rest[c] ? NULL : row->cells[c];
 	}
-	memcpy(cells, row->cells, t->column_count * sizeof(*cells));
-	for (indent = 0; *rest; indent = (sizeof(TARE_TEXT_GAP) - 1) * (row->look.level + 1)) {
-		size_t room = width > 2 * indent ? width - indent : width, len;
-
-		tare_str_cut(&line, 0);
-		tare_str_add_repeat(&line, " ", room < width ? indent : 0);
-		len = piece_of(rest, room);
-		tare_str_add_n(&line, rest, len);
-		rest += len;
-		cells[first] = tare_str_text(&line);
+	while (is_more) {
+		is_more = false;
+		for (size_t c = 0; c < t->column_count; c++) {
+			if (*rest[c])
+				cells[c] = next_piece(t, row, c, &rest[c]);
+			is_more = is_more || *rest[c];
+		}
 		draw_row(e, t, cells, row->look.tone);
 		for (size_t c = 0; c < t->column_count; c++)
 			cells[c] = "";
 	}
-	tare_str_free(&line);
 }
 
 enum { GLUE = '\1' }; /* a space at which no line ends */
@@ -385,9 +460,7 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	t->text->heads = make_cells(t, NULL);
 	left_out = tare_text_fit(e, t);
 	total = tare_text_total(t);
-	for (size_t c = 0; c < t->column_count; c++)
-		t->text->widths[c].is_cut_inside =
-			tare_text_is_shown(t, c) && is_alike_when_cut(t, c);
+	let_go_on(t);
 	if (t->title)
 		draw_title(e, t, total);
 	if (t->series)
@@ -396,10 +469,8 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	for (size_t r = 0; r < t->text->count; r++) {
 		const struct tare_screen_row *row = &t->text->rows[r];
 
-		if (row->cells && row->look.is_whole)
+		if (row->cells)
 			draw_whole(e, t, row);
-		else if (row->cells)
-			draw_row(e, t, row->cells, row->look.tone);
 		else
 			draw_line(e, t, row->line, total);
 	}

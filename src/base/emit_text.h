@@ -18,7 +18,7 @@ struct tare_text_width {
 	size_t word;   /* … and of the longest word in it */
 	size_t widest; /* of its other cells */
 	bool is_left_out;
-	bool is_cut_inside; /* what is cut at its end would not be told apart */
+	bool goes_on; /* what is cut at its end would not be told apart: it goes on on the next line */
 };
 
 struct tare_emit_text_rows {
@@ -34,6 +34,16 @@ struct tare_emit_text_rows {
 static inline bool tare_text_is_shown(const struct tare_emit_table *t, size_t column)
 {
 	return t->columns[column].head && !t->text->widths[column].is_left_out;
+}
+
+/* The column that stands at the left; none: their number. */
+static inline size_t tare_text_first(const struct tare_emit_table *t)
+{
+	size_t c = 0;
+
+	while (c < t->column_count && !tare_text_is_shown(t, c))
+		c++;
+	return c;
 }
 
 size_t tare_text_total(const struct tare_emit_table *t);

@@ -73,25 +73,26 @@ static void wrap_heads(struct tare_emit_table *t, size_t limit)
 	}
 }
 
-/* Texts behind the label, the widest first. */
+/* Of the texts behind the label the widest, that may get narrower; none: the label. */
+static size_t widest_text(const struct tare_emit_table *t, size_t label)
+{
+	size_t best = label;
+
+	for (size_t c = label + 1; c < t->column_count; c++)
+		if (tare_text_is_shown(t, c) && may_be_cut(t, c) &&
+		    t->text->widths[c].shown > LEAST_TEXT &&
+		    (best == label || t->text->widths[c].shown > t->text->widths[best].shown))
+			best = c;
+	return best;
+}
+
+/* The widest gives way until another one is as wide, and so on: none is all cut while another is whole. */
 static void cut_texts(struct tare_emit_table *t, size_t limit)
 {
-	size_t label = first_shown(t);
+	size_t label = first_shown(t), best;
 
-	for (size_t left = t->column_count; left && excess(t, limit); left--) {
-		size_t best = label;
-
-		for (size_t c = label + 1; c < t->column_count; c++)
-			if (tare_text_is_shown(t, c) && may_be_cut(t, c) &&
-			    (best == label ||
-			     t->text->widths[c].shown > t->text->widths[best].shown))
-				best = c;
-		if (best == label)
-			return;
-		narrow(&t->text->widths[best], excess(t, limit), LEAST_TEXT);
-		if (t->text->widths[best].shown > LEAST_TEXT)
-			return;
-	}
+	while (excess(t, limit) && (best = widest_text(t, label)) != label)
+		t->text->widths[best].shown--;
 }
 
 static void cut_label(struct tare_emit_table *t, size_t limit, size_t least)

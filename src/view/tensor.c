@@ -5,15 +5,17 @@
 #include "view/by.h"
 #include "view/tensors.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCREEN_TENSORS = 50, LOOK_BACK = 64 };
+enum { SCREEN_TENSORS = 50, LOOK_BACK = 64, WIDE = 110 /* columns */ };
 
 struct tensor {
 	const char *at, *label, *shown;
 	int64_t device; /* -1: none */
 	const char *category, *rule, *module, *class;
+	const char *made_at; /* of one that has a name; the others are called so */
 	enum tare_evidence evidence;
 	struct tare_tensor_row of;
 };
@@ -27,11 +29,11 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(tensor, of.count, "count", "NR", COUNT, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(tensor, of.pid, "pid", NULL, ID),
-	TARE_COLUMN(tensor, category, "category", "for", TEXT),
+	TARE_COLUMN(tensor, category, "category", "for", TEXT, .is_whole = true),
 	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
 	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),
 	TARE_COLUMN(tensor, of.line, "line", NULL, TEXT),
-	TARE_COLUMN(tensor, of.short_line, NULL, "made at", TEXT),
+	TARE_COLUMN(tensor, made_at, NULL, "made at", TEXT, .is_blank = true),
 	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(tensor, module, "module", "in", TEXT),
 	TARE_COLUMN(tensor, class, "class", NULL, TEXT),
@@ -49,9 +51,11 @@ static struct tensor row_of(const struct tare_tensor_place *p, const struct tare
 
 	return (struct tensor){ .at = p->ledger->at,
 				.label = label_of(t),
-				.shown = t->name        ? t->name
-					 : t->count > 1 ? "several, folded away"
-							: NULL,
+				.shown = t->name         ? t->name
+					 : t->count > 1  ? "several, folded away"
+					 : t->short_line ? t->short_line
+							 : NULL,
+				.made_at = t->name ? t->short_line : NULL,
 				.device = p->device ? p->device->index : -1,
 				.category = tare_category_name(rule->category),
 				.rule = rule->name,
@@ -98,9 +102,16 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+/* What one variable keeps may have one name many times; what a module says has its own. */
+static bool has_own_name(const struct tare_tensor_row *t)
+{
+	return t->name && tare_rules[t->rule].evidence == TARE_EVIDENCE_WITNESS;
+}
+
 static bool is_alike(const struct tare_tensor_row *a, const struct tare_tensor_row *b)
 {
-	return !a->name && !b->name && a->count == 1 && b->count == 1 && a->bytes == b->bytes &&
+	return !has_own_name(a) && !has_own_name(b) && is_same_text(a->name, b->name) &&
+	       a->count == 1 && b->count == 1 && a->bytes == b->bytes &&
 	       tare_rules[a->rule].category == tare_rules[b->rule].category &&
 	       is_same_text(a->short_line, b->short_line) && is_same_text(a->shape, b->shape) &&
 	       is_same_text(a->module ? a->module->class : NULL,
@@ -186,8 +197,17 @@ static void add_rest(struct tare_emit *e, const struct groups *g, size_t shown)
 	tare_str_free(&label);
 }
 
+/* Where there is little room, what a tensor is for and which one it is says more than the line that made it. */
+static void leave_out_made_at(const struct tare_emit *e, struct tare_column *shown, size_t count)
+{
+	for (size_t i = 0; i < count && e->style.is_screen && e->style.width < WIDE; i++)
+		if (shown[i].offset == offsetof(struct tensor, made_at))
+			shown[i].head = NULL;
+}
+
 void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 {
+	struct tare_column mine[sizeof(columns) / sizeof(columns[0])];
 	struct tare_str title = { 0 };
 	struct groups g = { 0 };
 	size_t shown;
@@ -195,7 +215,9 @@ void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 	fold(&g, p->rows);
 	shown = count_shown(&g);
 	tare_tensor_place_title(&title, p);
-	tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(columns));
+	memcpy(mine, columns, sizeof(columns));
+	leave_out_made_at(e, TARE_COLUMNS(mine));
+	tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(mine));
 	for (size_t i = 0; i < shown; i++)
 		add_group(e, p, &g.items[i]);
 	if (shown < g.count)

@@ -160,7 +160,7 @@ TEST(a_figure_with_words_is_whole_or_not_there)
 	}
 }
 
-/* Names that end in different ways are cut inside; names that begin so are cut at the end, as people read them. */
+/* Names that end in different ways go on on the next line; names that begin so are cut at the end, as people read them. */
 TEST(what_is_cut_can_be_told_apart)
 {
 	static const struct growing same_begin[] = {
@@ -176,13 +176,43 @@ TEST(what_is_cut_can_be_told_apart)
 	struct tare_str out = { 0 };
 
 	show_growing(&out, same_begin, 4, 40);
-	CHECK_HAS(tare_str_text(&out), "decoder.la…ion.weight ");
-	CHECK_HAS(tare_str_text(&out), "decoder.la…ntion.bias ");
-	CHECK_HAS(tare_str_text(&out), "größe.a ");
-	CHECK_HAS(tare_str_text(&out), "größe.b ");
+	CHECK_HAS(tare_str_text(&out), "decoder.layers. ");
+	CHECK_HAS(tare_str_text(&out), "\n  attention.weight\n");
+	CHECK_HAS(tare_str_text(&out), "\n  attention.bias\n");
+	CHECK_HAS(tare_str_text(&out), "größe.a\n");
+	CHECK_HAS(tare_str_text(&out), "größe.b\n");
+	CHECK(!strstr(tare_str_text(&out), "…"));
 	tare_str_free(&out);
 	show_growing(&out, same_end, 2, 40);
 	CHECK_HAS(tare_str_text(&out), "first.of");
 	CHECK_HAS(tare_str_text(&out), "second.of.all.the.la… ");
+	tare_str_free(&out);
+}
+
+/* Rows of one name may differ in another text only: that goes on, too. What tells nothing apart is cut at its end. */
+TEST(what_alone_tells_rows_apart_is_whole)
+{
+	struct row alike[] = {
+		{ "tr.py:8 in forward", "decoder.layers.11.attention.first", "x", 1 << 20, 0 },
+		{ "tr.py:8 in forward", "decoder.layers.11.attention.second", "x", 2 << 20, 0 },
+		{ "tr.py:9 in forward", "decoder.layers.11.attention.third", "x", 2 << 20, 0 },
+	};
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	for (int width = 44; width < 80; width++) {
+		tare_str_cut(&out, 0);
+		tare_emit_begin(&e, TARE_EMIT_TEXT, &out);
+		e.style.width = width;
+		e.style.is_screen = true;
+		tare_emit_table(&e, "rows", "what", TARE_COLUMNS(columns));
+		for (int i = width % 2; i < 2 + width % 2; i++)
+			tare_emit_add(&e, &alike[i]);
+		tare_emit_table_end(&e);
+		tare_emit_end(&e);
+		CHECK(widest(tare_str_text(&out)) <= (size_t)width);
+		if (width % 2 == 0 && width < 50)
+			CHECK(!strstr(tare_str_text(&out), "…"));
+	}
 	tare_str_free(&out);
 }
