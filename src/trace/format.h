@@ -326,7 +326,8 @@ enum tare_control_command {
 
 #define TARE_PROBE_FLAG_MAP(X)                                                                     \
 	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                 \
-	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")
+	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")          \
+	X(4, KEPT, "kept", "in a list, a dictionary or an object that variable `name` has")
 
 #define TARE_SWEEP_MAP(X)                                                                          \
 	X(1, CUT, "cut", "there were more objects than are told")                                  \

@@ -122,6 +122,7 @@ struct tare_site {
 	uint32_t largest_nr, replaced, other_ends;
 	bool keeps_for_parameter,
 		keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
+	uint32_t kept_as; /* text of the fold: the variable that keeps those that lasted; 0: none */
 };
 
 /* What a stack says of an event. */

@@ -138,6 +138,24 @@ static bool is_growing(const struct tare_fold *f, const struct tare_known_block 
 	       (b->facts.kind == TARE_WORK_FORWARD || !w->backwards);
 }
 
+/* One that the program said is not to be trained needs no scan that finds what others have and it has not. */
+static bool is_frozen(const struct tare_known_block *b, const struct tare_worker *w)
+{
+	uint32_t flags = b->facts.role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+
+	if (b->facts.is_trained)
+		return false;
+	return b->facts.beside_training >= LEAST_SCANS ||
+	       (flags == TARE_PROBE_LEAF && w->backwards);
+}
+
+/* A result, a sample to learn from, a cached tensor. What is made before the first forward is fed to it. */
+static bool is_kept(const struct tare_known_block *b, const struct tare_worker *w)
+{
+	return b->facts.role == TARE_PROBE_TENSOR && b->facts.role_flags & TARE_PROBE_KEPT &&
+	       lasts(b, w) && (b->facts.kind == TARE_WORK_FORWARD || !is_fed(b, w));
+}
+
 static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w,
 			      uint16_t flags, bool has_outlived, bool is_growing)
 {
@@ -145,9 +163,7 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 	case TARE_PROBE_GATHERED:
 		return TARE_RULE_SAID_GATHERED;
 	case TARE_PROBE_PARAMETER:
-		return b->facts.beside_training >= LEAST_SCANS && !b->facts.is_trained
-			       ? TARE_RULE_SAID_FROZEN
-			       : TARE_RULE_SAID_PARAMETER;
+		return is_frozen(b, w) ? TARE_RULE_SAID_FROZEN : TARE_RULE_SAID_PARAMETER;
 	case TARE_PROBE_BUFFER:
 		return TARE_RULE_SAID_BUFFER;
 	case TARE_PROBE_GRADIENT:
@@ -175,6 +191,8 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 		return TARE_RULE_SAVED;
 	if (is_leaf(b, TARE_PROBE_REQUIRES_GRAD) && !lasts(b, w))
 		return TARE_RULE_RESULT;
+	if (is_kept(b, w))
+		return TARE_RULE_KEPT;
 	if (is_growing)
 		return TARE_RULE_GROWING;
 	if (b->facts.kind == TARE_WORK_FORWARD)
@@ -196,6 +214,23 @@ static bool is_next_kept(const struct tare_site *site, const struct tare_known_b
 	return site->keeps_for_parameter && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
 	       !is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) &&
 	       b->facts.maker == TARE_MAKER_PROGRAM && b->facts.kind == TARE_WORK_OTHER;
+}
+
+void tare_site_note_variable(struct tare_site *site, const struct tare_known_block *block,
+			     const struct tare_work *work)
+{
+	struct tare_known_block b = *block;
+
+	tare_work_now(work, &b);
+	if (is_kept(&b, tare_work_of(work, &b.facts)))
+		site->kept_as = b.facts.name;
+}
+
+/* The next of a line whose blocks a variable keeps: too late to last, or for a scan to find it. */
+static bool is_next_of_variable(const struct tare_site *site, const struct tare_known_block *b)
+{
+	return site->kept_as && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
+	       (b->facts.kind == TARE_WORK_FORWARD || b->facts.kind == TARE_WORK_OTHER);
 }
 
 struct tare_known_block tare_rule_sees(const struct tare_known_block *b)
@@ -238,5 +273,7 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_kn
 		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, &b.block));
 	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
 		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
+	if (b.block.site && is_next_of_variable(&f->sites[b.block.site], &now))
+		return TARE_RULE_KEPT;
 	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w));
 }

@@ -38,16 +38,17 @@ struct names {
 	const struct tare_scan_entries *scanned;
 	struct tare_map modules;    /* module → 1 + place of the entry that names it */
 	struct tare_map parameters; /* memory → 1 + place */
+	bool has_roots;             /* parameters are in several modules that are in no other */
 };
 
-/* "layer4.2.conv3." of a module; of one that is in no other, nothing. */
+/* "layer4.2.conv3." of a module; of one that is in no other its variable, where there are several, else nothing. */
 static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
 {
 	const uint64_t *known = depth ? tare_map_get(&n->modules, module) : NULL;
 	const struct tare_scan_entry *p = known ? &n->scanned->items[*known - 1] : NULL;
 	const char *name = p ? tare_fold_text_of(n->f, p->name) : NULL;
 
-	if (!p || p->of == module)
+	if (!p || p->of == module || (!p->of && !n->has_roots))
 		return;
 	add_path(n, out, p->of, depth - 1);
 	if (!tare_module_is_wrapper(name))
@@ -77,6 +78,9 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
 		add_name(n, out, &n->scanned->items[*known - 1]);
 		return;
+	case TARE_PROBE_TENSOR: /* the variable that keeps it */
+		tare_str_add(out, name ? name : "");
+		return;
 	default:
 		return;
 	}
@@ -94,6 +98,35 @@ static void know_names(struct names *n)
 		if (place && !*place)
 			*place = i + 1;
 	}
+}
+
+static uint64_t root_of(const struct names *n, uint64_t module)
+{
+	for (int depth = PATH_DEPTH; depth > 0; depth--) {
+		const uint64_t *known = tare_map_get(&n->modules, module);
+		uint64_t of = known ? n->scanned->items[*known - 1].of : 0;
+
+		if (!of || of == module)
+			break;
+		module = of;
+	}
+	return module;
+}
+
+static bool has_several_roots(const struct names *n)
+{
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < n->scanned->count; i++) {
+		const struct tare_scan_entry *p = &n->scanned->items[i];
+		uint64_t root = p->role == TARE_PROBE_PARAMETER ? root_of(n, p->of) : 0;
+
+		if (root && first && root != first)
+			return true;
+		if (root)
+			first = root;
+	}
+	return false;
 }
 
 /*
@@ -143,8 +176,19 @@ static bool has_all_gradients(const struct tare_scan_entries *scanned)
 	return gradients && gradients >= parameters;
 }
 
-static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
-		       const struct found *found, uint32_t flags)
+/* Of what a variable keeps others may come from the same line, which no scan finds. */
+static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks,
+			  const struct tare_live_block *b)
+{
+	struct tare_known_block known = tare_known(&blocks->work, b);
+
+	if (b->site && known.facts.role_flags & TARE_PROBE_KEPT)
+		tare_site_note_variable(&f->sites[b->site], &known, &blocks->work);
+}
+
+static void give_roles(struct tare_fold *f, struct tare_blocks *blocks,
+		       const struct tare_scan_entries *scanned, const struct found *found,
+		       uint32_t flags)
 {
 	bool is_whole = !(flags & (TARE_SWEEP_CUT | TARE_SWEEP_MODULES));
 	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(scanned);
@@ -169,6 +213,7 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entrie
 		facts = *tare_block_facts_of(&blocks->work, b);
 		give_role(&facts, p, found[i], scanned->scans);
 		tare_block_facts_change(&blocks->work, b, &facts);
+		note_variable(f, blocks, b);
 		if (facts.role == TARE_PROBE_GRADIENT)
 			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b,
 					      &facts);
@@ -213,6 +258,7 @@ static struct found *find_all(struct tare_fold *f, const struct tare_process_fol
 	struct tare_str text = { 0 };
 
 	know_names(&n);
+	n.has_roots = has_several_roots(&n);
 	for (size_t i = 0; i < p->scanned.count; i++) {
 		const struct tare_scan_entry *entry = &p->scanned.items[i];
 
@@ -240,8 +286,8 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 	p->scanned.scans++;
 	for (int i = 0; i < p->on_device_nr; i++)
 		if (p->on_device[i])
-			give_roles(&p->on_device[i]->blocks, &p->scanned, found, flags);
-	give_roles(&p->host_blocks, &p->scanned, found, flags);
+			give_roles(f, &p->on_device[i]->blocks, &p->scanned, found, flags);
+	give_roles(f, &p->host_blocks, &p->scanned, found, flags);
 	free(found);
 	p->scanned.count = 0;
 }

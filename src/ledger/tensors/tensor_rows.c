@@ -79,12 +79,31 @@ static const char *shape_of(struct rows *r, uint32_t id)
 	return known ? (const char *)(uintptr_t)*known : NULL;
 }
 
+/* What a variable keeps is called by it; for a moment many variables have something. */
+static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_block *b,
+			    enum tare_rule rule)
+{
+	enum tare_category category = tare_rules[rule].category;
+
+	if (rule == TARE_RULE_KEPT && !b->facts.name)
+		return f->sites[b->block.site].kept_as;
+	if (b->facts.role != TARE_PROBE_TENSOR)
+		return b->facts.name;
+	return category == TARE_CATEGORY_PARAMETER || category == TARE_CATEGORY_FROZEN ||
+			       category == TARE_CATEGORY_OPTIMIZER || rule == TARE_RULE_FED ||
+			       rule == TARE_RULE_KEPT || rule == TARE_RULE_GROWING ||
+			       rule == TARE_RULE_LASTING
+		       ? b->facts.name
+		       : 0;
+}
+
 static void add_as(struct rows *r, const struct tare_known_block *known, int device,
 		   enum tare_rule rule)
 {
 	const struct tare_block_facts *facts = &known->facts;
 	const struct tare_live_block *b = &known->block;
 	const struct tare_fold *f = r->f;
+	uint32_t name = name_in_row(f, known, rule);
 
 	if (device >= 0)
 		tare_fold_category_add(f, &r->pools, known, rule);
@@ -94,10 +113,9 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 		return;
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
-	r->keys[r->count] =
-		(struct key){ b->bytes, b->born_ns, facts->name, b->site, (uint32_t)r->count };
+	r->keys[r->count] = (struct key){ b->bytes, b->born_ns, name, b->site, (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
-		.name = name_of(r, facts->name),
+		.name = name_of(r, name),
 		.shape = shape_of(r, facts->shape),
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
@@ -374,6 +392,8 @@ static void add_later(struct rows *r, const struct tare_tensors_part *tensors, s
 	}
 	rule = tare_fold_rule_of(f->later, &b,
 				 tare_tensors_work(f->later, b.block.process, w->device));
+	if (rule == TARE_RULE_KEPT && !b.facts.name)
+		b.facts.name = f->later->sites[b.block.site].kept_as;
 	b.block.site = w->known.block.site;
 	b.block.bucket = w->known.block.bucket;
 	b.facts.name = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, b.facts.name));

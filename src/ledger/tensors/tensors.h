@@ -233,6 +233,9 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned);
 /* category.c: one of its blocks has gone. */
 void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b);
+/* A scan found one of its blocks, which a variable keeps. */
+void tare_site_note_variable(struct tare_site *site, const struct tare_known_block *b,
+			     const struct tare_work *work);
 
 /*
  * category.c, tensor_rows.c: every block with its category, when all is known; earlier it may not be asked for. Of a block that went the

@@ -36,7 +36,8 @@ typedef int py_visit_fn(struct py_object *object, void *arg);
 
 /* Only of some versions: NULL elsewhere. */
 #define TARE_SCAN_API_MAYBE_MAP(X)                                                                 \
-	X(void, PyUnstable_GC_VisitObjects, (py_visit_fn *, void *)) /* from 3.12 */
+	X(void, PyUnstable_GC_VisitObjects, (py_visit_fn *, void *)) /* from 3.12 */               \
+	X(unsigned long, PyType_GetFlags, (struct py_object *))
 
 struct tare_scan_api {
 #define TARE_SCAN_API(result, name, params) result(*name) params;

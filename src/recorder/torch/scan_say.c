@@ -85,14 +85,18 @@ void tare_scan_say_module(struct tare_scan *s, uint64_t module)
 void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about)
 {
 	struct tare_scan_part parts[TARE_SCAN_PARTS];
+	uint32_t flags = 0;
 	int i, count;
 
 	if (!tensor || !tare_scan_is_tensor(&s->tensors, tensor))
 		return;
 	count = tare_scan_parts(&s->tensors, tensor, parts);
 	about.shape = count == 1 ? tare_scan_shape(&s->tensors, tensor) : 0;
+	if (about.role == TARE_PROBE_PARAMETER)
+		flags = tare_scan_flags(&s->tensors, tensor);
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, 0, name_of(s, about.key, count > 1 ? &parts[i] : NULL), about);
+		emit(s, parts[i].at, flags, name_of(s, about.key, count > 1 ? &parts[i] : NULL),
+		     about);
 }
 
 void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of,

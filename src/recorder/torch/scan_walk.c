@@ -10,6 +10,7 @@
 #include "recorder/torch/module.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/scan_say.h"
+#include "recorder/torch/scan_variables.h"
 
 enum { KINDS = 512, VISIBLE_MAX = 4000 };
 
@@ -180,6 +181,19 @@ static int see(struct py_object *object, void *arg)
 
 /* ---- the scan ---- */
 
+/* Variables that keep tensors come first, and roots last: of two names of one thing in one scan the first is taken. */
+static void begin(struct walk *w)
+{
+	if (!w->s.result->only_modules)
+		tare_scan_kept(&w->s, w->classes[MODULE], w->classes[OPTIMIZER]);
+}
+
+static void end(struct walk *w)
+{
+	tare_scan_roots(&w->s, w->classes[MODULE]);
+	tare_pool_self_report(w->s.py);
+}
+
 /* Up to 3.11 an allocation may start a collection, which would run finalizers of the program here. */
 static void scan_list(struct walk *w)
 {
@@ -195,10 +209,11 @@ static void scan_list(struct walk *w)
 		release(w, call(w, disable));
 	list = call(w, get_objects);
 	count = list ? w->s.py->PyList_Size(list) : 0;
+	begin(w);
 	for (i = 0; i < count; i++)
 		see(w->s.py->PyList_GetItem(list, i), w);
+	end(w);
 	release(w, list);
-	tare_pool_self_report(w->s.py);
 	if (was_enabled)
 		release(w, call(w, enable));
 }
@@ -264,8 +279,9 @@ static bool walk_all(struct walk *w)
 	}
 	w->classes[TENSOR] = w->s.tensors.base;
 	if (py->PyUnstable_GC_VisitObjects) {
+		begin(w);
 		py->PyUnstable_GC_VisitObjects(see, w);
-		tare_pool_self_report(py);
+		end(w);
 	} else {
 		scan_list(w);
 	}

@@ -3,8 +3,10 @@
 
     kept.py WHAT TRUTH    WHAT: a row of `programs`
 
-TRUTH gets one line: {"parameter": bytes, …}, as it is at the end.
+TRUTH gets one line: {"parameter": bytes, …}, as it is at the end; `named`: of tensors by their names, `roots`: modules that
+are in no other.
 """
+import collections
 import copy
 import json
 import sys
@@ -133,6 +135,85 @@ def generate():
     return {"parameter": size(layers.parameters()), "buffer/state": size(t for cache in caches for t in cache)}
 
 
+def average_of_one_step():
+    """An average that is never trained, from its first line on; there is no second backward pass to compare."""
+    net = Net()
+    average = copy.deepcopy(net).requires_grad_(False)
+    optimizer = torch.optim.Adam(p for p in net.parameters() if p.requires_grad)
+    net(torch.randn(BATCH, WIDTH)).backward()
+    optimizer.step()
+    for a, p in zip(average.parameters(), net.parameters()):
+        a.data.lerp_(p.data, .01)
+    keep(net, average, optimizer)
+    trained = [p for p in net.parameters() if p.requires_grad]
+    return {"parameter": size(trained), "frozen": size([net.embed.weight] + list(average.parameters()))}
+
+
+def teach():
+    """Two roots of one class, each in a variable."""
+    def make():
+        return torch.nn.Sequential(torch.nn.Linear(WIDTH, 2 * WIDTH), torch.nn.Tanh(), torch.nn.Linear(2 * WIDTH, 8))
+
+    teacher, student = make().requires_grad_(False), make()
+    optimizer = torch.optim.SGD(student.parameters(), .1)
+    for _ in range(STEPS):
+        x = torch.randn(BATCH, WIDTH)
+        optimizer.zero_grad()
+        (student(x) - teacher(x)).pow(2).mean().backward()
+        optimizer.step()
+    keep(teacher, student)
+    return {"parameter": size(student.parameters()), "frozen": size(teacher.parameters()),
+            "named": {"teacher.0.weight": size([teacher[0].weight]), "student.0.weight": size([student[0].weight])},
+            "roots": ["student", "teacher"]}
+
+
+@torch.no_grad()
+def collect():
+    """Results in a list, the last of them too."""
+    net, results = torch.nn.Linear(WIDTH, WIDTH), []
+    for _ in range(STEPS):
+        results.append(net(torch.randn(BATCH, WIDTH)))
+    keep(net, results)
+    return {"parameter": size(net.parameters()), "buffer/state": size(results), "activation": 0,
+            "named": {"results": size(results)}}
+
+
+class Memory:
+    def __init__(self):
+        self.samples = collections.deque(maxlen=12)
+
+    def add(self, *sample):
+        self.samples.append(sample)
+
+
+def play():
+    """Samples in an object of the program, as they come and go; every fourth is learnt from."""
+    net, memory = torch.nn.Linear(WIDTH, 2), Memory()
+    optimizer, state = torch.optim.Adam(net.parameters()), torch.randn(WIDTH)
+    for step in range(32):
+        with torch.no_grad():
+            action = int(net(state).argmax())
+        after = torch.randn(WIDTH)
+        memory.add(state, action, after)
+        state = after
+        if step % 4 == 3:
+            batch = torch.stack([sample[0] for sample in list(memory.samples)])
+            optimizer.zero_grad()
+            net(batch).pow(2).mean().backward()
+            optimizer.step()
+    kept = {id(t): t for sample in memory.samples for t in sample if isinstance(t, torch.Tensor)}.values()
+    keep(net, memory, optimizer)
+    return {"parameter": size(net.parameters()), "buffer/state": size(kept), "named": {"memory": size(kept)}}
+
+
+kept_to_the_end = []
+
+
+def keep(*things):
+    """The program ends with all of it."""
+    kept_to_the_end.extend(things)
+
+
 programs = {
     "lion": lambda: train(Lion),
     "late": lambda: train(LateAdam),
@@ -142,6 +223,10 @@ programs = {
     "plain_state": lambda: train(Lion, "state_dict"),
     "by_hand": train_by_hand,
     "cache": generate,
+    "one_step": average_of_one_step,
+    "teacher": teach,
+    "results": collect,
+    "replay": play,
 }
 
 if __name__ == "__main__":

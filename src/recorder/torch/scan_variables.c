@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables are read where Python has them; no attribute is asked for that a program could have defined. */
+#include "recorder/torch/scan_variables.h"
+
+#include <string.h>
+
+#include "recorder/python/code.h"
+#include "recorder/python/memory.h"
+#include "recorder/python/stack.h"
+#include "recorder/python/walk.h"
+
+enum { FRAMES_MAX = 64, VARIABLES_MAX = 256, PATH = 512, CELL_CONTENT = 16, TAGS = 7 };
+
+static bool text_of(const struct tare_scan *s, struct py_object *text, char *out, size_t size)
+{
+	return text && tare_scan_type(text) == s->text_type &&
+	       tare_python_text(&s->py->python->layout, (uintptr_t)text, out, size,
+				TARE_PYTHON_TRUST);
+}
+
+/* Names that begin with an underscore are nobody's to read, or the last answer of a shell. */
+static void see(const struct tare_scan_variables *v, struct py_object *name,
+		struct py_object *value)
+{
+	char first[PATH];
+
+	if (value && text_of(v->scan, name, first, sizeof(first)) && first[0] != '_')
+		v->see(v, name, value);
+}
+
+static void see_dict(const struct tare_scan_variables *v, struct py_object *dict)
+{
+	struct py_object *name, *value;
+	intptr_t place = 0;
+
+	while (tare_scan_is_dict(v->scan, dict) &&
+	       v->scan->py->PyDict_Next(dict, &place, &name, &value))
+		see(v, name, value);
+}
+
+/* What it calls `results` is told as that, not as self.results. A module's own members are told elsewhere. */
+static void see_self(const struct tare_scan_variables *v, struct py_object *self)
+{
+	const struct tare_scan_api *py = v->scan->py;
+	struct py_object *names;
+
+	if (v->module && py->PyType_IsSubtype(tare_scan_type(self), v->module))
+		return;
+	names = py->PyObject_GenericGetDict(self, NULL);
+	if (!names)
+		py->PyErr_Clear();
+	see_dict(v, names);
+	tare_scan_release(py, names);
+}
+
+/* ---- frames ---- */
+
+static bool is_of_library(const char *path)
+{
+	return !strncmp(path, "<frozen", 7) || strstr(path, "/site-packages/") ||
+	       strstr(path, "/dist-packages/") || strstr(path, "/lib/python3");
+}
+
+/* What a variable has that inner functions use, too, is in a cell. */
+static struct py_object *value_at(const struct tare_python *p, uint64_t frame, intptr_t i)
+{
+	uint64_t value =
+		tare_python_word(frame + p->layout.locals + (uint64_t)i * 8) & ~(uint64_t)TAGS;
+
+	if (value && tare_python_word(value + TARE_PYTHON_TYPE) == p->cell_type)
+		value = tare_python_word(value + CELL_CONTENT);
+	return (struct py_object *)(uintptr_t)value;
+}
+
+static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uintptr_t code)
+{
+	const struct tare_scan_api *py = v->scan->py;
+	struct py_object *names =
+		py->PyObject_GetAttrString((struct py_object *)code, "co_varnames");
+	intptr_t count = names ? py->PyTuple_Size(names) : 0, i;
+	char text[PATH];
+
+	for (i = 0; i < count && i < VARIABLES_MAX; i++) {
+		struct py_object *name = py->PyTuple_GetItem(names, i);
+		struct py_object *value = value_at(py->python, frame, i);
+
+		see(v, name, value);
+		if (value && text_of(v->scan, name, text, sizeof(text)) && !strcmp(text, "self"))
+			see_self(v, value);
+	}
+	if (py->PyErr_Occurred())
+		py->PyErr_Clear();
+	tare_scan_release(py, names);
+}
+
+/* The code of a function of the program; 0: it is none. */
+static uintptr_t code_of_program(const struct tare_scan *s, uint64_t frame)
+{
+	const struct tare_python *p = s->py->python;
+	char path[PATH];
+	uintptr_t code;
+
+	if (tare_python_is_internal(&p->layout, frame))
+		return 0;
+	code = tare_python_code_of(tare_python_word(frame + p->layout.code));
+	if (!code || tare_python_word(code + TARE_PYTHON_TYPE) != p->code_type)
+		return 0;
+	if (!text_of(s, (struct py_object *)tare_python_word(code + p->layout.file), path,
+		     sizeof(path)))
+		return 0;
+	return is_of_library(path) ? 0 : code;
+}
+
+/* The outermost function first: what a program calls its model in main() says more than what a helper calls it. */
+static void see_frames(const struct tare_scan_variables *v)
+{
+	uint64_t frames[FRAMES_MAX], frame = tare_python_frame();
+	uintptr_t codes[FRAMES_MAX], code;
+	int n = 0;
+
+	for (; frame && n < FRAMES_MAX;
+	     frame = tare_python_word(frame + v->scan->py->python->layout.back)) {
+		code = code_of_program(v->scan, frame);
+		if (!code)
+			continue;
+		frames[n] = frame;
+		codes[n++] = code;
+	}
+	while (n-- > 0)
+		see_locals(v, frames[n], codes[n]);
+}
+
+void tare_scan_each_variable(const struct tare_scan_variables *v)
+{
+	see_dict(v, tare_scan_module(v->scan->py, "__main__"));
+	see_frames(v);
+}
