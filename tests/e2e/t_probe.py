@@ -49,7 +49,7 @@ def check_names(box, version):
     sweep, found = sweeps[-1]
     check_equal(sweep["entries"], len(found))
     modules = {name: (at, of) for role, at, of, name in found if role == "module"}
-    check_equal(sorted(modules), ["0", "layer"])
+    check_equal(sorted(modules), ["0", "half", "inner", "layer", "net"])  # the last three are variables
     check_equal(modules["0"][1], modules["layer"][0], "the module that has 0")
     half = modules["0"][0]
     check_equal(sorted(e for e in found if e[0] not in ("module", "tensor")),
