@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fit/twins.h"
 #include "fit/fit_report.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "fit/twins.h"
 
 #include <math.h>
 #include <stdarg.h>

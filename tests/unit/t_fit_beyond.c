@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tare fit says beyond the cells: nothing falls that was not seen to, each parameter is named, and what no law can know is told. */
+#include "fit/fit_report.h"
+#include "test.h"
+
+#include <math.h>
+
+struct world {
+	struct tare_arena arena;
+	struct tare_str text;
+	struct tare_problem problem;
+	struct tare_fitted fitted;
+	struct tare_fit_report report;
+};
+
+static void fit(struct world *w, const char *target)
+{
+	struct tare_problem_ask ask = { .target = target };
+	struct tare_table table;
+
+	CHECK(!tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table,
+				NULL));
+	CHECK(!tare_problem_make(&table, &ask, &w->arena, &w->problem, NULL));
+	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);
+	tare_fit_report_make(&w->problem, &w->fitted, &w->report);
+}
+
+static void end(struct world *w)
+{
+	tare_fit_report_free(&w->report);
+	tare_fit_free(&w->fitted);
+	tare_problem_free(&w->problem);
+	tare_arena_free(&w->arena);
+	tare_str_free(&w->text);
+}
+
+static size_t falling_terms(const struct world *w)
+{
+	const struct tare_fitted *f = &w->fitted;
+	size_t count = 0;
+
+	for (size_t l = 0; l < f->laws.count; l++)
+		for (size_t k = 0; k < f->laws.law[l].count; k++)
+			for (size_t p = 0; p < f->data.param_count; p++)
+				count += f->terms.items[f->laws.law[l].term[k]].of[p] ==
+					 TARE_POWER_INVERSE;
+	return count;
+}
+
+/* Weights, and activations of which the allocator rounds some up: with more of anything it is more. */
+TEST(nothing_falls_that_was_not_seen_to)
+{
+	struct world w = { .text = { 0 } };
+	const double less[] = { 4096, 64 }, least[] = { 4096, 128 };
+	struct tare_prediction at_less, at_least;
+
+	tare_str_add(&w.text, "b,h,need\n");
+	for (int b = 64; b <= 1024; b *= 4)
+		for (int h = 128; h <= 1024; h *= 2)
+			tare_str_addf(&w.text, "%d,%d,%.3f\n", b, h,
+				      8e6 + 8200.0 * h + 4.0 * b * (768 + h) +
+					      3e6 * b / (b + 300) * 128 / h);
+	fit(&w, "need");
+	CHECK_INT(falling_terms(&w), 0);
+	tare_fit_predict(&w.fitted, less, &at_less);
+	tare_fit_predict(&w.fitted, least, &at_least);
+	CHECK(at_less.value <= at_least.value);
+	CHECK(at_less.times[0] > 3.9 && at_less.times[1] > 1.9);
+	CHECK(!at_less.is_less[0] && at_less.is_less[1]);
+	end(&w);
+}
+
+TEST(what_falls_stays_at_the_edge_as_it_is)
+{
+	struct world w = { .text = { 0 } };
+	const double edge[] = { 16 }, beyond[] = { 64 };
+	struct tare_prediction at_edge, at_beyond;
+
+	tare_str_add(&w.text, "workers,seconds\n");
+	for (int n = 1; n <= 16; n *= 2)
+		tare_str_addf(&w.text, "%d,%.4f\n%d,%.4f\n", n, 160.0 / n, n, 160.1 / n);
+	fit(&w, "seconds");
+	CHECK(falling_terms(&w) > 0);
+	tare_fit_predict(&w.fitted, edge, &at_edge);
+	tare_fit_predict(&w.fitted, beyond, &at_beyond);
+	CHECK(fabs(at_edge.value - 10) < 0.2);
+	CHECK(fabs(at_beyond.value - at_edge.value) < 1e-6);
+	end(&w);
+}
+
+static bool says(const struct world *w, const char *text)
+{
+	for (size_t i = 0; i < w->report.caution_count; i++)
+		if (strstr(w->report.cautions[i], text))
+			return true;
+	return false;
+}
+
+/* batch × seq alike: `by_seq` for each of seq, and up or down by chance. */
+static void fit_twins(struct world *w, double by_seq, double chance)
+{
+	int sign = 1;
+
+	tare_str_add(&w->text, "layers,batch,seq,bytes\n");
+	for (int layers = 2; layers <= 8; layers += 2)
+		for (int batch = 1; batch <= 4; batch *= 2)
+			for (int seq = 256; seq <= 1024; seq *= 2, sign = -sign)
+				tare_str_addf(&w->text, "%d,%d,%d,%.0f\n", layers, batch, seq,
+					      (5e8 + 1e5 * layers * batch * seq + by_seq * seq) *
+						      (1 + sign * chance));
+	fit(w, "bytes");
+}
+
+TEST(the_same_work_cut_in_another_way)
+{
+	struct world more = { .text = { 0 } }, chance = { .text = { 0 } }, none = { .text = { 0 } };
+
+	fit_twins(&more, 8e3, 0);
+	CHECK(says(&more, "(batch × seq): they differ by"));
+	CHECK(says(&more, "always more with the greater seq"));
+	fit_twins(&chance, 0, 0.01);
+	CHECK(says(&chance, "up as often as down"));
+	fit_twins(&none, 0, 0);
+	CHECK(!says(&none, "same work"));
+	end(&more);
+	end(&chance);
+	end(&none);
+}
