@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,7 +115,8 @@ static void write_devices(struct tare_emit *e, const struct tare_recording *reco
 }
 
 struct process {
-	const char *state;
+	const char *state, *shown;
+	int64_t signal; /* -1: none, or nobody saw it */
 	struct tare_process of;
 };
 
@@ -124,10 +126,27 @@ static const struct tare_column process_columns[] = {
 	TARE_COLUMN(process, of.program, "program", "PROGRAM", TEXT),
 	TARE_COLUMN(process, of.first_ns, "first_ns", "FROM", TIME),
 	TARE_COLUMN(process, of.last_ns, "last_ns", "TO", TIME),
-	TARE_COLUMN(process, state, "state", "STATE", TEXT),
+	TARE_COLUMN(process, state, "state", NULL, TEXT),
+	TARE_COLUMN(process, shown, NULL, "STATE", TEXT),
+	TARE_COLUMN(process, signal, "signal", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(process, of.lost, "lost", "LOST", COUNT),
 	TARE_COLUMN(process, of.checkpoint_events, "folded", "FOLDED", COUNT),
 };
+
+static void write_process(struct tare_emit *e, const struct tare_process *p)
+{
+	bool is_signal = p->is_status_known && WIFSIGNALED((int)p->status);
+	struct process row = { .signal = is_signal ? WTERMSIG((int)p->status) : -1, .of = *p };
+	struct tare_str shown = { 0 };
+
+	row.state = p->is_ended ? "ended" : p->is_open ? "running" : "killed";
+	tare_str_add(&shown, row.state);
+	if (is_signal)
+		tare_str_addf(&shown, ", signal %d", (int)row.signal);
+	row.shown = tare_str_text(&shown);
+	tare_emit_add(e, &row);
+	tare_str_free(&shown);
+}
 
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
 {
@@ -135,10 +154,9 @@ static void write_processes(struct tare_emit *e, const struct tare_recording *re
 	tare_emit_table(e, "processes", NULL, TARE_COLUMNS(process_columns));
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
-		const char *state = p->is_ended ? "ended" : p->is_open ? "running" : "killed";
 
 		if (p->role == TARE_ROLE_PROGRAM)
-			tare_emit_add(e, &(struct process){ state, *p });
+			write_process(e, p);
 	}
 	tare_emit_table_end(e);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -249,6 +250,34 @@ static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
 }
 
 /*
+ * The status of a process that its parent has taken off the list, -1: not told. Linux 6.15 and later keep it for who has had
+ * a descriptor of the process: PIDFD_GET_INFO, for which the headers of most systems are too old.
+ */
+static int status_by_pidfd(int fd)
+{
+	struct info {
+		uint64_t mask, cgroup;
+		uint32_t ids[11];
+		int32_t status;
+	} info = { .mask = 1u << 3 /* PIDFD_INFO_EXIT */ };
+	const uint64_t asked = info.mask;
+
+	_Static_assert(sizeof(info) == 64, "the first version of struct pidfd_info has 64 bytes");
+	if (ioctl(fd, _IOWR(0xFF, 11, struct info), &info) != 0 || !(info.mask & asked))
+		return -1;
+	return info.status;
+}
+
+static int status_of(const struct ring *ring)
+{
+	struct tare_procfs_stat stat;
+
+	if (tare_procfs_stat(ring->pid_here, &stat) == 0 && stat.state == 'Z' && stat.status != -1)
+		return stat.status;
+	return status_by_pidfd(ring->pidfd);
+}
+
+/*
  * Which processes have ended since the last look, and how: until its parent takes a process off the
  * list, the list has its status. We are often quicker, for launchers look around only now and then.
  */
@@ -259,14 +288,11 @@ static void see_ends(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
 		struct pollfd poll_fd = { .fd = ring->pidfd, .events = POLLIN };
-		struct tare_procfs_stat stat;
 
 		if (ring->pidfd < 0 || poll(&poll_fd, 1, 0) <= 0)
 			continue;
 		ring->has_end = true;
-		ring->status = tare_procfs_stat(ring->pid_here, &stat) == 0 && stat.state == 'Z'
-				       ? stat.status
-				       : -1;
+		ring->status = status_of(ring);
 		unwatch(drain, ring);
 	}
 }

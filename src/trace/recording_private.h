@@ -166,6 +166,8 @@ struct tare_recording {
 void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void tare_recording_add_remark(struct tare_recording *r, const char *text);
+/* recording_killed.c: pre: it is known how processes ended. */
+void tare_recording_note_killed(struct tare_recording *r);
 struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
 					  uint32_t generation);
 struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,

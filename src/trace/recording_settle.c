@@ -296,6 +296,7 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;
 	tare_recording_name_processes(r);
+	tare_recording_note_killed(r);
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
 

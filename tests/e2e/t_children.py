@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that start programs: every one that uses the driver is recorded, and nothing else is."""
 
+import json
 import os
 import re
+import shutil
 import time
 
 from harness import (FIXTURES, Expectations, case, check, check_equal, check_recording, fixture,
@@ -117,6 +119,37 @@ def two_recordings_at_once(box):
         report = box.report(name)
         pids = {row["pid"] for row in leaves(report["devices"][0]) if row["path"].startswith("process")}
         check_equal(len(pids), 1, show(report))
+
+
+KEEPS_STATUS = (6, 15)  # Linux tells how a process ended that its parent took off the list
+
+
+def killed_child(box, number, after):
+    """(signal in info, notes): of a child that a signal ended, `after` so many seconds its parent asks how."""
+    script = ("import os, time\npid = os.fork()\n"
+              "if not pid:\n    x = bytearray(1 << 20)\n    time.sleep(.2)\n    os.kill(os.getpid(), %d)\n"
+              "time.sleep(%g)\nos.wait()" % (number, after))
+    box.record(["/usr/bin/python3", "-c", script], sim=None, options=["--host=full"])
+    info, report = (json.loads(box.tare(what, "rec.tare", "--json").out) for what in ("info", "report"))
+    return [p["signal"] for p in info["processes"] if p["signal"] is not None], report["notes"]
+
+
+@case
+def a_child_that_a_signal_ended(box):
+    needs_exec()
+    ways = [1.0] + ([0.0] if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= KEEPS_STATUS else [])
+    for after in ways:
+        signals, notes = killed_child(box, 6, after)
+        check_equal(signals, [6], after)
+        check(len(notes) == 1 and "a child, was ended by signal 6 (Aborted)" in notes[0], notes)
+        shutil.rmtree(box.path("rec.tare"))
+
+
+@case
+def a_child_that_was_asked_to_end(box):
+    """That is no accident: info has the signal, and a report says nothing."""
+    needs_exec()
+    check_equal(killed_child(box, 15, 1.0), ([15], []))
 
 
 main()
