@@ -5,7 +5,7 @@ type Child = Node | string | null | undefined | false;
 type Attrs = { [name: string]: string | number | boolean | null | undefined | ((e: any) => void) };
 
 // What is not plain, as src/base/text.c has it: controls, and what reorders or hides text around it.
-const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffd]/g;
+const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffd]|[\u{e0000}-\u{e0fff}]/gu;
 export const plain = (text: string): string => text.replace(odd, "?");
 
 function fill(e: Element, attrs: Attrs, children: Child[]): void {
@@ -49,12 +49,15 @@ export function time(ns: number, step = 0): string {
   return (ns / size).toFixed(digits) + " " + unit;
 }
 
+// "/home/me/train.py:87 in forward" without its folders.
+export const short = (text: string): string => text.replace(/(^| in )(\S*\/)(?=[^/\s])/g, "$1");
+
 // A cell with a figure: what a test, or a reader's tool, takes from it is the exact one.
 export const figure = (bytes: number | null | undefined, tag: "td" | "span" = "td"): HTMLElement =>
   h(tag, { class: "n", "data-bytes": bytes ?? "", title: bytes == null ? "not known" : count(bytes) + " bytes" }, mib(bytes));
 
 export const scroll = (label: string, ...children: Child[]): HTMLElement =>
-  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
+  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "table: " + label }, ...children);
 
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   return h("section", { id, "aria-labelledby": id + "-h" }, h("h2", { id: id + "-h" }, title), ...children);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger with its evidence, PyTorch's pool by address, the largest tensors, graphs, phases, ranks, the host.
 import { CPU, Row, accounts, deviceOf, end, page, peak, peakOf, placeName, view } from "./data";
-import { count, figure, h, mib, scroll, section, time } from "./dom";
+import { count, figure, h, mib, scroll, section, short, time } from "./dom";
 import { reportNow } from "./model";
 import { state } from "./state";
-import { short } from "./where";
 
 // Every row of the tree, at the peak and at the end, and where its figure comes from.
 export function ledger(): HTMLElement {
@@ -44,7 +43,7 @@ function stuck(segments: Row[]): HTMLElement[] {
   return worst.length ? [h("h3", {}, "Where most is stuck"), plainTable(worst, ["address", "bytes", "live_bytes", "stuck_bytes", "blocks", "pin_bytes", "pin_source"], "stuck")] : [];
 }
 
-const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
+const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "name", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
 const head = (key: string): string => heads[key] ?? key.replace(/_(bytes|ns)$/, "").replace(/_/g, " ");
 
 function cell(key: string, value: unknown): HTMLElement {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: stacked areas, their legend, what happened; a range to look into and a cursor that everything below follows.
 import { CPU, page, peak, placeName, places, Span } from "./data";
-import { figure, h, mib, s, scroll, section, tabs, time } from "./dom";
+import { figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
 import { Layer, Layers, cursor, endOf, indexAt, layers } from "./model";
 import { set, state } from "./state";
 
@@ -174,8 +174,8 @@ function drag(box: HTMLElement, svg: SVGElement): void {
 function legend(all: Layers): HTMLElement {
   const i = indexAt(all.t, cursor()), isPeak = state.t === "peak" && !all.sampled;
   const first = Math.max(0, indexAt(all.t, state.from)), last = Math.max(first, indexAt(all.t, state.to)), ended = Math.max(0, indexAt(all.t, endOf(state.place)));
-  const rows = [...all.layers].reverse().map(l => h("tr", { "data-layer": l.key }, h("th", { class: "name", scope: "row" },
-    h("span", { class: "key" + (l.elastic ? " hatch" : ""), style: `background-color:var(--c${l.colour})` }), (l.elastic ? "~ " : "") + l.label),
+  const rows = [...all.layers].reverse().map(l => h("tr", { "data-layer": l.key }, h("th", { class: "name", scope: "row", title: l.label },
+    h("span", { class: "key" + (l.elastic ? " hatch" : ""), style: `background-color:var(--c${l.colour})` }), (l.elastic ? "~ " : "") + (all.sampled ? short(l.label) : l.label)),
     figure(isPeak ? l.peak : i < 0 ? 0 : l.bytes[i]), figure(l.bytes.slice(first, last + 1).reduce((a, b) => Math.max(a, b), 0)), figure(l.bytes[ended])));
   const sum = (of: (l: Layer) => number) => all.layers.reduce((a, l) => a + of(l), 0);
   rows.push(h("tr", { class: "total", "data-layer": "sum" }, h("th", { scope: "row" }, "sum"), figure(isPeak ? sum(l => l.peak) : i < 0 ? 0 : all.used[i]),

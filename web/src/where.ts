@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who asked for it: an icicle of stacks or a table, of the moment, of the worst in the range, or of what the range left behind.
 import { CPU, page, view } from "./data";
-import { count, figure, h, mib, part, scroll, section, tabs } from "./dom";
+import { count, figure, h, mib, part, scroll, section, short, tabs } from "./dom";
 import { Stacks, hasTensors, measure, objectsOf, reportNow, sizeOf, stacksNow } from "./model";
 import { set, state } from "./state";
 import { clock } from "./time";
@@ -9,10 +9,10 @@ import { clock } from "./time";
 type Node = { frame: number; size: number; objects: number; children: Map<number, Node> };
 
 const REST = -1, ROW = 23, DEPTH_MAX = 80, ROWS_MAX = 200;
-const library = /<frozen |\bimportlib\b|\brunpy\b|_call_impl|_wrapped_call_impl|__libc_start|^_start|^clone|start_thread|torch\/utils\/_contextlib|torch\/autograd\/(graph|__init__)/;
+// Frames of interpreters, loaders and wrappers, which say nothing of the program.
+const library = new RegExp([/<frozen |\bimportlib\b|\brunpy\b|_call_impl|torch\/utils\/_contextlib|torch\/autograd\/(graph|__init__)/,
+  /(^|\/)(Python|Objects|Include|Modules)\/[\w\/.]+\.[ch]:\d/, /(^|\/)(elf|dlfcn|csu|nptl)\/[\w.-]+\.[ch]:\d/, /^(__libc_start|_start|clone|start_thread|_?Py[A-Z]\w+)/].map(r => r.source).join("|"));
 export const frameName = (frame: number): string => frame === REST ? "smaller ones" : page.frames[frame];
-// "/home/me/train.py:87 in forward" without its folders.
-export const short = (text: string): string => text.replace(/(^| in )(\S*\/)(?=[^/\s])/g, "$1");
 
 function framesOf(row: number[]): number[] {
   if (row[1] < 0) return [REST];
