@@ -25,7 +25,7 @@ struct options {
 	bool md;
 	int64_t pid;
 	const char *job, *html, *baseline, *timed, *line, *annotate, *svg, *sort;
-	bool parts;
+	bool parts, confidential;
 };
 
 static const struct tare_opt opts[] = {
@@ -57,6 +57,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(
 		options, html, "html", 0, STRING, "FILE",
 		"write a page to look at, which needs no other file and no network; with --by, --at, --pid, --cost or --sort: tables"),
+	TARE_OPT(
+		options, confidential, "confidential", 0, FLAG, NULL,
+		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT(
 		options, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
@@ -117,6 +120,13 @@ const struct tare_command tare_command_report = {
 	.run = tare_cmd_report,
 };
 
+/* All of a recording, to be looked at; a view or an instant of it is a page of tables. */
+static bool is_page(const struct options *o)
+{
+	return o->html && !o->at.count && o->by < 0 && o->cost != COST_TIME && o->pid < 0 &&
+	       !o->line && !o->annotate && !o->sort;
+}
+
 static int check(const struct options *o, struct tare_err *err)
 {
 	bool is_text =
@@ -133,6 +143,10 @@ static int check(const struct options *o, struct tare_err *err)
 			err, TARE_E_USAGE,
 			"report: --svg stacks memory by account, or tensors by category, and "
 			"takes no other --by");
+	if (o->confidential && !is_page(o))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --confidential goes with --html, and with no view or "
+				    "instant of its own");
 	if (o->cost == COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -183,13 +197,6 @@ static int choose_format(const struct options *o, enum tare_emit_format *out, st
 	return 0;
 }
 
-/* All of a recording, to be looked at; a view or an instant of it is a page of tables. */
-static bool is_page(const struct options *o)
-{
-	return o->html && !o->at.count && o->by < 0 && o->cost != COST_TIME && o->pid < 0 &&
-	       !o->line && !o->annotate && !o->sort;
-}
-
 static int print(const struct options *o, enum tare_emit_format format,
 		 struct tare_instant *instants, const struct tare_operands *rest,
 		 struct tare_err *err)
@@ -212,8 +219,10 @@ static int print(const struct options *o, enum tare_emit_format format,
 	if (rc)
 		return rc;
 	if (is_page(o)) {
-		rc = tare_report_page(o->html, recording, rest->items, rest->count, err);
-		if (rc == TARE_E_RANGE && tare_recording_folder_nr(recording) == 1)
+		rc = tare_report_page(o->html, recording, rest->items, rest->count, o->confidential,
+				      err);
+		if (rc == TARE_E_RANGE && !o->confidential &&
+		    tare_recording_folder_nr(recording) == 1)
 			rc = tare_report_print(stdout, o->html, recording, &options, err);
 	} else if (tare_report_is_of_each(recording, &options)) {
 		rc = tare_report_print_each(recording, &options, err);
@@ -238,7 +247,7 @@ static int check_kind(const struct options *o, const struct tare_operands *rest,
 			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			rest->items[0]);
 	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 ||
-			 o->job || o->svg || o->sort))
+			 o->confidential || o->job || o->svg || o->sort))
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"report: %s is a sweep; its runs are recordings that take these options",

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 enum { PEAK, END, HOST_PEAK, NR };
+enum { TENSORS_IN_ALL = 1000000, MOMENTS_LEAST = 12 };
 
 /* What the page needs, as long as it is written. */
 struct source {
@@ -26,13 +27,29 @@ struct source {
 	struct tare_str title;
 };
 
+/* What a moment costs until the recording is read to its end grows with the tensors that live then: of many there are fewer moments. */
+static int moments_of(const struct tare_ledger *peak)
+{
+	int64_t tensors = 1;
+	int most;
+
+	for (int i = 0; i < peak->device_nr; i++)
+		tensors += peak->devices[i].tensors.count;
+	for (int i = 0; i < peak->host_nr; i++)
+		tensors += peak->hosts[i].blocks.count;
+	most = (int)(TENSORS_IN_ALL / tensors);
+	return most < MOMENTS_LEAST       ? MOMENTS_LEAST
+	       : most > TARE_PAGE_MOMENTS ? TARE_PAGE_MOMENTS
+					  : most;
+}
+
 static void read_moments(struct source *s, struct tare_recording *recording)
 {
 	static const struct tare_ledger_opts opts = { .without_tensors = true };
 	struct tare_instant at[TARE_PAGE_MOMENTS];
 	int64_t t_ns[TARE_PAGE_MOMENTS];
 
-	s->moment_nr = tare_page_choose(&s->by_account, t_ns);
+	s->moment_nr = tare_page_choose(&s->by_account, moments_of(&s->ledgers[PEAK]), t_ns);
 	s->moments = tare_xcalloc((size_t)s->moment_nr + 1, sizeof(*s->moments));
 	for (int i = 0; i < s->moment_nr; i++)
 		at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
@@ -60,20 +77,24 @@ static bool has_tensors(const struct tare_ledger *l)
 	return tare_by_is_any(&ask);
 }
 
+/*
+ * Three folds. The first has the course of time by account and says at which moments to look, the second tells tensors apart in it and
+ * has the ledgers with all that is in them, the third the moments.
+ */
 static void read_all(struct source *s, struct tare_recording *recording,
 		     const struct tare_instant *instants)
 {
-	struct tare_ledger_opts opts = { .history = &s->by_account };
+	struct tare_ledger_opts first = { .history = &s->by_account, .without_tensors = true };
+	struct tare_ledger_opts second = { .history = &s->by_category,
+					   .history_by_category = &s->by_account };
 	struct tare_ledger peak;
 
-	tare_ledger_of_recording(recording, &opts, instants, NR, s->ledgers);
+	tare_ledger_of_recording(recording, &first, instants, 1, &peak);
+	tare_ledger_free(&peak);
+	tare_ledger_of_recording(recording, &second, instants, NR, s->ledgers);
 	tare_report_replay(&s->ledgers[PEAK], recording);
 	s->ledger_nr = has_host_peak(&s->ledgers[HOST_PEAK]) ? NR : HOST_PEAK;
 	s->has_tensors = has_tensors(&s->ledgers[PEAK]) || has_tensors(&s->ledgers[END]);
-	if (s->has_tensors) {
-		tare_report_history(recording, TARE_BY_CATEGORY, &peak, &s->by_category);
-		tare_ledger_free(&peak);
-	}
 	read_moments(s, recording);
 }
 
@@ -85,12 +106,12 @@ static void discard(struct source *s)
 		tare_ledger_free(&s->moments[i]);
 	free(s->moments);
 	tare_memory_history_free(&s->by_account);
-	if (s->has_tensors)
-		tare_memory_history_free(&s->by_category);
+	tare_memory_history_free(&s->by_category);
 	tare_str_free(&s->title);
 }
 
-static int write_page(const char *file, const struct source *s, struct tare_err *err)
+static int write_page(const char *file, const struct source *s, bool is_confidential,
+		      struct tare_err *err)
 {
 	const struct tare_page page = {
 		.title = tare_str_text(&s->title),
@@ -98,6 +119,7 @@ static int write_page(const char *file, const struct source *s, struct tare_err 
 		.ledger_nr = s->ledger_nr,
 		.moments = s->moments,
 		.moment_nr = s->moment_nr,
+		.is_confidential = is_confidential,
 		.by_account = &s->by_account,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
 	};
@@ -111,7 +133,7 @@ static int write_page(const char *file, const struct source *s, struct tare_err 
 }
 
 int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, struct tare_err *err)
+		     size_t path_nr, bool is_confidential, struct tare_err *err)
 {
 	struct tare_instant instants[NR] = {
 		[PEAK] = { .moment = TARE_MOMENT_PEAK, .text = "peak" },
@@ -127,7 +149,7 @@ int tare_report_page(const char *file, struct tare_recording *recording, const c
 		return rc;
 	read_all(&s, recording, instants);
 	tare_report_title(&s.title, &s.ledgers[PEAK], paths, path_nr);
-	rc = write_page(file, &s, err);
+	rc = write_page(file, &s, is_confidential, err);
 	discard(&s);
 	return rc;
 }

@@ -4,15 +4,16 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tare_recording;
 
 /*
  * Writes the page of a recording, which was opened from `paths`, into FILE ("-": stdout). Returns 0, or RANGE: the peak or
- * the end is in a span whose events went.
+ * the end is in a span whose events went. is_confidential: names and paths are left out.
  */
 int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, struct tare_err *err);
+		     size_t path_nr, bool is_confidential, struct tare_err *err);
 
 #endif

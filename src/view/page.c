@@ -44,9 +44,11 @@ void tare_page(struct tare_str *out, const struct tare_page *page)
 	struct tare_str data = { 0 };
 	const char *rest = add_until(out, asset, "@TARE_TITLE@");
 
-	tare_text_add_markup(out, page->title, SIZE_MAX);
+	tare_text_add_markup(out, page->is_confidential ? "a recording" : page->title, SIZE_MAX);
 	rest = add_until(out, rest, "@TARE_DATA@");
 	tare_page_data(&data, page);
+	if (page->is_confidential)
+		tare_page_leave_names_out(&data);
 	add_data(out, &data);
 	tare_str_add(out, rest);
 	tare_str_free(&data);

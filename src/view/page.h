@@ -12,7 +12,7 @@
 #include "ledger/memory_history.h"
 
 /* How many moments have stacks, besides the peak and the end. */
-enum { TARE_PAGE_MOMENTS = 64 };
+enum { TARE_PAGE_MOMENTS = 48 };
 
 struct tare_page {
 	const char *title;
@@ -21,18 +21,25 @@ struct tare_page {
 	int ledger_nr;
 	const struct tare_ledger *moments; /* without */
 	int moment_nr;
+	bool is_confidential; /* names and paths are left out */
 	const struct tare_memory_history *by_account;
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
 };
 
-/* The times of moments that say most: of each part of the time the one with most in use. At most TARE_PAGE_MOMENTS, in order. */
-int tare_page_choose(const struct tare_memory_history *history, int64_t out[TARE_PAGE_MOMENTS]);
+/*
+ * The times of moments that say most: of each part of the time the one with most in use. At most `most`, which is at most
+ * TARE_PAGE_MOMENTS, in order.
+ */
+int tare_page_choose(const struct tare_memory_history *history, int most,
+		     int64_t out[TARE_PAGE_MOMENTS]);
 
 void tare_page(struct tare_str *out, const struct tare_page *page);
 
 /* page_data.c, page_time.c, page_stacks.c: members of the data, into the object that is open. */
 struct tare_emit;
 void tare_page_data(struct tare_str *out, const struct tare_page *page);
+/* page_confidential.c: the same data with a number in place of each text that is not one of Tare's own. */
+void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
 		    const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);

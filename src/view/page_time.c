@@ -123,13 +123,14 @@ static int choose_of(const struct tare_memory_history_panel *panel, int parts, i
 	return count;
 }
 
-int tare_page_choose(const struct tare_memory_history *history, int64_t out[TARE_PAGE_MOMENTS])
+int tare_page_choose(const struct tare_memory_history *history, int most,
+		     int64_t out[TARE_PAGE_MOMENTS])
 {
-	int shown = history->panel_nr < TARE_PAGE_MOMENTS ? history->panel_nr : TARE_PAGE_MOMENTS;
+	int shown = history->panel_nr < most ? history->panel_nr : most;
 	int count = 0, kept = 0;
 
 	for (int i = 0; i < shown; i++)
-		count += choose_of(&history->panels[i], TARE_PAGE_MOMENTS / shown, out + count);
+		count += choose_of(&history->panels[i], most / shown, out + count);
 	if (count)
 		qsort(out, (size_t)count, sizeof(*out), by_time);
 	for (int i = 0; i < count; i++)

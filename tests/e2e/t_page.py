@@ -14,8 +14,12 @@ import shutil
 import subprocess
 import time
 
+from hostile import STEERS, poison
 from harness import MIB, PATIENCE, PYTHON, ROOT, Missing, Skip, case, check, check_equal, fixture, main, needs_exec, needs_program, needs_torch
 
+# What the page may consist of, once its script has run.
+ALLOWED = set("""html head meta style title link script body a header h1 h2 h3 nav label select option main noscript section p b span div i ul li button
+svg defs pattern rect path text table thead tbody tr th td input details summary""".split())
 VOID = ("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr")
 
 
@@ -210,6 +214,96 @@ def widths(box):
             if not said:
                 raise Skip("chromium does not run here")
             check(int(said.group(1)) <= 0, width, at, said.group(1))
+
+
+@case
+def by_keyboard(box):
+    """The cursor of the plot, its range, a frame of the icicle: what follows is what the address says."""
+    box.record(fixture("e2e_phases"))
+    page = make(box)
+    script = """<script>
+        const key = (e, k) => e.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true, cancelable: true }));
+        const plot = () => document.getElementById("plot");
+        plot().focus();
+        key(plot(), "Home");
+        key(plot(), "ArrowRight");
+        document.body.dataset.focus = document.activeElement.id;
+        document.body.dataset.moved = location.hash;
+        key(plot(), "+");
+        document.body.dataset.zoomed = location.hash;
+        key(document.querySelectorAll("#ice button")[0], "ArrowDown");
+        document.querySelector("#ice button:nth-child(2)")?.click();
+        document.body.dataset.path = location.hash;
+    </script></body>"""
+    with open(box.path("page.html"), "w", encoding="utf-8") as out:
+        out.write(page.replace("</body>", script))
+    said = look(box).one("body").attrs
+    points = data_of(page)["time"]["account"]["panels"][0]["t_ns"]
+    check_equal(said["data-focus"], "plot", "the plot has no focus once it is drawn again")
+    check_equal(said["data-moved"], "#t=%d" % points[1])
+    check(re.search("from=[0-9]+|to=[0-9]+", said["data-zoomed"]), said)
+    check("path=" in said["data-path"] or not points, said)
+
+
+@case
+def without_names(box):
+    box.record(fixture("e2e_phases"))
+    plain, page = make(box), make(box, "rec.tare", "none.html", "--confidential")
+    own = set(re.findall(r"[A-Za-z_][A-Za-z_0-9]{4,}", plain.split('id="data">')[0] + plain.split("</script>", 1)[1]))
+    for name in ("e2e_phases", "phases.c", "force_graph", "set_up", "fixture", "rec.tare", os.getcwd()):
+        check(name in plain or name == os.getcwd(), name)
+        check(name in own or name not in page, name)
+    before, after = data_of(plain), data_of(page)
+    check_equal(after["moments"], before["moments"])
+    check_equal([(r["bytes"], r["account"], r["leaf"]) for r in after["report"]["devices"][0]["accounts"]],
+                [(r["bytes"], r["account"], r["leaf"]) for r in before["report"]["devices"][0]["accounts"]])
+    figures = [c.attrs["data-bytes"] for c in look(box, "none.html").all("span") if "data-part" in c.attrs]
+    make(box)
+    check_equal(figures, [c.attrs["data-bytes"] for c in look(box).all("span") if "data-part" in c.attrs])
+    for args in (["--confidential"], ["--confidential", "--html", "x", "--by", "line"], ["--confidential", "--json"]):
+        done = box.tare("report", "rec.tare", *args)
+        check_equal(done.code, 2, done)
+        check("--confidential goes with --html" in done.err, done)
+
+
+@case
+def no_name_becomes_markup(box):
+    """Every text of the recordings is hostile: markup, quotes, control characters, what is no UTF-8."""
+    for program in (["e2e_phases"], ["e2e_training"], ["e2e_tensors", "new"], ["e2e_oom"]):
+        box.record(fixture(*program), exit_code=None, options=("-f",), env={"TARE_SIM_SCRIPT": "oom-above 4GiB"} if program == ["e2e_oom"] else None)
+        poison(box, "rec.tare")
+        page = make(box)
+        check(not STEERS.search(page), program, STEERS.search(page))
+        data = page.split('id="data">')[1].split("</script>")[0]
+        check("<" not in data, "a name could end the element that it is in")
+        json.loads(data)
+        for at in ("", "#by=line", "#show=table&fold=0", "#layers=line&t=end", "#q=script"):
+            root = look(box, at=at)
+            tags = {e.tag for e in root.all()}
+            check(tags <= ALLOWED, tags - ALLOWED)
+            check_equal(len(root.all("script")), 2, "a name became a script")
+            for element in root.one("main", id="main").all():
+                check(not [a for a in element.attrs if a.startswith("on")], element.tag, element.attrs)
+                check(not STEERS.search(element.text), repr(element.text))
+            check_equal(root.all("section", id="answer")[0].all("script"), [])
+
+
+@case
+def sizes_beyond_any_memory(box):
+    """2^60 bytes, as a damaged or an imported recording may say."""
+    box.record(fixture("e2e_phases"))
+    page = make(box)
+    data = data_of(page)
+    for device in [data["report"]["devices"][0], data["report"]["also"][0]["devices"][0]]:
+        device["used_bytes"] = device["accounts"][0]["bytes"] = 1 << 60
+        device["unexplained_bytes"] = -(1 << 60)
+    for band in data["time"]["account"]["panels"][0]["bands"]:
+        band["bytes"] = [1 << 60 for _ in band["bytes"]]
+    with open(box.path("page.html"), "w", encoding="utf-8") as out:
+        out.write(re.sub('(id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(data) + m.group(2), page, flags=re.S))
+    text = look(box).one("section", id="answer").words()
+    check("1,099,511,627,776.0 MiB" in text, text)
+    check("NaN" not in text and "Infinity" not in text, text)
 
 
 @case
