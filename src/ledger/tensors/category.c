@@ -226,10 +226,11 @@ void tare_site_note_variable(struct tare_site *site, const struct tare_known_blo
 		site->kept_as = b.facts.name;
 }
 
-/* The next of a line whose blocks a variable keeps: too late to last, or for a scan to find it. */
-static bool is_next_of_variable(const struct tare_site *site, const struct tare_known_block *b)
+/* Another one of a line whose blocks a variable keeps: too late to last, or for a scan to find it. */
+static bool is_next_of_variable(const struct tare_site *site, const struct tare_known_block *b,
+				const struct tare_worker *w)
 {
-	return site->kept_as && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
+	return site->kept_as && (!is_so(b, TARE_BLOCK_GONE) || lasts(b, w)) && !is_said(b) &&
 	       (b->facts.kind == TARE_WORK_FORWARD || b->facts.kind == TARE_WORK_OTHER);
 }
 
@@ -273,7 +274,7 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_kn
 		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, &b.block));
 	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
 		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
-	if (b.block.site && is_next_of_variable(&f->sites[b.block.site], &now))
+	if (b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w))
 		return TARE_RULE_KEPT;
 	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w));
 }
