@@ -125,12 +125,31 @@ int sim_loader_find(const char *file)
 	return -1;
 }
 
+/* "libcublas.so" is a link to a version, or else means the newest; -1: none, or the name has a version. */
+static int find_unversioned(const char *file)
+{
+	const char *name = base_of(file);
+	size_t length = strlen(name);
+	char target[PATH_MAX];
+	int i, found = -1;
+
+	for (i = 0; i < SONAMES_NR; i++)
+		if (strncmp(name, sim_loader_sonames[i], length) == 0 &&
+		    strncmp(sim_loader_sonames[i] + length - 3, ".so.", 4) == 0)
+			found = i;
+	if (found >= 0 && name != file && realpath(file, target) && sim_loader_find(target) >= 0)
+		found = sim_loader_find(target);
+	return found;
+}
+
 /* The simulated library of a file's name; NULL: none. */
 static const char *simulated(const char *file)
 {
 	static char paths[SONAMES_NR][PATH_MAX + 64];
 	int i = sim_loader_find(file);
 
+	if (i < 0 && strlen(base_of(file)) > 3)
+		i = find_unversioned(file);
 	if (i < 0)
 		return NULL;
 	snprintf(paths[i], sizeof(paths[i]), "%s%s", folder, sim_loader_sonames[i]);
@@ -168,7 +187,7 @@ const char *tare_sim_dlopen_file(const char *file)
 		return file;
 	pthread_once(&opened, open_all);
 	sim_loader_fill();
-	own = strchr(file, '/') ? simulated(file) : NULL;
+	own = simulated(file);
 	return own ? own : file;
 }
 

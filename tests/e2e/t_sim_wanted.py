@@ -148,6 +148,16 @@ def a_runtime_by_its_full_version(box):
 
 
 @case
+def a_runtime_without_a_version(box):
+    """libcudart.so is what it is a link to, and the newest where it is none."""
+    write(box, "libcudart.so.12.4.127", "not a library")
+    os.symlink("libcudart.so.12.4.127", box.path("libcudart.so"))
+    done, _ = python(box, "import ctypes\nn = ctypes.c_int()\nfor name in ('./libcudart.so', 'libcudart.so'):\n"
+                          "    ctypes.CDLL(name).cudaRuntimeGetVersion(ctypes.byref(n))\n    print(n.value // 1000)\n")
+    check_equal(done.out, "12\n13\n", done)
+
+
+@case
 def files_of_devices(box):
     text = ("import os, stat\n"
             "for name in ('nvidia0', 'nvidia1', 'nvidia2', 'nvidiactl', 'nvidia-uvm', 'nvidia0x', 'null'):\n"

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small programs that use packages of pip as their users do, with models made from configurations: nothing is downloaded.
+
+    pip_programs.py NAME            the program itself
+    pip_table.py TARE PYTHON NAME…  runs them on a simulated card, and prints a row for each
+"""
+
+import os
+import sys
+import tempfile
+
+
+def train_with(module, optimizer, batch, steps=3):
+    for _ in range(steps):
+        module(batch()).float().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def told(*more):
+    """What PyTorch says it took at most."""
+    import torch
+    print("peak allocated", torch.cuda.max_memory_allocated(), *more)
+
+
+def transformers_trainer(lora=False):
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+    rows = [{"input_ids": torch.randint(0, 1000, (64,)), "labels": torch.randint(0, 1000, (64,))} for _ in range(64)]
+    model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_embd=256, n_head=4, vocab_size=1000))
+    if lora:
+        from peft import LoraConfig, get_peft_model
+        model = get_peft_model(model, LoraConfig(r=8, target_modules=["c_attn"], task_type="CAUSAL_LM"))
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(folder, max_steps=5, per_device_train_batch_size=8, report_to=[], bf16=True,
+                                      save_strategy="no", disable_tqdm=True)
+        told(Trainer(model, arguments, train_dataset=rows).train().global_step)
+
+
+def peft_lora():
+    transformers_trainer(lora=True)
+
+
+def classes():
+    import torch
+    data = torch.utils.data.TensorDataset(torch.randn(256, 128), torch.randint(0, 10, (256,)))
+    return torch.utils.data.DataLoader(data, batch_size=32)
+
+
+def accelerate():
+    """Also by `accelerate launch --multi_gpu --num_processes 2`."""
+    import torch
+    from accelerate import Accelerator
+    accelerator = Accelerator(mixed_precision="fp16")
+    model = torch.nn.Sequential(torch.nn.Linear(128, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
+    optimizer = torch.optim.AdamW(model.parameters())
+    model, optimizer, loader = accelerator.prepare(model, optimizer, classes())
+    for x, y in loader:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        accelerator.backward(loss)
+        accelerator.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+    told(accelerator.num_processes, accelerator.gather(loss).shape)
+
+
+def lightning(devices=1):
+    import lightning
+    import torch
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.net = torch.nn.Linear(128, 10)
+
+        def training_step(self, batch, _):
+            return torch.nn.functional.cross_entropy(self.net(batch[0]), batch[1])
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters())
+
+    lightning.Trainer(max_epochs=1, accelerator="gpu", devices=devices, precision="16-mixed", logger=False,
+                      enable_checkpointing=False, enable_progress_bar=False).fit(Model(), classes())
+    told()
+
+
+def lightning_two():
+    lightning(2)
+
+
+def diffusers():
+    """A step of training and four of sampling, with a decoder of images."""
+    import torch
+    from diffusers import AutoencoderKL, DDPMScheduler, UNet2DConditionModel
+    unet = UNet2DConditionModel(sample_size=32, layers_per_block=1, block_out_channels=(64, 128), cross_attention_dim=64,
+                                down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"),
+                                up_block_types=("UpBlock2D", "CrossAttnUpBlock2D")).cuda()
+    decoder = AutoencoderKL(block_out_channels=(32, 64), down_block_types=("DownEncoderBlock2D",) * 2,
+                            up_block_types=("UpDecoderBlock2D",) * 2).cuda()
+    scheduler, optimizer = DDPMScheduler(), torch.optim.AdamW(unet.parameters())
+    x, t = torch.randn(2, 4, 32, 32, device="cuda"), torch.randint(0, 1000, (2,), device="cuda")
+    noise = torch.randn_like(x)
+    guess = unet(scheduler.add_noise(x, noise, t), t, encoder_hidden_states=torch.randn(2, 8, 64, device="cuda")).sample
+    torch.nn.functional.mse_loss(guess, noise).backward()
+    optimizer.step()
+    scheduler.set_timesteps(4)
+    with torch.no_grad():
+        for t in scheduler.timesteps:
+            x = scheduler.step(unet(x, t, encoder_hidden_states=torch.randn(2, 8, 64, device="cuda")).sample, t, x).prev_sample
+        told(decoder.decode(x).sample.shape)
+
+
+def deepspeed(stage=2):
+    """By torchrun, with the stage of ZeRO in STAGE."""
+    import deepspeed as ds
+    import torch
+    config = {"train_batch_size": 8, "bf16": {"enabled": True}, "zero_optimization": {"stage": int(os.environ.get("STAGE", stage))},
+              "optimizer": {"type": "AdamW", "params": {"torch_adam": True}}}
+    model = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(8)])
+    engine = ds.initialize(model=model, model_parameters=model.parameters(), config=config)[0]
+    for _ in range(3):
+        loss = engine(torch.randn(4, 1024, device=engine.device, dtype=torch.bfloat16)).float().sum()
+        engine.backward(loss)
+        engine.step()
+    told("rank", os.environ["RANK"])
+
+
+def triton():
+    import torch
+    import triton as t
+    import triton.language as tl
+
+    @t.autotune([t.Config({"BLOCK": 256}), t.Config({"BLOCK": 1024})], key=["n"])
+    @t.jit
+    def add(x, y, z, n, BLOCK: tl.constexpr):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+    x, y, z = (torch.ones(1 << 20, device="cuda") for _ in range(3))
+    add[lambda k: (t.cdiv(x.numel(), k["BLOCK"]),)](x, y, z, x.numel())
+    told()
+
+
+def bitsandbytes():
+    import bitsandbytes as bnb
+    import torch
+    model = torch.nn.Linear(1024, 1024).cuda()
+    train_with(model, bnb.optim.AdamW8bit(model.parameters()), lambda: torch.randn(8, 1024, device="cuda"))
+    for layer, dtype in ((bnb.nn.Linear4bit(1024, 1024, compute_dtype=torch.bfloat16), torch.bfloat16),
+                         (bnb.nn.Linear8bitLt(1024, 1024, has_fp16_weights=False), torch.float16)):
+        layer.cuda()(torch.randn(8, 1024, device="cuda", dtype=dtype))
+    told()
+
+
+def torchaudio():
+    import torch
+    import torchaudio as ta
+    model = ta.models.wav2vec2_model("group_norm", [(64, 10, 5), (64, 3, 2)], False, 128, 0, 16, 4, 2, 4, 0, 256, 0, 0, False, 0,
+                                     32).cuda()
+    ta.transforms.MelSpectrogram(n_mels=64).cuda()(torch.randn(2, 16000, device="cuda"))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.randn(2, 16000, device="cuda"))[0].sum().backward()
+    optimizer.step()
+    told()
+
+
+def torchaudio_lengths():
+    """Its lengths are compared on the card: a value decides a shape."""
+    import torch
+    import torchaudio as ta
+    model = ta.models.Conformer(80, 4, 128, 2, 31).cuda()
+    model(torch.randn(4, 100, 80, device="cuda"), torch.full((4,), 100, device="cuda"))
+
+
+def onnxruntime():
+    import numpy
+    import onnxruntime as ort
+    from onnx import TensorProto, helper
+
+    def zeros(name, *shape):
+        return helper.make_tensor(name, TensorProto.FLOAT, shape, bytes(4 * int(numpy.prod(shape))), raw=True)
+
+    def value(name, *shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["r"]),
+             helper.make_node("MatMul", ["r", "b"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [value("x", 1, 3, 34, 34)], [value("y", 1, 16, 32, 64)],
+                              [zeros("w", 16, 3, 3, 3), zeros("b", 32, 64)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CUDAExecutionProvider"])
+    print(session.get_providers(), session.run(None, {"x": numpy.zeros((1, 3, 34, 34), numpy.float32)})[0].shape)
+
+
+def numba_cuda():
+    import numpy
+    from numba import cuda
+
+    @cuda.jit
+    def add(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] += x[i]
+
+    x = cuda.to_device(numpy.arange(1 << 20, dtype=numpy.float32))
+    y = cuda.device_array_like(x)
+    add[4096, 256](x, y)
+    print(y.copy_to_host().shape, cuda.current_context().get_memory_info())
+
+
+def jax():
+    """On all GPUs: convolutions, a product, gradients, and what cuSOLVER and cuFFT do."""
+    import jax as j
+    import jax.numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    mesh = Mesh(j.devices(), ("d",))
+
+    def loss(w, x):
+        x = j.lax.conv_general_dilated(x, w["c"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return jnp.mean(j.nn.log_softmax(j.nn.relu(x).reshape(x.shape[0], -1) @ w["d"]) ** 2)
+
+    w = {"c": jnp.ones((3, 3, 3, 16)), "d": jnp.ones((32 * 32 * 16, 10))}
+    x = j.device_put(jnp.ones((64, 32, 32, 3)), NamedSharding(mesh, PartitionSpec("d")))
+    step = j.jit(j.value_and_grad(loss))
+    for _ in range(2):
+        w = j.tree.map(lambda a, b: a - 0.1 * b, w, step(w, x)[1])
+    print(jnp.linalg.svd(jnp.ones((64, 64)))[1].shape, jnp.fft.fft(jnp.ones(1024)).shape, j.devices(),
+          j.devices()[0].memory_stats()["peak_bytes_in_use"])
+
+
+def cupy():
+    import cupy as cp
+    print(cp.zeros((1024, 1024)).sum())
+
+
+def xgboost():
+    import numpy
+    import xgboost as xgb
+    x = numpy.random.rand(1000, 10)
+    print(xgb.train({"device": "cuda", "tree_method": "hist"}, xgb.DMatrix(x, label=x[:, 0] > 0.5), 3))
+
+
+def vllm():
+    """The engine's start, to the number of its KV blocks, and a sentence."""
+    from transformers import LlamaConfig
+    import vllm as v
+    with tempfile.TemporaryDirectory() as folder:
+        LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=4, num_attention_heads=4, vocab_size=1024,
+                    architectures=["LlamaForCausalLM"], dtype="bfloat16").save_pretrained(folder)
+        engine = v.LLM(folder, load_format="dummy", skip_tokenizer_init=True, enforce_eager=bool(os.environ.get("EAGER")),
+                       max_model_len=512)
+        print("KV blocks", engine.llm_engine.vllm_config.cache_config.num_gpu_blocks)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
