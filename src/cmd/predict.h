@@ -7,6 +7,7 @@
 #include "base/args.h"
 #include "base/emit.h"
 #include "base/err.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +53,12 @@ struct tare_predict_card {
 	const char *line; /* where memory ran out; NULL: not known */
 	int64_t refused,
 		missing; /* bytes that were asked for there, and that were too few; -1: not known */
-	const char *recording; /* NULL: it was not kept */
+	int64_t step;    /* of training, in which it ran out; -1: not known */
+	const char *
+		*settings; /* of PyTorch's allocator, with which it would not have run out there */
+	size_t setting_nr;
+	const char *recording;                  /* NULL: it was not kept */
+	const struct tare_json_value *versions; /* members of an object; NULL: not known */
 	struct tare_predict_assumed assumed[8];
 	int assumed_nr;
 	const char **degraded; /* sentences: what is missing in it, or was not simulated */
@@ -94,6 +100,17 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
  */
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
 			     struct tare_predict_card *card, struct tare_err *err);
+
+/* Fills in `settings`. */
+void tare_predict_find_settings(const char *recording, struct tare_predict_card *card,
+				struct tare_arena *memory);
+
+/* Of Tare, the driver, and the program's packages, as the recording has them. */
+void tare_predict_read_versions(const char *recording, struct tare_predict_card *card,
+				struct tare_arena *memory);
+void tare_predict_versions_json(struct tare_emit *e, const struct tare_predict_card *card);
+/* The frameworks in a line. */
+void tare_predict_note_versions(struct tare_emit *e, const struct tare_predict_card *card);
 
 /* What a recording says, in all members but those of the run itself. */
 int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory,

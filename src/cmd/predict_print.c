@@ -59,6 +59,11 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 		tare_emit_str(e, "line", card->line);
 		emit_bytes(e, "bytes", card->refused);
 		emit_bytes(e, "missing_bytes", card->missing);
+		emit_bytes(e, "step", card->step);
+		tare_emit_open(e, "settings", '[');
+		for (i = 0; i < (int)card->setting_nr; i++)
+			tare_emit_str(e, NULL, card->settings[i]);
+		tare_emit_close(e);
 		tare_emit_close(e);
 	} else
 		tare_emit_null(e, "out_of_memory");
@@ -76,6 +81,7 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 		tare_emit_str(e, NULL, card->degraded[i]);
 	tare_emit_close(e);
 	print_read_backs(e, card);
+	tare_predict_versions_json(e, card);
 	tare_emit_str(e, "recording", card->recording);
 	tare_emit_close(e);
 }
@@ -159,6 +165,8 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			add_mib(&s, card->missing);
 			tare_str_add(&s, " are missing");
 		}
+		if (card->step > 0)
+			tare_str_addf(&s, ", in step %lld", (long long)card->step);
 		tare_str_add(&s, "; until then it needs ");
 		add_mib(&s, card->need);
 	} else {
@@ -189,7 +197,13 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			       card->assumed[i].rule);
 	for (int i = 0; i < card->degraded_nr; i++)
 		tare_emit_note(e, "  degraded: %s", card->degraded[i]);
+	if (card->setting_nr)
+		tare_emit_note(
+			e,
+			"  it would not have run out there with PYTORCH_CUDA_ALLOC_CONF=%s, by a replay of its allocations",
+			card->settings[0]);
 	note_read_backs(e, card);
+	tare_predict_note_versions(e, card);
 	if (card->recording)
 		tare_emit_note(e, "  tare report %s", card->recording);
 	tare_str_free(&s);

@@ -59,6 +59,16 @@ static void take_range(struct tare_predict_card *card, const struct tare_device_
 	card->high = card->need + off + own;
 }
 
+/* Steps of the process that was refused which came to their end, and the one that did not. */
+static void take_step(struct tare_predict_card *card, const struct tare_ledger *ledger,
+		      const struct tare_oom *oom)
+{
+	for (int i = 0; i < ledger->training_nr; i++)
+		if (ledger->trainings[i].pid == oom->pid &&
+		    ledger->trainings[i].generation == oom->generation)
+			card->step = (int64_t)ledger->trainings[i].count + 1;
+}
+
 static void take_oom(struct tare_predict_card *card, const struct tare_ledger *ledger,
 		     struct tare_arena *memory)
 {
@@ -74,6 +84,7 @@ static void take_oom(struct tare_predict_card *card, const struct tare_ledger *l
 		card->refused = (int64_t)(oom->segment ? oom->segment : oom->asked);
 		if (oom->free <= INT64_MAX)
 			card->missing = card->refused - (int64_t)oom->free;
+		take_step(card, ledger, oom);
 		return;
 	}
 }

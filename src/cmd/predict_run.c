@@ -119,7 +119,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	struct tare_profile profile;
 	int rc = tare_profiles_path(card, path, sizeof(path), err), status = 0;
 
-	*out = (struct tare_predict_card){ .card = card, .refused = -1, .missing = -1 };
+	*out = (struct tare_predict_card){ .card = card, .refused = -1, .missing = -1, .step = -1 };
 	if (!rc)
 		rc = tare_profiles_read(path, &profile, err);
 	if (rc)
@@ -143,6 +143,10 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 				  o->argv[0]);
 	if (!rc)
 		rc = tare_predict_read(tare_str_text(&recording), out, memory, err);
+	if (!rc) {
+		tare_predict_find_settings(tare_str_text(&recording), out, memory);
+		tare_predict_read_versions(tare_str_text(&recording), out, memory);
+	}
 	if (o->keep)
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
 #include "cmd/format.h"
+#include "cmd/whatif_open.h"
 #include "cmd/whatif_print.h"
-#include "cmd/whatif_recording.h"
 #include "cmd/write_file.h"
 #include "import/import.h"
 #include "replay/whatif.h"
-#include "trace/recording.h"
 
 #include <sys/stat.h>
 
@@ -59,40 +58,6 @@ const struct tare_command tare_command_whatif = {
 	.run = tare_cmd_whatif,
 };
 
-static int open_recording(struct tare_whatif *w, const char *path,
-			  const struct tare_whatif_reading *reading,
-			  const struct tare_whatif_ask *ask, struct tare_err *err)
-{
-	struct tare_recording *recording;
-	struct tare_trace trace;
-	int rc = tare_recording_open_any(&recording, &path, 1, err);
-
-	if (rc)
-		return rc;
-	rc = tare_whatif_recording(&trace, recording, path, reading, err);
-	tare_recording_close(recording);
-	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
-}
-
-/* A block a little above max_split_size_mb may have been asked for as less: both are tried, and what is nearer is kept. */
-static void try_less(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask)
-{
-	struct tare_whatif_reading reading = { UINT64_MAX, w->recorded.max_split, true };
-	struct tare_err err;
-	struct tare_whatif other;
-
-	if (!w->sum.mismatches || w->recorded.max_split == UINT64_MAX ||
-	    open_recording(&other, path, &reading, ask, &err))
-		return;
-	if (other.sum.mismatches < w->sum.mismatches) {
-		struct tare_whatif was = *w;
-
-		*w = other;
-		other = was;
-	}
-	tare_whatif_close(&other);
-}
-
 static int open_snapshot(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 			 struct tare_err *err)
 {
@@ -106,16 +71,11 @@ static int open_snapshot(struct tare_whatif *w, const char *path, const struct t
 static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 		    struct tare_err *err)
 {
-	static const struct tare_whatif_reading as_told = { UINT64_MAX, 0, true };
 	struct stat st;
-	int rc;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return open_snapshot(w, path, ask, err);
-	rc = open_recording(w, path, &as_told, ask, err);
-	if (!rc)
-		try_less(w, path, ask);
-	return rc;
+	return tare_whatif_open(w, path, ask, err);
 }
 
 static int check_sizes(const struct options *o, struct tare_err *err)

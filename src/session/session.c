@@ -42,8 +42,9 @@ struct session {
 	struct tare_drain *drain;
 	struct tare_witness *witness;
 	struct tare_child child;
-	struct tare_told_paths *told; /* --no-paths; else NULL */
-	char *sim_state;              /* made by us, removed at the end */
+	struct tare_versions versions; /* when the program has ended */
+	struct tare_told_paths *told;  /* --no-paths; else NULL */
+	char *sim_state;               /* made by us, removed at the end */
 	int64_t started_realtime_ns;
 	uint64_t started_ns;
 	struct tare_roll *roll;
@@ -232,12 +233,13 @@ static void describe(const struct session *s, struct tare_json *j,
 		tare_json_i64(j, "exit_code", tare_child_exit_code(result->status));
 		tare_json_u64(j, "lost_records", result->lost);
 		tare_json_i64(j, "still_running", result->alive);
+		tare_versions_describe(&s->versions, j);
 	}
 	tare_json_close(j);
 }
 
 enum {
-	END_BYTES = 1024
+	END_BYTES = 4096
 }; /* more than what is said of the end: room for that is taken at the begin, for the disk may be full then */
 
 static void write_description(const struct session *s, const struct tare_session_result *result)
@@ -491,7 +493,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tell_wanted(s, out);
 	if (s->told)
 		tare_told_paths_read(s->told);
-	tare_symbols_write(s->witness, s->folder.work, s->told);
+	tare_symbols_write(s->witness, s->folder.work, s->told, &s->versions);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
 	tare_roll_finish(s->roll, !out->alive);

@@ -94,7 +94,7 @@ static void write_stacks(struct tare_witness *witness, struct files *files,
 }
 
 void tare_symbols_write(struct tare_witness *witness, const char *folder,
-			const struct tare_told_paths *told)
+			const struct tare_told_paths *told, struct tare_versions *versions)
 {
 	const struct tare_log_reach reach = { .scope = TARE_LOG_WHOLE, .is_unchecked = true };
 	struct tare_recording *recording;
@@ -104,6 +104,7 @@ void tare_symbols_write(struct tare_witness *witness, const char *folder,
 		return; /* nothing was recorded */
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
 		write_stacks(witness, &files, tare_recording_process(recording, i));
+	tare_versions_find(versions, recording, told);
 	for (size_t i = 0; i < files.count; i++)
 		tare_elf_names_close(files.items[i].names);
 	free(files.items);

@@ -3,7 +3,9 @@
 """tare predict: what a program needs on cards that are not there, and tare run --sim CARD:N."""
 
 import json
+import os
 import shlex
+import shutil
 
 from harness import MIB, case, check, check_equal, check_says, fixture, main, needs_exec
 
@@ -55,6 +57,27 @@ def says_where_memory_runs_out(box):
     card = of_card(box, "--card", "h200", "--", *TAKER, "200000", code=3)
     check(not card["fits"] and card["out_of_memory"]["bytes"] == 200000 * MIB, card)
     check(0 < card["out_of_memory"]["missing_bytes"] < 200000 * MIB, card)
+    check_equal((card["out_of_memory"]["settings"], card["out_of_memory"]["step"]), ([], None))
+
+
+@case
+def has_the_versions_of_packages(box):
+    """Of the folder in which a library lies that the program called from."""
+    folder = box.path("lib", "site-packages")
+    for name in ("torch-2.11.0", "nvidia_cudnn_cu13-9.19.0.56", "Flash_Attn-2.8.1+cu13", "click-8.5.1", "torch-"):
+        os.makedirs(os.path.join(folder, name + ".dist-info"))
+    os.mkdir(os.path.join(folder, "jax-0.10.2.egg-info"))
+    program = shutil.copy(TAKER[-1], os.path.join(folder, "taker"))
+    needs_exec()
+    card = of_card(box, "--card", "l4", "--", program, "1")
+    check_equal({k: v for k, v in card["versions"].items() if k != "tare"},
+                {"profile": "l4", "torch": "2.11.0", "nvidia-cudnn-cu13": "9.19.0.56", "flash-attn": "2.8.1+cu13"})
+    check_says(predict(box, "--", program, "1").out, "with flash-attn 2.8.1+cu13, nvidia-cudnn-cu13 9.19.0.56, torch 2.11.0")
+    check_equal(set(of_card(box, "--", *TAKER, "1")["versions"]), {"tare", "profile"})
+    done = box.tare("record", "--sim", "h200", "--no-paths", "-o", box.path("secret.tare"), "--", program, "1")
+    check_equal(done.code, 0, done)
+    with open(box.path("secret.tare", "recording.json"), encoding="utf-8") as file:
+        check_equal(json.load(file)["versions"]["torch"], "2.11.0")
 
 
 @case

@@ -65,6 +65,65 @@ def a_pool_of_streams(box):
     program(box, "streams")
 
 
+def predict(box, program, *args, env=None):
+    needs_torch()
+    with open(box.path("program.py"), "w", encoding="utf-8") as file:
+        file.write(program)
+    done = box.tare("predict", *args, "--json", "--", PYTHON, "program.py", env=env, timeout=280)
+    check(done.code in (0, 3), done)
+    return json.loads(done.out)["cards"][0]
+
+
+@case
+def values_that_decide(box):
+    """A scaler that meets an overflow takes no step, so the state of Adam is not there; a loss of 0 ends a loop."""
+    card = predict(box, "import torch\n"
+                   "model = torch.nn.Linear(512, 512).cuda()\n"
+                   "optimizer = torch.optim.Adam(model.parameters())\n"
+                   "scaler = torch.amp.GradScaler('cuda')\n"
+                   "for _ in range(3):\n"
+                   "    x = torch.randn(64, 512).cuda()\n"
+                   "    with torch.autocast('cuda', dtype=torch.float16):\n"
+                   "        loss = model(x).square().mean()\n"
+                   "    scaler.scale(loss).backward()\n"
+                   "    scaler.step(optimizer)\n"
+                   "    scaler.update()\n"
+                   "    optimizer.zero_grad()\n"
+                   "assert torch.equal(x.cpu(), x.cpu()) and x.cpu().std() > 0.5  # what was copied comes back\n")
+    check_equal(card["read_back"], [{"line": "program.py:10 in <module>", "count": 3, "decides": True}])
+    check_equal((card["versions"]["torch"], card["versions"]["tare"]), ("2.11.0", "0.1.0"))
+
+
+@case
+def a_value_that_is_printed_decides_nothing(box):
+    """Memory that an input was copied to is handed out again, for a loss: what it reads is not that input."""
+    card = predict(box, "import torch\n"
+                   "model = torch.nn.Linear(8, 8).cuda()\n"
+                   "for _ in range(4):\n"
+                   "    x = torch.full((8, 8), 7.0).cuda()\n"
+                   "    del x\n"
+                   "    y = torch.empty(8, 8, device='cuda').mul_(2)\n"
+                   "    print(y[0, 0].item())\n"
+                   "    del y\n")
+    check_equal(card["read_back"], [{"line": "program.py:7 in <module>", "count": 4, "decides": False}])
+
+
+@case
+def what_would_make_it_fit(box):
+    """As much is there, but in pieces: a setting by which it would not have run out, and with which it does not."""
+    program = ("import torch\n"
+               "segments = [torch.empty(900 << 20, dtype=torch.uint8, device='cuda') for _ in range(7)]\n"
+               "del segments\n"
+               "parts = [torch.empty(450 << 20, dtype=torch.uint8, device='cuda') for _ in range(14)]\n"
+               "del parts[::2]\n"
+               "big = torch.empty(2000 << 20, dtype=torch.uint8, device='cuda')\n")
+    card = predict(box, program, "--card", "rtx-3060-ti")
+    check_equal((card["fits"], card["out_of_memory"]["line"]), (False, "program.py:6 in <module>"))
+    check_equal(card["out_of_memory"]["settings"][0], "expandable_segments:True")
+    card = predict(box, program, "--card", "rtx-3060-ti", env={"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
+    check(card["fits"], card)
+
+
 @case
 def predicts_a_training(box):
     """A training of a transformer: fits on an H200, and says the line where memory runs out if it is too large."""

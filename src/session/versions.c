@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which versions a Python program ran with. pip keeps a folder NAME-VERSION.dist-info for each package beside it, so the names of
+ * folders tell, and no file is read. Of which folder of packages: of those that have a library in which a stack has a frame.
+ */
+#include "session/versions.h"
+
+#include "base/xalloc.h"
+#include "trace/recording.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARE_PACKAGE(name) name,
+static const char *const packages[] = {
+#include "session/versions.def"
+};
+#undef TARE_PACKAGE
+
+static bool is_wanted(const char *name)
+{
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		size_t n = strlen(packages[i]);
+
+		if (packages[i][n - 1] == '*' ? !strncmp(name, packages[i], n - 1)
+					      : !strcmp(name, packages[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "nvidia_cudnn_cu13-9.19.0.56.dist-info" */
+static bool parse_entry(const char *entry, struct tare_version *out)
+{
+	static const char end[] = ".dist-info";
+	size_t n = strlen(entry), name = strcspn(entry, "-"), version;
+
+	if (n < sizeof(end) || strcmp(entry + n - (sizeof(end) - 1), end) != 0)
+		return false;
+	n -= sizeof(end) - 1;
+	if (name + 1 >= n || name >= TARE_VERSIONS_TEXT || n - name - 1 >= TARE_VERSIONS_TEXT)
+		return false;
+	version = n - name - 1;
+	for (size_t i = 0; i < name; i++)
+		out->name[i] = (char)tolower((unsigned char)entry[i]);
+	out->name[name] = '\0';
+	memcpy(out->version, entry + name + 1, version);
+	out->version[version] = '\0';
+	return is_wanted(out->name);
+}
+
+/* The first folder that has a package is where it was loaded from, most likely. */
+static void add(struct tare_versions *v, const struct tare_version *f)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (!strcmp(v->items[i].name, f->name))
+			return;
+	if (v->count < TARE_VERSIONS_MOST)
+		v->items[v->count++] = *f;
+}
+
+static void look_through(struct tare_versions *v, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct tare_version f;
+
+	while (dir && (entry = readdir(dir)))
+		if (parse_entry(entry->d_name, &f))
+			add(v, &f);
+	if (dir)
+		closedir(dir);
+}
+
+static void add_folder(struct tare_versions *v, const char *path)
+{
+	static const char *const kinds[] = { "/site-packages/", "/dist-packages/" };
+	const char *at = NULL;
+	size_t length = 0;
+
+	for (size_t i = 0; path && !at && i < 2; i++) {
+		at = strstr(path, kinds[i]);
+		length = at ? (size_t)(at - path) + strlen(kinds[i]) - 1 : 0;
+	}
+	if (!at || v->folder_nr == TARE_VERSIONS_MOST)
+		return;
+	for (size_t i = 0; i < v->folder_nr; i++)
+		if (!strncmp(v->folders[i], path, length) && !v->folders[i][length])
+			return;
+	v->folders[v->folder_nr] = tare_xstrdup(path);
+	v->folders[v->folder_nr][length] = '\0';
+	look_through(v, v->folders[v->folder_nr++]);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct tare_version *)a)->name,
+		      ((const struct tare_version *)b)->name);
+}
+
+void tare_versions_find(struct tare_versions *v, struct tare_recording *recording,
+			const struct tare_told_paths *told)
+{
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+
+		for (int k = 0; k < p->object_nr; k++)
+			add_folder(v, told ? tare_told_paths_find(told, p, &p->objects[k])
+					   : p->objects[k].path);
+	}
+	for (size_t i = 0; i < v->folder_nr; i++)
+		free(v->folders[i]);
+	v->folder_nr = 0;
+	qsort(v->items, v->count, sizeof(v->items[0]), by_name);
+}
+
+/* As pip writes names. */
+void tare_versions_describe(const struct tare_versions *v, struct tare_json *j)
+{
+	tare_json_open(j, "versions", '{');
+	for (size_t i = 0; i < v->count; i++) {
+		struct tare_version of = v->items[i];
+
+		for (char *c = of.name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		tare_json_str(j, of.name, of.version);
+	}
+	tare_json_close(j);
+}
