@@ -41,7 +41,7 @@ function sentence(place: number): HTMLElement {
   const whole = used(place), t = peakTime(place);
   const free = d?.total_bytes != null && d.used_bytes != null && place !== 1000 ? d.total_bytes - (d.reserved_bytes ?? 0) - d.used_bytes : null;
   return h("p", { class: "lead", "data-place": place }, h("b", { "data-bytes": whole }, mib(whole) + " MiB"), ` at most, ${t ? "at " + time(t) + ", " : ""}`,
-    place === CPU ? "in tensors on the CPU" : "on " + placeName(place), most ? `: most of it is ${most.label}, ` : ".",
+    place === CPU ? "in tensors on the CPU" : (deviceOf(peak, place)?.heap ? "in " : "on ") + placeName(place), most ? `: most of it is ${most.label}, ` : ".",
     most && h("b", { "data-bytes": most.bytes }, mib(most.bytes) + " MiB"), most ? ` (${part(most.bytes, whole)}).` : "",
     place === CPU ? resident() : null,
     free != null ? h("span", { class: "soft" }, ` ${mib(free)} MiB of ${mib(d!.total_bytes)} were left.`) : null);
@@ -85,7 +85,7 @@ function todo(): HTMLElement[] {
     item(h("b", { class: "bad" }, "Memory ran out"), ` at ${time(Number(o.t_ns))}: ${mib(Number(o.asked_bytes))} MiB were asked for`,
       o.source ? ` by ${text(o, "source")}` : "", Number(o.count) > 1 ? `, ${count(Number(o.count))} times` : "", `. Verdict: ${text(o, "verdict")}.`);
   for (const g of peak.growth)
-    item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")} by `, g.bytes_per_step != null ? `${mib(Number(g.bytes_per_step))} MiB a step` : `${mib(Number(g.bytes_per_second))} MiB a second`,
+    item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")}, by `, g.bytes_per_step != null ? `${mib(Number(g.bytes_per_step))} MiB a step` : `${mib(Number(g.bytes_per_second))} MiB a second`,
       g.line ? `, from ${text(g, "line")}` : "", ` (${Math.round(100 * Number(g.confidence))} % sure).`);
   for (const a of peak.advice)
     item(h("b", { "data-bytes": Number(a.saves_bytes) }, mib(Number(a.saves_bytes)) + " MiB"), ` ${text(a, "known")}: ${text(a, "finding")}. `, h("span", { class: "soft" }, text(a, "less")));

@@ -40,7 +40,7 @@ export function placeName(index: number): string {
   const d = deviceOf(peak, index);
   if (index === CPU) return "tensors on the CPU";
   if (!d) return "GPU " + index;
-  if (d.heap) return "heap";
+  if (d.heap) return "the heap and mappings of the host";
   return `GPU ${d.index}${d.name ? " " + d.name : ""}${d.host ? " of " + d.host : ""}${d.simulated && !/simulated/.test(d.name ?? "") ? " (simulated)" : ""}`;
 }
 
