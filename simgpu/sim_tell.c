@@ -49,7 +49,8 @@ static bool find_python(struct python *p)
 /* PyGILState_Check says yes in a program with several interpreters, whatever is true. */
 static bool is_thread_of_python(void)
 {
-	void *(*of_thread)(void), *(*running)(void);
+	void *(*of_thread)(void);
+	void *(*running)(void);
 
 	*(void **)&of_thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	*(void **)&running = dlsym(RTLD_DEFAULT, "PyThreadState_GetUnchecked");
@@ -84,7 +85,7 @@ static bool write_frame(const struct python *p, void *frame, char *out, bool is_
 /* The line of a Python program that this thread runs: the innermost of the user's own, else the innermost. */
 static void find_place(char *out)
 {
-	struct python p;
+	struct python p = { 0 };
 	void *frame, *next;
 	int i;
 

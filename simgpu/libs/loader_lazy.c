@@ -71,9 +71,11 @@ __asm__(".text\n"
 	".rept 64\n"
 	".p2align 4\n"
 #if defined(__x86_64__)
+	"endbr64\n"
 	"movl $tare_sim_i, %edi\n"
 	"jmp tare_sim_missing_called\n"
 #elif defined(__aarch64__)
+	"hint #34\n" /* bti c */
 	"mov w0, #tare_sim_i\n"
 	"b tare_sim_missing_called\n"
 #endif
