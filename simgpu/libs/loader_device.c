@@ -18,13 +18,41 @@
 enum { MAJOR = 195, CONTROL = 255, NOT_ONE = -1 };
 
 #define OUT __attribute__((visibility("default")))
-/* Calls the next function of this name, which is looked up once. */
-#define NEXT(type, name, ...)                                                                      \
+
+/* What stands behind each function: looked up at the start, for later another thread may hold the linker's lock over fork(). */
+#define FUNCTIONS(X)                                                                               \
+	X(stat)                                                                                    \
+	X(stat64)                                                                                  \
+	X(lstat) X(lstat64) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(fstatat)           \
+		X(fstatat64) X(access)
+#define PLACE(name) AT_##name,
+#define NAME(name)  #name,
+enum { FUNCTIONS(PLACE) FUNCTIONS_NR };
+static const char *const names[] = { FUNCTIONS(NAME) };
+static void *nexts[FUNCTIONS_NR];
+
+static void *next_of(int i)
+{
+	void *next = __atomic_load_n(&nexts[i], __ATOMIC_ACQUIRE);
+
+	if (!next) {
+		next = sim_loader_behind(names[i]);
+		__atomic_store_n(&nexts[i], next, __ATOMIC_RELEASE);
+	}
+	return next;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	int i;
+
+	for (i = 0; i < FUNCTIONS_NR; i++)
+		next_of(i);
+}
+
+#define NEXT(name, ...)                                                                            \
 	({                                                                                         \
-		static type *next_;                                                                \
-		if (!__atomic_load_n((void **)&next_, __ATOMIC_ACQUIRE))                           \
-			__atomic_store_n((void **)&next_, sim_loader_behind(name),                 \
-					 __ATOMIC_RELEASE);                                        \
+		__typeof__(sim_##name) *next_ = (__typeof__(sim_##name) *)next_of(AT_##name);      \
 		next_ ? next_(__VA_ARGS__) : no_function();                                        \
 	})
 
@@ -74,8 +102,7 @@ static int fill(int number, struct stat *st)
 	{                                                                                          \
 		int number = minor_of(path);                                                       \
                                                                                                    \
-		return number != NOT_ONE ? fill(number, st)                                        \
-					 : NEXT(__typeof__(sim_##name), #name, path, st);          \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, path, st);                \
 	}
 #define STAT_OF_OLD(name)                                                                          \
 	OUT int sim_##name(int version, const char *path, struct stat *st) __asm__(#name);         \
@@ -83,8 +110,7 @@ static int fill(int number, struct stat *st)
 	{                                                                                          \
 		int number = minor_of(path);                                                       \
                                                                                                    \
-		return number != NOT_ONE ? fill(number, st)                                        \
-					 : NEXT(__typeof__(sim_##name), #name, version, path, st); \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, version, path, st);       \
 	}
 #define STAT_AT(name)                                                                              \
 	OUT int sim_##name(int folder, const char *path, struct stat *st,                          \
@@ -93,9 +119,7 @@ static int fill(int number, struct stat *st)
 	{                                                                                          \
 		int number = minor_of(path);                                                       \
                                                                                                    \
-		return number != NOT_ONE                                                           \
-			       ? fill(number, st)                                                  \
-			       : NEXT(__typeof__(sim_##name), #name, folder, path, st, flags);     \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, folder, path, st, flags); \
 	}
 
 STAT(stat)
@@ -113,7 +137,7 @@ OUT int sim_access(const char *path, int mode) __asm__("access");
 int sim_access(const char *path, int mode)
 {
 	if (minor_of(path) == NOT_ONE)
-		return NEXT(__typeof__(sim_access), "access", path, mode);
+		return NEXT(access, path, mode);
 	if (!(mode & X_OK))
 		return 0;
 	errno = EACCES;
