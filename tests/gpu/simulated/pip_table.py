@@ -4,9 +4,8 @@
 
     pip_table.py TARE PYTHON NAME…
 
-NAME is one of pip_programs.py; NAME@2 is started by torchrun as two ranks on two cards, NAME*2 by itself on two; CARD in the environment is
-another card than h100. The output of
-each is beside its recording, in the folder pip below the current one.
+NAME is one of pip_programs.py; NAME@2 is started by torchrun as two ranks on two cards, NAME*2 by itself on two. CARD in the
+environment is another card than h100. The output of each is beside its recording, in the folder pip below the current one.
 """
 
 import json
