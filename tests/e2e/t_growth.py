@@ -33,7 +33,7 @@ DRIVER = (
     ("twice", None),
 )
 # Of growth.py those that the quick run records, too.
-QUICK = ("outputs-with-their-graph", "leak-that-begins-late", "cache-that-fills", "outputs-of-an-epoch")
+QUICK = ("quick-steps-leak", "quick-steps-with-a-ring", "quick-steps-with-a-cache", "quick-steps-that-end-an-epoch", "outputs-with-their-graph", "leak-that-begins-late", "cache-that-fills", "outputs-of-an-epoch")
 
 
 def growth(box, rec="rec.tare"):
@@ -109,7 +109,7 @@ def by_the_step_of_training(box):
 def with_the_module_that_it_is_for(box):
     """What a layer keeps of itself is that layer's; what a whole network leaves is its own."""
     needs_torch()
-    for name, module in (("layer-that-remembers", "remembers"), ("outputs-with-their-graph", "Sequential")):
+    for name, module in (("layer-that-remembers", "remembers"), ("outputs-with-their-graph", "net")):
         box.record([PYTHON, PROGRAM, name], sim=None, env={"PYTHONDONTWRITEBYTECODE": "1"}, timeout=300, options=["-f"])
         rows = growth(box)
         check_equal([row["module"] for row in rows], [module], name)

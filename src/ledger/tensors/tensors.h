@@ -389,6 +389,8 @@ const struct tare_module_row *tare_module_row_of(struct tare_map *rows, const st
 						 struct tare_arena *memory, int process,
 						 uint32_t module);
 
+/* growth_by_step.c: adds what grows in steps that are too quick to be seen in columns of time */
+void tare_tensors_growth(const struct tare_fold *f, struct tare_ledger *out);
 /* module_growth.c: the module of each that grows, where it has one */
 void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growths, int nr,
 			    struct tare_arena *memory);

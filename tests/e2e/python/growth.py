@@ -179,7 +179,51 @@ def bytes_that_are_no_tensors():
         pause(.05)
 
 
+def quick_steps(after, steps=120):
+    """Behind a slow one, so that all of them are in a column of time or two."""
+    t = Training(16)
+    t.step(4)
+    time.sleep(5)
+    for i in range(steps):
+        t.step(4)
+        after(i)
+
+
+@program("tensors")
+def quick_steps_leak():
+    kept = []
+    quick_steps(lambda i: kept.append(torch.empty(1024)))
+
+
 # ---- programs that do not ----
+
+@program(None)
+def quick_steps_with_a_ring():
+    ring = [None] * 40
+
+    def put(i):
+        ring[i % 40] = torch.empty(4096)
+
+    quick_steps(put)
+
+
+@program(None)
+def quick_steps_with_a_cache():
+    cache = {}
+    quick_steps(lambda i: cache.setdefault(min(i, 50), torch.empty(4096)))
+
+
+@program(None)
+def quick_steps_that_end_an_epoch():
+    epoch = []
+
+    def put(i):
+        if i % 50 == 0:
+            epoch.clear()
+        epoch.append(torch.empty(4096))
+
+    quick_steps(put)
+
 
 @program(None)
 def training():
