@@ -2,6 +2,8 @@
 /* The simulated NCCL: what ranks send each other arrives, in every collective, type and kind of communicator. */
 #include "ranks.h"
 
+#include <dlfcn.h>
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -262,6 +264,45 @@ static void try_scales(struct rank *rank)
 TEST(nccl_scales_before_it_adds)
 {
 	in_processes(2, try_scales, NULL);
+}
+
+/* ---- what a kernel would have computed (t_answers.c) ---- */
+static int (*is_known)(uint64_t address, uint64_t bytes);
+static unsigned told;
+
+static void listen(uint64_t bytes)
+{
+	(void)bytes;
+	told++;
+}
+
+static void try_computed(struct rank *rank)
+{
+	void (*start)(void (*read)(uint64_t bytes));
+	CUdeviceptr computed, to, from;
+	float got = 9;
+
+	join_all(rank);
+	to = place_for();
+	from = own_values(rank);
+	is_known = (int (*)(uint64_t, uint64_t))dlsym(cu.library, "tareSimIsKnown");
+	start = (void (*)(void (*)(uint64_t)))dlsym(cu.library, "tareSimListen");
+	start(listen);
+	OK(cu.cuMemAlloc_v2(&computed, 4096));
+	FINE(nccl.ncclAllReduce(at(from), at(to), 1, NCCL_FLOAT32, NCCL_SUM, rank->comm, NULL));
+	CHECK_INT(is_known(to, 4), 1);
+	FINE(nccl.ncclAllReduce(at(computed), at(to), 1, NCCL_FLOAT32, NCCL_SUM, rank->comm, NULL));
+	CHECK_INT(is_known(to, 4), 0);
+	CHECK_INT(told, 0); /* the program has not read it yet */
+	OK(cu.cuMemcpyDtoH_v2(&got, to, 4));
+	CHECK(got == 1); /* the answer, not the sum of the ranks' */
+	CHECK_INT(told, 1);
+}
+
+TEST(nccl_brings_what_is_computed_as_such)
+{
+	setenv("TARE_SIM_ANSWERS", "ones", 1);
+	in_processes(2, try_computed, NULL);
 }
 
 /* ---- groups ---- */
