@@ -4,8 +4,14 @@
 #
 #     web/build.sh            writes dist/page.html
 #     web/build.sh --check    1 where dist/page.html is not what the source gives
+# Another version of esbuild writes the same otherwise: --check ends with 77 there.
 set -eu
+made_with=0.17.0
 cd "$(dirname "$0")"
+if [ "${1-}" = --check ] && [ "$(esbuild --version)" != "$made_with" ]; then
+	echo "dist/page.html is of esbuild $made_with, this is $(esbuild --version)"
+	exit 77
+fi
 out=$(mktemp -d "${TMPDIR:-/tmp}/tare-web.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 esbuild src/main.ts --bundle --minify --charset=ascii --target=es2020 --format=iife --log-level=warning --outfile="$out/page.js"

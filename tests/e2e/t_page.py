@@ -318,6 +318,8 @@ def the_asset_is_what_the_source_gives(box):
     if not shutil.which("esbuild"):
         raise Missing("esbuild")
     done = box.run([os.path.join(ROOT, "web", "build.sh"), "--check"])
+    if done.code == 77:
+        raise Skip(done.out.strip())
     check_equal(done.code, 0, done, "run web/build.sh")
 
 

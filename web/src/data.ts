@@ -3,7 +3,7 @@
 
 export type Account = { path: string; label: string; account: string; leaf: boolean; bytes: number; evidence: string | null;
   elastic?: boolean; count: number; low?: number; high?: number; contended?: boolean };
-export type Device = { index: number; name: string | null; host: string | null; simulated: boolean; heap: boolean; total_bytes: number | null;
+export type Device = { index: number; name: string | null; host: string | null; simulated: boolean; heap: boolean; imported: boolean; integrated: boolean; total_bytes: number | null;
   reserved_bytes: number | null; used_bytes: number | null; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
   peak_t_ns: number | null; peak_used_bytes: number | null; accounts: Account[]; unexplained_bytes: number | null };
 export type Host = { pid: number; name: string; accounts: Account[]; [key: string]: unknown };
@@ -40,6 +40,7 @@ export function placeName(index: number): string {
   const d = deviceOf(peak, index);
   if (index === CPU) return "tensors on the CPU";
   if (!d) return "GPU " + index;
+  if (d.imported && d.integrated && d.name) return d.name; // a process, or a board with one memory
   if (d.heap) return "the heap and mappings of the host";
   return `GPU ${d.index}${d.name ? " " + d.name : ""}${d.host ? " of " + d.host : ""}${d.simulated && !/simulated/.test(d.name ?? "") ? " (simulated)" : ""}`;
 }
