@@ -116,16 +116,16 @@ static void see_kept(const struct tare_scan_variables *v, struct py_object *name
 
 void tare_scan_kept(struct tare_scan *s, struct py_object *module, struct py_object *optimizer)
 {
-	struct kept all = { .v = { s, module, optimizer, see_kept } };
-	struct py_object *type_of_types = tare_scan_type(s->dict_type);
 	struct py_object *builtins =
 		tare_scan_item(s->py, s->py->PyImport_GetModuleDict(), "builtins");
+	struct py_object *type_of_types = tare_scan_type(s->dict_type);
+	struct kept all = { .v = { s, module, optimizer, see_kept },
+			    .module_type = builtins ? tare_scan_type(builtins) : NULL };
 	int i;
 
 	if (s->py->python->layout.minor < SLOTS_OF_ALL_TYPES || !s->py->PyType_GetFlags ||
 	    !builtins)
 		return;
-	all.module_type = tare_scan_type(builtins);
 	for (i = 0; i < CONTAINERS; i++) {
 		struct py_object *type =
 			tare_scan_item(s->py, tare_scan_module(s->py, containers[i].module),
