@@ -151,15 +151,15 @@ static void write_value(struct names *n, const struct tare_json_value *v, const 
 
 void tare_page_leave_names_out(struct tare_str *data)
 {
-	struct tare_str out = { 0 };
-	struct names n = { .out = { .out = &out } };
+	struct tare_str text = { 0 };
+	struct names n = { .out = { .out = &text } };
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
 
 	if (!tare_json_parse(&arena, tare_str_text(data), data->len, &root, NULL))
 		write_value(&n, root, NULL);
 	tare_str_free(data);
-	*data = out;
+	*data = text;
 	tare_strmap_free(&n.numbers);
 	tare_arena_free(&arena);
 }

@@ -93,8 +93,9 @@ static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uint
 	tare_scan_release(py, names);
 }
 
-/* The code of a function of the program; 0: it is none. */
-static uintptr_t code_of_program(const struct tare_scan *s, uint64_t frame)
+/* The code of a function of the program; 0: it is none. On a stack of its own: the path is long. */
+static __attribute__((noinline)) uintptr_t code_of_program(const struct tare_scan *s,
+							   uint64_t frame)
 {
 	const struct tare_python *p = s->py->python;
 	char path[PATH];
@@ -115,19 +116,14 @@ static uintptr_t code_of_program(const struct tare_scan *s, uint64_t frame)
 static void see_frames(const struct tare_scan_variables *v)
 {
 	uint64_t frames[FRAMES_MAX], frame = tare_python_frame();
-	uintptr_t codes[FRAMES_MAX], code;
 	int n = 0;
 
 	for (; frame && n < FRAMES_MAX;
-	     frame = tare_python_word(frame + v->scan->py->python->layout.back)) {
-		code = code_of_program(v->scan, frame);
-		if (!code)
-			continue;
-		frames[n] = frame;
-		codes[n++] = code;
-	}
+	     frame = tare_python_word(frame + v->scan->py->python->layout.back))
+		if (code_of_program(v->scan, frame))
+			frames[n++] = frame;
 	while (n-- > 0)
-		see_locals(v, frames[n], codes[n]);
+		see_locals(v, frames[n], code_of_program(v->scan, frames[n]));
 }
 
 void tare_scan_each_variable(const struct tare_scan_variables *v)
