@@ -24,8 +24,8 @@ enum { MAJOR = 195, CONTROL = 255, NOT_ONE = -1 };
 	X(stat)                                                                                    \
 	X(stat64)                                                                                  \
 	X(lstat)                                                                                   \
-	X(lstat64) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(fstatat) X(fstatat64)       \
-		X(access)
+	X(lstat64)                                                                                 \
+	X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(fstatat) X(fstatat64) X(access)
 #define PLACE(name) AT_##name,
 #define NAME(name)  #name,
 enum { FUNCTIONS(PLACE) FUNCTIONS_NR };

@@ -9,7 +9,7 @@
 #include "recorder/python/stack.h"
 #include "recorder/python/walk.h"
 
-enum { FRAMES_MAX = 64, VARIABLES_MAX = 256, PATH = 512, CELL_CONTENT = 16, TAGS = 7 };
+enum { FRAMES_MAX = 32, VARIABLES_MAX = 256, PATH = 512, CELL_CONTENT = 16, TAGS = 7 };
 
 static bool text_of(const struct tare_scan *s, struct py_object *text, char *out, size_t size)
 {
