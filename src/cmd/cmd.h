@@ -18,7 +18,7 @@
 /* Exit codes that are Tare's own; else the child's (128 + n for signal n). */
 enum tare_exit {
 	TARE_EXIT_OK = 0,
-	TARE_EXIT_LIMIT = 1, /* diff, check: a limit was exceeded */
+	TARE_EXIT_LIMIT = 1, /* diff, check: a limit was exceeded; predict: the program failed */
 	TARE_EXIT_USAGE = 2,
 	TARE_EXIT_NO_FIT = 3,   /* plan: nothing fits */
 	TARE_EXIT_FAILED = 125, /* Tare's own failure */

@@ -68,8 +68,8 @@ const struct tare_command tare_command_predict = {
 		"need must not fall when the number rises.\n\n"
 		"With --grid a table has a row for each combination and card. A card that fits is named where several are tried: "
 		"the cheapest by --prices, else the one with least memory.\n\n"
-		"Exit code: 0 if it fits on every card, 3 if not on one of them, 2 for a mistake on the command line, 125 "
-		"if CMD used no GPU or Tare itself failed.",
+		"Exit code: 0 if it fits on every card, 3 if not on one of them, 1 if CMD failed for another reason than memory, 2 "
+		"for a mistake on the command line, 125 if CMD used no GPU or Tare itself failed.",
 	.examples =
 		"tare predict -- python train.py\n"
 		"tare predict --card rtx-3060-ti,h200 -- python train.py --batch 3\n"
@@ -222,7 +222,9 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 		print(o, format, cards, n, &largest, &prices, out);
 		*code = TARE_EXIT_OK;
 		for (size_t i = 0; i < n; i++)
-			if (!cards[i].fits)
+			if (cards[i].has_failed && *code == TARE_EXIT_OK)
+				*code = TARE_EXIT_LIMIT;
+			else if (!cards[i].fits && !cards[i].has_failed)
 				*code = TARE_EXIT_NO_FIT;
 	}
 	tare_arena_free(&memory);

@@ -48,7 +48,8 @@ struct tare_predict_card {
 	int64_t total, room;     /* bytes of the card; what programs may have of it */
 	int64_t need, low, high; /* at the worst moment; low and high: within what was assumed */
 	bool fits;
-	int exit_code; /* of the program */
+	int exit_code;   /* of the program */
+	bool has_failed; /* it ended with that, and not for memory: what it needs is not known */
 	bool is_out_of_memory;
 	const char *line; /* where memory ran out; NULL: not known */
 	int64_t refused,

@@ -131,6 +131,11 @@ int tare_predict_search(const struct tare_predict_options *o,
 		filled.what_nr = 1;
 		rc = tare_predict_run(&filled, card, memory, &got, err);
 		largest->runs++;
+		if (!rc && got.has_failed)
+			rc = tare_err_set(
+				err, TARE_E_NOT_FOUND,
+				"predict: with %s=%lld the program failed with exit code %d, not for memory; what it printed stands above",
+				range->name, (long long)next, got.exit_code);
 		if (rc)
 			break;
 		if (got.fits) {

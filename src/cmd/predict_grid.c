@@ -126,7 +126,10 @@ static const struct tare_column columns[] = {
 
 static const char *fit_of(const struct tare_predict_card *c)
 {
-	return !c->fits ? "no" : c->high > c->room ? "probably" : "yes";
+	return c->has_failed       ? "not known"
+	       : !c->fits          ? "no"
+	       : c->high > c->room ? "probably"
+				   : "yes";
 }
 
 static void print_rows(struct tare_emit *e, const struct tare_predict_card *cells, size_t n)
@@ -167,7 +170,7 @@ void tare_predict_grid_print(struct tare_emit *e, const struct tare_predict_card
 	}
 	print_rows(e, cells, n);
 	for (size_t i = 0; i < n; i++)
-		failed += cells[i].exit_code && !cells[i].is_out_of_memory;
+		failed += cells[i].has_failed;
 	if (failed)
 		tare_emit_note(
 			e, "in %d of the cells the program failed for another reason than memory",

@@ -52,7 +52,10 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 	emit_bytes(e, "need_bytes", card->need);
 	emit_bytes(e, "low_bytes", card->low);
 	emit_bytes(e, "high_bytes", card->high);
-	tare_emit_flag(e, "fits", card->fits);
+	if (card->has_failed)
+		tare_emit_null(e, "fits");
+	else
+		tare_emit_flag(e, "fits", card->fits);
 	tare_emit_number(e, "exit_code", card->exit_code);
 	if (card->is_out_of_memory) {
 		tare_emit_open(e, "out_of_memory", '{');
@@ -169,6 +172,12 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			tare_str_addf(&s, ", in step %lld", (long long)card->step);
 		tare_str_add(&s, "; until then it needs ");
 		add_mib(&s, card->need);
+	} else if (card->has_failed) {
+		tare_str_addf(
+			&s,
+			"not known, the program failed with exit code %d (what it printed stands above); until then it needs ",
+			card->exit_code);
+		add_mib(&s, card->need);
 	} else {
 		tare_str_add(&s, card->fits ? "fits, needs " : "does not fit, needs ");
 		add_mib(&s, card->need);
@@ -187,7 +196,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 		}
 	}
 	tare_emit_note(e, "%s", tare_str_text(&s));
-	if (card->exit_code)
+	if (card->exit_code && card->is_out_of_memory)
 		tare_emit_note(
 			e,
 			"  the program ended with exit code %d: what it would have done after that is not in it",

@@ -173,7 +173,9 @@ int tare_predict_read(const char *path, struct tare_predict_card *card, struct t
 		take_oom(card, &ledger, memory);
 		take_degraded(card, &ledger, memory);
 		take_read_backs(card, &ledger, memory);
-		card->fits = !card->is_out_of_memory && card->need <= card->room;
+		card->has_failed = card->exit_code && !card->is_out_of_memory;
+		card->fits =
+			!card->is_out_of_memory && !card->has_failed && card->need <= card->room;
 	} else
 		rc = tare_err_set(
 			err, TARE_E_NOT_FOUND,

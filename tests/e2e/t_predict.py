@@ -27,11 +27,6 @@ def of_card(box, *args, code=0):
     return json.loads(predict(box, "--json", *args, code=code).out)["cards"][0]
 
 
-
-    """A program of the driver's interface that takes as many MiB as it is told."""
-    return fixture("e2e_predict")
-
-
 @case
 def says_what_a_report_of_the_same_run_says(box):
     card = of_card(box, "--card", "h200", "--keep", box.path("kept"), "--", *TAKER, "1000")
@@ -101,9 +96,13 @@ def keeps_the_programs_output_out_of_its_own(box):
 
 @case
 def hands_on_how_the_program_ended(box):
-    card = of_card(box, "--", "sh", "-c", "%s 1; exit 7" % shlex.join(TAKER))
-    check_equal((card["exit_code"], card["fits"]), (7, True))
-    check_says(predict(box, "--", "sh", "-c", "%s 1; exit 7" % shlex.join(TAKER)).out, "exit code 7")
+    command = "%s 1; exit 7" % shlex.join(TAKER)
+    card = of_card(box, "--", "sh", "-c", command, code=1)
+    check_equal((card["exit_code"], card["fits"]), (7, None))
+    check_says(predict(box, "--", "sh", "-c", command, code=1).out, "not known, the program failed with exit code 7")
+    command = "%s {n}; exit 7" % shlex.join(TAKER)
+    done = predict(box, "--largest", "n=1..4", "--", "sh", "-c", command, code=125)
+    check_says(done.err, "with n=4 the program failed with exit code 7, not for memory")
 
 
 @case
@@ -165,8 +164,8 @@ def all_combinations_of_a_grid(box):
     lines = predict(box, *args, code=3).out.splitlines()
     check(lines[0].split()[:3] == ["VALUES", "CARD", "FITS"] and len(lines) == 5, lines)
     check(" no " in lines[3] and "predict.c" in lines[3], lines[3])
-    text = predict(box, "--grid", "a=x,{b}", "--grid", "b=y", "--csv", "--", *TAKER, "1", "{a}{b}0", code=0).out
-    check_says(text, "a=x b=y,", "a={b} b=y,")  # what a value brings is not filled in
+    text = predict(box, "--grid", "a=x,{b}", "--grid", "b=y", "--csv", "--", *TAKER, "1", "{a}{b}0", code=1).out
+    check_says(text, "a=x b=y,", "a={b} b=y,", "not known")  # what a value brings is not filled in
 
 
 @case
