@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/control.h"
+#include "session/wanted.h"
 #include "trace/chunk_files.h"
 #include "trace/rank.h"
 #include "trace/script.h"
@@ -125,7 +126,8 @@ static bool is_recording_file(const char *name)
 	size_t i, n = strlen(name);
 
 	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 ||
-	    strcmp(name, "segments.json") == 0 || tare_chunk_name(name, NULL))
+	    strcmp(name, "segments.json") == 0 || strcmp(name, TARE_WANTED_FILE) == 0 ||
+	    tare_chunk_name(name, NULL))
 		return true;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
