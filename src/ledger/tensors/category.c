@@ -157,7 +157,7 @@ static bool is_kept(const struct tare_known_block *b, const struct tare_worker *
 }
 
 static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w,
-			      uint16_t flags, bool has_outlived, bool is_growing)
+			      uint16_t flags, bool has_outlived, bool is_growing, bool is_of_kept)
 {
 	switch (b->facts.role) {
 	case TARE_PROBE_GATHERED:
@@ -191,7 +191,7 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 		return TARE_RULE_SAVED;
 	if (is_leaf(b, TARE_PROBE_REQUIRES_GRAD) && !lasts(b, w))
 		return TARE_RULE_RESULT;
-	if (is_kept(b, w))
+	if (is_of_kept || is_kept(b, w))
 		return TARE_RULE_KEPT;
 	if (is_growing)
 		return TARE_RULE_GROWING;
@@ -274,7 +274,6 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_kn
 		return rule_of_distributed(&now, tare_passes_was_said(&w->passes, &b.block));
 	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
 		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
-	if (b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w))
-		return TARE_RULE_KEPT;
-	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w));
+	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w),
+		       b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w));
 }
