@@ -8,7 +8,7 @@ from harness import (SIMGPU, WRAPPER, Skip, case, check, check_equal, fixture, m
 
 # What tare must tell its children; everything else of the environment is the program's.
 OURS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "TARE_RECORDING", "TARE_LIBRARY", "TARE_PRELOAD", "TARE_SIM_DIR",
-        "TARE_SIM_PROFILE", "TARE_FILTERS", "NVTX_INJECTION64_PATH")
+        "TARE_SIM_PROFILE", "TARE_SIM_WANTED", "TARE_FILTERS", "NVTX_INJECTION64_PATH")
 
 
 # A weak reference that the dynamic linker bound to the recorder cannot be taken back, and the text of
