@@ -25,12 +25,15 @@ static struct {
 	int (*cudnnCreate)(void **);
 	int (*cudnnDestroy)(void *);
 	int (*cudnnCreateDropoutDescriptor)(descriptor *);
+	int (*cudnnDestroyDropoutDescriptor)(descriptor);
 	int (*cudnnSetDropoutDescriptor)(descriptor, void *, float, void *, size_t,
 					 unsigned long long);
 	int (*cudnnCreateRNNDescriptor)(descriptor *);
+	int (*cudnnDestroyRNNDescriptor)(descriptor);
 	int (*cudnnSetRNNDescriptor_v8)(descriptor, int, int, int, int, int, int, int, int, int,
 					int, int, int, descriptor, unsigned);
 	int (*cudnnCreateRNNDataDescriptor)(descriptor *);
+	int (*cudnnDestroyRNNDataDescriptor)(descriptor);
 	int (*cudnnSetRNNDataDescriptor)(descriptor, int, int, int, int, int, const int *, void *);
 	int (*cudnnGetRNNTempSpaceSizes)(void *, descriptor, int, descriptor, size_t *, size_t *);
 	int (*cudnnBackendCreateDescriptor)(int, descriptor *);
@@ -54,10 +57,13 @@ static void open_cudnn(void)
 	FIND(cudnnCreate);
 	FIND(cudnnDestroy);
 	FIND(cudnnCreateDropoutDescriptor);
+	FIND(cudnnDestroyDropoutDescriptor);
 	FIND(cudnnSetDropoutDescriptor);
 	FIND(cudnnCreateRNNDescriptor);
+	FIND(cudnnDestroyRNNDescriptor);
 	FIND(cudnnSetRNNDescriptor_v8);
 	FIND(cudnnCreateRNNDataDescriptor);
+	FIND(cudnnDestroyRNNDataDescriptor);
 	FIND(cudnnSetRNNDataDescriptor);
 	FIND(cudnnGetRNNTempSpaceSizes);
 	FIND(cudnnBackendCreateDescriptor);
@@ -273,6 +279,9 @@ static void check_rnn(const int *about, float dropout, const size_t *expected)
 	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 1, data, &work, &reserve), 0);
 	CHECK_INT(work, expected[1]);
 	CHECK_INT(reserve, expected[2]);
+	CHECK_INT(dnn.cudnnDestroyRNNDataDescriptor(data), 0);
+	CHECK_INT(dnn.cudnnDestroyRNNDescriptor(rnn), 0);
+	CHECK_INT(dnn.cudnnDestroyDropoutDescriptor(drop), 0);
 	CHECK_INT(dnn.cudnnDestroy(handle), 0);
 }
 
