@@ -306,6 +306,8 @@ void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 		     size_t rows);
 /* `is_checked`: memory of the host is there, for the program has just named it. */
 CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked);
+/* One side is the program's, and may be there no longer, which must not end it: then nothing is done. */
+void sim_work_copy_guarded(uint64_t to, uint64_t from, uint64_t size, bool is_to_program);
 void sim_event_record(CUevent event);
 unsigned sim_event_flags(CUevent event); /* a living one */
 void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -151,15 +150,12 @@ static uint64_t value_of(enum answers answers, unsigned width)
 	}
 }
 
-/* Memory of the program that no longer is there must not end it. */
 static void put(uint64_t to, const void *bytes, uint64_t size, bool is_checked)
 {
-	struct iovec target = { (void *)(uintptr_t)to, size }, source = { (void *)bytes, size };
-
 	if (is_checked)
-		memcpy(target.iov_base, bytes, size);
-	else if (process_vm_writev(getpid(), &source, 1, &target, 1, 0) < 0)
-		return; /* it is gone, or a sandbox does not let us: what the copy brought stays */
+		memcpy((void *)(uintptr_t)to, bytes, size);
+	else
+		sim_work_copy_guarded(to, (uint64_t)(uintptr_t)bytes, size, true);
 }
 
 /* `offset`: from the begin of a copy of `whole` bytes, so that a value keeps its place. */

@@ -37,18 +37,22 @@ static bool is_mapped(uint64_t address, size_t size)
 	return msync((void *)(uintptr_t)first, address + size - first, MS_ASYNC) == 0;
 }
 
-/* Memory of the program that no longer is there must not end it. */
-static void copy_plainly(uint64_t to, uint64_t from, uint64_t size)
+void sim_work_copy_guarded(uint64_t to, uint64_t from, uint64_t size, bool is_to_program)
 {
 	struct iovec target = { (void *)(uintptr_t)to, size },
 		     source = { (void *)(uintptr_t)from, size };
 
-	ssize_t done = sim_range_at(from) /* then the target is the program's */
-			       ? process_vm_writev(getpid(), &source, 1, &target, 1, 0)
-			       : process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+	ssize_t done = is_to_program ? process_vm_writev(getpid(), &source, 1, &target, 1, 0)
+				     : process_vm_readv(getpid(), &target, 1, &source, 1, 0);
 
 	if (done < 0 && errno != EFAULT && is_mapped(to, size) && is_mapped(from, size))
 		memmove(target.iov_base, source.iov_base, size);
+}
+
+/* If the source is the device's, the target is the program's. */
+static void copy_plainly(uint64_t to, uint64_t from, uint64_t size)
+{
+	sim_work_copy_guarded(to, from, size, sim_range_at(from) != NULL);
 }
 
 static void copy_over(uint64_t to, uint64_t from, uint64_t size)
