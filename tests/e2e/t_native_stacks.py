@@ -211,7 +211,9 @@ def code_that_was_made_at_run_time(box):
 @case
 def glib_asks_for_who_called_it(box):
     """By library, by line and by stack it is the program's own."""
-    done = box.record(fixture("e2e_run_time_code", "glib"), sim=None, options=["--host=full"])
+    if WRAPPER:
+        raise Skip("GLib is not there for the emulated machine")
+    done = box.record(fixture("e2e_run_time_code", "glib"), sim=None, options=["--host=full"], exit_code=None)
     needs(done.code != 2, "libglib2.0-0")
     check_equal(done.code, 0, done)
     owners = {row["label"]: row["bytes"] for row in rows(box, "library") if row["bytes"] >= MIB}
