@@ -187,7 +187,8 @@ def a_damaged_span_is_not_known(box):
     loss = report["losses"][0]
     for row in report["rows"]:
         is_inside = row["from_ns"] >= loss["from_ns"] and row["to_ns"] <= loss["to_ns"]
-        is_outside = row["to_ns"] < loss["from_ns"] or row["from_ns"] > loss["to_ns"]
+        width = row["to_ns"] - row["from_ns"]  # a span ends with what was known next: so much beside it may be unknown
+        is_outside = row["to_ns"] < loss["from_ns"] - width or row["from_ns"] > loss["to_ns"] + width
         check(row["bytes"] is None if is_inside else True, row, loss)
         check(row["bytes"] is not None if is_outside else True, row, loss)
     unknown = [row for row in report["rows"] if row["bytes"] is None]
