@@ -1,38 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tare fit says beyond the cells: nothing falls that was not seen to, each parameter is named, and what no law can know is told. */
-#include "fit/fit_report.h"
-#include "test.h"
+#include "fit_world.h"
 
 #include <math.h>
-
-struct world {
-	struct tare_arena arena;
-	struct tare_str text;
-	struct tare_problem problem;
-	struct tare_fitted fitted;
-	struct tare_fit_report report;
-};
-
-static void fit(struct world *w, const char *target)
-{
-	struct tare_problem_ask ask = { .target = target };
-	struct tare_table table;
-
-	CHECK(!tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table,
-				NULL));
-	CHECK(!tare_problem_make(&table, &ask, &w->arena, &w->problem, NULL));
-	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);
-	tare_fit_report_make(&w->problem, &w->fitted, &w->report);
-}
-
-static void end(struct world *w)
-{
-	tare_fit_report_free(&w->report);
-	tare_fit_free(&w->fitted);
-	tare_problem_free(&w->problem);
-	tare_arena_free(&w->arena);
-	tare_str_free(&w->text);
-}
 
 static size_t falling_terms(const struct world *w)
 {

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Laws whose truth is known: what tare fit finds, how it extrapolates, and what it says of too little. */
-#include "fit/fit_report.h"
+#include "fit_world.h"
+
 #include "fit/num.h"
-#include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-struct world {
-	struct tare_arena arena;
-	struct tare_str text;
-	struct tare_problem problem;
-	struct tare_fitted fitted;
-	struct tare_fit_report report;
-};
 
 static uint64_t state = 4711;
 
@@ -22,29 +14,6 @@ static double noise(void)
 {
 	state = state * 6364136223846793005u + 1442695040888963407u;
 	return (double)(state >> 11) / (double)(1ull << 52) - 1;
-}
-
-static void fit(struct world *w, const char *target)
-{
-	struct tare_problem_ask ask = { .target = target };
-	struct tare_table table;
-	struct tare_err err = { 0 };
-
-	if (tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table,
-			     &err) ||
-	    tare_problem_make(&table, &ask, &w->arena, &w->problem, &err))
-		test_fail(__FILE__, __LINE__, "%s", err.text);
-	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);
-	tare_fit_report_make(&w->problem, &w->fitted, &w->report);
-}
-
-static void end(struct world *w)
-{
-	tare_fit_report_free(&w->report);
-	tare_fit_free(&w->fitted);
-	tare_problem_free(&w->problem);
-	tare_arena_free(&w->arena);
-	tare_str_free(&w->text);
 }
 
 /* The prediction is within `share` of the truth, and the truth inside the interval. */
