@@ -125,36 +125,43 @@ static descriptor make_convolution(void)
 	return conv;
 }
 
+/* The workspace of a plan for one graph of these operations. */
+static int64_t workspace_of_graph(descriptor *operations, int count)
+{
+	descriptor graph = make(GRAPH), heuristics = make(HEURISTICS),
+		   configuration = make(CONFIGURATION), plan = make(PLAN);
+	int64_t got = 0, workspace = -1;
+
+	set(graph, 801, DESCRIPTOR, count, operations);
+	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
+	set(heuristics, 201, DESCRIPTOR, 1, &graph);
+	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &got,
+					       &configuration),
+		  0);
+	CHECK_INT(got, 1);
+	set(plan, 401, DESCRIPTOR, 1, &configuration);
+	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &got, &workspace), 0);
+	end_all();
+	return workspace;
+}
+
 /* The workspace of the first plan for a convolution of 1×1: `images` of `channels` × `size` × `size`. */
 static int64_t workspace_of(int direction, int64_t images, int64_t channels, int64_t size,
 			    int64_t results)
 {
 	int first = direction == FORWARD ? 700 : 712;
-	descriptor conv = make_convolution(), operation = make(direction), graph = make(GRAPH);
+	descriptor conv = make_convolution(), operation = make(direction);
 	descriptor tensors[] = { make_tensor(results, channels, 1),
 				 make_tensor(images, channels, size),
 				 make_tensor(images, results, size) };
-	descriptor heuristics = make(HEURISTICS), configuration = make(CONFIGURATION),
-		   plan = make(PLAN);
-	int64_t count = 0, workspace = -1;
 
 	set(operation, first + 2, DESCRIPTOR, 1, &conv);
 	for (int i = 0; i < 3; i++)
 		set(operation, first + 3 + i, DESCRIPTOR, 1, &tensors[i]);
 	CHECK_INT(dnn.cudnnBackendFinalize(operation), 0);
-	set(graph, 801, DESCRIPTOR, 1, &operation);
-	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
-	set(heuristics, 201, DESCRIPTOR, 1, &graph);
-	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
-	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &count,
-					       &configuration),
-		  0);
-	CHECK_INT(count, 1);
-	set(plan, 401, DESCRIPTOR, 1, &configuration);
-	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
-	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &count, &workspace), 0);
-	end_all();
-	return workspace;
+	return workspace_of_graph(&operation, 1);
 }
 
 /* On an H200 what an H100 answered is assumed. */
@@ -185,27 +192,6 @@ TEST(cudnn_workspace_by_rule)
 	unlink(file);
 	CHECK_STR(line, "fwd 0:128,256,1,1/256,1,1,1 0:200,256,22,22/123904,484,22,1 "
 			"0:200,128,22,22/61952,484,22,1 0,0 1,1 1,1 0 = 0 # rule shape\n");
-}
-
-/* The workspace of a plan for one graph of these operations. */
-static int64_t workspace_of_graph(descriptor *operations, int count)
-{
-	descriptor graph = make(GRAPH), heuristics = make(HEURISTICS),
-		   configuration = make(CONFIGURATION), plan = make(PLAN);
-	int64_t got = 0, workspace = -1;
-
-	set(graph, 801, DESCRIPTOR, count, operations);
-	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
-	set(heuristics, 201, DESCRIPTOR, 1, &graph);
-	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
-	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &got,
-					       &configuration),
-		  0);
-	set(plan, 401, DESCRIPTOR, 1, &configuration);
-	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
-	CHECK_INT(dnn.cudnnBackendGetAttribute(plan, 402, INT64, 1, &got, &workspace), 0);
-	end_all();
-	return workspace;
 }
 
 static descriptor make_matrices(int64_t heads, int64_t rows, int64_t columns)
