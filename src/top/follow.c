@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "top/follow.h"
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "ledger/build.h"
+#include "trace/description.h"
+#include "trace/recording.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+	SHARE = 20,     /* reading takes one part of so many of the time */
+	FRESH_S = 10,   /* `tare` writes a clock every second */
+	READINGS_S = 5, /* what only `tare` wrote is read that often: most of it is seen live */
+	AGAIN_S = 5,    /* what could not be read is tried again */
+};
+#define SECOND INT64_C(1000000000)
+
+static int64_t clock_of(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* ---- what the logs are ---- */
+
+struct prints {
+	uint64_t programs, tare;
+	int64_t newest_s;
+};
+
+static void mix(uint64_t *print, uint64_t value)
+{
+	*print = (*print ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	*print ^= *print >> 29;
+}
+
+static uint64_t print_of(const char *name, const struct stat *st)
+{
+	uint64_t print = 0;
+
+	for (const char *c = name; *c; c++)
+		mix(&print, (unsigned char)*c);
+	mix(&print, (uint64_t)st->st_size);
+	mix(&print, (uint64_t)st->st_ino);
+	mix(&print, (uint64_t)st->st_mtim.tv_sec);
+	mix(&print, (uint64_t)st->st_mtim.tv_nsec);
+	return print;
+}
+
+/* Files in no order, so prints are added up. */
+static struct prints look(const char *folder)
+{
+	struct prints p = { 0 };
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		bool is_log = strstr(name, ".events") != NULL;
+
+		if ((!is_log && strcmp(name, "segments.json") != 0) ||
+		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (is_log && !strncmp(name, "tare.", 5))
+			p.tare += print_of(name, &st);
+		else
+			p.programs += print_of(name, &st);
+		if (st.st_mtim.tv_sec > p.newest_s)
+			p.newest_s = st.st_mtim.tv_sec;
+	}
+	if (dir)
+		closedir(dir);
+	return p;
+}
+
+bool tare_follow_is_fresh(const char *path)
+{
+	return look(path).newest_s >= clock_of(CLOCK_REALTIME) / SECOND - FRESH_S;
+}
+
+/* ---- begin and end ---- */
+
+struct tare_follow *tare_follow_new(const char *path)
+{
+	struct tare_follow *f = tare_xcalloc(1, sizeof(*f));
+	const struct tare_json_value *json;
+	struct tare_arena arena = { 0 };
+	const char *slash, *profile, *state;
+	struct stat st;
+
+	f->path = tare_xstrdup(path);
+	for (size_t n = strlen(f->path); n > 1 && f->path[n - 1] == '/'; n--)
+		f->path[n - 1] = '\0';
+	slash = strrchr(f->path, '/');
+	f->label = tare_xstrdup(slash && slash[1] ? slash + 1 : f->path);
+	if (stat(f->path, &st) == 0) {
+		f->device = st.st_dev;
+		f->inode = st.st_ino;
+	}
+	tare_description_read(&arena, f->path, &json, NULL);
+	profile = tare_json_get_str(json, "simulated");
+	state = profile ? tare_json_get_str(json, "simulated_state") : NULL;
+	f->sim_profile = profile ? tare_xstrdup(profile) : NULL;
+	f->sim_state = state ? tare_xstrdup(state) : profile ? tare_xstrdup("") : NULL;
+	tare_arena_free(&arena);
+	return f;
+}
+
+static void forget(struct tare_follow *f)
+{
+	if (f->has_ledger)
+		tare_ledger_free(&f->ledger);
+	f->has_ledger = false;
+	for (size_t i = 0; i < f->process_nr; i++)
+		free(f->processes[i].name);
+	free(f->processes);
+	f->processes = NULL;
+	f->process_nr = 0;
+	free(f->host);
+	f->host = NULL;
+}
+
+void tare_follow_free(struct tare_follow *f)
+{
+	if (!f)
+		return;
+	forget(f);
+	free(f->path);
+	free(f->label);
+	free(f->sim_profile);
+	free(f->sim_state);
+	free(f);
+}
+
+/* ---- reading ---- */
+
+static void take_processes(struct tare_follow *f, const struct tare_recording *recording)
+{
+	int n = tare_recording_process_nr(recording);
+
+	f->processes = tare_xcalloc((size_t)n + 1, sizeof(*f->processes));
+	for (int i = 0; i < n; i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+
+		if (!f->host && *p->host)
+			f->host = tare_xstrdup(p->host);
+		if (p->role != TARE_ROLE_PROGRAM)
+			continue;
+		f->processes[f->process_nr++] =
+			(struct tare_follow_process){ p->pid, p->generation, p->pid_namespace,
+						      tare_xstrdup(p->program), p->is_ended };
+	}
+}
+
+/* From the newest state beside its segments on, if it has any: however long the program runs, what came since then is read. */
+static void read_ledger(struct tare_follow *f)
+{
+	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
+	const struct tare_ledger_opts opts = { .without_tensors = true };
+	struct tare_recording *recording;
+
+	f->failure = (struct tare_err){ 0 };
+	if (tare_recording_open(&recording, f->path, &f->failure))
+		return; /* what was known before is shown on */
+	forget(f);
+	take_processes(f, recording);
+	tare_ledger_of_recording(recording, &opts, &end, 1, &f->ledger);
+	f->has_ledger = true;
+	tare_recording_close(recording);
+}
+
+/* What `tare` alone wrote are clocks and readings, which are also seen live where the machine is this one. */
+static bool is_due(const struct tare_follow *f, const struct prints *p, int64_t now_ns)
+{
+	if (!f->read_ns)
+		return true;
+	if (now_ns < f->next_ns)
+		return false;
+	return p->programs != f->programs_print ||
+	       (p->tare != f->tare_print && now_ns - f->read_ns >= READINGS_S * SECOND);
+}
+
+bool tare_follow_turn(struct tare_follow *f, int64_t now_ns)
+{
+	struct prints p = look(f->path);
+	int64_t before;
+
+	if (!is_due(f, &p, now_ns))
+		return false;
+	before = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	read_ledger(f);
+	f->cost_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) - before;
+	f->programs_print = p.programs;
+	f->tare_print = p.tare;
+	f->read_ns = now_ns;
+	f->next_ns = now_ns + (f->failure.code ? AGAIN_S * SECOND : f->cost_ns * SHARE);
+	f->reads++;
+	return true;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "top/tree_ledger.h"
+
+#include "base/str.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "top/tree_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ROWS_MOST = 40, /* below one row: a program may have thousands of functions */
+	LINES_MOST = 10,
+};
+
+/* A process's own row of a ledger; it has one for each program that the process was. */
+static bool is_process(const struct tare_row *r, int64_t pid)
+{
+	return r->account == TARE_ACCOUNT_PROCESS && r->pid == pid;
+}
+
+bool tare_top_ledger_has(const struct tare_device_ledger *d, int64_t pid)
+{
+	for (int i = 0; i < d->row_nr; i++)
+		if (is_process(&d->rows[i], pid))
+			return true;
+	return false;
+}
+
+int64_t tare_top_ledger_sum(const struct tare_device_ledger *d, int64_t pid)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < d->row_nr; i++)
+		if (is_process(&d->rows[i], pid))
+			sum += d->rows[i].bytes;
+	return sum;
+}
+
+uint64_t tare_top_ledger_steps(const struct tare_ledger *ledger, int64_t pid, int device)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < ledger->training_nr; i++) {
+		const struct tare_training *t = &ledger->trainings[i];
+
+		if (t->pid == pid && t->device == device && t->count > most)
+			most = t->count;
+	}
+	return most;
+}
+
+/* ---- rows ---- */
+
+static int64_t magnitude(int64_t v)
+{
+	return v < 0 ? -(v + 1) : v;
+}
+
+static int by_magnitude(const void *a, const void *b)
+{
+	const struct tare_row *x = *(const struct tare_row *const *)a,
+			      *y = *(const struct tare_row *const *)b;
+	int64_t v = magnitude(x->bytes), w = magnitude(y->bytes);
+
+	return v != w ? (v < w ? 1 : -1) : (x > y) - (x < y);
+}
+
+/* The children of row `i` that are not nothing, in the order of the ledger; of many the largest first. */
+static const struct tare_row **children_of(const struct tare_device_ledger *d, int i, size_t *count)
+{
+	const struct tare_row **list =
+		tare_xcalloc((size_t)d->row_nr + 1, sizeof(const struct tare_row *));
+
+	*count = 0;
+	for (int k = i + 1; k < d->row_nr && d->rows[k].depth > d->rows[i].depth; k++)
+		if (d->rows[k].parent == i && (d->rows[k].bytes || !d->rows[k].leaf))
+			list[(*count)++] = &d->rows[k];
+	if (*count > ROWS_MOST)
+		qsort(list, *count, sizeof(*list), by_magnitude);
+	return list;
+}
+
+static void label_of(const struct tare_row *r, struct tare_str *out)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_addf(out, "%s%s", r->elastic ? "~ " : "", r->label);
+	if (r->count > 1)
+		tare_str_addf(out, " (%s)", tare_units_count(text, r->count));
+}
+
+static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
+			 int i);
+
+/* Rows below it are of its own account: owners, contexts, functions. What tensors are for is no detail. */
+static bool has_details(const struct tare_device_ledger *d, int i)
+{
+	return i + 1 < d->row_nr && d->rows[i + 1].parent == i && !d->rows[i].has_categories &&
+	       d->rows[i + 1].account == d->rows[i].account;
+}
+
+static void add_row(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
+		    const struct tare_row *r)
+{
+	struct tare_str label = { 0 };
+	struct tare_top_row *row;
+	int own = (int)tree->count;
+
+	label_of(r, &label);
+	row = tare_top_add(tree, at, TARE_TOP_PART, tare_str_text(&label), r->path);
+	tare_str_free(&label);
+	tare_top_set(row, r->bytes,
+		     r->is_category ? tare_category_evidence(r->evidence)
+				    : tare_evidence_name(r->evidence),
+		     true);
+	row->path = r->path;
+	row->is_closed_at_first = has_details(d, (int)(r - d->rows));
+	add_children(tree, own, d, (int)(r - d->rows));
+}
+
+static void add_rest(struct tare_top_tree *tree, int at, const struct tare_row *const *list,
+		     size_t from, size_t count)
+{
+	struct tare_str label = { 0 };
+	struct tare_top_row *row;
+	int64_t sum = 0;
+
+	for (size_t k = from; k < count; k++)
+		sum += list[k]->bytes;
+	tare_str_addf(&label, "%zu smaller", count - from);
+	row = tare_top_add(tree, at, TARE_TOP_PART, tare_str_text(&label), "smaller");
+	tare_top_set(row, sum, "", true);
+	tare_str_free(&label);
+}
+
+static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
+			 int i)
+{
+	size_t count, shown;
+	const struct tare_row **list = children_of(d, i, &count);
+
+	shown = count > ROWS_MOST ? ROWS_MOST - 1 : count;
+	for (size_t k = 0; k < shown; k++)
+		add_row(tree, at, d, list[k]);
+	if (shown < count)
+		add_rest(tree, at, list, shown, count);
+	free(list);
+}
+
+void tare_top_add_ledger(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
+			 int64_t pid)
+{
+	for (int i = 0; i < d->row_nr; i++)
+		if (is_process(&d->rows[i], pid))
+			add_children(tree, at, d, i);
+}
+
+/* ---- lines ---- */
+
+struct line {
+	const struct tare_ledger_line *line;
+	int64_t bytes;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->line->label, y->line->label);
+}
+
+/* Of a program with tensors what these take counts: its segments are asked for by whichever line came first. */
+void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_ledger_line *lines,
+			int line_nr, int64_t pid)
+{
+	struct line *list = tare_xcalloc((size_t)line_nr + 1, sizeof(*list));
+	bool has_tensors = false;
+	struct tare_top_row *row;
+	int group = (int)tree->count;
+	size_t count = 0;
+
+	for (int i = 0; i < line_nr; i++)
+		has_tensors = has_tensors || (lines[i].pid == pid && lines[i].tensors.bytes > 0);
+	for (int i = 0; i < line_nr; i++) {
+		int64_t bytes = has_tensors ? lines[i].tensors.bytes : lines[i].bytes;
+
+		if (lines[i].pid == pid && bytes > 0)
+			list[count++] = (struct line){ &lines[i], bytes };
+	}
+	if (count)
+		qsort(list, count, sizeof(*list), by_bytes);
+	if (count) {
+		row = tare_top_add(tree, at, TARE_TOP_LINES,
+				   has_tensors ? "its tensors, by the line that made them"
+					       : "the same, by the line that asked",
+				   "lines");
+		row->is_closed_at_first = false;
+	}
+	for (size_t i = 0; i < count && i < LINES_MOST; i++) {
+		row = tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
+				   list[i].line->label);
+		tare_top_set(row, list[i].bytes, tare_evidence_name(list[i].line->evidence), false);
+	}
+	free(list);
+}
