@@ -48,6 +48,23 @@ TEST(an_exact_call_is_taken_out_of_an_unknown_one)
 	world_free(w);
 }
 
+/* The only unknown call of a cluster was over when the device changed by what no call can have made. */
+TEST(an_unknown_call_takes_nothing_that_came_after_it)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	alloc(w, 2, 5, 60, 0, 10, 100, 616); /* makes the three a cluster */
+	unknown(w, 1, TARE_CLASS_CODE, 10, 20, 100, 104);
+	alloc(w, 3, 40, 50, 8, 2, 104, 606);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, P "/code"), 4 * MIB);
+	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 12 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 500 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* The exact call begins first and its readings lie outside; one of them is in the middle. */
 TEST(an_exact_call_that_straddles_an_unknown_one)
 {

@@ -307,21 +307,6 @@ static void count_members(struct tare_overlap *o)
 			tare_fold_is_any_leaving(o->f, o->d, o->points[k].until);
 }
 
-/* Where only one call is unknown, it gets all that the known ones leave, in whichever stretch. */
-static void collect(struct tare_overlap *o)
-{
-	struct tare_member *m = &o->members[o->unknown];
-
-	for (size_t k = 1; k < o->point_nr; k++) {
-		struct tare_stretch *s = &o->stretches[k];
-
-		if (s->unknowns || s->syncs || s->has_leaver || o->points[k].step == TARE_NOBODY)
-			continue;
-		o->stretches[m->to - 1].rest += s->rest;
-		s->rest = 0;
-	}
-}
-
 /* The weight of a call in a stretch: the part of the call's length that lies in the stretch. */
 static double weight(const struct tare_overlap *o, const struct tare_member *m, size_t k)
 {
@@ -571,8 +556,7 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	tare_overlap_find_leavers(&o);
 	tare_overlap_assign(&o);
 	tare_overlap_forget_contexts(&o);
-	if (o.unknown_nr == 1)
-		collect(&o);
+	tare_overlap_collect(&o);
 	tare_overlap_find_work(&o);
 	walk(&o);
 
