@@ -123,7 +123,19 @@ int tare_file_read_input(struct tare_str *out, const char *path, size_t limit, s
 	return read_kind(out, path, true, limit, err);
 }
 
-static int write_fd(int fd, const struct tare_str *text)
+static int write_bytes(int fd, const struct tare_str *bytes)
+{
+	int failure;
+
+	if (fd < 0)
+		return errno ? -errno : -EIO;
+	failure = tare_file_write_all(fd, tare_str_text(bytes), bytes->len);
+	if (close(fd) != 0 && !failure)
+		failure = errno;
+	return -failure;
+}
+
+static int write_text(int fd, const struct tare_str *text)
 {
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	int rc;
@@ -136,12 +148,18 @@ static int write_fd(int fd, const struct tare_str *text)
 	return rc;
 }
 
+/* Text goes the way of everything that people read; bytes are what they are. */
+static int write_fd(int fd, const struct tare_str *text, bool is_text)
+{
+	return is_text ? write_text(fd, text) : write_bytes(fd, text);
+}
+
 static mode_t less_umask(mode_t mode)
 {
 	return mode & ~(mode & 077 ? tare_private_users_mask() : 0);
 }
 
-static int replace(const char *path, const struct tare_str *text, mode_t mode)
+static int replace(const char *path, const struct tare_str *text, mode_t mode, bool is_text)
 {
 	struct tare_str fresh = { 0 };
 	int fd, rc;
@@ -149,7 +167,7 @@ static int replace(const char *path, const struct tare_str *text, mode_t mode)
 	tare_str_addf(&fresh, "%s.new", path);
 	unlink(fresh.data);
 	fd = open(fresh.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	rc = write_fd(fd, text);
+	rc = write_fd(fd, text, is_text);
 	/* Some file systems have no modes. */
 	if (!rc && chmod(fresh.data, less_umask(mode)) != 0 && errno != EPERM && errno != ENOTSUP)
 		rc = -errno;
@@ -161,15 +179,25 @@ static int replace(const char *path, const struct tare_str *text, mode_t mode)
 	return rc;
 }
 
-int tare_file_write(const char *path, const struct tare_str *text, mode_t mode)
+static int write_file(const char *path, const struct tare_str *text, mode_t mode, bool is_text)
 {
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return write_fd(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
 				     less_umask(mode)),
-				text);
-	return replace(path, text, mode);
+				text, is_text);
+	return replace(path, text, mode, is_text);
+}
+
+int tare_file_write(const char *path, const struct tare_str *text, mode_t mode)
+{
+	return write_file(path, text, mode, true);
+}
+
+int tare_file_write_bytes(const char *path, const struct tare_str *bytes, mode_t mode)
+{
+	return write_file(path, bytes, mode, false);
 }
 
 void tare_file_reserve(const char *path, size_t size)

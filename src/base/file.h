@@ -36,6 +36,8 @@ int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,
  * umask (base/private.h).
  */
 int tare_file_write(const char *path, const struct tare_str *text, mode_t mode);
+/* The same of what is no text: nothing in it is filtered (base/print.h). */
+int tare_file_write_bytes(const char *path, const struct tare_str *bytes, mode_t mode);
 
 /*
  * For a file that has to be written once more when the disk may be full: room for `size` bytes in it, where the file system
