@@ -16,8 +16,11 @@ struct tare_format_options {
 	}
 
 #define TARE_FORMAT_OPTS(STRUCT, FIELD)                                                            \
-	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, TARE_EMIT_NAMES,                       \
-		 "how to print it: for people, or as data (docs/JSON.md)"),                        \
+	TARE_FORMAT_OPTS_OF(STRUCT, FIELD, TARE_EMIT_NAMES,                                        \
+			    "how to print it: for people, or as data (docs/JSON.md)")
+/* The same for a command that has more formats behind those of tables. */
+#define TARE_FORMAT_OPTS_OF(STRUCT, FIELD, NAMES, HELP)                                            \
+	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, NAMES, HELP),                          \
 		TARE_OPT(STRUCT, FIELD.json, "json", 0, FLAG, NULL,                                \
 			 "print JSON, as docs/JSON.md describes it"),                              \
 		TARE_OPT(STRUCT, FIELD.csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes")

@@ -6,6 +6,7 @@
 #include "cmd/format.h"
 #include "cmd/newest.h"
 #include "cmd/report_each.h"
+#include "cmd/report_file.h"
 #include "cmd/report_page.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_print.h"
@@ -15,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { COST_BYTES, COST_TIME };
 
@@ -24,7 +26,7 @@ struct options {
 	struct tare_format_options format;
 	bool md;
 	int64_t pid;
-	const char *job, *html, *baseline, *timed, *line, *annotate, *svg, *sort;
+	const char *job, *html, *output, *baseline, *timed, *line, *annotate, *svg, *sort;
 	bool parts, confidential;
 };
 
@@ -36,7 +38,12 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
-	TARE_FORMAT_OPTS(options, format),
+	TARE_FORMAT_OPTS_OF(
+		options, format, TARE_REPORT_FORMATS,
+		"how to print it: for people, as data (docs/JSON.md), or, with -o, as a file that another "
+		"program opens (docs/FORMATS.md)"),
+	TARE_OPT(options, output, "output", 'o', STRING, "FILE",
+		 "with --format: write it into FILE, which is overwritten (- is stdout)"),
 	TARE_OPT(
 		options, sort, "sort", 's', STRING, "COLUMN",
 		"order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
@@ -111,6 +118,7 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
 		    "tare report train.tare --html train.html\n"
+		    "tare report train.tare --format pprof -o train.pb.gz\n"
 		    "tare report job17/ --by rank\n"
 		    "tare report roll.db --html roll.html\n"
 		    "tare report train.tare --svg train.svg\n"
@@ -125,6 +133,28 @@ static bool is_page(const struct options *o)
 {
 	return o->html && !o->at.count && o->by < 0 && o->cost != COST_TIME && o->pid < 0 &&
 	       !o->line && !o->annotate && !o->sort;
+}
+
+/* What a file for another program has is settled: all of one instant. */
+static int check_file(const struct options *o, struct tare_err *err)
+{
+	bool is_file = tare_report_file_format(o->format.name) >= 0;
+
+	if (o->output && o->format.name < 0)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: -o goes with --format NAME; --html and --svg name "
+				    "their file themselves");
+	if (!is_file)
+		return 0;
+	if (o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->line || o->annotate ||
+	    o->sort || o->md || o->html || o->svg || o->at.count > 1)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: a file for another program shows all of one instant: "
+				    "of the other options it takes --at and --job");
+	return o->output ? 0
+			 : tare_err_set(err, TARE_E_USAGE,
+					"report: this format is a file for another program: say "
+					"where to, with -o FILE");
 }
 
 static int check(const struct options *o, struct tare_err *err)
@@ -187,6 +217,8 @@ static int choose_format(const struct options *o, enum tare_emit_format *out, st
 {
 	int rc = tare_format_choose(&o->format, "report", out, err);
 
+	if (!rc && tare_report_file_format(o->format.name) >= 0)
+		*out = TARE_EMIT_TEXT; /* it is no table */
 	if (rc || (!o->md && !o->html))
 		return rc;
 	if (*out != TARE_EMIT_TEXT || o->format.name >= 0 || (o->md && o->html))
@@ -212,7 +244,9 @@ static int print(const struct options *o, enum tare_emit_format format,
 		.sort = o->sort,
 		.page = rest->items[0],
 		.pid = o->pid,
+		.is_file = o->output && strcmp(o->output, "-") != 0,
 	};
+	const char *file = o->output ? o->output : o->html;
 	struct tare_recording *recording;
 	int rc = tare_recording_open_all(&recording, rest->items, rest->count, o->job, err);
 
@@ -224,10 +258,10 @@ static int print(const struct options *o, enum tare_emit_format format,
 		if (rc == TARE_E_RANGE && !o->confidential &&
 		    tare_recording_folder_nr(recording) == 1)
 			rc = tare_report_print(stdout, o->html, recording, &options, err);
-	} else if (tare_report_is_of_each(recording, &options)) {
+	} else if (tare_report_is_of_each(recording, &options) && !options.is_file) {
 		rc = tare_report_print_each(recording, &options, err);
 	} else {
-		rc = tare_report_print(stdout, o->html, recording, &options, err);
+		rc = tare_report_print(stdout, file, recording, &options, err);
 		if (rc)
 			tare_err_prefix(err, "%s", rest->items[0]);
 	}
@@ -246,8 +280,9 @@ static int check_kind(const struct options *o, const struct tare_operands *rest,
 			err, TARE_E_USAGE,
 			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			rest->items[0]);
-	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 ||
-			 o->confidential || o->job || o->svg || o->sort))
+	if (is_sweep &&
+	    (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->confidential ||
+	     o->job || o->svg || o->sort || tare_report_file_format(o->format.name) >= 0))
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"report: %s is a sweep; its runs are recordings that take these options",
@@ -262,12 +297,24 @@ static int print_sweep(const struct options *o, enum tare_emit_format format, co
 		.path = path,
 		.baseline = o->baseline,
 		.timed = o->timed,
-		.output = o->html,
+		.output = o->output ? o->output : o->html,
 		.format = format,
 		.claims = &o->claims,
 	};
 
 	return tare_report_sweep(&options, err);
+}
+
+static int write_file(const struct options *o, struct tare_instant *instants,
+		      const struct tare_operands *rest, struct tare_err *err)
+{
+	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
+
+	if (!o->at.count)
+		instants[0] = peak;
+	return tare_report_file(o->output,
+				(enum tare_export_format)tare_report_file_format(o->format.name),
+				instants, rest->items, rest->count, o->job, err);
 }
 
 int tare_cmd_report(int argc, char **argv)
@@ -287,6 +334,8 @@ int tare_cmd_report(int argc, char **argv)
 	if (!rc)
 		rc = check(&o, &err);
 	if (!rc)
+		rc = check_file(&o, &err);
+	if (!rc)
 		rc = tare_newest_add(&rest, &names, true, "report", &err);
 	is_sweep = !rc && rest.count == 1 && tare_db_is(rest.items[0]);
 	if (!rc)
@@ -296,6 +345,8 @@ int tare_cmd_report(int argc, char **argv)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc && o.svg)
 		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, o.by, &err);
+	else if (!rc && tare_report_file_format(o.format.name) >= 0)
+		rc = write_file(&o, instants, &rest, &err);
 	else if (!rc)
 		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err)
 			      : print(&o, format, instants, &rest, &err);

@@ -155,7 +155,8 @@ static void begin(struct tare_emit *e, FILE *out, struct tare_str *text,
 		  const struct tare_report_options *o)
 {
 	tare_emit_begin(e, o->format, text);
-	e->style = tare_terminal_style(out);
+	if (!o->is_file)
+		e->style = tare_terminal_style(out);
 	e->sort = o->sort;
 	if (o->page)
 		tare_emit_page(e, "Memory of %s", o->page);

@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`tare report REC --format NAME -o FILE`: each file is read back and sums to --json of the same moment; programs that open such files
+do so, where they are there; names stay names, and what cannot be written is said.
+
+    TARE_E2E_BUILD=build tests/e2e/t_files.py CASE
+"""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+
+from hostile import STEERS, poison
+from harness import MIB, PATIENCE, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_program
+from snapshots import imported
+
+NAMES = ["<script>x</script>", "a;b 7", "\"'`", "\x1b[31m\nFORGED", "\u202egnp.exe", "%s%n"]
+
+
+def formats():
+    with open(os.path.join(ROOT, "src/export/format.def"), encoding="utf-8") as text:
+        return re.findall(r"^TARE_EXPORT\(\w+,\s*\"(\w+)\"", text.read(), re.M)
+
+
+def make(box, name, rec="rec.tare", at="peak", code=0):
+    done = box.tare("report", rec, "--format", name, "--at", at, "-o", "out." + name)
+    check_equal(done.code, code, done)
+    if code:
+        return done
+    check_equal(done.out, "", "what was written is in its file")
+    with open(box.path("out." + name), "rb") as file:
+        return file.read()
+
+
+# ---- readers ----
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def message(data):
+    """The fields of a protocol buffer: number → values, in their order."""
+    fields, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        check(tag & 7 in (0, 2), "wire type", tag)
+        value, at = varint(data, at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+            check(at <= len(data), "a field is longer than its message")
+        fields.setdefault(tag >> 3, []).append(value)
+    return fields
+
+
+def packed(data):
+    out, at = [], 0
+    while at < len(data):
+        value, at = varint(data, at)
+        out.append(value)
+    return out
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+class Stacks:
+    """What a file says: by device, bytes of each stack; texts of all frames."""
+
+    def __init__(self):
+        self.sums, self.texts, self.stacks = {}, set(), []
+
+    def add(self, frames, size):
+        self.sums[frames[0]] = self.sums.get(frames[0], 0) + size
+        self.texts.update(frames)
+        self.stacks.append((frames, size))
+
+
+def read_collapsed(data):
+    out = Stacks()
+    for line in data.decode("utf-8").splitlines():
+        stack, size = line.rsplit(" ", 1)
+        out.add(stack.split(";"), int(size))
+    return out
+
+
+def read_speedscope(data):
+    out, file = Stacks(), json.loads(data)
+    check_equal(file["$schema"], "https://www.speedscope.app/file-format-schema.json")
+    names = [frame["name"] for frame in file["shared"]["frames"]]
+    for profile in file["profiles"]:
+        check_equal((profile["type"], profile["unit"], profile["startValue"]), ("sampled", "bytes", 0))
+        check_equal(len(profile["samples"]), len(profile["weights"]))
+        check_equal(profile["endValue"], sum(profile["weights"]))
+        for frames, size in zip(profile["samples"], profile["weights"]):
+            out.add([names[i] for i in frames], size)
+    return out
+
+
+def read_pprof(data, value=3):
+    out, file = Stacks(), message(gzip.decompress(data))
+    strings = [text.decode("utf-8") for text in file[6]]
+    check_equal(strings[0], "")
+    types = [tuple(strings[message(t)[k][0]] for k in (1, 2)) for t in file[1]]
+    check_equal(types, [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")])
+    check_equal(strings[file[14][0]], "inuse_space")
+    functions = {f[1][0]: strings[f[2][0]] for f in map(message, file[5])}
+    mappings = {m[1][0] for m in map(message, file[3])}
+    locations = {}
+    for place in map(message, file[4]):
+        check(place[2][0] in mappings, place)
+        locations[place[1][0]] = functions[message(place[4][0])[1][0]]
+    for sample in map(message, file.get(2, [])):
+        labels = {strings[label[1][0]]: label for label in map(message, sample[3])}
+        frames = [locations[i] for i in reversed(packed(sample[1][0]))]
+        check_equal(strings[labels["device"][2][0]], frames[0])
+        out.add(frames, signed(packed(sample[2][0])[value]))
+    return out
+
+
+def read_dhat(data, key="gb"):
+    out, file = Stacks(), json.loads(data)
+    check_equal((file["dhatFileVersion"], file["mode"], file["bklt"], file["bkacc"]), (2, "heap", True, False))
+    check(file["tg"] <= file["te"], file["tg"], file["te"])
+    for point in file["pps"]:
+        check(set(point) == set("tb tbk tl mb mbk gb gbk eb ebk fs".split()), point)
+        check(point["tb"] >= point["mb"] >= max(point["gb"], point["eb"]), point)
+        out.add([file["ftbl"][i] for i in reversed(point["fs"])], point[key])
+    return out
+
+
+def read_sqlite(box, name="out.sqlite"):
+    out, file = Stacks(), sqlite3.connect(box.path(name))
+    check_equal(file.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    for stack, size in file.execute("SELECT id, bytes FROM stacks"):
+        out.add([text for text, in file.execute("SELECT text FROM stack_frames JOIN frames ON frames.id = frame "
+                                                "WHERE stack = ? ORDER BY depth", (stack,))], size)
+    return out, file
+
+
+def packets(data):
+    return [message(packet) for packet in message(data).get(1, [])]
+
+
+def read_perfetto(data):
+    """The stacks of its heap profile; of each counter track its values in order of time."""
+    out, names, values = Stacks(), {}, {}
+    for packet in packets(data):
+        for track in map(message, packet.get(60, [])):
+            if 8 in track:
+                check_equal(message(track[8][0])[3], [3], "bytes")
+                names[track[1][0]] = track[5][0], track[2][0].decode("utf-8")
+        for event in map(message, packet.get(11, [])):
+            if event[9][0] == 4:
+                values.setdefault(names[event[11][0]], []).append((packet[8][0] - 1, signed(event[30][0])))
+        for profile in map(message, packet.get(37, [])):
+            strings = {s[1][0]: s[2][0].decode("utf-8") for s in map(message, profile[1])}
+            frames = {f[1][0]: strings[f[2][0]] for f in map(message, profile[2])}
+            stacks = {s[1][0]: [frames[f] for f in s[2]] for s in map(message, profile[3])}
+            for dump in map(message, profile[5]):
+                for sample in map(message, dump.get(2, [])):
+                    out.add(stacks[sample[1][0]], sample[2][0] - sample[3][0])
+    return out, values
+
+
+def read_stacks(box, name, data):
+    readers = {"collapsed": read_collapsed, "speedscope": read_speedscope, "pprof": read_pprof, "dhat": read_dhat,
+               "sqlite": lambda data: read_sqlite(box)[0], "perfetto": lambda data: read_perfetto(data)[0]}
+    return readers[name](data) if name in readers else None
+
+
+# ---- sums ----
+
+def used(report):
+    """By the name that a device has in files."""
+    return {" ".join(["GPU %d" % d["index"]] + ([d["name"]] if d["name"] else [])): d["used_bytes"] for d in report["devices"]}
+
+
+def check_sums(box, rec="rec.tare", moments=("peak", "end")):
+    for at in moments:
+        wanted = used(box.report(rec, at))
+        for name in formats():
+            stacks = read_stacks(box, name, make(box, name, rec, at))
+            if stacks:
+                check_equal({k: v for k, v in stacks.sums.items() if v and k != "CPU tensors"}, {k: v for k, v in wanted.items() if v}, name, at)
+
+
+@case
+def stacks_sum_to_what_is_in_use(box):
+    """Also of what PyTorch holds, whose blocks stand at their own lines."""
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"), rec="plain.tare")
+    box.record(fixture("e2e_tensors", "new"))
+    check_sums(box, "plain.tare", ("peak",))
+    check_sums(box, "rec.tare")
+    live = [size for frames, size in read_collapsed(make(box, "collapsed", at="end")).stacks if "live tensors" in frames]
+    check_equal(sum(live), 16 * MIB + 512)
+    ever = [size for frames, size in read_pprof(make(box, "pprof", at="end"), 1).stacks if "live tensors" in frames]
+    check_equal(sum(ever), 36 * MIB + 512 + 1000 * 1536)
+    if "dhat" in formats():
+        at_end = read_dhat(make(box, "dhat"), "eb").sums
+        check_equal(list(at_end.values()), list(used(box.report(at="end")).values()))
+
+
+@case
+def tensors_on_the_cpu_are_in_it(box):
+    if WRAPPER:
+        raise Skip("an emulator loads nothing into its program")
+    box.record(fixture("e2e_cpu_tensors"), sim=None)
+    report = json.loads(box.tare("report", "rec.tare", "--by", "stack", "--at", "peak:host", "--json").out)
+    wanted = sum(row["tensor_bytes"] for row in report["rows"] if row["device"] is None)
+    check(wanted, report)
+    for name in formats():
+        stacks = read_stacks(box, name, make(box, name, at="peak:host"))
+        if stacks:
+            check_equal(stacks.sums, {"CPU tensors": wanted}, name)
+
+
+# ---- their consumers ----
+
+@case
+def pprof_opens_it(box):
+    """The program of the Go distribution."""
+    needs_exec()
+    if not shutil.which("go"):
+        raise Skip("no go here, whose pprof opens such a file")
+    box.record(fixture("e2e_tensors", "new"))
+    make(box, "pprof")
+    done = subprocess.run(["go", "tool", "pprof", "-raw", box.path("out.pprof")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=dict(os.environ, HOME=box.dir), timeout=60 * PATIENCE, check=False)
+    text = done.stdout.decode()
+    check_equal(done.returncode, 0, done)
+    samples = re.findall(r"^ +\d+ +\d+ +\d+ +(-?\d+): [\d ]+$", text, re.M)
+    check_equal(sum(map(int, samples)), box.report(at="peak")["devices"][0]["used_bytes"], text)
+    check_says(text, "inuse_space/bytes[dflt]", "row:[", "M=1")
+
+
+# ---- what may be in a recording, and on a command line ----
+
+def snapshot_of(size, names):
+    """Two blocks, as PyTorch dumps them; `names` are of the frames of the first."""
+    frames = [{"name": n, "filename": n + ".py", "line": i} for i, n in enumerate(names)]
+    block = {"address": 1 << 40, "size": size, "requested_size": size, "state": "active_allocated", "frames": frames}
+    segment = {"device": 0, "address": 1 << 40, "total_size": size, "allocated_size": size, "active_size": size, "requested_size": size,
+               "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "frames": frames, "blocks": [block]}
+    trace = [{"action": "segment_alloc", "addr": 1 << 40, "size": size, "stream": 0, "time_us": 1700000000000000, "frames": frames},
+             {"action": "alloc", "addr": 1 << 40, "size": size, "stream": 0, "time_us": 1700000000000001, "frames": frames}]
+    return {"segments": [segment], "device_traces": [trace], "allocator_settings": {}, "external_annotations": []}
+
+
+@case
+def names_that_are_markup(box):
+    if WRAPPER:
+        raise Skip("pickles are read outside the emulator")
+    for size in (2 * MIB, 1 << 38):
+        rec = imported(box, snapshot_of(size, NAMES))
+        wanted = box.report(rec, "end")["devices"][0]["used_bytes"]
+        check_equal(wanted, size, "what was imported")
+        for name in formats():
+            data = make(box, name, rec, "end")
+            stacks = read_stacks(box, name, data)
+            if stacks:
+                check_equal(list(stacks.sums.values()), [size], name)
+                check(any("<script>x</script>" in text for text in stacks.texts), name, stacks.texts)
+                check(not any(STEERS.search(text) for text in stacks.texts), name, stacks.texts)
+                check(not any("\n" in text for text in stacks.texts), name, stacks.texts)
+
+
+@case
+def hostile_recordings(box):
+    """Every text of it is bytes that are no UTF-8, control characters, quotes."""
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"))
+    poison(box, "rec.tare")
+    wanted = box.report(at="peak")["devices"][0]["used_bytes"]
+    for name in formats():
+        stacks = read_stacks(box, name, make(box, name))
+        if stacks:
+            check_equal(sum(stacks.sums.values()), wanted, name)
+            check(not any(STEERS.search(text) or "\n" in text for text in stacks.texts), name, stacks.texts)
+
+
+@case
+def nothing_and_a_part_of_a_recording(box):
+    needs_exec()
+    box.record(["true"], rec="none.tare", sim=None)
+    for name in formats():
+        stacks = read_stacks(box, name, make(box, name, "none.tare"))
+        check_equal(stacks.sums if stacks else {}, {}, name)
+    box.record(fixture("e2e_phases"))
+    for folder, _, files in os.walk(box.path("rec.tare")):
+        for file in files:
+            if file.endswith(".events"):
+                os.truncate(os.path.join(folder, file), os.path.getsize(os.path.join(folder, file)) * 2 // 3)
+    box.unchecked["rec.tare"] = "it is cut short"
+    check_sums(box, moments=("end",))
+
+
+@case
+def many_stacks_are_put_together(box):
+    """More than a viewer takes: the largest stand alone, and nothing is lost of the sum."""
+    if WRAPPER:
+        raise Skip("pickles are read outside the emulator")
+    more, blocks, trace = 20100, [], []
+    for i in range(more):
+        frames = [{"name": "f%d" % i, "filename": "many.py", "line": 1 + i}]
+        at, size = (1 << 40) + i * MIB, 512 * (1 + i % 2000)
+        blocks += [{"address": at, "size": size, "requested_size": size, "state": "active_allocated", "frames": frames},
+                   {"address": at + size, "size": MIB - size, "requested_size": 0, "state": "inactive", "frames": []}]
+        trace.append({"action": "alloc", "addr": at, "size": size, "stream": 0, "time_us": 1700000000000000 + i, "frames": frames})
+    snapshot = snapshot_of(more * MIB, [])
+    snapshot["segments"][0]["blocks"] = blocks
+    snapshot["device_traces"] = [snapshot["device_traces"][0][:1] + trace]
+    rec = imported(box, snapshot)
+    done = box.tare("report", rec, "--format", "speedscope", "--at", "end", "-o", "out")
+    check_says(done.err, "smaller stacks", "20000")
+    with open(box.path("out"), "rb") as file:
+        stacks = read_speedscope(file.read())
+    check_equal(stacks.sums, {"GPU 0": more * MIB})
+    check_equal(len(stacks.stacks), 20001)
+    check(["GPU 0", "smaller stacks"] in [frames for frames, _ in stacks.stacks], "what is put together has a name")
+
+
+@case
+def mistakes_are_said(box):
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"))
+    done = box.tare("report", "rec.tare", "--format", "pdf", "-o", "x")
+    check_equal(done.code, 2, done)
+    check_says(done.err, *formats())
+    for options in (["--format", "pprof"], ["--format", "pprof", "-o", "x", "--by", "line"], ["-o", "x"],
+                    ["--format", "pprof", "-o", "x", "--at", "peak", "--at", "end"], ["--format", "speedscope", "-o", "x", "--json"],
+                    ["--format", "collapsed", "-o", "x", "--html", "y"]):
+        done = box.tare("report", "rec.tare", *options)
+        check_equal((done.code, done.out), (2, ""), done)
+        check(not os.path.exists(box.path("x")), options)
+    os.mkdir(box.path("folder"))
+    for name in ("collapsed", "pprof"):
+        for where in ("folder", "no/such", "/dev/full"):
+            done = box.tare("report", "rec.tare", "--format", name, "-o", where)
+            check_equal(done.code, 125, done)
+            check_says(done.err, where + ": cannot be written")
+    check_equal(os.listdir(box.path("folder")), [])
+
+
+@case
+def one_list_says_it_everywhere(box):
+    """What --help, the completions and the page of the formats know is what there is."""
+    known = formats()
+    said = box.tare("report", "--help").out
+    check_says(re.sub(r"\s+", "", said), *known)
+    for shell in ("--bash", "--zsh", "--fish"):
+        check_says(box.tare("help", shell).out, *known)
+    with open(os.path.join(ROOT, "docs/FORMATS.md"), encoding="utf-8") as page:
+        rows = re.findall(r"^\| `(\w+)` \|", page.read().split("\n## ")[0], re.M)
+    check_equal(rows, known)
+
+
+@case
+def tables_go_into_files_too(box):
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"))
+    for name in ("json", "csv", "text"):
+        check_equal(box.tare("report", "rec.tare", "--format", name, "-o", "t").out, "")
+        with open(box.path("t"), encoding="utf-8") as file:
+            check_equal(file.read(), box.tare("report", "rec.tare", "--format", name, env={"LC_ALL": "C.UTF-8"}).out, name)
+    piped = box.tare("report", "rec.tare", "--format", "collapsed", "-o", "-")
+    check_equal(piped.stdout, make(box, "collapsed"))
+    piped = box.tare("report", "rec.tare", "--format", "pprof", "-o", "-")
+    check_equal(piped.stdout, make(box, "pprof"))
+
+
+main(checks_views=False)
