@@ -214,6 +214,26 @@ def stacks_sum_to_what_is_in_use(box):
 
 
 @case
+def slices_lie_in_one_another(box):
+    """Phases of threads overlap; what a viewer draws in one lane does not. Their names are of any bytes."""
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"))
+    poison(box, "rec.tare")
+    lanes = {}
+    for e in json.loads(make(box, "chrome").decode("utf-8"))["traceEvents"]:
+        if e["ph"] == "X":
+            lanes.setdefault(e["tid"], []).append((e["ts"], e["ts"] + e["dur"]))
+    for spans in lanes.values():
+        opened = []
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while opened and opened[-1] <= begin:
+                opened.pop()
+            check(not opened or end <= opened[-1] + 0.002, spans)
+            opened.append(end)
+
+
+@case
 def tensors_on_the_cpu_are_in_it(box):
     if WRAPPER:
         raise Skip("an emulator loads nothing into its program")
