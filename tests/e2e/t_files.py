@@ -214,6 +214,37 @@ def stacks_sum_to_what_is_in_use(box):
 
 
 @case
+def curves_have_the_peak(box):
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_phases"))
+    device = box.report(at="peak")["devices"][0]
+    trace = json.loads(make(box, "chrome"))
+    counters = [e for e in trace["traceEvents"] if e["ph"] == "C" and e["name"] == "bytes by account"]
+    sums = [sum(e["args"].values()) for e in counters]
+    check_equal(max(sums), device["used_bytes"])
+    peak = counters[sums.index(max(sums))]
+    check(abs(peak["ts"] * 1000 - device["peak_t_ns"]) <= 1000, peak, device["peak_t_ns"])
+    ledger = [e for e in trace["traceEvents"] if e["name"] == "ledger: peak"][0]["args"]
+    check_equal(sum(v for k, v in ledger.items() if k != "used"), device["used_bytes"])
+    check_equal({a["path"]: a["bytes"] for a in device["accounts"] if a["path"] in ledger},
+                {k: v for k, v in ledger.items() if k not in ("used", "unexplained")})
+    phases = {e["name"] for e in trace["traceEvents"] if e["ph"] == "X"}
+    check(phases, "phases are slices")
+
+    values = read_perfetto(make(box, "perfetto"))[1]
+    at_peak = [[v for t, v in course if t <= device["peak_t_ns"]][-1] for (_, name), course in values.items() if name.startswith("account: ")]
+    check_equal(sum(at_peak), device["used_bytes"])
+
+    make(box, "sqlite")
+    file = read_sqlite(box)[1]
+    most = file.execute("SELECT max(s) FROM (SELECT sum(bytes) s FROM course WHERE kind = 'account' GROUP BY device, t_ns)").fetchone()
+    check_equal(most, (device["used_bytes"],))
+    check_equal({name for name, in file.execute("SELECT name FROM phases WHERE NOT is_mark")}, phases)
+    check_equal(file.execute("SELECT sum(bytes) FROM ledger WHERE is_end").fetchone()[0] + device["unexplained_bytes"], device["used_bytes"])
+
+
+@case
 def slices_lie_in_one_another(box):
     """Phases of threads overlap; what a viewer draws in one lane does not. Their names are of any bytes."""
     if WRAPPER:
