@@ -66,7 +66,7 @@ OPTIMIZERS = {
 }
 
 
-def main():
+def arguments(words=None):
     p = argparse.ArgumentParser()
     p.add_argument("model")
     p.add_argument("optimizer", choices=OPTIMIZERS)
@@ -76,7 +76,11 @@ def main():
     p.add_argument("--steps", type=int, default=3)
     p.add_argument("--accumulate", type=int, default=1)
     p.add_argument("--checkpoint", action="store_true")
-    a = p.parse_args()
+    return p.parse_args(words)
+
+
+def main():
+    a = arguments()
     torch.manual_seed(0)
     torch.zeros(1, device=GPU)
     torch.cuda.synchronize()
