@@ -72,22 +72,29 @@ static const char *behind_identity(const struct tare_str *saved, const char *now
 	return at;
 }
 
+bool tare_ledger_state_of(struct tare_ledger_state *out, const struct tare_str *saved,
+			  const struct tare_recording *recording, int64_t until_ns)
+{
+	struct tare_str identity = { 0 };
+	const char *at;
+
+	tare_ledger_add_identity(&identity, recording);
+	at = behind_identity(saved, identity.data);
+	tare_str_free(&identity);
+	if (at)
+		*out = (struct tare_ledger_state){ at, saved->len - (size_t)(at - saved->data),
+						   until_ns };
+	return at != NULL;
+}
+
 bool tare_loaded_state_read(struct tare_loaded_state *l, const struct tare_recording *recording,
 			    size_t i)
 {
-	struct tare_str identity = { 0 };
-	const char *at = NULL;
-
 	*l = (struct tare_loaded_state){ 0 };
-	tare_ledger_add_identity(&identity, recording);
-	if (tare_recording_read_state(recording, i, &l->bytes))
-		at = behind_identity(&l->bytes, identity.data);
-	tare_str_free(&identity);
-	if (!at) {
-		tare_str_free(&l->bytes);
-		return false;
-	}
-	l->state = (struct tare_ledger_state){ at, l->bytes.len - (size_t)(at - l->bytes.data),
-					       tare_recording_state(recording, i).until_ns };
-	return true;
+	if (tare_recording_read_state(recording, i, &l->bytes) &&
+	    tare_ledger_state_of(&l->state, &l->bytes, recording,
+				 tare_recording_state(recording, i).until_ns))
+		return true;
+	tare_str_free(&l->bytes);
+	return false;
 }

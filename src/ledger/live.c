@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/live.h"
+
+#include "base/xalloc.h"
+#include "ledger/recording_state.h"
+#include "ledger/state/state.h"
+
+#include <stdlib.h>
+
+enum { WORTH = 2000 }; /* events: fewer are folded as quickly as a state is saved */
+/* Threads write down a call some time after it ended; what comes later than that is noticed, and then all is folded again. */
+#define MARGIN_NS INT64_C(1000000000)
+
+/* ---- events behind two states: that beside the segments, and the one in memory ---- */
+
+struct newer {
+	struct tare_recording *recording;
+	struct tare_recording_state disk; /* number 0: there is none */
+	int64_t until_ns;                 /* of the one in memory; INT64_MIN: none */
+	uint64_t known, later; /* events of this pass that it has to do with, and others */
+	bool is_later;         /* the last event was of the others */
+	bool is_contradicted;  /* the state beside the segments should know it */
+};
+
+static int64_t known_from_ns(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_LOST ? e->at_ns : e->begin_ns - e->reading_before_ns;
+}
+
+/* Is it one that the state beside the segments has? */
+static bool is_on_disk(struct newer *n, const struct tare_event *e)
+{
+	uint32_t segment = tare_recording_segment(n->recording);
+
+	if (!n->disk.number)
+		return false;
+	if (segment && segment <= n->disk.number)
+		return e->at_ns <= n->disk.until_ns;
+	n->is_contradicted |= known_from_ns(e) <= n->disk.until_ns;
+	return false;
+}
+
+static bool next(void *arg, struct tare_event *e)
+{
+	struct newer *n = arg;
+
+	while (tare_recording_next(n->recording, e)) {
+		if (is_on_disk(n, e))
+			continue;
+		n->known += known_from_ns(e) <= n->until_ns;
+		n->is_later = e->at_ns > n->until_ns;
+		n->later += n->is_later;
+		if (n->is_later)
+			return true;
+	}
+	return false;
+}
+
+static bool run(void *arg, int64_t until_ns, struct tare_block_run *run)
+{
+	struct newer *n = arg;
+	bool is_any = n->is_later && tare_recording_run(n->recording, until_ns, run);
+
+	n->later += is_any ? run->n : 0;
+	return is_any;
+}
+
+static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
+{
+	struct newer *n = arg;
+	bool is_any = n->is_later && tare_recording_phase_run(n->recording, until_ns, run);
+
+	n->later += is_any ? run->n : 0;
+	return is_any;
+}
+
+static void begin_pass(struct newer *n)
+{
+	tare_recording_skip(n->recording, n->disk.number ? &n->disk : NULL);
+	n->known = n->later = 0;
+	n->is_later = false;
+}
+
+static void rewind_newer(void *arg)
+{
+	begin_pass(arg);
+	tare_recording_rewind(((struct newer *)arg)->recording);
+}
+
+static void outline(void *arg)
+{
+	begin_pass(arg);
+	tare_recording_outline(((struct newer *)arg)->recording);
+}
+
+static struct tare_ledger_source source_of(struct newer *n)
+{
+	return (struct tare_ledger_source){ next, rewind_newer, n, outline, run, phase_run };
+}
+
+static struct newer newer_than(struct tare_recording *recording, int64_t until_ns)
+{
+	size_t nr = tare_recording_state_nr(recording);
+	struct newer n = { .recording = recording, .until_ns = until_ns };
+
+	if (nr)
+		n.disk = tare_recording_state(recording, nr - 1);
+	return n;
+}
+
+/* How many events a state of that moment has to do with; a call may end long after it. */
+static uint64_t count_known(struct newer *n)
+{
+	struct tare_event e;
+
+	rewind_newer(n);
+	while (next(n, &e))
+		continue;
+	return n->known;
+}
+
+/* ---- going on ---- */
+
+static struct tare_ledger_opts opts_of(const struct tare_ledger_opts *opts,
+				       const struct tare_recording *recording,
+				       const struct tare_process **processes)
+{
+	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
+
+	own.process_nr = tare_recording_process_nr(recording);
+	for (int i = 0; i < own.process_nr; i++)
+		processes[i] = tare_recording_process(recording, i);
+	own.processes = processes;
+	own.lines = tare_recording_phases(recording);
+	return own;
+}
+
+/* False: the state says nothing of this recording any more. */
+static bool resume(struct tare_ledger_live *live, struct tare_recording *recording,
+		   const struct tare_ledger_opts *opts, const struct tare_instant *instants, int nr,
+		   struct tare_ledger *out)
+{
+	struct newer n = newer_than(recording, live->until_ns);
+	struct tare_ledger_source source = source_of(&n);
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_ledger_state state;
+
+	if (!live->has_state || n.disk.number != live->number ||
+	    !tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
+		return false;
+	rewind_newer(&n);
+	if (tare_ledger_resume(&source, opts, &state, &names, instants, nr, out) != 0)
+		return false;
+	live->folded = n.later;
+	if (n.known == live->known && !n.is_contradicted)
+		return true;
+	for (int i = 0; i < nr; i++)
+		tare_ledger_free(&out[i]);
+	return false;
+}
+
+/* ---- a new state ---- */
+
+static bool save_from(struct tare_recording *recording, const struct tare_ledger_state *from,
+		      int64_t from_ns, int64_t until_ns, struct tare_str *out)
+{
+	struct newer n = newer_than(recording, from_ns);
+	struct tare_ledger_source source = source_of(&n);
+	struct tare_ledger_names names = tare_ledger_names_of(recording);
+	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
+	struct tare_ledger_saved saved = { 0 };
+	bool is_saved;
+
+	tare_ledger_add_identity(&saved.state, recording);
+	rewind_newer(&n);
+	is_saved = tare_ledger_save(&source, &opts, from, &names, until_ns, &saved) == 0 &&
+		   !n.is_contradicted;
+	if (is_saved) {
+		tare_str_cut(out, 0);
+		tare_str_add_n(out, saved.state.data, saved.state.len);
+	}
+	tare_ledger_saved_free(&saved);
+	return is_saved;
+}
+
+/* From the state in memory, else from the one beside the segments, else from the begin. */
+static bool save(struct tare_ledger_live *live, struct tare_recording *recording, int64_t until_ns)
+{
+	size_t nr = tare_recording_state_nr(recording);
+	struct tare_loaded_state disk;
+	struct tare_ledger_state state;
+	bool is_saved = false;
+
+	if (live->has_state &&
+	    tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
+		return save_from(recording, &state, live->until_ns, until_ns, &live->saved);
+	if (!nr)
+		return tare_recording_dropped_ns(recording) < 0 &&
+		       save_from(recording, NULL, INT64_MIN, until_ns, &live->saved);
+	if (!tare_loaded_state_read(&disk, recording, nr - 1))
+		return false;
+	if (disk.state.until_ns < until_ns)
+		is_saved = save_from(recording, &disk.state, INT64_MIN, until_ns, &live->saved);
+	tare_str_free(&disk.bytes);
+	return is_saved;
+}
+
+/* The last moment that nothing that is still to come changes. */
+static int64_t settled_ns(const struct tare_recording *recording)
+{
+	int64_t settled = tare_recording_settled_ns(recording),
+		last = tare_recording_last_ns(recording) - MARGIN_NS;
+
+	return settled < last ? settled : last;
+}
+
+static void keep(struct tare_ledger_live *live, struct tare_recording *recording)
+{
+	int64_t until = settled_ns(recording);
+	struct newer n = newer_than(recording, until);
+
+	if (live->folded < WORTH || until <= 0 || (live->has_state && until <= live->until_ns))
+		return;
+	live->has_state = save(live, recording, until);
+	live->until_ns = until;
+	live->number = n.disk.number;
+	if (live->has_state)
+		live->known = count_known(&n);
+	tare_recording_skip(recording, NULL);
+}
+
+static uint64_t count_events(struct tare_recording *recording)
+{
+	struct newer n = newer_than(recording, INT64_MIN);
+	struct tare_event e;
+
+	rewind_newer(&n);
+	while (n.later < WORTH && next(&n, &e))
+		continue;
+	tare_recording_skip(recording, NULL);
+	return n.later;
+}
+
+void tare_ledger_of_live(struct tare_ledger_live *live, struct tare_recording *recording,
+			 const struct tare_ledger_opts *opts, const struct tare_instant *instants,
+			 int nr, struct tare_ledger *out)
+{
+	const struct tare_process **processes =
+		tare_xcalloc((size_t)tare_recording_process_nr(recording) + 1, sizeof(*processes));
+	struct tare_ledger_opts own = opts_of(opts, recording, processes);
+
+	if (resume(live, recording, &own, instants, nr, out)) {
+		live->resumed++;
+	} else {
+		tare_recording_skip(recording, NULL);
+		live->has_state = false;
+		live->begun++;
+		tare_ledger_of_recording(recording, opts, instants, nr, out);
+		live->folded = count_events(recording);
+	}
+	keep(live, recording);
+	free(processes);
+}
+
+void tare_ledger_live_free(struct tare_ledger_live *live)
+{
+	tare_str_free(&live->saved);
+	*live = (struct tare_ledger_live){ 0 };
+}
