@@ -100,7 +100,7 @@ static void build(struct top *t)
 }
 
 /* Looks at everything. */
-static void refresh(struct top *t)
+static void refresh(struct top *t, bool is_once)
 {
 	int64_t now = clock_of(CLOCK_MONOTONIC);
 
@@ -111,7 +111,7 @@ static void refresh(struct top *t)
 	t->realtime_ns = clock_of(CLOCK_REALTIME);
 	tare_top_machine_turn(&t->machine, &t->found, now);
 	for (size_t i = 0; i < t->found.count; i++)
-		tare_follow_turn(t->found.items[i], now);
+		tare_follow_turn(t->found.items[i], now, is_once);
 	build(t);
 }
 
@@ -174,7 +174,7 @@ static int run_screen(struct top *t, struct tare_err *err)
 	if (rc)
 		return rc;
 	do {
-		refresh(t);
+		refresh(t, false);
 		if (draw(t) != 0)
 			break;
 	} while (wait_and_obey(t));
@@ -193,7 +193,7 @@ static int print_once(struct top *t, enum tare_emit_format format, struct tare_e
 	struct tare_emit e;
 	int rc;
 
-	refresh(t);
+	refresh(t, true);
 	p = picture_of(t);
 	if (format == TARE_EMIT_TEXT) {
 		t->view.interval_ns = 0;

@@ -18,18 +18,22 @@ struct layout {
 	size_t label, course, bytes, share, steps, evidence; /* columns; 0: not shown */
 };
 
-/* What a narrow screen has no room for is left out, the least needed first. */
-static struct layout layout_of(size_t width)
+static bool has_steps(const struct tare_top_tree *tree)
 {
-	struct layout l = { .bytes = width < 50 ? 10 : 12 };
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->rows[i].steps)
+			return true;
+	return false;
+}
+
+/* What a narrow screen has no room for is left out, the least needed first. */
+static struct layout layout_of(size_t width, const struct tare_top_tree *tree)
+{
+	struct layout l = { .bytes = width < 50 ? 10 : 11 };
 
 	l.evidence = width >= 60 ? 10 : 0;
-	l.steps = width >= 72 ? 9 : 0;
-	l.course = width >= 240   ? 100
-		   : width >= 160 ? 60
-		   : width >= 110 ? 30
-		   : width >= 80  ? 12
-				  : 0;
+	l.steps = width >= 72 && has_steps(tree) ? 9 : 0;
+	l.course = width >= 240 ? 100 : width >= 160 ? 60 : width >= 110 ? 30 : width >= 80 ? 9 : 0;
 	l.share = width >= 100 ? 8 : 0;
 	l.label = width - l.bytes - l.share - l.steps - l.evidence - (l.course ? l.course + 1 : 0);
 	return l;
@@ -153,10 +157,10 @@ static void add_heads(const struct layout *l, struct tare_str *out)
 {
 	struct tare_str course = { 0 };
 
-	tare_width_add(out, "   GPU · PROCESS · WHAT IT IS", l->label, false);
+	tare_width_add(out, "   GPU, PROCESS, WHAT FOR", l->label, false);
 	if (l->course) {
-		tare_width_add(&course, l->course >= 30 ? "THE LAST 5 MINUTES" : "5 MINUTES",
-			       l->course, false);
+		tare_width_add(&course, l->course >= 30 ? "THE LAST 5 MINUTES" : "5 MIN", l->course,
+			       false);
 		tare_str_addf(out, "%s ", tare_str_text(&course));
 		tare_str_free(&course);
 	}
@@ -269,7 +273,7 @@ static void draw_notes(const struct tare_top_picture *p, const struct tare_text_
 void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
 		   const struct tare_text_style *style, struct tare_str *lines, size_t nr)
 {
-	struct layout l = layout_of((size_t)style->width);
+	struct layout l = layout_of((size_t)style->width, p->tree);
 	size_t count, room = nr > HEAD_LINES + FOOT_LINES ? nr - HEAD_LINES - FOOT_LINES : 0;
 	struct tare_str text = { 0 };
 	size_t *visible;
@@ -312,7 +316,7 @@ void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
 void tare_top_print(const struct tare_top_picture *p, const struct tare_top_view *view,
 		    const struct tare_text_style *style, struct tare_str *out)
 {
-	struct layout l = layout_of((size_t)style->width);
+	struct layout l = layout_of((size_t)style->width, p->tree);
 	struct tare_str text = { 0 };
 	size_t count, *visible = tare_top_visible(p->tree, view, &count);
 

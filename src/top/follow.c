@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "ledger/build.h"
 #include "trace/description.h"
 #include "trace/recording.h"
 
@@ -18,7 +17,7 @@
 enum {
 	SHARE = 20,     /* reading takes one part of so many of the time */
 	FRESH_S = 10,   /* `tare` writes a clock every second */
-	READINGS_S = 5, /* what only `tare` wrote is read that often: most of it is seen live */
+	READINGS_S = 5, /* what only `tare` wrote is read that often */
 	AGAIN_S = 5,    /* what could not be read is tried again */
 };
 #define SECOND INT64_C(1000000000)
@@ -136,6 +135,7 @@ void tare_follow_free(struct tare_follow *f)
 	if (!f)
 		return;
 	forget(f);
+	tare_ledger_live_free(&f->live);
 	free(f->path);
 	free(f->label);
 	free(f->sim_profile);
@@ -163,8 +163,8 @@ static void take_processes(struct tare_follow *f, const struct tare_recording *r
 	}
 }
 
-/* From the newest state beside its segments on, if it has any: however long the program runs, what came since then is read. */
-static void read_ledger(struct tare_follow *f)
+/* Only what came since a moment shortly before is folded, however long the program runs. */
+static void read_ledger(struct tare_follow *f, bool is_once)
 {
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	const struct tare_ledger_opts opts = { .without_tensors = true };
@@ -175,23 +175,26 @@ static void read_ledger(struct tare_follow *f)
 		return; /* what was known before is shown on */
 	forget(f);
 	take_processes(f, recording);
-	tare_ledger_of_recording(recording, &opts, &end, 1, &f->ledger);
+	if (is_once)
+		tare_ledger_of_recording(recording, &opts, &end, 1, &f->ledger);
+	else
+		tare_ledger_of_live(&f->live, recording, &opts, &end, 1, &f->ledger);
 	f->has_ledger = true;
 	tare_recording_close(recording);
 }
 
-/* What `tare` alone wrote are clocks and readings, which are also seen live where the machine is this one. */
+/* What `tare` alone wrote are clocks and readings: of a GPU that NVML shows here they are seen live. */
 static bool is_due(const struct tare_follow *f, const struct prints *p, int64_t now_ns)
 {
 	if (!f->read_ns)
 		return true;
 	if (now_ns < f->next_ns)
 		return false;
-	return p->programs != f->programs_print ||
-	       (p->tare != f->tare_print && now_ns - f->read_ns >= READINGS_S * SECOND);
+	return p->programs != f->programs_print || (f->needs_readings && p->tare != f->tare_print &&
+						    now_ns - f->read_ns >= READINGS_S * SECOND);
 }
 
-bool tare_follow_turn(struct tare_follow *f, int64_t now_ns)
+bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once)
 {
 	struct prints p = look(f->path);
 	int64_t before;
@@ -199,7 +202,7 @@ bool tare_follow_turn(struct tare_follow *f, int64_t now_ns)
 	if (!is_due(f, &p, now_ns))
 		return false;
 	before = clock_of(CLOCK_THREAD_CPUTIME_ID);
-	read_ledger(f);
+	read_ledger(f, is_once);
 	f->cost_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) - before;
 	f->programs_print = p.programs;
 	f->tare_print = p.tare;

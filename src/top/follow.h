@@ -4,7 +4,7 @@
 #define TARE_TOP_FOLLOW_H
 
 #include "base/err.h"
-#include "ledger/ledger.h"
+#include "ledger/live.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +28,11 @@ struct tare_follow {
 	char *sim_state;   /* … and where its state lies; NULL: it is none */
 	char *host;
 	bool is_wanted; /* the last search found it alive */
+	bool needs_readings; /* NVML does not show its GPU here: what `tare` reads of it is all there is */
 
 	bool has_ledger;
 	struct tare_ledger ledger;
+	struct tare_ledger_live live;
 	struct tare_follow_process *processes;
 	size_t process_nr;
 	struct tare_err failure; /* why it cannot be read; code 0: it can */
@@ -47,9 +49,9 @@ void tare_follow_free(struct tare_follow *f); /* NULL is fine */
 
 /*
  * Looks whether the programs recorded something, by the sizes and times of their logs, and reads it if so. Reading takes at most a
- * twentieth of the time: what takes long is read less often. True: it was read.
+ * twentieth of the time: what takes long is read less often. `is_once`: nothing is kept for another time. True: it was read.
  */
-bool tare_follow_turn(struct tare_follow *f, int64_t now_ns);
+bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once);
 
 /* Was it written to in the last seconds? For recordings whose processes cannot be seen from here. */
 bool tare_follow_is_fresh(const char *path);

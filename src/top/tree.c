@@ -166,13 +166,16 @@ static void add_unseen(struct tare_top_tree *tree, const struct tare_finder *fou
 		       int64_t now_ns)
 {
 	for (size_t i = 0; i < found->count; i++) {
-		const struct tare_follow *f = found->items[i];
+		struct tare_follow *f = found->items[i];
 
+		f->needs_readings = false;
 		for (int k = 0; f->has_ledger && k < f->ledger.device_nr; k++) {
 			const struct tare_device_ledger *d = &f->ledger.devices[k];
 
-			if (!is_seen(m, f, d) && !is_claimed(found, i, d, f->sim_state) &&
-			    tare_top_has_program(d))
+			if (is_seen(m, f, d) || !tare_top_has_program(d))
+				continue;
+			f->needs_readings = true;
+			if (!is_claimed(found, i, d, f->sim_state))
 				add_recorded(tree, found, f, d, wish, now_ns);
 		}
 	}

@@ -195,10 +195,8 @@ void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_le
 		qsort(list, count, sizeof(*list), by_bytes);
 	if (count) {
 		row = tare_top_add(tree, at, TARE_TOP_LINES,
-				   has_tensors ? "its tensors, by the line that made them"
-					       : "the same, by the line that asked",
+				   has_tensors ? "its tensors, by line" : "the same, by line",
 				   "lines");
-		row->is_closed_at_first = false;
 	}
 	for (size_t i = 0; i < count && i < LINES_MOST; i++) {
 		row = tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
