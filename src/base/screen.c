@@ -251,7 +251,7 @@ static int after_escape(void)
 	int byte = next_byte(ESCAPE_MS), number = 0, first = 0;
 	bool is_first = true;
 
-	if (byte == 0)
+	if (byte == 0 || byte == '\033')
 		return TARE_KEY_ESCAPE;
 	if (byte != '[' && byte != 'O')
 		return TARE_KEY_OTHER;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/find.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/control.h"
 #include "session/recorded.h"
+#include "trace/description.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -124,10 +126,27 @@ static bool has_file(const char *folder, const char *name)
 	return is_there;
 }
 
-/* Its processes may be of another pid namespace, or of another machine: then what it writes tells that it lives. */
+static bool is_complete(const char *path)
+{
+	struct tare_arena arena = { 0 };
+	const struct tare_json_value *json;
+	const char *state;
+	bool is;
+
+	tare_description_read(&arena, path, &json, NULL);
+	state = tare_json_get_str(json, "state");
+	is = state && !strcmp(state, "complete");
+	tare_arena_free(&arena);
+	return is;
+}
+
+/*
+ * Its processes may be of another pid namespace, or of another machine: then what it writes tells that it lives. That is also quicker
+ * than to look whether they run.
+ */
 static bool is_alive(const char *path)
 {
-	return tare_control_is_written(path) || tare_follow_is_fresh(path);
+	return (tare_follow_is_fresh(path) && !is_complete(path)) || tare_control_is_written(path);
 }
 
 static void look_at_folder(struct tare_finder *f, const char *folder)

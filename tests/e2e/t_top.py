@@ -8,13 +8,14 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
 import time
 import unicodedata
 
-from harness import (MIB, case, check, check_equal, check_says, fixture, leaves, main, needs_exec, program_of,
+from harness import (MIB, PATIENCE, case, check, check_equal, check_says, fixture, leaves, main, needs_exec, program_of,
                      record_args, tare_argv)
 
 
@@ -28,6 +29,7 @@ class Screen:
         self.pending = ""
         self.tones = set()
         self.scrolled = self.too_wide = 0
+        self.is_new = False  # it had another size a moment ago, and what comes may be for that
         self.clear()
 
     def clear(self):
@@ -40,7 +42,7 @@ class Screen:
     def put(self, char):
         width = 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         if self.x + width > self.columns:
-            self.too_wide += 1
+            self.too_wide += not self.is_new
             return
         for i in range(width):
             self.cells[self.y][self.x + i] = char if i == 0 else ""
@@ -50,7 +52,8 @@ class Screen:
         if last == "H":
             row, column = (what.split(";") + ["1"])[:2]
             self.y, self.x = int(row or 1) - 1, int(column) - 1
-            check(self.y < self.lines and self.x < self.columns, "the cursor left the screen", what, last)
+            check(self.is_new or (self.y < self.lines and self.x < self.columns), "the cursor left the screen", what)
+            self.y, self.x = min(self.y, self.lines - 1), min(self.x, self.columns - 1)
         elif last == "K" and what == "2":
             self.cells[self.y] = [" "] * self.columns
         elif last == "J" and what == "2":
@@ -108,6 +111,10 @@ class Top:
             before = self.screen
             self.screen = Screen(columns, lines)
             self.screen.is_other_page = before.is_other_page
+            self.screen.is_cursor_shown, self.screen.is_wrapping = before.is_cursor_shown, before.is_wrapping
+            self.screen.is_new = True
+            self.read(0.5)
+            self.screen.is_new = False
 
     def read(self, seconds=0.1):
         until = time.monotonic() + seconds
@@ -162,8 +169,11 @@ class Top:
 
     def end(self):
         """How it ended; the terminal is as it was."""
-        while self.read(1):
+        until = time.monotonic() + 2 * PATIENCE
+        while self.read(1) and time.monotonic() < until:
             pass
+        if time.monotonic() >= until:
+            os.kill(self.pid, signal.SIGKILL)
         _, status = os.waitpid(self.pid, 0)
         check(not self.screen.is_other_page, "the other page is still shown")
         check(self.screen.is_cursor_shown and self.screen.is_wrapping, "cursor and wrapping are not as they were")
@@ -185,7 +195,8 @@ class Led:
 
     def alloc(self, size):
         self.say("alloc %d" % size)
-        check_equal(self.running.stdout.readline(), b"took\t%d\n" % size)
+        while (line := self.running.stdout.readline()) != b"took\t%d\n" % size:
+            check(line, "it does not say that it took %d" % size)
 
     def end(self):
         self.say("quit")
@@ -241,6 +252,10 @@ def rows_are_those_of_the_report(box):
     led.end()
 
 
+def selected(top):
+    return [line for line in top.screen.text() if line.startswith(">")]
+
+
 @case
 def a_screen_of_any_size(box):
     needs_exec()
@@ -257,6 +272,214 @@ def a_screen_of_any_size(box):
             top.wait_for(r"allocations .*100\.0")
         top.type("q")
         check_equal(top.end(), 0)
+    led.end()
+
+
+@case
+def keys_do_what_help_says(box):
+    needs_exec()
+    led = Led(box)
+    led.alloc(100 * MIB)
+    top = Top(box, 100, 40)
+    text = top.wait_for(r"allocations .*100\.0")
+    check("▸ allocations" in text and "e2e_steps (" not in text, text)
+    top.type("?")
+    top.wait_for("quit  .*help")
+    top.type("?")
+    top.wait_for("GPU 0")
+    for key in ("j", "\x1b[B", "\x1bOB", "j"):  # down to the allocations
+        top.type(key)
+    top.wait_for(r">\s+▸ allocations")
+    top.type("\r")
+    top.wait_for(r">\s+▾ allocations")
+    top.type("\x1b[D")
+    top.wait_for(r">\s+▸ allocations")
+    top.type("\x1b[D")  # to the process, which is open
+    top.wait_for(r">\s+▾ \d+ e2e_steps")
+    top.type("a")
+    text = top.wait_for(r">\s+▸ \d+ e2e_steps")
+    check("context" not in text, text)
+    top.type("s")
+    top.wait_for("sort: name")
+    top.type("p")
+    top.wait_for("PAUSED")
+    led.alloc(28 * MIB)
+    top.read(0.5)
+    check("PAUSED" in "".join(top.screen.text()) and "128" not in selected(top)[0], *top.screen.text())
+    top.type("a")
+    top.wait_for(r"allocations .*100\.0")  # of the moment at which it was paused
+    top.type("p")
+    top.wait_for(r"allocations .*128\.0")
+    top.type("/nobody\r")
+    text = top.wait_for("1 process that the filter leaves out")
+    check("context" not in text, text)
+    top.type("\x1b")
+    top.wait_for("context")
+    top.type("/e2e\x7f2e")
+    top.wait_for('filter: e22e_')
+    top.type("\x1b\x1b")
+    top.resize(60, 20)
+    os.kill(top.pid, signal.SIGWINCH)
+    top.wait_for("GPU 0")
+    check(any("EVIDENCE" in line for line in top.screen.text()), *top.screen.text())
+    top.type("q")
+    check_equal(top.end(), 0)
+    led.end()
+
+
+@case
+def the_terminal_is_as_it_was(box):
+    needs_exec()
+    led = Led(box)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, None):
+        top = Top(box)
+        top.wait_for("GPU 0")
+        check(top.screen.is_other_page and not top.screen.is_cursor_shown and not top.screen.is_wrapping)
+        during = termios.tcgetattr(top.fd)
+        check(not during[3] & termios.ECHO, "it echoes keys")
+        if number is None:
+            top.type("\x03")  # Ctrl-C, by the terminal
+            number = signal.SIGINT
+        else:
+            os.kill(top.pid, number)
+        top.read(0.5)
+        check(termios.tcgetattr(top.fd)[3] & termios.ECHO, "keys are not echoed again", number)
+        status = top.end()
+        check(os.WIFSIGNALED(status) and os.WTERMSIG(status) == number, number, status)
+    led.end()
+
+
+@case
+def a_stopped_one_gives_the_terminal_back_and_takes_it_again(box):
+    needs_exec()
+    led = Led(box)
+    top = Top(box)
+    top.wait_for("GPU 0")
+    os.kill(top.pid, signal.SIGTSTP)
+    os.waitpid(top.pid, os.WUNTRACED)
+    top.read(0.2)
+    check(not top.screen.is_other_page and top.screen.is_cursor_shown, "a stopped one has the terminal")
+    os.kill(top.pid, signal.SIGCONT)
+    top.wait_for("GPU 0")
+    top.read(0.3)
+    check(top.screen.is_other_page, "it did not take the terminal again")
+    top.type("q")
+    check_equal(top.end(), 0)
+    led.end()
+
+
+@case
+def a_program_that_is_killed_goes_from_the_screen(box):
+    needs_exec()
+    led = Led(box)
+    top = Top(box, args=("--dir", ".", "--filter", "rec.tare"))
+    top.wait_for("e2e_steps")
+    os.kill(program_of(led.running), signal.SIGKILL)
+    led.running.communicate(timeout=60)
+    top.wait_for("e2e_steps", without=True, seconds=40)
+    top.type("q")
+    check_equal(top.end(), 0)
+
+
+@case
+def without_colours_where_nobody_wants_them(box):
+    needs_exec()
+    led = Led(box)
+    for env, has_tones in (({}, True), ({"NO_COLOR": "1"}, False), ({"LANG": "C"}, True)):
+        top = Top(box, env=env)
+        top.wait_for("GPU 0")
+        top.wait_for("context")
+        check_equal(bool(top.screen.tones - {"0"}), has_tones, env, top.screen.tones)
+        if env.get("LANG"):
+            check(all(ord(c) < 128 for line in top.screen.text() for c in line), *top.screen.text())
+        top.type("q")
+        check_equal(top.end(), 0)
+    top = Top(box, env={"TERM": "dumb"})
+    top.read(3)
+    check(b"\x1b" not in top.seen and b"context" in top.seen, top.seen)
+    check_equal(top.end(), 0)
+    led.end()
+
+
+@case
+def names_of_any_kind_stay_on_their_line(box):
+    needs_exec()
+    name = "a\x1b[31mb\nc\u202ed字字字字\udcff\U0001f600e\u0301"
+    rec = name + ".tare"
+    led = Led(box, rec=rec)
+    led.alloc(MIB)
+    for columns in (40, 80, 200):
+        top = Top(box, columns, 24, args=(rec,))
+        text = top.wait_for(r"allocations .*1\.0")
+        check_equal(top.screen.tones - {"0", "1", "2", "33"}, set())
+        check("字" in text or columns == 40, text)
+        top.type("q")
+        check_equal(top.end(), 0)
+    led.end()
+
+
+@case
+def what_is_not_there_is_said(box):
+    none = {"TARE_SIM_DIR": None}
+    os.mkdir(box.path("empty"))
+    done = box.tare("top", "--once", "empty", env=none)
+    check_equal(done.code, 0, done)
+    check_says(done.out, "0 GPUs", "no GPU is seen here", "tare run -- CMD")
+    done = box.tare("top", "--json", "empty", env=none)
+    check_equal(json.loads(done.out)["rows"], [])
+    for words, said in ((("nowhere",), "there is no such folder"), (("--interval", "1ms"), "100ms at least"),
+                        (("--dir", "empty", "empty"), "--dir adds")):
+        done = box.tare("top", *words)
+        check_equal(done.code, 2, done)
+        check_says(done.err, said)
+
+
+@case
+def a_damaged_recording_is_one_line(box):
+    needs_exec()
+    led = Led(box)
+    led.alloc(MIB)
+    os.mkdir(box.path("bad.tare"))
+    for name in ("recording.json", "control", "1-0.events", "tare.events", "segments.json"):
+        with open(box.path("bad.tare", name), "wb") as file:
+            file.write(os.urandom(5000))
+    rows = rows_of(box, "rec.tare", "bad.tare")
+    check(any(r["kind"] == "process" for r in rows), rows)
+    done = box.tare("top", "--once", "rec.tare", "bad.tare")
+    check_says(done.out, "bad.tare cannot be read:", "e2e_steps")
+    log = [n for n in os.listdir(box.path("rec.tare")) if n.endswith("-0.events")][0]
+    top = Top(box, args=("rec.tare", "bad.tare"))
+    top.wait_for("allocations")
+    with open(box.path("rec.tare", log), "r+b") as file:
+        file.seek(5000)
+        file.write(b"\xff" * 3000)
+    led.alloc(MIB)
+    top.wait_for("bad.tare cannot be read")
+    top.read(1)
+    top.check_sound()
+    top.type("q")
+    check_equal(top.end(), 0)
+    led.end()
+    box.unchecked["rec.tare"] = "it is damaged on purpose"
+
+
+@case
+def a_ledger_that_grows_is_followed(box):
+    """What came since the last look is folded; in the end it says what the report says."""
+    needs_exec()
+    led = Led(box)
+    top = Top(box, 100, 40)
+    for part in range(4):
+        led.say("events 1200")
+        led.alloc(MIB)
+        top.wait_for(r"allocations .*%d\.0 " % (part + 1))
+        time.sleep(1)
+    device = box.report()["devices"][0]
+    for row in device["accounts"]:
+        if row["leaf"] and row["path"].startswith("process:") and row["bytes"] > MIB and row["path"].count("/") == 1:
+            top.wait_for(r"\b%s\b" % "{:,.1f}".format(int(row["bytes"] * 10 / MIB + 0.5) / 10).replace(".", r"\."))
+    top.type("q")
+    check_equal(top.end(), 0)
     led.end()
 
 
