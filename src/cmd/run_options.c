@@ -82,7 +82,9 @@ static int make_small(const char *folder, const struct tare_roll_wish *wish)
 	struct tare_rollup_options options = { .cap = wish->cap,
 					       .is_hurried = wish->is_hurried,
 					       .is_forced = true,
-					       .is_final = wish->is_final };
+					       .is_final = wish->is_final,
+					       .skips_state = wish->skips_state,
+					       .most = wish->most };
 	struct tare_rolled_up done;
 
 	return tare_rollup(folder, &options, &done, NULL);

@@ -229,6 +229,8 @@ static int find_logs(struct compaction *c, bool is_running)
 
 		if (p->log[0] && p->role != TARE_ROLE_CHECKPOINT && (!is_running || has_rest(p))) {
 			c->names[i] = name_of(p->log);
+			c->result->is_cut_short |=
+				tare_log_info(tare_recording_log(p))->is_cut_short;
 			found++;
 		}
 	}
@@ -288,8 +290,10 @@ static void compact(struct compaction *c, const struct tare_compact_options *o)
 {
 	struct tare_log_reach reach = { .scope = TARE_LOG_REST, .below = o->below, .arg = o->arg };
 
-	if (o->below)
+	if (o->below) {
 		reach.scope = TARE_LOG_SETTLED;
+		reach.most = o->most;
+	}
 	c->rc = tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
 	if (c->rc)
 		return;

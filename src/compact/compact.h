@@ -22,7 +22,8 @@ struct tare_compacted {
 	uint64_t raw_bytes; /* of the logs, as they were */
 	uint64_t segment_bytes;
 	uint32_t segments;
-	bool was_done; /* all logs were in segments already */
+	bool was_done;     /* all logs were in segments already */
+	bool is_cut_short; /* a log has more than was asked for */
 };
 
 struct tare_compact_options {
@@ -34,6 +35,7 @@ struct tare_compact_options {
 	 */
 	uint64_t (*below)(void *arg, const char *log, bool has_ring);
 	void *arg;
+	uint64_t most; /* then: of each log about so many bytes; 0: all */
 	/* Of a recording that is written: events are not kept, only told as lost, which takes a fraction of the time. */
 	bool drops_events;
 	bool is_pressed; /* room is needed: nobody waits for those who read the recording now */

@@ -33,6 +33,7 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	settled = options->is_final ? NULL : tare_settled_new(folder);
 	o.below = options->is_final ? NULL : below;
 	o.arg = settled;
+	o.most = options->most;
 	rc = tare_compact(folder, &o, &out->compacted, err);
 	if (!rc)
 		rc = tare_rollup_state(folder, options, settled, out, err);

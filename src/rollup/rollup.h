@@ -22,6 +22,8 @@ struct tare_rollup_options {
 	 */
 	unsigned state_share;
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
+	bool skips_state; /* none is made, unless the cap needs one: what is recorded now is more than can be folded beside it */
+	uint64_t most;    /* of one that is not final: of each log about so many bytes; 0: all */
 };
 
 struct tare_rolled_up {

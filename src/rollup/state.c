@@ -142,7 +142,17 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Before that moment no process has a record that is in no log yet. */
+/* Segments have less of the log than is settled: what comes next may be as old as this. */
+static bool is_cut_short(const struct maker *c, const struct tare_process *p)
+{
+	struct tare_log *log = tare_recording_log(p);
+
+	return c->out->compacted.is_cut_short && p->log[0] &&
+	       tare_settled_below(c->settled, p->log, false) - tare_log_info(log)->end >
+		       UINT64_C(2) * TARE_BLOCK_MAX;
+}
+
+/* Before that moment no process has a record that is in no segment yet. */
 static int64_t told_until(const struct maker *c)
 {
 	int64_t until = INT64_MAX;
@@ -153,6 +163,8 @@ static int64_t told_until(const struct maker *c)
 
 		if (oldest < UINT64_MAX >> 1)
 			until = least(until, tare_recording_time_ns(c->recording, p, oldest) - 1);
+		if (is_cut_short(c, p))
+			until = least(until, p->last_ns - MARGIN_NS);
 	}
 	return until;
 }
@@ -290,7 +302,7 @@ int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
 	fresh = find_fresh(&c.manifest, folder);
 	if (!c.manifest.fault && !c.share)
 		rc = try_newest(&c, &fresh);
-	else if (!c.manifest.fault)
+	else if (!c.manifest.fault && !o->skips_state)
 		rc = try_each(&c, &fresh, out->compacted.segments);
 	tare_recording_close(c.recording);
 	tare_manifest_free(&c.manifest);

@@ -15,6 +15,8 @@ struct tare_roll_wish {
 	bool is_hurried; /* it has more: what cannot be put into segments in time is dropped, and told */
 	bool is_urgent; /* it must not wait for others */
 	bool is_final;  /* nobody writes any more */
+	bool skips_state; /* it has enough to do: no state of the fold is made, unless the cap needs one */
+	uint64_t most; /* of one that is not final: of each log so many bytes; 0: all */
 };
 /* 0, or an error that was told to nobody. In a process of its own. */
 typedef int tare_roll_maker(const char *folder, const struct tare_roll_wish *wish);

@@ -277,6 +277,24 @@ static void leave_unsettled_out(struct tare_log *log, const struct tare_log_reac
 	info->end = log->ring_end = info->file_end;
 }
 
+/* The end is where a block begins, for its first record says whose the others are. */
+static void leave_rest(struct tare_log *log, uint64_t most)
+{
+	struct tare_log_info *info = &log->info;
+	struct tare_log_record rec;
+	enum tare_log_step step;
+
+	if (!most || info->end - info->begin <= most)
+		return;
+	tare_log_rewind(log, (info->begin + most) / TARE_CELL * TARE_CELL);
+	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
+		if (step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LANE) {
+			info->file_end = info->end = log->ring_end = rec.position;
+			info->is_cut_short = true;
+			return;
+		}
+}
+
 static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
 
 /* Of the files what lies behind `stored`, which may be NULL. */
@@ -296,6 +314,8 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
 	if (stored && info->begin < stored->part.end)
 		info->begin = stored->part.end < info->end ? stored->part.end : info->end;
 	tare_log_file_keep(log);
+	if (reach->scope == TARE_LOG_SETTLED)
+		leave_rest(log, reach->most);
 	tare_log_rewind(log, 0);
 	return 0;
 }

@@ -34,6 +34,7 @@ struct tare_log_info {
 	uint64_t
 		first_stamp; /* of its records that belong in the order of time; 0: there are none */
 	uint64_t last_stamp;
+	bool is_cut_short; /* `end` is where the reach ends: the log has more */
 	uint64_t lag; /* how much older than one before it one of its records may be, in ticks */
 	uint64_t damaged_blocks, damaged_records;
 	bool is_damaged; /* records are missing, between these stamps; first 0: from the begin … */
@@ -97,6 +98,7 @@ struct tare_log_reach {
 	/* Of SETTLED: the position below which nobody writes `path` any more. */
 	uint64_t (*below)(void *arg, const char *path, bool has_ring);
 	void *arg;
+	uint64_t most; /* of SETTLED: of each log so many bytes, to the end of a block; 0: all */
 	/* Blocks of segments are not read to see whether they are damaged: nobody is told, and it takes no longer the more there are. */
 	bool is_unchecked;
 };

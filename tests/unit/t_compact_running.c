@@ -15,16 +15,27 @@ static uint64_t everything(void *arg, const char *log, bool has_ring)
 	return UINT64_MAX;
 }
 
-static bool compact_begin(void)
+/* Of each log so many bytes; 0: all. False: there was nothing to do. */
+static bool compact_piece(uint64_t most, bool *is_cut_short)
 {
-	struct tare_compact_options o = { .below = everything, .segment_records = 1000 };
+	struct tare_compact_options o = { .below = everything,
+					  .most = most,
+					  .segment_records = 1000 };
 	struct tare_compacted done;
 	struct tare_err err = { 0 };
 
 	if (tare_compact(make_dir(), &o, &done, &err))
 		test_fail(__FILE__, __LINE__, "%s", err.text);
 	CHECK(compact_is_there("431-0.events"));
+	*is_cut_short = done.is_cut_short;
 	return !done.was_done;
+}
+
+static bool compact_begin(void)
+{
+	bool is_cut_short;
+
+	return compact_piece(0, &is_cut_short) && !is_cut_short;
 }
 
 /*
@@ -61,6 +72,26 @@ TEST(logs_that_grow_read_the_same)
 	make_log_every_kind(&compact_program);
 	make_log_every_kind(&compact_tare);
 	check_grows(7);
+}
+
+/* What is left of the logs for the next piece is read from them. */
+TEST(a_log_that_is_made_small_in_pieces_reads_the_same)
+{
+	bool is_cut_short = true;
+	char *before;
+	int nr = 0;
+
+	compact_init();
+	compact_program.header.has_lanes = 1;
+	compact_make_threads();
+	make_log_write(&compact_program, make_path(make_dir(), "431-0.events"),
+		       sizeof(compact_program.header) + compact_program.size);
+	before = compact_all_of(make_dir());
+	while (compact_piece(compact_program.size / 5, &is_cut_short)) {
+		CHECK(++nr < 10);
+		CHECK_STR(compact_all_of(make_dir()), before);
+	}
+	CHECK_INT(nr, 4); /* each ends where a block begins */
 }
 
 TEST(threads_that_go_on_are_not_taken_for_lost)
