@@ -262,9 +262,9 @@ struct tare_control {
 	uint64_t lost_records; /* lost with lanes that have no file */
 	uint64_t snapshots;    /* asked for so far */
 	uint32_t chunk_bytes;  /* wanted size of the files of each log */
-	uint32_t reserved0;
-	uint64_t log_written; /* bytes that logs were or soon will be given, and rings */
-	uint64_t log_limit;   /* as many may be, to keep the cap; 0: any number */
+	uint32_t makes_room;   /* 1: who may write no more waits, for a while */
+	uint64_t log_written;  /* bytes that logs were or soon will be given, and rings */
+	uint64_t log_limit;    /* as many may be, to keep the cap; 0: any number */
 };
 
 /* The control word: which of these holds, and above its low 8 bits how often that was changed. */

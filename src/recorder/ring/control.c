@@ -63,7 +63,8 @@ struct tare_control *tare_control_page(void)
 	return none;
 }
 
-static bool has_beaten_within(const struct tare_control *control, uint64_t ns)
+/* In a time namespace of its own the program has another clock: then `tare` is as good as gone. */
+bool tare_control_has_beaten_within(const struct tare_control *control, uint64_t ns)
 {
 	return tare_sys_now_ns(CLOCK_MONOTONIC) -
 		       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
@@ -74,7 +75,7 @@ bool tare_control_has_drainer(void)
 {
 	const struct tare_control *control = tare_control_page();
 
-	return control != &nobody && has_beaten_within(control, HEARTBEAT_LIMIT_NS);
+	return control != &nobody && tare_control_has_beaten_within(control, HEARTBEAT_LIMIT_NS);
 }
 
 /* Asked for every record that is given up, so the clock, which is a system call, is read now and then only. */
@@ -85,7 +86,7 @@ static bool is_gone(const struct tare_control *control)
 
 	if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) < TARE_SOME_TICKS)
 		return false;
-	if (!has_beaten_within(control, STARVED_LIMIT_NS))
+	if (!tare_control_has_beaten_within(control, STARVED_LIMIT_NS))
 		return true;
 	__atomic_store_n(&asked, now, __ATOMIC_RELAXED);
 	return false;

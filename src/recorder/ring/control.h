@@ -16,6 +16,8 @@ extern struct tare_control *tare_control; /* NULL: not looked for yet */
 /* Never NULL: without a `tare` a page of this process alone, in which nobody commands and nobody counts. */
 TARE_COLD struct tare_control *tare_control_page(void);
 
+/* `tare` says each time that it drains when that was. */
+bool tare_control_has_beaten_within(const struct tare_control *control, uint64_t ns);
 /* False: nobody drains. */
 bool tare_control_has_drainer(void);
 

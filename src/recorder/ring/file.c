@@ -204,6 +204,7 @@ bool tare_ring_file_open(void)
 	header->version = TARE_FORMAT_VERSION;
 	header->lane_bytes = tare_ring.lane_bytes;
 	fill_header(&header->file);
+	tare_ring.opened_ns = header->file.first_monotonic_ns;
 	write_header(&header->file); /* the ring has it too */
 	if (!tare_ring.has_no_file)
 		name_ring(true);

@@ -17,7 +17,8 @@ struct tare_ring {
 	uint64_t span;
 	uint32_t lane_bytes, chunk_bytes;
 	uint32_t pid, generation;
-	uint64_t retry_ns; /* the log is not to be written before; 0: the last block was written */
+	uint64_t opened_ns; /* CLOCK_MONOTONIC; 0: it is not */
+	uint64_t retry_ns;  /* the log is not to be written before; 0: the last block was written */
 	uint64_t asked_ticks; /* when it was last looked whether that is over */
 	int last_error;       /* of the last block; 0: it was written */
 	uint64_t going;       /* records that the process takes with it, as far as it told */

@@ -13,6 +13,7 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/put.h"
+#include "recorder/ring/wait.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
 #include "trace/allowance.h"
@@ -168,7 +169,8 @@ bool tare_put_is_given_up(const struct tare_place *place)
 	       place->head + TARE_RING_RECORD_MAX -
 			       __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE) >
 		       place->size &&
-	       (tare_ring_file_is_failing() || !tare_control_allows(block_of(place)));
+	       (tare_ring_file_is_failing() ||
+		(!tare_control_allows(block_of(place)) && !tare_wait_is_possible()));
 }
 
 static uint32_t reason_of(int64_t error)
@@ -206,6 +208,8 @@ static bool make_room(struct tare_place *place, uint32_t size)
 	while (!has_room(place, size)) {
 		int64_t n = drain_if_allowed(place);
 
+		if (n == TARE_ALLOWANCE_IS_USED_UP && tare_wait_for_room(block_of(place)))
+			continue;
 		if (n < 0) {
 			place->lane->lost_reason = reason_of(n);
 			return false;
