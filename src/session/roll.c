@@ -19,20 +19,26 @@
 enum {
 	NICE = 10,
 	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
-	LAGS_MS = 2500,   /* since then, of one that makes small what no report needs small */
+	LAGS_MS = 1500,   /* since then, of those that make small what is left */
 	SHARE = 16,       /* logs are made small when they have that part of the cap, */
 	KEPT_FREE = 8,    /* that part is kept free of logs */
 };
 #define LOGS_MOST (UINT64_C(16) << 20) /* or so many bytes */
-#define LOGS_READABLE                                                                              \
-	(UINT64_C(512)                                                                             \
-	 << 20) /* a program that records slower than logs are made small never has so many */
-#define LOGS_LEAST (UINT64_C(128) << 10)
+/* Who records faster than logs are made small waits where they have so many: they are made small a second after its end. */
+#define LOGS_READABLE (UINT64_C(160) << 20)
+#define LOGS_LEAST    (UINT64_C(128) << 10)
 /* Who has so many is being left behind: what makes them small no longer waits for others. */
-#define LOGS_BEHIND (LOGS_READABLE / 4)
+#define LOGS_BEHIND (LOGS_READABLE / 3)
+/* … nor where logs grow by so many bytes a second: it would be left behind. */
+#define GROWS_FAST (UINT64_C(2) << 20)
+/* What a child makes small at once: no more is lost with it, and so soon there is room. */
+#define BATCH (UINT64_C(48) << 20)
 /* What a report reads in a fraction of a second: more than that is made small when the program has ended, if there is time. */
 #define LOGS_LEFT (UINT64_C(96) << 20)
-#define LOOK_NS   UINT64_C(100000000)
+/* A child that failed, on a full disk above all, is followed by another after so long, twice as long each time. */
+#define BACKOFF_NS      UINT64_C(200000000)
+#define BACKOFF_MOST_NS UINT64_C(20000000000)
+#define LOOK_NS         UINT64_C(100000000)
 
 struct tare_roll {
 	char *folder;
@@ -42,9 +48,12 @@ struct tare_roll {
 	int report;  /* of the child that is at work; -1: none is */
 	pid_t child; /* the last one */
 	bool has_failed;
+	bool is_behind;   /* it has had more to make small than there was time for */
 	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
 	uint64_t look_ns; /* when to look again … */
 	uint64_t written; /* … and what was written into logs when it looked last */
+	uint64_t begun_ns, begun_written; /* of the last child */
+	uint64_t backoff_ns, again_ns;    /* after one that failed */
 };
 
 static uint64_t written_of(const struct tare_roll *roll)
@@ -114,6 +123,17 @@ static uint64_t look(struct tare_roll *roll)
 	return use;
 }
 
+/*
+ * Who may write no more waits where room is being made, and only there. Not under a small cap: who waits takes every byte as soon as it is
+ * free, and what a child writes before it removes anything would pass the cap.
+ */
+static void tell_room(const struct tare_roll *roll, bool is_made)
+{
+	bool is_roomy = roll->cap / KEPT_FREE >= BATCH;
+
+	__atomic_store_n(&roll->control->makes_room, is_made && is_roomy, __ATOMIC_RELAXED);
+}
+
 struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
 				tare_roll_maker *make)
 {
@@ -124,8 +144,10 @@ struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_co
 	roll->control = control;
 	roll->make = make;
 	roll->report = -1;
+	roll->begun_ns = now_ns();
 	if (make)
 		look(roll);
+	tell_room(roll, make != NULL);
 	return roll;
 }
 
@@ -156,13 +178,26 @@ static void work(const struct tare_roll *roll, const struct tare_roll_wish *wish
 	_exit(write(report, &said, 1) == 1 ? rc != 0 : 1);
 }
 
+/* Nobody waits for it meanwhile. */
+static void back_off(struct tare_roll *roll)
+{
+	roll->backoff_ns =
+		roll->backoff_ns ? least(2 * roll->backoff_ns, BACKOFF_MOST_NS) : BACKOFF_NS;
+	roll->again_ns = now_ns() + roll->backoff_ns;
+	tell_room(roll, false);
+}
+
 static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 {
 	int report[2];
 	pid_t pid;
 
-	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
+		back_off(roll);
 		return;
+	}
+	roll->begun_ns = now_ns();
+	roll->begun_written = written_of(roll);
 	pid = fork();
 	if (pid == 0) {
 		close(report[0]);
@@ -176,6 +211,7 @@ static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 	}
 	close(report[0]);
 	roll->has_failed = tare_disk_most(roll->folder) > roll->cap;
+	back_off(roll);
 }
 
 /* Whether the child is gone, however it went; waits for that as long. */
@@ -188,8 +224,13 @@ static bool is_done(struct tare_roll *roll, int wait_ms)
 		return true;
 	if (poll(&fd, 1, wait_ms) <= 0)
 		return false;
-	if (read(roll->report, &said, 1) != 1 || said)
+	if (read(roll->report, &said, 1) != 1 || said) {
 		roll->has_failed = tare_disk_most(roll->folder) > roll->cap;
+		back_off(roll);
+	} else {
+		roll->backoff_ns = 0;
+		tell_room(roll, true);
+	}
 	close(roll->report);
 	roll->report = -1;
 	return true;
@@ -214,12 +255,19 @@ static bool is_time(const struct tare_roll *roll, uint64_t now)
 	return now >= roll->look_ns || is_enough(roll, written_of(roll) - roll->written);
 }
 
+static bool grows_fast(const struct tare_roll *roll, uint64_t now)
+{
+	return written_of(roll) - roll->begun_written >
+	       GROWS_FAST * ((now - roll->begun_ns) / 1000000) / 1000 + LOGS_LEAST;
+}
+
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
 bool tare_roll_turn(struct tare_roll *roll)
 {
-	struct tare_roll_wish wish = { .cap = goal(roll) };
+	struct tare_roll_wish wish = { .cap = goal(roll), .most = BATCH };
 	uint64_t now = now_ns(), use;
 	bool has_room; /* the child is done, and made some */
+	bool is_behind;
 
 	if (!roll->make)
 		return false;
@@ -227,9 +275,13 @@ bool tare_roll_turn(struct tare_roll *roll)
 	if (!has_room && !is_time(roll, now))
 		return false;
 	use = look(roll);
-	wish.is_urgent = use > roll->cap / 2 || bytes_of_logs(roll->folder) > LOGS_BEHIND;
+	is_behind = bytes_of_logs(roll->folder) > LOGS_BEHIND;
+	roll->is_behind |= is_behind;
+	is_behind |= grows_fast(roll, now);
+	wish.is_urgent = use > roll->cap / 2 || is_behind;
+	wish.skips_state = is_behind;
 	roll->look_ns = wish.is_urgent ? now : now + LOOK_NS;
-	if (roll->report >= 0)
+	if (roll->report >= 0 || (roll->backoff_ns && now < roll->again_ns))
 		return false;
 	wish.is_hurried = use > roll->cap && roll->is_tried;
 	roll->is_tried = use > roll->cap && !wish.is_hurried;
@@ -239,32 +291,54 @@ bool tare_roll_turn(struct tare_roll *roll)
 	return true;
 }
 
-/* What no report needs to read at the end: if there is no time for it, everything stays as it was. */
-static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *wish, uint64_t until)
+/* False: there was no time for it, or it failed, and what is left stays as it was. */
+static bool make_by(struct tare_roll *roll, const struct tare_roll_wish *wish, uint64_t until)
 {
 	uint64_t now = now_ns();
 
 	if (now >= until)
-		return;
+		return false;
 	begin(roll, wish);
-	if (!is_done(roll, (int)((until - now) / 1000000)))
-		kill(roll->child, SIGKILL);
+	if (is_done(roll, (int)((until - now) / 1000000)))
+		return !roll->backoff_ns;
+	kill(roll->child, SIGKILL);
+	return false;
+}
+
+/* Piece by piece, so that what was done in time counts; the last piece is for good. */
+static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *last)
+{
+	struct tare_roll_wish piece = {
+		.cap = last->cap, .is_urgent = true, .skips_state = true, .most = BATCH
+	};
+	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
+
+	while ((logs = bytes_of_logs(roll->folder)) > BATCH + BATCH / 2 && logs < before) {
+		before = logs;
+		if (!make_by(roll, &piece, until))
+			return;
+	}
+	make_by(roll, last, until);
 }
 
 void tare_roll_finish(struct tare_roll *roll, bool is_final)
 {
-	struct tare_roll_wish wish = { .cap = roll->cap, .is_final = is_final, .is_urgent = true };
-	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000);
+	struct tare_roll_wish wish = { .cap = roll->cap,
+				       .is_final = is_final,
+				       .is_urgent = true,
+				       .skips_state = roll->is_behind };
 	bool lags =
 		roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
 
 	/* Nobody makes room any more for what goes on. */
 	__atomic_store_n(&roll->control->log_limit, 0, __ATOMIC_RELAXED);
+	tell_room(roll, false);
 	if (!roll->make || !is_done(roll, FINISH_MS))
 		return;
+	tell_room(roll, false);
 	if (tare_disk_most(roll->folder) <= roll->cap) {
-		if (lags || bytes_of_logs(roll->folder) > LOGS_LEFT)
-			finish_logs(roll, &wish, until);
+		if (lags || roll->is_behind || bytes_of_logs(roll->folder) > LOGS_LEFT)
+			finish_logs(roll, &wish);
 		return;
 	}
 	begin(roll, &wish);
