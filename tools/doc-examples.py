@@ -4,6 +4,7 @@
 
     tools/doc-examples.py TARE FILE…            differences go to stdout; exit code 1 if there are any
     tools/doc-examples.py --write TARE FILE…    writes what came out into the files instead
+    --python FOLDER                             before TARE: the programs' Python is in it
 
 In an indented block, a line `$ COMMAND` is a command, and what follows up to the next one is its output, both of
 its streams. A block without such a line is not looked at. The commands of a file run one after another in one
@@ -31,6 +32,7 @@ MASKS = (
     (r"\.tare \(\d[\d.]* (B|KiB|MiB|GiB)\)", ".tare (SIZE)"),
     (r"Linux \S+,", "Linux VERSION,"),
     (r"─+", "─"),
+    (r"\bwith nvidia-cudnn[\w-]* [\d.]+(, [\w-]+ [\d.]+)*", "with VERSIONS"),
 )
 
 
@@ -67,9 +69,9 @@ def comparable(lines):
     return text.split(" ")
 
 
-def run(command, folder):
+def run(command, folder, python):
     """Objects of programs are looked through as often as asked for: on a busy machine a short program may end before."""
-    env = {"PATH": os.path.join(folder, ".bin") + ":/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8",
+    env = {"PATH": ":".join([os.path.join(folder, ".bin"), *python, "/usr/bin", "/bin"]), "HOME": folder, "LANG": "C.UTF-8",
            "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "TARE_PROBE": "eager"}
     done = subprocess.run(["/bin/bash", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
@@ -94,7 +96,7 @@ def tell(path, command, wanted, got):
                 " ".join(wanted[a:b]), " ".join(got[c:d]), " ".join(wanted[max(0, a - 6):a])))
 
 
-def go_through(path, tare):
+def go_through(path, tare, python):
     """The text with fresh output, and how many commands gave another."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -107,7 +109,7 @@ def go_through(path, tare):
             command = lines[0][len(INDENT) + 2:]
             behind = len(lines) - len("\n".join(lines).rstrip().split("\n"))
             wanted = [line[len(INDENT):] for line in lines[1:len(lines) - behind]]
-            got = run(command, folder)
+            got = run(command, folder, python)
             if comparable(wanted) != comparable(got):
                 tell(path, command, comparable(wanted), comparable(got))
                 wrong += 1
@@ -120,10 +122,13 @@ def go_through(path, tare):
 def main():
     arguments = sys.argv[1:]
     is_writing = arguments[:1] == ["--write"]
-    tare, *paths = arguments[is_writing:]
+    del arguments[:is_writing]
+    python = [os.path.abspath(arguments[1])] if arguments[:1] == ["--python"] else []
+    del arguments[:2 * len(python)]
+    tare, *paths = arguments
     wrong = 0
     for path in paths:
-        text, count = go_through(path, tare)
+        text, count = go_through(path, tare, python)
         wrong += count
         if is_writing:
             with open(path, "w", encoding="utf-8") as file:

@@ -4,25 +4,38 @@
 
 import os
 import re
+import subprocess
 
-from harness import BUILD, ROOT, case, check, check_equal, main, needs_torch
+from harness import BUILD, ROOT, Skip, case, check, check_equal, main, needs_exec, needs_torch
 
 
-def shows_what_comes_out(box, name):
-    needs_torch()
-    done = box.run([os.path.join(ROOT, "tools", "doc-examples.py"), os.path.join(BUILD, "tare"),
+def shows_what_comes_out(box, name, *how):
+    done = box.run([os.path.join(ROOT, "tools", "doc-examples.py"), *how, os.path.join(BUILD, "tare"),
                     os.path.join(ROOT, name)], timeout=600)
     check_equal(done.code, 0, "tools/doc-examples.py --write build/tare %s writes it anew" % name, done)
 
 
 @case
 def the_readme(box):
+    needs_torch()
     shows_what_comes_out(box, "README.md")
 
 
 @case
 def the_tutorial(box):
+    needs_torch()
     shows_what_comes_out(box, "docs/TUTORIAL.md")
+
+
+@case
+def the_tutorial_without_a_gpu(box):
+    """With PyTorch's CUDA build: what is in its `$` lines takes seconds."""
+    needs_exec()
+    venv = subprocess.run([os.path.join(ROOT, "tools", "cuda-venv.sh"), "--path"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
+    if not os.path.exists(os.path.join(venv, ".ready")):
+        raise Skip("PyTorch's CUDA build is not there: tools/cuda-venv.sh makes %s" % venv)
+    shows_what_comes_out(box, "docs/TUTORIAL_PREDICT.md", "--python", os.path.join(venv, "bin"))
 
 
 @case
