@@ -9,6 +9,7 @@
 #include "cmd/report_each.h"
 #include "cmd/report_picture.h"
 #include "cmd/write_file.h"
+#include "export/blocks.h"
 #include "trace/recording.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ struct source {
 	struct tare_ledger ledgers[2]; /* of the instant, of the end */
 	struct tare_export_stacks stacks[2];
 	struct tare_memory_history by_account, by_category;
+	struct tare_export_blocks blocks;
 	struct tare_str title;
 	struct tare_export model;
 };
@@ -90,10 +92,16 @@ static void read_all(struct source *s, struct tare_instant *at, int needs)
 			s->model.by_category = &s->by_category;
 		}
 	}
+	if (needs & TARE_EXPORT_BLOCKS) {
+		tare_recording_rewind(s->recording);
+		tare_export_blocks_read(&s->blocks, s->recording, &s->ledgers[0]);
+		s->model.blocks = &s->blocks;
+	}
 }
 
 static void discard(struct source *s)
 {
+	tare_export_blocks_free(&s->blocks);
 	for (int i = 0; i < 2; i++) {
 		tare_export_stacks_free(&s->stacks[i]);
 		tare_ledger_free(&s->ledgers[i]);

@@ -81,9 +81,11 @@ static struct tare_export_sample *sample_of_stack(struct tare_builder *b, int64_
 	s->samples = tare_array_reserve(s->samples, &s->cap, s->nr + 1, sizeof(*s->samples));
 	frames = tare_arena_alloc(&s->arena, b->nr * sizeof(*frames));
 	memcpy(frames, b->frames, b->nr * sizeof(*frames));
-	s->samples[s->nr] = (struct tare_export_sample){
-		.frames = frames, .frame_nr = (uint32_t)b->nr, .device = b->d, .pid = pid
-	};
+	s->samples[s->nr] = (struct tare_export_sample){ .frames = frames,
+							 .frame_nr = (uint32_t)b->nr,
+							 .device = b->d,
+							 .pid = pid,
+							 .is_of_pool = b->is_of_pool };
 	*place = ++s->nr;
 	return &s->samples[s->nr - 1];
 }
@@ -118,26 +120,46 @@ static int by_size(const void *x, const void *y)
 				     : a->frames > b->frames; /* in the order in which they came */
 }
 
+/* Those from `first` on that are of the pool, or are not, become one. */
+static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size_t first,
+					bool is_of_pool)
+{
+	struct tare_blocks_ledger sum = { 0 };
+
+	for (size_t i = first; i < s->nr; i++) {
+		if (s->samples[i].is_of_pool != is_of_pool)
+			continue;
+		sum.bytes += s->samples[i].bytes;
+		sum.count += s->samples[i].count;
+		sum.ever_bytes += s->samples[i].ever_bytes;
+		sum.ever += s->samples[i].ever;
+	}
+	return sum;
+}
+
+static void add_rest(struct tare_builder *b, const char *label, bool is_of_pool,
+		     const struct tare_blocks_ledger *sum)
+{
+	b->is_of_pool = is_of_pool;
+	tare_builder_begin(b);
+	tare_builder_push(b, label, strlen(label), true);
+	tare_builder_add(b, -1, TARE_EVIDENCE_INFERRED, sum);
+}
+
 void tare_builder_keep_largest(struct tare_builder *b)
 {
-	static const char label[] = "smaller stacks";
 	struct tare_export_stacks *s = b->s;
-	struct tare_blocks_ledger rest = { 0 };
+	struct tare_blocks_ledger of_pool, others;
 	size_t kept = b->first + TARE_EXPORT_STACKS_MAX;
 
 	if (s->nr > b->first)
 		qsort(s->samples + b->first, s->nr - b->first, sizeof(*s->samples), by_size);
 	if (s->nr <= kept)
 		return;
-	for (size_t i = kept; i < s->nr; i++) {
-		rest.bytes += s->samples[i].bytes;
-		rest.count += s->samples[i].count;
-		rest.ever_bytes += s->samples[i].ever_bytes;
-		rest.ever += s->samples[i].ever;
-	}
+	of_pool = sum_of(s, kept, true);
+	others = sum_of(s, kept, false);
 	s->left_out += s->nr - kept;
 	s->nr = kept;
-	tare_builder_begin(b);
-	tare_builder_push(b, label, strlen(label), true);
-	tare_builder_add(b, -1, TARE_EVIDENCE_INFERRED, &rest);
+	add_rest(b, "smaller stacks", false, &others);
+	add_rest(b, "smaller stacks in PyTorch's pool", true, &of_pool);
 }

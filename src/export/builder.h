@@ -10,6 +10,7 @@ struct tare_builder {
 	const struct tare_device_ledger *d;
 	size_t first;                /* of its samples */
 	struct tare_strmap by_stack; /* of its samples: 1 + which */
+	bool is_of_pool;             /* what is added now */
 	uint32_t *frames;
 	size_t nr, cap;
 };

@@ -41,6 +41,9 @@ struct tare_export_frame {
 	bool is_row;          /* of the ledger, or the name of a GPU */
 };
 
+/* What PyTorch's allocators did with blocks and segments up to the moment (blocks.h). */
+struct tare_export_blocks;
+
 /*
  * What stands at one place: a row of the ledger, and where in the program that was asked for, if that is known. Every byte stands
  * once: `bytes` of a device sum to what is in use on it.
@@ -56,6 +59,7 @@ struct tare_export_sample {
 	/* All that was handed out here until the instant. Of what only the present is known, as much as that. */
 	int64_t ever_bytes;
 	uint64_t ever;
+	bool is_of_pool; /* it lies in segments of PyTorch's allocator */
 };
 
 /* So many stacks have samples of their own; the others of a device are one, so that sums stay. */
@@ -78,7 +82,6 @@ void tare_export_stacks_free(struct tare_export_stacks *stacks);
 /* "GPU 0 NVIDIA H200", "CPU tensors" */
 void tare_export_device_name(struct tare_str *out, const struct tare_device_ledger *device);
 
-struct tare_trace;
 struct tare_export {
 	const char *title; /* its programs, and the recording */
 	int64_t began_ns;  /* when the recording began, since 1970; 0: not known */
@@ -90,8 +93,8 @@ struct tare_export {
 	/* TIME: */
 	const struct tare_memory_history *by_account,
 		*by_category; /* by_category NULL: no tensors */
-	/* BLOCKS, NULL: there are none */
-	const struct tare_trace *trace;
+	/* BLOCKS: */
+	const struct tare_export_blocks *blocks;
 	/* Sentences on what is not in the file as it was: added by the model and by the renderer, each with a line end. */
 	struct tare_str notes;
 };

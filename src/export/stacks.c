@@ -20,6 +20,22 @@ static void add_row(struct tare_builder *b, const struct tare_row *row, int64_t 
 
 /* ---- rows, by who asked ---- */
 
+/* A row beside live tensors, or they themselves: its memory is in segments of PyTorch's allocator. */
+static bool is_of_pool(const struct tare_device_ledger *d, const struct tare_row *row)
+{
+	for (int i = 0; i < d->row_nr; i++) {
+		const struct tare_row *at = row;
+
+		if (!d->rows[i].has_categories)
+			continue;
+		while (at->parent >= 0 && at->parent != d->rows[i].parent)
+			at = &d->rows[at->parent];
+		if (at->parent >= 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_part_of(const struct tare_row *row, const struct tare_ledger_line *l,
 		       const struct tare_line_part *part)
 {
@@ -134,11 +150,13 @@ static void add_device(struct tare_builder *b)
 
 		if (!tare_row_is_end(row))
 			continue;
+		b->is_of_pool = is_of_pool(b->d, row);
 		if (row->has_categories)
 			add_tensors(b, row);
 		else
 			add_parts(b, row);
 	}
+	b->is_of_pool = false;
 	add_unexplained(b);
 }
 

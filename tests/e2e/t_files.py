@@ -9,13 +9,14 @@ do so, where they are there; names stay names, and what cannot be written is sai
 import gzip
 import json
 import os
+import pickle
 import re
 import shutil
 import sqlite3
 import subprocess
 
 from hostile import STEERS, poison
-from harness import MIB, PATIENCE, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_program
+from harness import MIB, PATIENCE, PYTHON, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs, needs_exec
 from snapshots import imported
 
 NAMES = ["<script>x</script>", "a;b 7", "\"'`", "\x1b[31m\nFORGED", "\u202egnp.exe", "%s%n"]
@@ -173,8 +174,28 @@ def read_perfetto(data):
     return out, values
 
 
+def read_memory_viz(data):
+    """All segments and their blocks, which lie side by side; what is not in use, in PyTorch's pool too, counts as such."""
+    out, file = Stacks(), pickle.loads(data)
+    check(data.startswith(b"\x80\x04"), "protocol 4, as the page wants it")
+    check_equal(set(file), {"segments", "device_traces", "allocator_settings", "external_annotations", "tare"})
+    for segment in file["segments"]:
+        at = segment["address"]
+        for block in segment["blocks"]:
+            check_equal(block["address"], at)
+            at += block["size"]
+            frames = [frame["name"] for frame in reversed(block["frames"])]
+            out.add(["GPU %d" % segment["device"]] + frames, block["size"])
+        check_equal(at, segment["address"] + segment["total_size"])
+        active = sum(b["size"] for b in segment["blocks"] if b["state"] == "active_allocated")
+        check_equal((active, active), (segment["allocated_size"], segment["active_size"]))
+    check_equal(len({s["address"] for s in file["segments"]}), len(file["segments"]))
+    return out, file
+
+
 def read_stacks(box, name, data):
-    readers = {"collapsed": read_collapsed, "speedscope": read_speedscope, "pprof": read_pprof, "dhat": read_dhat,
+    readers = {"memory_viz": lambda data: read_memory_viz(data)[0],
+               "collapsed": read_collapsed, "speedscope": read_speedscope, "pprof": read_pprof, "dhat": read_dhat,
                "sqlite": lambda data: read_sqlite(box)[0], "perfetto": lambda data: read_perfetto(data)[0]}
     return readers[name](data) if name in readers else None
 
@@ -186,11 +207,13 @@ def used(report):
     return {" ".join(["GPU %d" % d["index"]] + ([d["name"]] if d["name"] else [])): d["used_bytes"] for d in report["devices"]}
 
 
-def check_sums(box, rec="rec.tare", moments=("peak", "end")):
+def check_sums(box, rec="rec.tare", moments=("peak",)):
     for at in moments:
         wanted = used(box.report(rec, at))
         for name in formats():
             stacks = read_stacks(box, name, make(box, name, rec, at))
+            if name == "memory_viz":
+                stacks.sums = {device: stacks.sums.get(device[:5], 0) for device in wanted}
             if stacks:
                 check_equal({k: v for k, v in stacks.sums.items() if v and k != "CPU tensors"}, {k: v for k, v in wanted.items() if v}, name, at)
 
@@ -202,8 +225,8 @@ def stacks_sum_to_what_is_in_use(box):
         raise Skip("without the simulated driver an emulator loads nothing into its program")
     box.record(fixture("e2e_phases"), rec="plain.tare")
     box.record(fixture("e2e_tensors", "new"))
-    check_sums(box, "plain.tare", ("peak",))
-    check_sums(box, "rec.tare")
+    check_sums(box, "plain.tare")
+    check_sums(box, moments=("end",))
     live = [size for frames, size in read_collapsed(make(box, "collapsed", at="end")).stacks if "live tensors" in frames]
     check_equal(sum(live), 16 * MIB + 512)
     ever = [size for frames, size in read_pprof(make(box, "pprof", at="end"), 1).stacks if "live tensors" in frames]
@@ -274,7 +297,7 @@ def tensors_on_the_cpu_are_in_it(box):
     check(wanted, report)
     for name in formats():
         stacks = read_stacks(box, name, make(box, name, at="peak:host"))
-        if stacks:
+        if stacks and name != "memory_viz":
             check_equal(stacks.sums, {"CPU tensors": wanted}, name)
 
 
@@ -295,6 +318,66 @@ def pprof_opens_it(box):
     samples = re.findall(r"^ +\d+ +\d+ +\d+ +(-?\d+): [\d ]+$", text, re.M)
     check_equal(sum(map(int, samples)), box.report(at="peak")["devices"][0]["used_bytes"], text)
     check_says(text, "inuse_space/bytes[dflt]", "row:[", "M=1")
+
+
+def torch_says(box, code):
+    """PyTorch's own reader of out.memory_viz."""
+    # To import it takes seconds: what it is stands in a file.
+    done = subprocess.run([PYTHON, "-c", "import importlib.util, os, pickle, sys\nfound = importlib.util.find_spec('torch')\n"
+                           "if not found: sys.exit(8)\n"
+                           "if \"__version__ = '1.\" in open(os.path.join(os.path.dirname(found.origin), 'version.py')).read(): sys.exit(9)\n"
+                           "from torch.cuda import _memory_viz as viz\nfile = pickle.load(open('out.memory_viz', 'rb'))\n" + code],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=box.dir, timeout=60 * PATIENCE, check=False)
+    needs(done.returncode != 8, "python3-torch")
+    if done.returncode == 9:
+        raise Skip("this PyTorch is older than 2, and has another snapshot")
+    check_equal(done.returncode, 0, done.stderr.decode())
+    return done.stdout.decode()
+
+
+def tensors_recording(box):
+    if WRAPPER:
+        raise Skip("without the simulated driver an emulator loads nothing into its program")
+    box.record(fixture("e2e_tensors", "new"))
+    return box.report(at="end")["devices"][0]
+
+
+@case
+def a_snapshot_has_blocks_and_what_is_outside(box):
+    device = tensors_recording(box)
+    file = read_memory_viz(make(box, "memory_viz", at="end"))[1]
+    pool = [s for s in file["segments"] if s["address"] < 1 << 52]
+    live = [b["size"] for s in pool for b in s["blocks"] if b["state"] == "active_allocated"]
+    rows = {a["path"].split("/", 1)[1]: a["bytes"] for a in device["accounts"] if "/" in a["path"]}
+    check_equal(sum(live), rows["allocations/libc10_cuda/tensors"])
+    check_equal(sorted(live), [512, 16 * MIB])
+    check_equal(sum(s["total_size"] for s in pool), rows["allocations/libc10_cuda"])
+    others = {s["blocks"][0]["frames"][-2]["name"] for s in file["segments"] if s["address"] >= 1 << 52}
+    check(others, file["segments"])
+    trace = file["device_traces"][0]
+    count = {action: sum(e["action"] == action for e in trace) for action in ("segment_alloc", "alloc", "free_requested", "free_completed")}
+    check_equal(count, {"segment_alloc": 3, "alloc": 2003, "free_requested": 2001, "free_completed": 2001})
+    check([e["time_us"] for e in trace] == sorted(e["time_us"] for e in trace), "in order of time")
+
+
+@case
+def a_snapshot_comes_back(box):
+    """tare import reads what PyTorch reads: the pool, and each other row as a segment, which the driver would round up."""
+    device = tensors_recording(box)
+    make(box, "memory_viz", at="end")
+    done = box.tare("import", "out.memory_viz", "-o", "back.tare")
+    check_equal(done.code, 0, done)
+    rows = {a["path"]: a["bytes"] for a in box.report("back.tare", "end")["devices"][0]["accounts"]}
+    check_equal(rows["process:0/allocations"], device["used_bytes"], rows)
+
+
+@case
+def pytorch_opens_it(box):
+    device = tensors_recording(box)
+    make(box, "memory_viz", at="end")
+    said = torch_says(box, "print(viz.segsum(file))\nprint(viz.trace(file))\nprint(len(viz.trace_plot(file)))\n"
+                      "print(sum(s['total_size'] for s in file['segments']))")
+    check_equal(said.splitlines()[-1], str(device["used_bytes"]))
 
 
 # ---- what may be in a recording, and on a command line ----
@@ -381,7 +464,7 @@ def many_stacks_are_put_together(box):
         stacks = read_speedscope(file.read())
     check_equal(stacks.sums, {"GPU 0": more * MIB})
     check_equal(len(stacks.stacks), 20001)
-    check(["GPU 0", "smaller stacks"] in [frames for frames, _ in stacks.stacks], "what is put together has a name")
+    check(["GPU 0", "smaller stacks in PyTorch's pool"] in [frames for frames, _ in stacks.stacks], "what is put together has a name")
 
 
 @case

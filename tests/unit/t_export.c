@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files for other programs, of ledgers that no recording easily has: sizes near the largest, more explained than in use, odd names. */
+#include "export/blocks.h"
 #include "export/export.h"
 #include "export/gzip.h"
 #include "export/protobuf.h"
@@ -39,12 +40,14 @@ static void render(struct tare_str *out, enum tare_export_format format,
 {
 	struct tare_export_stacks stacks = { 0 };
 	struct tare_memory_history history = { 0 };
+	struct tare_export_blocks blocks = { 0 };
 	struct tare_export x = { .title = "t",
 				 .ledger = l,
 				 .stacks = &stacks,
 				 .end_ledger = l,
 				 .end = &stacks,
-				 .by_account = &history };
+				 .by_account = &history,
+				 .blocks = &blocks };
 	struct tare_err err = { 0 };
 
 	tare_export_stacks_build(&stacks, l);
