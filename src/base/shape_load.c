@@ -41,7 +41,7 @@ static size_t left(const struct loader *l)
 	return (size_t)(l->end - l->at);
 }
 
-static uint64_t get(struct loader *l)
+static uint64_t get_long(struct loader *l)
 {
 	uint64_t v = 0;
 
@@ -55,6 +55,14 @@ static uint64_t get(struct loader *l)
 	l->is_bad = true;
 	l->at = l->end;
 	return 0;
+}
+
+/* Most numbers are small. */
+static inline uint64_t get(struct loader *l)
+{
+	if (l->at < l->end && !(*l->at & 0x80))
+		return *l->at++;
+	return get_long(l);
 }
 
 /* As many things of at least a byte each as there can still be. */
@@ -177,10 +185,10 @@ static void get_int(struct loader *l, const struct from_field *from, char *to)
 	bool is_negative = from->is_signed && v & 1;
 	int bits;
 
-	if (from->is_signed)
-		v = v >> 1 ^ (0 - (v & 1));
 	if (!f)
 		return;
+	if (from->is_signed)
+		v = v >> 1 ^ (0 - (v & 1));
 	bits = f->is_bool ? 1 : 8 * f->int_size - f->is_signed;
 	fits = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 	if (is_negative ? !f->is_signed || ~v > fits : v > fits)
@@ -310,7 +318,9 @@ static void load_list(struct loader *l, const struct from_field *from, char *ite
 	list = f ? make_list(l, f, item, n) : NULL;
 	forgotten.own = NULL;
 	for (size_t i = 0; i < n && !l->is_bad; i++)
-		if (list)
+		if (list && from->kind == TARE_SHAPED_INTS && l->at < l->end && !*l->at)
+			l->at++; /* most of long ones, and so they are already */
+		else if (list)
 			load_one(l, from, list + i * item_size(f));
 		else
 			load_one(l, &forgotten, NULL);
@@ -366,14 +376,16 @@ static void load_other(struct loader *l, const struct from_field *from, char *it
 
 static void load_field(struct loader *l, const struct from_field *from, char *item)
 {
-	struct from_field forgotten = *from;
 	char *at = item && from->own ? item + from->own->offset : NULL;
+	struct from_field forgotten;
 	const char *text;
 	void *own;
 
-	forgotten.own = NULL;
-	if (!at)
+	if (!at) {
+		forgotten = *from;
+		forgotten.own = NULL;
 		from = &forgotten;
+	}
 	switch ((enum tare_shaped_kind)from->kind) {
 	case TARE_SHAPED_INT:
 		load_ints(l, from, at, at ? from->own->nr : 0);
