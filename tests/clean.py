@@ -6,12 +6,15 @@ No signal is ignored or blocked, the umask is 022, stdin is empty, no file is op
 the environment there is only what chooses tools and folders, and what the caller has set for this command (Meson:
 a test's own). What was left otherwise (nohup, a service, cron,
 a shell's own settings) would change verdicts. Meson leaves the terminal before it comes here.
+
+With TARE_TEST_TIMES=FILE each command adds a line there: the seconds of processor and of clock that it took.
 """
 
 import os
 import pwd
 import signal
 import sys
+import time
 
 KEPT = ("PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "LD_LIBRARY_PATH", "QEMU_LD_PREFIX", "CC", "CXX", "CFLAGS",
         "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "TARE_SOURCE_ROOT", "TARE_SIM_PROFILE",
@@ -74,10 +77,25 @@ def reset_files():
     os.closerange(3, 1024)
 
 
+def timed(path):
+    """In the child this returns; the parent waits for the child, writes what it took and ends as it did."""
+    begin = time.monotonic()
+    child = os.fork()
+    if not child:
+        return
+    _, status, used = os.wait4(child, 0)
+    with open(path, "a") as out:
+        out.write("%.1f\t%.1f\t%s\n" % (used.ru_utime + used.ru_stime, time.monotonic() - begin, " ".join(sys.argv[1:])))
+    code = os.waitstatus_to_exitcode(status)
+    sys.exit(code if code >= 0 else 128 - code)
+
+
 def main():
     reset_signals()
     reset_files()
     os.umask(0o022)
+    if os.environ.get("TARE_TEST_TIMES"):
+        timed(os.environ["TARE_TEST_TIMES"])
     os.execvpe(sys.argv[1], sys.argv[1:], environment())
 
 
