@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything that `make test` runs. The last line of output is "N passed, N failed[, N skipped]";
 # the exit code is 0 only if nothing failed.
-#   tools/test-all.sh [--quick] [--san LIST] [BUILD_DIR]     --quick: style, and the unit tests that are not slow
+#   tools/test-all.sh [--quick] [--san LIST] [--aarch64] [BUILD_DIR]
+#     --quick: style, and the unit tests that are not slow    --aarch64: all that can be emulated, 25 minutes
 # A step that cannot run here (no cross compiler, say) is skipped with its reason, not passed. With TARE_CI=1 what an
 # install or an option would end is a failure instead. TARE_REAL_DATA=FOLDER: files that other people's tools wrote.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 [ -n "${TARE_TEST_CLEAN:-}" ] || TARE_TEST_CLEAN=1 exec tests/clean.py tools/test-all.sh "$@"
 
-quick='' san=''
+quick='' san='' aarch64=''
 while [[ ${1:-} == --* ]]; do
 	case $1 in
 	--quick) quick=1 ;;
 	--san) san=$2 && shift ;;
+	--aarch64) aarch64=1 ;;
 	*) echo "tools/test-all.sh: unknown option $1" >&2 && exit 2 ;;
 	esac
 	shift
@@ -104,12 +106,27 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # sanitized LIST [meson test argument…]
 sanitized() {
 	local san=$1 dir=build-san-${1//,/-}
-	local target=product # the tests build what they need besides
 	shift
-	step "build with $san sanitizer" setup_and_build "$dir" -Db_sanitize="$san" -Db_lundef=false \
-		-Dbuildtype=debug -Dcheck=true || return
+	[ -e "$dir/build.ninja" ] || step "set up with $san sanitizer" meson setup "$dir" -Db_sanitize="$san" \
+		-Db_lundef=false -Dbuildtype=debug -Dcheck=true || return
+	# The tests build what they need.
 	run_tests "unit tests with $san sanitizer" "$dir" --suite unit "$@"
 	[ "$san" = thread ] || run_tests "fuzzing with $san sanitizer" "$dir" --suite fuzz
+}
+
+# emulated [meson test argument…]: the other kind of machine.
+emulated() {
+	local target=product
+	if ! has aarch64-linux-gnu-gcc || ! has qemu-aarch64-static; then
+		skip 'gcc-aarch64-linux-gnu or qemu-user-static'
+		return
+	fi
+	step 'build for aarch64' setup_and_build build-aarch64 --cross-file tools/cross/aarch64-linux-gnu.ini \
+		-Dlibraries_folder="$(tools/foreign-libraries.sh aarch64 2>"$log")" || return
+	step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
+		build-aarch64/src/recorder build-aarch64/simgpu
+	step 'stack of the recorder on aarch64' tools/check-recorder-stack.py build-aarch64
+	TARE_REAL_DATA='' run_tests 'tests on aarch64 (qemu)' build-aarch64 "$@"
 }
 
 finish() {
@@ -128,13 +145,19 @@ if [ -n "$san" ]; then
 	finish
 fi
 
+if [ -n "$aarch64" ]; then
+	emulated
+	finish
+fi
+
 if [ -n "$quick" ]; then
 	target=product step "build in $build" setup_and_build "$build" &&
 		run_tests 'style and unit tests' "$build" --suite style --suite unit --no-suite slow
 	finish
 fi
 
-step "build in $build" setup_and_build "$build" && run_tests 'style, unit and end-to-end tests' "$build"
+# Fuzzing finds more with a sanitizer, below.
+step "build in $build" setup_and_build "$build" && run_tests 'style, unit and end-to-end tests' "$build" --no-suite fuzz
 
 if TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out \
 	step 'dist folder and glibc versions' tools/make-dist.sh; then
@@ -142,8 +165,9 @@ if TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out \
 fi
 
 if has clang; then
-	if CC=clang CXX=clang++ target=product step 'build with clang' setup_and_build build-clang; then
-		run_tests 'unit tests with clang' build-clang --suite unit
+	# A char has no sign there, as on aarch64.
+	if CC=clang CXX=clang++ target=product step 'build with clang' setup_and_build build-clang -Dc_args=-funsigned-char; then
+		run_tests 'unit tests with clang' build-clang --suite unit --no-suite slow
 	fi
 else
 	skip 'clang'
@@ -157,16 +181,6 @@ else
 	skip 'clang, for the thread sanitizer'
 fi
 
-if has aarch64-linux-gnu-gcc && has qemu-aarch64-static; then
-	if step 'build for aarch64' setup_and_build build-aarch64 \
-		--cross-file tools/cross/aarch64-linux-gnu.ini -Dlibraries_folder="$(tools/foreign-libraries.sh aarch64 2>"$log")"; then
-		step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
-			build-aarch64/src/recorder build-aarch64/simgpu
-		step 'stack of the recorder on aarch64' tools/check-recorder-stack.py build-aarch64
-		TARE_REAL_DATA='' run_tests 'tests on aarch64 (qemu)' build-aarch64
-	fi
-else
-	skip 'gcc-aarch64-linux-gnu or qemu-user-static'
-fi
+emulated --no-suite fold --no-suite slow --no-suite fuzz --no-suite reader
 
 finish
