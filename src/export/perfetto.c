@@ -28,7 +28,7 @@ enum { INTERNED_ID = 1, INTERNED_TEXT };
 enum { FRAME_ID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_PC };
 enum { STACK_ID = 1, STACK_FRAME };
 enum { MAPPING_ID = 1, MAPPING_END = 5, MAPPING_PATH = 7 };
-enum { DUMP_PID = 1, DUMP_SAMPLE, DUMP_TIME = 9 };
+enum { DUMP_PID = 1, DUMP_SAMPLE, DUMP_TIME = 9, DUMP_NAME = 11 };
 enum { SAMPLE_STACK = 1, SAMPLE_ALLOCATED, SAMPLE_FREED, SAMPLE_TIME, SAMPLE_ALLOCS, SAMPLE_FREES };
 /* Every packet is of one sequence. A time of 0 counts as none, so each is one later. */
 enum { SEQUENCE = 1, FIRST_NS = 1 };
@@ -217,6 +217,7 @@ static void add_heap(struct tare_str *out, struct tare_export *x, const size_t *
 		if (!is_last)
 			continue;
 		tare_protobuf_number(&dump, DUMP_PID, pids[i]);
+		tare_protobuf_text(&dump, DUMP_NAME, s->frames[s->samples[i].frames[0]].text);
 		tare_protobuf_int(&dump, DUMP_TIME, t_ns + FIRST_NS);
 		tare_protobuf_part(&profile, PROFILE_DUMP, &dump);
 	}

@@ -20,13 +20,19 @@ static void add_row(struct tare_builder *b, const struct tare_row *row, int64_t 
 
 /* ---- rows, by who asked ---- */
 
+/* Live tensors; where there are none at the moment, the row has no categories. */
+static bool is_tensors(const struct tare_row *row)
+{
+	return row->has_categories || row->pool;
+}
+
 /* A row beside live tensors, or they themselves: its memory is in segments of PyTorch's allocator. */
 static bool is_of_pool(const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	for (int i = 0; i < d->row_nr; i++) {
 		const struct tare_row *at = row;
 
-		if (!d->rows[i].has_categories)
+		if (!is_tensors(&d->rows[i]))
 			continue;
 		while (at->parent >= 0 && at->parent != d->rows[i].parent)
 			at = &d->rows[at->parent];
@@ -103,7 +109,7 @@ static void add_tensors(struct tare_builder *b, const struct tare_row *row)
 	uint64_t count = 0, count_of_lines = 0;
 
 	for (int i = 0; i < b->d->row_nr; i++)
-		if (b->d->rows[i].has_categories && b->d->rows[i].pid == row->pid) {
+		if (is_tensors(&b->d->rows[i]) && b->d->rows[i].pid == row->pid) {
 			if (&b->d->rows[i] < row)
 				return;
 			bytes += b->d->rows[i].bytes;
@@ -151,7 +157,7 @@ static void add_device(struct tare_builder *b)
 		if (!tare_row_is_end(row))
 			continue;
 		b->is_of_pool = is_of_pool(b->d, row);
-		if (row->has_categories)
+		if (is_tensors(row))
 			add_tensors(b, row);
 		else
 			add_parts(b, row);

@@ -169,6 +169,7 @@ def read_perfetto(data):
             frames = {f[1][0]: strings[f[2][0]] for f in map(message, profile[2])}
             stacks = {s[1][0]: [frames[f] for f in s[2]] for s in map(message, profile[3])}
             for dump in map(message, profile[5]):
+                check_equal({stacks[message(s)[1][0]][0] for s in dump.get(2, [])} - {dump[11][0].decode("utf-8")}, set(), "a heap a device")
                 for sample in map(message, dump.get(2, [])):
                     out.add(stacks[sample[1][0]], sample[2][0] - sample[3][0])
     return out, values
@@ -358,6 +359,22 @@ def a_snapshot_has_blocks_and_what_is_outside(box):
     count = {action: sum(e["action"] == action for e in trace) for action in ("segment_alloc", "alloc", "free_requested", "free_completed")}
     check_equal(count, {"segment_alloc": 3, "alloc": 2003, "free_requested": 2001, "free_completed": 2001})
     check([e["time_us"] for e in trace] == sorted(e["time_us"] for e in trace), "in order of time")
+
+
+@case
+def a_pool_without_a_live_block_stands_once(box):
+    if WRAPPER:
+        raise Skip("pickles are read outside the emulator")
+    snapshot = snapshot_of(2 * MIB, [])
+    snapshot["segments"][0].update(allocated_size=0, active_size=0, requested_size=0)
+    snapshot["segments"][0]["blocks"][0].update(state="inactive", requested_size=0)
+    snapshot["device_traces"][0].append({"action": "free_completed", "addr": 1 << 40, "size": 2 * MIB, "stream": 0, "time_us": 1700000000000002})
+    rec = imported(box, snapshot)
+    file = read_memory_viz(make(box, "memory_viz", rec, "end"))[1]
+    check_equal([(s["address"], s["total_size"], s["allocated_size"]) for s in file["segments"]], [(1 << 40, 2 * MIB, 0)])
+    check_equal(file["tare"]["notes"], "")
+    ever = [size for frames, size in read_pprof(make(box, "pprof", rec, "end"), 1).stacks if "live tensors" in frames]
+    check_equal(ever, [2 * MIB])
 
 
 @case
