@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
+#include "cmd/report_check.h"
 #include "cmd/report_each.h"
 #include "cmd/report_file.h"
 #include "cmd/report_page.h"
@@ -18,64 +19,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COST_BYTES, COST_TIME };
-
-struct options {
-	struct tare_operands at, claims;
-	int by, cost;
-	struct tare_format_options format;
-	bool md;
-	int64_t pid;
-	const char *job, *html, *output, *baseline, *timed, *line, *annotate, *svg, *sort;
-	bool parts, confidential;
-};
-
 static const struct tare_opt opts[] = {
 	TARE_OPT(
-		options, at, "at", 0, LIST, "INSTANT",
+		tare_report_given, at, "at", 0, LIST, "INSTANT",
 		"peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
 		"1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
-	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
-	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
+	TARE_OPT(tare_report_given, by, "by", 'b', CHOICE, TARE_BY_NAMES,
+		 "group the rows another way"),
+	TARE_OPT(tare_report_given, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
 	TARE_FORMAT_OPTS_OF(
-		options, format, TARE_REPORT_FORMATS,
+		tare_report_given, format, TARE_REPORT_FORMATS,
 		"how to print it: for people, as data (docs/JSON.md), or, with -o, as a file that another "
 		"program opens (docs/FORMATS.md)"),
-	TARE_OPT(options, output, "output", 'o', STRING, "FILE",
+	TARE_OPT(tare_report_given, output, "output", 'o', STRING, "FILE",
 		 "with --format: write it into FILE, which is overwritten (- is stdout)"),
 	TARE_OPT(
-		options, sort, "sort", 's', STRING, "COLUMN",
+		tare_report_given, sort, "sort", 's', STRING, "COLUMN",
 		"order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
-	TARE_OPT(options, pid, "pid", 'p', INT, "PID",
+	TARE_OPT(tare_report_given, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
 	TARE_OPT(
-		options, line, "line", 0, STRING, "FILE:N",
+		tare_report_given, line, "line", 0, STRING, "FILE:N",
 		"with --parts: the source line to take apart; the end of the file's name is enough"),
 	TARE_OPT(
-		options, parts, "parts", 0, FLAG, NULL,
+		tare_report_given, parts, "parts", 0, FLAG, NULL,
 		"what that line holds of every GPU and made resident on the host, by what it is for"),
-	TARE_OPT(options, annotate, "annotate", 0, STRING, "FILE",
+	TARE_OPT(tare_report_given, annotate, "annotate", 0, STRING, "FILE",
 		 "a source file, each line beside what it holds; the end of its name is enough"),
 	TARE_OPT(
-		options, job, "job", 0, STRING, "JOB",
+		tare_report_given, job, "job", 0, STRING, "JOB",
 		"of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
-	TARE_OPT(options, md, "md", 0, FLAG, NULL, "print Markdown: short for --format markdown"),
+	TARE_OPT(tare_report_given, md, "md", 0, FLAG, NULL,
+		 "print Markdown: short for --format markdown"),
 	TARE_OPT(
-		options, html, "html", 0, STRING, "FILE",
+		tare_report_given, html, "html", 0, STRING, "FILE",
 		"write a page to look at, which needs no other file and no network; with --by, --at, --pid, --cost or --sort: tables"),
 	TARE_OPT(
-		options, confidential, "confidential", 0, FLAG, NULL,
+		tare_report_given, confidential, "confidential", 0, FLAG, NULL,
 		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT(
-		options, baseline, "baseline", 0, STRING, "CELL",
+		tare_report_given, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
-	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
+	TARE_OPT(tare_report_given, timed, "timed", 0, STRING, "PHASE",
 		 "of a sweep: the time of this phase counts, not that of the whole run"),
 	TARE_OPT(
-		options, claims, "claim", 0, LIST, "NAME=SIZE",
+		tare_report_given, claims, "claim", 0, LIST, "NAME=SIZE",
 		"of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
-	TARE_OPT(options, svg, "svg", 0, STRING, "FILE",
+	TARE_OPT(tare_report_given, svg, "svg", 0, STRING, "FILE",
 		 "instead of text, write a picture of memory over time (- is stdout)"),
 	TARE_OPT_END,
 };
@@ -128,80 +119,6 @@ const struct tare_command tare_command_report = {
 	.run = tare_cmd_report,
 };
 
-/* All of a recording, to be looked at; a view or an instant of it is a page of tables. */
-static bool is_page(const struct options *o)
-{
-	return o->html && !o->at.count && o->by < 0 && o->cost != COST_TIME && o->pid < 0 &&
-	       !o->line && !o->annotate && !o->sort;
-}
-
-/* What a file for another program has is settled: all of one instant. */
-static int check_file(const struct options *o, struct tare_err *err)
-{
-	bool is_file = tare_report_file_format(o->format.name) >= 0;
-
-	if (o->output && o->format.name < 0)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: -o goes with --format NAME; --html and --svg name "
-				    "their file themselves");
-	if (!is_file)
-		return 0;
-	if (o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->line || o->annotate ||
-	    o->sort || o->md || o->html || o->svg || o->at.count > 1)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: a file for another program shows all of one instant: "
-				    "of the other options it takes --at and --job");
-	return o->output ? 0
-			 : tare_err_set(err, TARE_E_USAGE,
-					"report: this format is a file for another program: say "
-					"where to, with -o FILE");
-}
-
-static int check(const struct options *o, struct tare_err *err)
-{
-	bool is_text =
-		o->format.name < 0 && !o->format.json && !o->format.csv && !o->md && !o->html;
-
-	if (o->svg && (!is_text || o->at.count || o->pid >= 0 || o->cost == COST_TIME || o->line ||
-		       o->annotate))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: --svg shows the whole run and takes none of --at, --cost "
-			"time, --pid, --line, --annotate, --format, --json, --csv, --md and --html");
-	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: --svg stacks memory by account, or tensors by category, and "
-			"takes no other --by");
-	if (o->confidential && !is_page(o))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --confidential goes with --html, and with no view or "
-				    "instant of its own");
-	if (o->cost == COST_TIME && o->by >= 0)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --cost time is by account and call "
-				    "and takes no --by");
-	if (o->by == TARE_BY_PHASE && o->at.count)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --by phase shows every phase of the recording and "
-				    "takes no --at");
-	if (o->parts != (o->line != NULL))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --parts takes the line of --line FILE:N apart: "
-				    "say both");
-	if (o->line && o->annotate)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --line and --annotate exclude each other");
-	if ((o->line || o->annotate) && o->by >= 0 && o->by != TARE_BY_LINE)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --line and --annotate go with --by line");
-	if ((o->line || o->annotate) && o->cost == COST_TIME)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --line and --annotate show memory and take no "
-				    "--cost time");
-	return 0;
-}
-
 /* What is read is what was there when it was opened, and the reader should know. */
 static void say_if_open(const struct tare_recording *recording, const char *path)
 {
@@ -213,7 +130,8 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 			 path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
-static int choose_format(const struct options *o, enum tare_emit_format *out, struct tare_err *err)
+static int choose_format(const struct tare_report_given *o, enum tare_emit_format *out,
+			 struct tare_err *err)
 {
 	int rc = tare_format_choose(&o->format, "report", out, err);
 
@@ -229,7 +147,7 @@ static int choose_format(const struct options *o, enum tare_emit_format *out, st
 	return 0;
 }
 
-static int print(const struct options *o, enum tare_emit_format format,
+static int print(const struct tare_report_given *o, enum tare_emit_format format,
 		 struct tare_instant *instants, const struct tare_operands *rest,
 		 struct tare_err *err)
 {
@@ -239,7 +157,7 @@ static int print(const struct options *o, enum tare_emit_format format,
 		.by = o->by,
 		.line = o->line,
 		.annotate = o->annotate,
-		.is_time = o->cost == COST_TIME,
+		.is_time = o->cost == TARE_COST_TIME,
 		.format = format,
 		.sort = o->sort,
 		.page = rest->items[0],
@@ -252,7 +170,7 @@ static int print(const struct options *o, enum tare_emit_format format,
 
 	if (rc)
 		return rc;
-	if (is_page(o)) {
+	if (tare_report_is_page(o)) {
 		rc = tare_report_page(o->html, recording, rest->items, rest->count, o->confidential,
 				      err);
 		if (rc == TARE_E_RANGE && !o->confidential &&
@@ -271,27 +189,8 @@ static int print(const struct options *o, enum tare_emit_format format,
 	return rc;
 }
 
-/* What is about instants and processes has no meaning for a sweep, and the other way round. */
-static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep,
-		      struct tare_err *err)
-{
-	if (!is_sweep && (o->baseline || o->timed || o->claims.count))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
-			rest->items[0]);
-	if (is_sweep &&
-	    (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->confidential ||
-	     o->job || o->svg || o->sort || tare_report_file_format(o->format.name) >= 0))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: %s is a sweep; its runs are recordings that take these options",
-			rest->items[0]);
-	return 0;
-}
-
-static int print_sweep(const struct options *o, enum tare_emit_format format, const char *path,
-		       struct tare_err *err)
+static int print_sweep(const struct tare_report_given *o, enum tare_emit_format format,
+		       const char *path, struct tare_err *err)
 {
 	const struct tare_report_sweep options = {
 		.path = path,
@@ -305,7 +204,7 @@ static int print_sweep(const struct options *o, enum tare_emit_format format, co
 	return tare_report_sweep(&options, err);
 }
 
-static int write_file(const struct options *o, struct tare_instant *instants,
+static int write_file(const struct tare_report_given *o, struct tare_instant *instants,
 		      const struct tare_operands *rest, struct tare_err *err)
 {
 	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
@@ -319,7 +218,7 @@ static int write_file(const struct options *o, struct tare_instant *instants,
 
 int tare_cmd_report(int argc, char **argv)
 {
-	struct options o = { .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS };
+	struct tare_report_given o = { .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS };
 	enum tare_emit_format format;
 	struct tare_instant *instants = NULL;
 	struct tare_arena names = { 0 };
@@ -332,14 +231,12 @@ int tare_cmd_report(int argc, char **argv)
 		return code;
 	rc = choose_format(&o, &format, &err);
 	if (!rc)
-		rc = check(&o, &err);
-	if (!rc)
-		rc = check_file(&o, &err);
+		rc = tare_report_check(&o, &err);
 	if (!rc)
 		rc = tare_newest_add(&rest, &names, true, "report", &err);
 	is_sweep = !rc && rest.count == 1 && tare_db_is(rest.items[0]);
 	if (!rc)
-		rc = check_kind(&o, &rest, is_sweep, &err);
+		rc = tare_report_check_kind(&o, rest.items[0], is_sweep, &err);
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
