@@ -321,6 +321,36 @@ def pprof_opens_it(box):
     check_says(text, "inuse_space/bytes[dflt]", "row:[", "M=1")
 
 
+DH_VIEW = "/usr/libexec/valgrind/dh_view.js"
+
+# What the viewer touches of its page is anything at all.
+IN_NODE = """
+const anything = () => new Proxy(function () {}, {get: (t, k) => k === Symbol.toPrimitive ? () => "" : k === "childNodes" ? [] : anything(),
+    set: () => true, apply: anything, construct: anything});
+const fs = require("fs"), seen = {document: anything(), window: anything(), FileReader: anything(), performance: {now: () => 0}, console};
+const run = code => require("vm").runInContext(code, seen);
+require("vm").createContext(seen);
+run(fs.readFileSync(process.argv[1], "utf8"));
+seen.text = fs.readFileSync(process.argv[2], "utf8");
+run("gData = JSON.parse(text); gSelect = {childNodes: [{selected: true}], selectedIndex: 0}; buildTree()");
+run("console.log(JSON.stringify([gRoot._atTGmaxBytes, gRoot._atTEndBytes]))");
+"""
+
+
+@case
+def valgrinds_viewer_opens_it(box):
+    """The code of dh_view.html, without a page."""
+    needs_exec()
+    if not os.path.exists(DH_VIEW) or not shutil.which("node"):
+        raise Skip("no valgrind here whose viewer opens such a file, or no node to run it")
+    box.record(fixture("e2e_phases"))
+    make(box, "dhat")
+    done = subprocess.run(["node", "-e", IN_NODE, DH_VIEW, box.path("out.dhat")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60 * PATIENCE, check=False)
+    check_equal(done.returncode, 0, done.stderr.decode())
+    check_equal(json.loads(done.stdout), [box.report(at=at)["devices"][0]["used_bytes"] for at in ("peak", "end")])
+
+
 def torch_says(box, code):
     """PyTorch's own reader of out.memory_viz."""
     # To import it takes seconds: what it is stands in a file.
