@@ -175,7 +175,7 @@ static void read_call(struct reader *r, const struct tare_event *e)
 
 static int by_place(const void *x, const void *y)
 {
-	const struct tare_live_block *a = x, *b = y;
+	const struct tare_export_block *a = x, *b = y;
 
 	if (a->device != b->device)
 		return a->device - b->device;
@@ -196,8 +196,8 @@ static void list_live(struct reader *r)
 			r->out->live = tare_array_reserve(r->out->live, &cap, r->out->live_nr + 1,
 							  sizeof(*r->out->live));
 			r->out->live[r->out->live_nr++] =
-				(struct tare_live_block){ r->pools[i].device, r->pools[i].pid,
-							  slot->key, there->size, there->stack };
+				(struct tare_export_block){ r->pools[i].device, r->pools[i].pid,
+							    slot->key, there->size, there->stack };
 		}
 	if (r->out->live_nr)
 		qsort(r->out->live, r->out->live_nr, sizeof(*r->out->live), by_place);

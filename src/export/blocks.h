@@ -45,7 +45,7 @@ struct tare_block_stack {
 };
 
 /* A block that is live at the moment. */
-struct tare_live_block {
+struct tare_export_block {
 	int device;
 	int64_t pid;
 	uint64_t address, size;
@@ -54,8 +54,8 @@ struct tare_live_block {
 
 struct tare_export_blocks {
 	struct tare_block_event *events;
-	size_t nr, cap, dropped;      /* dropped: earlier ones that are not kept */
-	struct tare_live_block *live; /* by device, process and address */
+	size_t nr, cap, dropped;        /* dropped: earlier ones that are not kept */
+	struct tare_export_block *live; /* by device, process and address */
 	size_t live_nr;
 	struct tare_arena arena;
 };

@@ -148,7 +148,7 @@ static size_t blocks_in(const struct writer *w, int device, const struct tare_po
 
 	while (at < to) { /* the first at or behind the segment's begin */
 		size_t middle = at + (to - at) / 2;
-		const struct tare_live_block *l = &b->live[middle];
+		const struct tare_export_block *l = &b->live[middle];
 		bool is_before = l->device != device ? l->device < device
 				 : l->pid != s->pid  ? l->pid < s->pid
 						     : l->address < s->address;
@@ -177,7 +177,7 @@ static void add_segment(struct writer *w, int device, const struct tare_pool_seg
 	tare_pickler_text(&w->p, "blocks");
 	tare_pickler_open(&w->p, '[');
 	for (size_t i = 0; i < nr; i++) {
-		const struct tare_live_block *b = &w->x->blocks->live[first + i];
+		const struct tare_export_block *b = &w->x->blocks->live[first + i];
 		uint64_t address = address_of(w, b->pid, b->address);
 
 		add_free(w, at, address);
