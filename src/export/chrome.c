@@ -12,6 +12,12 @@
 
 enum { PHASES_PID = 1000000 };
 
+/* What began before the recording stands at its begin. */
+static double us_of(int64_t t_ns)
+{
+	return t_ns > 0 ? (double)t_ns / 1e3 : 0;
+}
+
 static void begin_event(struct tare_json *j, const char *phase, const char *name, int64_t pid,
 			int64_t tid, int64_t t_ns)
 {
@@ -20,13 +26,12 @@ static void begin_event(struct tare_json *j, const char *phase, const char *name
 	tare_json_str(j, "name", name);
 	tare_json_i64(j, "pid", pid);
 	tare_json_i64(j, "tid", tid);
-	if (t_ns >= 0)
-		tare_json_number(j, "ts", (double)t_ns / 1e3);
+	tare_json_number(j, "ts", us_of(t_ns));
 }
 
 static void name_process(struct tare_json *j, int64_t pid, const char *name)
 {
-	begin_event(j, "M", "process_name", pid, 0, -1);
+	begin_event(j, "M", "process_name", pid, 0, 0);
 	tare_json_open(j, "args", '{');
 	tare_json_str(j, "name", name);
 	tare_json_close(j);
@@ -80,7 +85,7 @@ static void add_spans(struct tare_json *j, const struct tare_memory_history *h)
 		if (s->is_mark)
 			tare_json_str(j, "s", "p");
 		else
-			tare_json_number(j, "dur", (double)(s->end_ns - s->begin_ns) / 1e3);
+			tare_json_number(j, "dur", us_of(s->end_ns) - us_of(s->begin_ns));
 		tare_json_open(j, "args", '{');
 		tare_json_u64(j, "count", s->count);
 		tare_json_close(j);
@@ -96,7 +101,7 @@ static void add_ledger(struct tare_json *j, const struct tare_device_ledger *d, 
 	struct tare_str name = { 0 };
 
 	tare_str_addf(&name, "ledger: %s", at);
-	begin_event(j, "i", tare_str_text(&name), pid, 0, d->t_ns > 0 ? d->t_ns : 0);
+	begin_event(j, "i", tare_str_text(&name), pid, 0, d->t_ns);
 	tare_str_free(&name);
 	tare_json_str(j, "s", "p");
 	tare_json_open(j, "args", '{');

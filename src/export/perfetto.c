@@ -85,7 +85,7 @@ static void add_event(struct tare_str *out, int64_t t_ns, int type, uint64_t tra
 		tare_protobuf_text(&event, EVENT_NAME, name);
 	if (type == TYPE_COUNTER)
 		tare_protobuf_int(&event, EVENT_COUNTER, value);
-	add_packet(out, t_ns, PACKET_EVENT, &event);
+	add_packet(out, t_ns > 0 ? t_ns : 0, PACKET_EVENT, &event); /* or before the recording */
 }
 
 /* Returns the number of the next track. A value that stays is not written again. */
