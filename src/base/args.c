@@ -6,6 +6,7 @@
 #include "base/xalloc.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,21 @@ static int parse_number(const char *text, double *out)
 	return 0;
 }
 
+/* "2 of 64". */
+static int parse_part(const char *text, struct tare_arg_part *out)
+{
+	long long part, whole;
+	int end = 0;
+
+	if (strlen(text) > 40 || sscanf(text, "%lld of %lld%n", &part, &whole, &end) != 2 ||
+	    text[end])
+		return -EINVAL;
+	if (part < 1 || whole < part)
+		return -ERANGE;
+	*out = (struct tare_arg_part){ part, whole };
+	return 0;
+}
+
 static int wrong_value(const struct parse *p, const struct tare_opt *opt, const char *wanted,
 		       const char *value, bool is_range)
 {
@@ -211,12 +227,33 @@ static int store(const struct parse *p, const struct tare_opt *opt, const char *
 		rc = tare_units_parse_duration(value, field);
 		wanted = "a time such as 2s or 500ms";
 		break;
+	case TARE_ARG_PART:
+		rc = parse_part(value, field);
+		wanted = "two whole numbers such as 2 of 64, the first no larger than the second";
+		break;
 	case TARE_ARG_FLAG:
 	case TARE_ARG_END:
 		return tare_err_set(p->err, TARE_E_INTERNAL, "option table of %s: --%s",
 				    p->cmd->name, opt->name);
 	}
 	return rc ? wrong_value(p, opt, wanted, value, rc == -ERANGE) : 0;
+}
+
+/* The value of an option is the next word; of a part the next three, if they say one. */
+static int store_next(struct parse *p, const struct tare_opt *opt)
+{
+	char **words = p->argv + p->at;
+	struct tare_str text = { 0 };
+	int rc;
+
+	if (opt->kind != TARE_ARG_PART || p->argc - p->at < 3 || strcmp(words[1], "of") != 0 ||
+	    strchr(words[0], ' '))
+		return store(p, opt, p->argv[p->at++]);
+	tare_str_addf(&text, "%s of %s", words[0], words[2]);
+	p->at += 3;
+	rc = store(p, opt, tare_str_text(&text));
+	tare_str_free(&text);
+	return rc;
 }
 
 static const struct tare_opt *find_long(const struct tare_command *cmd, const char *name,
@@ -256,7 +293,7 @@ static int parse_long(struct parse *p, const char *word)
 	} else if (eq) {
 		rc = store(p, opt, eq + 1);
 	} else if (p->at < p->argc) {
-		rc = store(p, opt, p->argv[p->at++]);
+		rc = store_next(p, opt);
 	} else {
 		rc = usage(p, tare_str_text(&shown), "needs a value");
 	}
@@ -281,7 +318,7 @@ static int parse_letters(struct parse *p, const char *word)
 		if (l[1])
 			return store(p, opt, l + 1);
 		if (p->at < p->argc)
-			return store(p, opt, p->argv[p->at++]);
+			return store_next(p, opt);
 		return usage(p, shown, "needs a value");
 	}
 	return 0;

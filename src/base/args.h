@@ -62,7 +62,12 @@ enum tare_arg_kind {
 	TARE_ARG_BYTES,    /* uint64_t: "8GiB", "1g", "512" (base/units.h) */
 	TARE_ARG_DURATION, /* int64_t, nanoseconds: "500ms", "2s", "1.5" = seconds */
 	TARE_ARG_CHOICE,   /* int: index of the word in the metavar "a|b|c" */
+	TARE_ARG_PART,     /* struct tare_arg_part: "2 of 64", in one word or three */
 	TARE_ARG_LIST,     /* struct tare_operands: every value given, in order */
+};
+
+struct tare_arg_part {
+	int64_t part, whole; /* both above 0 */
 };
 
 struct tare_operands {

@@ -12,6 +12,7 @@ struct options {
 	int by;
 	struct tare_operands env;
 	bool secret;
+	struct tare_arg_part ranks;
 };
 
 /* clang-format off */
@@ -112,6 +113,63 @@ TEST(rest_starts_at_the_first_operand)
 	CHECK_INT(parse(&run, "prog -- -f"), TARE_ARGS_GO);
 	CHECK_INT(rest.count, 3);
 	tare_operands_free(&rest);
+}
+
+static const struct tare_opt part_opts[] = {
+	TARE_OPT(options, ranks, "ranks", 'r', PART, "K of N", "some of many"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "overwrite"),
+	TARE_OPT_END,
+};
+static const struct tare_command parts = {
+	.name = "parts",
+	.operands = "CMD",
+	.opts = part_opts,
+	.min_operands = 1,
+	.is_rest = true,
+};
+
+static void parse_part(const char *line, int64_t part, int64_t whole)
+{
+	CHECK_INT(parse(&parts, line), TARE_ARGS_GO);
+	CHECK_INT(o.ranks.part, part);
+	CHECK_INT(o.ranks.whole, whole);
+	CHECK(o.force);
+	CHECK_STR(rest.items[0], "prog");
+	tare_operands_free(&rest);
+}
+
+TEST(a_part_is_one_word_or_three)
+{
+	char *argv[] = { "parts", "--ranks", "2 of 64", "of", "x", NULL };
+
+	parse_part("--ranks 2 of 64 -f prog of 7", 2, 64);
+	parse_part("-f -r 64 of 64 -- prog", 64, 64);
+	CHECK_INT(tare_args_parse(&parts, 5, argv, &o, &rest, &err), TARE_ARGS_GO);
+	CHECK_INT(o.ranks.part, 2);
+	CHECK_STR(rest.items[0], "of");
+	tare_operands_free(&rest);
+}
+
+TEST(a_part_that_is_none_is_named)
+{
+	static const char *const bad[] = {
+		"2",       "2 of x", "2 of 64x", "0 of 4", "5 of 4",
+		"-1 of 4", "2 of",   "a of b",   "2of",    "99999999999999999999 of 4"
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char *argv[] = { "parts", "--ranks", (char *)bad[i], "prog", NULL };
+
+		err = (struct tare_err){ 0 };
+		CHECK_INT(tare_args_parse(&parts, 4, argv, &o, &rest, &err), TARE_E_USAGE);
+		CHECK_HAS(err.text, "--ranks wants two whole numbers such as 2 of 64");
+		CHECK_HAS(err.text, bad[i]);
+	}
+	CHECK_INT(parse(&parts, "--ranks 3 of 2 prog"), TARE_E_USAGE);
+	CHECK_STR(
+		err.text,
+		"parts: --ranks wants two whole numbers such as 2 of 64, the first no larger than the second, "
+		"not \"3 of 2\" (out of range)");
 }
 
 TEST(a_dash_alone_is_an_operand)
