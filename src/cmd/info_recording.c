@@ -19,9 +19,11 @@
 static const struct {
 	const char *path, *key;
 } described[] = {
-	{ "version", "recorded_by" }, { "state", "state" },         { "command", "command" },
-	{ "folder", "folder" },       { "host", "host" },           { "driver", "driver" },
-	{ "simulated", "simulated" }, { "exit_code", "exit_code" },
+	{ "version", "recorded_by" }, { "state", "state" },
+	{ "command", "command" },     { "folder", "folder" },
+	{ "host", "host" },           { "driver", "driver" },
+	{ "simulated", "simulated" }, { "ranks_simulated", "ranks_simulated" },
+	{ "exit_code", "exit_code" },
 };
 
 static void add_value(struct tare_str *out, const struct tare_json_value *v)

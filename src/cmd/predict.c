@@ -24,6 +24,7 @@ struct options {
 	struct tare_operands cards, grid, prices;
 	const char *largest, *keep;
 	int64_t gpus;
+	struct tare_arg_part ranks;
 	int answers, check_answers; /* -1: not given */
 	struct tare_format_options format;
 };
@@ -33,6 +34,7 @@ static const struct tare_opt opts[] = {
 		options, cards, "card", 0, LIST, "PROFILE",
 		"the card: a name as --sim takes it, or several with commas between; again for more (h200)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "give the program N cards of the kind (1)"),
+	TARE_OPT(options, ranks, "ranks-simulated", 0, PART, "K of N", TARE_RANKS_HELP),
 	TARE_OPT(options, largest, "largest", 0, STRING, "NAME=FROM..TO",
 		 "find the largest whole number that fits, for {NAME} in the command"),
 	TARE_OPT(
@@ -190,7 +192,10 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 {
 	struct tare_predict_options how = {
 		.keep = o->keep,
-		.gpus = o->gpus ? o->gpus : 1,
+		.gpus = o->gpus         ? o->gpus
+			: o->ranks.part ? o->ranks.part
+					: 1,
+		.ranks = o->ranks,
 		.argv = argv,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
 		.record = tare_cmd_record,

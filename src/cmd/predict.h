@@ -80,6 +80,7 @@ struct tare_predict_card {
 struct tare_predict_options {
 	const char *keep;                      /* folder for recordings, or NULL */
 	int64_t gpus;                          /* of a card */
+	struct tare_arg_part ranks;            /* of record --ranks-simulated; 0: all run */
 	char *const *argv;                     /* the program */
 	const char *answers;                   /* of record --answers; NULL: zeros */
 	const struct tare_predict_value *what; /* for which values it is run, to tell who waits */

@@ -54,12 +54,12 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		  int *status, struct tare_err *err)
 {
 	size_t n = 0, count = 0;
-	char **argv;
+	char **argv, ranks[48];
 	pid_t child;
 
 	while (o->argv[count])
 		count++;
-	argv = calloc(count + 12, sizeof(*argv));
+	argv = calloc(count + 14, sizeof(*argv));
 	if (!argv)
 		return tare_err_set_errno(err, ENOMEM, "predict: the command is too long");
 	argv[n++] = (char *)"record";
@@ -69,6 +69,12 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	if (o->answers) {
 		argv[n++] = (char *)"--answers";
 		argv[n++] = (char *)o->answers;
+	}
+	if (o->ranks.part) {
+		snprintf(ranks, sizeof(ranks), "%lld of %lld", (long long)o->ranks.part,
+			 (long long)o->ranks.whole);
+		argv[n++] = (char *)"--ranks-simulated";
+		argv[n++] = ranks;
 	}
 	argv[n++] = (char *)"-f";
 	argv[n++] = (char *)"-o";
@@ -111,6 +117,23 @@ static void tell_progress(const struct tare_predict_options *o, const char *card
 	tare_str_free(&values);
 }
 
+/* What ranks that do not run would do otherwise than those that do is not in it. */
+static void assume_ranks(const struct tare_predict_options *o, struct tare_arena *memory,
+			 struct tare_predict_card *card)
+{
+	const int most = (int)(sizeof(card->assumed) / sizeof(card->assumed[0]));
+	struct tare_str rule = { 0 };
+
+	if (o->ranks.part == o->ranks.whole || card->assumed_nr >= most)
+		return;
+	tare_str_addf(&rule, "%lld of %lld run, and what the others would send is what these do",
+		      (long long)o->ranks.part, (long long)o->ranks.whole);
+	card->assumed[card->assumed_nr++] =
+		(struct tare_predict_assumed){ "ranks",
+					       tare_arena_strdup(memory, tare_str_text(&rule)), 0 };
+	tare_str_free(&rule);
+}
+
 int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		     struct tare_arena *memory, struct tare_predict_card *out, struct tare_err *err)
 {
@@ -144,6 +167,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	if (!rc)
 		rc = tare_predict_read(tare_str_text(&recording), out, memory, err);
 	if (!rc) {
+		assume_ranks(o, memory, out);
 		tare_predict_find_settings(tare_str_text(&recording), out, memory);
 		tare_predict_read_versions(tare_str_text(&recording), out, memory);
 	}

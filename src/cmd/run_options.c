@@ -9,6 +9,7 @@
 #include "cmd/terminal.h"
 #include "rollup/rollup.h"
 #include "session/child.h"
+#include "session/preload.h"
 #include "trace/decode.h"
 #include "trace/rank.h"
 
@@ -33,6 +34,8 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(
 		run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
 		"with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
+	TARE_OPT(run_options, ranks, "ranks-simulated", 0, PART, "K of N",
+		 "with --sim: " TARE_RANKS_HELP),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
 		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),
@@ -116,6 +119,24 @@ static int check_answers(const struct run_options *o, struct tare_err *err)
 		tare_answer_names[o->answers]);
 }
 
+static int check_ranks(const struct run_options *o, struct tare_err *err)
+{
+	if (!o->ranks.part)
+		return 0;
+	if (!o->sim)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"--ranks-simulated %lld of %lld: it is for simulated GPUs; give --sim, too",
+			(long long)o->ranks.part, (long long)o->ranks.whole);
+	if (o->ranks.part > TARE_SIM_MOST || o->ranks.whole > TARE_SIM_RANKS_MOST)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"--ranks-simulated %lld of %lld: %d ranks can run, of %d at most",
+			(long long)o->ranks.part, (long long)o->ranks.whole, TARE_SIM_MOST,
+			TARE_SIM_RANKS_MOST);
+	return 0;
+}
+
 static int check_cap(uint64_t cap, struct tare_err *err)
 {
 	if (cap >= TARE_RUN_CAP_LEAST)
@@ -140,7 +161,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	if (code >= 0)
 		return code;
 	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 ||
-	    tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	    check_ranks(&o, &err) != 0 || tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
 	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
 		free(phases);
 		tare_operands_free(&o.phases);
@@ -154,6 +175,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.into = o.into;
 	session.force = o.force;
 	session.sim = o.sim;
+	session.ranks_running = (int)o.ranks.part;
+	session.ranks_nr = (int)o.ranks.whole;
 	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
 	session.cap = o.cap;
 	session.make_small = make_small;

@@ -9,6 +9,7 @@
 struct run_options {
 	const char *output, *into, *sim, *vram, *card;
 	struct tare_operands phases;
+	struct tare_arg_part ranks; /* of which only some run; 0: all do */
 	bool force, no_paths, no_tensors, no_probe, paused, quiet;
 	int stacks, host, answers; /* -1: not given */
 	uint64_t cap;
@@ -22,6 +23,10 @@ extern const char *const tare_stack_names[];
 /* --answers: what kernels of a simulated GPU would have computed reads as; the first unless told otherwise. */
 #define TARE_ANSWER_NAMES "zeros|ones|random|nan"
 extern const char *const tare_answer_names[];
+/* --ranks-simulated, of run, record and predict. */
+#define TARE_RANKS_HELP                                                                            \
+	"run the first K ranks of a job of N, and answer for the others: the program sees N; its launcher starts K, or all"
+
 /* --host: how much of the heap is recorded, and what tare_preload_find() is told then. */
 #define TARE_HOST_NAMES "sample|full"
 extern const uint64_t tare_host_means[];

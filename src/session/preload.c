@@ -189,6 +189,44 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 	return rc;
 }
 
+int tare_preload_ranks(struct tare_preload *preload, int running, int world, struct tare_err *err)
+{
+	const char *devices =
+		preload->sim_devices ? preload->sim_devices : getenv("TARE_SIM_DEVICES");
+	struct tare_str text = { 0 };
+
+	if (devices && *devices && atoi(devices) < running)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"--ranks-simulated %d of %d: the simulated machine has %s of the %d GPUs that the ranks that run "
+			"need; give --sim PROFILE:%d",
+			running, world, devices, running, running);
+	if (!devices || !*devices) {
+		tare_str_addf(&text, "%d", running);
+		preload->sim_devices = tare_str_steal(&text);
+	}
+	tare_str_addf(&text, "%s/ranks", preload->sim_dir);
+	preload->python_path = join(tare_str_text(&text), getenv("PYTHONPATH"));
+	tare_str_free(&text);
+	preload->ranks_running = running;
+	preload->ranks_nr = world;
+	return 0;
+}
+
+static void each_of_ranks(const struct tare_preload *preload,
+			  void (*set)(const char *name, const char *value, void *arg), void *arg)
+{
+	char number[16];
+
+	if (!preload->ranks_nr)
+		return;
+	snprintf(number, sizeof(number), "%d", preload->ranks_running);
+	set("TARE_SIM_RANKS", number, arg);
+	snprintf(number, sizeof(number), "%d", preload->ranks_nr);
+	set("TARE_SIM_WORLD", number, arg);
+	set("PYTHONPATH", preload->python_path, arg);
+}
+
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		       void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
@@ -229,6 +267,7 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	if (preload->sim_devices)
 		set("TARE_SIM_DEVICES", preload->sim_devices, arg);
 	set("TARE_SIM_DIR", preload->sim_state, arg);
+	each_of_ranks(preload, set, arg);
 	tare_str_addf(&wanted, "%s/" TARE_WANTED_FILE, folder);
 	set("TARE_SIM_WANTED", wanted.data, arg);
 	tare_str_free(&wanted);
@@ -248,5 +287,6 @@ void tare_preload_free(struct tare_preload *preload)
 	free(preload->sim_profile);
 	free(preload->sim_devices);
 	free(preload->sim_state);
+	free(preload->python_path);
 	memset(preload, 0, sizeof(*preload));
 }

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TARE_SIM_MOST = 64 }; /* GPUs of a simulated machine */
+enum {
+	TARE_SIM_MOST = 64,         /* GPUs of a simulated machine */
+	TARE_SIM_RANKS_MOST = 65536 /* ranks of a job of which some run on it */
+};
 
 struct tare_preload {
 	char *library; /* the recorder, under a path without spaces and colons */
@@ -20,6 +23,8 @@ struct tare_preload {
 	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
 	char *sim_profile, *sim_state;
 	char *sim_devices; /* how many GPUs the simulated machine has; NULL: as the environment says */
+	int ranks_running, ranks_nr; /* TARE_SIM_RANKS of TARE_SIM_WORLD; 0: not said */
+	char *python_path;           /* for these: PYTHONPATH */
 	const char *answers; /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
@@ -38,6 +43,12 @@ struct tare_preload {
  */
 int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
 		      uint64_t heap_mean, struct tare_err *err);
+
+/*
+ * Only the first `running` of `world` ranks run, each on a simulated GPU: the machine has as many, unless it was said how
+ * many it has.
+ */
+int tare_preload_ranks(struct tare_preload *preload, int running, int world, struct tare_err *err);
 
 /* Calls set(name, value) for every variable; value NULL: to be unset. */
 void tare_preload_each(const struct tare_preload *preload, const char *folder,

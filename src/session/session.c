@@ -188,6 +188,16 @@ static void describe_environment(const struct session *s, struct tare_json *j)
 	tare_json_close(j);
 }
 
+static void describe_ranks(const struct session *s, struct tare_json *j)
+{
+	char text[32];
+
+	if (!s->options->ranks_nr)
+		return;
+	snprintf(text, sizeof(text), "%d of %d", s->options->ranks_running, s->options->ranks_nr);
+	tare_json_str(j, "ranks_simulated", text);
+}
+
 static void describe(const struct session *s, struct tare_json *j,
 		     const struct tare_session_result *result)
 {
@@ -219,6 +229,7 @@ static void describe(const struct session *s, struct tare_json *j,
 		      s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
 	if (s->options->answers)
 		tare_json_str(j, "answers", s->options->answers);
+	describe_ranks(s, j);
 	if (s->options->sim && (s->sim_state || !s->options->no_paths))
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(s, j);
@@ -307,6 +318,9 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc == 0)
 		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state,
 				       s->options->heap_mean, err);
+	if (rc == 0 && s->options->ranks_nr)
+		rc = tare_preload_ranks(&s->preload, s->options->ranks_running,
+					s->options->ranks_nr, err);
 	s->preload.no_tensors = s->options->no_tensors;
 	s->preload.no_probe = s->options->no_probe;
 	if (rc)

@@ -18,6 +18,7 @@ struct tare_session_options {
 	bool force;                  /* -f */
 	const char *sim;             /* profile, or NULL */
 	const char *answers;         /* TARE_SIM_ANSWERS, NULL: as the environment says */
+	int ranks_running, ranks_nr; /* of a job of which only some ranks run; 0: all do */
 	uint64_t cap;                /* bytes a recording may have */
 	tare_roll_maker *make_small; /* NULL: nothing is made small while it is written */
 	bool no_paths;

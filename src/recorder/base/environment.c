@@ -30,6 +30,8 @@ static const struct {
 	{ "TARE_SIM_PROFILE", SIM },
 	{ "TARE_SIM_SCRIPT", SIM },
 	{ "TARE_SIM_DEVICES", SIM },
+	{ "TARE_SIM_RANKS", SIM },
+	{ "TARE_SIM_WORLD", SIM },
 	{ "TARE_SIM_WANTED", SIM },
 	{ "TARE_SIM_ANSWERS", SIM },
 	/* A real driver is found without it, and what the program does to it is its own affair. */

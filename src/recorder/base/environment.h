@@ -14,7 +14,7 @@ const char *tare_environment(const char *name);
  * What a child needs to be recorded, "NAME=value", the i-th from 0 of TARE_ENVIRONMENT_MAX; NULL where
  * there is none. `is_ours`: nobody but `tare` sets it, so without us it would not be there.
  */
-enum { TARE_ENVIRONMENT_MAX = 24 };
+enum { TARE_ENVIRONMENT_MAX = 26 };
 const char *tare_environment_carried(int i, bool *is_ours);
 
 #endif
