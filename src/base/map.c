@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_CAP = 16 };
+enum { FIRST_CAP = 16, HUGE_PAGE = 2 << 20 };
 
 /* Addresses share their low and their high bits: every bit must reach the low ones (of murmur3). */
 static uint64_t mix(uint64_t x)
@@ -31,12 +32,28 @@ static struct tare_map_slot *find(const struct tare_map *m, uint64_t key)
 	return &m->slots[i];
 }
 
+/*
+ * Zeroed. A key may be anywhere in them, so most look-ups in large maps wait for the page tables: with large pages, where the system has
+ * some, those of a map of a million keys are in the cache.
+ */
+static struct tare_map_slot *new_slots(size_t n)
+{
+	size_t bytes =
+		(n * sizeof(struct tare_map_slot) + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+	void *slots = bytes < 2 * HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, bytes);
+
+	if (!slots)
+		return tare_xcalloc(n, sizeof(struct tare_map_slot));
+	madvise(slots, bytes, MADV_HUGEPAGE);
+	return memset(slots, 0, bytes);
+}
+
 static void grow(struct tare_map *m)
 {
 	struct tare_map old = *m;
 
 	m->cap = old.cap ? old.cap * 2 : FIRST_CAP;
-	m->slots = tare_xcalloc(m->cap + 1, sizeof(*m->slots));
+	m->slots = new_slots(m->cap + 1);
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].key)
 			*find(m, old.slots[i].key) = old.slots[i];
