@@ -61,6 +61,10 @@ static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 	return (const struct tare_record *)(const void *)s->block->records[i].data;
 }
 
+enum {
+	AHEAD = 12
+}; /* records: of some hundred ns each, so what is fetched for one is there when it is taken */
+
 /* The run that a record is in, NULL: in none. pre: `i` is not before where this was called for last. */
 static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
 {
@@ -137,7 +141,7 @@ static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 }
 
 /* What makes an event of an outline needless: a later one of the same place. Events of other places are all given. */
-enum { DEVICES = 64, PLACE_PHASE = DEVICES + 1, PLACE_NR };
+enum { DEVICES = 64, PLACE_PHASE = DEVICES + 1, PLACE_HEAP_BLOCK, PLACE_HEAP_FREED, PLACE_NR };
 
 /* -1: it is no such event. */
 static int place_of(const struct tare_record *head)
@@ -146,6 +150,10 @@ static int place_of(const struct tare_record *head)
 
 	if (head->kind == TARE_KIND_PHASE)
 		return PLACE_PHASE;
+	if (head->kind == TARE_KIND_HEAP_BLOCK)
+		return PLACE_HEAP_BLOCK;
+	if (head->kind == TARE_KIND_HEAP_FREED)
+		return PLACE_HEAP_FREED;
 	return head->kind == TARE_KIND_TENSOR && rec->device >= -1 && rec->device < DEVICES
 		       ? rec->device + 1
 		       : -1;
@@ -157,7 +165,7 @@ static void forget(int64_t next[PLACE_NR])
 		next[i] = INT64_MAX;
 }
 
-/* The first of a stream is always given: something begins with it. */
+/* The first of a stream is always given: something begins with it, unless it only frees. */
 static void take_outline(struct tare_rstream *s)
 {
 	int64_t next[PLACE_NR], *first = NULL;
@@ -169,8 +177,8 @@ static void take_outline(struct tare_rstream *s)
 
 		s->again[i] = INT64_MAX;
 		if (place >= 0) {
-			first = &s->again[i];
-			*first = next[place];
+			s->again[i] = next[place];
+			first = place == PLACE_HEAP_FREED ? first : &s->again[i];
 			next[place] = s->times[i];
 		} else if (is_any) {
 			forget(next);
@@ -232,6 +240,15 @@ static void set_kind(struct tare_rstream *s, const struct tare_record *head)
 	s->next =
 		(struct tare_log_record){ .info = tare_decode_kind(head->kind), .rec.head = head };
 	s->kind = head->kind;
+}
+
+const struct tare_record *tare_stream_ahead(const struct tare_rstream *s)
+{
+	size_t i = s->at + AHEAD;
+
+	return s->has_blocks && !s->is_outline && s->block && !s->block->run_nr && i < s->block->n
+		       ? head_at(s, i)
+		       : NULL;
 }
 
 /* To the next that is no table, nor needless in an outline. */

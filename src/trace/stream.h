@@ -23,6 +23,8 @@ size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tenso
 /* The same behind a PHASE, of that kind. */
 size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records,
 			     int64_t **times);
+/* A record of the same block that comes some records later, or NULL. */
+const struct tare_record *tare_stream_ahead(const struct tare_rstream *s);
 /* All of s->next. */
 void tare_stream_complete(struct tare_rstream *s);
 

@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-enum { PLACES = 10 }; /* processes by devices, and phases */
+enum {
+	PLACES = 14,
+	HEAP = 10
+}; /* processes by devices, and phases; and what the heap has and frees */
 
 /* An event as far as an outline tells it, and the last block before it on each device of each process, and phase. */
 struct seen {
@@ -45,9 +48,22 @@ static void add_block(struct make_log *m)
 	     .python = 0);
 }
 
+static void add_of_heap(struct make_log *m)
+{
+	if (number(2))
+		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64, .bytes = 48,
+		     .tid = 10);
+	else
+		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + number(100) * 64, .tid = 10);
+}
+
 static void add_any(struct make_log *m, uint64_t often)
 {
 	m->stamp += number(3);
+	if (number(often) && !number(4)) {
+		add_of_heap(m);
+		return;
+	}
 	if (number(often) && number(3))
 		add_block(m);
 	else if (number(often))
@@ -129,10 +145,15 @@ static void take(struct list *l, struct seen *now, const struct tare_event *e)
 
 	if (e->kind == TARE_KIND_PHASE)
 		place = e->process->index * 5 + 4;
-	if (e->kind == TARE_KIND_TENSOR || e->kind == TARE_KIND_PHASE) {
+	if (e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_HEAP_FREED)
+		place = HEAP + e->process->index * 2 + (e->kind == TARE_KIND_HEAP_FREED);
+	if (e->kind == TARE_KIND_TENSOR || e->kind == TARE_KIND_PHASE || place >= HEAP) {
 		CHECK(place < PLACES);
 		now->last[place] = e->at_ns;
-		l->first = l->blocks++ ? l->first : e->at_ns;
+		l->blocks++;
+		/* What only frees is the begin of nothing. */
+		if (l->first < 0 && e->kind != TARE_KIND_HEAP_FREED)
+			l->first = e->at_ns;
 		return;
 	}
 	now->at_ns = e->at_ns;
