@@ -22,6 +22,7 @@ enum {
 	LAGS_MS = 1500,   /* since then, of those that make small what is left */
 	SHARE = 16,       /* logs are made small when they have that part of the cap, */
 	KEPT_FREE = 8,    /* that part is kept free of logs */
+	KEPT_BATCH = 4,
 };
 #define LOGS_MOST (UINT64_C(16) << 20) /* or so many bytes */
 /* Who records faster than logs are made small waits where they have so many: they are made small a second after its end. */
@@ -33,8 +34,8 @@ enum {
 #define GROWS_FAST (UINT64_C(2) << 20)
 /* What a child makes small at once: no more is lost with it, and so soon there is room. */
 #define BATCH (UINT64_C(48) << 20)
-/* What a report reads in a fraction of a second: more than that is made small when the program has ended, if there is time. */
-#define LOGS_LEFT (UINT64_C(96) << 20)
+/* More than that is made small when the program has ended, if there is time: a twentieth of it is left. */
+#define LOGS_LEFT (UINT64_C(2) << 20)
 /* A child that failed, on a full disk above all, is followed by another after so long, twice as long each time. */
 #define BACKOFF_NS      UINT64_C(200000000)
 #define BACKOFF_MOST_NS UINT64_C(20000000000)
@@ -123,15 +124,16 @@ static uint64_t look(struct tare_roll *roll)
 	return use;
 }
 
-/*
- * Who may write no more waits where room is being made, and only there. Not under a small cap: who waits takes every byte as soon as it is
- * free, and what a child writes before it removes anything would pass the cap.
- */
+/* Who may write no more waits where room is being made, and only there. */
 static void tell_room(const struct tare_roll *roll, bool is_made)
 {
-	bool is_roomy = roll->cap / KEPT_FREE >= BATCH;
+	__atomic_store_n(&roll->control->makes_room, is_made, __ATOMIC_RELAXED);
+}
 
-	__atomic_store_n(&roll->control->makes_room, is_made && is_roomy, __ATOMIC_RELAXED);
+/* What a child makes small at once: of a small cap a part, so that what it writes before it removes anything stays below the cap. */
+static uint64_t batch(const struct tare_roll *roll)
+{
+	return least(BATCH, roll->cap / KEPT_BATCH);
 }
 
 struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
@@ -264,7 +266,7 @@ static bool grows_fast(const struct tare_roll *roll, uint64_t now)
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
 bool tare_roll_turn(struct tare_roll *roll)
 {
-	struct tare_roll_wish wish = { .cap = goal(roll), .most = BATCH };
+	struct tare_roll_wish wish = { .cap = goal(roll), .most = batch(roll) };
 	uint64_t now = now_ns(), use;
 	bool has_room; /* the child is done, and made some */
 	bool is_behind;
@@ -309,11 +311,12 @@ static bool make_by(struct tare_roll *roll, const struct tare_roll_wish *wish, u
 static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *last)
 {
 	struct tare_roll_wish piece = {
-		.cap = last->cap, .is_urgent = true, .skips_state = true, .most = BATCH
+		.cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(roll)
 	};
 	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
 
-	while ((logs = bytes_of_logs(roll->folder)) > BATCH + BATCH / 2 && logs < before) {
+	while ((logs = bytes_of_logs(roll->folder)) > batch(roll) + batch(roll) / 2 &&
+	       logs < before) {
 		before = logs;
 		if (!make_by(roll, &piece, until))
 			return;

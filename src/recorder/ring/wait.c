@@ -13,7 +13,7 @@
 /* `tare` says every 20 ms that it lives, and later where others have the processors. */
 #define BEAT_NS UINT64_C(500000000)
 /* `tare` has made room where so many bytes more are allowed than when it was last seen to have made some. */
-#define ROOM (INT64_C(1) << 20)
+#define ROOM INT64_C(65536)
 
 /* Of the process, by all threads; a forked child goes on with what its parent has waited. */
 static struct {
@@ -82,7 +82,7 @@ static long sleep_a_step(void)
 bool tare_wait_for_room(uint64_t size)
 {
 	const struct tare_control *control = tare_control_page();
-	uint64_t now, before;
+	uint64_t now;
 	long rc = 0;
 
 	if (!tare_wait_is_possible())
@@ -90,8 +90,9 @@ bool tare_wait_for_room(uint64_t size)
 	see_room(control);
 	now = tare_sys_now_ns(CLOCK_MONOTONIC);
 	while (is_being_made(control) && may_wait(now) && (rc == 0 || rc == -EINTR)) {
+		uint64_t before = now;
+
 		rc = sleep_a_step();
-		before = now;
 		now = tare_sys_now_ns(CLOCK_MONOTONIC);
 		count(before, now);
 		see_room(control);
