@@ -33,7 +33,7 @@ enum {
 /* … nor where logs grow by so many bytes a second: it would be left behind. */
 #define GROWS_FAST (UINT64_C(2) << 20)
 /* What a child makes small at once: no more is lost with it, and so soon there is room. */
-#define BATCH (UINT64_C(48) << 20)
+#define BATCH (UINT64_C(16) << 20)
 /* More than that is made small when the program has ended, if there is time: a twentieth of it is left. */
 #define LOGS_LEFT (UINT64_C(2) << 20)
 /* A child that failed, on a full disk above all, is followed by another after so long, twice as long each time. */

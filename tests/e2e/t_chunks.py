@@ -31,6 +31,13 @@ def chunks(box, rec="rec.tare"):
     return {log: sorted(numbers) for log, numbers in found.items()}
 
 
+def check_chunks(box, logs, is_killed=False):
+    """Each log is in several files, or tare has made them small at the end, as it does where they are large and there is time."""
+    if is_killed or not [name for name in names(box) if name.endswith(".segment")]:
+        check_equal(len(chunks(box)), logs, names(box))
+        check(all(len(numbers) > 2 for numbers in chunks(box).values()), names(box))
+
+
 def check_whole(box, rec="rec.tare", programs=1):
     """Each program has made STORM allocations and given back every second of them; the recording has each call once."""
     report = box.report(rec)
@@ -164,8 +171,7 @@ def parent_and_child(box):
             os.kill(running.pid, signal.SIGKILL)
         finish(running, b"fork %d\n" % STORM + STEPS)
         time.sleep(0.1)
-        check_equal(len(chunks(box)), 2)
-        check(all(len(numbers) > 2 for numbers in chunks(box).values()), names(box))
+        check_chunks(box, 2, is_killed)
         made = [e["log"] for e in box.events() if e["api"] == "cuMemAlloc_v2"]
         check_equal(sorted(made.count(log) for log in set(made)), [STORM, STORM])
         check_equal(made.count("%d-0.events" % program), STORM)
@@ -176,7 +182,7 @@ def several_programs_at_once(box):
     needs_exec()
     steps = "yes '%s' | head -1 | %s & " % (STEPS.decode().strip(), fixture("e2e_steps")[0])
     box.record(["/bin/sh", "-c", steps * 3 + "wait"], env=SMALL)
-    check_equal(len(chunks(box)), 3)
+    check_chunks(box, 3)
     check_whole(box, programs=3)
 
 

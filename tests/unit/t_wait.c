@@ -78,8 +78,8 @@ TEST(half_of_the_time_at_most_and_an_eighth_where_no_room_comes)
 	CHECK(tare_wait_may(10 * S, 5249 * MS, 1499 * MS));
 	CHECK(!tare_wait_may(10 * S, 5250 * MS, 0));
 	CHECK(!tare_wait_may(10 * S, 0, 1500 * MS));
-	CHECK(tare_wait_may(3600 * S, 0, 3999 * MS));
-	CHECK(!tare_wait_may(3600 * S, 0, 4000 * MS));
+	CHECK(tare_wait_may(3600 * S, 0, 9999 * MS));
+	CHECK(!tare_wait_may(3600 * S, 0, 10000 * MS));
 }
 
 TEST(it_ends_when_there_is_room)

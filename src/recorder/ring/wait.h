@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #define TARE_WAIT_BRIEF_NS UINT64_C(250000000)
-#define TARE_WAIT_STUCK_NS UINT64_C(4000000000)
+#define TARE_WAIT_STUCK_NS UINT64_C(10000000000)
 
 /*
  * Whether a process whose log is `age` ns old may wait on. `sum`: so long it has waited in all; half of its time, and a quarter of a
- * second. `stuck`: so long since room was made last; an eighth of its time, and a quarter of a second, but never more than four
+ * second. `stuck`: so long since room was made last; an eighth of its time, and a quarter of a second, but never more than ten
  * seconds. What several threads wait at the same time counts once.
  */
 static inline bool tare_wait_may(uint64_t age, uint64_t sum, uint64_t stuck)
