@@ -13,7 +13,7 @@ cp -r "$dist" "$copy"
 
 for file in bin/tare README.md LICENSE LICENSE.zstd LICENSE.libbacktrace CHANGELOG.md share/man/man1/tare.1 \
 	lib/tare/libtare_recorder.so lib/tare/libtare_recorder_host.so lib/tare/simgpu/libcuda.so.1 \
-	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles lib/tare/simgpu/tables; do
+	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles lib/tare/simgpu/ranks lib/tare/simgpu/tables; do
 	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }
 done
 # As a path from the root: "/src" of a build there is not "build/src".

@@ -14,11 +14,20 @@ static bool is_alike(const struct tare_predict_card *a, const struct tare_predic
 	       a->is_out_of_memory == b->is_out_of_memory && a->exit_code == b->exit_code;
 }
 
+/* A card may compute either: what it needs is between the least and the most of both. */
+static void widen(struct tare_predict_card *card, int64_t low, int64_t high)
+{
+	if (low < card->low)
+		card->low = low;
+	if (high > card->high)
+		card->high = high;
+}
+
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
 			     struct tare_predict_card *card, struct tare_err *err)
 {
 	struct tare_predict_options other = *o;
-	struct tare_predict_card got;
+	struct tare_predict_card got, with_others;
 	bool is_ended;
 	int rc;
 
@@ -38,9 +47,12 @@ int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_a
 	card->decides = TARE_PREDICT_YES;
 	if (!is_ended)
 		return 0;
+	with_others = got;
 	other.answers = o->answers;
 	rc = tare_predict_run(&other, card->card, memory, &got, err);
 	if (!rc && !is_alike(card, &got))
 		card->decides = TARE_PREDICT_VARIES;
+	else if (!rc && !with_others.has_failed && !with_others.is_out_of_memory)
+		widen(card, with_others.low, with_others.high);
 	return rc;
 }

@@ -129,6 +129,15 @@ def says_whether_what_is_read_back_decides(box):
 
 
 @case
+def the_range_is_of_both_answers_where_they_decide(box):
+    both = of_card(box, "--", *READER, "5", "2")
+    alone = [of_card(box, "--answers", answers, "--check-answers", "never", "--", *READER, "5", "2") for answers in ("zeros", "ones")]
+    check(alone[0]["need_bytes"] != alone[1]["need_bytes"], alone)
+    check_equal((both["low_bytes"], both["high_bytes"]),
+                (min(card["low_bytes"] for card in alone), max(card["high_bytes"] for card in alone)))
+
+
+@case
 def other_answers_first(box):
     done = predict(box, "--answers", "ones", "--", *READER, "5")
     check_says(done.out, "in is_over (1×); they decide: with zeros it needs")
