@@ -179,7 +179,6 @@ void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_le
 {
 	struct line *list = tare_xcalloc((size_t)line_nr + 1, sizeof(*list));
 	bool has_tensors = false;
-	struct tare_top_row *row;
 	int group = (int)tree->count;
 	size_t count = 0;
 
@@ -191,16 +190,16 @@ void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_le
 		if (lines[i].pid == pid && bytes > 0)
 			list[count++] = (struct line){ &lines[i], bytes };
 	}
-	if (count)
-		qsort(list, count, sizeof(*list), by_bytes);
 	if (count) {
-		row = tare_top_add(tree, at, TARE_TOP_LINES,
-				   has_tensors ? "its tensors, by line" : "the same, by line",
-				   "lines");
+		qsort(list, count, sizeof(*list), by_bytes);
+		tare_top_add(tree, at, TARE_TOP_LINES,
+			     has_tensors ? "its tensors, by line" : "the same, by line", "lines");
 	}
 	for (size_t i = 0; i < count && i < LINES_MOST; i++) {
-		row = tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
-				   list[i].line->label);
+		struct tare_top_row *row =
+			tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
+				     list[i].line->label);
+
 		tare_top_set(row, list[i].bytes, tare_evidence_name(list[i].line->evidence), false);
 	}
 	free(list);
