@@ -31,7 +31,7 @@ static struct layout layout_of(size_t width, const struct tare_top_tree *tree)
 {
 	struct layout l = { .bytes = width < 50 ? 10 : 11 };
 
-	l.evidence = width >= 60 ? 10 : 0;
+	l.evidence = width >= 60 ? 12 : 0;
 	l.steps = width >= 72 && has_steps(tree) ? 9 : 0;
 	l.course = width >= 240 ? 100 : width >= 160 ? 60 : width >= 110 ? 30 : width >= 80 ? 9 : 0;
 	l.share = width >= 100 ? 8 : 0;

@@ -164,12 +164,13 @@ char *tare_top_process_name(uint32_t pid)
 	return name ? name : tare_xstrdup(stat.comm);
 }
 
-bool tare_top_is_process(uint32_t pid, const struct tare_follow_process *p)
+bool tare_top_is_process(uint32_t pid, const struct tare_follow_process *p, bool is_simulated)
 {
 	struct tare_procfs_pids pids;
 	uint64_t own = 0, its = 0;
 
-	if (tare_procfs_pid_namespace(0, &own) != 0 || !p->pid_namespace || own == p->pid_namespace)
+	if (is_simulated || tare_procfs_pid_namespace(0, &own) != 0 || !p->pid_namespace ||
+	    own == p->pid_namespace)
 		return pid == p->pid;
 	return tare_procfs_pid_namespace((pid_t)pid, &its) == 0 && its == p->pid_namespace &&
 	       tare_procfs_pids((pid_t)pid, &pids) == 0 && pids.count &&

@@ -35,7 +35,7 @@ void tare_top_machine_free(struct tare_top_machine *m);
 /* What a process is called: "python3 train.py". NULL: there is none of that pid here. The caller frees it. */
 char *tare_top_process_name(uint32_t pid);
 
-/* Is the pid, as NVML has it, that recorded process? It may have another pid in a container. */
-bool tare_top_is_process(uint32_t pid, const struct tare_follow_process *p);
+/* Is the pid, as NVML has it, that recorded process? It may have another pid in a container; a simulated NVML has that one. */
+bool tare_top_is_process(uint32_t pid, const struct tare_follow_process *p, bool is_simulated);
 
 #endif

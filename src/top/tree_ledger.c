@@ -97,8 +97,15 @@ static void add_children(struct tare_top_tree *tree, int at, const struct tare_d
 /* Rows below it are of its own account: owners, contexts, functions. What tensors are for is no detail. */
 static bool has_details(const struct tare_device_ledger *d, int i)
 {
-	return i + 1 < d->row_nr && d->rows[i + 1].parent == i && !d->rows[i].has_categories &&
-	       d->rows[i + 1].account == d->rows[i].account;
+	bool is_any = false;
+
+	for (int k = i + 1; k < d->row_nr && d->rows[k].depth > d->rows[i].depth; k++) {
+		if (d->rows[k].has_categories)
+			return false;
+		is_any = is_any ||
+			 (d->rows[k].parent == i && d->rows[k].account == d->rows[i].account);
+	}
+	return is_any && !d->rows[i].has_categories;
 }
 
 static void add_row(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
@@ -164,13 +171,36 @@ struct line {
 	int64_t bytes;
 };
 
+static int by_label(const void *a, const void *b)
+{
+	return strcmp(((const struct line *)a)->line->label, ((const struct line *)b)->line->label);
+}
+
 static int by_bytes(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
-	return strcmp(x->line->label, y->line->label);
+	return by_label(a, b);
+}
+
+/* A line that was come to by several ways is one. */
+static size_t join(struct line *list, size_t count)
+{
+	size_t n = 0;
+
+	if (count)
+		qsort(list, count, sizeof(*list), by_label);
+	for (size_t i = 0; i < count; i++) {
+		if (n && !by_label(&list[n - 1], &list[i]))
+			list[n - 1].bytes += list[i].bytes;
+		else
+			list[n++] = list[i];
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), by_bytes);
+	return n;
 }
 
 /* Of a program with tensors what these take counts: its segments are asked for by whichever line came first. */
@@ -190,17 +220,19 @@ void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_le
 		if (lines[i].pid == pid && bytes > 0)
 			list[count++] = (struct line){ &lines[i], bytes };
 	}
-	if (count) {
-		qsort(list, count, sizeof(*list), by_bytes);
+	count = join(list, count);
+	if (count && list[0].bytes >= TARE_UNITS_LEAST)
 		tare_top_add(tree, at, TARE_TOP_LINES,
 			     has_tensors ? "its tensors, by line" : "the same, by line", "lines");
-	}
-	for (size_t i = 0; i < count && i < LINES_MOST; i++) {
+	for (size_t i = 0; i < count && i < LINES_MOST && list[i].bytes >= TARE_UNITS_LEAST; i++) {
 		struct tare_top_row *row =
 			tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
 				     list[i].line->label);
 
-		tare_top_set(row, list[i].bytes, tare_evidence_name(list[i].line->evidence), false);
+		tare_top_set(row, list[i].bytes,
+			     tare_evidence_name(has_tensors ? TARE_EVIDENCE_EXACT
+							    : list[i].line->evidence),
+			     false);
 	}
 	free(list);
 }

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "top/tree_ledger.h"
 
 #include <stdio.h>
@@ -101,11 +102,12 @@ static void take_listed(struct items *items, const struct tare_nvml_processes *l
 	}
 }
 
-static struct item *item_of(struct items *items, const struct tare_follow_process *p)
+static struct item *item_of(struct items *items, const struct tare_follow_process *p,
+			    bool is_simulated)
 {
 	for (size_t i = 0; i < items->count; i++)
 		if (items->list[i].recorded_pid < 0 &&
-		    tare_top_is_process((uint32_t)items->list[i].pid, p))
+		    tare_top_is_process((uint32_t)items->list[i].pid, p, is_simulated))
 			return &items->list[i];
 	return NULL;
 }
@@ -128,7 +130,7 @@ static void take_recorded(struct items *items, const struct tare_top_claim *clai
 		if (is_taken(items, claim, p->pid) ||
 		    !tare_top_ledger_has(claim->device, (int64_t)p->pid))
 			continue;
-		item = p->is_over ? NULL : item_of(items, p);
+		item = p->is_over ? NULL : item_of(items, p, claim->follow->sim_state != NULL);
 		if (!item) {
 			int64_t bytes = tare_top_ledger_sum(claim->device, (int64_t)p->pid);
 
@@ -299,7 +301,7 @@ void tare_top_add_cpu(struct tare_top_tree *tree, const struct tare_finder *foun
 						   .name = (char *)(uintptr_t)h->name,
 						   .follow = f };
 
-			if (!h->tensors.is_known || !h->tensors.bytes ||
+			if (!h->tensors.is_known || h->tensors.bytes < TARE_UNITS_LEAST ||
 			    !is_wanted(&item, wish->filter))
 				continue;
 			if (cpu < 0) {
