@@ -42,7 +42,7 @@ void tare_top_course_begin(struct tare_top_course *c, int64_t end_ns, const stru
 	clear(c);
 	c->last_s = end;
 	for (int64_t i = 0; i < TARE_COURSE_SECONDS && i <= end; i++) {
-		int64_t at = t->to_ns - i * SECOND, column = (at - t->from_ns) / t->width_ns;
+		int64_t at = t->to_ns - i * SECOND - 1, column = (at - t->from_ns) / t->width_ns;
 
 		if (at < t->from_ns)
 			break;

@@ -140,6 +140,10 @@ static void take_recorded(struct items *items, const struct tare_top_claim *clai
 							      .bytes = -1,
 							      .name = tare_xstrdup(p->name) });
 		}
+		if (!tare_top_is_process((uint32_t)item->pid, p, false)) {
+			free(item->name); /* of whatever has that pid here */
+			item->name = tare_xstrdup(p->name);
+		}
 		item->follow = claim->follow;
 		item->device = claim->device;
 		item->recorded_pid = p->pid;
