@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { WORTH = 2000 }; /* events: fewer are folded as quickly as a state is saved */
+enum { WORTH = 8000 }; /* events: fewer are folded as quickly as a state is saved */
 /* Threads write down a call some time after it ended; what comes later than that is noticed, and then all is folded again. */
 #define MARGIN_NS INT64_C(1000000000)
 
@@ -40,6 +40,16 @@ static bool is_on_disk(struct newer *n, const struct tare_event *e)
 	return false;
 }
 
+/* Tells an event from others; they are added up, for they come in any order. */
+static uint64_t print_of(const struct tare_event *e)
+{
+	uint64_t print =
+		e->rec.head->stamp ^ (uint64_t)e->kind << 48 ^ (uint64_t)e->process->index << 56;
+
+	print = (print ^ print >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return print ^ print >> 29;
+}
+
 static bool next(void *arg, struct tare_event *e)
 {
 	struct newer *n = arg;
@@ -47,7 +57,7 @@ static bool next(void *arg, struct tare_event *e)
 	while (tare_recording_next(n->recording, e)) {
 		if (is_on_disk(n, e))
 			continue;
-		n->known += known_from_ns(e) <= n->until_ns;
+		n->known += known_from_ns(e) <= n->until_ns ? print_of(e) : 0;
 		n->is_later = e->at_ns > n->until_ns;
 		n->later += n->is_later;
 		if (n->is_later)
@@ -77,6 +87,7 @@ static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
 static void begin_pass(struct newer *n)
 {
 	tare_recording_skip(n->recording, n->disk.number ? &n->disk : NULL);
+	tare_recording_pass_over(n->recording, n->until_ns);
 	n->known = n->later = 0;
 	n->is_later = false;
 }
@@ -108,8 +119,8 @@ static struct newer newer_than(struct tare_recording *recording, int64_t until_n
 	return n;
 }
 
-/* How many events a state of that moment has to do with; a call may end long after it. */
-static uint64_t count_known(struct newer *n)
+/* Which events a state of that moment has to do with; a call may end long after it. */
+static uint64_t sum_known(struct newer *n)
 {
 	struct tare_event e;
 
@@ -214,30 +225,42 @@ static int64_t settled_ns(const struct tare_recording *recording)
 	return settled < last ? settled : last;
 }
 
+static uint64_t worth_of(const struct tare_ledger_live *live)
+{
+	return live->worth ? live->worth : WORTH;
+}
+
 static void keep(struct tare_ledger_live *live, struct tare_recording *recording)
 {
 	int64_t until = settled_ns(recording);
 	struct newer n = newer_than(recording, until);
 
-	if (live->folded < WORTH || until <= 0 || (live->has_state && until <= live->until_ns))
+	if (live->folded < worth_of(live) || until <= 0 ||
+	    (live->has_state && until <= live->until_ns))
 		return;
 	live->has_state = save(live, recording, until);
 	live->until_ns = until;
 	live->number = n.disk.number;
 	if (live->has_state)
-		live->known = count_known(&n);
-	tare_recording_skip(recording, NULL);
+		live->known = sum_known(&n);
 }
 
-static uint64_t count_events(struct tare_recording *recording)
+/* As it was opened. */
+static void read_all(struct tare_recording *recording)
+{
+	tare_recording_skip(recording, NULL);
+	tare_recording_pass_over(recording, INT64_MIN);
+	tare_recording_rewind(recording);
+}
+
+static uint64_t count_events(struct tare_recording *recording, uint64_t most)
 {
 	struct newer n = newer_than(recording, INT64_MIN);
 	struct tare_event e;
 
 	rewind_newer(&n);
-	while (n.later < WORTH && next(&n, &e))
+	while (n.later < most && next(&n, &e))
 		continue;
-	tare_recording_skip(recording, NULL);
 	return n.later;
 }
 
@@ -252,13 +275,14 @@ void tare_ledger_of_live(struct tare_ledger_live *live, struct tare_recording *r
 	if (resume(live, recording, &own, instants, nr, out)) {
 		live->resumed++;
 	} else {
-		tare_recording_skip(recording, NULL);
+		read_all(recording);
 		live->has_state = false;
 		live->begun++;
 		tare_ledger_of_recording(recording, opts, instants, nr, out);
-		live->folded = count_events(recording);
+		live->folded = count_events(recording, worth_of(live));
 	}
 	keep(live, recording);
+	read_all(recording);
 	free(processes);
 }
 

@@ -12,12 +12,13 @@
 
 /* {0} knows nothing yet. */
 struct tare_ledger_live {
+	uint64_t worth; /* so many events behind the moment are worth another one; 0: as usual */
 	struct tare_str saved; /* whose state it is, and the state */
 	bool has_state;
 	int64_t until_ns; /* of the moment … */
 	uint64_t
-		known; /* … and how many events it knows, besides those that the state beside the segments knows … */
-	uint32_t number; /* … that it was made from; 0: none */
+		known; /* a sum of the events that it has to do with, as far as they are read again … */
+	uint32_t number; /* … and of the state beside the segments that it was made from; 0: none */
 	uint64_t folded; /* events behind the moment, when it was used last */
 	uint64_t resumed,
 		begun; /* how often the fold went on from a moment, and how often it began anew */

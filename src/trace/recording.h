@@ -116,6 +116,11 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
  * such. nr 0: all are wanted again. At most 4 kinds.
  */
 void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t nr);
+/*
+ * From the next rewind on events up to a moment may be left out, where they lie at the begin of what files have. INT64_MIN: all
+ * are read again.
+ */
+void tare_recording_pass_over(struct tare_recording *r, int64_t until_ns);
 /* The segment that the last event was in; 0: in none. */
 uint32_t tare_recording_segment(const struct tare_recording *r);
 /* When the last event was that segments up to a number have. */

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PART_BYTES = 1 << 16 };
+
 /* What the pass over one log keeps in mind. */
 struct pass {
 	struct tare_recording *r;
@@ -106,7 +108,7 @@ static void add_range(struct tare_rstream *s, uint64_t begin, uint64_t end)
 	}
 	s->ranges =
 		tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
-	s->ranges[s->range_nr++] = (struct tare_range){ begin, end };
+	s->ranges[s->range_nr++] = (struct tare_range){ .begin = begin, .end = end };
 }
 
 static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
@@ -120,6 +122,21 @@ static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
 	return (struct tare_rstream *)(uintptr_t)*slot;
 }
 
+/* A log without lanes is one part; in several, its begin can be passed over. */
+static void part(struct pass *pass, const struct tare_log_record *rec)
+{
+	struct tare_rstream *s = pass->stream;
+	struct tare_range *last = s->range_nr ? &s->ranges[s->range_nr - 1] : NULL;
+
+	if (s != pass->outside || !last || !last->first || !rec->info || !rec->info->is_event ||
+	    rec->position < last->begin + PART_BYTES)
+		return;
+	last->end = rec->position;
+	s->ranges =
+		tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
+	s->ranges[s->range_nr++] = (struct tare_range){ .begin = rec->position, .end = UINT64_MAX };
+}
+
 /* To which lane a record belongs, in a log that has them. */
 static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 {
@@ -131,8 +148,11 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 	}
 	if (pass->stream == pass->stored)
 		pass->stream = pass->outside;
-	if (!tare_log_info(pass->log)->header.has_lanes)
+	if (!tare_log_info(pass->log)->header.has_lanes) {
+		if (!pass->is_checkpoint)
+			part(pass, rec);
 		return;
+	}
 	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
 	    rec->rec.lane->lane < TARE_LANES_MAX) {
 		pass->stream = stream_of_lane(pass, rec->rec.lane->lane);
@@ -365,6 +385,8 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 	if (!rec->info->is_event)
 		return;
 	tare_lag_add(&pass->stream->lag, stamp);
+	if (pass->stream->range_nr && !pass->stream->ranges[pass->stream->range_nr - 1].first)
+		pass->stream->ranges[pass->stream->range_nr - 1].first = stamp;
 	if (p->first_stamp == 0 || stamp < p->first_stamp)
 		p->first_stamp = stamp;
 }

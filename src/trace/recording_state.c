@@ -2,6 +2,7 @@
 /* States of a fold beside the segments, and what a fold that goes on from one asks of a recording. */
 #include "trace/log_private.h"
 #include "trace/recording_private.h"
+#include "trace/stream.h"
 
 #include "store/state_file.h"
 
@@ -167,6 +168,17 @@ void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t
 			cursor->wanted[k] = kinds[k];
 		cursor->wanted_nr = nr;
 	}
+}
+
+void tare_recording_pass_over(struct tare_recording *r, int64_t until_ns)
+{
+	for (size_t i = 0; i < r->stream_nr; i++)
+		tare_stream_pass_over(
+			r->streams[i],
+			until_ns == INT64_MIN
+				? 0
+				: tare_recording_stamp(r, &r->streams[i]->process->public,
+						       until_ns));
 }
 
 uint32_t tare_recording_segment(const struct tare_recording *r)

@@ -28,6 +28,7 @@ struct tare_reorder {
 	struct tare_log *log;
 	const struct tare_range *ranges;
 	size_t range_nr, range; /* how many there are, which is read */
+	size_t first_range;     /* those before are left out */
 	uint64_t max_lag;
 	struct tare_lag now;
 	uint64_t number;
@@ -119,12 +120,26 @@ void tare_reorder_free(struct tare_reorder *r)
 void tare_reorder_rewind(struct tare_reorder *r)
 {
 	drop_all(r);
-	r->range = 0;
+	r->range = r->first_range;
 	if (r->range_nr > 0)
-		tare_log_set_range(r->log, r->ranges[0].begin, r->ranges[0].end);
+		tare_log_set_range(r->log, r->ranges[r->range].begin, r->ranges[r->range].end);
 	r->now = (struct tare_lag){ 0 };
 	r->number = 0;
 	r->is_drained = false;
+}
+
+/* A record is at most max_lag behind one before it: where one is that old, none before it is later than `stamp`. */
+void tare_reorder_pass_over(struct tare_reorder *r, uint64_t stamp)
+{
+	r->first_range = 0;
+	for (size_t i = r->range_nr; i-- > 0 && stamp > r->max_lag;) {
+		uint64_t first = r->ranges[i].first;
+
+		if (first && first <= stamp - r->max_lag) {
+			r->first_range = i;
+			return;
+		}
+	}
 }
 
 struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges,

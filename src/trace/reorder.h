@@ -27,6 +27,8 @@ struct tare_reorder;
 /* A part of a log. */
 struct tare_range {
 	uint64_t begin, end; /* positions */
+	uint64_t
+		first; /* stamp of its first record that belongs in the order of time; 0: it has none */
 };
 
 /* These parts of `log`, in this order. `log` belongs to the caller and is read by nobody else. */
@@ -34,6 +36,8 @@ struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_ra
 				      size_t range_nr, uint64_t lag);
 void tare_reorder_free(struct tare_reorder *r);
 void tare_reorder_rewind(struct tare_reorder *r);
+/* From the next rewind on parts at the begin are left out that have only records up to that stamp; 0: none are. */
+void tare_reorder_pass_over(struct tare_reorder *r, uint64_t stamp);
 
 /* The next record; good until the next call. False at the end. */
 bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec);

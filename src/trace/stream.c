@@ -49,6 +49,12 @@ void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 	s->run.has_columns = !is_outline;
 }
 
+void tare_stream_pass_over(struct tare_rstream *s, uint64_t stamp)
+{
+	if (s->reorder)
+		tare_reorder_pass_over(s->reorder, stamp);
+}
+
 /* ---- blocks ---- */
 
 /* A few days of a clock that is not mad: times that far apart are exact, and no bound is near. */

@@ -10,6 +10,9 @@ void tare_stream_free(struct tare_rstream *s);
 /* The next record is the first again; `is_outline`: tare_recording_outline(). */
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline);
 
+/* tare_recording_pass_over(), of a stream; 0: nothing is passed over. */
+void tare_stream_pass_over(struct tare_rstream *s, uint64_t stamp);
+
 /* As tare_stream_next(), but of a run only a time that is not after that of its first record: is_waiting. */
 bool tare_stream_first(const struct tare_recording *r, struct tare_rstream *s);
 /* Sets has_next, and next_ns, next.info, next.rec and the tail of `next`. Good until the next call. */
