@@ -82,7 +82,7 @@ static void on_stop(int signal)
 
 	(void)signal;
 	turn_off();
-	raise(SIGSTOP);
+	kill(getpid(), SIGSTOP);
 	if (screen.is_begun)
 		turn_on();
 	errno = before;

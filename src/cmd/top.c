@@ -125,7 +125,7 @@ static int draw(struct top *t)
 	nr = nr < LINES_MOST ? nr : LINES_MOST;
 	style.width = (int)columns;
 	tare_top_draw(&p, &t->view, &style, t->lines, nr);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < LINES_MOST; i++) /* those that the screen has */
 		tare_screen_line(i, &t->lines[i]);
 	return tare_screen_show();
 }
