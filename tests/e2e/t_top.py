@@ -305,7 +305,7 @@ def keys_do_what_help_says(box):
     top.wait_for("PAUSED")
     led.alloc(28 * MIB)
     top.read(0.5)
-    check("PAUSED" in "".join(top.screen.text()) and "128" not in selected(top)[0], *top.screen.text())
+    check("PAUSED" in "".join(top.screen.text()) and " 626.8 " in selected(top)[0], *top.screen.text())
     top.type("a")
     top.wait_for(r"allocations .*100\.0")  # of the moment at which it was paused
     top.type("p")
