@@ -5,113 +5,30 @@
  * segments of a GPU sum to what is in use on it.
  */
 #include "base/xalloc.h"
-#include "export/blocks.h"
-#include "export/export.h"
-#include "export/pickler.h"
+#include "export/memory_viz_values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where segments lie that have no address: above every GPU's, and below where a page has to count otherwise. Of further processes, whose addresses
-   may be the same, the highest bits differ. */
-#define ROWS_AT      (UINT64_C(1) << 52)
-#define PROCESS_BITS 56
-
-enum { PROCESSES = 64 };
-
-struct writer {
-	struct tare_pickler p;
-	const struct tare_export *x;
-	struct tare_map stacks; /* number of a stack → number in the pickle */
-	int64_t pids[PROCESSES];
-	int pid_nr;
-	uint64_t next_row; /* address */
-	int64_t pool;      /* bytes in the segments of the device */
-	uint64_t astray;   /* live blocks in no segment */
-};
-
-/* ---- values ---- */
-
-static void key_uint(struct writer *w, const char *key, uint64_t value)
-{
-	tare_pickler_text(&w->p, key);
-	tare_pickler_uint(&w->p, value);
-}
-
-static void key_text(struct writer *w, const char *key, const char *value)
-{
-	tare_pickler_text(&w->p, key);
-	tare_pickler_text(&w->p, value);
-}
-
-static uint64_t address_of(struct writer *w, int64_t pid, uint64_t address)
-{
-	int i = 0;
-
-	while (i < w->pid_nr && w->pids[i] != pid)
-		i++;
-	if (i == w->pid_nr && i < PROCESSES)
-		w->pids[w->pid_nr++] = pid;
-	return address | (uint64_t)i << PROCESS_BITS;
-}
-
-/* As PyTorch numbers it. Of several machines the numbers are those of the ledger, as each has a GPU 0. */
-static int number_of(const struct tare_export *x, int device)
-{
-	return x->ledger->devices[device].host ? device : x->ledger->devices[device].index;
-}
-
-static bool is_shown(const struct tare_export *x, int device)
-{
-	return !x->ledger->devices[device].is_heap && number_of(x, device) >= 0;
-}
-
-static void add_frame(struct writer *w, const char *function, const char *file, uint32_t line)
-{
-	tare_pickler_open(&w->p, '{');
-	key_text(w, "name", function);
-	key_text(w, "filename", file);
-	key_uint(w, "line", line);
-	tare_pickler_close(&w->p, '}');
-}
-
-/* The key and the list, which stands once for each stack. */
-static void add_stack(struct writer *w, const struct tare_block_stack *stack)
-{
-	uint64_t *number;
-	bool is_new;
-
-	tare_pickler_text(&w->p, "frames");
-	number = stack ? tare_map_put(&w->stacks, stack->number, &is_new) : NULL;
-	if (number && !is_new) {
-		tare_pickler_again(&w->p, (uint32_t)*number);
-		return;
-	}
-	tare_pickler_open(&w->p, '[');
-	for (uint32_t i = 0; stack && i < stack->nr; i++)
-		add_frame(w, stack->frames[i].function, stack->frames[i].file,
-			  stack->frames[i].line);
-	tare_pickler_close(&w->p, ']');
-	if (number)
-		*number = tare_pickler_remember(&w->p);
-}
+/* Where segments lie that have no address: above every GPU's, and below where a page has to count otherwise. */
+#define ROWS_AT (UINT64_C(1) << 52)
 
 /* ---- segments ---- */
 
-static void open_segment(struct writer *w, int device, const struct tare_pool_segment *s,
+static void open_segment(struct tare_viz *w, int device, const struct tare_pool_segment *s,
 			 uint64_t address, int64_t live)
 {
 	bool is_small = s->bytes == 2 << 20 && !s->is_expandable;
 
 	tare_pickler_open(&w->p, '{');
-	key_uint(w, "device", (uint64_t)number_of(w->x, device));
-	key_uint(w, "address", address);
-	key_uint(w, "total_size", (uint64_t)s->bytes);
-	key_uint(w, "allocated_size", (uint64_t)live);
-	key_uint(w, "active_size", (uint64_t)live);
-	key_uint(w, "requested_size", (uint64_t)live);
-	key_uint(w, "stream", s->stream.id);
-	key_text(w, "segment_type", is_small ? "small" : "large");
+	tare_viz_key_uint(w, "device", (uint64_t)tare_viz_number_of(w->x, device));
+	tare_viz_key_uint(w, "address", address);
+	tare_viz_key_uint(w, "total_size", (uint64_t)s->bytes);
+	tare_viz_key_uint(w, "allocated_size", (uint64_t)live);
+	tare_viz_key_uint(w, "active_size", (uint64_t)live);
+	tare_viz_key_uint(w, "requested_size", (uint64_t)live);
+	tare_viz_key_uint(w, "stream", s->stream.id);
+	tare_viz_key_text(w, "segment_type", is_small ? "small" : "large");
 	tare_pickler_text(&w->p, "segment_pool_id");
 	tare_pickler_uint(&w->p, s->graph_pool);
 	tare_pickler_uint(&w->p, 0);
@@ -120,26 +37,26 @@ static void open_segment(struct writer *w, int device, const struct tare_pool_se
 	tare_pickler_flag(&w->p, s->is_expandable);
 }
 
-static void open_block(struct writer *w, uint64_t address, uint64_t size, bool is_live)
+static void open_block(struct tare_viz *w, uint64_t address, uint64_t size, bool is_live)
 {
 	tare_pickler_open(&w->p, '{');
-	key_uint(w, "address", address);
-	key_uint(w, "size", size);
-	key_uint(w, "requested_size", is_live ? size : 0);
-	key_text(w, "state", is_live ? "active_allocated" : "inactive");
+	tare_viz_key_uint(w, "address", address);
+	tare_viz_key_uint(w, "size", size);
+	tare_viz_key_uint(w, "requested_size", is_live ? size : 0);
+	tare_viz_key_text(w, "state", is_live ? "active_allocated" : "inactive");
 }
 
-static void add_free(struct writer *w, uint64_t address, uint64_t end)
+static void add_free(struct tare_viz *w, uint64_t address, uint64_t end)
 {
 	if (address >= end)
 		return;
 	open_block(w, address, end - address, false);
-	add_stack(w, NULL);
+	tare_viz_add_stack(w, NULL);
 	tare_pickler_close(&w->p, '}');
 }
 
 /* The live blocks that begin in the segment and lie in it, from `first` on; returns their number. */
-static size_t blocks_in(const struct writer *w, int device, const struct tare_pool_segment *s,
+static size_t blocks_in(const struct tare_viz *w, int device, const struct tare_pool_segment *s,
 			size_t *first, int64_t *bytes)
 {
 	const struct tare_export_blocks *b = w->x->blocks;
@@ -165,24 +82,24 @@ static size_t blocks_in(const struct writer *w, int device, const struct tare_po
 	return at - *first;
 }
 
-static void add_segment(struct writer *w, int device, const struct tare_pool_segment *s)
+static void add_segment(struct tare_viz *w, int device, const struct tare_pool_segment *s)
 {
-	uint64_t begin = address_of(w, s->pid, s->address), at = begin;
+	uint64_t begin = tare_viz_address_of(w, s->pid, s->address), at = begin;
 	size_t first, nr;
 	int64_t live;
 
 	nr = blocks_in(w, device, s, &first, &live);
 	open_segment(w, device, s, begin, live);
-	add_stack(w, NULL);
+	tare_viz_add_stack(w, NULL);
 	tare_pickler_text(&w->p, "blocks");
 	tare_pickler_open(&w->p, '[');
 	for (size_t i = 0; i < nr; i++) {
 		const struct tare_export_block *b = &w->x->blocks->live[first + i];
-		uint64_t address = address_of(w, b->pid, b->address);
+		uint64_t address = tare_viz_address_of(w, b->pid, b->address);
 
 		add_free(w, at, address);
 		open_block(w, address, b->size, true);
-		add_stack(w, b->stack);
+		tare_viz_add_stack(w, b->stack);
 		tare_pickler_close(&w->p, '}');
 		at = address + b->size;
 	}
@@ -203,7 +120,7 @@ static int by_address(const void *x, const void *y)
 }
 
 /* What is mapped side by side is one segment to PyTorch, and a block may lie in several mappings. */
-static void add_segments(struct writer *w, int device)
+static void add_segments(struct tare_viz *w, int device)
 {
 	const struct tare_device_ledger *d = &w->x->ledger->devices[device];
 	struct tare_pool_segment *s = tare_xcalloc((size_t)d->segment_nr + 1, sizeof(*s));
@@ -229,25 +146,26 @@ static void add_segments(struct writer *w, int device)
 }
 
 /* A stack of the report as a segment that is one block. */
-static void add_row(struct writer *w, int device, const struct tare_export_sample *sample,
+static void add_row(struct tare_viz *w, int device, const struct tare_export_sample *sample,
 		    int64_t bytes)
 {
 	const struct tare_pool_segment s = { .bytes = bytes };
 	uint64_t address = w->next_row;
 
 	open_segment(w, device, &s, address, bytes);
-	add_stack(w, NULL);
+	tare_viz_add_stack(w, NULL);
 	tare_pickler_text(&w->p, "blocks");
 	tare_pickler_open(&w->p, '[');
 	open_block(w, address, (uint64_t)bytes, true);
 	tare_pickler_text(&w->p, "frames");
 	tare_pickler_open(&w->p, '[');
 	if (!sample)
-		add_frame(w, "in PyTorch's pool, in segments that are not known", "tare", 0);
+		tare_viz_add_frame(w, "in PyTorch's pool, in segments that are not known", "tare",
+				   0);
 	for (uint32_t i = sample ? sample->frame_nr : 0; i--;) {
 		const struct tare_export_frame *f = &w->x->stacks->frames[sample->frames[i]];
 
-		add_frame(w, f->function, f->file[0] ? f->file : "tare", f->line);
+		tare_viz_add_frame(w, f->function, f->file[0] ? f->file : "tare", f->line);
 	}
 	tare_pickler_close(&w->p, ']');
 	tare_pickler_close(&w->p, '}');
@@ -256,7 +174,7 @@ static void add_row(struct writer *w, int device, const struct tare_export_sampl
 	w->next_row += ((uint64_t)bytes + (2 << 20) - 1) >> 21 << 21;
 }
 
-static void add_rows(struct writer *w, struct tare_export *x, int device)
+static void add_rows(struct tare_viz *w, struct tare_export *x, int device)
 {
 	int64_t pool = 0;
 
@@ -285,20 +203,20 @@ static void add_rows(struct writer *w, struct tare_export *x, int device)
 
 /* ---- history ---- */
 
-static void add_event(struct writer *w, const struct tare_block_event *e, const char *action)
+static void add_event(struct tare_viz *w, const struct tare_block_event *e, const char *action)
 {
 	tare_pickler_open(&w->p, '{');
-	key_text(w, "action", action);
-	key_uint(w, "addr", address_of(w, e->pid, e->address));
-	key_uint(w, "size", e->size);
-	key_uint(w, "stream", 0);
+	tare_viz_key_text(w, "action", action);
+	tare_viz_key_uint(w, "addr", tare_viz_address_of(w, e->pid, e->address));
+	tare_viz_key_uint(w, "size", e->size);
+	tare_viz_key_uint(w, "stream", 0);
 	tare_pickler_text(&w->p, "time_us");
 	tare_pickler_int(&w->p, (w->x->began_ns + e->t_ns) / 1000);
-	add_stack(w, e->stack);
+	tare_viz_add_stack(w, e->stack);
 	tare_pickler_close(&w->p, '}');
 }
 
-static void add_trace(struct writer *w, int number)
+static void add_trace(struct tare_viz *w, int number)
 {
 	static const char *const actions[] = {
 		[TARE_BLOCK_ALLOC] = "alloc",
@@ -313,7 +231,8 @@ static void add_trace(struct writer *w, int number)
 	for (size_t i = 0; i < w->x->blocks->nr; i++) {
 		const struct tare_block_event *e = &w->x->blocks->events[i];
 
-		if (number_of(w->x, e->device) != number || !is_shown(w->x, e->device))
+		if (tare_viz_number_of(w->x, e->device) != number ||
+		    !tare_viz_is_shown(w->x, e->device))
 			continue;
 		add_event(w, e, actions[e->action]);
 		if (e->action == TARE_BLOCK_FREE)
@@ -322,7 +241,7 @@ static void add_trace(struct writer *w, int number)
 	tare_pickler_close(&w->p, ']');
 }
 
-static void add_notes(struct writer *w, struct tare_export *x)
+static void add_notes(struct tare_viz *w, struct tare_export *x)
 {
 	if (x->blocks->dropped)
 		tare_export_note(
@@ -335,15 +254,15 @@ static void add_notes(struct writer *w, struct tare_export *x)
 	tare_export_note_stacks(x);
 	tare_pickler_text(&w->p, "tare");
 	tare_pickler_open(&w->p, '{');
-	key_text(w, "title", x->title);
-	key_text(w, "at", x->ledger->at);
-	key_text(w, "notes", tare_str_text(&x->notes));
+	tare_viz_key_text(w, "title", x->title);
+	tare_viz_key_text(w, "at", x->ledger->at);
+	tare_viz_key_text(w, "notes", tare_str_text(&x->notes));
 	tare_pickler_close(&w->p, '}');
 }
 
 int tare_export_memory_viz(struct tare_str *out, struct tare_export *x, struct tare_err *err)
 {
-	struct writer w = { .x = x, .next_row = ROWS_AT, .astray = x->blocks->live_nr };
+	struct tare_viz w = { .x = x, .next_row = ROWS_AT, .astray = x->blocks->live_nr };
 	int most = -1;
 
 	(void)err;
@@ -352,11 +271,11 @@ int tare_export_memory_viz(struct tare_str *out, struct tare_export *x, struct t
 	tare_pickler_text(&w.p, "segments");
 	tare_pickler_open(&w.p, '[');
 	for (int i = 0; i < x->ledger->device_nr; i++) {
-		if (!is_shown(x, i))
+		if (!tare_viz_is_shown(x, i))
 			continue;
 		add_segments(&w, i);
 		add_rows(&w, x, i);
-		most = number_of(x, i) > most ? number_of(x, i) : most;
+		most = tare_viz_number_of(x, i) > most ? tare_viz_number_of(x, i) : most;
 	}
 	tare_pickler_close(&w.p, ']');
 	tare_pickler_text(&w.p, "device_traces");
