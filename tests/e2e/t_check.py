@@ -149,6 +149,8 @@ def a_baseline(box):
         found = data(box, "b.tare", "--baseline", good, code=1)["checks"][0]
         check_equal((found["bytes"], found["limit_bytes"]), (used + 16 * MIB, used))
         check_says(found["why"], "16.0 MiB more", good)
+        limits(box, "b.tare", "--baseline", good, "+%d" % ((16 << 20) - 1000))  # less than a line shows
+        limits(box, "b.tare", "--baseline", good, "+%d" % ((16 << 20) - 60000), code=1)
         limits(box, "b.tare", "--baseline", good, "+16MiB")
         limits(box, "b.tare", "--baseline", good, "+15MiB", code=1)
         limits(box, "b.tare", "--baseline", good, "+10%")
