@@ -279,6 +279,14 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 	keep_most(x->most, &f);
 }
 
+static bool is_any_simulated(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->device_nr; i++)
+		if (l->devices[i].simulated)
+			return true;
+	return false;
+}
+
 /* "train.py (pid 431) · at the peak" */
 static const char *title_of(struct tare_explain *x, const struct tare_ledger *l, int64_t pid,
 			    const char *when)
@@ -294,6 +302,8 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 		tare_str_addf(&title, "%s (pid %lld)", h && h->name ? h->name : "process",
 			      (long long)pid);
 	tare_str_addf(&title, " · at %s%s", strcmp(when, "peak") != 0 ? "" : "the ", when);
+	if (is_any_simulated(l))
+		tare_str_add(&title, " · on a simulated GPU");
 	kept = tare_arena_strdup(&x->arena, tare_str_text(&title));
 	tare_str_free(&title);
 	return kept;

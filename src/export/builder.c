@@ -45,7 +45,7 @@ void tare_export_device_name(struct tare_str *out, const struct tare_device_ledg
 	else
 		tare_str_addf(out, "GPU %d", d->index);
 	if (d && d->name && d->name[0] && !d->is_heap)
-		tare_str_addf(out, " %s", d->name);
+		tare_str_addf(out, " %s%s", d->name, d->simulated ? " (simulated)" : "");
 	if (d && d->host)
 		tare_str_addf(out, " on %s", d->host);
 }

@@ -17,7 +17,8 @@ static const char schema[] =
 	"BEGIN;"
 	"CREATE TABLE info (key TEXT PRIMARY KEY, value);"
 	"CREATE TABLE devices (id INTEGER PRIMARY KEY, gpu INTEGER, host TEXT, name TEXT, t_ns INTEGER,"
-	" total_bytes INTEGER, used_bytes INTEGER, unexplained_bytes INTEGER, used_evidence TEXT);"
+	" total_bytes INTEGER, used_bytes INTEGER, unexplained_bytes INTEGER, used_evidence TEXT,"
+	" is_simulated INTEGER);"
 	"CREATE TABLE ledger (device INTEGER, path TEXT, label TEXT, account TEXT, pid INTEGER, generation INTEGER,"
 	" is_end INTEGER, elastic INTEGER, bytes INTEGER, count INTEGER, evidence TEXT);"
 	"CREATE TABLE frames (id INTEGER PRIMARY KEY, text TEXT, function TEXT, file TEXT, line INTEGER, is_row INTEGER);"
@@ -89,9 +90,10 @@ static void add_devices(struct writer *w)
 	for (int i = 0; i < w->x->ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &w->x->ledger->devices[i];
 
-		INSERT(w, "INSERT INTO devices VALUES (?,?,?,?,?,?,?,?,?)", "iittiuuit", (int64_t)i,
-		       (int64_t)d->index, text(w, d->host), text(w, d->name), d->t_ns, d->total,
-		       d->used, d->unexplained, tare_evidence_name(d->used_by));
+		INSERT(w, "INSERT INTO devices VALUES (?,?,?,?,?,?,?,?,?,?)", "iittiuuiti",
+		       (int64_t)i, (int64_t)d->index, text(w, d->host), text(w, d->name), d->t_ns,
+		       d->total, d->used, d->unexplained, tare_evidence_name(d->used_by),
+		       (int64_t)d->simulated);
 		add_rows(w, d, i);
 	}
 }

@@ -46,6 +46,7 @@ struct tare_budget {
 	struct tare_budget_limit *limits;
 	size_t nr, cap;
 	struct tare_arena arena;
+	bool is_simulated; /* a figure is of a GPU that is */
 };
 
 /* The text of one limit: `key` is what stands before the last "=". Returns 0, or USAGE. */

@@ -291,9 +291,20 @@ static void find_growth(struct tare_budget *b, struct tare_budget_limit *l,
 	}
 }
 
+static bool has_simulated(const struct tare_json_value *report)
+{
+	const struct tare_json_value *devices = tare_json_get(report, "devices");
+
+	for (const struct tare_json_value *d = devices ? devices->first : NULL; d; d = d->next)
+		if (tare_json_get_bool(d, "simulated", false))
+			return true;
+	return false;
+}
+
 int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit,
 		     const struct tare_json_value *report, struct tare_err *err)
 {
+	b->is_simulated |= has_simulated(report);
 	if (limit->kind == TARE_LIMIT_GROWTH) {
 		find_growth(b, limit, report);
 		return 0;

@@ -50,6 +50,7 @@ struct tare_diff_side {
 	const char *note;                               /* why the view has no rows; or NULL */
 	const struct tare_json_value *degraded, *notes; /* arrays of sentences; or NULL */
 	struct tare_arena arena;
+	bool is_simulated; /* one of its GPUs */
 	struct tare_diff_place *places;
 	struct tare_diff_process *processes;
 	struct tare_diff_item *items; /* parents stand before their children */

@@ -150,6 +150,7 @@ static int read_devices(struct tare_diff_side *s, const struct tare_json_value *
 				   tare_json_get(d, "unexplained_bytes") &&
 				   tare_json_get(d, "unexplained_bytes")->type != TARE_JSON_NULL;
 		at = add_place(s, place);
+		s->is_simulated |= tare_json_get_bool(d, "simulated", false);
 		rows = tare_json_get(d, "accounts");
 		/* The processes are needed for every view. */
 		for (const struct tare_json_value *r = rows ? rows->first : NULL; r; r = r->next) {

@@ -69,6 +69,7 @@ static const struct tare_column side_columns[] = {
 	TARE_COLUMN(tare_diff_side, source, "source", NULL, TEXT),
 	TARE_COLUMN(tare_diff_side, at, "at", NULL, TEXT),
 	TARE_COLUMN(tare_diff_side, t_ns, "t_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_diff_side, is_simulated, "simulated", NULL, FLAG),
 };
 
 static struct row row_of(const struct tare_diff *d, const struct tare_diff_row *r)
@@ -354,6 +355,8 @@ static void say_side(struct tare_emit *e, const char *head, const struct tare_di
 		tare_str_addf(&line, " at %s", s->at ? s->at : "an instant without a name");
 	if (!is_of_changes && s->t_ns >= 0 && s->at && !strncmp(s->at, "peak", 4))
 		tare_str_addf(&line, " (%s)", tare_units_duration(text, s->t_ns));
+	if (s->is_simulated)
+		tare_str_add(&line, ", of a simulated GPU");
 	tare_emit_term(e, TARE_TONE_QUIET, head, tare_str_text(&line));
 	tare_str_free(&line);
 }

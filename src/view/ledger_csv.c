@@ -5,7 +5,7 @@
 
 /* A row of a device, a figure of the device itself, or records that are missing. */
 struct row {
-	const char *at, *kind, *path, *label;
+	const char *at, *kind, *path, *label, *evidence;
 	int64_t device; /* -1: none */
 	bool is_account, has_bytes;
 	int64_t bytes;
@@ -27,7 +27,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES, .when = TARE_WHEN(row, has_bytes)),
 	TARE_COLUMN(row, of.low, "low", NULL, BYTES, ACCOUNT),
 	TARE_COLUMN(row, of.high, "high", NULL, BYTES, ACCOUNT),
-	TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, ACCOUNT, .name = tare_evidence_name),
+	TARE_COLUMN(row, evidence, "evidence", NULL, TEXT),
 	TARE_COLUMN(row, of.elastic, "elastic", NULL, FLAG, ACCOUNT),
 	TARE_COLUMN(row, count, "count", NULL, COUNT, .when = TARE_WHEN(row, has_count)),
 	TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION, ACCOUNT),
@@ -44,6 +44,7 @@ static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger,
 					.device = d->index,
 					.kind = kind,
 					.label = kind,
+					.evidence = d->simulated ? "simulated" : NULL,
 					.has_bytes = is_known,
 					.bytes = bytes,
 					.pid = -1,
@@ -65,6 +66,7 @@ static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
 			   .has_count = true,
 			   .pid = account->pid,
 			   .generation = account->generation,
+			   .evidence = tare_evidence_name(account->evidence),
 			   .of = *account };
 
 	if (!account->contended)
