@@ -21,7 +21,7 @@ while [[ ${1:-} == --* ]]; do
 	shift
 done
 build=${1:-build}
-jobs=${TARE_TEST_JOBS:-$(nproc)}
+jobs=${TARE_TEST_JOBS:-$(($(nproc) + 1))} # one more than processors: some tests mostly wait
 passed=0 failed=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log" "$log.times"' EXIT
