@@ -130,8 +130,10 @@ void tare_overlap_find_work(struct tare_overlap *o);
 /* Notes the ends of processes that go in this stretch, when its known changes are booked. */
 void tare_overlap_pass_leavers(struct tare_overlap *o, size_t k);
 
-/* overlap_assign.c: gives every known change its stretch, and to the only unknown call what is left */
+/* overlap_assign.c: gives every known change its stretch */
 void tare_overlap_assign(struct tare_overlap *o);
+
+/* overlap_collect.c: gives the only unknown call what is left */
 void tare_overlap_collect(struct tare_overlap *o);
 
 #endif

@@ -293,27 +293,3 @@ void tare_overlap_assign(struct tare_overlap *o)
 		doubt_all(o, list, count);
 	free(list);
 }
-
-/* May the call have been under way in the stretch, if its two readings were taken as far apart as they can have been? */
-static bool may_reach(const struct tare_overlap *o, const struct tare_step *s, size_t k)
-{
-	return s->weigh_begin < o->points[k].until && s->weigh_end > o->points[k - 1].since;
-}
-
-/* Where only one call is unknown, it gets all that the known ones leave, in whichever stretch it may reach. */
-void tare_overlap_collect(struct tare_overlap *o)
-{
-	struct tare_member *m = &o->members[o->unknown];
-
-	if (o->unknown_nr != 1)
-		return;
-	for (size_t k = 1; k < o->point_nr; k++) {
-		struct tare_stretch *s = &o->stretches[k];
-
-		if (s->unknowns || s->syncs || s->has_leaver || o->points[k].step == TARE_NOBODY ||
-		    !may_reach(o, &o->steps[o->unknown], k))
-			continue;
-		o->stretches[m->to - 1].rest += s->rest;
-		s->rest = 0;
-	}
-}
