@@ -94,9 +94,10 @@ def main():
     reset_signals()
     reset_files()
     os.umask(0o022)
+    kept = environment()  # while the parent is the caller
     if os.environ.get("TARE_TEST_TIMES"):
         timed(os.environ["TARE_TEST_TIMES"])
-    os.execvpe(sys.argv[1], sys.argv[1:], environment())
+    os.execvpe(sys.argv[1], sys.argv[1:], kept)
 
 
 if __name__ == "__main__":
