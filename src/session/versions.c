@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which versions a Python program ran with. pip keeps a folder NAME-VERSION.dist-info for each package beside it, so the names of
- * folders tell, and no file is read. Of which folder of packages: of those that have a library in which a stack has a frame.
+ * folders tell, and no file is read. Of which folder of packages: of a package whose lines ran, of that in which its source lies (there
+ * may be several, one in front of another); of all others, of those that have a library in which a stack has a frame.
  */
 #include "session/versions.h"
 
+#include "base/map.h"
 #include "base/xalloc.h"
 #include "trace/recording.h"
 
@@ -61,37 +63,76 @@ static void add(struct tare_versions *v, const struct tare_version *f)
 		v->items[v->count++] = *f;
 }
 
-static void look_through(struct tare_versions *v, const char *folder)
+/* `name`: only this package; NULL: all. */
+static void look_through(struct tare_versions *v, const char *folder, const char *name)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	struct tare_version f;
 
 	while (dir && (entry = readdir(dir)))
-		if (parse_entry(entry->d_name, &f))
+		if (parse_entry(entry->d_name, &f) && (!name || !strcmp(f.name, name)))
 			add(v, &f);
 	if (dir)
 		closedir(dir);
 }
 
-static void add_folder(struct tare_versions *v, const char *path)
+/* Of the folder of packages in which something lies; 0: in none. */
+static size_t folder_length(const char *path)
 {
 	static const char *const kinds[] = { "/site-packages/", "/dist-packages/" };
-	const char *at = NULL;
-	size_t length = 0;
 
-	for (size_t i = 0; path && !at && i < 2; i++) {
-		at = strstr(path, kinds[i]);
-		length = at ? (size_t)(at - path) + strlen(kinds[i]) - 1 : 0;
+	for (size_t i = 0; path && i < 2; i++) {
+		const char *at = strstr(path, kinds[i]);
+
+		if (at)
+			return (size_t)(at - path) + strlen(kinds[i]) - 1;
 	}
-	if (!at || v->folder_nr == TARE_VERSIONS_MOST)
+	return 0;
+}
+
+/* ".../site-packages/transformers/trainer.py": the package whose line it is. `seen`: of which packages it was looked up. */
+static void add_package(struct tare_versions *v, const char *file, struct tare_strmap *seen)
+{
+	size_t length = folder_length(file),
+	       end = length ? length + 1 + strcspn(file + length + 1, "/") : 0;
+	char *path;
+	bool is_new = false;
+
+	if (!length || file[end] != '/')
+		return;
+	path = tare_xstrdup(file);
+	path[end] = '\0';
+	if (is_wanted(path + length + 1))
+		tare_strmap_put(seen, path, &is_new);
+	path[length] = '\0';
+	if (is_new)
+		look_through(v, path, path + length + 1);
+	free(path);
+}
+
+static void add_packages(struct tare_versions *v, const struct tare_process *process,
+			 struct tare_strmap *seen)
+{
+	const struct tare_line_stack *stack;
+
+	for (size_t at = 0; (stack = tare_process_next_line_stack(process, &at));)
+		for (uint32_t i = 0; i < stack->depth; i++)
+			add_package(v, stack->lines[i].file, seen);
+}
+
+static void add_folder(struct tare_versions *v, const char *path)
+{
+	size_t length = folder_length(path);
+
+	if (!length || v->folder_nr == TARE_VERSIONS_MOST)
 		return;
 	for (size_t i = 0; i < v->folder_nr; i++)
 		if (!strncmp(v->folders[i], path, length) && !v->folders[i][length])
 			return;
 	v->folders[v->folder_nr] = tare_xstrdup(path);
 	v->folders[v->folder_nr][length] = '\0';
-	look_through(v, v->folders[v->folder_nr++]);
+	look_through(v, v->folders[v->folder_nr++], NULL);
 }
 
 static int by_name(const void *a, const void *b)
@@ -103,6 +144,11 @@ static int by_name(const void *a, const void *b)
 void tare_versions_find(struct tare_versions *v, struct tare_recording *recording,
 			const struct tare_told_paths *told)
 {
+	struct tare_strmap seen = { 0 };
+
+	for (int i = 0; i < tare_recording_process_nr(recording); i++)
+		add_packages(v, tare_recording_process(recording, i), &seen);
+	tare_strmap_free(&seen);
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
 

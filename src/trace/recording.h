@@ -136,6 +136,8 @@ const struct tare_stack *tare_recording_stack(const struct tare_process *process
 const struct tare_stack *tare_process_next_stack(const struct tare_process *process, size_t *at);
 const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
 							uint32_t id);
+const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process,
+							   size_t *at);
 
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */
 int tare_recording_process_nr(const struct tare_recording *r);

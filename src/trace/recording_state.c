@@ -265,6 +265,15 @@ const struct tare_stack *tare_process_next_stack(const struct tare_process *proc
 	return slot ? (const void *)(uintptr_t)slot->value : NULL;
 }
 
+const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process,
+							   size_t *at)
+{
+	const struct tare_rprocess *p = (const struct tare_rprocess *)process;
+	const struct tare_map_slot *slot = tare_map_next(&p->line_stacks, at);
+
+	return slot ? (const void *)(uintptr_t)slot->value : NULL;
+}
+
 const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
 							uint32_t id)
 {

@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main, needs_exec
+from harness import MIB, PYTHON, case, check, check_equal, check_says, fixture, main, needs_exec
 
 
 # A program of the CUDA runtime that takes as many MiB on each GPU as it is told.
@@ -73,6 +73,33 @@ def has_the_versions_of_packages(box):
     check_equal(done.code, 0, done)
     with open(box.path("secret.tare", "recording.json"), encoding="utf-8") as file:
         check_equal(json.load(file)["versions"]["torch"], "2.11.0")
+
+
+ALLOCATES = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, at = ctypes.c_void_p(), ctypes.c_uint64()
+def take():
+    assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert cuda.cuCtxSetCurrent(context) == 0 and cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(1 << 20)) == 0
+take()
+"""
+
+
+@case
+def has_the_version_of_the_package_that_ran(box):
+    """Of two folders of packages the one whose source it was."""
+    needs_exec()
+    for folder, version in ("first", "5.24.0"), ("second", "5.17.0"):
+        packages = box.path(folder, "site-packages")
+        os.makedirs(os.path.join(packages, "transformers-%s.dist-info" % version))
+        os.makedirs(os.path.join(packages, "transformers"))
+        with open(os.path.join(packages, "transformers", "__init__.py"), "w", encoding="utf-8") as file:
+            file.write(ALLOCATES)
+    path = os.pathsep.join(box.path(folder, "site-packages") for folder in ("first", "second"))
+    box.record([PYTHON, "-c", "import transformers"], env={"PYTHONPATH": path})
+    with open(box.path("rec.tare", "recording.json"), encoding="utf-8") as file:
+        check_equal(json.load(file)["versions"].get("transformers"), "5.24.0")
 
 
 @case
