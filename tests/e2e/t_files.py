@@ -205,7 +205,8 @@ def read_stacks(box, name, data):
 
 def used(report):
     """By the name that a device has in files."""
-    return {" ".join(["GPU %d" % d["index"]] + ([d["name"]] if d["name"] else [])): d["used_bytes"] for d in report["devices"]}
+    names = [["GPU %d" % d["index"]] + [d["name"]] * bool(d["name"]) + ["(simulated)"] * d["simulated"] for d in report["devices"]]
+    return {" ".join(words): d["used_bytes"] for words, d in zip(names, report["devices"])}
 
 
 def check_sums(box, rec="rec.tare", at="peak", names=None):

@@ -18,9 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MS  UINT64_C(1000000)
-#define S   (1000 * MS)
-#define MIB (UINT64_C(1) << 20)
+#define MS         UINT64_C(1000000)
+#define S          (1000 * MS)
+#define AT_ONCE_MS 400 /* on a busy machine; who waits does so for more than a second */
+#define MIB        (UINT64_C(1) << 20)
 
 struct tare_config tare_config;
 TARE_TLS struct tare_thread tare_thread;
@@ -59,6 +60,7 @@ static void begin(uint64_t age)
 	page.heartbeat_ns = now_ns();
 	tare_ring.opened_ns = now_ns() - age;
 	CHECK_INT(pthread_create(&thread, NULL, live, NULL), 0);
+	CHECK_INT(pthread_detach(thread), 0);
 }
 
 /* How many ms the wait took; it ended in vain. */
@@ -95,7 +97,7 @@ TEST(nobody_waits_for_a_tare_that_makes_no_room)
 	begin(10 * S);
 	page.makes_room = 0;
 	CHECK(!tare_wait_is_possible());
-	CHECK(ms_in_vain() < 100);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
 }
 
 /* And not again and again: an eighth of the time that went by. */
@@ -128,8 +130,8 @@ TEST(it_ends_soon_after_tare_was_stopped)
 	signal(SIGALRM, stop);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	ms = ms_in_vain();
-	CHECK(ms >= 450 && ms < 2000);
-	CHECK(ms_in_vain() < 100); /* the next does not even begin */
+	CHECK(ms >= 450 && ms < 3000);
+	CHECK(ms_in_vain() < AT_ONCE_MS); /* the next does not even begin */
 }
 
 TEST(a_clock_that_is_not_that_of_tare_is_no_reason_to_wait)
@@ -137,24 +139,24 @@ TEST(a_clock_that_is_not_that_of_tare_is_no_reason_to_wait)
 	begin(10 * S);
 	stop(0);
 	usleep(20000);
-	page.heartbeat_ns = now_ns() + 5 * S;
-	CHECK(ms_in_vain() < 100);
-	page.heartbeat_ns = now_ns() - 5 * S;
-	CHECK(ms_in_vain() < 100);
+	__atomic_store_n(&page.heartbeat_ns, now_ns() + 5 * S, __ATOMIC_RELAXED);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
+	__atomic_store_n(&page.heartbeat_ns, now_ns() - 5 * S, __ATOMIC_RELAXED);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
 }
 
 TEST(a_forked_child_without_a_log_does_not_wait)
 {
 	begin(10 * S);
 	tare_ring.opened_ns = 0;
-	CHECK(ms_in_vain() < 100);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
 }
 
 TEST(a_program_that_has_restricted_itself_does_not_sleep)
 {
-	begin(10 * S);
 	tare_is_confined = 1;
-	CHECK(ms_in_vain() < 100);
+	begin(10 * S);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
 }
 
 /* Which the recorder was not told of. */
@@ -172,7 +174,7 @@ TEST(a_filter_that_refuses_to_sleep_ends_it)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		SKIP("no filters here");
-	CHECK(ms_in_vain() < 100);
+	CHECK(ms_in_vain() < AT_ONCE_MS);
 }
 
 static void *wait_in_vain(void *arg)
