@@ -10,24 +10,30 @@ ROUNDS = 20 if IS_LONG else 5
 STEP = 64 << 10  # of the counter
 PAGE = 2 * MIB
 STARTS = 4 * MIB  # what starting the driver takes, at most
+AGAIN = 20  # rounds, after one that was off by more than that
 
 
 def check_crowd(box, how, processes, threads, calls, rounds=ROUNDS):
     """
     In every round nothing is unexplained (docs/LEDGER.md, "Many processes at once"). One round in two hundred is off by a
-    page or by what starting the driver takes, as docs/measurements/crowd.md says, so one may be; no round by more.
+    page or by what starting the driver takes, one in thousands by a context, as docs/measurements/crowd.md says. So one may
+    be; after one that is off by more than a driver's start AGAIN more may not.
     """
     needs_exec()
-    more = []
+    more, number = [], 0
     # The call that a killed thread was in is in nobody's log: a page of each.
     most = PAGE * threads * processes if how == "killed" else STEP
-    for number in range(rounds):
+    while number < rounds:
         rec = "%s%d.tare" % (how, number)
         done = box.record(fixture("e2e_crowd", how, str(processes), str(threads), str(calls)), rec=rec)
         off = {instant: unexplained(box.report(rec, instant)) for instant in ("peak", "end")}
         size = max(abs(size) for size in off.values())
         more += [number] if size > most else []
-        check(size <= max(most, STARTS) and len(more) <= 1, "rounds %s" % more, off, show(box.report(rec)), done)
+        check(len(more) <= 1, "rounds %s" % more, off, show(box.report(rec)), done)
+        number += 1
+        if size > max(most, STARTS):
+            print("# round %d: %s" % (number, off))
+            rounds = number + AGAIN
 
 
 @case
