@@ -72,6 +72,22 @@ size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const voi
 	return position;
 }
 
+void make_log_gpu(struct make_log *m)
+{
+	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
+		  .uuid_high = 1, .uuid_low = 2);
+}
+
+void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size,
+		   bool is_end)
+{
+	m->stamp = m->header.first_stamp + at;
+	MAKE(m, event, EVENT, .tid = 10, .effect = is_end ? TARE_EFFECT_DEL : TARE_EFFECT_NEW,
+	     .class = TARE_CLASS_DEVICE, .device = 0, .api = is_end ? 3 : 2, .handle = handle,
+	     .asked = size, .granted = size, .ticks = ns, .before = TARE_NOT_KNOWN,
+	     .after = TARE_NOT_KNOWN);
+}
+
 void make_log_every_kind(struct make_log *m)
 {
 	static const char text[] = "a text of some length";

@@ -40,6 +40,12 @@ size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const voi
 						__VA_ARGS__ },                                     \
 		     sizeof(struct tare_rec_##NAME), TEXT, strlen(TEXT))
 
+/* GPU 0, with a UUID. */
+void make_log_gpu(struct make_log *m);
+/* A call that lasted `ns` from `at` ns behind the first stamp on, and took or gave back a block: cuMemAlloc_v2 is string 2, cuMemFree_v2 3. */
+void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size,
+		   bool is_end);
+
 /* One record of every kind in record.def, every field with a value of its own. */
 void make_log_every_kind(struct make_log *m);
 

@@ -17,12 +17,7 @@ static size_t sizes[CALLS]; /* of the log behind each call */
 
 static void call(uint64_t at, uint64_t i, uint64_t ns, bool is_end)
 {
-	m.stamp = m.header.first_stamp + at;
-	MAKE(&m, event, EVENT, .tid = 10, .effect = is_end ? TARE_EFFECT_DEL : TARE_EFFECT_NEW,
-	     .class = TARE_CLASS_DEVICE, .device = 0, .api = is_end ? 3 : 2,
-	     .handle = UINT64_C(0x7f0000000000) + (i << 24), .asked = (i % 7 + 1) << 20,
-	     .granted = (i % 7 + 1) << 20, .ticks = ns, .before = TARE_NOT_KNOWN,
-	     .after = TARE_NOT_KNOWN);
+	make_log_call(&m, at, ns, UINT64_C(0x7f0000000000) + (i << 24), (i % 7 + 1) << 20, is_end);
 }
 
 /* 60 s, 100 calls in each. `late`: the record of that call comes so many ns after it ended; -1: of none. */
@@ -31,8 +26,7 @@ static void make_program(int late, uint64_t behind)
 	make_log_init(&m, 431, 0);
 	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
 	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
-	MAKE_TEXT(&m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
-		  .uuid_high = 1, .uuid_low = 2);
+	make_log_gpu(&m);
 	for (uint64_t i = 0; i < CALLS; i++) {
 		uint64_t at = S / 100 * (i + 1);
 

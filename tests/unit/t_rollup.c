@@ -26,11 +26,7 @@ static void call(uint64_t at, uint64_t i, uint64_t ns, bool is_end)
 {
 	uint64_t handle = UINT64_C(0x7f0000000000) + (i % 100 << 24);
 
-	m.stamp = m.header.first_stamp + at;
-	MAKE(&m, event, EVENT, .tid = 10, .effect = is_end ? TARE_EFFECT_DEL : TARE_EFFECT_NEW,
-	     .class = TARE_CLASS_DEVICE, .device = 0, .api = is_end ? 3 : 2, .handle = handle,
-	     .asked = 2 << 20, .granted = 2 << 20, .ticks = ns, .before = TARE_NOT_KNOWN,
-	     .after = TARE_NOT_KNOWN);
+	make_log_call(&m, at, ns, handle, 2 << 20, is_end);
 }
 
 static void lose(uint64_t from, uint64_t at)
@@ -48,8 +44,7 @@ static void make_program(bool has_late)
 	make_log_init(&m, 431, 0);
 	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
 	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
-	MAKE_TEXT(&m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
-		  .uuid_high = 1, .uuid_low = 2);
+	make_log_gpu(&m);
 	for (uint64_t i = 0; i < CALLS; i++) {
 		uint64_t at = S / 100 * (i + 1);
 		bool is_late = has_late && i == LATE;
@@ -250,8 +245,7 @@ static struct tare_rolled_up rolled_up(uint64_t calls)
 	make_log_init(&m, 431, 0);
 	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
 	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
-	MAKE_TEXT(&m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
-		  .uuid_high = 1, .uuid_low = 2);
+	make_log_gpu(&m);
 	for (uint64_t i = 0; i < calls; i++) {
 		dice = dice * 6364136223846793005u + 1442695040888963407u;
 		call(S / 1000 * (i + 1), i / 2, 1000 + (dice >> 40), i % 2);
@@ -298,8 +292,7 @@ static void make_epochs(void)
 	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
 	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
 	MAKE_TEXT(&m, string, STRING, "epoch", .id = 4);
-	MAKE_TEXT(&m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
-		  .uuid_high = 1, .uuid_low = 2);
+	make_log_gpu(&m);
 	for (uint64_t i = 0; i < EPOCHS * EPOCH_CALLS; i++) {
 		uint64_t at = i % EPOCH_CALLS, block = at < 60    ? at
 						       : at < 120 ? 119 - at
