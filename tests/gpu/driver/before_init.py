@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a card had in use right before and right behind the first cuInit of a recording, and at its end, and who had opened the driver's files by then.
+
+    before_init.py TARE REC NAME OPENS      prints one line, MiB; OPENS: what programs/who_opens.c wrote
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+MIB = 2.0 ** 20
+
+
+def of(tare, *args):
+    return subprocess.run((tare,) + args, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def first_init(tare, rec):
+    records = [json.loads(line) for line in of(tare, "dump", rec, "--json").splitlines()]
+    names = {(r["log"], r["id"]): r["text"] for r in records if r.get("kind") == "string"}
+    calls = [r for r in records if r.get("kind") == "event" and names.get((r["log"], r["api"])) == "cuInit"]
+    return min(calls, key=lambda r: r["stamp"], default=None)
+
+
+def first_open(opens):
+    """Of the first line of the file, the libraries, the innermost first."""
+    if not os.path.exists(opens):
+        return "nobody"
+    with open(opens, encoding="utf-8") as lines:
+        return " < ".join(lines.readline().split()[2:9])
+
+
+def mib(value):
+    return "%.2f" % (value / MIB) if value is not None else "-"
+
+
+def main():
+    tare, rec, name, opens = sys.argv[1:5]
+    init = first_init(tare, rec) or {}
+    end = json.loads(of(tare, "report", rec, "--json", "--at", "end"))["devices"]
+    end = end[0] if end else {}
+    print("%-22s %14s %14s %10s %12s  %s" % (
+        name, mib(init.get("before")), mib(init.get("after")), mib(end.get("used_bytes")), mib(end.get("unexplained_bytes")),
+        first_open(opens)))
+
+
+main()
