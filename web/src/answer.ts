@@ -2,7 +2,8 @@
 // The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
 import { Account, CPU, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
 import { count, h, mib, part, section, time } from "./dom";
-import { panelOf, peakTime, preferred } from "./model";
+import { panelOf, peakTime } from "./model";
+import { preferred } from "./stack";
 import { state } from "./state";
 
 type Part = { label: string; bytes: number; net: boolean; elastic: boolean };

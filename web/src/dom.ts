@@ -38,6 +38,11 @@ export function mib(bytes: number | null | undefined): string {
   const text = tenth.format(bytes / 1048576);
   return text === "-0.0" ? "0.0" : text;
 }
+// "+1.0", "−1.0".
+export function change(bytes: number): string {
+  const text = mib(Math.abs(bytes));
+  return text === "0.0" ? text : (bytes > 0 ? "+" : "−") + text;
+}
 export const part = (a: number, b: number): string => b > 0 ? Math.round(100 * a / b) + " %" : "–";
 
 // "1.93 s", "44 ms": as many digits as tell two neighbours of `step` apart.

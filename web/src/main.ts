@@ -1,69 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the sections onto the page, and again whenever something else is looked at.
+// The page of a recording: its sections, in their order.
 import { page } from "./data";
-import { h, plain } from "./dom";
 import { answer } from "./answer";
 import { timeSection } from "./time";
 import { whereSection } from "./where";
 import { host, ledger, others, pool, training } from "./more";
+import { show } from "./shell";
 import { onChange } from "./state";
 
-const main = document.getElementById("main")!;
-
-// What had the focus has it again: by its id, or by its place among those of its section.
-function remember(): () => void {
-  const e = document.activeElement as HTMLElement | null, near = e?.closest("section");
-  if (!e || !near) return () => {};
-  const all = [...near.querySelectorAll<HTMLElement>("button, select, input, [tabindex]")], at = all.indexOf(e), id = e.id, of = near.id;
-  const frame = e.dataset.frame, from = e instanceof HTMLInputElement ? e.selectionStart : null;
-  return () => {
-    const again = [...(document.getElementById(of)?.querySelectorAll<HTMLElement>("button, select, input, [tabindex]") ?? [])];
-    const next = (id && document.getElementById(id)) || (frame && again.find(b => b.dataset.frame === frame)) || again[at];
-    next?.focus({ preventScroll: true });
-    if (from != null && next instanceof HTMLInputElement) next.setSelectionRange(from, from);
-  };
-}
-
-function nav(sections: HTMLElement[]): void {
-  document.getElementById("nav")!.replaceChildren(...sections.map(s => {
-    const title = s.querySelector("h2")!;
-    return h("a", { href: "#" + s.id, click: (e: Event) => {
-      e.preventDefault(); // the address keeps what is looked at
-      s.scrollIntoView();
-      title.tabIndex = -1;
-      title.focus({ preventScroll: true });
-    } }, title.textContent!);
-  }));
-}
-
-function render(): void {
-  const again = remember(), sections = [answer(), timeSection(), whereSection(), ledger(), pool(), training(), ...others(), host()].filter(Boolean) as HTMLElement[];
-  const top = scrollY;
-  main.replaceChildren(...sections);
-  nav(sections);
-  again();
-  if (scrollY !== top) scrollTo(0, top);
-}
-
-function theme(): void {
-  const pick = document.getElementById("theme") as HTMLSelectElement, dark = matchMedia("(prefers-color-scheme: dark)");
-  const asked = new URLSearchParams(location.search).get("theme");
-  const show = () => { document.documentElement.dataset.theme = pick.value === "auto" ? (dark.matches ? "dark" : "light") : pick.value; };
-  try { pick.value = asked ?? localStorage.getItem("tare-theme") ?? "auto"; } catch { pick.value = asked ?? "auto"; }
-  if (!pick.value) pick.value = "auto";
-  pick.addEventListener("change", () => {
-    try { localStorage.setItem("tare-theme", pick.value); } catch { /* a file may have no storage */ }
-    show();
-  });
-  dark.addEventListener("change", show);
-  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; });
-  addEventListener("afterprint", show);
-  show();
-}
-
-document.getElementById("title")!.textContent = plain(page.title);
-theme();
-onChange(render);
-let width = innerWidth;
-addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; render(); } });
-render();
+show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), pool(), training(), ...others(), host()], onChange);

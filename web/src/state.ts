@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked at: in the address of the page, so that a link leads there.
+// What of a recording is looked at.
+import { address } from "./address";
 import { page, places } from "./data";
 
 export type State = {
@@ -21,37 +22,7 @@ const whole = page.time.account;
 const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack",
   show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", path: "" };
 
-function read(): State {
-  const state = { ...defaults }, given = new URLSearchParams(location.hash.slice(1));
-  for (const [key, value] of given) {
-    if (!(key in defaults)) continue;
-    const was = (defaults as any)[key];
-    (state as any)[key] = typeof was === "number" ? (isFinite(+value) ? +value : was) : typeof was === "boolean" ? value === "1" : value;
-  }
+export const { state, set, onChange } = address(defaults, state => {
   if (!places.includes(state.place)) state.place = defaults.place;
   if (!(state.from < state.to)) [state.from, state.to] = [defaults.from, defaults.to];
-  return state;
-}
-
-export const state: State = read();
-const listeners: (() => void)[] = [];
-export const onChange = (f: () => void): void => { listeners.push(f); };
-
-function write(): void {
-  const out = new URLSearchParams();
-  for (const [key, value] of Object.entries(state))
-    if (value !== (defaults as any)[key]) out.set(key, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
-  history.replaceState(null, "", "#" + out);
-}
-
-export function set(change: Partial<State>): void {
-  Object.assign(state, change);
-  write();
-  listeners.forEach(f => f());
-}
-
-addEventListener("hashchange", () => {
-  if (document.getElementById(location.hash.slice(1))) return; // a link to a section
-  Object.assign(state, read());
-  listeners.forEach(f => f());
 });

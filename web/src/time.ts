@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: stacked areas, their legend, what happened; a range to look into and a cursor that everything below follows.
+import { drag, ticks } from "./axis";
 import { CPU, page, peak, placeName, places, Span } from "./data";
 import { figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
-import { Layer, Layers, cursor, endOf, indexAt, layers } from "./model";
+import { cursor, endOf, layers } from "./model";
+import { Layer, Layers, indexAt } from "./stack";
 import { set, state } from "./state";
 
 const HEIGHT = 280, LEFT = 64, LEGEND = 27 * 16, LANE = 16, LANES = 3, OVERVIEW = 34;
@@ -35,13 +37,6 @@ function area(all: Layers, low: number[], high: number[], xOf: (t: number) => nu
 function hatches(): SVGElement {
   return s("defs", {}, ...[0, 1, 2, 3, 4, 5, 6, 7, 8].map(i => s("pattern", { id: "hatch" + i, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
     s("rect", { width: 6, height: 6, style: `fill:var(--c${i});opacity:.35` }), s("rect", { width: 3, height: 6, style: `fill:var(--c${i})` }))));
-}
-
-function ticks(most: number): number[] {
-  const raw = most / 4 || 1, size = Math.pow(2, Math.floor(Math.log2(raw)));
-  const nice = [1, 1.25, 1.5, 2].map(f => f * size).find(v => v >= raw) ?? size * 2, out: number[] = [];
-  for (let v = 0; v <= most * 1.001; v += nice) out.push(v);
-  return out;
 }
 
 function axes(most: number, yOf: (b: number) => number): SVGElement[] {
@@ -142,33 +137,9 @@ function plot(all: Layers): HTMLElement {
       else return;
       e.preventDefault();
     } }, svg as any);
-  drag(drawn, svg);
+  drag(drawn, svg, back, x, HEIGHT, WIDTH, () => s("rect", { class: "sel", y: 0, width: 0 }), at => set({ t: String(Math.round(at)) }),
+    (from, to) => { if (to - from >= 10) set({ from: Math.round(from), to: Math.round(to) }); });
   return h("div", {}, drawn, happened.hidden > 0 && h("p", { class: "soft" }, `${happened.hidden} more phases are not drawn.`));
-}
-
-// A click sets the cursor, a drag the range.
-function drag(box: HTMLElement, svg: SVGElement): void {
-  const at = (e: PointerEvent): number => { const r = svg.getBoundingClientRect(); return back((e.clientX - r.left) / r.width * WIDTH); };
-  let from: number | null = null, mark: SVGElement | null = null;
-  box.addEventListener("pointerdown", e => {
-    from = at(e);
-    mark = svg.appendChild(s("rect", { class: "sel", y: 0, height: HEIGHT, width: 0 }));
-    box.setPointerCapture(e.pointerId);
-  });
-  box.addEventListener("pointermove", e => {
-    if (from == null || !mark) return;
-    const [a, b] = [from, at(e)].sort((p, q) => p - q);
-    mark.setAttribute("x", String(x(a)));
-    mark.setAttribute("width", String(x(b) - x(a)));
-  });
-  box.addEventListener("pointerup", e => {
-    if (from == null) return;
-    const [a, b] = [from, at(e)].sort((p, q) => p - q);
-    from = null;
-    if (x(b) - x(a) < 5) set({ t: String(Math.round(b)) });
-    else if (b - a >= 10) set({ from: Math.round(a), to: Math.round(b) });
-  });
-  box.addEventListener("pointercancel", () => { from = null; mark?.remove(); });
 }
 
 function legend(all: Layers): HTMLElement {
