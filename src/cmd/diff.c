@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/print.h"
 #include "cmd/cmd.h"
+#include "cmd/diff_page.h"
 #include "cmd/diff_source.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
@@ -13,7 +14,8 @@ struct options {
 	struct tare_operands at;
 	int by;
 	struct tare_format_options format;
-	const char *sort;
+	const char *sort, *html;
+	bool confidential;
 };
 
 static const struct tare_opt opts[] = {
@@ -25,13 +27,19 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(
 		options, sort, "sort", 's', STRING, "COLUMN",
 		"order rows by this column instead of the size of the change; -COLUMN: the other way round"),
+	TARE_OPT(
+		options, html, "html", 0, STRING, "FILE",
+		"write a page to look at, which needs no other file and no network; also of more than two recordings"),
+	TARE_OPT(
+		options, confidential, "confidential", 0, FLAG, NULL,
+		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_diff = {
 	.name = "diff",
 	.synopsis = "show what two recordings, or two instants of one, have more or less",
-	.operands = "[A [B]]",
+	.operands = "[A [B…]]",
 	.description =
 		"Puts two reports side by side: what every row had in A, what it has in B, and the difference, the largest "
 		"first. The differences of the rows and of unexplained sum to the difference of what is used.\n\n"
@@ -43,6 +51,8 @@ const struct tare_command tare_command_diff = {
 		"folder. A GPU is the one with the same UUID, else with the same number.\n\n"
 		"--by phase compares what the phases of the same path changed, in their order: so the figures of a note (tare import) stand beside "
 		"those of a recording.\n\n"
+		"--html writes a page to look at in a browser, offline: what came and what went, in every view, and memory over time of both on one plot. "
+		"Of more than two recordings it shows each beside the others, to one scale, and compares the first with any of them.\n\n"
 		"The exit code is 0, also where there are differences, 2 for a mistake on the command line, 125 if a recording or a "
 		"file cannot be read.",
 	.examples = "tare diff sgd.tare adam.tare\n"
@@ -51,17 +61,43 @@ const struct tare_command tare_command_diff = {
 		    "tare diff before.tare after.tare --by category --csv\n"
 		    "tare diff notes.tare train.tare --by phase\n"
 		    "tare report train.tare --json > good.json; tare diff good.json train.tare\n"
-		    "tare diff good.json bad.json --json",
+		    "tare diff good.json bad.json --json\n"
+		    "tare diff sgd.tare adam.tare --html change.html\n"
+		    "tare diff sgd-1.tare sgd-4.tare adam-1.tare adam-4.tare --html grid.html",
 	.opts = opts,
-	.max_operands = 2,
+	.max_operands = SIZE_MAX,
 	.run = tare_cmd_diff,
 };
+
+/* A page has all views and orders. */
+static int check_page(const struct options *o, const struct tare_operands *rest,
+		      struct tare_err *err)
+{
+	if (o->by >= 0 || o->sort || o->format.name >= 0 || o->format.json || o->format.csv)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"diff: --html has every view; leave out --by, --sort, --format, "
+			"--json and --csv");
+	if (rest->count > TARE_DIFF_PAGE_MAX)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "diff: a page has %d recordings at most, these are %zu",
+				    TARE_DIFF_PAGE_MAX, rest->count);
+	return 0;
+}
 
 static int check(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
 {
 	struct tare_str views = { 0 };
-	int rc = 0;
+	int rc = o->html ? check_page(o, rest, err) : 0;
 
+	if (rc)
+		return rc;
+	if (!o->html && (rest->count > 2 || o->confidential))
+		return tare_err_set(
+			err, TARE_E_USAGE, "diff: %s",
+			o->confidential
+				? "--confidential goes with --html"
+				: "too many recordings: two are compared, more of them with --html FILE");
 	if (o->at.count > 2)
 		return tare_err_set(
 			err, TARE_E_USAGE,
@@ -138,7 +174,9 @@ int tare_cmd_diff(int argc, char **argv)
 	if (!rc)
 		rc = tare_newest_add(&rest, &names, false, "diff", &err);
 	if (!rc)
-		rc = compare(&o, format, &rest, &err);
+		rc = o.html ? tare_diff_page(o.html, rest.items, rest.count, &o.at, o.confidential,
+					     &err)
+			    : compare(&o, format, &rest, &err);
 	tare_operands_free(&o.at);
 	tare_operands_free(&rest);
 	tare_arena_free(&names);

@@ -12,22 +12,20 @@
 
 enum { JSON_MAX = 1 << 30 };
 
-struct source {
-	const char *path, *at; /* at NULL: not said */
-};
-
 /* A name may hold an '@', and so may the name of a phase: the instant follows the first behind which nothing of the name is left. */
-static struct source split(struct tare_diff_side *side, const char *operand, const char *at)
+static struct tare_diff_source split(struct tare_arena *arena, const char *operand, const char *at)
 {
+	struct tare_diff_source whole = { .path = operand, .at = at };
+
 	if (access(operand, F_OK) == 0)
-		return (struct source){ operand, at };
+		return whole;
 	for (const char *p = strchr(operand, '@'); p; p = strchr(p + 1, '@')) {
-		const char *path = tare_arena_strndup(&side->arena, operand, (size_t)(p - operand));
+		const char *path = tare_arena_strndup(arena, operand, (size_t)(p - operand));
 
 		if (p > operand && p[1] && access(path, F_OK) == 0)
-			return (struct source){ path, p + 1 };
+			return (struct tare_diff_source){ .path = path, .at = p + 1 };
 	}
-	return (struct source){ operand, at };
+	return whole;
 }
 
 /* A log of a recording is a file, too. */
@@ -43,7 +41,8 @@ static bool is_json_file(const char *path)
 	return len < 7 || strcmp(path + len - 7, ".events") != 0;
 }
 
-static int write_json(struct tare_str *out, const struct source *s, int by, struct tare_err *err)
+static int write_json(struct tare_str *out, const struct tare_diff_source *s, int by,
+		      struct tare_err *err)
 {
 	struct tare_report_options o = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
@@ -66,41 +65,53 @@ static int write_json(struct tare_str *out, const struct source *s, int by, stru
 	return rc;
 }
 
-static int parse(struct tare_diff_side *side, const struct source *s, const struct tare_str *text,
-		 int by, struct tare_err *err)
+int tare_diff_source_parse(const struct tare_diff_source *s, struct tare_diff_side *side,
+			   const struct tare_str *json, int by, struct tare_err *err)
 {
 	const struct tare_json_value *report;
-	bool is_file = is_json_file(s->path);
-	int rc = tare_json_parse(&side->arena, tare_str_text(text), text->len, &report, err);
+	int rc = tare_json_parse(&side->arena, tare_str_text(json), json->len, &report, err);
 
+	side->source = s->path;
 	if (rc)
 		tare_err_prefix(err, "neither a recording nor what tare report --json prints");
 	if (!rc)
-		rc = tare_diff_read(side, report, by, is_file ? s->at : NULL, err);
+		rc = tare_diff_read(side, report, by, s->is_file ? s->at : NULL, err);
 	if (rc)
 		tare_err_prefix(err, "%s", s->path);
 	return rc;
 }
 
-int tare_diff_source_read(struct tare_diff_side *side, const char *operand, const char *at, int by,
-			  struct tare_err *err)
+int tare_diff_source_find(struct tare_diff_source *out, struct tare_arena *arena,
+			  const char *operand, const char *at, struct tare_err *err)
 {
-	struct source s = split(side, operand, at);
-	struct tare_str text = { 0 };
-	int rc;
-
-	if (tare_db_is(s.path))
+	*out = split(arena, operand, at);
+	if (tare_db_is(out->path))
 		return tare_err_set(err, TARE_E_USAGE,
 				    "diff: %s is a sweep; compare two recordings of its runs, or "
 				    "see tare report %s",
-				    s.path, s.path);
-	side->source = s.path;
-	if (is_json_file(s.path))
-		rc = tare_file_read_input(&text, s.path, JSON_MAX, err);
-	else
-		rc = write_json(&text, &s, by, err);
+				    out->path, out->path);
+	out->is_file = is_json_file(out->path);
+	return 0;
+}
+
+int tare_diff_source_load(const struct tare_diff_source *s, struct tare_str *out,
+			  struct tare_err *err)
+{
+	return tare_file_read_input(out, s->path, JSON_MAX, err);
+}
+
+int tare_diff_source_read(struct tare_diff_side *side, const char *operand, const char *at, int by,
+			  struct tare_err *err)
+{
+	struct tare_diff_source s;
+	struct tare_str text = { 0 };
+	int rc = tare_diff_source_find(&s, &side->arena, operand, at, err);
+
+	if (rc)
+		return rc;
+	rc = s.is_file ? tare_diff_source_load(&s, &text, err) : write_json(&text, &s, by, err);
 	if (!rc)
-		rc = parse(side, &s, &text, by, err);
+		rc = tare_diff_source_parse(&s, side, &text, by, err);
 	tare_str_free(&text);
 	return rc;
 }

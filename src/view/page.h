@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
+#include "view/diff.h"
 
 /* How many moments have stacks, besides the peak and the end. */
 enum { TARE_PAGE_MOMENTS = 48 };
@@ -26,6 +27,30 @@ struct tare_page {
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
 };
 
+/* One of the recordings of a page that compares. */
+struct tare_page_side {
+	const char *source; /* as the user called it */
+	const char *at;
+	int64_t t_ns;                     /* -1: not known */
+	const struct tare_ledger *ledger; /* NULL: of a saved report, which has no course of time */
+	const struct tare_memory_history *by_account;
+	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
+};
+
+/* The first recording and another, in one view. */
+struct tare_page_pair {
+	int after; /* index of the other */
+	struct tare_diff diff;
+};
+
+struct tare_page_compare {
+	const struct tare_page_side *sides;
+	int side_nr;
+	const struct tare_page_pair *pairs; /* those of one recording stand together */
+	int pair_nr;
+	bool is_confidential;
+};
+
 /*
  * The times of moments that say most: of each part of the time the one with most in use. At most `most`, which is at most
  * TARE_PAGE_MOMENTS, in order.
@@ -34,6 +59,8 @@ int tare_page_choose(const struct tare_memory_history *history, int most,
 		     int64_t out[TARE_PAGE_MOMENTS]);
 
 void tare_page(struct tare_str *out, const struct tare_page *page);
+/* What came and what went, of two recordings or more. */
+void tare_page_compare(struct tare_str *out, const struct tare_page_compare *page);
 
 /* page_data.c, page_time.c, page_stacks.c: members of the data, into the object that is open. */
 struct tare_emit;
@@ -43,5 +70,6 @@ void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
 		    const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
+void tare_page_compare_data(struct tare_str *out, const struct tare_page_compare *page);
 
 #endif
