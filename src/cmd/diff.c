@@ -13,6 +13,7 @@
 struct options {
 	struct tare_operands at;
 	int by;
+	bool residue;
 	struct tare_format_options format;
 	const char *sort, *html;
 	bool confidential;
@@ -23,6 +24,9 @@ static const struct tare_opt opts[] = {
 		 "as of tare report (peak): once for both sides, or once for each"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES,
 		 "compare the rows of this view; not of time, pool, graph, stream and rank"),
+	TARE_OPT(
+		options, residue, "residue", 0, FLAG, NULL,
+		"what is still there in B, whose it is, and which call gives it back: the same as --by residue"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT(
 		options, sort, "sort", 's', STRING, "COLUMN",
@@ -59,6 +63,7 @@ const struct tare_command tare_command_diff = {
 		    "tare diff train.tare --at 2s --at 30s\n"
 		    "tare diff train.tare@peak train.tare@end --by line\n"
 		    "tare diff before.tare after.tare --by category --csv\n"
+		    "tare diff serve.tare@peak serve.tare@phase:asleep:end --residue\n"
 		    "tare diff notes.tare train.tare --by phase\n"
 		    "tare report train.tare --json > good.json; tare diff good.json train.tare\n"
 		    "tare diff good.json bad.json --json\n"
@@ -103,6 +108,11 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 			err, TARE_E_USAGE,
 			"diff: --at is given %zu times; two sides have two instants at most",
 			o->at.count);
+	if (o->residue && o->by >= 0 && o->by != TARE_BY_RESIDUE)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"diff: --residue and --by %s exclude each other; --residue is --by residue",
+			tare_by_infos[o->by].name);
 	if (rest->count < 2 && o->at.count != 2)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "diff: one recording is compared with itself at two instants: "
@@ -171,6 +181,8 @@ int tare_cmd_diff(int argc, char **argv)
 	rc = tare_format_choose(&o.format, "diff", &format, &err);
 	if (!rc)
 		rc = check(&o, &rest, &err);
+	if (o.residue)
+		o.by = TARE_BY_RESIDUE;
 	if (!rc)
 		rc = tare_newest_add(&rest, &names, false, "diff", &err);
 	if (!rc)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "view/residue.h"
 #include "view/tensors.h"
 #include "view/timeline.h"
 
@@ -137,6 +138,18 @@ static void compare_sum(struct tare_agreement *a, const struct place *p, const c
 	tare_said_free(&y);
 }
 
+static int64_t residue_of(const struct tare_device_ledger *d)
+{
+	struct tare_residue_rows rows;
+	int64_t sum = 0;
+
+	tare_residue_build(&rows, d);
+	for (size_t i = 0; i < rows.count; i++)
+		sum += rows.rows[i].bytes;
+	tare_residue_free(&rows);
+	return sum;
+}
+
 /* Every view that parts a device into rows has all that is explained; and live tensors, by line, are those of the table. */
 static void agree_rows(struct tare_agreement *a, const struct place *p)
 {
@@ -156,6 +169,9 @@ static void agree_rows(struct tare_agreement *a, const struct place *p)
 		tare_by_free(&rows);
 		compare_sum(a, p, view, sum, "the table of accounts", explained);
 	}
+	if (tare_device_ledger_is_gpu(p->d))
+		compare_sum(a, p, "--by residue", residue_of(p->d), "the table of accounts",
+			    explained);
 }
 
 static void agree_data(struct tare_agreement *a, const struct place *p, enum tare_by by,

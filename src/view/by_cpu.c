@@ -13,6 +13,8 @@ static const struct {
 	  "freed" },
 	{ TARE_BY_STREAM,
 	  "--by stream is about a GPU's queues of work; on the CPU there are none" },
+	{ TARE_BY_RESIDUE,
+	  "--by residue is about what stays on a GPU; on the CPU free() gives back what is freed" },
 	{ TARE_BY_GRAPH, "--by graph is about CUDA graphs; on the CPU there are none" },
 };
 

@@ -93,6 +93,7 @@ static void name(struct tare_diff_row *row, const struct tare_diff_side *side,
 	row->label = item->label;
 	row->short_label = item->short_label;
 	row->account = item->account;
+	row->call = item->call;
 	row->process = item->process < 0 ? NULL : side->processes[item->process].name;
 }
 
@@ -178,6 +179,20 @@ static void sum_up(struct tare_diff *d, const int *places)
 			d->totals[places[i]].after = d->after.places[i].used;
 }
 
+/* What is still there counts, and not how it came to that. */
+static int by_what_stays(const void *a, const void *b)
+{
+	const struct tare_diff_row *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place - y->place;
+	if (x->after != y->after)
+		return x->after < y->after ? 1 : -1;
+	if (x->before != y->before)
+		return x->before < y->before ? 1 : -1;
+	return strcmp(x->path, y->path);
+}
+
 static int by_change(const void *a, const void *b)
 {
 	const struct tare_diff_row *x = a, *y = b;
@@ -191,7 +206,7 @@ static int by_change(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* In order of the change; `parent` goes with the row. */
+/* In order of the change, or of what stays; `parent` goes with the row. */
 static void sort(struct tare_diff *d)
 {
 	int *new_place = tare_xcalloc(d->row_nr + 1, sizeof(*new_place));
@@ -199,7 +214,8 @@ static void sort(struct tare_diff *d)
 	for (size_t i = 0; i < d->row_nr; i++)
 		d->rows[i].number = (int)i;
 	if (d->row_nr)
-		qsort(d->rows, d->row_nr, sizeof(*d->rows), by_change);
+		qsort(d->rows, d->row_nr, sizeof(*d->rows),
+		      d->by == TARE_BY_RESIDUE ? by_what_stays : by_change);
 	for (size_t i = 0; i < d->row_nr; i++)
 		new_place[d->rows[i].number] = (int)i;
 	for (size_t i = 0; i < d->row_nr; i++)

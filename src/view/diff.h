@@ -37,6 +37,7 @@ struct tare_diff_item {
 	const char *path, *label, *account;
 	const char *short_label; /* for people: without folders */
 	const char *bare;      /* of a line, of a stack: the label without any folder; else NULL */
+	const char *call;      /* of what stays: which call gives it back; else NULL */
 	const char *elsewhere; /* the path of the same line in the first report; NULL: its own */
 	int64_t bytes;
 	uint64_t count;
@@ -62,6 +63,7 @@ struct tare_diff_row {
 	const char *path;       /* in the first report; of what only the second has, its own */
 	const char *after_path; /* in the second; NULL: it has no such row */
 	const char *label, *short_label, *account;
+	const char *call;    /* of what stays: which call gives it back */
 	const char *process; /* name of the process whose row it is; NULL: of none */
 	int parent, depth;   /* parent: index, -1: none */
 	int number;          /* in which it came */

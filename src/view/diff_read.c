@@ -252,6 +252,7 @@ static void add_row(struct tare_diff_side *s, const struct tare_json_value *row,
 					.path = process < 0 ? label : s->processes[process].path,
 					.label = label,
 					.short_label = short_label_of(label, row),
+					.call = tare_json_get_str(row, "call"),
 					.bare = tare_by_is_line((enum tare_by)by)
 							? bare_label_of(s, label)
 							: NULL,

@@ -17,7 +17,7 @@ static const char *side_of(unsigned side)
 }
 
 struct row {
-	const char *path, *after_path, *label, *account, *side;
+	const char *path, *after_path, *label, *account, *side, *call;
 	struct tare_str shown;
 	int64_t device; /* -1: the CPU */
 	bool is_leaf, is_before, is_after;
@@ -42,6 +42,7 @@ static const struct tare_column row_columns[] = {
 	TARE_COLUMN(row, difference, "difference_bytes", NULL, CHANGE),
 	TARE_COLUMN(row, before_count, "before_count", NULL, COUNT),
 	TARE_COLUMN(row, after_count, "after_count", NULL, COUNT),
+	TARE_COLUMN(row, call, "call", NULL, TEXT),
 };
 
 /* For people the cell of a row that a report does not have is empty, not 0. */
@@ -50,6 +51,14 @@ static const struct tare_column people_columns[] = {
 	TARE_COLUMN(row, before, "before_bytes", "BEFORE", BYTES, BEFORE),
 	TARE_COLUMN(row, after, "after_bytes", "AFTER", BYTES, AFTER),
 	TARE_COLUMN(row, difference, "difference_bytes", "CHANGE", CHANGE, .is_main = true),
+};
+
+/* Of what stays it is asked how it can go, and not by how much it changed. */
+static const struct tare_column residue_columns[] = {
+	TARE_COLUMN(row, shown, "label", "", TEXT),
+	TARE_COLUMN(row, before, "before_bytes", "BEFORE", BYTES, BEFORE),
+	TARE_COLUMN(row, after, "after_bytes", "STAYS", BYTES, AFTER, .is_main = true),
+	TARE_COLUMN(row, call, "call", "IS GIVEN BACK BY", TEXT, .is_blank = true),
 };
 
 struct total {
@@ -78,6 +87,7 @@ static struct row row_of(const struct tare_diff *d, const struct tare_diff_row *
 			     .after_path = r->after_path,
 			     .label = r->label,
 			     .account = r->account,
+			     .call = r->call,
 			     .side = side_of(r->is_before | (unsigned)r->is_after << 1),
 			     .device = d->totals[r->place].place->index,
 			     .is_leaf = r->is_leaf,
@@ -333,8 +343,11 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 		tare_str_add(&title, "CPU  tensors");
 	if (t->place->host)
 		tare_str_addf(&title, " on %s", t->place->host);
-	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
-			TARE_COLUMNS(people_columns));
+	if (d->by == TARE_BY_RESIDUE)
+		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(residue_columns));
+	else
+		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
+				TARE_COLUMNS(people_columns));
 	if (!tare_diff_is_of_changes(d->by))
 		add_total(e, t, t->place->is_counted);
 	below = add_rows(e, d, place);

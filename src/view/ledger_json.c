@@ -9,6 +9,7 @@
 #include "view/loss.h"
 #include "view/oom.h"
 #include "view/read_back.h"
+#include "view/residue.h"
 #include "view/training.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
@@ -236,6 +237,7 @@ void tare_ledger_json(struct tare_emit *e, const struct tare_ledger *ledger)
 	add_hosts(e, ledger);
 	tare_host_shared_json(e, ledger);
 	add_advice(e, ledger);
+	tare_residue_json(e, ledger);
 	tare_loss_json(e, ledger);
 	add_pauses(e, ledger);
 	tare_emit_open(e, "degraded", '[');

@@ -14,6 +14,7 @@
 #include "view/most.h"
 #include "view/oom.h"
 #include "view/read_back.h"
+#include "view/residue.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
 #include "view/training.h"
@@ -221,6 +222,7 @@ void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledg
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
+	tare_residue_text(e, ledgers, ledger_nr);
 	tare_host_text(e, ledgers, ledger_nr);
 	tare_training_text(e, last);
 	tare_growth_text(e, last);

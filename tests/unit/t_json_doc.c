@@ -96,6 +96,7 @@ enum {
 	BY_EMPTY,
 	BY_DEVICE,
 	BY_TIME,
+	BY_RESIDUE,
 	BY_GRAPH,
 	BY_POOL,
 	BY_STREAM,
@@ -245,6 +246,7 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_LINE, BY_LINE, sample_train_peak());
 	check_by(TARE_BY_TENSOR, BY_EMPTY, sample_train_peak());
 	check_by(TARE_BY_DEVICE, BY_DEVICE, sample_pair());
+	check_by(TARE_BY_RESIDUE, BY_RESIDUE, sample_train_end());
 	check_by(TARE_BY_GRAPH, BY_GRAPH, sample_graphs());
 	check_by(TARE_BY_POOL, BY_POOL, sample_streams());
 	check_by(TARE_BY_STREAM, BY_STREAM, sample_streams());
