@@ -23,9 +23,18 @@ part() {
 	"$tare" diff "$out/$name.tare" --at peak --at phase:give_back:end --residue >"$out/$name.diff" 2>&1
 }
 
-for name in "${@:-llama rows}"; do
+# What was asked for, what became resident, what the card has less, and what Tare's report has of it.
+part_pinned() {
+	timeout -k 5 60 "$tare" record -f ${SIM:+--sim "$SIM"} -o "$out/pinned.tare" -- \
+		"$python" "$here/residue/pinned.py" ${SCALE:+--scale "$SCALE"} >"$out/pinned.txt" 2>"$out/pinned.stderr" ||
+		{ echo "pinned: the program failed"; tail -n 5 "$out/pinned.stderr"; failed=1; }
+	"$tare" report "$out/pinned.tare" --at phase:zeros:end --at phase:cached:end --at phase:pin_memory:end |
+		grep -A 12 '^host' >"$out/pinned.diff"
+}
+
+for name in "${@:-llama rows pinned}"; do
 	for one in $name; do
-		part "$one"
+		if [ "$one" = pinned ]; then part_pinned; else part "$one"; fi
 	done
 done
 for one in "$out"/*.txt; do
