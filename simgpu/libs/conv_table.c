@@ -134,13 +134,17 @@ void sim_conv_table_end(struct sim_conv_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-static uint64_t hash(const char *key)
+bool sim_conv_hash(const struct sim_conv *conv, uint64_t *hash)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	char key[SIM_CONV_KEY];
 
-	for (; *key; key++)
-		hash = (hash ^ (unsigned char)*key) * 0x100000001b3;
-	return hash >> 24;
+	if (!sim_conv_key(conv, key, sizeof(key)))
+		return false;
+	*hash = 0xcbf29ce484222325;
+	for (const char *c = key; *c; c++)
+		*hash = (*hash ^ (unsigned char)*c) * 0x100000001b3;
+	*hash >>= 24;
+	return true;
 }
 
 static int64_t find(const struct sim_conv_table *table, uint64_t wanted)
@@ -162,9 +166,9 @@ static int64_t find(const struct sim_conv_table *table, uint64_t wanted)
 
 int64_t sim_conv_table_find(const struct sim_conv_table *table, const struct sim_conv *conv)
 {
-	char key[SIM_CONV_KEY];
+	uint64_t wanted;
 
-	return sim_conv_key(conv, key, sizeof(key)) ? find(table, hash(key)) : -1;
+	return sim_conv_hash(conv, &wanted) ? find(table, wanted) : -1;
 }
 
 static void open_table(struct sim_conv_tables *tables, const char *path)
@@ -194,7 +198,6 @@ void sim_conv_tables_open(struct sim_conv_tables *tables, const char *folder)
 	struct dirent **names = NULL;
 	int count;
 
-	memset(tables, 0, sizeof(*tables));
 	count = scandir(folder, &names, NULL, alphasort);
 	for (int i = 0; i < count; i++) {
 		size_t length = strlen(names[i]->d_name);
@@ -235,12 +238,10 @@ int64_t sim_conv_lookup(const struct sim_conv_tables *tables, const struct sim_c
 			const struct sim_conv *conv, const struct sim_conv_table **table,
 			bool *assumed)
 {
-	char key[SIM_CONV_KEY];
 	uint64_t wanted;
 
-	if (!sim_conv_key(conv, key, sizeof(key)))
+	if (!sim_conv_hash(conv, &wanted))
 		return -1;
-	wanted = hash(key);
 	for (int away = 0; away <= 3; away++) {
 		for (size_t i = 0; i < tables->count; i++) {
 			int64_t bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workspaces that a card's cuDNN answered, as a file: tools/conv-table.py makes it of what tests/gpu/conv_answers.c wrote.
+ * Workspaces that a card's cuDNN answered, as a file: `tare calibrate --libraries` records it on a card, and
+ * tools/conv-table.py makes one of what tests/gpu/conv_answers.c wrote.
  *
  * The file: "TARECONV", then numbers of 7 bits a byte, low ones first, the top bit set in all bytes but the last:
  * 1 (the form), the version of cuDNN (91900), the compute capability (90), multiprocessors, the length of the card's name
@@ -24,10 +25,14 @@ struct sim_conv_table {
 /* False: this is no such table, or there is no memory. */
 bool sim_conv_table_read(struct sim_conv_table *table, const void *data, size_t size);
 void sim_conv_table_end(struct sim_conv_table *table);
+/* The file of a table, whose rows are in order of rising hashes, each once. The caller frees it; NULL: there is no memory. */
+unsigned char *sim_conv_table_pack(const struct sim_conv_table *table, size_t *size);
+/* What a convolution is known by in a table. False: it has none. */
+bool sim_conv_hash(const struct sim_conv *conv, uint64_t *hash);
 /* -1: it is not in the table. */
 int64_t sim_conv_table_find(const struct sim_conv_table *table, const struct sim_conv *conv);
 
-/* Tables of a folder: its files *.conv. */
+/* Tables of a folder, its files *.conv, behind those that are there already. */
 struct sim_conv_tables {
 	struct sim_conv_table *tables;
 	size_t count;

@@ -28,7 +28,23 @@ static struct sim_conv_asker asker = { .card = card_name };
 static struct sim_conv_card card;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* TARE_SIM_TABLES=FOLDER: tables of one's own; empty: none. Else those that lie beside the folder of this library. */
+/* A user's card has its tables beside its profile, whose path has a slash. */
+static void open_beside_profile(void)
+{
+	const char *profile = getenv("TARE_SIM_PROFILE");
+	const char *slash = profile ? strrchr(profile, '/') : NULL;
+	char *folder = NULL;
+
+	if (!slash || asprintf(&folder, "%.*s/", (int)(slash - profile), profile) < 0)
+		return;
+	sim_conv_tables_open(&tables, folder);
+	free(folder);
+}
+
+/*
+ * TARE_SIM_TABLES=FOLDER: tables of one's own; empty: none. Else those beside the card's profile, and those that lie beside
+ * the folder of this library.
+ */
 static void open_tables(void)
 {
 	const char *set = getenv("TARE_SIM_TABLES");
@@ -40,6 +56,7 @@ static void open_tables(void)
 			sim_conv_tables_open(&tables, set);
 		return;
 	}
+	open_beside_profile();
 	if (!dladdr((void *)&tables, &info) || !info.dli_fname)
 		return;
 	slash = strrchr(info.dli_fname, '/');

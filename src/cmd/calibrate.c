@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "calibrate/calibrate.h"
 
+#include "cmd/calibrate_libraries.h"
 #include "cmd/calibrate_print.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 struct options {
-	const char *output, *sim, *compare;
+	const char *output, *sim, *compare, *libraries, *cudnn;
 	int64_t device;
 	bool force, quick;
 	struct tare_format_options format;
@@ -32,6 +33,10 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, quick, "quick", 0, FLAG, NULL, "measure once, and believe it"),
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE",
 		 "measure the simulated GPU, such as h200"),
+	TARE_OPT(options, libraries, "libraries", 0, STRING, "FILE",
+		 "record what cuDNN takes for the convolutions in FILE (- is standard input)"),
+	TARE_OPT(options, cudnn, "cudnn", 0, STRING, "FILE",
+		 "the libcudnn.so.9 to ask, where it is not found"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -48,13 +53,17 @@ const struct tare_command tare_command_calibrate = {
 		"programs change the memory in use meanwhile, it is measured again; a constant that never "
 		"repeats is not measured, and the profile then has a usual value and says so. A driver "
 		"that crashes, hangs or lacks a function costs only the constants that need it.\n\n"
+		"With --libraries it asks cuDNN instead, which workspace it takes for each convolution of a "
+		"file, as tare record --sim writes it with TARE_SIM_CONVOLUTIONS (docs/SIMGPU.md, \"cuDNN\"). "
+		"-o writes a table; beside a profile it is used wherever that profile is.\n\n"
 		"Exit code: 0; 1 if --compare finds a difference; 125 if a constant could not be measured "
 		"because the GPU was in use or the driver failed. What this driver does not have is no "
 		"failure.",
 	.examples = "tare calibrate\n"
 		    "tare calibrate -o mine.profile && tare run --sim ./mine.profile -- ./program\n"
 		    "tare calibrate --compare h200\n"
-		    "tare calibrate --sim h200 --json",
+		    "tare calibrate --sim h200 --json\n"
+		    "tare calibrate --libraries convolutions -o mine.conv",
 	.opts = opts,
 	.run = tare_cmd_calibrate,
 };
@@ -108,6 +117,23 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 	return rc;
 }
 
+static int record_libraries(const struct options *o, int *code, struct tare_err *err)
+{
+	struct tare_calibrate_libraries how = { .keys = o->libraries,
+						.output = o->output,
+						.cudnn = o->cudnn,
+						.sim = o->sim,
+						.device = o->device };
+	int rc;
+
+	if (o->compare || o->quick)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "calibrate: %s measures constants, and --libraries does not",
+				    o->compare ? "--compare" : "--quick");
+	rc = tare_format_choose(&o->format, "calibrate", &how.format, err);
+	return rc ? rc : tare_calibrate_libraries(&how, code, err);
+}
+
 static void join(struct tare_str *out, int argc, char **argv)
 {
 	tare_str_add(out, "tare");
@@ -134,6 +160,8 @@ static int calibrate(const struct options *o, const char *command, int *code, st
 	char path[PATH_MAX];
 	int rc = check(o, err);
 
+	if (rc == 0 && o->libraries)
+		return record_libraries(o, code, err);
 	if (rc == 0)
 		rc = tare_format_choose(&o->format, "calibrate", &shown.format, err);
 	/* Before the seconds that it takes. */

@@ -9,6 +9,34 @@ import re
 from harness import BUILD, ROOT, case, check, check_equal, check_says, fixture, main, needs_exec
 
 PROFILES = os.path.join(BUILD, "simgpu", "profiles")
+# A cuDNN that has no plan for images of 4 and 5, and crashes at those of 9: the second number of a tensor is its batch.
+CRASHING = """
+#include <stdint.h>
+#include <string.h>
+struct descriptor { int kind; int64_t batch; };
+static struct descriptor all[64];
+static int64_t batch;
+size_t cudnnGetVersion(void) { return 90102; }
+int cudnnCreate(void **handle) { *handle = all; return 0; }
+int cudnnBackendCreateDescriptor(int kind, void **out) { static int i; *out = &all[i++ % 64]; return 0; }
+int cudnnBackendDestroyDescriptor(void *one) { return 0; }
+int cudnnBackendFinalize(void *one) { return 0; }
+int cudnnBackendSetAttribute(void *one, int name, int type, int64_t count, const void *values)
+{
+	if (name == 902)
+		batch = *(const int64_t *)values;
+	return 0;
+}
+int cudnnBackendGetAttribute(void *one, int name, int type, int64_t wanted, int64_t *count, void *values)
+{
+	*count = 1;
+	if (name == 402)
+		memcpy(values, &batch, sizeof(batch));
+	if (batch == 9)
+		*(volatile int *)0 = 0;
+	return batch == 4 || batch == 5;
+}
+"""
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 # Another card: nothing of the H200 is built into the measurement.
@@ -318,6 +346,77 @@ def nothing_is_left(box):
     check_equal(done.code, 0, done)
     check_equal(os.listdir(box.path("tmp")), [])
     check_equal(sorted(os.listdir(box.dir)), ["sim", "tmp"])
+
+
+CONVOLUTION = "%s 0:64,32,1,1/32,1,1,1 0:%d,32,6,6/1152,36,6,1 0:%d,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
+
+
+@case
+def libraries(box):
+    """What cuDNN takes for convolutions, asked of the simulated one, which knows what an H100 answered."""
+    needs_exec()
+    with open(os.path.join(ROOT, "tests/data/cudnn_workspaces.txt"), encoding="utf-8") as file:
+        known = [line.split(" = ")[0] for line in file if line[0] != "#"]
+    keys = known + known[:3] + [CONVOLUTION % (direction, n, n) for direction in ("fwd", "bwd_data", "bwd_filter") for n in (3, 77)]
+    with open(box.path("keys"), "w", encoding="utf-8") as file:
+        file.write("\n".join(["# convolutions", *keys, "fwd is no convolution", ""]))
+    for sim in ("h100", "h200"):
+        done = box.tare("calibrate", "--libraries", "keys", "--sim", sim, "--json")
+        check_equal(done.code, 0, done)
+        said = json.loads(done.out)
+        check_equal((said["card"], said["simulated"], said["cudnn"]),
+                    ({"h100": "NVIDIA H100 80GB HBM3", "h200": "NVIDIA H200"}[sim], True, "9.19.0"))
+        check_equal([said[what] for what in ("asked", "answered", "refused", "lost", "not_understood")],
+                    [len(known) + 6, len(known) + 6, 0, 0, 1])
+        table = next(row for row in said["tables"] if "H100" in row["card"])
+        check(len(known) <= table["known"] <= len(known) + 6, said)
+        if sim == "h100":
+            check_equal(table["equal"], table["known"])
+    done = box.tare("calibrate", "--libraries", "-", "--sim", "h100", input=(keys[0] + "\n").encode())
+    check_equal(done.code, 0, done)
+    check_says(done.out, "NVIDIA H100 80GB HBM3 (simulated), cuDNN 9.19.0", "1 of 1 convolutions answered")
+
+
+@case
+def libraries_that_are_lost(box):
+    """A cuDNN that crashes costs the convolution that it was asked for, and all others are answered."""
+    needs_exec()
+    keys = [CONVOLUTION % ("fwd", n, n) for n in range(1, 31)]
+    with open(box.path("keys"), "w", encoding="utf-8") as file:
+        file.write("\n".join(keys))
+    with open(box.path("crashing.c"), "w", encoding="utf-8") as file:
+        file.write(CRASHING)
+    built = box.run(["cc", "-w", "-shared", "-fPIC", "-o", "crashing.so", "crashing.c"])
+    check_equal(built.code, 0, built)
+    done = box.tare("calibrate", "--libraries", "keys", "--sim", "h100", "--cudnn", box.path("crashing.so"), "--json")
+    check_equal(done.code, 125, done)
+    said = json.loads(done.out)
+    check_equal([said[what] for what in ("asked", "answered", "refused", "lost")], [30, 27, 2, 1])
+    check_equal(said["cudnn"], "9.1.2")
+    done = box.tare("calibrate", "--libraries", "keys", "--sim", "h100", "--cudnn", box.path("crashing.so"))
+    check_says(done.out, "1 were not answered", "crashed", "has no plan for 2")
+
+
+@case
+def libraries_usage(box):
+    needs_exec()
+    with open(box.path("keys"), "w", encoding="utf-8") as file:
+        file.write(CONVOLUTION % ("fwd", 8, 8))
+    with open(box.path("none"), "w", encoding="utf-8") as file:
+        file.write("no convolution\n")
+    sim = ["--sim", "h100"]
+    for args, code, words in ((["keys", *sim, "-o", "table.conv"], 2, ["--libraries", "a simulated one"]),
+                              (["keys", *sim, "--quick"], 2, ["--quick", "--libraries"]),
+                              (["keys", *sim, "--compare", "h100"], 2, ["--compare", "--libraries"]),
+                              (["none", *sim], 125, ["no line is a convolution", "fwd 0:64"]),
+                              (["missing", *sim], 125, ["--libraries", "missing"]),
+                              (["keys", *sim, "--cudnn", "missing.so"], 125, ["missing.so", "--cudnn"]),
+                              (["keys", *sim, "--device", "7"], 125, ["GPU 7"])):
+        done = box.tare("calibrate", "--libraries", *args)
+        check_equal(done.code, code, done)
+        check_says(done.err, *words)
+        check_equal(done.out, "")
+    check(not os.path.exists(box.path("table.conv")), "a simulated card made a table")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What simulated cuDNN knows of convolutions: their keys, the rule for workspaces, tables of recorded ones. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "simgpu/libs/conv_table.h"
 #include "simgpu/libs/cudnn_rule.h"
@@ -231,6 +232,7 @@ TEST(tables_of_the_product)
 	FILE *file;
 
 	CHECK(folder && shipped);
+	memset(&tables, 0, sizeof(tables));
 	sim_conv_tables_open(&tables, shipped);
 	CHECK(tables.count >= 1);
 	snprintf(path, sizeof(path), "%s/cudnn_workspaces.txt", folder);
@@ -257,4 +259,38 @@ TEST(tables_of_the_product)
 	sim_conv_tables_open(&tables, "/nowhere");
 	CHECK_INT(tables.count, 0);
 	sim_conv_tables_end(&tables);
+}
+
+/* What tare calibrate --libraries writes is what tools/conv-table.py wrote, and is read again. */
+TEST(conv_table_is_written)
+{
+	const char *shipped = getenv("TARE_TEST_TABLES");
+	struct sim_conv_table table, again;
+	unsigned char *data = malloc(16 << 20), *packed;
+	char path[4096];
+	size_t size, packed_size = 0;
+	FILE *file;
+
+	CHECK(shipped && data);
+	snprintf(path, sizeof(path), "%s/h100-cudnn-9.19.conv", shipped);
+	file = fopen(path, "r");
+	CHECK(file != NULL);
+	size = fread(data, 1, 16 << 20, file);
+	fclose(file);
+	CHECK(sim_conv_table_read(&table, data, size));
+	packed = sim_conv_table_pack(&table, &packed_size);
+	CHECK(packed != NULL);
+	CHECK_INT(packed_size, size);
+	CHECK(memcmp(packed, data, size) == 0);
+	free(packed);
+
+	table.count = 0;
+	packed = sim_conv_table_pack(&table, &packed_size);
+	CHECK(packed && sim_conv_table_read(&again, packed, packed_size));
+	CHECK_INT(again.count, 0);
+	CHECK_STR(again.card, "NVIDIA H100 80GB HBM3");
+	sim_conv_table_end(&again);
+	free(packed);
+	sim_conv_table_end(&table);
+	free(data);
 }
