@@ -93,7 +93,8 @@ def pack(args, rows):
     return b"".join(made)
 
 
-def show(name):
+def unpack(name):
+    """The head of a table (its card, version of cuDNN, capability, multiprocessors, sizes, bytes), and hash → bytes."""
     with open(name, "rb") as file:
         data = file.read()
     if not data.startswith(MAGIC):
@@ -114,11 +115,26 @@ def show(name):
     _, cudnn, capability, processors, length = (take() for _ in range(5))
     card = data[at:at + length].decode()
     at += length
-    sizes = take()
-    for _ in range(sizes):
-        take()
-    print(f"{card}, cuDNN {cudnn}, compute capability {capability}, {processors} multiprocessors: {take()} convolutions, "
-          f"{sizes} sizes, {len(data)} bytes")
+    sizes, size = [], 0
+    for _ in range(take()):
+        size += take()
+        sizes.append(size)
+    rows, which = {}, 0
+    for _ in range(take()):
+        which += take()
+        rows[which] = sizes[take()]
+    return (card, cudnn, capability, processors, len(sizes), len(data)), rows
+
+
+def read_table(name):
+    """hash → bytes of a table, as read_answers has it of answers."""
+    return unpack(name)[1]
+
+
+def show(name):
+    (card, cudnn, capability, processors, sizes, size), rows = unpack(name)
+    print(f"{card}, cuDNN {cudnn}, compute capability {capability}, {processors} multiprocessors: {len(rows)} convolutions, "
+          f"{sizes} sizes, {size} bytes")
 
 
 def main():
@@ -140,4 +156,5 @@ def main():
         file.write(pack(args, read_answers(args.answers)))
 
 
-main()
+if __name__ == "__main__":
+    main()
