@@ -4,7 +4,7 @@
 #   base <- dwarf <- ledger; base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
 #   witness, ledger <- session <- rollup <- cmd; compact <- rollup; import <- cmd;
 #   snapshot, allocator <- replay <- import; db, ledger <- export <- cmd;
-#   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd; session, witness, ledger <- top <- cmd
+#   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd; session, witness, ledger <- top <- serve <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
 set -u
@@ -34,7 +34,8 @@ declare -A may=(
 	[allocator]='(allocator|base)/'
 	[weigh]='(weigh|witness|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
 	[top]='(top|session|witness|ledger|trace|base)/'
-	[cmd]='(cmd|export|top|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[serve]='(serve|top|session|ledger|trace|base)/'
+	[cmd]='(cmd|export|serve|top|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(allowance|chunk|format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'

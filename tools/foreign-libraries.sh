@@ -38,4 +38,6 @@ if [ ! -e "$folder/libbacktrace.a" ]; then
 	mv "$work"/usr/lib/*/libzstd.a "$work"/usr/lib/gcc/*/*/include/backtrace{,-supported}.h "$folder"
 	mv "$work"/usr/lib/gcc/*/*/libbacktrace.a "$folder" # last: it says that all is there
 fi
+# The header of libmicrohttpd, which is opened at run time, is the same on every machine.
+[ ! -e /usr/include/microhttpd.h ] || cp /usr/include/microhttpd.h "$folder"
 echo "$folder"

@@ -46,6 +46,7 @@ need build ninja-build has ninja
 need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
 need build libzstd-dev test -e /usr/include/zstd.h
+need build libmicrohttpd-dev test -e /usr/include/microhttpd.h
 need test g++ has g++
 need test procps has free
 need test sqlite3 has sqlite3

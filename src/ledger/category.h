@@ -43,6 +43,7 @@ struct tare_category_sum {
 void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
 			    int64_t bytes, uint64_t count);
 
+const char *tare_category_key(enum tare_category category);
 const char *tare_category_name(enum tare_category category);
 const char *tare_category_evidence(enum tare_evidence evidence); /* for people: who says so */
 const char *tare_category_what(enum tare_category category);

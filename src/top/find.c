@@ -115,12 +115,12 @@ static void look_at_processes(struct tare_finder *f)
 
 /* ---- in folders ---- */
 
-static bool has_file(const char *folder, const char *name)
+bool tare_find_is_recording(const char *folder)
 {
 	struct tare_str path = { 0 };
 	bool is_there;
 
-	tare_str_addf(&path, "%s/%s", folder, name);
+	tare_str_addf(&path, "%s/recording.json", folder);
 	is_there = access(path.data, F_OK) == 0;
 	tare_str_free(&path);
 	return is_there;
@@ -199,10 +199,10 @@ void tare_find_turn(struct tare_finder *f)
 	for (size_t i = 0; f->folders && i < f->folders->count; i++) {
 		const char *folder = f->folders->items[i];
 
-		if (has_file(folder, "recording.json"))
-			want(f, folder); /* somebody named it: shown whether it ended or not */
-		else
+		if (!tare_find_is_recording(folder))
 			look_at_folder(f, folder);
+		else if (!f->is_only_alive || is_alive(folder))
+			want(f, folder); /* somebody named it: shown whether it ended or not */
 	}
 	drop_ended(f);
 }

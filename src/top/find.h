@@ -10,6 +10,7 @@
 struct tare_finder {
 	const struct tare_operands *folders; /* recordings, or folders that have some */
 	bool is_only_folders;                /* processes are not looked at */
+	bool is_only_alive; /* a recording that is named is followed only while it is written */
 	struct tare_map
 		looked; /* pid → how often its environment was looked at, and when it was seen last */
 	uint64_t turn;
@@ -26,5 +27,7 @@ void tare_finder_free(struct tare_finder *f);
 
 /* False: `path` is neither a recording nor a folder. */
 bool tare_find_is_folder(const char *path);
+/* The folder is a recording itself. */
+bool tare_find_is_recording(const char *folder);
 
 #endif

@@ -42,7 +42,10 @@ struct tare_top_row {
 	int gpu;                   /* its number; -1: none */
 	const char *uuid, *source; /* GPU: who says so: "NVML", "recording" */
 	bool is_simulated;
-	const struct tare_follow *follow;     /* whose ledger it is; or NULL */
+	const struct tare_follow *follow; /* whose ledger it is; or NULL */
+	const struct tare_device_ledger
+		*device;      /* PROCESS on a GPU: the part of that ledger; or NULL */
+	int64_t recorded_pid; /* its pid there */
 	const struct tare_top_course *course; /* or NULL */
 };
 

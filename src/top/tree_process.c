@@ -191,6 +191,8 @@ static void add_process(struct tare_top_tree *tree, int gpu, const struct item *
 	tare_str_free(&key);
 	row->pid = item->pid;
 	row->follow = item->follow;
+	row->device = item->device;
+	row->recorded_pid = item->recorded_pid;
 	if (item->bytes >= 0 || item->follow)
 		tare_top_set(row, item->shown, item->follow ? "ledger" : "NVML", true);
 	row->course = tare_top_course_of(tree, row->key);

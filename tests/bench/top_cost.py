@@ -103,5 +103,6 @@ def measure(count, is_one_machine, events):
           % (count, "one machine" if is_one_machine else "a machine each", events, took / 1e6, logs / 1e6), flush=True)
 
 
-for words in sys.argv[1:]:
-    measure(*map(int, words.split(",")))
+if __name__ == "__main__":
+    for words in sys.argv[1:]:
+        measure(*map(int, words.split(",")))

@@ -189,7 +189,7 @@ OPERANDS = {
     "info": [b"no" + ALL], "compact": [b"no" + ALL], "ctl": [b"no" + ALL], "doctor": [], "calibrate": ["--quick", "--sim", "none"], "env": [],
     "fit": [b"no" + ALL], "plan": [b"no" + ALL], "graphs": ["choose", b"no" + ALL], "demo": ["--sim", "none"], "help": [b"no" + ALL],
     "check": [b"no" + ALL], "diff": [b"no" + ALL], "explain": [b"no" + ALL], "import": [b"no" + ALL], "weigh": [b"no" + ALL], "whatif": [b"no" + ALL],
-    "top": ["--once", b"no" + ALL],
+    "top": ["--once", b"no" + ALL], "serve": ["--once", b"no" + ALL],
 }
 
 

@@ -2,10 +2,10 @@
 /* What tensors are for, and the rules that tell, as tables. */
 #include "ledger/category.h"
 
-#define TARE_CATEGORY(KEY, key, name, what) { name, what },
+#define TARE_CATEGORY(KEY, key, name, what) { key, name, what },
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 static const struct {
-	const char *name, *what;
+	const char *key, *name, *what;
 } categories[TARE_CATEGORY_NR] = {
 #include "ledger/category.def"
 };
@@ -20,6 +20,11 @@ const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
 };
 #undef TARE_RULE
 #undef TARE_CATEGORY
+
+const char *tare_category_key(enum tare_category category)
+{
+	return categories[category].key;
+}
 
 const char *tare_category_name(enum tare_category category)
 {

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
+#include "cmd/cmd.h"
+#include "cmd/write_file.h"
+#include "serve/http.h"
+
+#include <stdint.h>
+
+struct options {
+	const char *listen, *token_file;
+	bool confidential, once;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(
+		options, listen, "listen", 'l', STRING, "ADDR:PORT",
+		"where to listen (127.0.0.1:19400); another address than this machine's own needs --token-file"),
+	TARE_OPT(
+		options, token_file, "token-file", 't', STRING, "FILE",
+		"who asks must have the token in this file, which others must not be able to read"),
+	TARE_OPT(options, confidential, "confidential", 0, FLAG, NULL,
+		 "pages are without the names of programs, files, lines, modules and owners"),
+	TARE_OPT(options, once, "once", '1', FLAG, NULL,
+		 "print the metrics once and end, as for node_exporter's textfile collector"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_serve = {
+	.name = "serve",
+	.operands = "[REC|DIR…]",
+	.synopsis = "metrics of recordings for Prometheus, and their pages, over HTTP",
+	.description =
+		"Serves at /metrics what the memory of the GPUs of this machine is for, in OpenMetrics: of recorded programs that run the rows of their "
+		"ledgers, so that the rows of a GPU sum to what NVML and nvidia-smi show as used, with what each process has on the host, its steps, what grows "
+		"and what was lost; of ended recordings what was in use at the peak. / lists the recordings, /r/NAME is the page of "
+		"one, as tare report --html writes it.\n\n"
+		"Without an operand these are the recordings that processes of this machine are in; with REC or DIR only those, ended ones "
+		"too. They are only read: a recorded program is not asked and not disturbed.\n\n"
+		"It listens at 127.0.0.1 only, unless there is a token. A client sends it as \"Authorization: Bearer TOKEN\"; a browser asks for "
+		"it as the password of any user. There is no TLS: over a network that others hear, put a proxy before it. SIGTERM ends it.\n\n"
+		"HTTP is spoken by GNU libmicrohttpd, which must be installed (libmicrohttpd12).",
+	.examples = "tare serve\n"
+		    "tare serve /shared/recordings\n"
+		    "tare serve --listen 0.0.0.0:19400 --token-file /etc/tare/token\n"
+		    "tare serve --once /shared/recordings\n"
+		    "curl -H \"Authorization: Bearer $(cat token)\" http://gpu1:19400/metrics",
+	.opts = opts,
+	.max_operands = SIZE_MAX,
+	.run = tare_cmd_serve,
+};
+
+static void say_ready(const struct tare_address *address)
+{
+	struct tare_str name = { 0 };
+
+	tare_address_name(address, &name);
+	tare_say("serving http://%s/ and http://%s/metrics", tare_str_text(&name),
+		 tare_str_text(&name));
+	tare_str_free(&name);
+}
+
+static int check(const struct options *o, const struct tare_operands *rest,
+		 struct tare_http_options *http, struct tare_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < rest->count; i++)
+		if (!tare_find_is_folder(rest->items[i]))
+			return tare_err_set(err, TARE_E_USAGE,
+					    "serve: %s: there is no such folder; it takes one that "
+					    "has recordings, or a recording",
+					    rest->items[i]);
+	rc = tare_address_parse(o->listen, &http->address, err);
+	if (!rc && o->token_file)
+		rc = tare_token_read(&http->token, o->token_file, err);
+	if (!rc && !http->address.is_loopback && !o->token_file)
+		rc = tare_err_set(
+			err, TARE_E_USAGE,
+			"serve: --listen %s: other machines come there, so it needs a token: --token-file FILE",
+			o->listen);
+	return rc;
+}
+
+int tare_cmd_serve(int argc, char **argv)
+{
+	struct options o = { .listen = "127.0.0.1:19400" };
+	struct tare_http_options http = { .ready = say_ready };
+	struct tare_operands rest = { 0 };
+	struct tare_gather gather;
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_serve, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	http.is_confidential = o.confidential;
+	rc = check(&o, &rest, &http, &err);
+	tare_gather_begin(&gather, &rest);
+	if (!rc && o.once) {
+		tare_gather_turn(&gather, true);
+		rc = tare_cmd_write_file("-", &gather.text, &err);
+	} else if (!rc) {
+		rc = tare_http_serve(&gather, &http, &err);
+	}
+	tare_gather_free(&gather);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}
