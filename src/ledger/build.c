@@ -3,6 +3,7 @@
 #include "ledger/build.h"
 
 #include "base/xalloc.h"
+#include "ledger/advice/facts.h"
 #include "ledger/run.h"
 #include "ledger/state/private.h"
 
@@ -168,6 +169,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
 			tare_tensor_most(f, &l->trainings[k]);
+		tare_ledger_advise_retained(l);
 		tare_tensors_growth(f, l);
 		tare_modules_of_growth(f, l->growths, l->growth_nr, l->memory);
 	}

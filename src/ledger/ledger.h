@@ -216,6 +216,13 @@ struct tare_timeline {
 	int nr;
 };
 
+/* What a line's forward would need to go backwards, which nothing does there. */
+struct tare_retained_line {
+	const char *line;
+	int64_t bytes;
+	uint64_t count;
+};
+
 struct tare_device_ledger {
 	int index;        /* NVML's index, else the program's */
 	const char *host; /* the machine, where a recording is of several; else NULL */
@@ -253,6 +260,8 @@ struct tare_device_ledger {
 	struct tare_card_ledger card;
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;
+	struct tare_retained_line *retained; /* tensors of rule "retained" */
+	int retained_nr;
 	struct tare_tensor_rows tensors;
 	struct tare_timeline timeline; /* of the whole recording */
 };

@@ -132,6 +132,64 @@ TEST(categories_what_lasts_is_state_of_the_program)
 	world_free(w);
 }
 
+/* At `line` of the program a model is called while autograd records; `nr` blocks are left of each call. */
+static void evaluate(struct world *w, int line, uint64_t at, int nr)
+{
+	const struct tare_line frames[] = { { NN "linear.py", "forward", 114 },
+					    { NN "module.py", "_call_impl", 1190 },
+					    { "train.py", "evaluate", line },
+					    { 0 } };
+
+	for (int i = 0; i < nr; i++)
+		make(w, at + 0x10 * (uint64_t)i, GRAD, frames);
+}
+
+static void train_steps(struct world *w, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		forward(w);
+		step(w, false);
+		end_step(w);
+	}
+}
+
+/* A loss that an evaluation keeps holds all that its forward would need to go backwards. */
+TEST(categories_what_a_forward_leaves_that_nothing_takes_back)
+{
+	enum { FIRST = 0x10000, SECOND = 0x20000, FEW = 0x30000 };
+	struct world *w = training(2);
+	struct tare_ledger l;
+
+	evaluate(w, 20, FIRST, 4);
+	CHECK_RULE(w, FIRST, "output"); /* it may be taken back yet */
+	train_steps(w, 3);
+	CHECK_RULE(w, FIRST, "lasting"); /* few: it may be a library's */
+	evaluate(w, 20, SECOND, 4);
+	evaluate(w, 21, FEW, 3);
+	train_steps(w, 3);
+	CHECK_RULE(w, FIRST, "retained");
+	CHECK_RULE(w, SECOND, "retained");
+	CHECK_RULE(w, FEW, "lasting");
+	l = world_ledger(w, "end");
+	CHECK_STR(rule_in(&l, SECOND), "retained");
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The same where one call of the line was trained on: it may be a state that the next steps go on from. */
+TEST(categories_what_a_forward_leaves_that_is_trained_on)
+{
+	enum { LEFT = 0x10000, TAKEN = 0x20000 };
+	struct world *w = training(2);
+
+	evaluate(w, 20, LEFT, 8);
+	evaluate(w, 20, TAKEN, 1);
+	take(w, TAKEN, IN_BACKWARD);
+	train_steps(w, 3);
+	CHECK_RULE(w, LEFT, "lasting");
+	world_free(w);
+}
+
 /* One batch for all steps is input; what is made later, or nobody holds, is kept by the program. */
 TEST(categories_a_batch_that_is_fed_to_every_step)
 {

@@ -206,10 +206,11 @@ static void find_accounts(struct tare_advise *a)
 
 /* ---- what is worth a word ---- */
 
-static void drop_small(struct tare_advise *a)
+static void drop_small(struct tare_advise *a, const struct tare_device_ledger *d)
 {
-	const struct tare_device *device = a->d->device;
-	uint64_t total = device->total == TARE_NOT_KNOWN ? (uint64_t)a->d->used : device->total;
+	uint64_t total = d->total != TARE_NOT_KNOWN  ? d->total
+			 : d->used != TARE_NOT_KNOWN ? d->used
+						     : 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
@@ -233,6 +234,18 @@ static int by_saving(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void say(struct tare_advise *a, struct tare_device_ledger *out)
+{
+	drop_small(a, out);
+	if (a->count) {
+		qsort(a->findings, a->count, sizeof(*a->findings), by_saving);
+		out->findings = tare_arena_alloc(a->memory, a->count * sizeof(*a->findings));
+		memcpy(out->findings, a->findings, a->count * sizeof(*a->findings));
+		out->finding_nr = (int)a->count;
+	}
+	free(a->findings);
+}
+
 void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
 		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
 		      struct tare_device_ledger *out)
@@ -248,12 +261,26 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 		find_others(&a);
 	find_granularity(&a);
 	find_accounts(&a);
-	drop_small(&a);
-	if (a.count) {
-		qsort(a.findings, a.count, sizeof(*a.findings), by_saving);
-		out->findings = tare_arena_alloc(ledger->memory, a.count * sizeof(*a.findings));
-		memcpy(out->findings, a.findings, a.count * sizeof(*a.findings));
-		out->finding_nr = (int)a.count;
+	say(&a, out);
+}
+
+void tare_ledger_advise_retained(const struct tare_ledger *ledger)
+{
+	for (int i = 0; i < ledger->device_nr; i++) {
+		struct tare_device_ledger *d = &ledger->devices[i];
+		struct tare_advise a = { .memory = ledger->memory };
+
+		for (int k = 0; k < d->finding_nr; k++) {
+			a.findings = tare_array_reserve(a.findings, &a.cap, a.count + 1,
+							sizeof(*a.findings));
+			a.findings[a.count++] = d->findings[k];
+		}
+		for (int k = 0; k < d->retained_nr; k++)
+			tare_fold_find(&a, TARE_ADVICE_RETAINED,
+				       &(struct tare_finding){ .bytes = d->retained[k].bytes,
+							       .name = d->retained[k].line,
+							       .count = d->retained[k].count },
+				       -1);
+		say(&a, d);
 	}
-	free(a.findings);
 }

@@ -39,4 +39,7 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
 		      struct tare_device_ledger *out);
 
+/* What is known of a whole ledger only when its recording has been read to the end. */
+void tare_ledger_advise_retained(const struct tare_ledger *ledger);
+
 #endif

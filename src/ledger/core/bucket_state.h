@@ -123,6 +123,13 @@ struct tare_site {
 	bool keeps_for_parameter,
 		keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
 	uint32_t kept_as; /* text of the fold: the variable that keeps those that lasted; 0: none */
+	uint32_t
+		outer; /* the site that stands for all in the same outermost call of a module; 0: in none */
+	/*
+	 * Where this one stands for others: of their blocks that were made while autograd records how many there were, went
+	 * in a backward pass, and went otherwise before they lasted.
+	 */
+	uint32_t recorded, taken_back, brief;
 };
 
 /* What a stack says of an event. */

@@ -38,7 +38,7 @@ static const struct tare_shape_field fields_tare_site[] = {
 	TARE_INT(pc), TARE_INT(is_backward), TARE_INT(host_bytes), TARE_INT(least), TARE_INT(segment_owner), TARE_INT(segment_context),
 	TARE_INT(tensor), TARE_INT(ever_allocated), TARE_INT(is_placed), TARE_INT(maker), TARE_INT(begins_backward),
 	TARE_INT(call), TARE_INT(outlived_bytes), TARE_INT(last_bytes), TARE_INT(largest_bytes), TARE_INT(largest_nr), TARE_INT(replaced), TARE_INT(other_ends),
-	TARE_INT(keeps_for_parameter), TARE_INT(keeps_copies), TARE_INT(kept_as),
+	TARE_INT(keeps_for_parameter), TARE_INT(keeps_copies), TARE_INT(kept_as), TARE_INT(outer), TARE_INT(recorded), TARE_INT(taken_back), TARE_INT(brief),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_site);
 #undef SELF

@@ -22,6 +22,7 @@ enum { LONG_BACKWARDS = 2, LONG_FORWARDS = 4 };
 enum { LEAST_SCANS = 2 };
 enum { LEAST_ROUNDS = 4 }; /* of optimizers in turn, before they are taken for that */
 enum { LEAST_LARGER = 8 /* blocks of a line, each larger than all before */ };
+enum { LEAST_RETAINED = 8 /* blocks of one call of a model */ };
 
 /* Where optimizers work in turn, a step has a backward pass for each, and what is made for it lives through them. */
 static uint32_t backwards_of_step(const struct tare_worker *w)
@@ -157,7 +158,8 @@ static bool is_kept(const struct tare_known_block *b, const struct tare_worker *
 }
 
 static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w,
-			      uint16_t flags, bool has_outlived, bool is_growing, bool is_of_kept)
+			      uint16_t flags, bool has_outlived, bool is_growing, bool is_of_kept,
+			      bool is_retained)
 {
 	switch (b->facts.role) {
 	case TARE_PROBE_GATHERED:
@@ -195,6 +197,8 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 		return TARE_RULE_KEPT;
 	if (is_growing)
 		return TARE_RULE_GROWING;
+	if (is_retained)
+		return TARE_RULE_RETAINED;
 	if (b->facts.kind == TARE_WORK_FORWARD)
 		return rule_of_forward(b, w, flags & TARE_TENSOR_GRAD, has_outlived);
 	return rule_of_program(b, w);
@@ -206,6 +210,32 @@ void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b
 		return;
 	site->keeps_for_parameter = true;
 	site->keeps_copies = b->marks & TARE_BLOCK_COPY;
+}
+
+void tare_site_note_recorded(struct tare_site *outer, const struct tare_block_facts *facts,
+			     const struct tare_live_block *b)
+{
+	if (facts->kind != TARE_WORK_FORWARD)
+		return;
+	if (b->marks & TARE_BLOCK_IN_BACKWARD)
+		outer->taken_back++;
+	else if (b->lived_backwards < LONG_BACKWARDS)
+		outer->brief++;
+}
+
+/*
+ * A forward in a program that trains, which autograd records, and which no backward pass ever took back: its result is kept, and so
+ * is all that it would need to go back. A library's workspace is one of a few blocks; this is many.
+ */
+static bool is_retained(const struct tare_fold *f, const struct tare_known_block *b,
+			const struct tare_worker *w)
+{
+	uint32_t at = b->block.site ? f->sites[b->block.site].outer : 0;
+
+	return at && !f->sites[at].taken_back &&
+	       f->sites[at].recorded >= f->sites[at].brief + LEAST_RETAINED &&
+	       b->block.flags & TARE_TENSOR_GRAD && b->facts.kind == TARE_WORK_FORWARD &&
+	       w->backwards && lasts(b, w);
 }
 
 /* The next of what its line keeps for each parameter, which came too late to last: a copy of the last epoch's best model. */
@@ -275,5 +305,6 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_kn
 	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
 		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
 	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w),
-		       b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w));
+		       b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w),
+		       is_retained(f, &now, w));
 }

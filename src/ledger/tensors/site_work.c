@@ -74,7 +74,21 @@ static uint32_t innermost_call(struct tare_tensors_part *tensors,
 	return call;
 }
 
-void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site)
+/* The first site that is found in an outermost call stands for it. */
+static uint32_t outer_of(struct tare_tensors_part *tensors, uint32_t call, uint32_t nr)
+{
+	bool is_new;
+	uint64_t *site;
+
+	while (tensors->calls[call])
+		call = tensors->calls[call];
+	site = tare_map_put(&tensors->outer_of, call, &is_new);
+	if (is_new)
+		*site = nr;
+	return (uint32_t)*site;
+}
+
+void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site, uint32_t nr)
 {
 	site->is_placed = true;
 	site->maker = TARE_MAKER_PROGRAM;
@@ -89,4 +103,6 @@ void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site
 	}
 	if (site->python)
 		site->call = innermost_call(tensors, site->python);
+	if (site->call && nr)
+		site->outer = outer_of(tensors, site->call, nr);
 }

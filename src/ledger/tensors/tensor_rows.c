@@ -22,6 +22,13 @@ struct key {
 	uint32_t at;         /* of the row */
 };
 
+/* What is there by rule "retained", of a site. */
+struct retained {
+	uint32_t site;
+	int64_t bytes;
+	uint64_t count;
+};
+
 struct rows {
 	const struct tare_fold *f;
 	struct tare_arena *memory;
@@ -32,6 +39,9 @@ struct rows {
 	struct tare_tensor_row *items;
 	struct key *keys; /* of each */
 	size_t count, cap, key_cap;
+	struct tare_map retained; /* site → its place in … */
+	struct retained *retained_of;
+	size_t retained_nr, retained_cap;
 	struct tare_pool_list pools; /* of a device, by pool … */
 	/* … or of the CPU, without what is mapped */
 	struct tare_category_sum host[TARE_CATEGORY_NR];
@@ -97,6 +107,22 @@ static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_b
 		       : 0;
 }
 
+static void note_retained(struct rows *r, const struct tare_live_block *b)
+{
+	uint64_t *place = tare_map_put(&r->retained, b->site, NULL);
+	struct retained *of;
+
+	if (!*place) {
+		r->retained_of = tare_array_reserve(r->retained_of, &r->retained_cap,
+						    r->retained_nr + 1, sizeof(*r->retained_of));
+		r->retained_of[r->retained_nr++] = (struct retained){ b->site, 0, 0 };
+		*place = r->retained_nr;
+	}
+	of = &r->retained_of[*place - 1];
+	of->bytes += b->bytes;
+	of->count++;
+}
+
 static void add_as(struct rows *r, const struct tare_known_block *known, int device,
 		   enum tare_rule rule)
 {
@@ -109,6 +135,8 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 		tare_fold_category_add(f, &r->pools, known, rule);
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
 		tare_category_sums_add(r->host, rule, b->bytes, 1);
+	if (rule == TARE_RULE_RETAINED && device >= 0)
+		note_retained(r, b);
 	if (f->without_tensors)
 		return;
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
@@ -249,9 +277,34 @@ static void finish(struct rows *r, struct tare_tensor_rows *out)
 	tare_map_free(&r->short_lines);
 }
 
+/* By line of the program, whatever that calls. */
+static void finish_retained(struct rows *r, struct tare_device_ledger *out)
+{
+	struct tare_retained_line *lines =
+		tare_arena_alloc(r->memory, r->retained_nr * sizeof(*lines) + 1);
+	int n = 0, k;
+
+	for (size_t i = 0; i < r->retained_nr; i++) {
+		const struct retained *of = &r->retained_of[i];
+		const char *line = text_of(r, of->site, false);
+
+		for (k = 0; k < n && strcmp(lines[k].line, line) != 0; k++)
+			;
+		if (k == n)
+			lines[n++] = (struct tare_retained_line){ .line = line };
+		lines[k].bytes += of->bytes;
+		lines[k].count += of->count;
+	}
+	out->retained = lines;
+	out->retained_nr = n;
+	free(r->retained_of);
+	tare_map_free(&r->retained);
+}
+
 static void finish_device(struct rows *r, struct tare_device_ledger *out)
 {
 	tare_fold_category_rows(&r->pools, r->memory, out);
+	finish_retained(r, out);
 	finish(r, &out->tensors);
 }
 
@@ -348,8 +401,12 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 
 	if (b->marks & TARE_BLOCK_OUTLIVED_CALL && tare_block_facts_of(work, b)->call_depth)
 		site->outlived_bytes = b->bytes;
-	if (is_gone)
+	if (is_gone) {
 		tare_site_note_kept(site, b);
+		if (site->outer && b->flags & TARE_TENSOR_GRAD)
+			tare_site_note_recorded(&f->sites[site->outer],
+						tare_block_facts_of(work, b), b);
+	}
 	if (is_gone && site->last_bytes > b->bytes)
 		site->replaced++;
 	else if (is_gone)

@@ -345,6 +345,7 @@ void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 void tare_tensors_free(struct tare_tensors_part *tensors)
 {
 	tare_map_free(&tensors->call_of);
+	tare_map_free(&tensors->outer_of);
 	free(tensors->calls);
 	free(tensors->watched.items);
 	free(tensors->watched.gone);
@@ -384,7 +385,7 @@ static TARE_FIELD_TABLE(tare_checkpoint_sum);
 
 #define SELF struct tare_tensors_part
 static const struct tare_shape_field fields_tare_tensors_part[] = {
-	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched), TARE_LEFT(ended), TARE_LEFT(later),
+	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_MAP(outer_of), TARE_LEFT(watched), TARE_LEFT(ended), TARE_LEFT(later),
 	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
 	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(other_stream_blocks),
 	TARE_FIELDS_END };

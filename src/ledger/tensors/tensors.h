@@ -68,6 +68,8 @@ struct tare_tensors_part {
 	struct tare_map call_of; /* calls of modules, each with the one around it */
 	uint32_t *calls;
 	size_t call_nr, call_cap;
+	struct tare_map
+		outer_of; /* outermost calls of modules, each with the site that stands for it */
 	struct tare_watches watched;
 	struct tare_ended_blocks ended;
 	struct tare_pool_self_report_fold *self_reports; /* by time */
@@ -190,7 +192,8 @@ bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_b
 			  const struct tare_block_facts *facts);
 
 /* site_work.c: what the stack of a place says of its tensors */
-void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site);
+/* nr: its number; 0: it has none */
+void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site, uint32_t nr);
 
 /* training_section.c: what each thread of the program was doing when blocks came and went; booked: see struct tare_block_facts */
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *w,
@@ -233,6 +236,9 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned);
 /* category.c: one of its blocks has gone. */
 void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b);
+/* One that autograd recorded is gone; outer: the site that stands for its outermost call. */
+void tare_site_note_recorded(struct tare_site *outer, const struct tare_block_facts *facts,
+			     const struct tare_live_block *b);
 /* A scan found one of its blocks, which a variable keeps. */
 void tare_site_note_variable(struct tare_site *site, const struct tare_known_block *b,
 			     const struct tare_work *work);

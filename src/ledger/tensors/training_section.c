@@ -280,7 +280,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	uint32_t place;
 
 	if (!site->is_placed)
-		tare_work_look_at(tensors, site);
+		tare_work_look_at(tensors, site, b->site);
 	place = worker_at(work, said->tid, b->flags & TARE_TENSOR_BACKWARD, is_own_work(b, site));
 	w = &work->workers[place];
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
@@ -304,6 +304,8 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	b->facts = facts_of(work, &begin);
 	b->serial = ++f->block_serial;
 	note_size(site, b->bytes);
+	if (site->outer && kind == TARE_WORK_FORWARD && b->flags & TARE_TENSOR_GRAD)
+		f->sites[site->outer].recorded++;
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
 	w->last_address = b->address;
