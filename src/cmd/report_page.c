@@ -7,6 +7,7 @@
 #include "cmd/report_each.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_replay.h"
+#include "cmd/report_settings.h"
 #include "cmd/write_file.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
@@ -22,6 +23,8 @@ enum { TENSORS_IN_ALL = 1000000, MOMENTS_LEAST = 12 };
 struct source {
 	struct tare_ledger ledgers[NR], *moments;
 	struct tare_memory_history by_account, by_category;
+	struct tare_page_setting *settings;
+	size_t setting_nr;
 	int ledger_nr, moment_nr;
 	bool has_tensors;
 	struct tare_str title;
@@ -95,6 +98,7 @@ static void read_all(struct source *s, struct tare_recording *recording,
 	tare_report_replay(&s->ledgers[PEAK], recording);
 	s->ledger_nr = has_host_peak(&s->ledgers[HOST_PEAK]) ? NR : HOST_PEAK;
 	s->has_tensors = has_tensors(&s->ledgers[PEAK]) || has_tensors(&s->ledgers[END]);
+	s->settings = tare_report_settings(recording, &s->setting_nr);
 	read_moments(s, recording);
 }
 
@@ -105,6 +109,7 @@ static void discard(struct source *s)
 	for (int i = 0; i < s->moment_nr; i++)
 		tare_ledger_free(&s->moments[i]);
 	free(s->moments);
+	free(s->settings);
 	tare_memory_history_free(&s->by_account);
 	tare_memory_history_free(&s->by_category);
 	tare_str_free(&s->title);
@@ -122,6 +127,8 @@ static int write_page(const char *file, const struct source *s, bool is_confiden
 		.is_confidential = is_confidential,
 		.by_account = &s->by_account,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
+		.settings = s->settings,
+		.setting_nr = s->setting_nr,
 	};
 	struct tare_str text = { 0 };
 	int rc;

@@ -179,6 +179,7 @@ struct tare_tensor_row {
 	enum tare_rule rule;
 	uint64_t count; /* 1; more: a checkpoint has only the sum of the blocks of one rule */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
+	uint64_t address;       /* 0: not known */
 	int64_t pid;
 };
 

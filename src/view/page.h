@@ -15,6 +15,13 @@
 /* How many moments have stacks, besides the peak and the end. */
 enum { TARE_PAGE_MOMENTS = 48 };
 
+/* What PyTorch's allocator would have had with other settings. */
+struct tare_page_setting {
+	const char *conf; /* PYTORCH_CUDA_ALLOC_CONF; NULL: as recorded */
+	uint64_t peak_reserved, driver_allocs;
+	bool runs_out;
+};
+
 struct tare_page {
 	const char *title;
 	/* At the peak, at the end, and at the peak of tensors on the CPU where that is another; with tensors. */
@@ -25,6 +32,8 @@ struct tare_page {
 	bool is_confidential; /* names and paths are left out */
 	const struct tare_memory_history *by_account;
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
+	const struct tare_page_setting *settings;      /* as recorded first */
+	size_t setting_nr;
 };
 
 /* One of the recordings of a page that compares. */
@@ -70,6 +79,7 @@ void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
 		    const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
+void tare_page_pool(struct tare_emit *e, const struct tare_page *page);
 void tare_page_compare_data(struct tare_str *out, const struct tare_page_compare *page);
 
 #endif

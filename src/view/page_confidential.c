@@ -16,7 +16,7 @@
 static const char *const kept[] = {
 	"at",      "by",    "account", "evidence",    "used_evidence", "category", "rule",
 	"reason",  "known", "advice",  "verdict",     "kind",          "steps_by", "shape",
-	"address", "api",   "key",     "pin_address", "stream",        "state",
+	"address", "api",   "key",     "pin_address", "stream",        "state",    "settings",
 };
 /* Words that stand where names do, too. */
 static const char *const words[] = {
@@ -40,6 +40,7 @@ static const char *const words[] = {
 	"held",
 	"trial",
 	"idle",
+	"as recorded",
 };
 
 struct names {

@@ -122,5 +122,6 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 		tare_page_time(&e, "category", p->by_category, p->ledgers);
 	tare_emit_close(&e);
 	tare_page_stacks(&e, p);
+	tare_page_pool(&e, p);
 	tare_emit_end(&e);
 }

@@ -29,6 +29,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(tensor, of.count, "count", "NR", COUNT, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(tensor, of.pid, "pid", NULL, ID),
+	TARE_COLUMN(tensor, of.address, "address", NULL, ADDRESS, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(tensor, category, "category", "for", TEXT, .is_whole = true),
 	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
 	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),

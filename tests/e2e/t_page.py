@@ -190,6 +190,38 @@ def tensors_and_modules(box):
 
 
 @case
+def the_pool_block_by_block(box):
+    """Blocks lie in their segments, by category as --json has them; a segment is read by pointer and by keys; other settings are those of whatif."""
+    box.record(fixture("e2e_tensors", "new"))
+    data = data_of(make(box))
+    tensors, pool = report(box, "--by", "tensor")["rows"], report(box, "--by", "pool")["segments"]
+    where = {s["address"]: s for s in pool if s["at"] == "peak"}
+    drawn = [(int(s["address"], 16) + b[0], b[1], data["pool"]["categories"][b[2]]) for s in data["pool"]["segments"] if s["at"] == "peak" for b in s["blocks"]]
+    check(drawn, "no block is in a segment")
+    for s in data["pool"]["segments"]:
+        check(s["at"] != "peak" or all(0 <= b[0] and b[0] + b[1] <= where[s["address"]]["bytes"] for b in s["blocks"]), s)
+    known = {(int(t["address"], 16), t["bytes"], t["category"]) for t in tensors if t["address"] and t["device"] == 0}
+    check(set(drawn) <= known, set(drawn) - known)
+    page = show(box)
+    shown = dict(page.js("[...document.querySelectorAll('#pool-keys [data-category]')].map(e => [e.dataset.category, Number(e.dataset.bytes)])"))
+    for category in shown:
+        check_equal(shown[category], sum(b[1] for b in drawn if b[2] == category), category)
+    page.js("document.getElementById('pool-map').focus()")
+    page.key("ArrowRight")
+    first = min(where, key=lambda a: int(a, 16))
+    check(page.js("document.getElementById('segment').textContent").startswith(first + ": "), first)
+    page.key("End")
+    check(page.js("document.getElementById('pool-map').getAttribute('aria-valuetext')").startswith(max(where, key=lambda a: int(a, 16))))
+    settings = page.js("[...document.querySelectorAll('#settings [data-settings]')].map(e => [e.dataset.settings, Number(e.dataset.bytes)])")
+    said = json.loads(box.tare("whatif", "rec.tare", "--best", "--json").out)
+    if said["mismatches"] == 0 and said["complete"]:
+        check_equal(settings[0], ["as recorded", said["peak_reserved_bytes"]])
+        best = {b["settings"]: b["peak_reserved_bytes"] for b in said["best"]}
+        for name, size in settings[1:]:
+            check_equal(size, best[name or "defaults"] if name in best or name else size, name)
+
+
+@case
 def nothing_is_fetched(box):
     box.record(fixture("e2e_training"))
     page = make(box)

@@ -19,6 +19,8 @@ export type Time = { from_ns: number; to_ns: number; known_ns: number; panels: P
 // [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors]
 export type Moment = { at: string | null; t_ns: number | null; rows: number[][] };
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
+  pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
+    settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
   frames: string[]; lines: string[]; stacks: number[][] };
 
 export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;

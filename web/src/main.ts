@@ -4,7 +4,8 @@ import { page } from "./data";
 import { answer } from "./answer";
 import { timeSection } from "./time";
 import { whereSection } from "./where";
-import { host, ledger, others, pool, training } from "./more";
+import { host, ledger, others, training } from "./more";
+import { pool } from "./pool";
 import { show } from "./shell";
 import { onChange } from "./state";
 

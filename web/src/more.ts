@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger with its evidence, PyTorch's pool by address, the largest tensors, graphs, phases, ranks, the host.
+// The ledger with its evidence, the largest tensors, graphs, phases, ranks, the host.
 import { CPU, Row, accounts, deviceOf, end, page, peak, peakOf, placeName, view } from "./data";
 import { count, figure, h, mib, scroll, section, short, time } from "./dom";
 import { reportNow } from "./model";
@@ -22,33 +22,12 @@ export function ledger(): HTMLElement {
       h("tbody", {}, ...rows))));
 }
 
-// Segments in the order of their addresses, each as long as it is large; what is in blocks is coloured.
-export function pool(): HTMLElement | false {
-  const found = view("pool", reportNow().at.label), mine = (r: Row) => r.device === state.place;
-  const segments = (found?.segments ?? []).filter(mine).sort((a, b) => String(a.address).length - String(b.address).length || (String(a.address) < String(b.address) ? -1 : 1));
-  if (!segments.length) return false;
-  const most = Math.max(...segments.map(x => Number(x.bytes)));
-  const bar = (x: Row) => {
-    const bytes = Number(x.bytes), live = Number(x.live_bytes), pin = x.pin_source ? `; pinned by ${mib(Number(x.pin_bytes))} MiB of ${x.pin_source}` : "";
-    return h("span", { role: "img", "data-bytes": bytes, "data-live": live, style: `flex:0 0 ${Math.max(.4, 60 * bytes / most)}%`, title: `${x.address}: ${mib(bytes)} MiB, ${mib(live)} live in ${count(Number(x.blocks))} blocks, ${mib(Number(x.stuck_bytes))} stuck${pin}`,
-      "aria-label": `segment of ${mib(bytes)} MiB, ${mib(live)} live` }, h("i", { style: `width:${bytes ? 100 * live / bytes : 0}%` }));
-  };
-  const sum = (key: string) => segments.reduce((a, x) => a + Number(x[key] ?? 0), 0);
-  return section("pool", "PyTorch's pool", h("p", { class: "soft" }, `At the ${found!.at}: ${count(segments.length)} segments by address, ${mib(sum("bytes"))} MiB, of which ${mib(sum("live_bytes"))} are live and ${mib(sum("stuck_bytes"))} are stuck beside them. Blue is live; the rest of a segment is free.`),
-    h("div", { class: "segs", id: "segs" }, ...segments.slice(0, 1500).map(bar)), ...stuck(segments));
-}
-
-function stuck(segments: Row[]): HTMLElement[] {
-  const worst = segments.filter(x => Number(x.stuck_bytes) > 0).sort((a, b) => Number(b.stuck_bytes) - Number(a.stuck_bytes)).slice(0, 12);
-  return worst.length ? [h("h3", {}, "Where most is stuck"), plainTable(worst, ["address", "bytes", "live_bytes", "stuck_bytes", "blocks", "pin_bytes", "pin_source"], "stuck")] : [];
-}
-
 const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "name", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
 const head = (key: string): string => heads[key] ?? key.replace(/_(bytes|ns)$/, "").replace(/_/g, " ");
 
 function cell(key: string, value: unknown): HTMLElement {
   if (/bytes$/.test(key)) return figure(value as number | null);
-  if (value == null) return h("td", {}, "–");
+  if (value == null || value === "") return h("td", {}, "–");
   if (/_ns$|^ns$/.test(key)) return h("td", { class: "n" }, time(Number(value)));
   if (/^(pid|device|rank|number|generation)$/.test(key)) return h("td", { class: "n" }, String(value));
   if (typeof value === "number") return h("td", { class: "n" }, count(value));

@@ -153,6 +153,7 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 		.count = 1,
 		.bytes = b->bytes,
 		.born_ns = b->born_ns,
+		.address = b->address,
 		.pid = f->processes[b->process]->process->pid,
 	};
 }
