@@ -291,6 +291,21 @@ struct tare_host_tensors {
 	bool is_partial;
 };
 
+/*
+ * Memory of the host that the driver locked (cuMemHostAlloc, cuMemHostRegister). An allocator that rounds up, as PyTorch's does to a power
+ * of two, does not tell what it was asked for: that is known of the blocks in which a look through the program's objects found a tensor.
+ */
+struct tare_pinned {
+	int64_t bytes, count; /* blocks that the driver gave or locked */
+	int64_t looked,
+		asked; /* of that, what is known of what was asked for, and how much that was */
+};
+
+struct tare_pinned_line {
+	const char *line, *short_line; /* NULL: not known */
+	struct tare_pinned of;
+};
+
 struct tare_host_ledger {
 	int64_t pid, generation;
 	const char *name;
@@ -298,6 +313,10 @@ struct tare_host_ledger {
 	/* the most of the process's whole life, whatever the instant; peak_file: in files and shared memory, 0 where not read */
 	uint64_t peak_rss, peak_file;
 	uint64_t pinned, registered; /* asked for through the driver */
+	struct tare_pinned pinned_sum;
+	struct tare_pinned_line *pinned_lines; /* the largest first; they sum to pinned_sum */
+	int pinned_line_nr;
+	int64_t pinned_on_card; /* what mapping it takes of GPUs: the rows hostmap */
 	struct tare_host_tensors tensors;
 	enum tare_evidence evidence; /* evidence of `tensors` */
 	/* sums of `tensors.bytes` by category; none where the blocks are not known */

@@ -8,6 +8,7 @@
 #include "view/host.h"
 #include "view/loss.h"
 #include "view/oom.h"
+#include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"
 #include "view/training.h"
@@ -145,6 +146,7 @@ static const struct tare_column host_columns[] = {
 	TARE_COLUMN(tare_host_ledger, peak_rss, "peak_rss_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, pinned, "pinned_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, registered, "registered_bytes", NULL, BYTES, HUGE),
+	TARE_NESTED("pinned", tare_pinned_json),
 	TARE_NESTED("accounts", add_host_accounts),
 	TARE_COLUMN(tare_host_ledger, pss, "unexplained_bytes", NULL, BYTES, HUGE),
 };

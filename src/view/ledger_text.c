@@ -13,6 +13,7 @@
 #include "view/loss.h"
 #include "view/most.h"
 #include "view/oom.h"
+#include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"
 #include "view/text_rows.h"
@@ -158,6 +159,7 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	add_host_part(&line, " · peak ", h->peak_rss);
 	tare_str_add(&line, " MiB");
 	tare_emit_term(s->e, TARE_TONE_PLAIN, "host  ", tare_str_text(&line));
+	tare_pinned_text(s->e, h);
 	tare_str_free(&line);
 }
 

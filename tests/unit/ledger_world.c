@@ -265,6 +265,14 @@ void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t
 	};
 }
 
+void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape)
+{
+	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
+
+	item->event.api = shape;
+	item->rec.probe = (struct tare_rec_probe){ .at = at, .role = TARE_PROBE_TENSOR };
+}
+
 void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
 		       int64_t requested)
 {

@@ -100,6 +100,8 @@ struct world_block {
 void world_block(struct world *w, struct world_block block);
 void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
 		 const char *name, unsigned int flags);
+/* A tensor that a variable keeps: "int8 [2053, 1089536]". */
+void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape);
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
 /* A module of PyTorch that a thread is inside of; thread 0: that a look through the objects finds. */
 void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const char *class);

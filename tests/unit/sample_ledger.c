@@ -132,6 +132,10 @@ static struct tare_ledger_line train_shared[] = {
 	  .tensors = { .bytes = 4096, .count = 1 } },
 };
 
+static struct tare_pinned_line train_pinned[] = {
+	{ "/home/me/kv.py:7 in cache", "kv.py:7 in cache", { MIB(256), 2, MIB(128), MIB(72) } },
+};
+
 static struct tare_host_ledger train_host[] = {
 	{ .pid = 431,
 	  .name = "python3",
@@ -146,6 +150,10 @@ static struct tare_host_ledger train_host[] = {
 	  .peak_rss = 1010000000,
 	  .pinned = 268435456,
 	  .registered = 0,
+	  .pinned_sum = { MIB(256), 2, MIB(128), MIB(72) },
+	  .pinned_lines = train_pinned,
+	  .pinned_line_nr = 1,
+	  .pinned_on_card = MIB(2),
 	  .tensors = { .is_known = true,
 		       .bytes = 41943040,
 		       .count = 3,

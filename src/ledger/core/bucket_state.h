@@ -25,7 +25,8 @@ struct tare_class_info {
 extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
 
 /*
- * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
+ * Buckets that enter no sum of a device, behind the accounts: what a process pinned, by line (pinned.c: `high` is what of that
+ * it is known of what the program asked for, and `low` is what it asked for); what of
  * PyTorch's segments is in blocks, what is cached beside blocks, and what is cached for graphs; and all that
  * was ever handed out in blocks, which never falls.
  */

@@ -207,6 +207,12 @@ uint64_t tare_fold_text(struct tare_fold *f,
 			const char *text); /* 0: none; of f->owners: less one */
 const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */
 
+/* pinned.c: memory of the host that the driver locked, and what the program had asked for */
+bool tare_pinned_is_rounded(const struct tare_fold *f, uint64_t owner);
+struct tare_amount tare_pinned_amount(const struct tare_object_live *o, int sign);
+void tare_pinned_note_asked(struct tare_fold *f, int process, uint64_t at, const char *shape);
+int64_t tare_pinned_shape_bytes(const char *shape); /* "int8 [2053, 1089536]"; 0: not known */
+
 /* note.c */
 void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -26,6 +26,9 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out);
+/* pinned_rows.c: what processes have pinned in contexts of the device is added to theirs */
+void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			   enum tare_moment m, struct tare_ledger *out);
 /* notes.c: sentences */
 void tare_fold_notes_of_calls(struct tare_fold *f);
 void tare_fold_notes(struct tare_fold *f);

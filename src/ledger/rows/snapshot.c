@@ -22,23 +22,6 @@ static bool is_of_several_hosts(const struct tare_fold *f)
 	return false;
 }
 
-/* Host memory is pinned in a context, so it is kept with the device's buckets. */
-static void add_pinned(const struct tare_fold *f, const struct tare_device_fold *d,
-		       enum tare_moment m, struct tare_ledger *out)
-{
-	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
-		const struct tare_bucket *b = &f->buckets[i];
-		struct tare_host_ledger *h;
-
-		if ((b->account != TARE_BUCKET_PINNED && b->account != TARE_BUCKET_REGISTERED) ||
-		    f->processes[b->process]->host_row < 0)
-			continue;
-		h = &out->hosts[f->processes[b->process]->host_row];
-		*(b->account == TARE_BUCKET_PINNED ? &h->pinned : &h->registered) +=
-			(uint64_t)tare_fold_amount(f, b, m)->bytes;
-	}
-}
-
 /* Rule "heap blocks" */
 static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_fold *d,
 			   enum tare_moment m)
@@ -90,7 +73,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_parts_device_rows(f, d, m, t, out->memory, l);
 	tare_graphs_rows_of(&f->parts->graphs, f, d, m, out);
-	add_pinned(f, d, m, out);
+	tare_fold_pinned_rows(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
 		if (!l->rows[i].leaf)
 			continue;

@@ -66,9 +66,14 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 				   TARE_EVIDENCE_EXACT);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
-	if (tare_classes[o->class].sizing == TARE_SIZING_HOST)
-		tare_fold_op_bytes(f, tare_fold_bucket(f, o->context, host, 0),
-				   sign * (int64_t)o->granted, 0, TARE_EVIDENCE_EXACT);
+	if (tare_classes[o->class].sizing == TARE_SIZING_HOST) {
+		struct tare_amount by = tare_pinned_amount(o, sign);
+
+		tare_fold_op(&f->ops,
+			     tare_fold_bucket_at(f, o->context, host, 0,
+						 f->buckets[o->bucket].site),
+			     &by);
+	}
 }
 
 /* The row of the graph that the object is an executable graph of, or was allocated for. */
@@ -95,6 +100,8 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 	int old = tare_fold_object_find(f, s->process, s->class, s->handle);
 	int64_t pages = 0;
 
+	if (o.class == TARE_CLASS_HOST && tare_pinned_is_rounded(f, s->owner))
+		o.asked = 0; /* a look through the program's objects may tell */
 	if (old >= 0) {
 		/* The driver gave the same handle again: its end was not seen. */
 		struct tare_object_live before = f->objects[old];

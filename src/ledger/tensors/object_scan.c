@@ -288,6 +288,10 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 		if (p->on_device[i])
 			give_roles(f, &p->on_device[i]->blocks, &p->scanned, found, flags);
 	give_roles(f, &p->host_blocks, &p->scanned, found, flags);
+	for (size_t i = 0; i < p->scanned.count; i++)
+		if (p->scanned.items[i].role != TARE_PROBE_MODULE && found[i].shape)
+			tare_pinned_note_asked(f, e->process->index, p->scanned.items[i].at,
+					       tare_fold_text_of(f, found[i].shape));
 	free(found);
 	p->scanned.count = 0;
 }
