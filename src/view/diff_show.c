@@ -272,7 +272,8 @@ static struct below add_rows(struct tare_emit *e, const struct tare_diff *d, int
 			continue;
 		if (row->account && !strcmp(row->account, "unexplained"))
 			unexplained = row;
-		else if (!tare_diff_is_of_changes(d->by) && is_same(row))
+		else if (d->by != TARE_BY_RESIDUE && !tare_diff_is_of_changes(d->by) &&
+			 is_same(row))
 			below.same++;
 		else if (!tare_diff_is_of_changes(d->by) && shows_as_nothing(row->before) &&
 			 shows_as_nothing(row->after))
