@@ -4,6 +4,7 @@
  * about a command is in its own file under src/cmd.
  */
 #include "base/private.h"
+#include "base/progress.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 
@@ -20,6 +21,14 @@ static struct {
 	{ "-V", { "help", "--version" } },
 };
 
+static int run(const struct tare_command *cmd, int argc, char **argv)
+{
+	int code = cmd->run(argc, argv);
+
+	tare_progress_end();
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	const struct tare_command *cmd = argc > 1 ? tare_cmd_find(argv[1]) : NULL;
@@ -27,7 +36,7 @@ int main(int argc, char **argv)
 	tare_xalloc_begin();
 	tare_private_begin();
 	if (cmd)
-		return cmd->run(argc - 1, argv + 1);
+		return run(cmd, argc - 1, argv + 1);
 	for (size_t i = 0; argc > 1 && i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		char **words = aliases[i].argv;
 
@@ -42,5 +51,5 @@ int main(int argc, char **argv)
 	}
 	cmd = tare_cmd_find("run");
 	argv[0] = "run";
-	return cmd ? cmd->run(argc, argv) : TARE_EXIT_USAGE;
+	return cmd ? run(cmd, argc, argv) : TARE_EXIT_USAGE;
 }

@@ -103,6 +103,8 @@ struct tare_command {
 	const char *description; /* paragraphs parted by "\n\n", or NULL */
 	const char *words;       /* of its operands, for completion: "pause|resume"; NULL: files */
 	const char *examples;    /* lines, each a command with a remark, or NULL */
+	const char *
+		progress; /* what it does while the user waits, such as "reading"; NULL: it shows none */
 	const struct tare_opt *opts;
 	size_t min_operands;
 	size_t max_operands; /* SIZE_MAX: any number */

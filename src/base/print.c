@@ -65,6 +65,11 @@ static void add_clean(struct tare_str *clean, const struct tare_str *text, bool 
 	}
 }
 
+/* A line that changes in place is there, on the terminal of standard error. */
+static bool has_line;
+
+static void clear_line(void);
+
 static int write_all(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {
@@ -99,6 +104,7 @@ int tare_print(FILE *out, const struct tare_str *text)
 	struct tare_str clean = { 0 };
 	int rc = 0;
 
+	clear_line();
 	add_clean(&clean, text, tare_print_has_colours(out));
 	if (out == stderr)
 		rc = write_lines(out, tare_str_text(&clean));
@@ -119,6 +125,7 @@ void tare_say(const char *fmt, ...)
 	tare_str_add(&line, "tare: ");
 	tare_text_add_name(&line, tare_str_text(&text));
 	tare_str_add_char(&line, '\n');
+	clear_line();
 	write_all(STDERR_FILENO, tare_str_text(&line), line.len);
 	tare_str_free(&line);
 	tare_str_free(&text);
@@ -130,6 +137,23 @@ void tare_print_over(FILE *out, const char *line)
 
 	tare_str_add(&text, "\r\033[K");
 	tare_text_add_name(&text, line);
+	write_all(fileno(out), tare_str_text(&text), text.len);
+	tare_str_free(&text);
+	has_line = *line != '\0';
+}
+
+static void clear_line(void)
+{
+	if (has_line)
+		tare_print_over(stderr, "");
+}
+
+void tare_print_blanks(FILE *out, size_t count)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_add_repeat(&text, " ", count);
+	tare_str_add(&text, "\r");
 	write_all(fileno(out), tare_str_text(&text), text.len);
 	tare_str_free(&text);
 }

@@ -65,6 +65,7 @@ const struct tare_command tare_command_check = {
 		"tare check train.tare --max used@end=600MiB --max unexplained=16MiB\n"
 		"tare check train.tare --baseline good.json +2%\n"
 		"tare check train.tare --budget memory.budget --junit memory.xml --github",
+	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_check,

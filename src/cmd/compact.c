@@ -53,6 +53,7 @@ const struct tare_command tare_command_compact = {
 		    "tare compact --keep-raw train.tare\n"
 		    "tare compact --running train.tare\n"
 		    "tare compact --cap 100MiB train.tare",
+	.progress = "compacting",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,

@@ -69,6 +69,7 @@ const struct tare_command tare_command_diff = {
 		    "tare diff good.json bad.json --json\n"
 		    "tare diff sgd.tare adam.tare --html change.html\n"
 		    "tare diff sgd-1.tare sgd-4.tare adam-1.tare adam-4.tare --html grid.html",
+	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_diff,

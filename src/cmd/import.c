@@ -2,6 +2,7 @@
 #include "import/import.h"
 
 #include "base/disk.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -73,6 +74,7 @@ const struct tare_command tare_command_import = {
 		"tare import snapshot.pickle -o snapshot.tare && tare report snapshot.tare --by line\n"
 		"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
 		"python train.py | tare import - -o train.tare",
+	.progress = "importing",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -108,8 +110,10 @@ static void make_small(const char *folder)
 {
 	struct tare_rolled_up done;
 
-	if (tare_disk_most(folder) >= LARGE)
-		tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
+	if (tare_disk_most(folder) < LARGE)
+		return;
+	tare_progress_begin("making it small");
+	tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
 }
 
 static int make(struct tare_import *import, const char *path, const struct options *o,

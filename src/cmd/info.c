@@ -44,6 +44,7 @@ const struct tare_command tare_command_info = {
 		    "tare info --hooks\n"
 		    "tare info train.tare\n"
 		    "tare info --check train.tare",
+	.progress = "reading",
 	.opts = opts,
 	.max_operands = 1,
 	.run = tare_cmd_info,

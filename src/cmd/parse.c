@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/print.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
@@ -17,6 +18,8 @@ int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *
 	struct tare_str out = { 0 };
 	int rc = tare_args_parse(cmd, argc, argv, options, rest, &err);
 
+	if (rc == TARE_ARGS_GO && cmd->progress)
+		tare_progress_begin(cmd->progress);
 	if (rc == TARE_ARGS_GO)
 		return -1;
 	if (rc < 0)

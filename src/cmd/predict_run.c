@@ -3,6 +3,7 @@
 #include "cmd/predict.h"
 
 #include "base/print.h"
+#include "base/progress.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
@@ -107,7 +108,7 @@ static void tell_progress(const struct tare_predict_options *o, const char *card
 {
 	struct tare_str values = { 0 };
 
-	if (!isatty(STDERR_FILENO))
+	if (!tare_progress_has_terminal())
 		return;
 	for (size_t i = 0; i < o->what_nr; i++)
 		tare_str_addf(&values, " %s=%s", o->what[i].name, o->what[i].text);

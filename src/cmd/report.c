@@ -114,6 +114,7 @@ const struct tare_command tare_command_report = {
 		    "tare report roll.db --html roll.html\n"
 		    "tare report train.tare --svg train.svg\n"
 		    "tare report sgd.tare adam.tare --by category --svg both.svg",
+	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_report,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/print.h"
+#include "base/progress.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -71,8 +72,10 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 		tare_cmd_fail(&err);
 		return;
 	}
+	tare_progress_begin("reading");
 	if (tare_report_print(stderr, NULL, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
+	tare_progress_end();
 	say_ranks(path, recording, rank);
 	tare_recording_close(recording);
 }

@@ -2,6 +2,7 @@
 #include "cmd/sweep_print.h"
 
 #include "base/print.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/terminal.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void add_left(struct tare_str *out, int64_t ns)
 {
@@ -58,7 +58,6 @@ static void see(void *arg, const struct tare_sweep_state *s)
 	struct tare_sweep_printer *p = arg;
 	struct tare_str text = { 0 };
 
-	clear(p);
 	if (s->label) {
 		add_run(&text, s);
 		if (!p->is_terminal && s->done < s->total)
@@ -80,10 +79,7 @@ static void see(void *arg, const struct tare_sweep_state *s)
 
 void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch)
 {
-	const char *term = getenv("TERM");
-
-	*p = (struct tare_sweep_printer){ .is_terminal =
-						  isatty(2) && !(term && !strcmp(term, "dumb")) };
+	*p = (struct tare_sweep_printer){ .is_terminal = tare_progress_has_terminal() };
 	*watch = (struct tare_sweep_watch){ .see = see,
 					    .arg = p,
 					    .every_ms = p->is_terminal ? 1000 : 0 };

@@ -52,6 +52,7 @@ const struct tare_command tare_command_whatif = {
 		    "tare whatif snapshot.pickle\n"
 		    "tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
 		    "tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
+	.progress = "replaying",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,

@@ -2,6 +2,7 @@
 #include "import/in.h"
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/xalloc.h"
 #include "import/unpack.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 struct tare_import_in {
 	const char *path;
@@ -16,6 +18,8 @@ struct tare_import_in {
 	char head[TARE_IMPORT_HEAD]; /* what was read last: the begin of the file at first */
 	size_t size, at;
 	bool is_ended;
+	int fd; /* the file as it is packed, for how far it is read; -1: it has no end that is known */
+	int64_t total; /* its bytes; 0: that is not known */
 	uint64_t offset, line_nr;
 	int64_t changed_ns;
 	char line[TARE_IMPORT_LINE + 1];
@@ -33,6 +37,7 @@ static int fill(struct tare_import_in *in, struct tare_err *err)
 		if (n < 0)
 			return (int)n;
 		in->is_ended = n == 0;
+		tare_progress_at(in->total ? lseek(in->fd, 0, SEEK_CUR) : 0, in->total);
 		in->size += (size_t)n;
 	}
 	return 0;
@@ -51,6 +56,9 @@ int tare_import_in_open(struct tare_import_in **out, const char *path, struct ta
 	in->changed_ns = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
 				 ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
 				 : (int64_t)time(NULL) * 1000000000;
+	in->fd = -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (in->fd = dup(fd)) >= 0)
+		in->total = st.st_size;
 	rc = tare_import_unpack_open(&in->file, fd, in->path, err);
 	if (!rc)
 		rc = fill(in, err);
@@ -68,6 +76,8 @@ void tare_import_in_close(struct tare_import_in *in)
 		return;
 	if (in->file)
 		tare_import_unpack_close(in->file);
+	if (in->fd >= 0)
+		close(in->fd);
 	free(in);
 }
 

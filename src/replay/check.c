@@ -3,6 +3,7 @@
  * The replay of what happened. The driver is the file: it refuses where the file goes on with a release, and gives the
  * addresses that it gave then. Whatever the allocator does otherwise than the file says is a mismatch.
  */
+#include "base/progress.h"
 #include "base/xalloc.h"
 #include "replay/check_run.h"
 #include "replay/wait.h"
@@ -370,6 +371,8 @@ static void replay(struct tare_check_run *r)
 	for (size_t i = 0, to; i < r->d->count && !(r->is_search && r->late_free); i = to) {
 		const struct tare_trace_event *e = &r->d->events[i];
 
+		if (tare_progress_is_due())
+			tare_progress_at((int64_t)i, (int64_t)r->d->count);
 		r->event = i;
 		to = i + 1;
 		end_waits(r, i);

@@ -5,6 +5,7 @@
  */
 #include "replay/replay.h"
 
+#include "base/progress.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -214,6 +215,8 @@ void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device 
 	else
 		ran_out(&r, d->count, true);
 	for (size_t i = 0; i < d->count && goes_on; i++) {
+		if (tare_progress_is_due())
+			tare_progress_at((int64_t)i, (int64_t)d->count);
 		tare_replay_end_waits(d, r.a, r.slots, &next_wait, i);
 		goes_on = step(&r, i);
 	}

@@ -2,6 +2,7 @@
 #include "session/roll.h"
 
 #include "base/disk.h"
+#include "base/progress.h"
 #include "base/xalloc.h"
 #include "trace/format.h"
 
@@ -216,6 +217,20 @@ static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 	back_off(roll);
 }
 
+/* The child has no voice: where somebody waits for it, it is shown that it works. */
+static int poll_on(struct pollfd *fd, int wait_ms)
+{
+	enum { LOOK_MS = 100 };
+	int rc = 0;
+
+	for (int left = wait_ms; tare_progress_is_on && !rc && left > LOOK_MS; left -= LOOK_MS) {
+		tare_progress_at(0, 0);
+		rc = poll(fd, 1, LOOK_MS);
+		wait_ms = left - LOOK_MS;
+	}
+	return rc ? rc : poll(fd, 1, wait_ms);
+}
+
 /* Whether the child is gone, however it went; waits for that as long. */
 static bool is_done(struct tare_roll *roll, int wait_ms)
 {
@@ -224,7 +239,7 @@ static bool is_done(struct tare_roll *roll, int wait_ms)
 
 	if (roll->report < 0)
 		return true;
-	if (poll(&fd, 1, wait_ms) <= 0)
+	if (poll_on(&fd, wait_ms) <= 0)
 		return false;
 	if (read(roll->report, &said, 1) != 1 || said) {
 		roll->has_failed = tare_disk_most(roll->folder) > roll->cap;

@@ -4,6 +4,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/str.h"
 #include "base/temp_folder.h"
 #include "base/xalloc.h"
@@ -478,6 +479,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	const char *why = refusal(&out->target);
 	struct tare_err err = { 0 };
 	struct tare_str text = { 0 };
+	struct tare_rank rank;
 
 	out->status = s->child.status;
 	out->ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - s->started_ns);
@@ -510,7 +512,11 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_symbols_write(s->witness, s->folder.work, s->told, &s->versions);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
+	/* Of several ranks on one terminal one shows how far it is. */
+	if (!out->alive && (!tare_rank_of_environment(&rank) || rank.rank == 0))
+		tare_progress_begin("making the recording small");
 	tare_roll_finish(s->roll, !out->alive);
+	tare_progress_end();
 	if (!out->alive)
 		tare_vram_remove(s->folder.work);
 	write_description(s, out);

@@ -3,6 +3,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/progress.h"
 #include "trace/bound.h"
 #include "trace/stream.h"
 
@@ -261,6 +262,8 @@ static struct tare_rstream *step(struct tare_recording *r)
 		move_on(r); /* only now: what was given last lives in the memory that this overwrites */
 	while (r->heap_nr > 0 && r->heap[0]->is_waiting)
 		move_on(r);
+	if (tare_progress_is_due())
+		tare_progress_at(r->now_ns, r->last_ns);
 	return r->heap_nr ? r->heap[0] : NULL;
 }
 

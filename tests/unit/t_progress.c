@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line that shows how far a command is, on a terminal of the test's own. */
+#include "base/print.h"
+#include "base/progress.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static int kept_stderr;
+
+/* Its other end; standard error is the terminal. */
+static int begin_terminal(int columns)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), end;
+	struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)columns };
+
+	CHECK(fd >= 0);
+	CHECK_INT(grantpt(fd), 0);
+	CHECK_INT(unlockpt(fd), 0);
+	end = open(ptsname(fd), O_RDWR | O_NOCTTY);
+	CHECK(end >= 0);
+	CHECK_INT(ioctl(end, TIOCSWINSZ, &size), 0);
+	kept_stderr = dup(STDERR_FILENO);
+	dup2(end, STDERR_FILENO);
+	close(end);
+	setenv("TERM", "xterm", 1);
+	return fd;
+}
+
+static void end_terminal(int fd)
+{
+	dup2(kept_stderr, STDERR_FILENO);
+	close(kept_stderr);
+	close(fd);
+}
+
+static size_t written(int fd, char *text, size_t size)
+{
+	ssize_t n = read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void sleep_ms(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+TEST(a_bar_from_the_first_second_on)
+{
+	char text[65536];
+	int fd = begin_terminal(60);
+
+	tare_progress_begin("reading");
+	tare_progress_at(1, 10);
+	CHECK_INT(written(fd, text, sizeof(text)), 0);
+	sleep_ms(1050);
+	for (int i = 0; i < 100; i++) /* ten times a second at most */
+		tare_progress_at(4, 10);
+	written(fd, text, sizeof(text));
+	CHECK_INT(count(text, "tare: reading  [##"), 1);
+	CHECK(strstr(text, "]  40 %"));
+	CHECK(strlen(strstr(text, "tare: reading")) < 60);
+	sleep_ms(110);
+	tare_progress_at(2, 10); /* once more through the same */
+	written(fd, text, sizeof(text));
+	CHECK(strstr(text, "\r\033[Ktare: reading (2)  ["));
+	tare_say("a sentence");
+	written(fd, text, sizeof(text));
+	CHECK_STR(text, "\r\033[Ktare: a sentence\r\n");
+	sleep_ms(110);
+	tare_progress_begin("making it small"); /* the next part: at once */
+	tare_progress_at(0, 0);
+	written(fd, text, sizeof(text));
+	CHECK(strstr(text, "tare: making it small, 1.") && !strstr(text, "%"));
+	tare_progress_end();
+	written(fd, text, sizeof(text));
+	CHECK_STR(text, "\r\033[K");
+	tare_progress_at(9, 10);
+	tare_progress_end();
+	CHECK_INT(written(fd, text, sizeof(text)), 0);
+	end_terminal(fd);
+}
+
+/* As wide as the screen, and 80 columns at most; what does not fit at all is not there. */
+TEST(no_wider_than_the_screen)
+{
+	static const int widths[] = { 300, 80, 40, 20, 8 };
+	int fd = begin_terminal(300);
+
+	tare_progress_begin("reading");
+	sleep_ms(1000);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)widths[i] };
+		int most = widths[i] < 80 ? widths[i] : 80;
+		char text[4096];
+		const char *line;
+
+		CHECK_INT(ioctl(STDERR_FILENO, TIOCSWINSZ, &size), 0);
+		sleep_ms(110);
+		tare_progress_at(77, 100);
+		written(fd, text, sizeof(text));
+		line = strstr(text, "tare:");
+		CHECK(!line || (int)strlen(line) < most);
+		CHECK((line != NULL) == (most > 20 || i == 3));
+		CHECK(i > 1 || strlen(line) == 79);
+	}
+	tare_progress_end();
+	end_terminal(fd);
+}
+
+TEST(nothing_where_there_is_no_terminal)
+{
+	int ends[2], kept = dup(STDERR_FILENO), fd;
+	char text[16];
+
+	CHECK_INT(pipe2(ends, O_NONBLOCK), 0);
+	dup2(ends[1], STDERR_FILENO);
+	tare_progress_begin("reading");
+	CHECK(!tare_progress_is_on && !tare_progress_is_due());
+	tare_progress_at(1, 2);
+	tare_progress_end();
+	dup2(kept, STDERR_FILENO);
+	CHECK(read(ends[0], text, sizeof(text)) < 0);
+	fd = begin_terminal(80);
+	setenv("TERM", "dumb", 1);
+	tare_progress_begin("reading");
+	CHECK(!tare_progress_is_on);
+	end_terminal(fd);
+}
