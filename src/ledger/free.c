@@ -95,6 +95,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->physicals);
 	free(f->imports);
 	free(f->mappings);
+	free(f->asleep);
 	free(f->sites);
 	free(f->origins);
 	free(f->undos);

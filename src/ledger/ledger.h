@@ -234,6 +234,7 @@ struct tare_device_ledger {
 	uint64_t used_start; /* in use before the recording began */
 	int64_t elastic;     /* sum of elastic leaves */
 	int64_t unexplained;
+	int64_t asleep; /* unmapped, and its addresses are kept: in no sum */
 	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;

@@ -94,6 +94,7 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.used_start, "used_start_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(device, need, "need_bytes", NULL, BYTES, .when = TARE_WHEN(device, is_known)),
 	TARE_COLUMN(device, of.elastic, "elastic_bytes", NULL, BYTES),
+	TARE_COLUMN(device, of.asleep, "asleep_bytes", NULL, BYTES),
 	TARE_COLUMN(device, of.t_ns, "t_ns", NULL, TIME, SAID),
 	TARE_COLUMN(device, of.peak_t_ns, "peak_t_ns", NULL, TIME, SAID),
 	TARE_COLUMN(device, of.peak_used, "peak_used_bytes", NULL, BYTES, HUGE),

@@ -95,6 +95,9 @@ static void add_device(const struct screen *s, const struct tare_device_ledger *
 	if (rows.counts.len)
 		tare_emit_note(s->e, "  %s: %s", tare_str_text(&rows.counts),
 			       tare_str_text(&rows.counts_mean));
+	if (tare_columns_device(s->ledgers[s->ledger_nr - 1], device))
+		tare_residue_asleep(s->e, s->ledgers[s->ledger_nr - 1],
+				    tare_columns_device(s->ledgers[s->ledger_nr - 1], device));
 	tare_device_text_behind(s->e, device);
 	tare_text_rows_free(&rows);
 	tare_columns_free(&c);

@@ -60,6 +60,9 @@ bool tare_residue_is_given_back(const struct tare_device_ledger *before,
 
 /* residue_show.c: the member "residue" of a ledger. */
 void tare_residue_json(struct tare_emit *e, const struct tare_ledger *ledger);
+/* "asleep: 64.0 MiB …" below a device that has any; people only. */
+void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger,
+			 const struct tare_device_ledger *device);
 /* For each device whose tensors most have gone by the last instant: what stays. */
 void tare_residue_text(struct tare_emit *e, const struct tare_ledger *const *ledgers,
 		       int ledger_nr);

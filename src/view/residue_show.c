@@ -112,6 +112,30 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_residue_free(&all);
 }
 
+/* What was copied to the host before lies in pinned memory, mostly; nothing says that it is that. */
+void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger,
+			 const struct tare_device_ledger *d)
+{
+	char text[TARE_UNITS_TEXT_MAX], more[TARE_UNITS_TEXT_MAX];
+	int64_t pinned = 0;
+
+	if (d->asleep < TARE_UNITS_LEAST)
+		return;
+	for (int i = 0; i < ledger->host_nr; i++)
+		pinned += ledger->hosts[i].pinned_sum.bytes;
+	tare_units_mib(text, d->asleep);
+	if (pinned < TARE_UNITS_LEAST)
+		tare_emit_note(
+			e,
+			"  asleep: %s MiB unmapped, addresses kept; nothing is pinned on the host",
+			text);
+	else
+		tare_emit_note(
+			e,
+			"  asleep: %s MiB unmapped, addresses kept; %s MiB are pinned on the host",
+			text, tare_units_mib(more, pinned));
+}
+
 static void show_device(struct tare_emit *e, const struct tare_ledger *ledger,
 			const struct tare_device_ledger *d)
 {
@@ -122,6 +146,7 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	add_rows(e, ledger, d);
 	tare_emit_sum(e, "used");
 	tare_emit_table_end(e);
+	tare_residue_asleep(e, ledger, d);
 	tare_emit_gap(e);
 	tare_str_free(&title);
 }

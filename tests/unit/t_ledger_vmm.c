@@ -71,6 +71,41 @@ static void check_row(struct world *w, const char *path, int64_t mib, int64_t co
 
 #define OWN MAKER "/vmm/libexpand"
 
+static int64_t asleep_at(struct world *w, const char *at)
+{
+	struct tare_ledger l = world_ledger(w, at);
+	int64_t bytes = l.devices[0].asleep;
+
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	return bytes;
+}
+
+/* An engine unmaps its weights, wakes up with them at the same addresses, and gives the addresses back in the end. */
+TEST(vmm_sleeps_where_its_addresses_are_kept)
+{
+	struct world *w = started();
+
+	CREATE(w, 3, 0x71, 64);
+	MAP(w, 0, 4, BASE, 0x71, 64);
+	MAP(w, 0, 5, BASE + 512 * MIB, 0x71, 64); /* an alias */
+	UNMAP(w, 0, 6, BASE + 512 * MIB, 64, 0);
+	UNMAP(w, 0, 10, BASE, 64, 0);
+	RELEASE(w, 0, 11, 0x71, -64);
+	CREATE(w, 20, 0x72, 64);
+	MAP(w, 0, 21, BASE, 0x72, 64);
+	UNMAP(w, 0, 30, BASE, 64, 0);
+	RELEASE(w, 0, 31, 0x72, -64);
+	STEP(w, 40, 0, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_CHANGE, .handle = BASE,
+	     .asked = 128 * MIB); /* cuMemAddressFree */
+	CHECK_INT(asleep_at(w, "8ms"), 0);
+	CHECK_INT(asleep_at(w, "15ms"), 64 * MIB);
+	CHECK_INT(asleep_at(w, "25ms"), 0);
+	CHECK_INT(asleep_at(w, "35ms"), 64 * MIB);
+	CHECK_INT(asleep_at(w, "45ms"), 0);
+	world_free(w);
+}
+
 TEST(vmm_goes_with_its_last_reference)
 {
 	struct world *w = started();

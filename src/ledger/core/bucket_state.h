@@ -41,11 +41,15 @@ enum {
 	TARE_BUCKET_TRIED,    /* in blocks of segments that are trials: in the row of those */
 	TARE_BUCKET_VARIANCE, /* of what stands for others in a heap that was sampled, in KiB² */
 	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */
+	/* no buckets: what is summed up by kind, of allocations those that are segments (their numbers are kept in states) */
+	TARE_NOW_SUBDIVIDED,
+	TARE_NOW_SUBDIVIDED_VMM,
+	TARE_BUCKET_ASLEEP, /* unmapped, and its addresses are kept (asleep.c) */
 	TARE_BUCKET_NR
 };
 
 /* What is summed up by kind on every device: buckets by account, and of allocations those that are segments. */
-enum { TARE_NOW_SUBDIVIDED = TARE_BUCKET_NR, TARE_NOW_SUBDIVIDED_VMM, TARE_NOW_NR };
+enum { TARE_NOW_NR = TARE_BUCKET_NR };
 
 /* Processes that a picture tells apart by their tensors on the CPU; the last place is for all others. */
 enum { TARE_HOST_PARTS = 12 };

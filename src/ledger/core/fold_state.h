@@ -234,6 +234,8 @@ struct tare_fold {
 	size_t import_nr, import_cap;
 	struct tare_mapping *mappings;
 	size_t mapping_nr, mapping_cap;
+	struct tare_asleep *asleep;
+	size_t asleep_nr, asleep_cap;
 	struct tare_strmap owner_ids;
 	const char **owners;
 	size_t owner_nr, owner_cap;

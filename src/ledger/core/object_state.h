@@ -51,6 +51,12 @@ struct tare_mapping {
 	int graph; /* row of the capture that it was made in, -1: none */
 };
 
+/* Addresses at which something was mapped, and which their process keeps: asleep.c. */
+struct tare_asleep {
+	uint64_t at, bytes;
+	int process, device;
+};
+
 /* One context, from its making to its end. Handle 0 stands for "no context" and never ends. */
 struct tare_context {
 	uint64_t handle;

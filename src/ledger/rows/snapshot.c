@@ -74,6 +74,9 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_parts_device_rows(f, d, m, t, out->memory, l);
 	tare_graphs_rows_of(&f->parts->graphs, f, d, m, out);
 	tare_fold_pinned_rows(f, d, m, out);
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
+		if (f->buckets[i].account == TARE_BUCKET_ASLEEP)
+			l->asleep += tare_fold_amount(f, &f->buckets[i], m)->bytes;
 	for (int i = 0; i < l->row_nr; i++) {
 		if (!l->rows[i].leaf)
 			continue;

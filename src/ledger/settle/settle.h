@@ -201,4 +201,11 @@ void tare_fold_elastic_forget(struct tare_fold *f, int64_t until);
 extern const struct tare_shape tare_shape_tare_large;
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);
 
+/* asleep.c: memory that was unmapped at addresses which are kept */
+void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_t at,
+		     uint64_t bytes);
+/* Something is mapped at those addresses again, they are given back (booked), or their process has ended (with its buckets). */
+void tare_asleep_forget(struct tare_fold *f, int process, uint64_t at, uint64_t bytes,
+			bool is_booked);
+
 #endif

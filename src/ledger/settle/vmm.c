@@ -187,6 +187,7 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 		return;
 	refs_of(f, *known)->mappings++;
 	a->bucket = row_of(f, s, *known);
+	tare_asleep_forget(f, s->process, s->handle, s->asked, true);
 	if (*known & 1)
 		tare_fold_import_size(f, (int)(*known >> 1), (int64_t)s->asked);
 	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1,
@@ -224,6 +225,8 @@ static void unmap(struct tare_fold *f, const struct tare_step *s, struct tare_ap
 		ref = f->mappings[*known].ref;
 		bytes = f->mappings[*known].bytes;
 		a->bucket = row_of(f, s, ref);
+		if (!(ref & 1) && refs_of(f, ref)->mappings == 1)
+			tare_asleep_add(f, &f->physicals[ref >> 1], at, bytes);
 		forget_mapping(f, *known);
 		refs_of(f, ref)->mappings--;
 		let_go(f, s, a, ref);
@@ -242,6 +245,8 @@ void tare_fold_vmm_map(struct tare_fold *f, const struct tare_step *s, struct ta
 		map(f, s, a);
 	else if (s->effect == TARE_EFFECT_DEL)
 		unmap(f, s, a);
+	else /* the addresses are given back */
+		tare_asleep_forget(f, s->process, s->handle, s->asked, true);
 }
 
 /* A process has ended: it has no references any more. */
@@ -250,6 +255,7 @@ void tare_fold_vmm_forget(struct tare_fold *f, int process)
 	for (size_t i = f->mapping_nr; i-- > 0;)
 		if (f->mappings[i].process == process)
 			forget_mapping(f, i);
+	tare_asleep_forget(f, process, 0, UINT64_MAX, false);
 	tare_map_free(&f->processes[process]->vmm);
 	tare_map_free(&f->processes[process]->shared);
 	tare_map_free(&f->processes[process]->opened);

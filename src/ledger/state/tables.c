@@ -106,6 +106,12 @@ static const struct tare_shape_field fields_tare_mapping[] = {
 static TARE_FIELD_TABLE(tare_mapping);
 #undef SELF
 
+#define SELF struct tare_asleep
+static const struct tare_shape_field fields_tare_asleep[] = {
+	TARE_INT(at), TARE_INT(bytes), TARE_INT(process), TARE_INT(device), TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_asleep);
+#undef SELF
+
 #define SELF struct tare_context
 static const struct tare_shape_field fields_tare_context[] = {
 	TARE_INT(handle), TARE_INT(process), TARE_INT(device), TARE_INT(number), TARE_INT(is_primary),
@@ -511,7 +517,8 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(objects, tare_shape_tare_object_live, object_nr, object_cap), TARE_INT(object_free),
 	TARE_LIST(physicals, tare_shape_tare_physical, physical_nr, physical_cap), TARE_INT(physical_free),
 	TARE_MAP(physicals_by_number), TARE_LIST(imports, tare_shape_tare_import, import_nr, import_cap),
-	TARE_LIST(mappings, tare_shape_tare_mapping, mapping_nr, mapping_cap), TARE_STRMAP(owner_ids),
+	TARE_LIST(mappings, tare_shape_tare_mapping, mapping_nr, mapping_cap),
+	TARE_LIST(asleep, tare_shape_tare_asleep, asleep_nr, asleep_cap), TARE_STRMAP(owner_ids),
 	TARE_TEXTS(owners, owner_nr, owner_cap), TARE_STRUCT(no_site, tare_shape_tare_site),
 	TARE_LIST(sites, tare_shape_tare_site, site_nr, site_cap),
 	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(undo_of),
