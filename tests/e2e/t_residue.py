@@ -19,7 +19,7 @@ GIVES_BACK = {"empty_cache": 190, "clear_workspaces": 33, "graph_reset": 48, "gr
 
 
 def rows_of(box, instants):
-    """For each instant: bytes by the kind of row, and what is in use; that is the rows and what is unexplained."""
+    """For each instant: bytes by the kind of row, what is in use, which is their sum, and what is asleep."""
     ask = [word for instant in instants for word in ("--at", instant)]
     said = json.loads(box.tare("report", box.path("run.tare"), "--by", "residue", *ask, "--json").out)
     out = {}
@@ -28,7 +28,7 @@ def rows_of(box, instants):
         for row in at["rows"]:
             rows[row["residue"]] = rows.get(row["residue"], 0) + row["bytes"]
         check_equal((sum(rows.values()), device["unexplained_bytes"]), (device["used_bytes"], 0), at["at"])
-        out[at["at"]["label"]] = rows, device["used_bytes"]
+        out[at["at"]["label"]] = rows, device["used_bytes"], device["asleep_bytes"]
     return out
 
 
@@ -46,13 +46,15 @@ def each_call_gives_back_its_row(box):
     asked = [step for step in steps if step.get("step") in GIVES_BACK]
     known = rows_of(box, ["phase:%s:%s" % (step["step"], end) for step in asked for end in ("begin", "end")])
     for step in asked:
-        before, used_before = known["phase:%s:begin" % step["step"]]
-        after, used_after = known["phase:%s:end" % step["step"]]
+        before, used_before, _ = known["phase:%s:begin" % step["step"]]
+        after, used_after, asleep = known["phase:%s:end" % step["step"]]
         # A workspace is told from a tensor by a look through the program's objects; it may not have come yet.
         rows = ("workspace", "tensors") if step["row"] == "workspace" else (step["row"],)
         fell = sum(before.get(row, 0) - after.get(row, 0) for row in rows)
         check(fell >= GIVES_BACK[step["step"]] * MIB, step, fell)
         check_equal(used_after - used_before, step["after"] - step["before"], step)
+        if step["step"] == "vmm_sleep":
+            check_equal(asleep, 64 * MIB)
     said = json.loads(box.tare("diff", box.path("run.tare"), "--at", "peak:tensors", "--at", "phase:give_back:end",
                                "--residue", "--json").out)
     check_equal((said["by"], said["after"]["simulated"]), ("residue", True))
