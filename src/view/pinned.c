@@ -86,10 +86,10 @@ static void add_asked(struct tare_str *out, const struct tare_pinned *p)
 	if (p->asked < p->looked)
 		tare_str_addf(out, ", that is %.2f × as much",
 			      (double)p->looked / (double)p->asked);
-	if (p->bytes - p->looked >= TARE_UNITS_LEAST)
+	if (p->bytes - p->looked >= TARE_UNITS_LEAST) {
 		add_mib(out, "; of ", p->bytes - p->looked);
-	if (p->bytes - p->looked >= TARE_UNITS_LEAST)
 		tare_str_add(out, " it is not known");
+	}
 }
 
 static void add_places(struct tare_str *out, const struct tare_host_ledger *h)

@@ -8,12 +8,12 @@
 
 #include "base/array.h"
 
-static void book(struct tare_fold *f, const struct tare_asleep *a, int sign)
+static void book(struct tare_fold *f, const struct tare_asleep *a, int64_t bytes, int count)
 {
 	int context = tare_fold_context(f, a->process, a->device, 0);
 
-	tare_fold_op_bytes(f, tare_fold_bucket(f, context, TARE_BUCKET_ASLEEP, 0),
-			   sign * (int64_t)a->bytes, sign, TARE_EVIDENCE_EXACT);
+	tare_fold_op_bytes(f, tare_fold_bucket(f, context, TARE_BUCKET_ASLEEP, 0), bytes, count,
+			   TARE_EVIDENCE_EXACT);
 }
 
 void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_t at,
@@ -27,7 +27,7 @@ void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_
 		tare_array_reserve(f->asleep, &f->asleep_cap, f->asleep_nr + 1, sizeof(*f->asleep));
 	a = &f->asleep[f->asleep_nr++];
 	*a = (struct tare_asleep){ at, bytes, p->process, p->device };
-	book(f, a, 1);
+	book(f, a, (int64_t)bytes, 1);
 }
 
 void tare_asleep_forget(struct tare_fold *f, int process, uint64_t at, uint64_t bytes,
@@ -41,6 +41,6 @@ void tare_asleep_forget(struct tare_fold *f, int process, uint64_t at, uint64_t 
 			continue;
 		f->asleep[i] = f->asleep[--f->asleep_nr];
 		if (is_booked)
-			book(f, &a, -1);
+			book(f, &a, -(int64_t)a.bytes, -1);
 	}
 }
