@@ -12,7 +12,9 @@
 #include "view/rank.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const struct tare_command tare_command_run = {
 	.name = "run",
@@ -61,9 +63,28 @@ static void say_ranks(const char *path, const struct tare_recording *recording,
 		tare_say("its ranks side by side: tare report %s --by rank", path);
 }
 
-/* A recording that cannot be shown is no reason to hide how the program ended. */
-static void print_ledger(const char *path, const struct tare_rank *rank)
+/* What was folded while it was written is lent to who reads it: as long as the memory is mapped. */
+static void *lend(const struct tare_session_result *result, struct tare_recording *recording)
 {
+	const struct tare_recording_state at = { result->ahead.number, result->ahead.until_ns };
+	void *bytes = result->ahead_file >= 0 ? mmap(NULL, result->ahead.size, PROT_READ,
+						     MAP_SHARED, result->ahead_file, 0)
+					      : MAP_FAILED;
+
+	if (bytes == MAP_FAILED)
+		return bytes;
+	tare_recording_lend_state(recording, &at, bytes, result->ahead.size);
+	if (getenv("TARE_TEST_AHEAD_BYTES"))
+		tare_say("folded ahead up to %.3f s of %.3f", (double)at.until_ns / 1e9,
+			 (double)tare_recording_last_ns(recording) / 1e9);
+	return bytes;
+}
+
+/* A recording that cannot be shown is no reason to hide how the program ended. */
+static void print_ledger(const struct tare_session_result *result, const struct tare_rank *rank)
+{
+	const char *path = result->path;
+	void *lent;
 	struct tare_report_options options = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
 	struct tare_err err = { 0 };
@@ -73,11 +94,14 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 		return;
 	}
 	tare_progress_begin("reading");
+	lent = lend(result, recording);
 	if (tare_report_print(stderr, NULL, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
 	tare_progress_end();
 	say_ranks(path, recording, rank);
 	tare_recording_close(recording);
+	if (lent != MAP_FAILED)
+		munmap(lent, result->ahead.size);
 }
 
 /* Rank 0 prints the ledger; of the others one line each is enough on a terminal that they share. */
@@ -123,7 +147,7 @@ int tare_cmd_run(int argc, char **argv)
 		add_peak(&more, result.path, &rank);
 	tare_run_print_end(&result, tare_str_text(&more));
 	if (shows)
-		print_ledger(result.path, &rank);
+		print_ledger(&result, &rank);
 	code = tare_child_exit_code(result.status);
 	tare_str_free(&more);
 	tare_session_result_free(&result);

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/phase_lines.h"
 #include "cmd/terminal.h"
+#include "rollup/ahead.h"
 #include "rollup/rollup.h"
 #include "session/child.h"
 #include "session/preload.h"
@@ -16,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 const char *const tare_stack_names[] = { "python", "native", "both", "none" };
 const char *const tare_answer_names[] = { "zeros", "ones", "random", "nan" };
@@ -91,6 +94,52 @@ static int make_small(const char *folder, const struct tare_roll_wish *wish)
 	struct tare_rolled_up done;
 
 	return tare_rollup(folder, &options, &done, NULL);
+}
+
+/* A state of more bytes is not worth the memory. */
+#define AHEAD_MOST (UINT64_C(512) << 20)
+/* Of segments, folded at once: a second's work. */
+#define AHEAD_STEP (UINT64_C(3) << 20)
+
+static bool read_whole(int fd, uint64_t size, struct tare_str *out)
+{
+	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	tare_str_add_n(out, bytes, size);
+	munmap(bytes, size);
+	return true;
+}
+
+static bool write_whole(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n <= 0)
+			return false;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static int fold_ahead(const char *folder, const struct tare_ahead_state *before, int from,
+		      struct tare_ahead_state *out, int to)
+{
+	struct tare_rollup_ahead then = { .at = { before->number, before->until_ns } }, now;
+	int rc;
+
+	if (before->number && !read_whole(from, before->size, &then.bytes))
+		return TARE_E_IO;
+	rc = tare_rollup_ahead(folder, &then, AHEAD_STEP, &now, NULL);
+	if (!rc && (now.bytes.len > AHEAD_MOST || !write_whole(to, now.bytes.data, now.bytes.len)))
+		rc = TARE_E_IO;
+	if (!rc)
+		*out = (struct tare_ahead_state){ now.at.number, now.at.until_ns, now.bytes.len,
+						  now.has_more };
+	return rc;
 }
 
 static const char *next_command(void *arg, size_t i)
@@ -180,6 +229,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
 	session.cap = o.cap;
 	session.make_small = make_small;
+	session.fold_ahead = is_quiet ? NULL : fold_ahead;
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;

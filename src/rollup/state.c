@@ -4,9 +4,9 @@
 #include "base/disk.h"
 #include "base/xalloc.h"
 #include "ledger/recording.h"
+#include "rollup/moment.h"
 #include "store/manifest.h"
 #include "store/manifest_extents.h"
-#include "session/settled.h"
 #include "store/state_file.h"
 
 #include <stdlib.h>
@@ -18,8 +18,6 @@ enum {
 	LEAST = 256 << 10
 };
 
-/* A call that lasts longer may contradict the state, which then is not used. */
-#define MARGIN_NS       1000000000
 #define SHORT_MARGIN_NS 100000000
 /* A moment has a state at the latest when so much came after it: the clocks are read once a second, and three readings settle what a stamp is. */
 #define SETTLED_NS 4000000000
@@ -142,33 +140,6 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Segments have less of the log than is settled: what comes next may be as old as this. */
-static bool is_cut_short(const struct maker *c, const struct tare_process *p)
-{
-	struct tare_log *log = tare_recording_log(p);
-
-	return c->out->compacted.is_cut_short && p->log[0] &&
-	       tare_settled_below(c->settled, p->log, false) - tare_log_info(log)->end >
-		       UINT64_C(2) * TARE_BLOCK_MAX;
-}
-
-/* Before that moment no process has a record that is in no segment yet. */
-static int64_t told_until(const struct maker *c)
-{
-	int64_t until = INT64_MAX;
-
-	for (int i = 0; c->settled && i < tare_recording_process_nr(c->recording); i++) {
-		const struct tare_process *p = tare_recording_process(c->recording, i);
-		uint64_t oldest = tare_settled_oldest(c->settled, p->log);
-
-		if (oldest < UINT64_MAX >> 1)
-			until = least(until, tare_recording_time_ns(c->recording, p, oldest) - 1);
-		if (is_cut_short(c, p))
-			until = least(until, p->last_ns - MARGIN_NS);
-	}
-	return until;
-}
-
 /*
  * For which moment a state may speak that knows segments up to `number`; 0: a later one is there already, or none can be. It is a
  * second before the last record, so that few calls last longer, and as near to the begin of later segments as most calls allow.
@@ -180,9 +151,10 @@ static int64_t moment_of(const struct maker *c, uint32_t number)
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0;
 	int64_t last = tare_recording_last_ns(c->recording), until;
 
-	until = least(last - (c->share ? MARGIN_NS : SHORT_MARGIN_NS),
+	until = least(last - (c->share ? TARE_ROLLUP_MARGIN_NS : SHORT_MARGIN_NS),
 		      tare_recording_settled_ns(c->recording));
-	until = least(until, told_until(c));
+	until = least(until, tare_rollup_told_until(c->recording, c->settled,
+						    c->out->compacted.is_cut_short));
 	if (is_newest && c->o->is_final)
 		until = last;
 	else if (!is_newest)

@@ -49,6 +49,7 @@ struct session {
 	int64_t started_realtime_ns;
 	uint64_t started_ns;
 	struct tare_roll *roll;
+	struct tare_ahead *ahead;
 	bool cap_failed;
 };
 
@@ -343,6 +344,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->drain = tare_drain_new(s->folder.work, s->control);
 	s->roll =
 		tare_roll_new(s->folder.work, s->options->cap, s->control, s->options->make_small);
+	s->ahead = tare_ahead_new(s->folder.work, s->control, s->options->fold_ahead);
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes,
 			       nvml, s->options->no_paths, err);
@@ -386,6 +388,7 @@ static void close_session(struct session *s)
 {
 	tare_drain_free(s->drain);
 	tare_roll_free(s->roll);
+	tare_ahead_free(s->ahead);
 	tare_preload_free(&s->preload);
 	tare_folder_free(&s->folder);
 	if (s->control && s->control != MAP_FAILED)
@@ -431,6 +434,7 @@ static void turn(struct session *s)
 	tell_ends(s);
 	tare_witness_turn(s->witness, s->drain);
 	keep_small(s);
+	tare_ahead_turn(s->ahead);
 	s->control->heartbeat++;
 	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
@@ -516,6 +520,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	if (!out->alive && (!tare_rank_of_environment(&rank) || rank.rank == 0))
 		tare_progress_begin("making the recording small");
 	tare_roll_finish(s->roll, !out->alive);
+	out->ahead_file = tare_ahead_finish(s->ahead, &out->ahead);
 	tare_progress_end();
 	if (!out->alive)
 		tare_vram_remove(s->folder.work);
@@ -534,6 +539,7 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	int rc;
 
 	memset(out, 0, sizeof(*out));
+	out->ahead_file = -1;
 	tare_child_prepare(&s.child);
 	tare_target_look(&out->target, options->argv[0]);
 	/* ld.so complains on stderr of what it cannot load: such a program is left alone. */
@@ -565,5 +571,7 @@ void tare_session_result_free(struct tare_session_result *result)
 	free(result->path);
 	free(result->notice);
 	free(result->wanted);
+	if (result->ahead_file >= 0)
+		close(result->ahead_file);
 	memset(result, 0, sizeof(*result));
 }

@@ -4,6 +4,7 @@
 #define TARE_SESSION_SESSION_H
 
 #include "base/err.h"
+#include "session/ahead.h"
 #include "session/roll.h"
 #include "session/target.h"
 #include "session/vram.h"
@@ -15,12 +16,13 @@ struct tare_session_options {
 	const char *output; /* -o */
 	const char *
 		into; /* without it: the folder in which the recording gets a name of its own; or NULL */
-	bool force;                  /* -f */
-	const char *sim;             /* profile, or NULL */
-	const char *answers;         /* TARE_SIM_ANSWERS, NULL: as the environment says */
-	int ranks_running, ranks_nr; /* of a job of which only some ranks run; 0: all do */
-	uint64_t cap;                /* bytes a recording may have */
-	tare_roll_maker *make_small; /* NULL: nothing is made small while it is written */
+	bool force;                   /* -f */
+	const char *sim;              /* profile, or NULL */
+	const char *answers;          /* TARE_SIM_ANSWERS, NULL: as the environment says */
+	int ranks_running, ranks_nr;  /* of a job of which only some ranks run; 0: all do */
+	uint64_t cap;                 /* bytes a recording may have */
+	tare_roll_maker *make_small;  /* NULL: nothing is made small while it is written */
+	tare_ahead_maker *fold_ahead; /* NULL: nothing is folded while it is written */
 	bool no_paths;
 	bool paused;                /* from the start; `tare ctl` resumes */
 	bool no_tensors;            /* of PyTorch: not recorded */
@@ -49,6 +51,8 @@ struct tare_session_result {
 	char *wanted;         /* of a simulated GPU: sentences, one a line, on what it lacked */
 	bool has_heap;        /* --host */
 	struct tare_target target;
+	struct tare_ahead_state ahead; /* what was folded already, … */
+	int ahead_file;                /* … or -1 */
 };
 
 /*

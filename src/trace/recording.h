@@ -84,6 +84,12 @@ struct tare_recording_state {
 	int64_t until_ns;
 };
 size_t tare_recording_state_nr(const struct tare_recording *r);
+/*
+ * Another, which lies in memory for as long as the recording is open, and is the newest from then on; where a newer one is beside the
+ * segments, or none can be, it is not taken.
+ */
+void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state,
+			       const void *bytes, size_t size);
 /* States of moments whose events went, numbered behind the others: for these moments alone. */
 size_t tare_recording_kept_nr(const struct tare_recording *r);
 /* How much was in use from one state to the next, also where the events went; NULL: that is not known. */

@@ -151,6 +151,10 @@ struct tare_recording {
 	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */
 	const struct tare_clockmap *zero_clock;
 	int64_t last_ns;
+	/* trace/recording_state.c: a state that lies in memory; number 0: there is none. */
+	struct tare_recording_state lent;
+	const void *lent_bytes;
+	size_t lent_size;
 
 	/* trace/recording_next.c: the streams that have a next record, a heap; the first one's was given. */
 	struct tare_rstream **heap;

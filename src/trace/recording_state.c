@@ -24,7 +24,20 @@ size_t tare_recording_state_nr(const struct tare_recording *r)
 {
 	const struct tare_store *store = store_of(r);
 
-	return store ? store->state_nr : 0;
+	return (store ? store->state_nr : 0) + (r->lent.number != 0);
+}
+
+void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state,
+			       const void *bytes, size_t size)
+{
+	const struct tare_store *store = store_of(r);
+
+	if (!store ||
+	    (store->state_nr && store->states[store->state_nr - 1].until_ns >= state->until_ns))
+		return;
+	r->lent = *state;
+	r->lent_bytes = bytes;
+	r->lent_size = size;
 }
 
 size_t tare_recording_kept_nr(const struct tare_recording *r)
@@ -41,9 +54,18 @@ const struct tare_extent_list *tare_recording_extents(const struct tare_recordin
 	return store ? &store->extents : NULL;
 }
 
-static const struct tare_manifest_state *state_at(const struct tare_store *store, size_t i)
+static bool is_lent(const struct tare_recording *r, size_t i)
 {
-	return i < store->state_nr ? &store->states[i] : &store->kept[i - store->state_nr];
+	return r->lent.number && i == store_of(r)->state_nr;
+}
+
+/* Of one that is not lent. */
+static const struct tare_manifest_state *state_at(const struct tare_recording *r, size_t i)
+{
+	const struct tare_store *store = store_of(r);
+
+	return i < store->state_nr ? &store->states[i]
+				   : &store->kept[i - tare_recording_state_nr(r)];
 }
 
 static void look_at(const struct tare_store *store, int64_t *until)
@@ -106,19 +128,24 @@ void tare_recording_name_dropped(const struct tare_recording *r, struct tare_str
 
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)
 {
-	const struct tare_manifest_state *s = state_at(store_of(r), i);
-
-	return (struct tare_recording_state){ s->number, s->until_ns };
+	if (is_lent(r, i))
+		return r->lent;
+	return (struct tare_recording_state){ state_at(r, i)->number, state_at(r, i)->until_ns };
 }
 
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
-	const struct tare_store *store = store_of(r);
-	const struct tare_manifest_state *s = state_at(store, i);
-	char *path = tare_manifest_state_path(store->folder, s->number);
+	struct tare_recording_state s = tare_recording_state(r, i);
 	struct tare_pack bytes = { 0 };
-	int rc = tare_state_read(path, s->number, s->until_ns, &bytes, NULL);
+	char *path;
+	int rc;
 
+	if (is_lent(r, i)) {
+		tare_str_add_n(out, r->lent_bytes, r->lent_size);
+		return true;
+	}
+	path = tare_manifest_state_path(store_of(r)->folder, s.number);
+	rc = tare_state_read(path, s.number, s.until_ns, &bytes, NULL);
 	if (!rc)
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
 	tare_pack_free(&bytes);
@@ -128,12 +155,14 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
 
 void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
-	const struct tare_store *store = store_of(r);
-	uint32_t number = state_at(store, i)->number;
-	char *path = tare_manifest_state_path(store->folder, number);
+	uint32_t number = tare_recording_state(r, i).number;
 	struct tare_pack bytes = { 0 };
+	char *path;
 
 	tare_str_cut(out, 0);
+	if (is_lent(r, i))
+		return;
+	path = tare_manifest_state_path(store_of(r)->folder, number);
 	if (!tare_state_read_ended(path, number, &bytes))
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
 	tare_pack_free(&bytes);

@@ -131,6 +131,28 @@ def the_books_from_states_say_the_same(box):
     check_equal((box.report(), box.report(at="peak")), before)
 
 
+STEADY = ("import os, time\n"
+          "kept = []\n"
+          "until = time.monotonic() + 7\n"
+          "while time.monotonic() < until:\n"
+          "    for i in range(9000): kept.append('%d' % i) if i % 9 == 0 else bytes(i % 3000)\n"
+          "    if len(kept) > 20000: del kept[:10000]\n"
+          "    time.sleep(0.1)\n")
+
+
+@case
+def a_report_at_the_end_says_what_one_from_the_begin_says(box):
+    """`tare run` folds a recording while it is written; what it prints at the end goes on from there."""
+    needs_exec()
+    env = {"PYTHONMALLOC": "malloc", "TARE_TEST_AHEAD_BYTES": "2000000"}
+    done = box.tare("run", "--host=full", "--cap", "32MiB", "-o", "rec.tare", "--", PYTHON, "-c", STEADY, env=env)
+    check_equal(done.code, 0, done)
+    check("folded ahead up to " in done.err, "nothing was folded ahead", done)
+    lines = [line for line in done.err.splitlines(True) if not line.startswith("tare: ")]
+    check_equal("".join(lines), box.tare("report", "rec.tare").out)
+    check("heap, as asked for" in done.err, done)
+
+
 @case
 def a_program_sees_nothing_of_it(box):
     for argv in (["each"], ["random", "5000", "1"], ["map"]):

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rollup/moment.h"
+
+#include "trace/format.h"
+
+#include <unistd.h>
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Segments have less of the log than is settled: what comes next may be as old as this. Without a ring it has what its files have. */
+static bool has_more(const struct tare_settled *settled, const struct tare_process *p)
+{
+	uint64_t below = p->log[0] ? tare_settled_below(settled, p->log, false) : 0;
+
+	if (!p->log[0] || below == UINT64_MAX)
+		return p->log[0] && access(p->log, F_OK) == 0;
+	return below - tare_log_info(tare_recording_log(p))->end > UINT64_C(2) * TARE_BLOCK_MAX;
+}
+
+int64_t tare_rollup_told_until(const struct tare_recording *recording,
+			       const struct tare_settled *settled, bool is_cut_short)
+{
+	int64_t until = INT64_MAX;
+
+	for (int i = 0; settled && i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+		uint64_t oldest = tare_settled_oldest(settled, p->log);
+
+		if (oldest < UINT64_MAX >> 1)
+			until = least(until, tare_recording_time_ns(recording, p, oldest) - 1);
+		if (is_cut_short && has_more(settled, p))
+			until = least(until, p->last_ns - TARE_ROLLUP_MARGIN_NS);
+	}
+	return until;
+}
