@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a card had in use right before and right behind the first cuInit of a recording, and at its end, and who had opened the driver's files by then.
+"""What a card had in use right before and right behind the first cuInit of a recording, and at its end, and who opened the driver's files first, but for NVML.
 
     before_init.py TARE REC NAME OPENS      prints one line, MiB; OPENS: what programs/who_opens.c wrote
 """
 
 import json
-import os
 import subprocess
 import sys
 
@@ -25,11 +24,13 @@ def first_init(tare, rec):
 
 
 def first_open(opens):
-    """Of the first line of the file, the libraries, the innermost first."""
-    if not os.path.exists(opens):
-        return "nobody"
-    with open(opens, encoding="utf-8") as lines:
-        return " < ".join(lines.readline().split()[2:9])
+    """Of the first open that is not NVML's (of tare, of the program), the libraries, the innermost first."""
+    with open(opens, "a+", encoding="utf-8") as lines:
+        lines.seek(0)
+        for line in lines:
+            if "libnvidia-ml" not in line.split()[3]:
+                return " < ".join(line.split()[2:9])
+    return "NVML only"
 
 
 def mib(value):
