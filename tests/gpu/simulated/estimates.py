@@ -5,7 +5,7 @@
     estimates.py SIMGPU PYTHON MEASURED.csv TARE.md KEPT.csv
 
 SIMGPU is the folder of the simulated GPU (build/simgpu): MemTracker's backward pass wants a card to be there. MEASURED.csv and
-PYTHON are as for compare.py, whose table for the same rows TARE.md has. Every second row is estimated (estimate.py), and
+PYTHON are as for compare.py, whose table for the same rows TARE.md has. Each row is estimated (estimate.py), and
 what came of it is kept in KEPT.csv: what is there is not estimated again.
 """
 import csv
@@ -18,7 +18,6 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
-EVERY = 2
 MEASURES = ("used", "peak_reserved", "peak_allocated")
 OTHERS = ("formula", "mem_tracker")
 ESTIMATES = {"tare": "Tare", "formula": "formula", "mem_tracker": "MemTracker"}
@@ -89,7 +88,7 @@ def summary(name, off):
 
 def main():
     simgpu, python, measured_path, tare_path, kept_path = sys.argv[1:6]
-    measured = rows_of(measured_path)[EVERY - 1::EVERY]
+    measured = rows_of(measured_path)
     tare = predicted(tare_path, measured)
     others = kept(kept_path, os.path.abspath(simgpu), python, [row["run"] for row in measured])
     off = {(name, measure): [] for name in ESTIMATES for measure in MEASURES}
