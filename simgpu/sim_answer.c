@@ -3,7 +3,9 @@
  * Answers. A byte of the device is known from the moment that a copy, a fill or a collective wrote it until its memory is
  * freed or an allocator above hands it out again (tareSimForget); a kernel may have written all others. What a copy to the
  * host takes of those is answered by the size of the copy, for that is all that tells what is in it: of 1 byte a flag, of
- * 2 a half, of 8 a whole number, else floats.
+ * 2 a half, of 8 a whole number, else floats. One flag is answered by the kernel that was launched last: where that says whether
+ * something holds of all elements, it does, as masks that let everything through are what programs have most (and does not
+ * with TARE_SIM_ANSWERS=ones, so that the other answers are others for this, too).
  */
 #include "sim_answer.h"
 
@@ -109,6 +111,32 @@ bool sim_answer_is_read(uint64_t to, uint64_t from, uint64_t size)
 	return size && is_host(to) && is_followed(sim_range_at(from)) && !is_known(from, size);
 }
 
+/* ---- flags ---- */
+/* Kernels of PyTorch, by what their functions are called in its sources. */
+static const struct {
+	const char *part;
+	enum sim_says says;
+} kernels[] = {
+	{ "and_kernel_cuda", SIM_SAYS_ALL },    /* Tensor.all, torch.equal, torch.allclose */
+	{ "sum_functorIlllE", SIM_SAYS_COUNT }, /* of a mask: mask.sum() */
+	{ "CompareEqFunctor", SIM_SAYS_EQUAL }, /* mask.sum() == mask.numel() */
+};
+
+enum sim_says sim_answer_says(const char *kernel)
+{
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (strstr(kernel, kernels[i].part))
+			return kernels[i].says;
+	return SIM_SAYS_NOTHING;
+}
+
+static __thread enum sim_says last_says;
+
+void sim_answer_launched(enum sim_says says)
+{
+	last_says = says == SIM_SAYS_EQUAL && last_says == SIM_SAYS_COUNT ? SIM_SAYS_ALL : says;
+}
+
 /* ---- what it reads as ---- */
 static unsigned width_of(uint64_t size)
 {
@@ -166,6 +194,11 @@ static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, 
 	unsigned char values[4096] = { 0 };
 	uint64_t skip = offset % width, n;
 
+	if (whole == 1 && last_says == SIM_SAYS_ALL) {
+		values[0] = answers == RANDOM ? next_random() & 1 : answers != ONES;
+		put(to, values, 1, is_checked);
+		return;
+	}
 	if (answers == ZEROS && is_checked) {
 		memset((void *)(uintptr_t)to, 0, size);
 		return;

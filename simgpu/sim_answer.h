@@ -15,6 +15,17 @@ void sim_known_remove(uint64_t start, uint64_t size);
 /* The first piece of [at, end) that is known; false: none is. */
 bool sim_known_next(uint64_t at, uint64_t end, uint64_t *start, uint64_t *until);
 
+/* ---- what is known of kernels ---- */
+enum sim_says {
+	SIM_SAYS_NOTHING,
+	SIM_SAYS_ALL,   /* whether something holds of all elements of a tensor */
+	SIM_SAYS_COUNT, /* the sum of whole numbers, so of flags: for how many it holds */
+	SIM_SAYS_EQUAL, /* whether two numbers are alike: behind a count, whether it holds of all */
+};
+enum sim_says sim_answer_says(const char *kernel);
+/* This thread launches a kernel: a flag that it reads next is that kernel's. */
+void sim_answer_launched(enum sim_says says);
+
 /* ---- what copies and fills do to that ---- */
 /* A write of real values. */
 void sim_answer_wrote(uint64_t to, uint64_t size);

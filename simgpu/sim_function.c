@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim_answer.h"
 #include "sim_image.h"
 
 CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
@@ -126,6 +127,7 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 	if (result != CUDA_SUCCESS)
 		return result;
 	context->printf_used |= function->about->has_printf;
+	sim_answer_launched(function->about->says);
 	touch_params(function->about, params);
 	return CUDA_SUCCESS;
 }

@@ -7,6 +7,8 @@
 
 #include "profile/profile.h"
 
+#include "sim_answer.h"
+
 #define MARK           "tare-sim-module"
 #define FILE_MAX       (1u << 20)
 #define DEFAULT_CODE   4096
@@ -33,6 +35,7 @@ struct sim_symbol *sim_image_add(struct sim_image *image, const char *name, bool
 		return NULL;
 	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
 	symbol->is_global = is_global;
+	symbol->says = is_global ? SIM_SAYS_NOTHING : sim_answer_says(name);
 	symbol->code = is_global ? DEFAULT_GLOBAL : DEFAULT_CODE;
 	symbol->next = image->symbols;
 	image->symbols = symbol;

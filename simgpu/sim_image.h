@@ -26,6 +26,7 @@ struct sim_symbol {
 	unsigned param_nr;
 	unsigned touches; /* its first parameters are pointers that it reads */
 	bool has_printf, has_malloc, has_assert;
+	int says;                     /* enum sim_says (sim_answer.h) */
 	struct sim_function *made[2]; /* the function and the kernel of this name, once asked for */
 	struct sim_loaded {
 		struct sim_context *context;

@@ -213,3 +213,81 @@ TEST(what_is_known_is_kept_to_the_byte)
 		CHECK_INT(is_known(p + at, size), k == at + size);
 	}
 }
+
+/* A flag is what the kernel that was launched last is about: all() holds, and any other does not. */
+static unsigned char flag_after(CUfunction kernel, CUdeviceptr p)
+{
+	unsigned char flag = 9;
+
+	OK(cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	OK(cu.cuMemcpyDtoH_v2(&flag, p, 1));
+	return flag;
+}
+
+static void launch_all(CUfunction *all, CUfunction *any, CUdeviceptr *p)
+{
+	static const char image[] =
+		"tare-sim-module\n"
+		"kernel _ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE params=0\n"
+		"kernel _ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE params=0\n";
+	CUmodule module;
+
+	OK(cu.cuModuleLoadData(&module, image));
+	OK(cu.cuModuleGetFunction(
+		all, module,
+		"_ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE"));
+	OK(cu.cuModuleGetFunction(
+		any, module, "_ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE"));
+	OK(cu.cuMemAlloc_v2(p, 4096));
+}
+
+TEST(all_holds_unless_told_otherwise)
+{
+	unsigned char known = 0, two[2] = { 9, 9 };
+	CUfunction all, any;
+	CUdeviceptr p;
+
+	open_with(NULL);
+	launch_all(&all, &any, &p);
+	CHECK_INT(flag_after(any, p), 0);
+	CHECK_INT(flag_after(all, p), 1);
+	CHECK_INT(flag_after(any, p), 0);
+	CHECK_INT(told, 3);
+	CHECK_INT(flag_after(all, p), 1);
+	OK(cu.cuMemcpyDtoH_v2(two, p, 2)); /* no flag */
+	CHECK(two[0] == 0 && two[1] == 0);
+	OK(cu.cuMemcpyHtoD_v2(p, &known, 1)); /* known is known */
+	CHECK_INT(flag_after(all, p), 0);
+}
+
+/* mask.sum() == mask.numel() is an all(), too; a comparison of anything else is none. */
+TEST(a_count_of_all_is_an_all)
+{
+	static const char image[] = "tare-sim-module\n"
+				    "kernel sum_functorIlllEcl params=0\n"
+				    "kernel 16CompareEqFunctorIlE params=0\n";
+	CUfunction count, equal;
+	CUmodule module;
+	CUdeviceptr p;
+
+	open_with(NULL);
+	OK(cu.cuModuleLoadData(&module, image));
+	OK(cu.cuModuleGetFunction(&count, module, "sum_functorIlllEcl"));
+	OK(cu.cuModuleGetFunction(&equal, module, "16CompareEqFunctorIlE"));
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	CHECK_INT(flag_after(equal, p), 0);
+	CHECK_INT(flag_after(count, p), 0);
+	CHECK_INT(flag_after(equal, p), 1);
+	CHECK_INT(flag_after(equal, p), 0);
+}
+
+TEST(all_does_not_hold_with_other_answers)
+{
+	CUfunction all, any;
+	CUdeviceptr p;
+
+	open_with("ones");
+	launch_all(&all, &any, &p);
+	CHECK_INT(flag_after(any, p), 1);
+	CHECK_INT(flag_after(all, p), 0);
+}
