@@ -268,7 +268,6 @@ static const struct {
 	{ 31, 1 },                                      /* concurrent kernels */
 	{ 36, 2619000 },                                /* memory clock, kHz */
 	{ 37, 6144 },                                   /* bus width */
-	{ 38, 62914560 },                               /* L2 */
 	{ 40, 3 },                                      /* copy engines */
 	{ 41, 1 },                                      /* unified addressing */
 	{ 78, 1 },                                      /* stream priorities */
@@ -290,6 +289,8 @@ static int attribute_of_profile(int attribute, CUdevice dev)
 		return (int)profile->sm_count;
 	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
 		return (int)profile->threads_per_sm;
+	case 38: /* L2 */
+		return (int)profile->l2;
 	case CU_DEVICE_ATTRIBUTE_INTEGRATED:
 		return (int)profile->integrated;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:

@@ -26,6 +26,7 @@ vmm_granularity = 2 MiB
 # processors, and the local memory that every one of their threads may need
 sm_count = 132
 threads_per_sm = 2048
+l2 = 50 MiB
 stack_default = 1 KiB
 stack_align = 16
 # 388 KiB to 512 KiB: stack × 270336 threads, 24 sizes, up to 1392 bytes

@@ -27,6 +27,7 @@ vmm_granularity = 2 MiB
 # processors, and the local memory that every one of their threads may need
 sm_count = 1
 threads_per_sm = 2048
+l2 = 256 KiB
 stack_default = 1 KiB
 stack_align = 16
 local_extra = 512 KiB

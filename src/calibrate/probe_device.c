@@ -95,6 +95,8 @@ static void ask_memory(struct tare_bench *bench)
 				"only NVML's second version of the record says it");
 }
 
+enum { L2_CACHE = 38 }; /* CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE */
+
 void tare_probe_device(struct tare_bench *bench)
 {
 	ask_name(bench);
@@ -107,6 +109,7 @@ void tare_probe_device(struct tare_bench *bench)
 	ask_attribute(bench, TARE_PROFILE_integrated, CU_DEVICE_ATTRIBUTE_INTEGRATED);
 	ask_attribute(bench, TARE_PROFILE_pci_bus_first, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
 	ask_attribute(bench, TARE_PROFILE_sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	ask_attribute(bench, TARE_PROFILE_l2, L2_CACHE);
 	ask_attribute(bench, TARE_PROFILE_threads_per_sm,
 		      CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 }

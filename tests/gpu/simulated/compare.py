@@ -5,7 +5,7 @@
     compare.py TARE PYTHON CARD MEASURED.csv [PATTERN]
 
 MEASURED.csv (tests/data/simulated_*.csv) has a row a run: the arguments of train_one.py, or `program` and the name of one of
-programs.py; then what a card had. PYTHON has PyTorch of the same versions. Prints a Markdown table and what it comes to.
+programs.py; then what a card had. PYTHON has PyTorch of the same versions. Inductor's cache is cold, as it was on the card. Prints a Markdown table and what it comes to.
 """
 import csv
 import json
@@ -28,7 +28,7 @@ def run(tare, python, card, arguments):
         began = time.time()
         done = subprocess.run([tare, "record", "--sim", card, "-f", "-o", os.path.join(folder, "run.tare"), "--", python,
                                os.path.join(HERE, script[0]), *script[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False)
+                              text=True, check=False, env=dict(os.environ, TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor")))
         seconds = time.time() - began
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     return (json.loads(lines[-1]) if lines else None), seconds
