@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "ledger/category.h"
+#include "ledger/coming.h"
 #include "ledger/advice/finding.h"
 #include "ledger/oom_row.h"
 #include "ledger/read_back.h"
@@ -266,6 +267,10 @@ struct tare_device_ledger {
 	int retained_nr;
 	struct tare_tensor_rows tensors;
 	struct tare_timeline timeline; /* of the whole recording */
+	struct tare_need *needs;       /* the same, by time */
+	int need_nr;
+	int64_t first_ns
+		[TARE_COMING_NR]; /* when something of each kind came first; -1: never, or not known */
 };
 
 /* Accounts of what libraries asked for: each has a row for each of these. */
