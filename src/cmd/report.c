@@ -40,6 +40,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(tare_report_given, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
 	TARE_OPT(
+		tare_report_given, graphs, "graphs", 0, INT, "N",
+		"with --by serving: how many CUDA graphs the server captures in all, while it still does"),
+	TARE_OPT(
 		tare_report_given, line, "line", 0, STRING, "FILE:N",
 		"with --parts: the source line to take apart; the end of the file's name is enough"),
 	TARE_OPT(
@@ -104,6 +107,7 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --by line --line train.py:87 --parts\n"
 		    "tare report train.tare --by line --annotate train.py --at peak\n"
 		    "tare report train.tare --by phase\n"
+		    "tare report server.tare --by serving --graphs 35\n"
 		    "tare report train.tare --by line --sort count --csv\n"
 		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
@@ -163,6 +167,7 @@ static int print(const struct tare_report_given *o, enum tare_emit_format format
 		.sort = o->sort,
 		.page = rest->items[0],
 		.pid = o->pid,
+		.graphs = o->graphs > 0 ? (uint64_t)o->graphs : 0,
 		.is_file = o->output && strcmp(o->output, "-") != 0,
 	};
 	const char *file = o->output ? o->output : o->html;

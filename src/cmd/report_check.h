@@ -17,7 +17,7 @@ struct tare_report_given {
 	int by, cost;
 	struct tare_format_options format;
 	bool md;
-	int64_t pid;
+	int64_t pid, graphs;
 	const char *job, *html, *output, *baseline, *timed, *line, *annotate, *svg, *sort;
 	bool parts, confidential;
 };

@@ -19,6 +19,7 @@
 #include "view/ledger_text.h"
 #include "view/loss.h"
 #include "view/phase.h"
+#include "view/serving.h"
 #include "view/time.h"
 
 #include <stdlib.h>
@@ -76,9 +77,11 @@ static void discard(struct ledgers *l)
 
 static struct tare_by_ask ask_of(const struct ledgers *l, const struct tare_report_options *o)
 {
-	return (struct tare_by_ask){
-		.by = (enum tare_by)o->by, .ledgers = l->shown, .ledger_nr = l->count, .pid = o->pid
-	};
+	return (struct tare_by_ask){ .by = (enum tare_by)o->by,
+				     .ledgers = l->shown,
+				     .ledger_nr = l->count,
+				     .pid = o->pid,
+				     .graphs = o->graphs };
 }
 
 /* What is the same at every instant stands only in the first ledger. */
@@ -305,6 +308,22 @@ static int write_dropped(FILE *out, struct tare_str *text, struct tare_recording
 	return finish(&e, err);
 }
 
+/* Has a server given its cache back before the end? */
+static bool is_over_at_end(struct tare_recording *recording, const struct tare_report_options *o)
+{
+	struct tare_report_options at_end = *o;
+	struct tare_instant end = peak_and_end[1];
+	struct ledgers l;
+	bool is_over;
+
+	at_end.instants = &end;
+	at_end.instant_nr = 1;
+	build(&l, recording, &at_end);
+	is_over = !tare_serving_is_found(l.shown[0]);
+	discard(&l);
+	return is_over;
+}
+
 int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *recording,
 		      const struct tare_report_options *options, struct tare_err *err)
 {
@@ -313,6 +332,10 @@ int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *r
 	struct tare_instant *instants;
 	int rc = check_pid(recording, o.pid, err);
 
+	if (!o.instant_nr && rc == 0 && o.by >= 0 && tare_by_infos[o.by].flags & TARE_BY_AT_END) {
+		o.instant_nr = 1;
+		asked = is_over_at_end(recording, &o) ? peak_and_end : peak_and_end + 1;
+	}
 	if (!o.instant_nr) {
 		o.is_plain = o.by < 0 && !o.is_time && !o.line && !o.annotate;
 		asked = peak_and_end;

@@ -21,6 +21,7 @@ struct tare_report_options {
 	const char *line;     /* FILE:N to be taken apart; NULL: none */
 	const char *annotate; /* a source file to be shown; NULL: none */
 	int64_t pid;          /* only this process in detail; -1: all */
+	uint64_t graphs;      /* --by serving: as of struct tare_by_ask */
 	bool is_file;         /* it goes into a file: text looks as no terminal has it */
 };
 #define TARE_REPORT_DEFAULTS                                                                       \

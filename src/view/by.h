@@ -24,15 +24,17 @@ struct tare_by_ask {
 	enum tare_by by;
 	const struct tare_ledger *const *ledgers; /* of one recording at several instants */
 	int ledger_nr;
-	int64_t pid; /* only this process; -1: all */
+	int64_t pid;     /* only this process; -1: all */
+	uint64_t graphs; /* CUDA graphs that a server captures in all; 0: not known */
 };
 
 enum tare_by_flag {
 	TARE_BY_OF_RECORDING = 1, /* the same at every instant: shown once */
 	TARE_BY_OWN_NOTES = 2,    /* its text says what was not recorded as it should be */
 	TARE_BY_AT_PEAK = 4,      /* one instant is enough where none was asked for */
-	TARE_BY_TENSORS = 8,      /* it shows single tensors, or sums of them */
-	TARE_BY_BYTES = 16,       /* its rows are sizes: tare diff compares them (diff_read.c) */
+	TARE_BY_AT_END = 64,  /* … and it is the end, unless nothing of it is there any more */
+	TARE_BY_TENSORS = 8,  /* it shows single tensors, or sums of them */
+	TARE_BY_BYTES = 16,   /* its rows are sizes: tare diff compares them (diff_read.c) */
 	TARE_BY_CHANGES = 32, /* … which are changes, each with a `path`, and sum to nothing */
 };
 

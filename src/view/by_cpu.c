@@ -15,6 +15,8 @@ static const struct {
 	  "--by stream is about a GPU's queues of work; on the CPU there are none" },
 	{ TARE_BY_RESIDUE,
 	  "--by residue is about what stays on a GPU; on the CPU free() gives back what is freed" },
+	{ TARE_BY_SERVING,
+	  "--by serving is about a GPU that holds a server's cache, and this program worked on the CPU" },
 	{ TARE_BY_GRAPH, "--by graph is about CUDA graphs; on the CPU there are none" },
 };
 

@@ -16,6 +16,7 @@
 #include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"
+#include "view/serving.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
 #include "view/training.h"
@@ -233,8 +234,10 @@ void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledg
 	tare_growth_text(e, last);
 	tare_oom_text(e, last);
 	tare_read_back_text(e, last);
-	if (last->graph_nr)
+	if (last->graph_nr) {
 		tare_graph_line(e, last);
+		tare_serving_line(e, last);
+	}
 	add_hosts(&s, last);
 	tare_advice_text(e, ledgers, ledger_nr);
 }

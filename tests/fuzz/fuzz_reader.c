@@ -142,7 +142,8 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 		else
 			tare_ledger_csv(&e, ledgers, n);
 		for (int by = 0; by < TARE_BY_NR; by++)
-			tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1 });
+			tare_by_show(&e,
+				     &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1, 0 });
 		tare_emit_end(&e);
 	}
 	tare_str_free(&out);

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "golden.h"
 #include "sample_ledger.h"
+#include "sample_serving.h"
 #include "test.h"
 #include "view/budget.h"
 #include "view/by.h"
@@ -100,6 +101,7 @@ enum {
 	BY_GRAPH,
 	BY_POOL,
 	BY_STREAM,
+	BY_SERVING,
 	BY_CATEGORY,
 	BY_TENSOR,
 	BY_MODULE,
@@ -234,7 +236,7 @@ static void check_by(enum tare_by by, int n, const struct tare_ledger *ledger)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1 });
+	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1, 0 });
 	tare_emit_end(&e);
 	check_block(n, &out);
 	tare_str_free(&out);
@@ -251,6 +253,15 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_POOL, BY_POOL, sample_streams());
 	check_by(TARE_BY_STREAM, BY_STREAM, sample_streams());
 	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
+}
+
+TEST(a_server_has_the_documented_keys)
+{
+	static const int64_t driver[SERVING_GRAPHS] = { 2, 0, 2, 2 };
+	struct sample_serving sample;
+
+	sample_serving_make(&sample, driver);
+	check_by(TARE_BY_SERVING, BY_SERVING, &sample.ledger);
 }
 
 TEST(a_course_has_the_documented_keys)

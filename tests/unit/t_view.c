@@ -153,7 +153,7 @@ static void by_text(struct tare_str *out, enum tare_by by, const struct tare_led
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_by_show(&e, &(struct tare_by_ask){ by, ledgers, n, -1 });
+	tare_by_show(&e, &(struct tare_by_ask){ by, ledgers, n, -1, 0 });
 	tare_emit_end(&e);
 }
 
@@ -204,7 +204,7 @@ static void by_csv(struct tare_str *out, enum tare_by by, const struct tare_ledg
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_CSV, out);
-	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1 });
+	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1, 0 });
 	tare_emit_end(&e);
 }
 
@@ -261,7 +261,7 @@ static void check_json(const char *name, const struct tare_ledger *ledger, int b
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
 	tare_ledger_json(&e, ledger);
 	if (by >= 0)
-		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1 });
+		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1, 0 });
 	tare_emit_end(&e);
 	tare_str_add_char(&out, '\n');
 	golden_check(name, tare_str_text(&out));
