@@ -55,10 +55,9 @@ static const struct tare_column people_columns[] = {
 
 /* Of what stays it is asked how it can go, and not by how much it changed. */
 static const struct tare_column residue_columns[] = {
-	TARE_COLUMN(row, shown, "label", "", TEXT),
+	TARE_COLUMN(row, shown, "label", "WHAT STAYS · WHAT GIVES IT BACK", TEXT),
 	TARE_COLUMN(row, before, "before_bytes", "BEFORE", BYTES, BEFORE),
 	TARE_COLUMN(row, after, "after_bytes", "STAYS", BYTES, AFTER, .is_main = true),
-	TARE_COLUMN(row, call, "call", "IS GIVEN BACK BY", TEXT, .is_blank = true),
 };
 
 struct total {
@@ -231,7 +230,10 @@ static void add_row(struct tare_emit *e, const struct tare_diff *d, const struct
 	add_label(&row.shown, d, r, without_process);
 	if (has_counts(r))
 		add_counts(&row.shown, r);
-	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = 1 });
+	if (r->call)
+		tare_str_addf(&row.shown, " · %s", r->call);
+	tare_emit_add_as(e, &row,
+			 (struct tare_row_look){ .level = 1, .is_whole = r->call != NULL });
 	tare_str_free(&row.shown);
 }
 
@@ -345,7 +347,8 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 	if (t->place->host)
 		tare_str_addf(&title, " on %s", t->place->host);
 	if (d->by == TARE_BY_RESIDUE)
-		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(residue_columns));
+		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
+				TARE_COLUMNS(residue_columns));
 	else
 		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
 				TARE_COLUMNS(people_columns));

@@ -9,6 +9,7 @@
 
 struct row {
 	const char *at, *key, *label, *whose, *when, *call;
+	struct tare_str shown;
 	int device;
 	int64_t bytes;
 	uint64_t count;
@@ -19,13 +20,19 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
 	TARE_COLUMN(row, device, "device", NULL, ID),
 	TARE_COLUMN(row, key, "residue", NULL, TEXT),
-	TARE_COLUMN(row, label, "label", "WHAT STAYS", TEXT),
+	TARE_COLUMN(row, label, "label", NULL, TEXT),
 	TARE_COLUMN(row, whose, "owner", NULL, TEXT),
-	TARE_COLUMN(row, bytes, "bytes", "STAYS", BYTES, .is_sum = true, .is_main = true),
+	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(row, count, "count", NULL, COUNT),
 	TARE_COLUMN(row, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(row, when, "gives_back", NULL, TEXT),
-	TARE_COLUMN(row, call, "call", "IS GIVEN BACK BY", TEXT, .is_blank = true),
+	TARE_COLUMN(row, call, "call", NULL, TEXT),
+};
+
+/* A call that is cut is none: it stands behind what it gives back, and goes on on the next line. */
+static const struct tare_column people_columns[] = {
+	TARE_COLUMN(row, shown, "label", "WHAT STAYS · WHAT GIVES IT BACK", TEXT),
+	TARE_COLUMN(row, bytes, "bytes", "STAYS", BYTES, .is_sum = true, .is_main = true),
 };
 
 /* In the section of a ledger, which says its instant itself. */
@@ -95,6 +102,12 @@ static void add_title(struct tare_str *title, const struct tare_ledger *ledger,
 		tare_str_add(title, " · simulated");
 }
 
+static void add_shown(struct tare_emit *e, struct row *row)
+{
+	tare_emit_add_as(e, row, (struct tare_row_look){ .level = 1, .is_whole = true });
+	tare_str_free(&row->shown);
+}
+
 static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
 		     const struct tare_device_ledger *d)
 {
@@ -104,11 +117,17 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
 	for (size_t i = 0; i < all.count; i++) {
 		struct row row = row_of(ledger, d, &all.rows[i]);
 
-		if (row.bytes >= TARE_UNITS_LEAST || row.bytes <= -TARE_UNITS_LEAST)
-			tare_emit_add(e, &row);
+		if (row.bytes < TARE_UNITS_LEAST && row.bytes > -TARE_UNITS_LEAST)
+			continue;
+		tare_str_addf(&row.shown, "%s · %s", row.label, row.call);
+		add_shown(e, &row);
 	}
-	if (d->used != TARE_NOT_KNOWN && d->used_by != TARE_EVIDENCE_INFERRED)
-		tare_emit_add(e, &(struct row){ .label = "unexplained", .bytes = d->unexplained });
+	if (d->used != TARE_NOT_KNOWN && d->used_by != TARE_EVIDENCE_INFERRED) {
+		struct row row = { .bytes = d->unexplained };
+
+		tare_str_add(&row.shown, "unexplained");
+		add_shown(e, &row);
+	}
 	tare_residue_free(&all);
 }
 
@@ -142,7 +161,8 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	struct tare_str title = { 0 };
 
 	add_title(&title, ledger, d);
-	tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(columns));
+	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
+			TARE_COLUMNS(people_columns));
 	add_rows(e, ledger, d);
 	tare_emit_sum(e, "used");
 	tare_emit_table_end(e);

@@ -75,7 +75,7 @@ def a_sentence_for_what_makes_no_sense(box):
         check_says(done.err, sentence)
     done = box.tare("diff", rec + "@peak", rec + "@end", "--residue")
     check_equal(done.code, 0, done)
-    check("IS GIVEN BACK BY" in done.out and "cudaFree()" in done.out, done)
+    check("WHAT GIVES IT BACK" in done.out and "cudaFree()" in done.out, done)
 
 
 if __name__ == "__main__":
