@@ -37,6 +37,10 @@ static int check_views(const struct tare_report_given *o, struct tare_err *err)
 	bool is_text =
 		o->format.name < 0 && !o->format.json && !o->format.csv && !o->md && !o->html;
 
+	if (o->graphs && (o->by != TARE_BY_SERVING || o->graphs < 1))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --graphs N goes with --by serving: how many CUDA "
+				    "graphs the server captures in all, at least one");
 	if (o->svg && (!is_text || o->at.count || o->pid >= 0 || o->cost == TARE_COST_TIME ||
 		       o->line || o->annotate))
 		return tare_err_set(

@@ -236,7 +236,8 @@ void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledg
 	tare_read_back_text(e, last);
 	if (last->graph_nr) {
 		tare_graph_line(e, last);
-		tare_serving_line(e, last);
+		/* a server that ends may have given its cache back */
+		tare_serving_line(e, ledgers[0]);
 	}
 	add_hosts(&s, last);
 	tare_advice_text(e, ledgers, ledger_nr);
