@@ -26,12 +26,35 @@ enum {
 #define SQUARE(n)   (2 * (int64_t)(n) * (int64_t)(n) + 6 * (int64_t)(n) + 1)
 #define WIDTH(type) sim_data_type_width((int)(type))
 
+/*
+ * Elements as an H100 answers (cuSOLVER 12.0, tests/gpu/solver_answers.py; docs/measurements/simulated.md has how near): of a
+ * QR, a product with its Q, the Q; singular values by QR and by Jacobi; eigenvalues. For square matrices but the first, which is
+ * right for all.
+ */
+#define QR(n)          (1024 * (512 + ((int64_t)(n) > 256 ? (int64_t)(n) : 256)))
+#define QR_TIMES(m, n) (2 * (int64_t)(m) * (n) + 769 * (int64_t)(n) + 65792)
+#define QR_Q(n)        (384 * (int64_t)(n) + 16640)
+#define SVD(n)         (3 * (int64_t)(n) * (n) + 260 * (int64_t)(n) + 65792)
+#define SVD_JACOBI(m, n)                                                                           \
+	(2 * (int64_t)(m) * (n) + 65 * (int64_t)(n) + (int64_t)(n) * (n) / 256 + 1056)
+#define EIGEN_SMALL(n) (3 * (int64_t)(n) * (n) + 768 * (int64_t)(n) + 65603)
+#define EIGEN_LARGE(n) (4 * (int64_t)(n) * (n) + 127 * (int64_t)(n) + 32963)
+#define EIGEN(n)       (EIGEN_SMALL(n) > EIGEN_LARGE(n) ? EIGEN_SMALL(n) : EIGEN_LARGE(n))
+
 /* Sizes in bytes, on the device and on the host, of so many elements of the type that argument `type` says. */
 #define WORKSPACE(name, device, host, elements, type)                                              \
 	SIM_ROW(name, "answers", {                                                                 \
 		if (!a##device || !a##host)                                                        \
 			return SIM_BAD_ARGUMENT;                                                   \
 		*(size_t *)a##device = (size_t)(elements)*WIDTH(a##type);                          \
+		*(size_t *)a##host = 0;                                                            \
+	})
+/* The same, as recorded: 128 bytes more. */
+#define WORKSPACE_128(name, device, host, elements, type)                                          \
+	SIM_ROW(name, "answers", {                                                                 \
+		if (!a##device || !a##host)                                                        \
+			return SIM_BAD_ARGUMENT;                                                   \
+		*(size_t *)a##device = (size_t)(elements)*WIDTH(a##type) + 128;                    \
 		*(size_t *)a##host = 0;                                                            \
 	})
 /* Two sizes, which are 0, for four types; two numbers. */

@@ -57,7 +57,7 @@ static int64_t now_ns(void)
 /* ---- in a process that asks ---- */
 static bool open_driver(struct said *said, const struct tare_libraries_options *o)
 {
-	char folder[PATH_MAX], path[PATH_MAX + 32];
+	char folder[PATH_MAX] = "", path[PATH_MAX + 32];
 	CUcontext context = NULL;
 	CUdevice device = 0;
 	int major = 0, minor = 0, processors = 0;
