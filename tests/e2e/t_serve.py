@@ -12,6 +12,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import openmetrics
@@ -128,6 +129,16 @@ def rows_sum_to_what_nvml_shows(box):
 
 
 @case
+def a_rank_has_its_number(box):
+    needs_exec()
+    env = {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "job"}
+    box.record(fixture("e2e_steps"), rec="r3.tare", input=b"alloc 7340032\nquit\n", env=env)
+    got = metrics_of(box, ".")["tare_recording_peak_bytes"]
+    check_equal(got.sum(rank="3", row="allocations"), 7 * MIB, got.samples)
+    check_equal({labels["rank"] for labels, _ in got.samples}, {"3", ""}, got.samples)
+
+
+@case
 def what_cannot_be_read_and_odd_names(box):
     needs_exec()
     box.record(fixture("e2e_steps"), rec='a"b\\c.tare', input=b"quit\n")
@@ -177,6 +188,13 @@ def pages_and_what_is_not_there(box):
         check_equal([server.status("/metrics", host=h) for h in ("tare.example:80", "localhost.example", None)], [403] * 3)
         check_equal([server.status("/metrics", host=h) for h in ("127.0.0.1:9", "[::1]")], [200] * 2)
         check(server.status("/metrics", headers={"X": "y" * 60000}) in (413, 431), "a head without end")
+        answers = []
+        askers = [threading.Thread(target=lambda: answers.append(server.status("/" + link.group(1)))) for _ in range(10)]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        check_equal(answers, [200] * 10)
 
 
 @case
