@@ -186,7 +186,7 @@ static void load(struct kernels *of, long context)
 	char image[256];
 
 	snprintf(image, sizeof(image),
-		 "tare-sim-module\nkernel collective code=%d local=%d params=4096\n"
+		 "tare-sim-module\nkernel collective code=%d local=%d params=4096 assert=1\n"
 		 "kernel message code=0 local=%d params=4096\n",
 		 (int)CODE, local_bytes[CONNECTED], local_bytes[PEER]);
 	of->context = context;
