@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger of a recording at an instant. What views read, and all they read.
+ * The ledger of a recording at an instant. What views read, and all they read. Longer than 600 lines: it is one struct
+ * and what hangs on it, and who looks for a figure looks in one place.
  *
  * Law 1: for every device, used = sum of the leaves + unexplained. `unexplained` is the difference
  * and nothing else: no row is ever adjusted to make it smaller.
@@ -236,7 +237,7 @@ struct tare_device_ledger {
 	int64_t elastic;     /* sum of elastic leaves */
 	int64_t unexplained;
 	int64_t asleep; /* unmapped, and its addresses are kept: in no sum */
-	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
+	int64_t t_ns;   /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;
 	int64_t own_peak,
