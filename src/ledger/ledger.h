@@ -14,6 +14,7 @@
 #include "ledger/coming.h"
 #include "ledger/advice/finding.h"
 #include "ledger/oom_row.h"
+#include "ledger/pinned.h"
 #include "ledger/read_back.h"
 #include "trace/format.h"
 
@@ -296,21 +297,6 @@ struct tare_host_tensors {
 	int64_t most;         /* the most of `bytes`, so far */
 	/* recording was paused before: tensors that were made meanwhile are not counted */
 	bool is_partial;
-};
-
-/*
- * Memory of the host that the driver locked (cuMemHostAlloc, cuMemHostRegister). An allocator that rounds up, as PyTorch's does to a power
- * of two, does not tell what it was asked for: that is known of the blocks in which a look through the program's objects found a tensor.
- */
-struct tare_pinned {
-	int64_t bytes, count; /* blocks that the driver gave or locked */
-	int64_t looked,
-		asked; /* of that, what is known of what was asked for, and how much that was */
-};
-
-struct tare_pinned_line {
-	const char *line, *short_line; /* NULL: not known */
-	struct tare_pinned of;
 };
 
 struct tare_host_ledger {
