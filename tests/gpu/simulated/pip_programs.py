@@ -126,6 +126,30 @@ def deepspeed(stage=2):
     told("rank", os.environ["RANK"])
 
 
+def torch_alone():
+    """A PyTorch of any version: convolutions, attention, AdamW in half precision, cuSOLVER, cuFFT, a graph."""
+    import torch
+    parts = torch.nn.ModuleList([
+        torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.BatchNorm2d(64), torch.nn.ReLU(),
+                            torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(64, 10)),
+        torch.nn.TransformerEncoderLayer(256, 4, 512, batch_first=True)]).cuda()
+    optimizer = torch.optim.AdamW(parts.parameters())
+    for _ in range(3):
+        optimizer.zero_grad()
+        with torch.autocast("cuda", torch.float16):
+            loss = (parts[0](torch.randn(16, 3, 64, 64, device="cuda")).float().pow(2).mean()
+                    + parts[1](torch.randn(8, 128, 256, device="cuda")).float().pow(2).mean())
+        loss.backward()
+        optimizer.step()
+    torch.linalg.svd(torch.randn(64, 64, device="cuda"))
+    torch.fft.fft(torch.randn(1024, device="cuda"))
+    graph, x = torch.cuda.CUDAGraph(), torch.randn(8, 10, device="cuda")
+    with torch.cuda.graph(graph):
+        x = x * 2
+    graph.replay()
+    told(torch.__version__, torch.version.cuda, torch.backends.cudnn.version())
+
+
 def triton():
     import torch
     import triton as t
