@@ -9,6 +9,7 @@
 enum tare_oom_verdict {
 	TARE_OOM_LIMIT,      /* the driver was not asked: the program limits itself */
 	TARE_OOM_FRAGMENTED, /* what is stuck in segments, with what is free: but it is in pieces */
+	TARE_OOM_FULL,       /* the same, but that is next to nothing of what live tensors have */
 	TARE_OOM_ELASTIC,    /* with what its process could give back */
 	TARE_OOM_PIECES,     /* as much was free, by the driver's own count */
 	TARE_OOM_OTHERS,     /* with what other processes have */

@@ -16,6 +16,9 @@ static const struct {
 				  "as much was there, but in pieces: fragmentation "
 				  "(PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; tare report "
 				  "--by pool says what pins them)" },
+	[TARE_OOM_FULL] = { "full",
+			    "nearly all is in use: in pieces as much was there as this asked for, and "
+			    "hardly more (tare report --by line says what has it)" },
 	[TARE_OOM_ELASTIC] = { "elastic",
 			       "as much was there, with what the program could have given back" },
 	[TARE_OOM_PIECES] = { "pieces",

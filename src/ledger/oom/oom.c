@@ -212,6 +212,13 @@ void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t pl
 
 /* ---- out of it ---- */
 
+/* What is stuck would have served this request, and hardly one more. */
+static bool is_full(const struct tare_oom_fold *o)
+{
+	return o->allocated != TARE_NOT_KNOWN &&
+	       (uint64_t)(o->free + o->elastic + o->stuck) < o->allocated / 100;
+}
+
 /* Which memory would have been enough. If the driver was not asked, the program limits itself. */
 static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 {
@@ -226,7 +233,7 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 	if (o->free < 0)
 		return TARE_OOM_NEED;
 	if (o->free + o->elastic + o->stuck >= (int64_t)o->asked && o->stuck > 0)
-		return TARE_OOM_FRAGMENTED;
+		return is_full(o) ? TARE_OOM_FULL : TARE_OOM_FRAGMENTED;
 	if (o->free + o->elastic >= asked)
 		return o->elastic > 0 ? TARE_OOM_ELASTIC : TARE_OOM_PIECES;
 	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS
