@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* 17 replays of so many take a second. */
+/* Of more a page would wait for its replays: it leaves them out. */
 enum { EVENTS_MAX = 150000 };
 
 static const char *folder_of(const struct tare_recording *recording)

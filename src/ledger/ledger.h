@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger of a recording at an instant. What views read, and all they read. Longer than 600 lines: it is one struct
- * and what hangs on it, and who looks for a figure looks in one place.
+ * The ledger of a recording at an instant. What views read, and all they read.
  *
  * Law 1: for every device, used = sum of the leaves + unexplained. `unexplained` is the difference
  * and nothing else: no row is ever adjusted to make it smaller.

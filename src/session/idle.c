@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Is a processor idle, so that work that nobody waits for may be done now? */
 #include "session/idle.h"
+
+#include "base/file.h"
+#include "base/str.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -8,6 +12,7 @@
 
 /* Nine tenths of a processor. */
 enum { NEEDED = 9, OF = 10 };
+enum { QUOTA_MAX = 4096 /* bytes of cpu.max, which has two numbers */ };
 #define LEAST_NS UINT64_C(150000000) /* a tick is 10 ms */
 
 /* Ticks in which the processors that we may use did nothing; false: Linux does not say. */
@@ -41,13 +46,13 @@ static bool read_idle(uint64_t *out)
 /* "max 100000": no limit. */
 static bool is_limited(const char *path)
 {
-	FILE *file = fopen(path, "re");
-	char word[16] = "max";
-	bool is_read = file && fscanf(file, "%15s", word) == 1;
+	struct tare_str text = { 0 };
+	struct tare_err err = { 0 };
+	bool is = tare_file_read(&text, path, QUOTA_MAX, &err) == 0 && tare_str_text(&text)[0] &&
+		  strncmp(tare_str_text(&text), "max", 3) != 0;
 
-	if (file)
-		fclose(file);
-	return is_read && strcmp(word, "max") != 0;
+	tare_str_free(&text);
+	return is;
 }
 
 /* Of our cgroup, or of all that a container sees. */
