@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
-import { Account, CPU, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
+import { Account, CPU, Device, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
 import { count, h, mib, part, section, time } from "./dom";
 import { panelOf, peakTime } from "./model";
 import { preferred } from "./stack";
@@ -37,15 +37,24 @@ export function used(place: number): number {
     ?? parts(place).reduce((a, p) => a + p.bytes, 0);
 }
 
+// Of the card that the program was to see, where there is one (--vram, --card).
+function leftOf(place: number, d: Device | undefined): HTMLElement | null {
+  if (d?.total_bytes == null || d.used_bytes == null || place === 1000)
+    return null;
+  const free = d.card?.free_bytes ?? d.total_bytes - (d.reserved_bytes ?? 0) - d.used_bytes;
+  const total = d.card?.total_bytes ?? d.total_bytes;
+  return h("span", { class: "soft", "data-left": free }, ` ${mib(free)} MiB of ${mib(total)}${d.card ? " (--vram)" : ""} were left.`);
+}
+
 function sentence(place: number): HTMLElement {
   const all = parts(place), most = [...all].sort((a, b) => b.bytes - a.bytes)[0], d = deviceOf(peak, place);
   const whole = used(place), t = peakTime(place);
-  const free = d?.total_bytes != null && d.used_bytes != null && place !== 1000 ? d.total_bytes - (d.reserved_bytes ?? 0) - d.used_bytes : null;
+  const left = leftOf(place, d);
   return h("p", { class: "lead", "data-place": place }, h("b", { "data-bytes": whole }, mib(whole) + " MiB"), ` at most, ${t ? "at " + time(t) + ", " : ""}`,
     place === CPU ? "in tensors on the CPU" : (deviceOf(peak, place)?.heap ? "in " : "on ") + placeName(place), most ? `: most of it is ${most.label}, ` : ".",
     most && h("b", { "data-bytes": most.bytes }, mib(most.bytes) + " MiB"), most ? ` (${part(most.bytes, whole)}).` : "",
     place === CPU ? resident() : null,
-    free != null ? h("span", { class: "soft" }, ` ${mib(free)} MiB of ${mib(d!.total_bytes)} were left.`) : null);
+    left);
 }
 
 // What the processes had in all: tensors are a part of it.
@@ -97,9 +106,10 @@ export function answer(): HTMLElement {
   const all = page.time.account.panels.map(p => p.device ?? CPU), items = todo();
   const told = all.filter(p => all.length === 1 || p !== CPU || used(p) >= 52429); // less is 0.0 MiB
   const sentences = told.length ? told.map(sentence) : [h("p", { class: "lead" }, "No memory was recorded: the program used no GPU, and no tensors on the CPU.")];
-  const complaints = [...peak.degraded.map(d => h("p", { class: "bad" }, "! " + d)), ...peak.notes.map(n => h("p", { class: "soft" }, n)),
+  const complaints = [...peak.degraded.map(d => h("p", { class: "bad" }, "! " + d)),
     ...peak.losses.map(l => h("p", { class: "bad" }, `! records are missing, ${l.records == null ? "nobody knows how many" : count(Number(l.records))}: ${text(l, "why")}`))];
   return section("answer", "The worst moment", ...sentences, ...complaints,
     all.length > 0 && h("h3", {}, "From what is used to what was asked for, MiB"), all.length > 0 && fall(all.includes(state.place) ? state.place : all[0]),
-    h("h3", {}, "What to do"), items.length ? h("ul", { class: "todo" }, ...items) : h("p", { class: "soft" }, "Nothing stands out that would make it less."));
+    h("h3", {}, "What to do"), items.length ? h("ul", { class: "todo" }, ...items) : h("p", { class: "soft" }, "Nothing stands out that would make it less."),
+    ...peak.notes.map(n => h("p", { class: "soft" }, n)));
 }
