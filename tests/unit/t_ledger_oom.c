@@ -61,6 +61,27 @@ TEST(memory_runs_out_for_others_when_the_driver_refuses)
 	world_free(w);
 }
 
+/* What is stuck would have served it: that is the reason only where it is something beside what is live. */
+TEST(memory_runs_out_in_pieces_or_because_all_is_in_use)
+{
+	static const uint64_t live[] = { 16 * MIB, 1000000000 * MIB };
+	static const enum tare_oom_verdict verdicts[] = { TARE_OOM_FRAGMENTED, TARE_OOM_FULL };
+
+	for (int i = 0; i < 2; i++) {
+		struct world *w = world_torch_pool();
+		struct tare_ledger l = world_ledger(w, "end");
+		uint64_t asked = l.devices[0].total - l.devices[0].reserved - 640 * MIB + 22 * MIB;
+
+		tare_ledger_free(&l);
+		refused(w, 7 * MS, asked, C10_CUDA);
+		world_oom(w, 8 * MS, asked, live[i], 40 * MIB);
+		l = world_ledger(w, "end");
+		CHECK_INT(l.ooms[0].verdict, verdicts[i]);
+		tare_ledger_free(&l);
+		world_free(w);
+	}
+}
+
 TEST(memory_runs_out_by_the_programs_own_limit)
 {
 	struct world *w = world_torch_pool();
