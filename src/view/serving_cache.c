@@ -35,13 +35,25 @@ static bool is_of_graph(const struct tare_ledger *l, const struct tare_device_le
 	return false;
 }
 
-static bool may_be_cache(const struct tare_tensor_row *t)
+static bool trains(const struct tare_ledger *l, int64_t pid)
+{
+	for (int i = 0; i < l->training_nr; i++)
+		if (l->trainings[i].pid == pid && l->trainings[i].by != TARE_TRAINING_PHASES)
+			return true;
+	return false;
+}
+
+/* What a forward leaves in a program that trains is there for the way back. */
+static bool may_be_cache(const struct tare_ledger *l, const struct tare_tensor_row *t)
 {
 	switch (tare_rules[t->rule].category) {
 	case TARE_CATEGORY_PARAMETER:
 	case TARE_CATEGORY_GRADIENT:
 	case TARE_CATEGORY_OPTIMIZER:
 		return false;
+	case TARE_CATEGORY_ACTIVATION:
+	case TARE_CATEGORY_TEMPORARY:
+		return !trains(l, t->pid);
 	default:
 		return true;
 	}
@@ -120,7 +132,8 @@ bool tare_serving_cache_find(struct tare_serving_cache *out, const struct tare_l
 	for (int i = 0; i < device->tensors.count; i++) {
 		const struct tare_tensor_row *t = &device->tensors.items[i];
 
-		if (!is_small(device, t) && may_be_cache(t) && !is_of_graph(ledger, device, t))
+		if (!is_small(device, t) && may_be_cache(ledger, t) &&
+		    !is_of_graph(ledger, device, t))
 			add(&all, t);
 	}
 	for (size_t i = 1; i < all.count; i++)

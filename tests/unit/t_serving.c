@@ -92,6 +92,24 @@ TEST(of_one_graph_nothing_is_said)
 	CHECK_INT(s.graphs.captured, 0);
 }
 
+/* Half of a card in activations is no cache where something goes backwards from them. */
+TEST(activations_of_a_program_that_trains_are_no_cache)
+{
+	struct sample_serving sample;
+	struct tare_training training = { .by = TARE_TRAINING_OPTIMIZER };
+	struct tare_serving s;
+
+	sample_serving_make(&sample, steps);
+	for (int i = 0; i < sample.device.tensors.count; i++)
+		if (sample.device.tensors.items[i].bytes >= SERVING_MIB(30000))
+			sample.device.tensors.items[i].rule = TARE_RULE_OUTPUT;
+	CHECK(tare_serving_find(&s, &sample.ledger, &sample.device, 0));
+	training.pid = s.pid;
+	sample.ledger.trainings = &training;
+	sample.ledger.training_nr = 1;
+	CHECK(!tare_serving_find(&s, &sample.ledger, &sample.device, 0));
+}
+
 TEST(weights_and_small_tensors_are_no_cache)
 {
 	struct sample_serving sample;
