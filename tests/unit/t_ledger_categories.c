@@ -190,6 +190,23 @@ TEST(categories_what_a_forward_leaves_that_is_trained_on)
 	world_free(w);
 }
 
+/* Features of a network that is not trained: results stay, and nothing of what made them. */
+TEST(categories_results_of_what_is_not_trained)
+{
+	enum { RESULT = 0x10000, INSIDE = 0x20000 };
+	struct world *w = training(2);
+
+	for (int i = 0; i < 9; i++) {
+		evaluate(w, 20, INSIDE, 5);
+		for (int k = 0; k < 5; k++)
+			take(w, INSIDE + 0x10 * (uint64_t)k, 0);
+		evaluate(w, 20, RESULT + 0x100 * (uint64_t)i, 1);
+	}
+	train_steps(w, 3);
+	CHECK_RULE(w, RESULT, "lasting");
+	world_free(w);
+}
+
 /* One batch for all steps is input; what is made later, or nobody holds, is kept by the program. */
 TEST(categories_a_batch_that_is_fed_to_every_step)
 {

@@ -224,18 +224,29 @@ void tare_site_note_recorded(struct tare_site *outer, const struct tare_block_fa
 }
 
 /*
+ * Of a call that something goes back from, or would, most of what autograd recorded stays: many blocks, and no small part of
+ * all. Of one without trained parameters the results stay alone, as a library's workspace does.
+ */
+static bool keeps_way_back(const struct tare_site *outer)
+{
+	uint32_t left = outer->recorded - outer->brief;
+
+	return !outer->taken_back && left >= LEAST_RETAINED && left >= outer->recorded / 4;
+}
+
+/*
  * A forward in a program that trains, which autograd records, and which no backward pass ever took back: its result is kept, and so
- * is all that it would need to go back. A library's workspace is one of a few blocks; this is many.
+ * is all that it would need to go back.
  */
 static bool is_retained(const struct tare_fold *f, const struct tare_known_block *b,
 			const struct tare_worker *w)
 {
 	uint32_t at = b->block.site ? f->sites[b->block.site].outer : 0;
+	bool is_plain = b->facts.role == TARE_PROBE_TENSOR &&
+			!(b->facts.role_flags & TARE_PROBE_REQUIRES_GRAD);
 
-	return at && !f->sites[at].taken_back &&
-	       f->sites[at].recorded >= f->sites[at].brief + LEAST_RETAINED &&
-	       b->block.flags & TARE_TENSOR_GRAD && b->facts.kind == TARE_WORK_FORWARD &&
-	       w->backwards && lasts(b, w);
+	return at && keeps_way_back(&f->sites[at]) && b->block.flags & TARE_TENSOR_GRAD &&
+	       b->facts.kind == TARE_WORK_FORWARD && !is_plain && w->backwards && lasts(b, w);
 }
 
 /* The next of what its line keeps for each parameter, which came too late to last: a copy of the last epoch's best model. */
