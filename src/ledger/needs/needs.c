@@ -191,7 +191,8 @@ void tare_needs_device_rows(const struct tare_needs_part *p, const struct tare_f
 		memcpy(out->first_ns, n->first_ns, sizeof(n->first_ns));
 		nr = d->has_moment[TARE_MOMENT_END] && n->until_end ? n->until_end : n->count;
 		out->needs = tare_arena_alloc(memory, nr * sizeof(*out->needs) + 1);
-		memcpy(out->needs, n->items, nr * sizeof(*out->needs));
+		if (nr)
+			memcpy(out->needs, n->items, nr * sizeof(*out->needs));
 		out->need_nr = (int)nr;
 	}
 }
