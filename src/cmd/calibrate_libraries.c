@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/self_path.h"
+#include "base/simulated.h"
 #include "calibrate/libraries.h"
 #include "cmd/cmd.h"
 #include "cmd/terminal.h"
@@ -96,7 +97,7 @@ static void show(struct tare_str *out, const struct tare_calibrate_libraries *o,
 	struct tare_emit e;
 
 	add_version(&version, l->table.cudnn);
-	tare_str_addf(&title, "%s%s, cuDNN %s", l->table.card, o->sim ? " (simulated)" : "",
+	tare_str_addf(&title, "%s%s, cuDNN %s", l->table.card, tare_simulated_mark(o->sim),
 		      tare_str_text(&version));
 	tare_emit_begin(&e, o->format, out);
 	e.style = tare_terminal_style(stdout);

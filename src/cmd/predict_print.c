@@ -2,6 +2,7 @@
 /* A prediction, for people and as data (docs/JSON.md). */
 #include "cmd/predict.h"
 
+#include "base/simulated.h"
 #include "base/units.h"
 
 static void add_mib(struct tare_str *out, int64_t bytes)
@@ -154,7 +155,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 {
 	struct tare_str s = { 0 };
 
-	tare_str_addf(&s, "%s (simulated): ", card->name);
+	tare_str_addf(&s, "%s%s: ", card->name, tare_simulated_mark(true));
 	if (card->is_out_of_memory) {
 		tare_str_add(&s, "does not fit, memory runs out");
 		if (card->line)

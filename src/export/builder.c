@@ -3,6 +3,7 @@
 #include "export/builder.h"
 
 #include "base/array.h"
+#include "base/simulated.h"
 #include "export/frame.h"
 #include "ledger/line.h"
 
@@ -45,7 +46,7 @@ void tare_export_device_name(struct tare_str *out, const struct tare_device_ledg
 	else
 		tare_str_addf(out, "GPU %d", d->index);
 	if (d && d->name && d->name[0] && !d->is_heap)
-		tare_str_addf(out, " %s%s", d->name, d->simulated ? " (simulated)" : "");
+		tare_str_addf(out, " %s%s", d->name, tare_simulated_mark(d->simulated));
 	if (d && d->host)
 		tare_str_addf(out, " on %s", d->host);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/tree.h"
 
+#include "base/simulated.h"
 #include "base/str.h"
 #include "top/tree_private.h"
 
@@ -49,7 +50,7 @@ static int begin_gpu(struct tare_top_tree *tree, int index, const char *name, co
 
 	if (index >= 0)
 		tare_str_addf(&label, "GPU %d  ", index);
-	tare_str_addf(&label, "%s%s", name, is_simulated ? " (simulated)" : "");
+	tare_str_addf(&label, "%s%s", name, tare_simulated_mark(is_simulated));
 	if (*where)
 		tare_str_addf(&label, " · %s", where);
 	tare_str_addf(&key, "%s %s %d", uuid, where, index);

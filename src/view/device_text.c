@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/device_text.h"
 
+#include "base/simulated.h"
 #include "base/units.h"
 #include "trace/bytes.h"
 #include "view/card.h"
@@ -133,8 +134,7 @@ void tare_device_text_title(struct tare_str *title, const struct tare_device_led
 	if (d->host)
 		tare_str_addf(title, "%s · ", d->host);
 	tare_str_add(title, d->name ? d->name : "");
-	if (d->simulated)
-		tare_str_add(title, " (simulated)");
+	tare_str_add(title, tare_simulated_mark(d->simulated));
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there)
 		tare_str_addf(title, " · total %s", tare_units_count(text, d->total >> 20));
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there && d->reserved != TARE_NOT_KNOWN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/picture.h"
 
+#include "base/simulated.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "trace/format.h"
@@ -142,7 +143,7 @@ static void add_head(const struct tare_plot *p, double y)
 	} else {
 		tare_device_text_number(&text, d, " · ");
 		tare_str_addf(&text, "%s%s", d->name ? d->name : "",
-			      d->simulated ? " (simulated)" : "");
+			      tare_simulated_mark(d->simulated));
 		if (d->total != TARE_NOT_KNOWN)
 			tare_str_addf(&text, " · %s", tare_units_human(size, d->total));
 		if (d->host)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sweep.h"
 
+#include "base/simulated.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static void add_head(struct tare_emit *e, const struct tare_summary *s)
 	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr,
 		      s->cell_nr == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
 	if (s->gpu) {
-		tare_str_addf(&facts, " · %s%s", s->gpu, s->is_simulated ? " (simulated)" : "");
+		tare_str_addf(&facts, " · %s%s", s->gpu, tare_simulated_mark(s->is_simulated));
 		if (s->gpu_bytes >= 0)
 			tare_str_addf(&facts, ", %s MiB", tare_units_mib(text, s->gpu_bytes));
 		if (s->card_bytes >= 0)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands behind the name of a GPU that is not there, wherever people read it. */
+#ifndef TARE_BASE_SIMULATED_H
+#define TARE_BASE_SIMULATED_H
+
+#include <stdbool.h>
+
+static inline const char *tare_simulated_mark(bool is_simulated)
+{
+	return is_simulated ? " (simulated)" : "";
+}
+
+#endif
