@@ -98,14 +98,38 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What a child writes before it removes anything: the largest segment with more in it, a state, and the list of them all. */
+static uint64_t written_first(const char *folder)
+{
+	static const char *const kinds[] = { ".segment", ".state", ".json" };
+	enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+	uint64_t largest[KINDS] = { 0 }, sum = 0;
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		for (int k = 0; k < KINDS; k++)
+			if (strstr(entry->d_name, kinds[k]) &&
+			    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    (uint64_t)st.st_blocks * 512 > largest[k])
+				largest[k] = (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	for (int k = 0; k < KINDS; k++)
+		sum += largest[k];
+	return sum / 4 * 5;
+}
+
 /*
  * Logs never have so much that there is no room for what the child writes before it removes anything: an eighth of the
- * cap is kept for that, so what it has written so far takes nothing away. Nor have they so much that nobody could read them in
- * a few seconds. `written`: before the folder had `use` bytes.
+ * cap is kept for that, or more where its files are larger, so what it has written so far takes nothing away. Nor have they so
+ * much that nobody could read them in a few seconds. `written`: before the folder had `use` bytes.
  */
 static void allow(const struct tare_roll *roll, uint64_t written, uint64_t use)
 {
-	uint64_t most = roll->cap - roll->cap / KEPT_FREE,
+	uint64_t eighth = roll->cap / KEPT_FREE, first = written_first(roll->folder),
+		 most = rest_of(roll->cap, eighth > first ? eighth : first),
 		 logs = most > LOGS_READABLE ? bytes_of_logs(roll->folder) : 0,
 		 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)),
 		 limit = written + room + 1;
