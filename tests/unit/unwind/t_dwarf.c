@@ -134,10 +134,11 @@ static void read_all_rows(const struct tare_elf_object *obj, struct coverage *c)
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 			continue;
 		for (uintptr_t ip = at; ip < at + ph->p_memsz; ip += 4) {
-			if (!tare_cfi_find(obj, ip, &row))
+			if (!tare_cfi_find(obj, ip, &row)) {
 				c->missing++;
-			else
-				c->rows++;
+				continue;
+			}
+			c->rows++;
 			c->signals += row.is_signal;
 		}
 	}
