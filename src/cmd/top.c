@@ -13,8 +13,11 @@
 #include <time.h>
 
 enum { LINES_MOST = 500 };
-#define SECOND         INT64_C(1000000000)
-#define FIND_NS        (2 * SECOND) /* how often recordings are looked for */
+#define SECOND  INT64_C(1000000000)
+#define FIND_NS (2 * SECOND) /* how often recordings are looked for */
+#define FOLLOW_NS                                                                                  \
+	(SECOND /                                                                                  \
+	 4) /* after so long the screen is drawn, and the other recordings are read at the next look */
 #define INTERVAL_LEAST (SECOND / 10)
 
 struct options {
@@ -76,6 +79,7 @@ struct top {
 	struct tare_top_view view;
 	struct tare_str lines[LINES_MOST];
 	int64_t found_ns; /* when recordings were looked for */
+	size_t next;      /* of them, whose turn it is to be read */
 	int64_t realtime_ns;
 };
 
@@ -99,8 +103,8 @@ static void build(struct top *t)
 	tare_top_tree_build(&t->tree, &t->found, &t->machine, &wish, clock_of(CLOCK_MONOTONIC));
 }
 
-/* Looks at everything. */
-static void refresh(struct top *t, bool is_once)
+/* What is quick to look at: which recordings there are, and what the GPUs say. */
+static void look(struct top *t)
 {
 	int64_t now = clock_of(CLOCK_MONOTONIC);
 
@@ -110,8 +114,24 @@ static void refresh(struct top *t, bool is_once)
 	}
 	t->realtime_ns = clock_of(CLOCK_REALTIME);
 	tare_top_machine_turn(&t->machine, &t->found, now);
-	for (size_t i = 0; i < t->found.count; i++)
-		tare_follow_turn(t->found.items[i], now, is_once);
+}
+
+/* Reads what was recorded since. Recordings that take long take turns, so that no screen waits for all of them. */
+static void follow(struct top *t, bool is_once)
+{
+	int64_t now = clock_of(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < t->found.count; i++) {
+		tare_follow_turn(t->found.items[t->next++ % t->found.count], now, is_once);
+		if (!is_once && clock_of(CLOCK_MONOTONIC) - now > FOLLOW_NS)
+			return;
+	}
+}
+
+static void refresh(struct top *t, bool is_once)
+{
+	look(t);
+	follow(t, is_once);
 	build(t);
 }
 
@@ -173,11 +193,12 @@ static int run_screen(struct top *t, struct tare_err *err)
 
 	if (rc)
 		return rc;
-	do {
-		refresh(t, false);
-		if (draw(t) != 0)
-			break;
-	} while (wait_and_obey(t));
+	look(t);
+	build(t);
+	if (draw(t) == 0) /* at first what is known before anything was read */
+		do {
+			refresh(t, false);
+		} while (draw(t) == 0 && wait_and_obey(t));
 	signal = tare_screen_signal();
 	tare_screen_close();
 	if (signal)
