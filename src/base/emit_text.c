@@ -160,7 +160,10 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Are there two labels that differ, and not as far as they are shown when they are cut at the end? */
+/* One letter in front of the cut tells nobody what a row is: so much of a word is to be seen. */
+enum { WORD_SEEN = 8 };
+
+/* Are there two labels that differ, and not so far before their cut that it can be read? */
 static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 {
 	const struct tare_emit_text_rows *rows = t->text;
@@ -176,7 +179,7 @@ static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 			cells[count++] = rows->rows[i].cells[column];
 	qsort(cells, count, sizeof(*cells), by_bytes);
 	for (size_t i = 1; i < count; i++) {
-		size_t bytes = bytes_of(cells[i], shown - 1);
+		size_t bytes = bytes_of(cells[i], shown > WORD_SEEN ? shown - 1 - WORD_SEEN : 0);
 
 		if (strcmp(cells[i - 1], cells[i]) && !strncmp(cells[i - 1], cells[i], bytes))
 			return true;

@@ -173,8 +173,16 @@ TEST(what_is_cut_can_be_told_apart)
 		{ "first.of.all.the.layers.weight", "1 MiB a step", 2 << 20 },
 		{ "second.of.all.the.layers.weight", "2 MiB a step", 1 << 20 },
 	};
+	static const struct growing one_letter[] = {
+		{ "allocations.live.activation.", "1 MiB a step", 2 << 20 },
+		{ "allocations.live.optimizer", "2 MiB a step", 1 << 20 },
+	};
 	struct tare_str out = { 0 };
 
+	show_growing(&out, one_letter, 2,
+		     40); /* "act…" and "opt…" could be told apart, and not read */
+	CHECK(!strstr(tare_str_text(&out), "…"));
+	tare_str_free(&out);
 	show_growing(&out, same_begin, 4, 40);
 	CHECK_HAS(tare_str_text(&out), "decoder.layers. ");
 	CHECK_HAS(tare_str_text(&out), "\n  attention.weight\n");
