@@ -3,6 +3,7 @@
 """What NCCL takes of a card, call by call: the rows of simgpu/libs/nccl_memory.def.
 
     tests/gpu/nccl.py [LIBNCCL]          two GPUs, nothing else on them; about a minute
+    tests/gpu/nccl.py --alone [LIBNCCL]  one GPU: communicators of one rank only, with settings; half a minute
 
 One line for each call and setting: MiB that each rank's card has less afterwards. LIBNCCL is looked for beside PyTorch
 unless it is named. `TARE_SIM_DEVICES=2 tare record --sim h200 -- tests/gpu/nccl.py libnccl.so.2` says what the
@@ -19,6 +20,7 @@ import time
 
 SETTINGS = ({}, {"NCCL_BUFFSIZE": "8388608"}, {"NCCL_MAX_NCHANNELS": "4"}, {"NCCL_MIN_NCHANNELS": "32"},
             {"NCCL_PROTO": "Simple"}, {"NCCL_PROTO": "LL"}, {"NCCL_CUMEM_ENABLE": "0"})
+ALONE = ({}, {"NCCL_MAX_NCHANNELS": "4"}, {"NCCL_MIN_NCHANNELS": "32"}, {"NCCL_MAX_P2P_NCHANNELS": "16"}, {"NCCL_BUFFSIZE": "1048576"})
 SMALL, LARGE, FLOAT32, SUM = 1, 16 << 20, 7, 0
 
 
@@ -144,11 +146,13 @@ def main():
     if sys.argv[1:2] == ["--rank"]:
         rank_main(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
         return
-    library, version = sys.argv[1] if len(sys.argv) > 1 else find_library(), ctypes.c_int()
+    alone = sys.argv[1:2] == ["--alone"]
+    library, version = (sys.argv[1 + alone:] or [find_library()])[0], ctypes.c_int()
     ctypes.CDLL(library).ncclGetVersion(ctypes.byref(version))
     print("NCCL %d, %s; MiB" % (version.value, library))
-    measure(library, 1, {})
-    for setting in SETTINGS:
+    for setting in ALONE if alone else ({},):
+        measure(library, 1, setting)
+    for setting in () if alone else SETTINGS:
         measure(library, 2, setting)
 
 
