@@ -150,6 +150,38 @@ def torch_alone():
     told(torch.__version__, torch.version.cuda, torch.backends.cudnn.version())
 
 
+def vision():
+    """Detection, of fixed proposals as nothing is learnt: its backbone and pyramid; and a segmentation."""
+    import torch
+    from torchvision.models.detection.backbone_utils import resnet_fpn_backbone
+    from torchvision.models.segmentation import lraspp_mobilenet_v3_large
+    backbone = resnet_fpn_backbone(backbone_name="resnet18", weights=None, trainable_layers=5).cuda()
+    optimizer = torch.optim.SGD(backbone.parameters(), lr=0.01, momentum=0.9)
+    for _ in range(3):
+        sum(x.mean() for x in backbone(torch.randn(4, 3, 256, 256, device="cuda")).values()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model = lraspp_mobilenet_v3_large(weights=None, weights_backbone=None).cuda().eval()
+    with torch.no_grad():
+        model(torch.randn(2, 3, 256, 256, device="cuda"))
+    told()
+
+
+def decode():
+    """A Llama of four layers says 64 tokens with a cache, the same token each time: generate() ends by a value."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+    model = LlamaForCausalLM(LlamaConfig(hidden_size=512, intermediate_size=1024, num_hidden_layers=4, num_attention_heads=8,
+                                         vocab_size=8192)).to("cuda", torch.bfloat16).eval()
+    with torch.no_grad():
+        for batch in (1, 16):
+            cache, words = None, torch.ones(batch, 32, dtype=torch.long, device="cuda")
+            for _ in range(64):
+                cache = model(words, past_key_values=cache, use_cache=True).past_key_values
+                words = torch.ones(batch, 1, dtype=torch.long, device="cuda")
+    told()
+
+
 def triton():
     import torch
     import triton as t
@@ -255,7 +287,7 @@ def jax():
 
 def cupy():
     import cupy as cp
-    print(cp.zeros((1024, 1024)).sum())
+    print((cp.zeros((1024, 1024)) @ cp.ones((1024, 1024))).sum(), cp.get_default_memory_pool().total_bytes())
 
 
 def xgboost():
