@@ -20,7 +20,7 @@ PAGE = 16  # tokens
 GPU = torch.device("cuda")
 
 
-def arguments():
+def arguments(given=None):
     p = argparse.ArgumentParser()
     p.add_argument("--layers", type=int, default=4)
     p.add_argument("--width", type=int, default=512)
@@ -32,7 +32,7 @@ def arguments():
     p.add_argument("--most", type=int, default=256, help="the largest batch")
     p.add_argument("--cache", type=float, default=1024, help="MiB")
     p.add_argument("--captures", type=int, default=0, help="end after so many")
-    return p.parse_args()
+    return p.parse_args(given)
 
 
 def sizes(most):
@@ -194,4 +194,5 @@ def main():
                       "reserved_bytes": torch.cuda.memory_reserved(), "requests": 0 if o.captures else o.requests}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,33 +13,39 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, StaticCache
 
 GPU = torch.device("cuda")
-LAYERS, WIDTH, LENGTH, BATCH = [int(x) for x in sys.argv[1:]] + [4, 512, 16384, 64][len(sys.argv) - 1:]
+TOKENS = 16  # of the longest step
+
+
+class Decoder:
+    def __init__(self, layers, width, length, batch):
+        config = LlamaConfig(num_hidden_layers=layers, hidden_size=width, intermediate_size=3 * width, vocab_size=8192,
+                             num_attention_heads=8, num_key_value_heads=8, max_position_embeddings=length)
+        torch.set_default_dtype(torch.bfloat16)
+        with GPU:
+            self.model = LlamaForCausalLM(config).eval()
+        self.cache = StaticCache(config=config, max_cache_len=length)
+        self.words = torch.zeros(batch, TOKENS, dtype=torch.long, device=GPU)
+        self.place = torch.arange(TOKENS, device=GPU)
+        self.seen = torch.ones(1, 1, TOKENS, length, dtype=torch.bool, device=GPU).expand(batch, 1, TOKENS, length)
+
+    def step(self, n):
+        place = self.place[:n]
+        return self.model(self.words[:, :n], past_key_values=self.cache, cache_position=place, position_ids=place[None],
+                          attention_mask=self.seen[:, :, :n], use_cache=True).logits
 
 
 def main():
-    config = LlamaConfig(num_hidden_layers=LAYERS, hidden_size=WIDTH, intermediate_size=3 * WIDTH, vocab_size=8192,
-                         num_attention_heads=8, num_key_value_heads=8, max_position_embeddings=LENGTH)
-    torch.set_default_dtype(torch.bfloat16)
-    with GPU:
-        model = LlamaForCausalLM(config).eval()
-    cache = StaticCache(config=config, max_cache_len=LENGTH)
-    words = torch.zeros(BATCH, 16, dtype=torch.long, device=GPU)
-    place = torch.arange(16, device=GPU)
+    layers, width, length, batch = [int(x) for x in sys.argv[1:]] + [4, 512, 16384, 64][len(sys.argv) - 1:]
     graphs, pool = [], None
-
-    def step(n):
-        return model(words[:, :n], past_key_values=cache, cache_position=place[:n], position_ids=place[None, :n],
-                     attention_mask=seen[:, :, :n], use_cache=True).logits
-
-    seen = torch.ones(1, 1, 16, LENGTH, dtype=torch.bool, device=GPU).expand(BATCH, 1, 16, LENGTH)
     with torch.no_grad():
-        step(16)  # makes the cache
-        for n in range(16, 0, -1):
-            step(n)
+        decoder = Decoder(layers, width, length, batch)
+        decoder.step(TOKENS)  # makes the cache
+        for n in range(TOKENS, 0, -1):
+            decoder.step(n)
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, pool=pool):
-                step(n)
+                decoder.step(n)
             graphs.append(graph)
             pool = pool or graph.pool()
         for graph in graphs:
@@ -48,4 +54,5 @@ def main():
     print(json.dumps({"graphs": len(graphs), "reserved_bytes": torch.cuda.memory_reserved()}))
 
 
-main()
+if __name__ == "__main__":
+    main()
