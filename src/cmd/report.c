@@ -62,6 +62,9 @@ static const struct tare_opt opts[] = {
 		tare_report_given, confidential, "confidential", 0, FLAG, NULL,
 		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT(
+		tare_report_given, no_source, "no-source", 0, FLAG, NULL,
+		"with --html: without the lines of the program's source that are on this machine"),
+	TARE_OPT(
 		tare_report_given, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
 	TARE_OPT(tare_report_given, timed, "timed", 0, STRING, "PHASE",
@@ -177,8 +180,12 @@ static int print(const struct tare_report_given *o, enum tare_emit_format format
 	if (rc)
 		return rc;
 	if (tare_report_is_page(o)) {
-		rc = tare_report_page(o->html, recording, rest->items, rest->count, o->confidential,
-				      err);
+		const struct tare_report_page_options page = {
+			.is_confidential = o->confidential,
+			.without_source = o->no_source,
+		};
+
+		rc = tare_report_page(o->html, recording, rest->items, rest->count, &page, err);
 		if (rc == TARE_E_RANGE && !o->confidential &&
 		    tare_recording_folder_nr(recording) == 1)
 			rc = tare_report_print(stdout, o->html, recording, &options, err);

@@ -56,6 +56,10 @@ static int check_views(const struct tare_report_given *o, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --confidential goes with --html, and with no view or "
 				    "instant of its own");
+	if (o->no_source && !tare_report_is_page(o))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --no-source goes with --html, and with no view or "
+				    "instant of its own");
 	if (o->cost == TARE_COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -97,7 +101,7 @@ int tare_report_check_kind(const struct tare_report_given *o, const char *path, 
 			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			path);
 	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == TARE_COST_TIME || o->pid >= 0 ||
-			 o->confidential || o->job || o->svg || o->sort ||
+			 o->confidential || o->no_source || o->job || o->svg || o->sort ||
 			 tare_report_file_format(o->format.name) >= 0))
 		return tare_err_set(
 			err, TARE_E_USAGE,

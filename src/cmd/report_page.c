@@ -8,6 +8,7 @@
 #include "cmd/report_picture.h"
 #include "cmd/report_replay.h"
 #include "cmd/report_settings.h"
+#include "cmd/report_source.h"
 #include "cmd/write_file.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
@@ -115,20 +116,24 @@ static void discard(struct source *s)
 	tare_str_free(&s->title);
 }
 
-static int write_page(const char *file, const struct source *s, bool is_confidential,
-		      struct tare_err *err)
+static int write_page(const char *file, const struct source *s,
+		      const struct tare_recording *recording,
+		      const struct tare_report_page_options *o, struct tare_err *err)
 {
+	bool has_source = !o->is_confidential && !o->without_source;
 	const struct tare_page page = {
 		.title = tare_str_text(&s->title),
 		.ledgers = s->ledgers,
 		.ledger_nr = s->ledger_nr,
 		.moments = s->moments,
 		.moment_nr = s->moment_nr,
-		.is_confidential = is_confidential,
+		.is_confidential = o->is_confidential,
 		.by_account = &s->by_account,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
 		.settings = s->settings,
 		.setting_nr = s->setting_nr,
+		.read_source = has_source ? tare_report_read_source : NULL,
+		.of_source = recording,
 	};
 	struct tare_str text = { 0 };
 	int rc;
@@ -140,7 +145,8 @@ static int write_page(const char *file, const struct source *s, bool is_confiden
 }
 
 int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, bool is_confidential, struct tare_err *err)
+		     size_t path_nr, const struct tare_report_page_options *options,
+		     struct tare_err *err)
 {
 	struct tare_instant instants[NR] = {
 		[PEAK] = { .moment = TARE_MOMENT_PEAK, .text = "peak" },
@@ -156,7 +162,7 @@ int tare_report_page(const char *file, struct tare_recording *recording, const c
 		return rc;
 	read_all(&s, recording, instants);
 	tare_report_title(&s.title, &s.ledgers[PEAK], paths, path_nr);
-	rc = write_page(file, &s, is_confidential, err);
+	rc = write_page(file, &s, recording, options, err);
 	discard(&s);
 	return rc;
 }

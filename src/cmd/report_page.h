@@ -9,11 +9,17 @@
 
 struct tare_recording;
 
+struct tare_report_page_options {
+	bool is_confidential; /* names and paths are left out, and source */
+	bool without_source;  /* nothing of the program's source, which this machine may have */
+};
+
 /*
  * Writes the page of a recording, which was opened from `paths`, into FILE ("-": stdout). Returns 0, or RANGE: the peak or
- * the end is in a span whose events went. is_confidential: names and paths are left out.
+ * the end is in a span whose events went.
  */
 int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, bool is_confidential, struct tare_err *err);
+		     size_t path_nr, const struct tare_report_page_options *options,
+		     struct tare_err *err);
 
 #endif

@@ -104,12 +104,12 @@ static void keep(struct tare_pages *p, struct tare_page_kept *page)
 
 static void become_report(const char *path, bool is_confidential, int out)
 {
-	const char *argv[] = { "tare", "report", path, "--html", "-", NULL, NULL };
+	const char *argv[] = { "tare", "report", path, "--html", "-", "--no-source", NULL, NULL };
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
 	if (is_confidential)
-		argv[5] = "--confidential";
+		argv[6] = "--confidential";
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setpriority(PRIO_PROCESS, 0, NICE);

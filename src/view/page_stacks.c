@@ -206,6 +206,7 @@ void tare_page_stacks(struct tare_emit *e, const struct tare_page *p)
 	add_texts(e, "frames", &s.frames);
 	add_texts(e, "lines", &s.lines);
 	add_stacks(e, &s);
+	tare_page_sources(e, p, s.lines.items, s.lines.nr, s.frames.items, s.frames.nr);
 	free_texts(&s.frames);
 	free_texts(&s.lines);
 	free_texts(&s.keys);

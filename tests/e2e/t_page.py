@@ -6,12 +6,15 @@ fetches nothing, and no name becomes markup.
     TARE_E2E_BUILD=build tests/e2e/t_page.py CASE
 """
 
+import atexit
 import html.parser
+import io
 import json
 import os
 import pickle
 import re
 import shutil
+import tempfile
 
 import browser
 from caching_allocator import Allocator, course
@@ -21,7 +24,7 @@ from snapshots import write
 
 # What the page may consist of, once its script has run.
 ALLOWED = set("""html head meta style title link script body a header h1 h2 h3 nav label select option main noscript section p b span div i ul li button
-svg defs pattern rect path text table thead tbody tr th td input details summary""".split())
+svg defs pattern rect path text table thead tbody tr th td input details summary code""".split())
 VOID = ("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr")
 
 
@@ -170,12 +173,99 @@ def a_moment_is_in_the_address(box):
         look(box, at=odd)
 
 
-@case
-def tensors_and_modules(box):
+TRAINED = []
+
+
+def train(box):
+    """One recording for all cases, of a train.py in a folder of its own."""
     needs_exec()
     needs_torch()
-    done = box.tare("record", "-o", "rec.tare", "--", PYTHON, os.path.join(ROOT, "examples", "train.py"), timeout=120)
-    check_equal(done.code, 0, done)
+    if not TRAINED:
+        TRAINED.append(tempfile.mkdtemp(prefix="tare-trained-"))
+        atexit.register(shutil.rmtree, TRAINED[0])
+        shutil.copy(os.path.join(ROOT, "examples", "train.py"), TRAINED[0])
+        done = box.tare("record", "-o", TRAINED[0] + "/rec.tare", "--", PYTHON, TRAINED[0] + "/train.py", timeout=120)
+        check_equal(done.code, 0, done)
+    shutil.copytree(TRAINED[0] + "/rec.tare", box.path("rec.tare"))
+    return TRAINED[0] + "/train.py"
+
+
+@case
+def source_beside_what_its_lines_hold(box):
+    """The lines around those that hold memory, with what --annotate says of the peak and of the end; in frames of the icicle their text."""
+    file = train(box)
+    make(box)
+    with open(file, encoding="utf-8") as source:
+        lines = source.read().split("\n")
+    page = show(box, at="#by=source")
+    shown = page.js("[...document.querySelectorAll('#source [data-line]')].map(r => [Number(r.dataset.line), r.querySelector('.code').textContent, "
+                    "[...r.querySelectorAll('[data-bytes]')].map(c => Number(c.dataset.bytes)), r.querySelectorAll('.spark path').length])")
+    check(shown, "no source")
+    for number, text, figures, curves in shown:
+        check_equal(text, lines[number - 1], number)
+        check_equal((len(figures), curves), (2, 1) if figures else (0, 0), number)
+    for k, at in enumerate(("peak", "end")):
+        said = {r["line"]: r["tensor_bytes"] for r in report(box, "--by", "line", "--annotate", file, "--at", at)["rows"] if r["device"] is None}
+        for number, _, figures, _ in shown:
+            check_equal(figures[k] if figures else 0, said[number], at, number)
+    frames = page.open("file://" + box.path("page.html")).js("[...document.querySelectorAll('#ice code')].map(e => [e.parentElement.dataset.frame, e.textContent])")
+    check(frames, "no frame has its text")
+    for name, text in frames:
+        if name.startswith(file + ":"):
+            check_equal(text, lines[int(name[len(file) + 1:].split(" ")[0]) - 1].strip(), name)
+
+
+@case
+def source_that_is_not_as_it_was(box):
+    file = train(box)
+    with open(file, "rb") as source:
+        was = source.read()
+
+    def source_of(text, *args):
+        if os.path.lexists(file):
+            (os.rmdir if os.path.isdir(file) else os.unlink)(file)
+        if callable(text):
+            text(file)
+        elif text is not None:
+            with open(file, "wb") as out:
+                out.write(text)
+            os.utime(file, (1, 1))
+        found = [s for s in data_of(make(box, "rec.tare", "page.html", *args))["sources"] if s["file"] == file]
+        return found[0] if found else None
+
+    def huge(path):
+        with open(path, "wb") as out:
+            out.truncate(9 << 20)
+
+    try:
+        now = source_of(was)
+        check_equal((now["changed"], now["missing"], now["own"]), (False, None, True))
+        check_equal(source_of(lambda f: shutil.copyfileobj(io.BytesIO(was), open(f, "wb")))["changed"], True, "newer than the recording")
+        for text, why in ((None, "not on the machine"), (huge, "than 8"), (was[:100] + b"\0" + was, "no text"), (b"one line\n", "no such lines"), (os.mkfifo, "no file"), (os.mkdir, "no file")):
+            now = source_of(text)
+            check(why in now["missing"] and not now["lines"], why, now)
+        page = show(box, at="#by=source")
+        check("There is no text: " in page.js("document.getElementById('where').textContent"))
+        odd = b"\xff\xfe</script><script>x=1</script>\x1b[31m\r\n" * 16 + b"\xc3\xa9" * 300
+        now = source_of(odd)
+        check(all(len(t.encode()) <= 3 * 200 for part in now["lines"] for t in part[1:]), now)
+        root = look(box, at="#by=source")
+        check_equal(len(root.all("script")), 2, "a line of source became a script")
+        check("</script><script>x=1</script>?[31m" in root.one("table", id="source").words())
+        for args in (["--no-source"], ["--confidential"]):
+            check_equal(source_of(was, *args), None, args)
+            check_equal(data_of(make(box, "rec.tare", "page.html", *args))["sources"], [], args)
+            check("optimizer.step()" not in make(box, "rec.tare", "page.html", *args), args)
+    finally:
+        source_of(was)
+    done = box.tare("report", "rec.tare", "--no-source")
+    check_equal(done.code, 2, done)
+    check("--no-source goes with --html" in done.err, done)
+
+
+@case
+def tensors_and_modules(box):
+    train(box)
     make(box)
     categories = {r["label"]: r["bytes"] for r in report(box, "--at", "peak", "--by", "category")["rows"]}
     root = look(box)

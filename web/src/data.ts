@@ -21,7 +21,9 @@ export type Moment = { at: string | null; t_ns: number | null; rows: number[][] 
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
-  frames: string[]; lines: string[]; stacks: number[][] };
+  frames: string[]; lines: string[]; stacks: number[][];
+  // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
+  sources: { file: string; own: boolean; changed: boolean; lines: (number | string)[][]; missing: string | null }[] };
 
 export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
 export const peak = page.report;

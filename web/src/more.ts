@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger with its evidence, the largest tensors, graphs, phases, ranks, the host.
-import { CPU, Row, accounts, deviceOf, end, page, peak, peakOf, placeName, view } from "./data";
-import { count, figure, h, mib, scroll, section, short, time } from "./dom";
+import { CPU, Row, accounts, deviceOf, end, peak, peakOf, placeName, view } from "./data";
+import { count, figure, h, scroll, section, short, time } from "./dom";
 import { reportNow } from "./model";
 import { state } from "./state";
 

@@ -8,7 +8,8 @@ export type State = {
   t: string; // "peak", "end", or nanoseconds since the start
   from: number; to: number; // what of the time is shown
   layers: string; // account, category or line
-  by: string; // stack, line, module, library, owner, account
+  file: string; // of source
+  by: string; // stack, line, source, module, library, owner, account
   show: string; // icicle or table
   span: string; // the moment, the most of the range, or what it left behind
   measure: string; // memory of the driver, or live tensors
@@ -19,7 +20,7 @@ export type State = {
 };
 
 const whole = page.time.account;
-const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack",
+const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack", file: "",
   show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", path: "" };
 
 export const { state, set, onChange } = address(defaults, state => {

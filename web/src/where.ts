@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who asked for it: an icicle of stacks or a table, of the moment, of the worst in the range, or of what the range left behind.
 import { CPU, page, view } from "./data";
+import { folded, foldedName } from "./fold";
 import { count, figure, h, mib, part, scroll, section, short, tabs } from "./dom";
 import { Stacks, hasTensors, measure, objectsOf, reportNow, sizeOf, stacksNow } from "./model";
+import { sourceFiles, sourceView, textOf } from "./source";
 import { set, state } from "./state";
 import { clock } from "./time";
 
 type Node = { frame: number; size: number; objects: number; children: Map<number, Node> };
 
 const REST = -1, ROW = 23, DEPTH_MAX = 80, ROWS_MAX = 200;
-// Frames of interpreters, loaders and wrappers, which say nothing of the program.
-const library = new RegExp([/<frozen |\bimportlib\b|\brunpy\b|_call_impl|torch\/utils\/_contextlib|torch\/autograd\/(graph|__init__)/,
-  /(^|\/)(Python|Objects|Include|Modules)\/[\w\/.]+\.[ch]:\d/, /(^|\/)(elf|dlfcn|csu|nptl)\/[\w.-]+\.[ch]:\d/, /^(__libc_start|_start|clone|start_thread|_?Py[A-Z]\w+)/].map(r => r.source).join("|"));
-export const frameName = (frame: number): string => frame === REST ? "smaller ones" : page.frames[frame];
+export const frameName = (frame: number): string => frame === REST ? "smaller ones" : foldedName(frame);
 
 function framesOf(row: number[]): number[] {
   if (row[1] < 0) return [REST];
-  const all = page.stacks[row[1]].slice(1), kept = state.fold ? all.filter(f => !library.test(page.frames[f])) : all;
-  const frames = kept.length ? kept : all;
-  return state.up ? frames : [...frames].reverse();
+  const all = page.stacks[row[1]].slice(1).reverse(), kept = state.fold ? folded(all) : all;
+  return state.up ? [...kept].reverse() : kept;
 }
 
 function tree(stacks: Stacks): Node {
@@ -69,11 +67,12 @@ function icicle(root: Node): HTMLElement {
   const cell = (node: Node, level: number, left: number, width: number, path: string, above: boolean) => {
     const name = node.frame === -2 ? "everything" : frameName(node.frame), share = part(node.size, root.size);
     const hit = q && node.frame !== -2 && name.toLowerCase().includes(q);
+    const text = node.frame < 0 ? undefined : textOf(name);
     const hue = node.frame < 0 ? 8 : [...short(name).split(":")[0].split(" ")[0]].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 8;
     cells.push(h("button", { type: "button", class: (hit ? "hit" : "") + (above ? " above" : ""), "data-frame": name, "data-bytes": node.size, "data-level": level,
       style: `left:${left.toFixed(3)}%;width:${width.toFixed(3)}%;top:${level * ROW}px;background-color:color-mix(in srgb, var(--c${hue}) 30%, var(--paper))`,
-      title: `${name}\n${mib(node.size)} MiB (${share}), ${count(node.objects)} objects`,
-      "aria-label": `${name}: ${mib(node.size)} MiB, ${share}`, click: () => set({ path }) }, width > 1.2 ? short(name) + (width > 12 ? ` · ${mib(node.size)}` : "") : ""));
+      title: `${name}\n${text ? text + "\n" : ""}${mib(node.size)} MiB (${share}), ${count(node.objects)} objects`,
+      "aria-label": `${name}: ${mib(node.size)} MiB, ${share}`, click: () => set({ path }) }, width > 1.2 ? short(name) + (width > 12 ? ` · ${mib(node.size)}` : "") : "", width > 20 && text ? h("code", {}, text) : null));
     depth = Math.max(depth, level);
   };
   way.slice(0, -1).forEach((n, i) => cell(n, i, 0, 100, pathOf(way.slice(0, i + 1)), true));
@@ -108,7 +107,7 @@ function table(rows: Line[], total: number, head: string, id: string): HTMLEleme
   const evidence = rows.some(r => r.evidence);
   return scroll(head, h("table", { id }, h("thead", {}, h("tr", {}, h("th", { class: "name", scope: "col" }, head), h("th", { class: "n", scope: "col" }, "MiB"), h("th", { class: "n", scope: "col" }, "of all"),
     h("th", { class: "n", scope: "col" }, "objects"), evidence && h("th", { scope: "col" }, "evidence"))),
-    h("tbody", {}, ...shown.slice(0, ROWS_MAX).map(r => h("tr", { "data-label": r.label }, h("th", { class: "name", scope: "row", title: r.label }, short(r.label)), figure(r.size), h("td", { class: "n" }, part(r.size, total)),
+    h("tbody", {}, ...shown.slice(0, ROWS_MAX).map(r => h("tr", { "data-label": r.label }, h("th", { class: "name", scope: "row", title: r.label }, short(r.label), textOf(r.label) ? h("code", {}, textOf(r.label)!) : null), figure(r.size), h("td", { class: "n" }, part(r.size, total)),
       h("td", { class: "n" }, count(r.objects)), evidence && h("td", {}, r.evidence ?? ""))),
       shown.length > ROWS_MAX && h("tr", {}, h("th", { class: "name", scope: "row" }, `${count(shown.length - ROWS_MAX)} more`), figure(shown.slice(ROWS_MAX).reduce((a, r) => a + r.size, 0))),
       h("tr", { class: "total" }, h("th", { scope: "row" }, q ? "sum of what was found" : "sum"), figure(shown.reduce((a, r) => a + r.size, 0))))));
@@ -135,6 +134,7 @@ function viewLines(by: string): { rows: Line[]; title: string; note?: string } {
 
 function groups(): [string, string][] {
   const out: [string, string][] = [["stack", "stack"], ["line", "line"]];
+  if (sourceFiles().length) out.push(["source", "source"]);
   for (const by of ["module", "category", "library", "owner", "account"]) if (view(by, "peak")?.rows.length || view(by, "end")?.rows.length) out.push([by, by]);
   return out;
 }
@@ -144,20 +144,21 @@ function searchBox(): HTMLElement {
 }
 
 export function whereSection(): HTMLElement {
-  const stacks = stacksNow(clock), ofStacks = state.by === "stack" || state.by === "line", all = ofStacks ? null : viewLines(state.by);
-  const controls = h("div", { class: "bar-row controls" }, tabs("grouped by", groups(), state.by, by => set({ by })), searchBox());
+  const stacks = stacksNow(clock), ofStacks = state.by === "stack" || state.by === "line" || state.by === "source", all = ofStacks ? null : viewLines(state.by);
+  const controls = h("div", { class: "bar-row controls" }, tabs("grouped by", groups(), state.by, by => set({ by })), state.by !== "source" && searchBox());
   const more = h("div", { class: "bar-row controls" }, tabs("of what time", [["moment", "the moment"], ["most", "worst in the range"], ["left", "what the range left behind"]], state.span, span => set({ span })),
     state.place !== CPU && hasTensors(state.place) && tabs("what is counted", [["tensors", "live tensors"], ["bytes", "memory of the driver"]], measure(), value => set({ measure: value, path: "" })),
     state.by === "stack" && tabs("shown as", [["icicle", "icicle"], ["table", "table"]], state.show, show => set({ show })),
     state.by === "stack" && h("button", { type: "button", "aria-pressed": String(state.up), click: () => set({ up: !state.up, path: "" }) }, "upside down"),
-    state.by === "stack" && h("button", { type: "button", "aria-pressed": String(state.fold), click: () => set({ fold: !state.fold, path: "" }) }, "without runtime frames"));
+    state.by === "stack" && h("button", { type: "button", "aria-pressed": String(state.fold), click: () => set({ fold: !state.fold, path: "" }) }, "imports and runtime folded"));
   const parts: (Node | HTMLElement | false)[] = [];
   let words = "";
   if (ofStacks) {
     const root = tree(stacks), hits = state.q ? found(stacks) : null;
     words = `${stacks.title}: ${mib(stacks.total)} MiB`;
     if (hits) words += `. “${state.q}” is in ${count(hits.stacks)} stacks, which hold ${mib(hits.size)} MiB (${part(hits.size, stacks.total)})`;
-    if (state.by === "line") parts.push(table(lines(stacks), stacks.total, "line", "lines"));
+    if (state.by === "source") parts.push(...sourceView(stacks.rows));
+    else if (state.by === "line") parts.push(table(lines(stacks), stacks.total, "line", "lines"));
     else if (state.show === "table") parts.push(table(stacks.rows.filter(r => sizeOf(r)).map(r => ({ label: framesOf(r).map(frameName).join(" < "), size: sizeOf(r), objects: objectsOf(r) })), stacks.total, "stack", "stacks"));
     else parts.push(icicle(root));
     if (state.path && state.by === "stack") parts.unshift(h("p", { class: "controls" }, h("button", { type: "button", click: () => set({ path: "" }) }, "back to everything")));
