@@ -92,6 +92,13 @@ struct tare_graphs_options {
 	unsigned execs_per_group; /* 0: 1. More keep that many keys launchable without a switch */
 	uint64_t limit_bytes;     /* the arena never becomes larger; 0: no limit */
 	uint64_t reserve_bytes;   /* the arena is at least this large from the start */
+	/*
+	 * So many executable graphs at a time, over all groups: the one that was used longest ago is
+	 * destroyed before another is made, and made again when its turn comes. With many topologies
+	 * that saves their device memory and costs an instantiation where a launch needs another
+	 * topology. 0: no limit. Graphs with memory nodes are neither counted nor destroyed.
+	 */
+	uint64_t execs_max;
 };
 
 /* For the current context. options may be NULL. */
@@ -155,6 +162,11 @@ void tare_graphs_abort(struct tare_graphs *graphs);
 /* ---- replay ---- */
 
 int tare_graphs_launch(struct tare_graphs *graphs, uint64_t key, CUstream stream);
+/*
+ * Switches to the key now, so that its launch in this stream has nothing left to do but to launch: for a
+ * program that knows the next key while another one still runs. What runs is not changed by it.
+ */
+int tare_graphs_prepare(struct tare_graphs *graphs, uint64_t key, CUstream stream);
 /* 0: what the key's last replay wrote at this address of the arena is still there. Else STALE. */
 int tare_graphs_check(struct tare_graphs *graphs, tare_graphs_address address);
 /* Gives up a key, and memory that only it needed. */
@@ -183,11 +195,13 @@ int tare_graphs_drop(struct tare_graphs *graphs, uint64_t key);
 	X(node_switches, "switches node by node")                                                  \
 	X(node_switch_nodes, "nodes set by them")                                                  \
 	X(node_switch_ns, "time spent in them")                                                    \
-	X(failed_updates, "switches the driver refused; the launch failed, nothing else")          \
+	X(failed_updates, "switches the driver refused or that failed")                            \
 	X(waits, "launches that were ordered after one on another stream")                         \
 	X(refusals, "launches refused: BUSY or STALE")                                             \
 	X(moves, "captures moved because they read another's memory")                              \
-	X(planned, "captures whose allocations followed a rehearsal")
+	X(planned, "captures whose allocations followed a rehearsal")                              \
+	X(prepared, "switches ahead of the launch, by tare_graphs_prepare()")                      \
+	X(remade, "launches that had to make an executable graph: execs_max, or a refused switch")
 
 struct tare_graphs_stats {
 #define X(NAME, HELP) uint64_t NAME;

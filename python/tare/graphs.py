@@ -27,7 +27,7 @@ import torch
 from tare import graphs_lib
 from tare.graphs_lib import Error, StaleOutput
 
-__all__ = ["Error", "StaleOutput", "Graphs", "capture", "replay", "drop", "stats", "default",
+__all__ = ["Error", "StaleOutput", "Graphs", "capture", "replay", "prepare", "drop", "stats", "default",
            "install", "uninstall"]
 
 _Plain = torch.cuda.CUDAGraph
@@ -240,6 +240,12 @@ class CUDAGraph(_Plain):
         arena.raw.launch(self._key, _raw_stream(arena.index))
         arena.last = self._state
 
+    def prepare(self):
+        """Switches to this graph ahead of its replay, while another one still runs."""
+        if self._state is None:
+            raise Error("ORDER", "prepare: nothing was captured in this graph; capture first")
+        self._arena.raw.prepare(self._key, _raw_stream(self._arena.index))
+
     def reset(self):
         if self._arena is not None and self._arena.last is self._state:
             self._arena.last = None
@@ -254,14 +260,14 @@ class Graphs:
     """An arena and its captures, on one device. Replays of one arena follow one another."""
 
     def __init__(self, device=None, *, check=True, refuse_overlap=False, execs_per_group=1,
-                 limit_bytes=0, reserve_bytes=0):
+                 limit_bytes=0, reserve_bytes=0, execs_max=0):
         torch.cuda.init()
         self.index = torch.cuda.current_device() if device is None else torch.device(device).index or 0
         with torch.cuda.device(self.index):
             torch.cuda.current_stream().synchronize()  # makes the context
             self.raw = graphs_lib.Arena(
                 graphs_lib.REFUSE_OVERLAP if refuse_overlap else 0, execs_per_group, limit_bytes,
-                reserve_bytes)
+                reserve_bytes, execs_max)
         self.is_checked = check
         self.last = None
         self.capturing = False
@@ -315,13 +321,21 @@ class Graphs:
         graph = CUDAGraph(False, self, self._numbers[key], earlier)
         return _Capture(self, key, graph, stream, capture_error_mode)
 
-    def replay(self, key):
-        """Replays `key` on the current stream; returns what was set as outputs."""
+    def _graph(self, what, key):
         graph = self._graphs.get(key)
         if graph is None:
-            raise Error("NO_KEY", f"replay: {key!r} was not captured; capture it first")
+            raise Error("NO_KEY", f"{what}: {key!r} was not captured; capture it first")
+        return graph
+
+    def replay(self, key):
+        """Replays `key` on the current stream; returns what was set as outputs."""
+        graph = self._graph("replay", key)
         graph.replay()
         return graph.outputs
+
+    def prepare(self, key):
+        """Switches to `key` ahead of its replay, while another one still runs."""
+        self._graph("prepare", key).prepare()
 
     def drop(self, key):
         graph = self._graphs.pop(key, None)
@@ -387,6 +401,10 @@ def capture(key, **options):
 
 def replay(key):
     return default().replay(key)
+
+
+def prepare(key):
+    default().prepare(key)
 
 
 def drop(key):

@@ -30,6 +30,7 @@ class _Options(ctypes.Structure):
         ("execs_per_group", ctypes.c_uint),
         ("limit_bytes", ctypes.c_uint64),
         ("reserve_bytes", ctypes.c_uint64),
+        ("execs_max", ctypes.c_uint64),
     ]
 
 
@@ -73,6 +74,7 @@ _PROTOTYPES = {
     "tare_graphs_reads": (ctypes.c_int, [_HANDLE, _U64]),
     "tare_graphs_abort": (None, [_HANDLE]),
     "tare_graphs_launch": (ctypes.c_int, [_HANDLE, _U64, _HANDLE]),
+    "tare_graphs_prepare": (ctypes.c_int, [_HANDLE, _U64, _HANDLE]),
     "tare_graphs_check": (ctypes.c_int, [_HANDLE, _U64]),
     "tare_graphs_drop": (ctypes.c_int, [_HANDLE, _U64]),
     "tare_graphs_stats": (ctypes.c_int, [_HANDLE, _HANDLE, _SIZE]),
@@ -106,10 +108,11 @@ def _rows(function, handle, kind):
 class Arena:
     """struct tare_graphs, for the CUDA context that is current when it is made."""
 
-    def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0):
+    def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0, execs_max=0):
         self.lib = load()
         self.handle = ctypes.c_void_p()
-        options = _Options(ctypes.sizeof(_Options), flags, execs_per_group, limit_bytes, reserve_bytes)
+        options = _Options(ctypes.sizeof(_Options), flags, execs_per_group, limit_bytes, reserve_bytes,
+                           execs_max)
         self._check(self.lib.tare_graphs_create(ctypes.byref(options), ctypes.byref(self.handle)))
 
     def _check(self, result):
@@ -143,6 +146,9 @@ class Arena:
         result = self.lib.tare_graphs_launch(self.handle, key, stream)
         if result:
             self._check(result)
+
+    def prepare(self, key, stream):
+        self._check(self.lib.tare_graphs_prepare(self.handle, key, stream))
 
     def check(self, address):
         self._check(self.lib.tare_graphs_check(self.handle, address))

@@ -105,7 +105,8 @@ int tare_graphs_create(const struct tare_graphs_options *given, struct tare_grap
 	if (!graphs)
 		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "graphs: no host memory");
 	graphs->flags = options.flags;
-	tare_groups_init(&graphs->groups, options.execs_per_group, &graphs->stats);
+	tare_groups_init(&graphs->groups, options.execs_per_group, options.execs_max,
+			 &graphs->stats);
 	rc = set_up(graphs, &options);
 	if (rc) {
 		free(graphs);

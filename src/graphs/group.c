@@ -13,11 +13,12 @@
 #define NEW_SHARE 0.125 /* share of a new measurement in the running mean */
 #define TRY_OTHER 64    /* one in so many switches goes the other way, so that both stay measured */
 
-void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
+void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
 		      struct tare_graphs_stats *stats)
 {
 	memset(groups, 0, sizeof(*groups));
 	groups->execs_max = execs_max ? execs_max : 1;
+	groups->total_max = total_max;
 	groups->update_ns = UPDATE_NS;
 	groups->set_ns = SET_NS;
 	groups->stats = stats;
@@ -71,9 +72,8 @@ static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 /*
  * Sets only the nodes that differ. The handles of nodes are those of the graph that was instantiated.
  */
-static int set_nodes(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_group_exec *exec, const struct tare_template *tmpl,
-		     size_t differences)
+static int set_nodes(struct tare_groups *groups, struct tare_group_exec *exec,
+		     const struct tare_template *tmpl, size_t differences)
 {
 	const struct tare_template *had = exec->current;
 	uint64_t begin = now_ns(), ns;
@@ -86,7 +86,7 @@ static int set_nodes(struct tare_groups *groups, struct tare_group *group,
 		if (!tare_node_differs(had, tmpl, i))
 			continue;
 		result = tare_cu.cuGraphExecKernelNodeSetParams_v2(exec->exec,
-								   group->base->nodes[i].node,
+								   exec->base->nodes[i].node,
 								   &tmpl->nodes[i].kernel);
 		if (result != CUDA_SUCCESS)
 			return tare_graphs_cuda(result, "cuGraphExecKernelNodeSetParams");
@@ -100,8 +100,8 @@ static int set_nodes(struct tare_groups *groups, struct tare_group *group,
 	return 0;
 }
 
-static int switch_to(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_group_exec *exec, const struct tare_template *tmpl)
+static int switch_to(struct tare_groups *groups, struct tare_group_exec *exec,
+		     const struct tare_template *tmpl)
 {
 	size_t differences =
 		exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
@@ -109,19 +109,92 @@ static int switch_to(struct tare_groups *groups, struct tare_group *group,
 		(double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns;
 
 	by_nodes ^= ++groups->switches % TRY_OTHER == 0;
-	if (differences != SIZE_MAX && by_nodes &&
-	    set_nodes(groups, group, exec, tmpl, differences) == 0)
+	if (differences != SIZE_MAX && by_nodes && set_nodes(groups, exec, tmpl, differences) == 0)
 		return 0;
 	return update(groups, exec, tmpl); /* also if setting single nodes failed half-way */
 }
 
+/* ---- executable graphs ---- */
+/* A destroyed executable graph that still runs does so to its end: cuGraphExecDestroy promises that. */
+static void destroy_exec(struct tare_groups *groups, struct tare_group *group,
+			 struct tare_group_exec *exec)
+{
+	tare_cu.cuGraphExecDestroy(exec->exec);
+	tare_template_drop(exec->base);
+	*exec = group->execs[--group->execs_nr];
+	groups->total -= !group->base->is_fixed;
+}
+
+/* Destroys the one that was used longest ago, of any group, until there is room for one more. */
+static void make_room(struct tare_groups *groups)
+{
+	while (groups->total_max && groups->total >= groups->total_max) {
+		struct tare_group *group, *of = NULL;
+		struct tare_group_exec *oldest = NULL;
+		size_t i;
+
+		for (group = groups->first; group; group = group->next)
+			for (i = 0; i < group->execs_nr && !group->base->is_fixed; i++)
+				if (!oldest || group->execs[i].used_at < oldest->used_at)
+					oldest = &group->execs[i], of = group;
+		destroy_exec(groups, of, oldest);
+	}
+}
+
+static int add_exec(struct tare_groups *groups, struct tare_group *group,
+		    struct tare_template *base)
+{
+	size_t free_before = 0, free_after = 0, total;
+	struct tare_group_exec *more, *made;
+	int rc;
+
+	if (!base->is_fixed)
+		make_room(groups);
+	more = realloc(group->execs, (group->execs_nr + 1) * sizeof(*more));
+	if (!more)
+		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "group: no host memory");
+	group->execs = more;
+	made = &more[group->execs_nr];
+	memset(made, 0, sizeof(*made));
+	tare_cu.cuMemGetInfo_v2(&free_before, &total);
+	rc = tare_graphs_cuda(
+		tare_cu.cuGraphInstantiateWithFlags(&made->exec, base->graph,
+						    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
+		"cuGraphInstantiateWithFlags");
+	if (rc)
+		return rc;
+	tare_cu.cuMemGetInfo_v2(&free_after, &total);
+	made->device_bytes = free_before > free_after ? free_before - free_after : 0;
+	made->current = made->base = base;
+	made->used_at = ++groups->clock;
+	base->refs++;
+	group->execs_nr++;
+	groups->total += !base->is_fixed;
+	return 0;
+}
+
+/* Where the group's were destroyed to make room: one is made again, of the very template. */
+static int remake(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl,
+		  CUgraphExec *exec)
+{
+	int rc = add_exec(groups, group, tmpl);
+
+	if (rc)
+		return rc;
+	groups->stats->remade++;
+	*exec = group->execs[group->execs_nr - 1].exec;
+	return 0;
+}
+
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     const struct tare_template *tmpl, CUgraphExec *exec)
+		     struct tare_template *tmpl, CUgraphExec *exec)
 {
 	struct tare_group_exec *oldest = &group->execs[0];
 	size_t i;
 	int rc;
 
+	if (!group->execs_nr)
+		return remake(groups, group, tmpl, exec);
 	for (i = 0; i < group->execs_nr; i++) {
 		struct tare_group_exec *at = &group->execs[i];
 
@@ -134,45 +207,21 @@ int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
 		if (at->used_at < oldest->used_at)
 			oldest = at;
 	}
-	rc = switch_to(groups, group, oldest, tmpl);
-	if (rc) {
+	rc = switch_to(groups, oldest, tmpl);
+	if (rc)
 		groups->stats->failed_updates++;
-		return rc < 0 && rc != -1 ? rc : TARE_GRAPHS_UNSUPPORTED;
+	if (rc == -1) { /* this pair the driver refuses, so the template gets one of its own */
+		destroy_exec(groups, group, oldest);
+		return remake(groups, group, tmpl, exec);
 	}
+	if (rc)
+		return rc;
 	oldest->used_at = ++groups->clock;
 	*exec = oldest->exec;
 	return 0;
 }
 
 /* ---- groups ---- */
-static int add_exec(struct tare_groups *groups, struct tare_group *group,
-		    const struct tare_template *current)
-{
-	size_t free_before = 0, free_after = 0, total;
-	struct tare_group_exec *more = realloc(group->execs, (group->execs_nr + 1) * sizeof(*more));
-	struct tare_group_exec *made;
-	int rc;
-
-	if (!more)
-		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "group: no host memory");
-	group->execs = more;
-	made = &more[group->execs_nr];
-	memset(made, 0, sizeof(*made));
-	tare_cu.cuMemGetInfo_v2(&free_before, &total);
-	rc = tare_graphs_cuda(
-		tare_cu.cuGraphInstantiateWithFlags(&made->exec, group->base->graph,
-						    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
-		"cuGraphInstantiateWithFlags");
-	if (rc)
-		return rc;
-	tare_cu.cuMemGetInfo_v2(&free_after, &total);
-	made->device_bytes = free_before > free_after ? free_before - free_after : 0;
-	made->current = group->base;
-	made->used_at = ++groups->clock;
-	group->execs_nr++;
-	return current == group->base ? 0 : update(groups, made, current);
-}
-
 static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bool is_refused,
 		      struct tare_group **out)
 {
@@ -225,13 +274,18 @@ static void forget(struct tare_group *group, const struct tare_template *tmpl)
 static int try_group(struct tare_groups *groups, struct tare_group *group,
 		     struct tare_template *tmpl)
 {
-	struct tare_group_exec *oldest = oldest_of(group);
-	int rc = update(groups, oldest, tmpl);
+	struct tare_group_exec *oldest;
+	int rc = group->execs_nr ? 0 : add_exec(groups, group, group->base);
 
 	if (rc)
 		return rc;
+	oldest = oldest_of(group);
+	rc = update(groups, oldest, tmpl);
+	if (rc)
+		return rc;
 	oldest->used_at = ++groups->clock;
-	if (group->execs_nr < groups->execs_max)
+	if (group->execs_nr < groups->execs_max &&
+	    (!groups->total_max || groups->total < groups->total_max))
 		rc = add_exec(groups, group, tmpl);
 	if (rc) {
 		forget(group, tmpl);
@@ -266,13 +320,12 @@ int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
 static void drop_group(struct tare_groups *groups, struct tare_group *group)
 {
 	struct tare_group **link = &groups->first;
-	size_t i;
 
 	while (*link != group)
 		link = &(*link)->next;
 	*link = group->next;
-	for (i = 0; i < group->execs_nr; i++)
-		tare_cu.cuGraphExecDestroy(group->execs[i].exec);
+	while (group->execs_nr)
+		destroy_exec(groups, group, &group->execs[0]);
 	tare_template_drop(group->base);
 	free(group->execs);
 	free(group);

@@ -12,13 +12,14 @@
 struct tare_group_exec {
 	CUgraphExec exec;
 	const struct tare_template *current; /* NULL: not known, after a failed switch */
+	struct tare_template *base;          /* instantiated of its graph, and set by its nodes */
 	uint64_t used_at;
 	uint64_t device_bytes; /* measured around its calls */
 };
 
 struct tare_group {
 	struct tare_group *next;
-	struct tare_template *base; /* of its graph all execs were instantiated */
+	struct tare_template *base; /* the first; its signature is that of all */
 	bool is_refused;            /* another group has this signature, but the driver refused */
 	struct tare_group_exec *execs;
 	size_t execs_nr;
@@ -27,13 +28,14 @@ struct tare_group {
 
 struct tare_groups {
 	struct tare_group *first;
-	unsigned execs_max; /* executable graphs per group, at most */
+	unsigned execs_max;        /* executable graphs per group, at most */
+	uint64_t total_max, total; /* over all groups, at most (0: no limit), and now */
 	uint64_t clock, switches;
 	double update_ns, set_ns;        /* per node: running means */
 	struct tare_graphs_stats *stats; /* counts switches */
 };
 
-void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
+void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
 		      struct tare_graphs_stats *stats);
 
 /*
@@ -54,6 +56,6 @@ void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
  * were.
  */
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     const struct tare_template *tmpl, CUgraphExec *exec);
+		     struct tare_template *tmpl, CUgraphExec *exec);
 
 #endif

@@ -211,7 +211,7 @@ int tare_graphs_check(struct tare_graphs *graphs, tare_graphs_address address)
 }
 
 /* ---- launch ---- */
-static int check_stream(CUstream stream)
+static int check_stream(CUstream stream, const char *what)
 {
 	int status = CU_STREAM_CAPTURE_STATUS_NONE;
 	int rc = tare_graphs_cuda(tare_cu.cuStreamIsCapturing(stream, &status),
@@ -220,9 +220,16 @@ static int check_stream(CUstream stream)
 	if (!rc && status != CU_STREAM_CAPTURE_STATUS_NONE)
 		rc = tare_graphs_fail(
 			TARE_GRAPHS_CAPTURE,
-			"launch: the stream is capturing, and a replay cannot be part of a "
-			"graph; launch after the capture");
+			"%s: the stream is capturing, and a replay cannot be part of a "
+			"graph; %s after the capture",
+			what, what);
 	return rc;
+}
+
+static int no_key(const char *what, uint64_t key)
+{
+	return tare_graphs_fail(TARE_GRAPHS_NO_KEY, "%s: key %llu was not captured", what,
+				(unsigned long long)key);
 }
 
 static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
@@ -232,8 +239,7 @@ static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	int rc;
 
 	if (!capture)
-		return tare_graphs_fail(TARE_GRAPHS_NO_KEY, "launch: key %llu was not captured",
-					(unsigned long long)key);
+		return no_key("launch", key);
 	if (graphs->open.capture && graphs->open.flags & TARE_GRAPHS_REHEARSE) {
 		graphs->stats.refusals++;
 		return tare_graphs_fail(TARE_GRAPHS_BUSY,
@@ -241,7 +247,7 @@ static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 					"end the rehearsal first",
 					(unsigned long long)graphs->open.capture->key);
 	}
-	rc = check_stream(stream);
+	rc = check_stream(stream, "launch");
 	if (!rc)
 		rc = check_reads(graphs, capture);
 	if (!rc)
@@ -262,6 +268,34 @@ int tare_graphs_launch(struct tare_graphs *graphs, uint64_t key, CUstream stream
 	int rc = tare_enter(&enter, graphs);
 
 	return rc ? rc : tare_leave(&enter, launch(graphs, key, stream));
+}
+
+static int prepare(struct tare_graphs *graphs, uint64_t key, CUstream stream)
+{
+	const struct tare_capture *capture = tare_capture_find(graphs, key);
+	uint64_t repeats = graphs->stats.repeats;
+	CUgraphExec exec;
+	int rc;
+
+	if (!capture)
+		return no_key("prepare", key);
+	rc = check_stream(stream, "prepare");
+	if (!rc)
+		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, &exec);
+	if (rc || graphs->stats.repeats != repeats) { /* it was ready, and no launch repeats it */
+		graphs->stats.repeats = repeats;
+		return rc;
+	}
+	graphs->stats.prepared++;
+	return tare_graphs_cuda(tare_cu.cuGraphUpload(exec, stream), "prepare: cuGraphUpload");
+}
+
+int tare_graphs_prepare(struct tare_graphs *graphs, uint64_t key, CUstream stream)
+{
+	struct tare_enter enter;
+	int rc = tare_enter(&enter, graphs);
+
+	return rc ? rc : tare_leave(&enter, prepare(graphs, key, stream));
 }
 
 int tare_graphs_drop(struct tare_graphs *graphs, uint64_t key)

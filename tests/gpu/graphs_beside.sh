@@ -38,7 +38,7 @@ row() {
 }
 
 for program in server static; do
-	for mode in alone smallest largest tare tare-largest; do
+	for mode in alone smallest largest tare tare-largest tare-few; do
 		row "$program" "$mode"
 	done
 	for mode in smallest largest tare; do

@@ -9,6 +9,7 @@ MODEL: mlp (48 layers), decode (a transformer's decode step, whole), pieces (the
        on many rows: every step lasts more than ten times an update).
 MODE:  largest   the neediest size alone
        all       every size: memory, right answers, growth over many replays
+       few       the same with one executable graph at a time (execs_max=1)
        plain     every size, ascending, PyTorch's own graphs with one shared pool
        pair      time: one executable graph per topology against one per size, switching every step
 """
@@ -207,7 +208,7 @@ def needs(plan):
 
 
 def measure_all(plan, keys, row):
-    arena = graphs.Graphs()
+    arena = graphs.Graphs(execs_max=row["mode"] == "few")
     before = used()
     begin = time.perf_counter()
     ready = {key: capture(arena, key, plan[key]) for key in keys}

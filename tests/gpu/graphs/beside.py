@@ -7,7 +7,8 @@
 PROGRAM: server (../programs/mini_server.py: continuous batching, a paged cache, 35 sizes), static (decoding by transformers
          with a static cache, ../programs/static_cache.py: 16 sizes).
 MODE:    alone (PyTorch, the largest size only), smallest (PyTorch, one shared pool, the smallest size first), largest (the same,
-         the largest first), tare (tare.graphs.install(), the smallest first), tare-largest.
+         the largest first), tare (tare.graphs.install(), the smallest first), tare-largest, tare-few (the smallest
+         first, one executable graph at a time).
 small:   a model for a simulated card.
 
 The programs do not know of it: `install()` is the one line that a program gets.
@@ -145,6 +146,27 @@ def times(graphs, row):
     torch.cuda.synchronize()
     row["step_us"] = round((time.perf_counter() - begin) / len(order) * 1e6, 1)
     row["host_p50"], row["host_p99"], row["done_p50"] = percentile(host, 0.5), percentile(host, 0.99), percentile(done, 0.5)
+    if IS_TARE:
+        prepared(graphs, order, row)
+
+
+def prepared(graphs, order, row):
+    """The next size is prepared while a step runs; then the card is waited for, and the next step launched."""
+    ahead, host, done = [], [], []
+    for before, n in zip(order, order[1:]):
+        graphs[before].replay()
+        begin = time.perf_counter()
+        graphs[n].prepare()
+        ahead.append((time.perf_counter() - begin) * 1e6)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        graphs[n].replay()
+        host.append((time.perf_counter() - begin) * 1e6)
+        torch.cuda.synchronize()
+        done.append((time.perf_counter() - begin) * 1e6)
+    row["prepare_p50"], row["prepare_p99"] = percentile(ahead, 0.5), percentile(ahead, 0.99)
+    row["prepared_p50"], row["prepared_p99"], row["prepared_done_p50"] = (
+        percentile(host, 0.5), percentile(host, 0.99), percentile(done, 0.5))
 
 
 @torch.no_grad()
@@ -153,7 +175,7 @@ def main():
     if IS_TARE:
         from tare import graphs as tare_graphs
 
-        tare_graphs.install()
+        tare_graphs.install(execs_max=1 if MODE == "tare-few" else 0)
     torch.cuda.Stream()  # PyTorch makes its streams together: not in what is measured
     program = {"server": Server, "static": Static}[NAME]()
     for n in program.sizes:  # nothing may be loaded in a capture

@@ -12,7 +12,7 @@ MIB = 1 << 20
 OUT = sys.argv[1]
 MODES = {"alone": "PyTorch, the largest size alone", "smallest": "PyTorch, one pool, smallest first",
          "largest": "PyTorch, one pool, largest first", "tare": "tare.graphs, smallest first",
-         "tare-largest": "tare.graphs, largest first"}
+         "tare-largest": "tare.graphs, largest first", "tare-few": "tare.graphs, one executable graph at a time"}
 
 
 def leaves(report):
@@ -39,6 +39,13 @@ def mib(n):
     return "%.1f" % (n / MIB)
 
 
+def ahead(row):
+    if "prepare_p50" not in row:
+        return " |  | "
+    return "%.1f / %.1f | %.1f / %.1f | %.1f" % tuple(row[name] for name in (
+        "prepare_p50", "prepare_p99", "prepared_p50", "prepared_p99", "prepared_done_p50"))
+
+
 def main():
     bad = 0
     with open(os.path.join(OUT, "rows.jsonl"), encoding="utf-8") as f:
@@ -46,15 +53,15 @@ def main():
     print("\nMiB of all graphs, by cuMemGetInfo and by the ledger (of a second run); a step is of another size than the one before it;"
           "\nhost: the call of replay() with the card idle before it; done: until the card is; one after the other: 300 steps, a step.\n")
     print("| program | graphs | sizes | MiB | ledger: all | pool or arena | executable | unexplained | start-up, s | host p50 / p99, µs | "
-          "done p50 | one after the other | wrong | grown | groups × nodes |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+          "done p50 | prepare p50 / p99 | then host p50 / p99 | done p50 | one after the other | wrong | grown | groups × nodes |")
+    print("|" + "---|" * 18)
     for row in rows:
         said = ledger(row)
         bad |= (row["wrong"] or 0) > 0 or (said is not None and abs(said[0] - row["bytes"]) > 2 * MIB)
-        print("| %s | %s | %d | %s | %s | %.2f | %.1f / %.1f | %.1f | %.1f | %s | %s | %s |" % (
+        print("| %s | %s | %d | %s | %s | %.2f | %.1f / %.1f | %.1f | %s | %.1f | %s | %s | %s |" % (
             row["program"], MODES[row["mode"]], row["sizes"], mib(row["bytes"]),
             " | ".join(map(mib, said)) if said else " | | | ", row["start_s"], row["host_p50"], row["host_p99"], row["done_p50"],
-            row["step_us"], "–" if row["wrong"] is None else row["wrong"], mib(row["grown"]), "%d × %d" % (row["groups"], row["nodes"]) if "groups" in row else ""))
+            ahead(row), row["step_us"], "–" if row["wrong"] is None else row["wrong"], mib(row["grown"]), "%d × %d" % (row["groups"], row["nodes"]) if "groups" in row else ""))
     sys.exit(bad)
 
 

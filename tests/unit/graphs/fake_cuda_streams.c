@@ -171,6 +171,12 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+	ENTER();
+	return exec && stream ? CUDA_SUCCESS : 1;
+}
+
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	ENTER();

@@ -34,9 +34,12 @@ static unsigned play(struct model *model, tare_graphs_address *outputs, bool *is
 		is_there[i] = model_capture(model, i, sizes[i], &outputs[i]) == 0;
 		failures += !is_there[i];
 		for (size_t j = 0; j <= i; j++)
-			if (is_there[j])
+			if (is_there[j]) {
+				failures +=
+					tare_graphs_prepare(model->graphs, j, model->stream) != 0;
 				failures +=
 					tare_graphs_launch(model->graphs, j, model->stream) != 0;
+			}
 	}
 	return failures;
 }
@@ -54,7 +57,7 @@ static void check_replays(struct model *model, const tare_graphs_address *output
 	}
 }
 
-static void check_failures_with(int error)
+static void check_failures_with(int error, const struct tare_graphs_options *options)
 {
 	tare_graphs_address outputs[KEYS];
 	bool is_there[KEYS];
@@ -66,7 +69,7 @@ static void check_failures_with(int error)
 
 		fake_reset();
 		fake.exec_bytes_per_node = 1000;
-		model_init(&model, NULL, 64);
+		model_init(&model, options, 64);
 		fake.calls = 0;
 		fake.fail_at = at;
 		fake.fail_with = error;
@@ -93,12 +96,19 @@ static void check_failures_with(int error)
 
 TEST(any_call_may_fail)
 {
-	check_failures_with(999);
+	check_failures_with(999, NULL);
 }
 
 TEST(any_call_may_run_out_of_memory)
 {
-	check_failures_with(CUDA_ERROR_OUT_OF_MEMORY);
+	check_failures_with(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+}
+
+TEST(any_call_may_fail_where_executable_graphs_come_and_go)
+{
+	struct tare_graphs_options options = { .size = sizeof(options), .execs_max = 1 };
+
+	check_failures_with(999, &options);
 }
 
 TEST(creating_may_fail_at_any_call)
