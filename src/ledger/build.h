@@ -104,6 +104,8 @@ struct tare_ledger_source {
 		    struct tare_block_run *run); /* as tare_recording_run(); or NULL */
 	bool (*phase_run)(void *arg, int64_t until_ns,
 			  struct tare_phase_run *run); /* as tare_recording_phase_run(); or NULL */
+	bool (*heap_run)(void *arg, int64_t until_ns,
+			 struct tare_heap_run *run); /* as tare_recording_heap_run(); or NULL */
 };
 
 /* Events before a moment went, and no state stands for them: what is known of that time. */

@@ -84,6 +84,15 @@ static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
 	return is_any;
 }
 
+static bool heap_run(void *arg, int64_t until_ns, struct tare_heap_run *run)
+{
+	struct newer *n = arg;
+	bool is_any = n->is_later && tare_recording_heap_run(n->recording, until_ns, run);
+
+	n->later += is_any ? run->n : 0;
+	return is_any;
+}
+
 static void begin_pass(struct newer *n)
 {
 	tare_recording_skip(n->recording, n->disk.number ? &n->disk : NULL);
@@ -106,7 +115,9 @@ static void outline(void *arg)
 
 static struct tare_ledger_source source_of(struct newer *n)
 {
-	return (struct tare_ledger_source){ next, rewind_newer, n, outline, run, phase_run };
+	return (struct tare_ledger_source){
+		next, rewind_newer, n, outline, run, phase_run, heap_run
+	};
 }
 
 static struct newer newer_than(struct tare_recording *recording, int64_t until_ns)

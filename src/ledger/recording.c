@@ -52,6 +52,11 @@ static bool phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
 	return tare_recording_phase_run(arg, until_ns, run);
 }
 
+static bool heap_run(void *arg, int64_t until_ns, struct tare_heap_run *run)
+{
+	return tare_recording_heap_run(arg, until_ns, run);
+}
+
 /* From when on a state has something of the event: from a call's begin; of records that were lost it has nothing before that is told. */
 static int64_t known_from_ns(const struct tare_event *e)
 {
@@ -106,6 +111,15 @@ static bool phase_run_behind(void *arg, int64_t until_ns, struct tare_phase_run 
 					until_ns < b->until_ns ? until_ns : b->until_ns, run);
 }
 
+static bool heap_run_behind(void *arg, int64_t until_ns, struct tare_heap_run *run)
+{
+	struct behind *b = arg;
+
+	return b->is_later &&
+	       tare_recording_heap_run(b->recording,
+				       until_ns < b->until_ns ? until_ns : b->until_ns, run);
+}
+
 static void rewind_behind(void *arg)
 {
 	const struct behind *b = arg;
@@ -125,7 +139,8 @@ static void outline_behind(void *arg)
 static struct tare_ledger_source source_of(struct behind *b)
 {
 	return (struct tare_ledger_source){ next_behind,    rewind_behind, b,
-					    outline_behind, run_behind,    phase_run_behind };
+					    outline_behind, run_behind,    phase_run_behind,
+					    heap_run_behind };
 }
 
 static struct behind behind_state(struct tare_recording *recording, size_t i)
@@ -394,7 +409,8 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 					     .arg = recording,
 					     .outline = outline,
 					     .run = run,
-					     .phase_run = phase_run };
+					     .phase_run = phase_run,
+					     .heap_run = heap_run };
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));

@@ -22,6 +22,10 @@ void tare_fold_settle_all(struct tare_fold *f);               /* as if nothing c
 bool tare_fold_prepass_block(struct tare_fold *f, const struct tare_event *e);
 bool tare_fold_take_block(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_take_run(struct tare_fold *f, const struct tare_event *e, int64_t until);
+/* The last moment before which a block need not wait for something else. */
+int64_t tare_fold_nothing_until(const struct tare_fold *f, const struct tare_device_fold *d);
+/* take_heap.c: what follows a block of the heap that was taken, or one that was freed, in the same way */
+void tare_fold_take_heap(struct tare_fold *f, const struct tare_event *e, int64_t until);
 /* take_phases.c: what follows a phase that was taken, in the same way */
 void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int64_t until);
 

@@ -508,6 +508,8 @@ static void take_many(struct tare_fold *f, const struct tare_event *e, int64_t u
 		take(f, e);
 	if (e->kind == TARE_KIND_PHASE)
 		tare_fold_take_phases(f, e, until);
+	if (e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_HEAP_FREED)
+		tare_fold_take_heap(f, e, until);
 	tare_parts_check(f);
 }
 

@@ -55,8 +55,7 @@ bool tare_fold_take_block(struct tare_fold *f, const struct tare_event *e)
 	return true;
 }
 
-/* The last moment before which a block need not wait for something else. */
-static int64_t nothing_until(const struct tare_fold *f, const struct tare_device_fold *d)
+int64_t tare_fold_nothing_until(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	const struct tare_step *late =
 		d->late_next < d->late.count ? &d->late.items[d->late_next] : NULL;
@@ -69,7 +68,7 @@ static int64_t nothing_until(const struct tare_fold *f, const struct tare_device
 void tare_fold_take_run(struct tare_fold *f, const struct tare_event *e, int64_t until)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
-	int64_t before = nothing_until(f, d);
+	int64_t before = tare_fold_nothing_until(f, d);
 	struct tare_block_run run;
 
 	if (f->ahead != d || !f->source->run ||

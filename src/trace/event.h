@@ -189,6 +189,16 @@ struct tare_phase_run {
 	const void *recording, *process;
 };
 
+/* Records of blocks of the heap of one process, HEAP_BLOCK and HEAP_FREED of one device of it, in the same way. */
+struct tare_heap_run {
+	const struct tare_record *const *records;
+	const int64_t *times; /* of each: its at_ns, begin_ns and end_ns */
+	size_t n;
+	/* The ith as an event. */
+	void (*refer)(const struct tare_heap_run *run, size_t i, struct tare_event *e);
+	const void *recording, *process;
+};
+
 static inline const struct tare_rec_phase *tare_phase_run_at(const struct tare_phase_run *run,
 							     size_t i)
 {

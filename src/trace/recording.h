@@ -62,6 +62,8 @@ bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_
 /* The same where it was a PHASE: what follows it, as far as it is of the same log and kind. */
 bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
 			      struct tare_phase_run *run);
+/* The same behind a HEAP_BLOCK or HEAP_FREED, of these kinds. */
+bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct tare_heap_run *run);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
 				const struct tare_log **log, struct tare_log_record *rec);

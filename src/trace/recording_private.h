@@ -58,7 +58,8 @@ struct tare_rstream {
 	bool are_times_in_order;
 	int64_t *
 		again; /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
-	size_t time_cap, again_cap;
+	const struct tare_record **heads; /* of a run of the heap */
+	size_t time_cap, again_cap, head_cap;
 	uint16_t kind;               /* that `next` was of */
 	struct tare_log_record next; /* if has_next */
 	bool has_next;

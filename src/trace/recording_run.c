@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many blocks of tensors, or phases, at once: what tare_recording_next() does for each record is done for all of them together. */
+/* Many blocks of tensors, or of the heap, or phases, at once: what tare_recording_next() does for each record is done for all of them together. */
 #include "trace/bound.h"
 #include "trace/recording_private.h"
 #include "trace/stream.h"
@@ -103,6 +103,38 @@ bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
 	bound_times(r, times, run->n, s->are_times_in_order);
 	run->times = times;
 	run->refer = refer_to_phase;
+	run->recording = r;
+	run->process = s->process;
+	return true;
+}
+
+static void refer_to_heap(const struct tare_heap_run *run, size_t i, struct tare_event *e)
+{
+	const struct tare_recording *r = run->recording;
+	const struct tare_rprocess *p = run->process;
+
+	*e = r->nothing;
+	e->kind = (enum tare_kind)run->records[i]->kind;
+	e->rec.head = run->records[i];
+	e->process = &p->public;
+	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
+	tare_recording_refer(r, p, e);
+}
+
+bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct tare_heap_run *run)
+{
+	struct tare_rstream *s = stream_of_run(r, until_ns);
+	int64_t *times;
+
+	run->n = s ? tare_stream_heap_run(s, before_of(r, until_ns), &run->records, &times) : 0;
+	if (!run->n)
+		return false;
+	bound_times(r, times, run->n, s->are_times_in_order);
+	for (size_t i = 0; i < run->n; i++)
+		if (run->records[i]->kind == TARE_KIND_HEAP_BLOCK)
+			tare_bound_sizes(TARE_KIND_HEAP_BLOCK, (void *)(uintptr_t)run->records[i]);
+	run->times = times;
+	run->refer = refer_to_heap;
 	run->recording = r;
 	run->process = s->process;
 	return true;

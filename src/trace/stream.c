@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "trace/log_private.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 void tare_stream_open(struct tare_rstream *s)
@@ -23,8 +24,10 @@ static void free_times(struct tare_rstream *s)
 {
 	free(s->times);
 	free(s->again);
+	free(s->heads);
 	s->times = s->again = NULL;
-	s->time_cap = s->again_cap = 0;
+	s->heads = NULL;
+	s->time_cap = s->again_cap = s->head_cap = 0;
 }
 
 void tare_stream_free(struct tare_rstream *s)
@@ -367,6 +370,44 @@ size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8
 	if (end > begin) {
 		s->next.rec.head = head_at(s, end - 1);
 		s->next_ns = s->times[end - 1];
+	}
+	s->at = end;
+	return end - begin;
+}
+
+/* The ordinal of the device of a record of the heap; INT_MIN: it is none. */
+static int heap_of(const struct tare_record *head)
+{
+	if (head->kind == TARE_KIND_HEAP_BLOCK)
+		return ((const struct tare_rec_heap_block *)(const void *)head)->device;
+	if (head->kind == TARE_KIND_HEAP_FREED)
+		return ((const struct tare_rec_heap_freed *)(const void *)head)->device;
+	return INT_MIN;
+}
+
+size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before,
+			    const struct tare_record *const **records, int64_t **times)
+{
+	size_t begin = s->at, end = begin, limit;
+	int device;
+
+	if (!s->has_blocks || s->is_outline || !s->block || run_at(s, begin))
+		return 0;
+	device = heap_of(s->next.rec.head);
+	limit = s->run_begin < s->block->n ? s->run_begin : s->block->n;
+	s->heads = tare_array_reserve(s->heads, &s->head_cap, limit - begin, sizeof(*s->heads));
+	for (; end < limit && s->times[end] < before; end++) {
+		s->heads[end - begin] = head_at(s, end);
+		if (device == INT_MIN || heap_of(s->heads[end - begin]) != device)
+			break;
+	}
+	*records = s->heads;
+	*times = s->times + begin;
+	if (end > begin) {
+		s->next.rec.head = head_at(s, end - 1);
+		s->next_ns = s->times[end - 1];
+		if (s->kind != s->next.rec.head->kind)
+			set_kind(s, s->next.rec.head);
 	}
 	s->at = end;
 	return end - begin;

@@ -25,6 +25,7 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
 		.arg = w,
 		.run = world_run,
 		.phase_run = world_phase_run,
+		.heap_run = world_heap_run,
 	};
 	struct tare_instant instants[16];
 

@@ -45,5 +45,6 @@ void world_rewind(void *arg);
 /* ledger_world_run.c */
 bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run);
 bool world_phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run);
+bool world_heap_run(void *arg, int64_t until_ns, struct tare_heap_run *run);
 
 #endif

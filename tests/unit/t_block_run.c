@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of tensors, and phases, many at once: the same as one by one. */
+/* Blocks of tensors and of the heap, and phases, many at once: the same as one by one. */
 #include "compact/compact.h"
 
 #include "base/array.h"
@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 enum { RECORDS = 40000, ALIKE = 40000, TABLES = 4 /* devices */ };
+
+enum mostly { BLOCKS, PHASES, HEAP, MOSTLY_NR };
 
 struct seen {
 	int64_t at_ns, bytes;
@@ -23,7 +25,7 @@ struct seen {
 struct list {
 	struct seen *items;
 	size_t count, cap;
-	size_t blocks_together, phases_together; /* of these came in runs */
+	size_t blocks_together, phases_together, heap_together; /* of these came in runs */
 };
 
 static struct make_log a, b; /* logs of two programs */
@@ -35,10 +37,25 @@ static uint64_t number(uint64_t limit)
 	return (state >> 33) % limit;
 }
 
-static void add_any(struct make_log *m, bool are_phases)
+static void add_of_heap(struct make_log *m)
+{
+	int16_t device = (int16_t)(number(40) ? 0 : 1);
+
+	if (number(2))
+		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64,
+		     .bytes = number(500) ? 48 : UINT64_MAX - 1, .tid = 10, .device = device,
+		     .python = 1);
+	else
+		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + number(100) * 64, .tid = 10,
+		     .device = device);
+}
+
+static void add_any(struct make_log *m, enum mostly mostly)
 {
 	m->stamp += number(3);
-	if (are_phases && number(50))
+	if (mostly == HEAP && number(50))
+		add_of_heap(m);
+	else if (mostly == PHASES && number(50))
 		MAKE(m, phase, PHASE, .tid = 10 + (uint32_t)number(3), .what = (uint8_t)number(6),
 		     .name = (uint32_t)number(4), .id = number(5));
 	else if (number(50))
@@ -73,7 +90,7 @@ static void make_recording(void)
 			     sizeof(struct tare_rec_line_stack), lines, sizeof(lines));
 	}
 	for (int i = 0; i < RECORDS; i++)
-		add_any(number(300) ? &a : &b, i / 1000 % 2);
+		add_any(number(300) ? &a : &b, (enum mostly)(i / 1000 % MOSTLY_NR));
 	/* And at last whole blocks of nothing else. */
 	for (int i = 0; i < ALIKE; i++) {
 		a.stamp++;
@@ -96,14 +113,20 @@ static void compact(void)
 static void take(struct list *l, const struct tare_event *e)
 {
 	bool is_block = e->kind == TARE_KIND_TENSOR, is_phase = e->kind == TARE_KIND_PHASE;
+	bool is_heap = e->kind == TARE_KIND_HEAP_BLOCK, is_freed = e->kind == TARE_KIND_HEAP_FREED;
 
 	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
 	l->items[l->count++] = (struct seen){ .at_ns = e->at_ns,
 					      .kind = (int)e->kind,
 					      .process = e->process->index,
 					      .device = e->device ? e->device->index : -1,
-					      .bytes = is_block ? e->rec.tensor->bytes : 0,
-					      .address = is_block ? e->rec.tensor->block : 0,
+					      .bytes = is_block  ? e->rec.tensor->bytes
+						       : is_heap ? (int64_t)e->rec.heap_block->bytes
+								 : 0,
+					      .address = is_block   ? e->rec.tensor->block
+							 : is_heap  ? e->rec.heap_block->block
+							 : is_freed ? e->rec.heap_freed->block
+								    : 0,
 					      .python = e->python ? e->python->id : 0,
 					      .tid = is_phase ? e->rec.phase->tid : 0,
 					      .what = is_phase ? e->rec.phase->what : 0,
@@ -149,6 +172,25 @@ static void take_phase_run(struct list *l, struct tare_recording *r, int64_t unt
 	CHECK(!tare_recording_phase_run(r, until, &run));
 }
 
+static void take_heap_run(struct list *l, struct tare_recording *r, int64_t until)
+{
+	struct tare_heap_run run;
+	struct tare_event e;
+
+	if (!tare_recording_heap_run(r, until, &run))
+		return;
+	for (size_t i = 0; i < run.n; i++) {
+		run.refer(&run, i, &e);
+		CHECK(e.rec.head == run.records[i]);
+		CHECK_INT(e.at_ns, run.times[i]);
+		CHECK(e.at_ns <= until);
+		take(l, &e);
+	}
+	l->heap_together += run.n;
+	/* Also where the run went to the end of its block. */
+	CHECK(!tare_recording_heap_run(r, until, &run));
+}
+
 /* `span` -1: one by one; else runs of no more than that time. */
 static struct list read_all(struct tare_recording *r, int64_t span)
 {
@@ -164,6 +206,8 @@ static struct list read_all(struct tare_recording *r, int64_t span)
 			take_run(&l, r, until);
 		if (span >= 0 && e.kind == TARE_KIND_PHASE)
 			take_phase_run(&l, r, until);
+		if (span >= 0 && (e.kind == TARE_KIND_HEAP_BLOCK || e.kind == TARE_KIND_HEAP_FREED))
+			take_heap_run(&l, r, until);
 	}
 	return l;
 }
@@ -188,10 +232,12 @@ TEST(runs_are_the_events)
 	CHECK_INT(all.count, RECORDS + ALIKE + TABLES);
 	check_same(&runs, &all);
 	check_same(&few, &all);
-	CHECK(runs.blocks_together > ALIKE * 9 / 10 + RECORDS * 3 / 8);
-	CHECK(runs.phases_together > RECORDS * 3 / 8);
-	CHECK(few.blocks_together > RECORDS / 4 && few.blocks_together < runs.blocks_together);
-	CHECK(few.phases_together > RECORDS / 4 && few.phases_together < runs.phases_together);
+	CHECK(runs.blocks_together > ALIKE * 9 / 10 + RECORDS / 4);
+	CHECK(runs.phases_together > RECORDS / 4);
+	CHECK(runs.heap_together > RECORDS / 4);
+	CHECK(few.blocks_together > RECORDS / 6 && few.blocks_together < runs.blocks_together);
+	CHECK(few.phases_together > RECORDS / 6 && few.phases_together < runs.phases_together);
+	CHECK(few.heap_together > RECORDS / 6 && few.heap_together < runs.heap_together);
 	tare_recording_close(r);
 	free(all.items);
 	free(runs.items);
@@ -208,7 +254,7 @@ TEST(a_log_has_no_runs)
 	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
 	runs = read_all(r, INT64_MAX);
 	CHECK_INT(runs.count, RECORDS + ALIKE + TABLES);
-	CHECK_INT(runs.blocks_together + runs.phases_together, 0);
+	CHECK_INT(runs.blocks_together + runs.phases_together + runs.heap_together, 0);
 	tare_recording_close(r);
 	free(runs.items);
 }

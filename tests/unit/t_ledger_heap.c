@@ -133,7 +133,7 @@ TEST(mappings_go_in_pieces)
 
 /* ---- beside a model that has a byte for each page ---- */
 
-enum { PAGE = 4096, PAGES = 600, STEPS = 3000 };
+enum { PAGE = 4096, PAGES = 600, STEPS = 3000, EVENTS = 800 };
 
 static uint64_t next_random(uint64_t *seed)
 {
@@ -319,6 +319,58 @@ TEST(blocks_that_were_drawn_stand_for_others)
 	CHECK(heap_in(&l)->heap_error > 2 * 65000);
 	tare_ledger_free(&l);
 	world_free(w);
+}
+
+/* Of two programs: small and large blocks, some drawn, some at an address that is taken, and mappings between them. */
+static struct world *new_random(uint64_t seed)
+{
+	struct world *w = new_world();
+	int child = world_process(w, 500, 0, "child");
+
+	for (int i = 0; i < EVENTS; i++) {
+		bool is_over =
+			i >= EVENTS * 3 / 4; /* of the first program, and the other goes on */
+		int process = next_random(&seed) % 100 && !is_over ? 0 : child;
+		uint64_t at = AT(next_random(&seed) % 40), what = next_random(&seed) % 200;
+		uint64_t bytes = next_random(&seed) % 50 ? 1 + next_random(&seed) % 500 : 0;
+		int64_t t = (i + 1 - (int)(next_random(&seed) % 5 == 0)) * MS / 8;
+
+		if (what == 0)
+			mapped(w, t, at, 10 * PAGE);
+		else if (what == 1)
+			malloced(w, process, t, at, UINT64_C(1) << 60, 0, 5);
+		else if (what < 110)
+			malloced(w, process, t, at, bytes + 1, what % 20 ? 0 : 16,
+				 5 + (uint32_t)(next_random(&seed) % 30));
+		else
+			freed(w, process, t, at, i > EVENTS - 50 ? TARE_HEAP_FINALIZING : 0);
+	}
+	world_end(w, 0, EVENTS * MS / 8 * 3 / 4);
+	world_end(w, child, (EVENTS + 2) * MS / 8);
+	return w;
+}
+
+/* A recording in segments gives them many at once, a log one by one. */
+TEST(many_at_once_are_what_they_are_one_by_one)
+{
+	static const char *const instants[] = { "peak", "end", "20.05ms", "70ms" };
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct world *w = new_random(seed);
+
+		for (size_t i = 0; i < sizeof(instants) / sizeof(*instants); i++) {
+			struct tare_ledger many = world_ledger(w, instants[i]), one;
+			struct tare_instant at;
+
+			CHECK_INT(tare_instant_parse(instants[i], &at, NULL), 0);
+			world_build_at(w, &at, &one);
+			world_check_same(&one, &many);
+			CHECK_INT(heap_in(&many)->peak_t_ns, heap_in(&one)->peak_t_ns);
+			tare_ledger_free(&many);
+			tare_ledger_free(&one);
+		}
+		world_free(w);
+	}
 }
 
 TEST(each_process_takes_its_own_along)

@@ -20,11 +20,21 @@ struct tare_heap_block {
 	bool is_reserved; /* addresses that nobody may touch: they do not count */
 };
 
+/* Where blocks of two stacks are booked, a native one and one of Python. */
+enum { TARE_HEAP_BOOKED_BITS = 12, TARE_HEAP_BOOKED = 1 << TARE_HEAP_BOOKED_BITS };
+struct tare_heap_booked {
+	uint64_t stacks;
+	int bucket, context;
+	bool is_known;
+};
+
 struct tare_heap_blocks {         /* of malloc, or mappings */
 	struct tare_map place_of; /* address → 1 + place */
 	struct tare_heap_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free place, 0: none */
+	struct tare_heap_booked
+		*booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
 	/* of mappings */
 	struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
 	struct tare_map

@@ -121,7 +121,8 @@ void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f,
 		     const struct tare_device_fold *d, int64_t t)
 {
 	(void)f;
-	if (tare_device_own(d) <= 0)
+	/* No server has a cache in the heap, and that changes more often than all else. */
+	if (d->device->flags & TARE_DEVICE_HEAP || tare_device_own(d) <= 0)
 		return;
 	tare_needs_note(p, d, t);
 	note_first(device_of(p, d->index), d, t);

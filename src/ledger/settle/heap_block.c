@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#define BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
 enum { SAMPLING_MAX = 30 };
 
 /* ---- blocks ---- */
@@ -37,8 +36,8 @@ static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 /* ---- in order of time ---- */
 
 /* As of calls (ends.c): the end of a process after which others take something is not the end. */
-static void note_work(struct tare_fold *f, struct tare_device_fold *d,
-		      const struct tare_process_fold *p, int64_t t)
+void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d,
+			 const struct tare_process_fold *p, int64_t t)
 {
 	if (p->is_torn_down)
 		return;
@@ -98,15 +97,13 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 
 	b.context = tare_fold_context(f, e->process->index, d->index, 0);
 	b.bucket = tare_fold_bucket_at(f, b.context, account, origin.owner, origin.site);
-	/* What is there already has gone, and its end was not seen. */
 	if (is_mapped) {
 		if (!take_mapping(f, d, &own->mapped, r, &b))
 			return;
 	} else {
-		tare_heap_block_take(f, d, &own->heap, b.address);
-		tare_heap_block_add(f, d, &own->heap, &b);
+		tare_heap_block_put(f, d, &own->heap, &b);
 	}
-	note_work(f, d, p, e->at_ns);
+	tare_heap_note_work(f, d, p, e->at_ns);
 	tare_parts_event(f, d, e);
 	tare_fold_peak(f, d, e->at_ns);
 }
@@ -148,8 +145,8 @@ static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d,
 /* The kernel maps nothing else. */
 static bool is_of_pages(uint64_t begin, uint64_t bytes)
 {
-	return begin % TARE_HEAP_PAGE == 0 && bytes && bytes <= BYTES_MAX &&
-	       begin <= UINT64_MAX - BYTES_MAX - TARE_HEAP_PAGE;
+	return begin % TARE_HEAP_PAGE == 0 && bytes && bytes <= TARE_HEAP_BYTES_MAX &&
+	       begin <= UINT64_MAX - TARE_HEAP_BYTES_MAX - TARE_HEAP_PAGE;
 }
 
 static bool is_damaged(const struct tare_event *e)
@@ -166,7 +163,7 @@ static bool is_damaged(const struct tare_event *e)
 	if (block->sampling)
 		return block->sampling > SAMPLING_MAX || !block->bytes ||
 		       block->bytes >> block->sampling;
-	return block->bytes > BYTES_MAX;
+	return block->bytes > TARE_HEAP_BYTES_MAX;
 }
 
 /* There are millions of blocks, so where one stands is in no cache: it is asked for some records before. */

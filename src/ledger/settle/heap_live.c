@@ -66,6 +66,13 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
 	return true;
 }
 
+void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
+			 struct tare_heap_blocks *h, const struct tare_heap_block *b)
+{
+	tare_heap_block_take(f, d, h, b->address);
+	tare_heap_block_add(f, d, h, b);
+}
+
 /* ---- mappings ---- */
 
 void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d,
@@ -175,4 +182,5 @@ void tare_heap_blocks_free(struct tare_heap_blocks *h)
 	tare_map_free(&h->moving);
 	tare_sorted_free(&h->first_pages);
 	free(h->items);
+	free(h->booked);
 }

@@ -4,11 +4,26 @@
 
 #include "ledger/core/fold.h"
 
+#define TARE_HEAP_BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
+
 void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d,
 			 struct tare_heap_blocks *h, const struct tare_heap_block *b);
 /* What is there at an address goes. False: nothing is. */
 bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
 			  struct tare_heap_blocks *h, uint64_t address);
+
+/* The same two: what is there already has gone, and its end was not seen. */
+void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
+			 struct tare_heap_blocks *h, const struct tare_heap_block *b);
+
+/* heap_block.c: the process has taken something, so its end is no end yet */
+void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d,
+			 const struct tare_process_fold *p, int64_t t);
+/* Is it of malloc, stands for itself, and is no damage? */
+static inline bool tare_heap_is_plain(const struct tare_rec_heap_block *r)
+{
+	return r->source == TARE_HEAP_OF_MALLOC && !r->sampling && r->bytes <= TARE_HEAP_BYTES_MAX;
+}
 
 /* What of a range there was: memory that may be used, and addresses that are reserved only. */
 enum tare_heap_parts { TARE_HEAP_USABLE = 1, TARE_HEAP_RESERVED = 2 };

@@ -132,6 +132,9 @@ void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struc
 
 /* heap_block.c: rule "heap blocks", and what a process has there goes with it */
 void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+/* The same for many at once (heap_run.c). pre: nothing else waits. */
+void tare_fold_heap_run(struct tare_fold *f, struct tare_device_fold *d,
+			const struct tare_process *process, const struct tare_heap_run *run);
 void tare_fold_heap_end(struct tare_fold *f, int process, int64_t t);
 
 /* heap.c: rule "heap", an imported heap has `asked` less at line stack `parent`, and as much more here */

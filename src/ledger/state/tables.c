@@ -293,7 +293,7 @@ static TARE_FIELD_TABLE(tare_heap_block);
 #define SELF struct tare_heap_blocks
 static const struct tare_shape_field fields_tare_heap_blocks[] = {
 	TARE_MAP(place_of), TARE_LIST(items, tare_shape_tare_heap_block, count, cap), TARE_INT(free),
-	TARE_LEFT(first_pages), /* restored */ TARE_MAP(moving),
+	TARE_LEFT(first_pages), /* restored */ TARE_LEFT(booked), /* fills itself again */ TARE_MAP(moving),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_heap_blocks);
 #undef SELF

@@ -138,6 +138,18 @@ static inline struct tare_training_threads *tare_training_at(const struct tare_t
 	return &p->places[(size_t)process * ((size_t)p->device_nr + 1) + (size_t)(device + 1)];
 }
 
+/* Does anything of a training of any process wait for changes of the device? */
+static inline bool tare_training_is_of(const struct tare_training_part *p, int device)
+{
+	for (int i = 0; i < p->process_nr; i++) {
+		const struct tare_training_threads *at = tare_training_at(p, i, device);
+
+		if (at && at->count)
+			return true;
+	}
+	return false;
+}
+
 /* May it be the first block of a training? A forward of a program without modules is known by what autograd notes. */
 static inline bool tare_training_begins(const struct tare_block_change *c)
 {
