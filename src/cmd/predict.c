@@ -18,6 +18,9 @@
 #define CHECK_NAMES "auto|always|never"
 enum check { CHECK_AUTO, CHECK_ALWAYS, CHECK_NEVER };
 enum { CARDS_MAX = 32 };
+/* --caches. */
+#define CACHES_NAMES "fresh|own"
+enum caches { CACHES_FRESH, CACHES_OWN };
 #define AUTO_NS (INT64_C(60) * 1000000000)
 
 struct options {
@@ -25,7 +28,7 @@ struct options {
 	const char *largest, *keep;
 	int64_t gpus;
 	struct tare_arg_part ranks;
-	int answers, check_answers; /* -1: not given */
+	int answers, check_answers, caches; /* -1: not given */
 	struct tare_format_options format;
 };
 
@@ -49,6 +52,10 @@ static const struct tare_opt opts[] = {
 		options, check_answers, "check-answers", 0, CHOICE, CHECK_NAMES,
 		"where such values were read back, run CMD on the first card once more with others, and say whether they decide "
 		"anything: auto if the first run took a minute at most (auto)"),
+	TARE_OPT(
+		options, caches, "caches", 0, CHOICE, CACHES_NAMES,
+		"where torch.compile and Triton look for what they compiled before: fresh, in empty folders, as on a new machine, for they "
+		"take memory to time kernels; own, where CMD does without tare (fresh)"),
 	TARE_OPT(options, keep, "keep", 'k', STRING, "FOLDER",
 		 "keep the recordings, as FOLDER/CARD.tare; every report reads them"),
 	TARE_FORMAT_OPTS(options, format),
@@ -198,6 +205,7 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 		.ranks = o->ranks,
 		.argv = argv,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
+		.has_own_caches = o->caches == CACHES_OWN,
 		.record = tare_cmd_record,
 	};
 	struct tare_predict_largest largest = { 0 };
@@ -238,7 +246,9 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 
 int tare_cmd_predict(int argc, char **argv)
 {
-	struct options o = { .answers = -1, .check_answers = -1, .format = TARE_FORMAT_DEFAULTS };
+	struct options o = {
+		.answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS
+	};
 	struct tare_operands rest = { 0 };
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };

@@ -52,7 +52,7 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 
 /* `tare record` in a child. Its stdout is ours to answer on, so the program's goes to stderr. */
 static int record(const struct tare_predict_options *o, const char *sim, const char *recording,
-		  int *status, struct tare_err *err)
+		  const char *caches, int *status, struct tare_err *err)
 {
 	size_t n = 0, count = 0;
 	char **argv, ranks[48];
@@ -87,12 +87,31 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	child = fork();
 	if (child == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+		if (caches)
+			tare_predict_caches_use(caches);
 		_exit(o->record((int)n, argv));
 	}
 	free(argv);
 	if (child < 0)
 		return tare_err_set_errno(err, errno, "predict: no process can be started");
 	return wait_for(child, o->most_ns, status, err);
+}
+
+/* The same, with empty caches of what frameworks compile unless it is to have its own. */
+static int record_fresh(const struct tare_predict_options *o, const char *sim,
+			const char *recording, int *status, struct tare_err *err)
+{
+	char caches[TARE_PREDICT_CACHES_PATH];
+	int rc;
+
+	if (o->has_own_caches)
+		return record(o, sim, recording, NULL, status, err);
+	rc = tare_predict_caches_make(caches, sizeof(caches), err);
+	if (rc)
+		return rc;
+	rc = record(o, sim, recording, caches, status, err);
+	tare_predict_caches_remove(caches);
+	return rc;
 }
 
 /* NAME or the path of a profile, without what cannot stand in a file's name. */
@@ -158,7 +177,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		tare_str_addf(&sim, ":%lld", (long long)o->gpus);
 	tell_progress(o, card);
 	out->ns = now_ns();
-	rc = record(o, tare_str_text(&sim), tare_str_text(&recording), &status, err);
+	rc = record_fresh(o, tare_str_text(&sim), tare_str_text(&recording), &status, err);
 	out->ns = now_ns() - out->ns;
 	out->exit_code = tare_child_exit_code(status);
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&

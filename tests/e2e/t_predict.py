@@ -114,6 +114,28 @@ def finds_the_largest_that_fits(box):
     check_equal((every["largest"]["fits"], every["largest"]["fails"], every["largest"]["runs"]), (2, None, 1))
 
 
+CACHES = 'test -z "$(ls -A "$TRITON_CACHE_DIR")" && echo "$TORCHINDUCTOR_CACHE_DIR $TRITON_CACHE_DIR" >>%s && ' \
+         'mkdir -p "$TORCHINDUCTOR_CACHE_DIR/of/an" && echo kernel >"$TRITON_CACHE_DIR/kernel"; exec %s 1'
+
+
+@case
+def compilers_find_nothing_that_was_made_before(box):
+    """Each run has empty caches of its own, which are gone afterwards; --caches own leaves the program's."""
+    own, used = box.path("mine"), box.path("used")
+    os.mkdir(own)
+    program = ("--", "sh", "-c", CACHES % (shlex.quote(used), shlex.join(TAKER)))
+    env = {"TORCHINDUCTOR_CACHE_DIR": own, "TRITON_CACHE_DIR": own}
+    needs_exec()
+    for caches in ("fresh",), ("fresh",), ("own",):
+        done = box.tare("predict", "--caches", *caches, *program, env=env)
+        check_equal(done.code, 0, done)
+    with open(used, encoding="utf-8") as file:
+        fresh, again, mine = (line.split() for line in file)
+    check_equal(mine, [own, own])
+    check(len({own, *fresh, *again}) == 5 and not any(os.path.exists(path) for path in fresh + again), fresh + again)
+    check_equal(sorted(os.listdir(own)), ["kernel", "of"])
+
+
 @case
 def keeps_the_programs_output_out_of_its_own(box):
     done = predict(box, "--json", "--", "sh", "-c", "echo told; exec %s 1" % shlex.join(TAKER))
