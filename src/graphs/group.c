@@ -137,6 +137,8 @@ static void make_room(struct tare_groups *groups)
 			for (i = 0; i < group->execs_nr && !group->base->is_fixed; i++)
 				if (!oldest || group->execs[i].used_at < oldest->used_at)
 					oldest = &group->execs[i], of = group;
+		if (!oldest)
+			return;
 		destroy_exec(groups, of, oldest);
 	}
 }
