@@ -214,6 +214,13 @@ struct sim_hoard {
 	uint64_t used, room;
 };
 
+/* Tables that map pinned memory: simgpu/sim_host_map.c. */
+struct sim_host_map {
+	void *tables;          /* a tree of them */
+	unsigned *pages;       /* tables in each page of them */
+	size_t pages_nr, full; /* no page before `full` has room */
+};
+
 struct sim_context {
 	struct sim_object object;
 	struct sim_object *objects;
@@ -235,6 +242,7 @@ struct sim_context {
 	struct sim_hoard nodes, params; /* of executable graphs */
 	struct sim_hoard events, modules;
 	bool has_launched, has_assert;
+	struct sim_host_map host_map;
 };
 
 /* The calling thread's context: INVALID_CONTEXT without one. */
@@ -251,6 +259,10 @@ void sim_context_end(struct sim_context *context);
 struct sim_context *sim_context_with_id(uint64_t id);
 CUresult sim_context_take(struct sim_context *context, uint64_t bytes);
 void sim_context_give(struct sim_context *context, uint64_t bytes);
+/* What pinned memory takes of the device. */
+CUresult sim_host_map(struct sim_context *context, uint64_t start, uint64_t size);
+void sim_host_unmap(struct sim_context *context, uint64_t start, uint64_t size);
+void sim_host_map_end(struct sim_context *context);
 /* Memory of one use, which grows in steps as more of it is used. */
 CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
 			  uint64_t step);
@@ -316,6 +328,7 @@ void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count);
 void sim_managed_touch(uint64_t address, uint64_t size);
 void sim_managed_free(struct sim_range *range);
 void sim_host_free(struct sim_range *range);
+void sim_host_leave(struct sim_range *range); /* the program's own, no longer pinned */
 
 /* ---- pools ---- */
 void sim_pool_sync(int device); /* gives back what pools need not keep */

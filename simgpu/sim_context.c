@@ -100,6 +100,8 @@ static void free_range(struct sim_range *range)
 		sim_managed_free(range);
 	else if (range->kind == SIM_RANGE_HOST)
 		sim_host_free(range);
+	else if (range->kind == SIM_RANGE_REGISTERED)
+		sim_host_leave(range);
 	else
 		sim_range_remove(range);
 }
@@ -112,6 +114,7 @@ void sim_context_end(struct sim_context *context)
 	sim_object_delete_all(context);
 	while ((range = sim_range_of(context)))
 		free_range(range);
+	sim_host_map_end(context);
 	sim_give(context->device, context->bytes);
 	sim.slot->contexts[sim.devices[context->device].physical]--;
 	context->bytes = 0;

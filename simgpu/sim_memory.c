@@ -63,7 +63,7 @@ CUresult sim_body_cuMemFree_v2(CUdeviceptr dptr)
 	return CUDA_SUCCESS;
 }
 
-/* ---- host memory: nothing of it is on the device ---- */
+/* ---- host memory: of the device it takes what maps it ---- */
 static CUresult alloc_host(void **pp, size_t bytesize, unsigned flags)
 {
 	struct sim_context *context;
@@ -84,7 +84,9 @@ static CUresult alloc_host(void **pp, size_t bytesize, unsigned flags)
 	if (at == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	range = sim_range_add(SIM_RANGE_HOST, (uint64_t)(uintptr_t)at, bytesize);
-	if (!range) {
+	if (!range || sim_host_map(context, (uint64_t)(uintptr_t)at, bytesize) != CUDA_SUCCESS) {
+		if (range)
+			sim_range_remove(range);
 		munmap(at, span);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -118,10 +120,16 @@ CUresult sim_body_cuMemFreeHost(void *p)
 	return CUDA_SUCCESS;
 }
 
+void sim_host_leave(struct sim_range *range)
+{
+	sim_host_unmap(range->context, range->start, range->size);
+	sim_range_remove(range);
+}
+
 void sim_host_free(struct sim_range *range)
 {
 	munmap((void *)(uintptr_t)range->start, range->span);
-	sim_range_remove(range);
+	sim_host_leave(range);
 }
 
 CUresult sim_body_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
@@ -140,6 +148,11 @@ CUresult sim_body_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Fl
 	range = sim_range_add(SIM_RANGE_REGISTERED, start, bytesize);
 	if (!range)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = sim_host_map(context, start, bytesize);
+	if (result != CUDA_SUCCESS) {
+		sim_range_remove(range);
+		return result;
+	}
 	range->context = context;
 	range->device = context->device;
 	range->flags = Flags;
@@ -154,7 +167,7 @@ CUresult sim_body_cuMemHostUnregister(void *p)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!range || range->kind != SIM_RANGE_REGISTERED)
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-	sim_range_remove(range);
+	sim_host_leave(range);
 	return CUDA_SUCCESS;
 }
 

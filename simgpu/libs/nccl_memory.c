@@ -18,6 +18,9 @@ enum {
 	READ_WRITE = 3,
 };
 
+/* Of collectives, between several ranks; alone every channel that there may be. */
+enum { CHANNELS = 24, CHANNELS_ALONE = 64 };
+
 #define LL_BYTES    (8 * 512 * 8 * 16)
 #define LL128_BYTES (120 * 640 * 8 * 8)
 
@@ -37,7 +40,7 @@ static uint64_t channels_of(const struct nccl_comm *comm)
 {
 	uint64_t least = variable("NCCL_MIN_CTAS", variable("NCCL_MIN_NCHANNELS", 0));
 	uint64_t most = variable("NCCL_MAX_CTAS", variable("NCCL_MAX_NCHANNELS", 64));
-	uint64_t channels = 24;
+	uint64_t channels = comm->ranks_nr + comm->is_partial > 1 ? CHANNELS : CHANNELS_ALONE;
 
 	if (comm->min_ctas && !least)
 		least = (uint64_t)comm->min_ctas;
@@ -234,7 +237,9 @@ int nccl_memory_connected(struct nccl_comm *comm)
 	if (comm->is_connected)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
-	use_kernels(comm->context, CONNECTED);
+	if (comm->ranks_nr + comm->is_partial >
+	    1) /* alone, there is nothing that a kernel would do */
+		use_kernels(comm->context, CONNECTED);
 	result = take_rows(comm, CONNECTED);
 	nccl_leave(inside);
 	comm->is_connected = result == NCCL_SUCCESS;
@@ -246,11 +251,11 @@ int nccl_memory_peer(struct nccl_comm *comm, int peer)
 	struct nccl_inside inside;
 	int result;
 
-	if (comm->peers[peer].is_connected || peer == comm->rank)
+	if (comm->peers[peer].is_connected)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
 	use_kernels(comm->context, PEER);
-	result = take_rows(comm, PEER);
+	result = peer == comm->rank ? NCCL_SUCCESS : take_rows(comm, PEER);
 	nccl_leave(inside);
 	comm->peers[peer].is_connected = result == NCCL_SUCCESS;
 	return result;

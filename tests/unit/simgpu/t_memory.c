@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 TEST(sim_copies_and_fills)
 {
@@ -69,6 +70,39 @@ TEST(sim_says_what_a_pointer_is)
 	CHECK_INT(type, CU_MEMORYTYPE_HOST);
 	OK(cu.cuMemFreeHost(host));
 	CHECK_INT(cu.cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* As tests/gpu/mapping.sh measured: what maps it is in steps of 2 MiB, each for 1 GiB, after what the context has room for. */
+TEST(sim_pinned_memory_takes_what_maps_it)
+{
+	enum { NR = 16 };
+	const uint64_t tables = UINT64_C(2) << 20;
+	void *blocks[NR], *own;
+	uint64_t before;
+	int i;
+
+	context_open(NULL);
+	before = used();
+	for (i = 0; i < NR; i++) {
+		OK(cu.cuMemHostAlloc(&blocks[i], (size_t)64 << 20, 0));
+		CHECK_INT(used() - before, i < 12 ? 0 : tables);
+	}
+	while (i--) {
+		OK(cu.cuMemFreeHost(blocks[i]));
+		CHECK_INT(used() - before, i <= 12 ? 0 : tables);
+	}
+	OK(cu.cuMemHostAlloc(&blocks[0], (size_t)4096 << 20, 0));
+	CHECK_INT(used() - before, 4 * tables);
+	OK(cu.cuMemFreeHost(blocks[0]));
+	CHECK_INT(used(), before);
+	own = mmap(NULL, (size_t)2304 << 20, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CHECK(own != MAP_FAILED);
+	OK(cu.cuMemHostRegister_v2(own, (size_t)2304 << 20, 0));
+	CHECK_INT(used() - before, 2 * tables);
+	OK(cu.cuMemHostUnregister(own));
+	CHECK_INT(used(), before);
+	munmap(own, (size_t)2304 << 20);
 }
 
 TEST(sim_refuses_handles_that_are_gone)

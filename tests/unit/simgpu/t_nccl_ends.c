@@ -385,3 +385,25 @@ TEST(nccl_takes_memory_by_its_settings)
 {
 	in_processes(2, try_settings, NULL);
 }
+
+/* As tests/gpu/mapping.sh measured: all channels that there may be, and nothing for a collective. */
+static void try_alone(struct rank *rank)
+{
+	uint64_t total;
+
+	join_all(rank);
+	FINE(reduce(rank, 1, NCCL_INT8, NCCL_SUM));
+	FINE(nccl.ncclCommMemStats(rank->comm, 3, &total));
+	CHECK_INT(total, 388ull << 20);
+	FINE(nccl.ncclCommDestroy(rank->comm));
+	setenv("NCCL_MAX_NCHANNELS", "4", 1);
+	join_all(rank);
+	FINE(nccl.ncclCommMemStats(rank->comm, 3, &total));
+	CHECK_INT(total, 28ull << 20);
+	FINE(nccl.ncclCommDestroy(rank->comm));
+}
+
+TEST(nccl_of_one_rank_takes_all_channels)
+{
+	in_processes(1, try_alone, NULL);
+}
