@@ -42,24 +42,9 @@ def roles():
             re.findall(r'TARE_FIELD_ROLE\((\w+),\s*\w+,\s*"(.*?)"', text)}
 
 
-def released():
-    """(version, names): kinds, and fields as KIND.FIELD, of each version that was released, oldest first."""
-    for path in sorted(TRACE.glob("schema_*.def"), key=lambda p: [int(n) for n in p.stem.split("_")[1:]]):
-        text = "".join(re.findall(r'^\s*"(.*)"$', path.read_text(), re.M))
-        names = set()
-        for line in text.split("\\n")[:-1]:
-            _, kind, _, _, *fields = line.split(" ")
-            names |= {kind} | {kind + "." + field.split(":")[0] for field in fields}
-        yield path.stem[len("schema_"):].replace("_", "."), names
-
-
 def record_sections(text):
     """One section per TARE_RECORD, with the comment above it."""
-    known, versions = roles(), list(released())
-
-    def since(name):
-        return next((version for version, names in versions if name in names), "next")
-
+    known = roles()
     pattern = r"/\*((?:(?!\*/).)*)\*/\s*\nTARE_RECORD\((\d+), \w+, (\w+), (\w+),(.*?)\n(?=\n|/\* clang)"
     for comment, number, name, kind_class, body in re.findall(pattern, text, re.S):
         tail = re.search(r", (NONE|TEXT|PCS)\)", body).group(1)
@@ -77,11 +62,11 @@ def record_sections(text):
                 about, meaning = meaning and meaning + ", ", "length of the text"
             if field[3] == "RESERVED":
                 meaning = "0"
-            rows.append((offset, short(field[1]), f"`{field[2]}`", role, unit, since(f"{name}.{field[2]}"), meaning))
+            rows.append((offset, short(field[1]), f"`{field[2]}`", role, unit, meaning))
             offset += SIZES[field[1]]
         if tail in TAILS:
-            rows.append((offset, TAILS[tail][0], "", "", "", since(name), about + TAILS[tail][1]))
-        yield from table(("Offset", "Type", "Field", "Role", "Unit", "Since", "Meaning"), rows)
+            rows.append((offset, TAILS[tail][0], "", "", "", about + TAILS[tail][1]))
+        yield from table(("Offset", "Type", "Field", "Role", "Unit", "Meaning"), rows)
 
 
 def row_section(file, macro, title, columns):
@@ -136,7 +121,6 @@ def generated():
     yield from struct_section(form, "tare_lane", "A lane in the table of a ring")
     yield from struct_section(form, "tare_control", "The page `control`")
     yield "## Records\n"
-    yield "*Since* is the first released version that has a field; `next` is the one to come.\n"
     yield from row_section("record_class.def", "TARE_RECORD_CLASS",
                            "What is done with the records of a kind follows from its class:",
                            ("Class", "In the order of time", "In the schema", "Meaning"))

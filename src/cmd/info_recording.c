@@ -132,7 +132,6 @@ static const struct tare_column process_columns[] = {
 	TARE_COLUMN(process, shown, NULL, "STATE", TEXT),
 	TARE_COLUMN(process, signal, "signal", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(process, of.lost, "lost", "LOST", COUNT),
-	TARE_COLUMN(process, of.checkpoint_events, "folded", "FOLDED", COUNT),
 };
 
 static void write_process(struct tare_emit *e, const struct tare_process *p)

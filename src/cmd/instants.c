@@ -39,18 +39,15 @@ static int check_several(const struct tare_recording *recording,
 	return 0;
 }
 
-/* Of a span that a checkpoint replaced only its peak and its end are known. */
+/* Of a span whose events went to keep a cap only what is kept of it is known. */
 static int check_instants(const struct tare_recording *recording,
 			  const struct tare_instant *instants, int n, struct tare_err *err)
 {
-	int64_t checkpoint_ns = tare_recording_dropped_ns(recording);
+	int64_t dropped_ns = tare_recording_dropped_ns(recording);
 	int rc = check_several(recording, instants, n, err);
 
-	for (int i = 0; i < tare_recording_process_nr(recording); i++)
-		if (checkpoint_ns < tare_recording_process(recording, i)->checkpoint_ns)
-			checkpoint_ns = tare_recording_process(recording, i)->checkpoint_ns;
 	for (int i = 0; i < n && !rc; i++)
-		if (is_before(&instants[i], checkpoint_ns) &&
+		if (is_before(&instants[i], dropped_ns) &&
 		    (n > 1 || !is_kept(recording, &instants[i])))
 			rc = tare_err_set(
 				err, TARE_E_RANGE,
@@ -58,7 +55,7 @@ static int check_instants(const struct tare_recording *recording,
 				"to keep the recording under its cap; ask for peak, end or a "
 				"later time, or for this moment alone, without --by: what is known "
 				"of it is shown then",
-				instants[i].text, (double)checkpoint_ns / 1e9);
+				instants[i].text, (double)dropped_ns / 1e9);
 	return rc;
 }
 

@@ -266,9 +266,7 @@ static void read_event(struct tare_whatif_reader *r, const struct tare_event *e)
 {
 	switch (e->kind) {
 	case TARE_KIND_STREAM:
-		if (!e->rec.stream->segment)
-			*tare_map_put(&r->streams, key_of(e, e->rec.stream->tid), NULL) =
-				e->rec.stream->id;
+		*tare_map_put(&r->streams, key_of(e, e->rec.stream->tid), NULL) = e->rec.stream->id;
 		break;
 	case TARE_KIND_TENSOR:
 		read_block(r, e);

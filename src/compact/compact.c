@@ -227,7 +227,7 @@ static int find_logs(struct compaction *c, bool is_running)
 	for (int i = 0; i < nr; i++) {
 		const struct tare_process *p = tare_recording_process(c->recording, i);
 
-		if (p->log[0] && p->role != TARE_ROLE_CHECKPOINT && (!is_running || has_rest(p))) {
+		if (p->log[0] && (!is_running || has_rest(p))) {
 			c->names[i] = name_of(p->log);
 			c->result->is_cut_short |=
 				tare_log_info(tare_recording_log(p))->is_cut_short;

@@ -113,12 +113,10 @@ static void begin_segment(struct maker *c)
 	free(path);
 }
 
-/* That of 0.1.0, whose sum is 0, every version knows. */
 static uint32_t keep_schema(struct maker *c, const struct tare_schema *schema)
 {
 	const char *text = tare_schema_text_of(schema);
-	uint32_t sum =
-		strcmp(text, tare_schema_of_0_1_0()) ? tare_schema_sum(text, strlen(text)) : 0;
+	uint32_t sum = tare_schema_sum(text, strlen(text));
 
 	for (size_t i = 0; i < c->schema_nr; i++)
 		if (c->schemas[i].sum == sum)
@@ -343,10 +341,6 @@ static void write_tables(struct maker *c, int index)
 
 	tare_log_rewind(reader, 0);
 	begin = tare_log_info(reader)->begin;
-	if (log->process->checkpoint_position > begin) {
-		begin = log->process->checkpoint_position;
-		tare_log_rewind(reader, begin);
-	}
 	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
 		if (step == TARE_LOG_GAP)
 			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
@@ -390,7 +384,7 @@ static void write_events(struct maker *c)
 	while (!c->rc && tare_recording_next_record(c->recording, &process, &from, &rec)) {
 		struct log *log = &c->logs[process->index];
 
-		if (!log->part.name || tare_log_info(from)->header.role == TARE_ROLE_CHECKPOINT)
+		if (!log->part.name)
 			continue;
 		if (!c->writer)
 			begin_segment(c);

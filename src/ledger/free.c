@@ -103,7 +103,6 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->timed);
 	free(f->notes);
 	tare_map_free(&f->undo_of);
-	tare_map_free(&f->physicals_by_number);
 	tare_strmap_free(&f->owner_ids);
 	tare_arena_free(&f->arena);
 }

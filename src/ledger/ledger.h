@@ -135,7 +135,7 @@ struct tare_pool_segment {
 	uint64_t other_stream_blocks; /* … and so many blocks were said to be on another */
 	/* The block that has been live longest in the segment; no bytes: no block is. */
 	uint64_t pin_address;
-	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that a checkpoint replaced */
+	int64_t pin_bytes, pin_born_ns;
 	/* of a stuck segment; NULL: not known, or not stuck */
 	const char *pin_line, *pin_short_line;
 };
@@ -179,7 +179,7 @@ struct tare_tensor_row {
 		*module;     /* whose it is, or for which it was made; NULL: none */
 	bool is_of_backward; /* it was made in a backward pass */
 	enum tare_rule rule;
-	uint64_t count; /* 1; more: a checkpoint has only the sum of the blocks of one rule */
+	uint64_t count;         /* 1 */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
 	uint64_t address;       /* 0: not known */
 	int64_t pid;
@@ -240,8 +240,7 @@ struct tare_device_ledger {
 	int64_t t_ns;   /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;
-	int64_t own_peak,
-		own_peak_t_ns; /* most that the recorded processes had at once, since the last checkpoint */
+	int64_t own_peak, own_peak_t_ns; /* most that the recorded processes had at once */
 	/* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
@@ -256,7 +255,7 @@ struct tare_device_ledger {
 	struct tare_ledger_line *lines; /* in no particular order */
 	int line_nr;
 	struct tare_collected_ledger collected;
-	/* the segments with most stuck in them first; none at an instant before a checkpoint */
+	/* the segments with most stuck in them first */
 	struct tare_pool_segment *segments;
 	int segment_nr;
 	struct tare_pool_self_report *self_reports;

@@ -42,7 +42,7 @@ struct tare_memory_history_panel {
 	size_t bound_nr;
 	bool has_peak;
 	struct tare_memory_history_point
-		peak; /* as the ledger has it: may be of a span that a checkpoint replaced */
+		peak; /* as the ledger has it: may be of a span whose events are not there */
 };
 
 /* A phase while it was open, or several repeats too short to be told apart. A mark has no length. */
@@ -54,8 +54,7 @@ struct tare_memory_history_span {
 };
 
 struct tare_memory_history {
-	int64_t known_ns; /* before it only peaks are known, of a checkpoint, or the bounds of the panels */
-	bool is_dropped; /* of the events before it: they went to keep a cap; else a checkpoint has their sum */
+	int64_t known_ns;        /* before it only the bounds of the panels are known */
 	int64_t from_ns, end_ns; /* from_ns: 0, unless nearly everything happens late */
 	struct tare_memory_history_panel
 		*panels; /* in the order of the ledger's devices, the CPU's last */

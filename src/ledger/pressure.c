@@ -82,16 +82,6 @@ static bool see_cpu(struct build *b, const struct tare_event *e)
 
 static void see(struct build *b, const struct tare_event *e)
 {
-	if (e->kind ==
-	    TARE_KIND_REFUSALS) { /* of a span that a checkpoint replaced: how it went on is not known */
-		b->out->refused += e->rec.refusals->count;
-		b->out->retries += e->rec.refusals->count;
-		if (b->out->largest < e->rec.refusals->largest)
-			b->out->largest = e->rec.refusals->largest;
-		if (b->out->first_ns < 0 || b->out->first_ns > e->rec.refusals->first_ns)
-			b->out->first_ns = e->rec.refusals->first_ns;
-		return;
-	}
 	if (see_cpu(b, e))
 		return;
 	if (e->kind != TARE_KIND_EVENT || e->rec.event->tid & TARE_TID_INSIDE)

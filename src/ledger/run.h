@@ -4,7 +4,6 @@
 #define TARE_LEDGER_RUN_H
 
 #include "ledger/rows/rows.h"
-#include "ledger/save/save.h"
 #include "ledger/settle/settle.h"
 #include "ledger/state/state.h"
 

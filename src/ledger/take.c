@@ -79,8 +79,6 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 		return false;
 	}
 	d = f->devices[device];
-	if (tare_event_is_from_checkpoint(e))
-		return false;
 	if (d->taken.count && is_step(e) && was_taken(d, e))
 		return true;
 	if (is_step(e) && (order_of(e) < d->max_begin || order_of(e) < f->max_begin_all))
@@ -127,7 +125,7 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64
 
 	if (r->effect != TARE_EFFECT_NEW || r->class == TARE_CLASS_GRAPH)
 		return 0;
-	if (r->class == TARE_CLASS_POOL_STATE && !tare_event_is_from_checkpoint(e))
+	if (r->class == TARE_CLASS_POOL_STATE)
 		return tare_fold_pool_owner(f, owner, r->limit);
 	return owner;
 }
@@ -146,7 +144,6 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.device = device,
 		.tid = r->tid,
 		.effect = r->effect,
-		.is_from_checkpoint = tare_event_is_from_checkpoint(e),
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
@@ -314,8 +311,7 @@ static void look_later(struct tare_fold *f, struct tare_device_fold *d, const st
 		tare_fold_wait(f, d,
 			       &(struct tare_block){ .t = is_step(e) ? e->end_ns : e->at_ns,
 						     .look = (int)look.what,
-						     .looker = (int)look.looker },
-			       false);
+						     .looker = (int)look.looker });
 }
 
 static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
@@ -328,32 +324,18 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_EVENT:
 	case TARE_KIND_POOL:
 		s = step_of(f, e, d->index);
-		if (tare_event_is_from_checkpoint(e)) {
-			f->opened_gpu = true;
-			tare_load_step(f, d, &s);
-		} else {
-			tare_parts_step(f, &s);
-			take_step(f, &s);
-		}
-		return;
-	case TARE_KIND_CARRY:
-		f->opened_gpu |= e->rec.carry->account != TARE_ACCOUNT_OTHER;
-		tare_load_carry(f, d, e);
+		tare_parts_step(f, &s);
+		take_step(f, &s);
 		return;
 	case TARE_KIND_DEVICE:
 		/* A DEVICE record of a program: when exactly its reading was taken is not known. */
-		if (!tare_event_is_from_checkpoint(e) &&
-		    (!d->is_measured || source_of(d->device) < d->primary))
+		if (!d->is_measured || source_of(d->device) < d->primary)
 			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
 					  source_of(d->device), TARE_NOT_KNOWN);
 		return;
 	case TARE_KIND_READING:
-		if (tare_event_is_from_checkpoint(e))
-			tare_load_reading(f, d, e->at_ns, e->rec.reading->used,
-					  (int)e->rec.reading->source);
-		else
-			tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
-					  (int)e->rec.reading->source, e->rec.reading->peers);
+		tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
+				  (int)e->rec.reading->source, e->rec.reading->peers);
 		return;
 	case TARE_KIND_PEER:
 		tare_other_process_take(f, d, e);
@@ -396,8 +378,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	}
 	if (e->process)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
-	if (tare_parts_load(f, e))
-		return;
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
 		look_later(f, f->devices[device],
@@ -416,9 +396,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_host_tensor(f, e);
-		return;
-	case TARE_KIND_HOST_TENSORS:
-		tare_fold_host_load(f, e);
 		return;
 	case TARE_KIND_PROBE:
 		tare_fold_scan_entry(f, e);

@@ -18,7 +18,7 @@ bool tare_fold_prepass_block(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
 
-	if (!d || tare_event_is_from_checkpoint(e))
+	if (!d)
 		return false;
 	if (f->seen_ns < e->end_ns)
 		f->seen_ns = e->end_ns;
@@ -45,7 +45,7 @@ bool tare_fold_take_block(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
 
-	if (!d || tare_event_is_from_checkpoint(e) || is_any_before(f, d, e))
+	if (!d || is_any_before(f, d, e))
 		return false;
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;

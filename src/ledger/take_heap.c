@@ -8,7 +8,7 @@ void tare_fold_take_heap(struct tare_fold *f, const struct tare_event *e, int64_
 	struct tare_heap_run run;
 	int64_t before, last;
 
-	if (!d || !f->source->heap_run || tare_event_is_from_checkpoint(e))
+	if (!d || !f->source->heap_run)
 		return;
 	before = tare_fold_nothing_until(f, d);
 	if (!f->source->heap_run(f->source->arg, before < until ? before : until, &run))

@@ -37,7 +37,6 @@ static const struct tare_word phase_words[] = { TARE_PHASE_MAP(WORD){ 0, NULL } 
 static const struct tare_word phase_source_words[] = { TARE_PHASE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct tare_word act_words[] = { TARE_ACT_MAP(WORD){ 0, NULL } };
 static const struct tare_word graph_flag_words[] = { TARE_GRAPH_FLAG_MAP(WORD){ 0, NULL } };
-static const struct tare_word graph_state_words[] = { TARE_GRAPH_STATE_MAP(WORD){ 0, NULL } };
 #undef WORD
 #define TARE_CLASS(id, key, name, sizing, account) { id, name },
 static const struct tare_word class_words[] = {
@@ -196,7 +195,7 @@ const char *tare_lost_meaning(uint32_t reason)
 #undef MEANING
 	const char *meaning = word_of(meanings, reason);
 
-	return meaning ? meaning : "the disk was full"; /* the only reason that 0.1.0 knew */
+	return meaning ? meaning : "the disk was full";
 }
 
 const char *tare_lost_word(uint32_t reason)

@@ -92,7 +92,7 @@ struct tare_process {
 	struct tare_rank rank;
 	const char *program, *host; /* never NULL */
 	const char *folder;         /* of its recording, never NULL */
-	const char *log; /* path of its .events file; "" where only a checkpoint knows it */
+	const char *log;            /* path of its .events file */
 	int64_t first_ns,
 		last_ns; /* since the recording started: when the log begins and its last record */
 	bool is_ended;   /* it ended in order: there is an END record, or its ring says so */
@@ -107,9 +107,6 @@ struct tare_process {
 	bool is_damaged;        /* records are missing, and no LOST record says so … */
 	int64_t damage_from_ns, damage_to_ns; /* … and were made at some time between these */
 	uint64_t damaged_records;             /* how many they are; 0: nobody knows */
-	uint64_t checkpoint_events;   /* events before checkpoint_ns that a checkpoint replaced */
-	int64_t checkpoint_ns;        /* -1: there is no checkpoint */
-	uint64_t checkpoint_position; /* of its log: below, the checkpoint speaks */
 
 	const struct tare_process_device *devices;
 	int device_nr;
@@ -132,8 +129,8 @@ union tare_rec {
 struct tare_event {
 	enum tare_kind kind; /* which member of `rec` */
 	union tare_rec rec;
-	const struct tare_process *process; /* whose log it stands in; folded ones: whose it was */
-	/* HOST, EXIT, SYMBOL, FOLD, CARRY, PHASE_…: the process named; or NULL */
+	const struct tare_process *process; /* whose log it stands in */
+	/* HOST, EXIT, SYMBOL: the process named; or NULL */
 	const struct tare_process *about;
 	const struct tare_device *device; /* where the record names one that is known; or NULL */
 
@@ -146,11 +143,11 @@ struct tare_event {
 	/* EVENT: how long before its begin and after its end it may have read the counter; 0: not told */
 	int64_t reading_before_ns, reading_after_ns;
 
-	const char *api;    /* EVENT: the entry point; or NULL */
-	const char *name;   /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */
-	const char *domain; /* PHASE: or NULL */
-	const struct tare_stack *stack;       /* EVENT, CARRY: or NULL */
-	const struct tare_line_stack *python; /* EVENT, CARRY: or NULL */
+	const char *api;                /* EVENT: the entry point; or NULL */
+	const char *name;               /* EVENT: function or module; PHASE: its name; or NULL */
+	const char *domain;             /* PHASE: or NULL */
+	const struct tare_stack *stack; /* EVENT: or NULL */
+	const struct tare_line_stack *python; /* EVENT: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */
 	size_t text_len;

@@ -12,7 +12,6 @@
  *                     its threads; removed once all is written out
  *   tare.events       the log of `tare` itself: witnesses, clocks, symbols
  *   ctl-P-N.events    the log of one `tare ctl`: what it did, and what was in use then
- *   checkpoint.events what older spans were folded into, when the cap made that necessary
  *
  * P is the process id, G counts its exec generations from 0.
  *
@@ -104,8 +103,7 @@ struct tare_record {
 /* What wrote a log. */
 #define TARE_ROLE_MAP(X)                                                                           \
 	X(1, PROGRAM, "program", "a recorded process")                                             \
-	X(2, TARE, "tare", "`tare` itself: witnesses, clocks, symbols")                            \
-	X(3, CHECKPOINT, "checkpoint", "`tare`, when it folded older spans")
+	X(2, TARE, "tare", "`tare` itself: witnesses, clocks, symbols")
 
 /* What ticks a stamp counts. Only logs with the same clock and boot id can be put in one order. */
 #define TARE_CLOCK_MAP(X)                                                                          \
@@ -144,7 +142,7 @@ struct tare_file_header {
 	char program[128];   /* basename of the executable */
 	uint32_t has_lanes;  /* 1: the log is a row of blocks; 0: of records */
 	char script[64]; /* of a Python program: what it is called, as trace/script.h finds it */
-	uint32_t schema; /* sum of the text behind this header; 0: there is none, as in 0.1.0 */
+	uint32_t schema; /* sum of the text behind this header; 0: there is none */
 	uint32_t chunk_bytes; /* of the log in each file; 0: all of it is in P-G.events */
 	uint8_t reserved[100];
 };
@@ -283,9 +281,6 @@ enum tare_control_command {
 	X(3, STOP, "stop", "nothing is recorded any more")                                         \
 	X(4, SNAPSHOT, "snapshot", "an instant that was given a name")
 
-/* `python` of a CARRY record: no line, but what autograd's engine did on threads without Python. */
-#define TARE_PYTHON_BACKWARD UINT32_MAX
-
 /* What is known of a block of PyTorch's allocator. */
 #define TARE_TENSOR_MAP(X)                                                                         \
 	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")          \
@@ -296,8 +291,6 @@ enum tare_control_command {
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                 \
 	X(64, MAPPED, "mapped",                                                                    \
 	  "memory of the CPU that is a mapped file or shared, not of its allocator")               \
-	X(128, STAYED, "stayed",                                                                   \
-	  "told by a checkpoint: most of what its backward pass left had gone")                    \
 	X(256, ON_DEFAULT, "on-default",                                                           \
 	  "handed out on the default stream of its device; asked for now and then")                \
 	X(512, ON_STREAM, "on-stream",                                                             \
@@ -466,7 +459,6 @@ enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
-enum tare_oom_flag { TARE_OOM_TORCH = 1 }; /* PyTorch said so; else the driver refused a call */
 enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_STREAM_IDS_##key = value,

@@ -11,8 +11,6 @@
  */
 static void begin(struct tare_gaps *g, uint64_t after)
 {
-	if (after < g->floor)
-		after = g->floor;
 	if (!g->count++ || after < g->first)
 		g->first = after;
 }

@@ -8,14 +8,13 @@
  * Where a log lacks records without saying so in a LOST record (damage, a file that was cut), and between which
  * stamps the missing ones were made. Give it every step of a pass:
  *
- *     struct tare_gaps gaps = { .floor = stamp };
+ *     struct tare_gaps gaps = { 0 };
  *
  *     while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
  *             tare_gaps_add(&gaps, tare_log_info(log), step, &rec);
  *     tare_gaps_end(&gaps, tare_log_info(log));
  */
 struct tare_gaps {
-	uint64_t floor; /* nothing that is missing is older; 0: not known */
 	uint64_t count; /* places */
 	uint64_t first,
 		last; /* where there are some: stamps around them; first 0: from the begin of the log */

@@ -25,7 +25,7 @@ struct tare_log_info {
 	bool is_header_damaged;
 	bool is_ring_damaged; /* head and tail of a lane contradicted each other */
 	bool is_finished;     /* the ring says that the process ended its log in order */
-	uint64_t begin;       /* positions below are in a checkpoint, and were cut off */
+	uint64_t begin;       /* positions below were cut off */
 	uint64_t file_end;    /* positions below are in the files */
 	uint64_t end;         /* positions from file_end to here are in the ring */
 

@@ -58,17 +58,14 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 	return rc;
 }
 
-/* `text`: what the log has, if that is neither this version's nor that of 0.1.0; NULL: it is to be read from the file. */
+/* `text`: what the log has, if that is not this version's; NULL: it is to be read from the file. */
 static int load(struct tare_log *log, const char *text, struct tare_err *err)
 {
 	const struct tare_file_header *h = &log->info.header;
-	bool is_old = h->schema == 0 && h->header_bytes == TARE_HEADER_BYTES;
 	int rc;
 
 	if (h->schema == tare_schema_own_sum())
 		return 0;
-	if (is_old)
-		text = tare_schema_of_0_1_0();
 	rc = text ? tare_schema_parse(&log->own_schema, text, strlen(text), log->path, err)
 		  : load_text(log, err);
 	log->schema = log->own_schema;

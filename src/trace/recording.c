@@ -71,7 +71,6 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
 	p->public.generation = generation;
 	p->public.program = p->public.host = p->public.log = "";
 	p->public.folder = folder ? folder->path : "";
-	p->public.checkpoint_ns = -1;
 	p->public.rank = TARE_RANK_NONE;
 	p->public.oom_kills = -1;
 	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1,

@@ -37,18 +37,12 @@ static void free_names(struct names *n)
 	*n = (struct names){ 0 };
 }
 
-/*
- * The checkpoint first, because it says from where on the other logs count; then "2-0" before "10-0":
- * shorter names first, then by letters.
- */
+/* "2-0" before "10-0": shorter names first, then by letters. */
 static int compare_names(const void *a, const void *b)
 {
 	const char *x = *(char *const *)a, *y = *(char *const *)b;
-	bool is_first = !strcmp(x, "checkpoint"), is_second = !strcmp(y, "checkpoint");
 	size_t m = strlen(x), n = strlen(y);
 
-	if (is_first != is_second)
-		return is_first ? -1 : 1;
 	return m != n ? (m < n ? -1 : 1) : strcmp(x, y);
 }
 

@@ -21,14 +21,12 @@ struct pass {
 	struct tare_recording *r;
 	struct tare_rfolder *folder;
 	struct tare_log *log;
-	struct tare_rprocess *owner; /* whose log it is */
-	struct tare_rstream *
-		stream; /* where the records belong: a lane, outside of all, or what a FOLD names */
+	struct tare_rprocess *owner;  /* whose log it is */
+	struct tare_rstream *stream;  /* where the records belong: a lane, or outside of all */
 	struct tare_rstream *outside; /* what lies in no lane of the files */
 	struct tare_rstream *stored;  /* what segments have; NULL: nothing */
 	struct tare_map lanes;        /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
-	bool is_checkpoint;
 	uint64_t fresh_gaps,
 		fresh_bytes; /* in the ring of a process that may still be writing there */
 };
@@ -75,7 +73,7 @@ static void take_header(struct tare_recording *r, struct tare_rprocess *p,
 	if (h->ticks_per_s > 0)
 		p->clock->ticks_per_s = h->ticks_per_s;
 	tare_clockmap_add(p->clock, h->first_stamp, h->first_monotonic_ns, h->first_realtime_ns);
-	public->role = h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_CHECKPOINT
+	public->role = h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_TARE
 			       ? (enum tare_role)h->role
 			       : TARE_ROLE_PROGRAM;
 	public->machine = p->clock->machine;
@@ -149,8 +147,7 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 	if (pass->stream == pass->stored)
 		pass->stream = pass->outside;
 	if (!tare_log_info(pass->log)->header.has_lanes) {
-		if (!pass->is_checkpoint)
-			part(pass, rec);
+		part(pass, rec);
 		return;
 	}
 	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
@@ -162,31 +159,6 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 	} else if (rec->position >= pass->block_end) {
 		pass->stream = pass->outside;
 		add_range(pass->stream, rec->position, begin);
-	}
-}
-
-/* From here on the records of a checkpoint are of another process. */
-static void begin_fold(struct pass *pass, const struct tare_log_record *rec)
-{
-	const struct tare_rec_fold *fold = rec->rec.fold;
-	struct tare_rprocess *p =
-		tare_recording_add_process(pass->r, pass->folder, fold->pid, fold->generation);
-	const char *path = tare_log_info(pass->log)->path;
-	struct tare_log *log;
-
-	if (!p->clock)
-		p->clock = pass->owner->clock;
-	if (fold->position >= p->checkpoint_position) {
-		p->checkpoint_position = fold->position;
-		p->checkpoint_until = fold->until;
-		p->public.checkpoint_events = fold->events;
-	}
-	pass->stream->ranges[pass->stream->range_nr - 1].end = rec->position;
-	/* A log is read by one stream only, so this one gets a second reader of the file. */
-	if (!tare_log_open(&log, path, NULL)) {
-		pass->stream = add_stream(pass->r, log, p);
-		add_range(pass->stream, rec->position + rec->bytes, UINT64_MAX);
-		pass->stream->checkpoint_position = fold->position;
 	}
 }
 
@@ -375,10 +347,6 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		if (rec->rec.lost->records)
 			p->lost_reason = rec->rec.lost->reason;
 		break;
-	case TARE_KIND_FOLD:
-		if (pass->is_checkpoint)
-			begin_fold(pass, rec);
-		return;
 	default:
 		break;
 	}
@@ -450,7 +418,7 @@ static void read_log(struct pass *pass)
 {
 	struct tare_process *public = &pass->owner->public;
 	const struct tare_log_info *info = tare_log_info(pass->log);
-	struct tare_gaps gaps = { .floor = pass->owner->checkpoint_until };
+	struct tare_gaps gaps = { 0 };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 
@@ -549,10 +517,8 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 		return;
 	}
 	info = tare_log_info(pass.log);
-	pass.is_checkpoint = info->header.role == TARE_ROLE_CHECKPOINT;
-	/* A checkpoint has the pid of the `tare` that wrote it, and is not its log. */
-	pass.owner = tare_recording_add_process(r, pass.is_checkpoint ? NULL : folder,
-						info->header.pid, info->header.generation);
+	pass.owner =
+		tare_recording_add_process(r, folder, info->header.pid, info->header.generation);
 	pass.owner->public.folder = folder->path;
 	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;
@@ -561,9 +527,6 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	pass.owner->public.is_ended = info->is_finished;
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
 	add_streams(&pass);
-	/* What lies below was given back to the disk and reads as zeros. */
-	if (pass.owner->checkpoint_position > info->begin)
-		tare_log_rewind(pass.log, pass.owner->checkpoint_position);
 	tare_log_read_tables(pass.log);
 	read_log(&pass);
 	if (pass.stored)

@@ -31,8 +31,7 @@ struct tare_rdevice {
 };
 
 /*
- * Parts of a log that are in order: a lane of a process, what is in no lane, what a FOLD of a checkpoint heads, or a run of blocks
- * of segments.
+ * Parts of a log that are in order: a lane of a process, what is in no lane, or a run of blocks of segments.
  */
 struct tare_rstream {
 	struct tare_log *log; /* read by this stream only, or by blocks */
@@ -40,7 +39,6 @@ struct tare_rstream {
 	struct tare_rprocess *process;
 	struct tare_range *ranges;
 	size_t range_nr, range_cap;
-	uint64_t checkpoint_position; /* of the FOLD that heads it, else 0 */
 	struct tare_lag lag;
 	struct tare_reorder *reorder;
 	bool has_blocks; /* it is a run, which is read by blocks (stream.c), and what follows is of the one that is read */
@@ -81,9 +79,7 @@ struct tare_rprocess {
 	struct tare_rfolder *folder;
 	struct tare_clockmap *clock;
 	struct tare_file_header header;
-	struct tare_log *log;         /* NULL: only a checkpoint knows it */
-	uint64_t checkpoint_position; /* below it the checkpoint speaks */
-	uint64_t checkpoint_until;
+	struct tare_log *log;
 	uint64_t first_stamp, last_stamp;   /* of all records; first 0: none yet */
 	uint64_t damage_first, damage_last; /* if public.is_damaged; first 0: from its begin */
 	uint32_t lost_reason;               /* of the last LOST record */

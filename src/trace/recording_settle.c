@@ -177,9 +177,6 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	public->damage_from_ns =
 		p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;
 	public->damage_to_ns = tare_recording_ns(r, p, p->damage_last);
-	public->checkpoint_position = p->checkpoint_position;
-	public->checkpoint_ns =
-		public->checkpoint_events ? tare_recording_ns(r, p, p->checkpoint_until) : -1;
 	if (public->last_ns > r->last_ns)
 		r->last_ns = public->last_ns;
 	r->is_open |= public->is_open;
@@ -206,29 +203,7 @@ static void note_machines(struct tare_recording *r)
 			machines, (double)moved / 1e6);
 }
 
-/* What is missing in a checkpoint may be of any process that it speaks of. */
-static void spread_damage(struct tare_recording *r)
-{
-	for (size_t i = 0; i < r->process_nr; i++) {
-		const struct tare_rprocess *from = r->processes[i];
-
-		if (from->public.role != TARE_ROLE_CHECKPOINT || !from->public.is_damaged)
-			continue;
-		for (size_t k = 0; k < r->process_nr; k++) {
-			struct tare_process *p = &r->processes[k]->public;
-
-			if (r->processes[k]->folder != from->folder)
-				continue;
-			if (!p->is_damaged || p->damage_to_ns < from->public.damage_to_ns)
-				p->damage_to_ns = from->public.damage_to_ns;
-			p->is_damaged = true;
-			p->damaged_records = 0;
-			p->damage_from_ns = p->first_ns;
-		}
-	}
-}
-
-/* So is what went with a ring that had no file. */
+/* What went with a ring that had no file may be of any process. */
 static void spread_lost(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->process_nr; i++) {
@@ -254,23 +229,6 @@ static int by_first(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* What the newest fold says is not said again, by the log or by an older fold. */
-static void leave_out_before_checkpoint(struct tare_rstream *s)
-{
-	uint64_t until = s->process->checkpoint_position;
-
-	if (s->checkpoint_position > 0 && s->checkpoint_position < until)
-		s->range_nr = 0;
-	if (tare_log_info(s->log)->is_stored)
-		return; /* segments begin where the checkpoint ended when they were made */
-	for (size_t i = 0; s->checkpoint_position == 0 && i < s->range_nr; i++) {
-		struct tare_range *range = &s->ranges[i];
-
-		range->begin = range->begin > until ? range->begin : until;
-		range->end = range->end > range->begin ? range->end : range->begin;
-	}
-}
-
 void tare_recording_settle(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->clock_nr; i++) {
@@ -290,19 +248,14 @@ void tare_recording_settle(struct tare_recording *r)
 	settle_marks(r);
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
-	spread_damage(r);
 	spread_lost(r);
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;
 	tare_recording_name_processes(r);
 	tare_recording_note_killed(r);
-	for (size_t i = 0; i < r->stream_nr; i++) {
-		struct tare_rstream *s = r->streams[i];
-
-		leave_out_before_checkpoint(s);
-		tare_stream_open(s);
-	}
+	for (size_t i = 0; i < r->stream_nr; i++)
+		tare_stream_open(r->streams[i]);
 }
 
 int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,

@@ -299,13 +299,6 @@ uint32_t tare_schema_own_sum(void)
 	return sum;
 }
 
-const char *tare_schema_of_0_1_0(void)
-{
-	return TARE_SCHEMA_HEAD
-#include "trace/schema_0_1_0.def"
-		;
-}
-
 const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind)
 {
 	return schema->place[kind] ? &schema->kinds[schema->place[kind] - 1] : NULL;

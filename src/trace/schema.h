@@ -35,9 +35,6 @@ void tare_schema_free(struct tare_schema *schema); /* NULL is fine */
 const char *tare_schema_text_of(const struct tare_schema *schema);
 uint32_t tare_schema_own_sum(void); /* of this version's text */
 
-/* That of logs without a schema, as 0.1.0 wrote them. */
-const char *tare_schema_of_0_1_0(void);
-
 /* NULL: the schema has no such kind. Of a kind that is part of the format what this version knows. */
 const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind);
 

@@ -6,7 +6,7 @@
 #include "trace/format.h"
 
 /*
- * Appends records to a log that has no ring: tare.events, checkpoint.events. Records are gathered
+ * Appends records to a log that has no ring: tare.events. Records are gathered
  * and written together. A full disk loses records, which are counted and told by a LOST record as
  * soon as there is room again; what was gathered before is kept and written then.
  *

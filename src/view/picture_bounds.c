@@ -49,16 +49,12 @@ static void add_bound(const struct tare_plot *p, const struct tare_memory_histor
 		tare_units_mib(least, b->low), tare_units_mib(most, b->high));
 }
 
-/* Nothing is known of it, or the peak alone. */
+/* Nothing is known of it. */
 static void add_unknown(const struct tare_plot *p, double width)
 {
-	bool is_dropped = p->run->history->is_dropped;
-
 	add_box(p, "fold", TARE_PICTURE_LEFT, p->top, width, p->height);
-	tare_str_addf(p->out, "<title>%s</title></rect>\n",
-		      is_dropped ? "went to keep the recording under its cap"
-				 : "folded into totals: only its peak is known");
-	add_label(p, width, is_dropped ? "not known" : "only the peak is known");
+	tare_str_add(p->out, "<title>went to keep the recording under its cap</title></rect>\n");
+	add_label(p, width, "not known");
 }
 
 void tare_picture_folded(const struct tare_plot *p)

@@ -46,7 +46,7 @@ extern const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR];
 void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *group,
 			 bool has_pid);
 
-/* Does anything of the device lie in segments whose blocks were reported? Also of a span that a checkpoint replaced. */
+/* Does anything of the device lie in segments whose blocks were reported? */
 bool tare_pool_is_there(const struct tare_device_ledger *device);
 
 /*

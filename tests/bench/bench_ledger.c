@@ -106,7 +106,6 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 					   .host = "",
 					   .folder = "",
 					   .log = "",
-					   .checkpoint_ns = -1,
 					   .rank = TARE_RANK_NONE,
 					   .devices = &s.process_device,
 					   .device_nr = 1 };

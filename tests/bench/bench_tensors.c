@@ -95,7 +95,6 @@ static void set_up(struct stream *s)
 					    .pid = 1,
 					    .program = "bench",
 					    .host = "",
-					    .checkpoint_ns = -1,
 					    .devices = &s->process_device,
 					    .device_nr = 1,
 					    .objects = &s->object,

@@ -68,17 +68,6 @@ static void fill_tare(struct make_log *t)
 	     .realtime_ns = 1700000002000000000);
 }
 
-/* A checkpoint, read as if it were the log of `tare`. */
-static void fill_checkpoint(struct make_log *t, const struct make_log *m)
-{
-	t->header.role = TARE_ROLE_CHECKPOINT;
-	MAKE(t, fold, FOLD, .pid = 431, .position = m->records[6].position, .events = 3);
-	MAKE_TEXT(t, string, STRING, "cuMemAlloc_v2", .id = 2);
-	MAKE(t, carry, CARRY, .pid = 431, .bytes = 100, .owner = 2);
-	MAKE(t, fold, FOLD, .pid = 432, .position = 64, .events = 1);
-	make_log_program(t);
-}
-
 size_t fuzz_seed(int n, uint8_t *out)
 {
 	static struct make_log m, t;
@@ -97,10 +86,7 @@ size_t fuzz_seed(int n, uint8_t *out)
 		make_log_every_kind(&m);
 	if (n == 4)
 		m.header.clock = t.header.clock = TARE_CLOCK_TSC;
-	if (n == 5)
-		fill_checkpoint(&t, &m);
-	else
-		fill_tare(&t);
+	fill_tare(&t);
 	/* In two chunks; of the first all was given back, or nobody can tell how large they are. */
 	if (n >= 7) {
 		head.flags |= FUZZ_RESEAL;

@@ -38,7 +38,6 @@ int world_process(struct world *w, uint32_t pid, uint32_t generation, const char
 	p->generation = generation;
 	p->program = program;
 	p->host = p->folder = "";
-	p->checkpoint_ns = -1;
 	p->rank = TARE_RANK_NONE;
 	p->oom_kills = -1;
 	w->processes[w->process_nr] = p;

@@ -175,7 +175,7 @@ TEST(streams_of_expandable_segments)
 	world_free(w);
 }
 
-/* The record is lost, or of another device, or of a segment that is not there. */
+/* The record is lost, or of another device. */
 TEST(streams_of_a_damaged_recording_are_not_known)
 {
 	struct world *w = world_new();
@@ -188,9 +188,6 @@ TEST(streams_of_a_damaged_recording_are_not_known)
 	on_stream(w, 4 * MS, 1, BASE, 1 * MIB);
 	world_stream_of(w, 5 * MS, other, (struct tare_rec_stream){ .id = SIDE(1, 1), .tid = 1 });
 	on_stream(w, 6 * MS, 1, BASE + 1 * MIB, 1 * MIB);
-	world_stream_of(w, 7 * MS, 0,
-			(struct tare_rec_stream){ .id = SIDE(1, 1), .segment = BASE + 1 });
-	world_stream_of(w, 8 * MS, 0, (struct tare_rec_stream){ .id = SIDE(1, 1), .segment = 1 });
 	l = world_ledger(w, "end");
 	CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_NOT_KNOWN);
 	CHECK_INT(segment_at(&l, BASE)->live, 2 * MIB);

@@ -443,24 +443,6 @@ TEST(training_of_threads_that_make_a_step_each)
 	world_free(w);
 }
 
-/* Which was the first is not known where the beginning was folded away. */
-TEST(training_is_not_known_where_its_begin_is_not)
-{
-	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
-	struct world *w = world_new();
-	struct tare_ledger l;
-
-	train(w, &how, 8, 20, 20);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 1);
-	tare_ledger_free(&l);
-	world_process_at(w, 0)->checkpoint_ns = 1 * MS;
-	l = world_ledger(w, "end");
-	CHECK_INT(l.training_nr, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
 /* Of very many steps only some are kept; the median of them is that of all. */
 TEST(training_of_many_steps)
 {

@@ -391,51 +391,6 @@ TEST(still_being_written)
 	free_both();
 }
 
-TEST(a_checkpoint_stands_for_what_was_folded)
-{
-	struct make_log *c = calloc(1, sizeof(*c));
-	struct tare_recording *r;
-	struct tare_event e;
-	int carries = 0, kept = 0, own = 0;
-
-	CHECK(c);
-	init_both();
-	make_log_program(&m);
-	make_log_init(c, 400, 0);
-	c->header.role = TARE_ROLE_CHECKPOINT;
-	for (uint32_t turn = 1; turn <= 2; turn++) {
-		MAKE(c, fold, FOLD, .pid = 431, .position = m.records[6 + turn].position,
-		     .events = turn, .until = m.header.first_stamp + 6 + turn);
-		MAKE_TEXT(c, string, STRING, "cuKept", .id = 2);
-		MAKE(c, carry, CARRY, .head.stamp = m.header.first_stamp + 6 + turn, .pid = 431,
-		     .bytes = 100 * turn, .device = -1, .owner = 2);
-		MAKE(c, event, EVENT, .head.stamp = m.header.first_stamp + 7, .api = 2,
-		     .device = -1, .tid = 99);
-	}
-	write_both();
-	make_log_write(c, make_path(make_dir(), "checkpoint.events"), SIZE_MAX);
-	r = open_ok(make_dir());
-	while (tare_recording_next(r, &e)) {
-		if (e.kind == TARE_KIND_CARRY) {
-			carries++;
-			CHECK_INT(e.rec.carry->bytes, 200);
-			CHECK(e.about == e.process && e.process->pid == 431 && e.name);
-		} else if (e.kind == TARE_KIND_EVENT) {
-			kept += e.rec.event->tid == 99;
-			own += e.rec.event->tid != 99;
-		}
-	}
-	CHECK_INT(carries, 1);
-	CHECK_INT(kept, 1);
-	CHECK_INT(own, 1);
-	CHECK_INT(process_of(r, 431)->checkpoint_events, 2);
-	CHECK_INT(process_of(r, 431)->checkpoint_ns, 8);
-	tare_recording_close(r);
-	make_log_free(c);
-	free(c);
-	free_both();
-}
-
 static int fails(const char *path, const char *part)
 {
 	struct tare_recording *r = NULL;

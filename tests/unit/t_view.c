@@ -428,7 +428,7 @@ TEST(pool_by_stream)
 	tare_str_free(&out);
 }
 
-/* Of a span that was folded only the rows are known; where there are none either, nothing can be shown. */
+/* Of a device without segments only the rows are known; where there are none either, nothing can be shown. */
 TEST(pool_that_is_not_known)
 {
 	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors",

@@ -101,16 +101,15 @@ static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_
 	return &card->refusals[card->refusal_nr++];
 }
 
-static void add(struct tare_refusal_fold *r, uint64_t count, uint64_t largest, uint64_t missing,
-		int64_t first_ns)
+static void add(struct tare_refusal_fold *r, uint64_t bytes, uint64_t missing, int64_t t)
 {
-	if (!r->count || r->first_ns > first_ns)
-		r->first_ns = first_ns;
-	if (!r->count || r->largest < largest) {
-		r->largest = largest;
+	if (!r->count || r->first_ns > t)
+		r->first_ns = t;
+	if (!r->count || r->largest < bytes) {
+		r->largest = bytes;
 		r->missing = missing;
 	}
-	r->count += count;
+	r->count++;
 }
 
 void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f,
@@ -120,19 +119,8 @@ void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f,
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
 	if (p)
-		add(refusal_of(&t->items[d->index], tare_fold_origin(f, p, e).owner, api), 1,
+		add(refusal_of(&t->items[d->index], tare_fold_origin(f, p, e).owner, api),
 		    e->rec.event->asked, e->rec.event->missing, e->end_ns);
-}
-
-/* Takes the refusals before a checkpoint, summed up. */
-static void take_refusals(struct tare_card_fold *card, struct tare_fold *f,
-			  const struct tare_event *e)
-{
-	const struct tare_rec_refusals *r = e->rec.refusals;
-	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
-
-	add(refusal_of(card, e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count,
-	    r->largest, r->missing, r->first_ns);
 }
 
 void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tare_device_fold *d,
@@ -142,10 +130,8 @@ void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tar
 		return;
 	if (e->kind == TARE_KIND_CARD)
 		take_card(&t->items[d->index], f, e);
-	else if (e->kind == TARE_KIND_ASIDE)
-		take_uncounted(&t->items[d->index], f, d, e);
 	else
-		take_refusals(&t->items[d->index], f, e);
+		take_uncounted(&t->items[d->index], f, d, e);
 }
 
 static int by_size(const void *a, const void *b)

@@ -9,8 +9,8 @@
 /* A block that was handed out and not taken back. */
 struct tare_live_block {
 	uint64_t address;
-	int64_t bytes;   /* of a free slot: 1 + the next one, 0: none */
-	int64_t born_ns; /* -1: before what a checkpoint replaced */
+	int64_t bytes; /* of a free slot: 1 + the next one, 0: none */
+	int64_t born_ns;
 	uint64_t serial; /* tare_fold.block_serial when it was handed out */
 	int process;     /* -1: a free slot */
 	uint32_t site;

@@ -18,8 +18,8 @@ struct tare_block_change {
 	uint32_t section, backwards; /* pieces of work, and backward passes, that it has begun */
 	uint16_t flags;              /* enum tare_tensor_flag */
 	uint32_t site;
-	int64_t bytes, born_ns; /* born_ns -1: before what a checkpoint replaced */
-	int64_t used, live;     /* in use on the device, and in blocks there */
+	int64_t bytes, born_ns;
+	int64_t used, live; /* in use on the device, and in blocks there */
 };
 
 /* Instead of a device: a phase ended, whatever devices have settled; it ended for tensors on the CPU. */

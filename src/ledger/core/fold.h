@@ -132,17 +132,11 @@ const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, co
 
 /* share.c: memory that several processes have */
 #define TARE_OWNER_SHARED "shared" /* row of what its process let go, and somebody unknown holds */
-/* `limit` of an end that a checkpoint tells: somebody has it of whom nothing is known. */
-enum { TARE_SAVED_LENT = 1, TARE_SAVED_ALLOCATION };
 
 /* local.c: local memory of a context, for so much of a thread */
 int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
 			     int64_t local);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
-static inline bool tare_event_is_from_checkpoint(const struct tare_event *e)
-{
-	return e->process && e->process->checkpoint_ns > 0 && e->at_ns <= e->process->checkpoint_ns;
-}
 
 /*
  * unexplained.c: what changed inside a call, and no account explains, is of the line that called; `context`

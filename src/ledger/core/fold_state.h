@@ -145,7 +145,6 @@ struct tare_device_fold {
 	uint32_t moment_nr[TARE_MOMENT_NR];
 	int64_t moment_used[TARE_MOMENT_NR], moment_live[TARE_MOMENT_NR], moment_ns[TARE_MOMENT_NR];
 	bool has_moment[TARE_MOMENT_NR];
-	bool has_checkpoint_sums[TARE_MOMENT_NR]; /* checkpoint_sum.c */
 
 	struct tare_steps cluster;
 	struct tare_thread_end *threads;
@@ -172,7 +171,6 @@ struct tare_device_fold {
 	int64_t reading_ns, reading_used;
 	uint64_t reading_peers; /* TARE_NOT_KNOWN: a list tells, or nobody */
 	int reading_source;
-	bool is_list_from_checkpoint;
 	uint32_t list;
 	int list_of; /* the process whose log it stands in */
 	struct tare_other_process_read *reads;
@@ -229,7 +227,6 @@ struct tare_fold {
 	int object_free; /* list through `next`, -1: empty */
 	struct tare_physical *physicals;
 	size_t physical_nr, physical_cap, physical_free; /* none is free below the last */
-	struct tare_map physicals_by_number;             /* number in a checkpoint → physical */
 	struct tare_import *imports;
 	size_t import_nr, import_cap;
 	struct tare_mapping *mappings;
@@ -260,7 +257,6 @@ struct tare_fold {
 	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
 		bool has_moment[TARE_MOMENT_NR]; /* by what the host shows, not by a device */
-		bool has_checkpoint_sums[TARE_MOMENT_NR]; /* as of a device */
 		int64_t moment_ns[TARE_MOMENT_NR];
 		struct tare_kept_blocks kept;
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
@@ -278,7 +274,7 @@ struct tare_fold {
 	int64_t last_ns;
 	int64_t seen_ns;  /* of the last event of all, known from the start */
 	int64_t first_ns; /* of the first that has to do with memory, or with phases */
-	int64_t known_ns; /* up to which the events are not there: checkpoints replaced them, or a cap made them go */
+	int64_t known_ns; /* up to which the events are not there: a cap made them go */
 	const struct tare_ledger_kept *kept; /* as of struct tare_ledger_opts */
 	bool opened_gpu;
 
@@ -291,8 +287,6 @@ struct tare_fold {
 
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
-
-	int64_t checkpoint_sums_ns; /* until when a checkpoint replaced the events */
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;

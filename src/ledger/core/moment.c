@@ -26,8 +26,6 @@ void tare_device_set_moment(struct tare_fold *f, struct tare_device_fold *d, enu
 {
 	d->moment_nr[m]++;
 	d->kept_blocks.at[m] = f->block_serial;
-	if (t > f->checkpoint_sums_ns)
-		d->has_checkpoint_sums[m] = false;
 	d->moment_used[m] = d->used;
 	d->moment_live[m] = d->live;
 	d->moment_ns[m] = t;

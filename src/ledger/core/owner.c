@@ -157,9 +157,6 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 	char *label;
 	uint64_t owner;
 
-	if (tare_event_is_from_checkpoint(e) &&
-	    e->name) /* a live object out of a checkpoint names its owner */
-		return tare_fold_owner_named(f, e->name);
 	path = owner_path(e);
 	label = path ? owner_label(path) : NULL;
 	if (label && e->python && is_binding(label))
@@ -271,8 +268,6 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 	uint64_t key, *known;
 	bool is_new;
 
-	if (tare_event_is_from_checkpoint(e))
-		return (struct tare_origin){ owner_of_event(f, e), site_of(f, p, e) };
 	if (is_of_backward(e)) /* an import has no address of the call */
 		return (struct tare_origin){ owner_of_event(f, e),
 					     tare_fold_site_of_backward(f, p, e->process) };

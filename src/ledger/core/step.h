@@ -20,7 +20,6 @@ struct tare_step {
 	uint32_t tid;
 	uint8_t effect, class;
 	uint16_t flags;
-	bool is_from_checkpoint; /* out of a checkpoint */
 	uint64_t owner;
 	uint32_t site;      /* where what it makes was asked for; of what goes: 0 */
 	uint32_t call_site; /* where it was called */

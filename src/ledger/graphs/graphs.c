@@ -374,29 +374,11 @@ static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
 		balance_kept(f, a->context);
 }
 
-/*
- * Applies a call out of a checkpoint: the row is named, and everything booked is in CARRY records.
- */
-static void apply_from_checkpoint(struct tare_graphs_part *part, struct tare_fold *f,
-				  const struct tare_step *s, struct tare_applied *a)
-{
-	if (s->effect == TARE_EFFECT_CHANGE && s->class == TARE_CLASS_GRAPH && a->context >= 0)
-		f->contexts[a->context].exec_nodes_high = s->asked;
-	if (s->effect != TARE_EFFECT_NEW || s->limit < 1 || s->limit > part->row_nr ||
-	    (s->class != TARE_CLASS_GRAPH && tare_classes[s->class].sizing != TARE_SIZING_PAGES))
-		return;
-	a->graph = (int)s->limit - 1;
-	if (s->class == TARE_CLASS_GRAPH && a->context >= 0)
-		count_exec(f, a->context, &part->rows[a->graph].row, 1);
-}
-
 void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
 		       const struct tare_step *s, struct tare_applied *a)
 {
 	a->graph = a->capture = -1;
-	if (s->is_from_checkpoint)
-		apply_from_checkpoint(part, f, s, a);
-	else if (s->class == TARE_CLASS_CAPTURE)
+	if (s->class == TARE_CLASS_CAPTURE)
 		apply_capture(part, f, s, a);
 	else if (s->class == TARE_CLASS_GRAPH || s->class == TARE_CLASS_GRAPHMEM)
 		apply_exec(part, f, s, a);
@@ -487,11 +469,9 @@ void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f)
 void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e)
 {
+	(void)f;
 	(void)d;
-	if (e->kind == TARE_KIND_GRAPH || e->kind == TARE_KIND_MEMPOOL)
-		tare_graphs_said(part, e);
-	else
-		tare_graphs_load(part, f, e);
+	tare_graphs_said(part, e);
 }
 
 void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,

@@ -90,11 +90,9 @@ void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
 		       struct tare_graph_now *g);
 bool tare_capture_is_allocation(const struct tare_bucket *b);
 
-/* graph_rows.c: the rows of a ledger; graph_load.c: of a checkpoint */
+/* graph_rows.c: the rows of a ledger */
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
 			 const struct tare_device_fold *d, enum tare_moment m,
 			 struct tare_ledger *out);
-void tare_graphs_load(struct tare_graphs_part *part, struct tare_fold *f,
-		      const struct tare_event *e);
 
 #endif

@@ -115,9 +115,6 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 
 	(void)p;
 	f->known_ns = INT64_MIN;
-	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && f->known_ns < f->processes[i]->process->checkpoint_ns)
-			f->known_ns = f->processes[i]->process->checkpoint_ns;
 	if (f->kept && f->known_ns < f->kept->dropped_ns)
 		f->known_ns = f->kept->dropped_ns;
 	if (f->known_ns < 0)
@@ -338,8 +335,7 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 	*out = (struct tare_memory_history){ .memory = memory,
 					     .from_ns = f->host.samples.start,
 					     .end_ns = f->seen_ns,
-					     .known_ns = f->known_ns > 0 ? f->known_ns : 0,
-					     .is_dropped = f->kept != NULL };
+					     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
 	out->panels = tare_arena_alloc(memory, (size_t)(f->device_nr + 1) * sizeof(*out->panels));
 	for (int i = 0; i < f->device_nr; i++) {
 		struct sheet s = { .memory = memory };

@@ -75,19 +75,6 @@ static size_t refused_call(struct tare_oom_part *t, struct tare_fold *f, struct 
 	return row ? (size_t)(row - t->items) + 1 : 0;
 }
 
-static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
-{
-	o->t = r->at_ns;
-	o->count = r->count;
-	o->is_torch = r->flags & TARE_OOM_TORCH;
-	o->segment = r->segment;
-	o->free = r->free;
-	o->elastic = r->elastic;
-	o->stuck = r->stuck;
-	o->held = r->held;
-	o->others = r->others;
-}
-
 static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
 		       const struct tare_event *e)
 {
@@ -105,13 +92,6 @@ static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare
 				   .reserved = r->reserved };
 	struct tare_oom_fold *row;
 
-	if (tare_event_is_from_checkpoint(e)) {
-		o.owner = e->name ? tare_fold_owner_named(f, e->name) : 0;
-		o.api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL;
-		carry(&o, r);
-		first_of(t, &o);
-		return 0;
-	}
 	if (is_of_caller(&t->refused[d->index], o.process, r->tid))
 		o.segment = t->refused[d->index].asked;
 	t->refused[d->index] = (struct tare_oom_refused){ 0 };
@@ -151,9 +131,7 @@ size_t tare_oom_ask(struct tare_oom_part *t, struct tare_fold *f, struct tare_de
 {
 	if (e->kind == TARE_KIND_OOM)
 		return given_up(t, f, d, e);
-	return e->kind == TARE_KIND_EVENT && !tare_event_is_from_checkpoint(e)
-		       ? refused_call(t, f, d, e)
-		       : 0;
+	return e->kind == TARE_KIND_EVENT ? refused_call(t, f, d, e) : 0;
 }
 
 /* ---- what there was ---- */

@@ -90,20 +90,6 @@ static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look,
 #include "ledger/parts/parts.def"
 }
 
-/* Is it a record of a checkpoint for a part? Then that has it now. */
-static inline bool tare_parts_load(struct tare_fold *f, const struct tare_event *e)
-{
-	switch (e->kind) {
-#define TARE_PART_LOADS(name, KIND)                                                                \
-	case TARE_KIND_##KIND:                                                                     \
-		tare_##name##_load(&f->parts->name, f, e);                                         \
-		return true;
-#include "ledger/parts/parts.def"
-	default:
-		return false;
-	}
-}
-
 /* For every call, and every moment of a device. */
 static inline void tare_parts_step(const struct tare_fold *f, struct tare_step *s)
 {

@@ -98,7 +98,6 @@ static const struct tare_shape_field fields_tare_phases_part[] = {
 	TARE_LEFT(recent), TARE_LEFT(pushed), /* found again */
 	TARE_MAP(threads_seen), TARE_LIST(frames, tare_shape_tare_phase_frame, frame_nr, frame_cap),
 	TARE_INT(frame_free), TARE_INT(serial), TARE_MAP(top_of), TARE_LEFT(top), TARE_MAP(range_of), TARE_MAP(mark_of),
-	TARE_MAP(number_of), TARE_MAP(open_of),
 	TARE_LIST(queue, tare_shape_tare_phase_boundary, queue_nr, queue_cap), TARE_INT(queue_base), TARE_INT(taken),
 	TARE_INT(stray), TARE_INT(is_full), TARE_INT(open_nr), TARE_INT(dropped),
 	TARE_FIELDS_END };

@@ -295,8 +295,6 @@ void tare_phases_free(struct tare_phases_part *phases)
 	tare_map_free(&phases->top_of);
 	tare_map_free(&phases->range_of);
 	tare_map_free(&phases->mark_of);
-	tare_map_free(&phases->number_of);
-	tare_map_free(&phases->open_of);
 }
 
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f)

@@ -60,7 +60,7 @@ struct tare_phase_level {
 
 /* The same on the CPU. */
 struct tare_phase_host_level {
-	bool from_start, is_open; /* is_open: it began there; not what a checkpoint told */
+	bool from_start, is_open; /* is_open: it began there */
 	int64_t before, nested, peak, peak_ns;
 };
 
@@ -155,10 +155,8 @@ struct tare_phases_part {
 		uint64_t key;
 		uint64_t *frame;
 	} top; /* where top_of has the thread that was asked for last; NULL: it may be elsewhere by now */
-	struct tare_map range_of;  /* range → 1 + frame */
-	struct tare_map mark_of;   /* process → 1 + frame since its last mark */
-	struct tare_map number_of; /* process and number in a checkpoint → 1 + known */
-	struct tare_map open_of;   /* process and place in a checkpoint → 1 + frame */
+	struct tare_map range_of; /* range → 1 + frame */
+	struct tare_map mark_of;  /* process → 1 + frame since its last mark */
 	struct tare_phase_boundary *queue;
 	size_t queue_nr, queue_cap;
 	size_t queue_base; /* how many were taken out at its front */
@@ -277,10 +275,6 @@ void tare_phase_resident_add(struct tare_phase_resident_total *sum,
 /* phase_rows.c */
 void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
 		      struct tare_ledger *out);
-
-/* phase_load.c: the records of a checkpoint */
-void tare_phases_load(struct tare_phases_part *phases, struct tare_fold *f,
-		      const struct tare_event *e);
 
 const char *tare_phases_check(const struct tare_phases_part *phases, const struct tare_fold *f);
 

@@ -73,10 +73,7 @@ static int by_place(const void *a, const void *b)
 		return (unsigned)x->process < (unsigned)y->process ? -1 : 1;
 	if (group_of(x) != group_of(y))
 		return group_of(x) < group_of(y) ? -1 : 1;
-	/*
-	 * Names are compared, as numbers of owners depend on which came first, which a checkpoint does not
-	 * keep.
-	 */
+	/* Names are compared, as numbers of owners depend on which came first. */
 	if (group_of(x) == TARE_ACCOUNT_POOL && x->name && y->name && strcmp(x->name, y->name))
 		return strcmp(x->name, y->name);
 	if (x->part != y->part)

@@ -83,7 +83,7 @@ static int graph_of(const struct tare_step *s, const struct tare_applied *a)
 		return a->graph;
 	if (tare_classes[s->class].sizing != TARE_SIZING_PAGES)
 		return -1;
-	return s->is_from_checkpoint ? a->graph : a->capture;
+	return a->capture;
 }
 
 static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
@@ -116,8 +116,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		pages = tare_fold_pages_add(f, tare_fold_process_on(f, o.process, o.device),
 					    o.handle, o.granted);
 	op_object(f, &o, pages, 1);
-	if (!s->is_from_checkpoint)
-		tare_parts_made(f, &o);
+	tare_parts_made(f, &o);
 }
 
 /* The bytes of a device that the ops of this step sum to so far. */

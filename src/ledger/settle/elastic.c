@@ -88,16 +88,13 @@ static void prepass_new(struct tare_fold *f, const struct tare_event *e,
 		return;
 	f->large = tare_array_reserve(f->large, &f->large_cap, f->large_nr + 1, sizeof(*f->large));
 	large = &f->large[f->large_nr++];
-	*large =
-		(struct tare_large){ .process = e->process->index,
-				     .handle = e->rec.event->handle,
-				     .bytes = bytes,
-				     .at = e->at_ns,
-				     .held_ns = -1,
-				     /* When an object out of a checkpoint was made is not known. */
-				     .is_piece = e->rec.event->class == TARE_CLASS_VMM,
-				     .is_cudnn =
-					     !tare_event_is_from_checkpoint(e) && is_of_cudnn(e) };
+	*large = (struct tare_large){ .process = e->process->index,
+				      .handle = e->rec.event->handle,
+				      .bytes = bytes,
+				      .at = e->at_ns,
+				      .held_ns = -1,
+				      .is_piece = e->rec.event->class == TARE_CLASS_VMM,
+				      .is_cudnn = is_of_cudnn(e) };
 	if (is_preallocation(f, e, bytes))
 		large->account = TARE_ACCOUNT_PREALLOCATED;
 	*tare_map_put(&p->large_open, open_key(e->rec.event), NULL) = f->large_nr - 1;

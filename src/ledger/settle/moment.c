@@ -36,7 +36,7 @@ void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum 
 		tare_fold_host_until(f, t);
 	tare_device_set_moment(f, d, m, t);
 	if (m != TARE_MOMENT_HOST)
-		tare_host_set_moment(f, m, t);
+		tare_host_set_moment(f, m);
 }
 
 static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)

@@ -91,7 +91,7 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 		p->is_seen = p->is_listed = true;
 		if (tare_other_process_is_recorded(f, d, p->pid))
 			p->is_ours = true;
-		if (is_new && is_expected && !l->has_ours && !d->is_list_from_checkpoint)
+		if (is_new && is_expected && !l->has_ours)
 			p->is_ours = d->is_pid_mismatch = true;
 		if (d->reads[i].used != TARE_NOT_KNOWN && p->most < (int64_t)d->reads[i].used)
 			p->most = (int64_t)d->reads[i].used;
@@ -176,8 +176,6 @@ int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_f
 
 		if (!is_first && (int)i == l.changed && l.changed_nr == 1)
 			p->extra = extra;
-		if (is_first && p->bucket >= 0 && p->used) /* a checkpoint said what it has */
-			p->extra = f->buckets[p->bucket].now.bytes - p->used;
 		rows += set_other(f, d, (int)i, p->used ? p->used + p->extra : 0);
 	}
 	tare_fold_book_bytes(f, d->before, listed + extra - rows, TARE_EVIDENCE_WITNESS);

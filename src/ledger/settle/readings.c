@@ -88,17 +88,9 @@ void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d,
 
 	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
 		tare_fold_reading_flush(f, d);
-	if (tare_event_is_from_checkpoint(e) &&
-	    !r->pid) { /* `other` as the last readings of calls said */
-		tare_fold_reading_flush(f, d);
-		d->level = (int64_t)r->used;
-		d->is_level_known = true;
-		return;
-	}
 	d->has_list = true;
 	d->list = r->list;
 	d->list_of = e->process->index;
-	d->is_list_from_checkpoint = tare_event_is_from_checkpoint(e);
 	if (!r->pid) /* an empty list */
 		return;
 	known = tare_other_process_find(d, r->pid);

@@ -65,8 +65,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
 		       const struct tare_process *process, const struct tare_block_run *run);
 /* Applies a block when the calls before it are settled. */
-void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
-		    bool is_from_checkpoint);
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d,
 			    int64_t t); /* those up to t */
@@ -92,7 +91,6 @@ void tare_fold_host_settle(struct tare_fold *f);
 void tare_fold_host_finish(struct tare_fold *f);
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
 			       int64_t t); /* all blocks of the process have gone */
-void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
 
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */

@@ -104,18 +104,12 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 	int holder = p->identity ? holder_of(f, physical) : -1;
 
 	/* If the memory went though a process was matched as its holder, the match was wrong. */
-	if (holder >= 0 && (s->is_from_checkpoint || fall_in(s, 0) != p->bytes)) {
+	if (holder >= 0 && fall_in(s, 0) != p->bytes) {
 		move(f, physical, holder, match_evidence(p));
 		return;
 	}
 	for (; holder >= 0; holder = holder_of(f, physical))
 		f->imports[holder].origin = -1;
-	if (s->is_from_checkpoint) {
-		p->is_allocation = s->limit == TARE_SAVED_ALLOCATION;
-		if (s->limit)
-			move(f, physical, -1, TARE_EVIDENCE_WEIGHED);
-		return;
-	}
 	/* A process of which nothing is known may hold it: then the memory has not gone now. */
 	if (p->identity && p->bytes && 2 * fall_in(s, p->bytes) < p->bytes) {
 		move(f, physical, -1,
@@ -187,14 +181,8 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 				   .origin = -1,
 				   .is_live = true,
 				   .is_address = s->class == TARE_CLASS_IPC };
-	if (s->is_from_checkpoint) { /* a checkpoint says with what it was matched */
-		const uint64_t *physical = tare_map_get(&f->physicals_by_number, s->parent);
-
-		m->bytes = (int64_t)s->asked;
-		m->origin = physical ? (int)*physical : -1;
-	} else if (IS_TOLD(m->identity) || m->bytes) {
+	if (IS_TOLD(m->identity) || m->bytes)
 		match(f, m);
-	}
 	return (int)i;
 }
 
@@ -297,8 +285,6 @@ static void share_allocation(struct tare_fold *f, const struct tare_step *s)
 	forget_shared(f, s->process, s->parent);
 	known = tare_fold_physical_add(f, &p);
 	*tare_map_put(&f->processes[s->process]->shared, s->parent, NULL) = (uint64_t)known;
-	if (s->is_from_checkpoint)
-		*tare_map_put(&f->physicals_by_number, s->handle, NULL) = (uint64_t)known;
 }
 
 /*
@@ -338,8 +324,7 @@ static void open_shared(struct tare_fold *f, const struct tare_step *s)
 		import = tare_fold_import_add(f, s, 0);
 		*known = (uint64_t)import + 1;
 	}
-	f->imports[*known - 1].refs.handles +=
-		s->is_from_checkpoint && s->local ? (uint32_t)s->local : 1;
+	f->imports[*known - 1].refs.handles++;
 }
 
 static void close_shared(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)

@@ -112,12 +112,6 @@ static void create(struct tare_fold *f, const struct tare_step *s, struct tare_a
 	tare_fold_op_bytes(f, a->bucket, p.bytes, 1, TARE_EVIDENCE_EXACT);
 	physical = tare_fold_physical_add(f, &p);
 	bind(f, s->process, s->handle, ref_of(physical, -1));
-	if (!s->is_from_checkpoint)
-		return;
-	f->physicals[physical].identity = s->limit;
-	f->physicals[physical].exported_ns = s->end;
-	f->physicals[physical].refs.handles = (uint32_t)s->local;
-	*tare_map_put(&f->physicals_by_number, s->parent, NULL) = (uint64_t)physical;
 }
 
 /* A handle for what is mapped at an address. */
@@ -173,8 +167,6 @@ void tare_fold_vmm_import(struct tare_fold *f, const struct tare_step *s, struct
 		unbind(f, s, a);
 	import = tare_fold_import_add(f, s, 0);
 	bind(f, s->process, s->handle, ref_of(-1, import));
-	if (s->is_from_checkpoint)
-		f->imports[import].refs.handles = (uint32_t)s->local;
 }
 
 /* ---- mappings ---- */
@@ -193,8 +185,7 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1,
 					 sizeof(*f->mappings));
 	m = &f->mappings[f->mapping_nr];
-	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process,
-				    s->is_from_checkpoint ? (int)s->limit - 1 : a->capture };
+	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process, a->capture };
 	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr++;
 	if (!(*known & 1) && tare_fold_tensor_is_segment(f, f->physicals[*known >> 1].bucket))
 		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes,

@@ -94,11 +94,10 @@ static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 		tare_fold_cluster_close(f, d);
 }
 
-void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
-		    bool is_from_checkpoint)
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	settle(f, d, b->t);
-	if (!d->cluster.count || is_from_checkpoint) {
+	if (!d->cluster.count) {
 		tare_fold_tensor_flush(f, d);
 		apply_block(f, d, b);
 	} else {
@@ -111,15 +110,8 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
  */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-	struct tare_block b;
-
 	if (e->rec.tensor->bytes > (int64_t)1 << 44)
 		return; /* damage */
-	if (tare_event_is_from_checkpoint(e)) {
-		tare_tensor_block(f, d, e, &b);
-		tare_fold_wait(f, d, &b, true);
-		return;
-	}
 	settle(f, d, e->at_ns);
 	tare_tensor_block(f, d, e, queue(d));
 	if (d->cluster.count)

@@ -46,14 +46,6 @@ void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
 	tare_host_forget(&f->parts->tensors, f, p);
 }
 
-void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e)
-{
-	struct tare_process_fold *p = tare_fold_process(f, e->about ? e->about : e->process);
-
-	tare_fold_host_tensor_end(f, p, e->at_ns);
-	tare_host_load(f, p, e);
-}
-
 void tare_fold_host_finish(struct tare_fold *f)
 {
 	tare_fold_host_until(f, INT64_MAX);

@@ -381,7 +381,7 @@ static TARE_FIELD_TABLE(tare_process_fold);
 #define SELF struct tare_step
 static const struct tare_shape_field fields_tare_step[] = {
 	TARE_INT(process), TARE_INT(device), TARE_INT(tid), TARE_INT(effect), TARE_INT(class), TARE_INT(flags),
-	TARE_INT(is_from_checkpoint), TARE_INT(owner), TARE_INT(site), TARE_INT(call_site), TARE_INT(begin),
+	TARE_INT(owner), TARE_INT(site), TARE_INT(call_site), TARE_INT(begin),
 	TARE_INT(end), TARE_INT(reading_before), TARE_INT(reading_after), TARE_INT(weigh_begin),
 	TARE_INT(weigh_end), TARE_TEXT(phase), TARE_INT(local_growth), TARE_INT(context), TARE_INT(handle),
 	TARE_INT(parent), TARE_INT(asked), TARE_INT(granted), TARE_INT(before), TARE_INT(after),
@@ -451,13 +451,13 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(last_ns), TARE_INT(buckets), TARE_INT(before), TARE_INT(primary),
 	TARE_INT_ARRAY(source_known), TARE_INT_ARRAY(source_offset), TARE_INT_ARRAY(moment_nr),
 	TARE_INT_ARRAY(moment_used), TARE_INT_ARRAY(moment_live), TARE_INT_ARRAY(moment_ns),
-	TARE_INT_ARRAY(has_moment), TARE_INT_ARRAY(has_checkpoint_sums), TARE_STRUCT(cluster, tare_shape_tare_steps),
+	TARE_INT_ARRAY(has_moment), TARE_STRUCT(cluster, tare_shape_tare_steps),
 	TARE_LIST(threads, tare_shape_tare_thread_end, thread_nr, thread_cap), TARE_INT(cluster_until),
 	TARE_INT(weighed_until), TARE_INT(unweighed_until), TARE_INT(has_closing), TARE_INT(closing_ns),
 	TARE_INT(closing_used), TARE_INT(closing_source), TARE_INT(driver_left), TARE_INT(driver_of),
 	TARE_INT(end_next), TARE_INT(worked_ns), TARE_INT(max_begin), TARE_LEFT(max_begin_then), TARE_STRUCT(taken, tare_shape_tare_steps), TARE_LEFT(late),
 	TARE_LEFT(late_next), TARE_INT(has_reading), TARE_INT(has_list), TARE_INT(reading_ns),
-	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(is_list_from_checkpoint), TARE_INT(list),
+	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(list),
 	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_other_process_read, read_nr, read_cap),
 	TARE_LIST(others, tare_shape_tare_other_process, other_nr, other_cap), TARE_INT(live),
 	TARE_LIST(blocks, tare_shape_tare_block, block_nr, block_cap),
@@ -493,7 +493,7 @@ static TARE_FIELD_TABLE(tare_capture_group);
 
 #define SELF struct tare_host_fold
 static const struct tare_shape_field fields_tare_host_fold[] = {
-	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(has_moment), TARE_INT_ARRAY(has_checkpoint_sums),
+	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(has_moment),
 	TARE_INT_ARRAY(moment_ns), TARE_STRUCT(kept, tare_shape_tare_kept_blocks),
 	TARE_LIST(queue, tare_shape_tare_block, queue_nr, queue_cap), TARE_INT(queue_at),
 	TARE_LEFT(timed_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
@@ -516,7 +516,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(contexts, tare_shape_tare_context, context_nr, context_cap),
 	TARE_LIST(objects, tare_shape_tare_object_live, object_nr, object_cap), TARE_INT(object_free),
 	TARE_LIST(physicals, tare_shape_tare_physical, physical_nr, physical_cap), TARE_INT(physical_free),
-	TARE_MAP(physicals_by_number), TARE_LIST(imports, tare_shape_tare_import, import_nr, import_cap),
+	TARE_LIST(imports, tare_shape_tare_import, import_nr, import_cap),
 	TARE_LIST(mappings, tare_shape_tare_mapping, mapping_nr, mapping_cap),
 	TARE_LIST(asleep, tare_shape_tare_asleep, asleep_nr, asleep_cap), TARE_STRMAP(owner_ids),
 	TARE_TEXTS(owners, owner_nr, owner_cap), TARE_STRUCT(no_site, tare_shape_tare_site),
@@ -528,7 +528,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
 	TARE_INT(last_ns), TARE_INT(seen_ns), TARE_INT(first_ns), TARE_INT(known_ns), TARE_LEFT(kept), TARE_INT(opened_gpu),
 	TARE_INT(is_paused), TARE_INT(pause_nr), TARE_LIST(large, tare_shape_tare_large, large_nr, large_cap),
-	TARE_INT(checkpoint_sums_ns), TARE_ITEM(parts, tare_shape_tare_parts), TARE_INT(unweighed),
+	TARE_ITEM(parts, tare_shape_tare_parts), TARE_INT(unweighed),
 	TARE_INT(unknown_frees), TARE_INT(missed_frees), TARE_TEXTS(notes, note_nr, note_cap),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_fold);

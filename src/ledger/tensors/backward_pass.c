@@ -97,8 +97,6 @@ bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_
 	const struct tare_pass *pass;
 	const uint64_t *first;
 
-	if (b->flags & TARE_TENSOR_STAYED)
-		return true;
 	if (!facts->pass)
 		return false;
 	pass = &p->items[facts->pass - 1];

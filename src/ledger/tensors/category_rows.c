@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Below the row of a pool's live tensors, a row for each category. Where the blocks do not come to what is
- * booked, because a checkpoint summed them up or they were reported wrongly, that row stays whole.
+ * booked, because they were reported wrongly, that row stays whole.
  */
 #include "ledger/tensors/tensors.h"
 
@@ -39,16 +39,6 @@ void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 	tare_category_sums_add(sums_of(l, tare_fold_pool_key(at->process, account, at->owner))
 				       ->sums,
 			       rule, tare_block_booked(&b->block, &b->facts), 1);
-}
-
-void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t)
-{
-	enum tare_account account = t->is_vmm ? TARE_ACCOUNT_VMM : TARE_ACCOUNT_ALLOCATION;
-
-	if (t->owner)
-		tare_category_sums_add(sums_of(l, tare_fold_pool_key(t->process, account, t->owner))
-					       ->sums,
-				       t->rule, t->bytes, t->count);
 }
 
 static int64_t bytes_of(const struct tare_category_sum *sums)

@@ -76,34 +76,12 @@ static void merge(struct parts *p)
 	p->count = kept + 1;
 }
 
-/* What a checkpoint told without its blocks has no line. */
-static void add_rest(const struct tare_fold *f, const struct tare_ledger *out, struct parts *p)
-{
-	for (int i = 0; i < f->process_nr; i++) {
-		const struct tare_host_tensors *t;
-		int64_t bytes = 0;
-		uint64_t count = 0;
-
-		if (!f->processes[i] || f->processes[i]->host_row < 0)
-			continue;
-		t = &out->hosts[f->processes[i]->host_row].tensors;
-		for (size_t k = 0; k < p->count; k++) {
-			bytes += p->items[k].process == i ? p->items[k].bytes : 0;
-			count += p->items[k].process == i ? p->items[k].count : 0;
-		}
-		if (t->bytes > bytes)
-			add(p, i, 0, t->bytes - bytes, (uint64_t)t->count - count);
-	}
-}
-
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out)
 {
 	struct tare_ledger_line *lines;
 	struct parts p = { 0 };
 
 	add_blocks(f, m, &p);
-	merge(&p);
-	add_rest(f, out, &p);
 	merge(&p);
 	lines = tare_arena_alloc(out->memory, (p.count + 1) * sizeof(*lines));
 	for (int i = 0; i < out->host_nr; i++)

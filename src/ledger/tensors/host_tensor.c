@@ -16,8 +16,6 @@ static void mark_now(struct tare_fold *f, enum tare_moment m)
 static void set_host_moment(struct tare_fold *f, enum tare_moment m, int64_t t)
 {
 	mark_now(f, m);
-	if (t > f->checkpoint_sums_ns)
-		f->host.has_checkpoint_sums[m] = false;
 	f->host.has_moment[m] = true;
 	f->host.moment_ns[m] = t;
 }
@@ -32,13 +30,9 @@ static void set_peak(struct tare_fold *f, int64_t t)
 	set_host_moment(f, TARE_MOMENT_HOST, t);
 }
 
-/* A group of a checkpoint is told device by device, so its last reading marks all of them again. */
 void tare_fold_peak_host(struct tare_fold *f, int64_t t)
 {
-	bool is_same =
-		f->host.has_moment[TARE_MOMENT_HOST] && f->host.moment_ns[TARE_MOMENT_HOST] == t;
-
-	if (f->host.live > f->host.most || (is_same && f->host.live == f->host.most))
+	if (f->host.live > f->host.most)
 		set_peak(f, t);
 }
 
@@ -49,12 +43,10 @@ void tare_host_set_end(struct tare_fold *f, int64_t t)
 }
 
 /* A device came to a moment: it is one of the host too. */
-void tare_host_set_moment(struct tare_fold *f, enum tare_moment m, int64_t t)
+void tare_host_set_moment(struct tare_fold *f, enum tare_moment m)
 {
 	if (m != TARE_MOMENT_END || !f->host.has_moment[m])
 		mark_now(f, m);
-	if (t > f->checkpoint_sums_ns)
-		f->host.has_checkpoint_sums[m] = false;
 }
 
 static void move(struct tare_fold *f, struct tare_process_fold *p, int64_t by)
@@ -115,16 +107,14 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
 	uint64_t file = b->flags & TARE_TENSOR_MAPPED ? tare_mapped_file_of_next(p, b->address) : 0;
-	bool is_from_checkpoint = b->born_ns < 0;
 
-	if (!is_from_checkpoint && !p->is_torn_down)
+	if (!p->is_torn_down)
 		f->host.has_moment[TARE_MOMENT_END] = false;
 	if (tare_block_facts_are_full(&p->host_blocks.work.facts))
 		tare_block_facts_make_room(&p->host_blocks, &f->host.kept, b->process);
 	tare_work_begin(tensors, f, &p->host_blocks.work, block, b, (int64_t)file);
 	count(f, p, block, 1);
-	if (!is_from_checkpoint)
-		tare_fold_peak_host(f, b->t);
+	tare_fold_peak_host(f, b->t);
 	return block;
 }
 
@@ -179,7 +169,7 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 	struct tare_block b = { .address = r->block,
 				.bytes = r->bytes,
 				.t = e->at_ns,
-				.born_ns = tare_event_is_from_checkpoint(e) ? -1 : e->at_ns,
+				.born_ns = e->at_ns,
 				.process = e->process->index,
 				.tid = r->tid,
 				.flags = r->flags };
@@ -224,25 +214,5 @@ void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 	forget(tensors, f, p);
 	tare_fold_host_keep(f, p);
-	if (now->bytes)
-		move(f, p, -now->bytes); /* what a checkpoint told without its blocks */
 	*now = (struct tare_host_tensors){ .is_known = now->is_known, .most = now->most };
-}
-
-/* A checkpoint tells sums, whose blocks are not known. */
-void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
-{
-	const struct tare_rec_host_tensors *r = e->rec.host_tensors;
-
-	p->host.tensors = (struct tare_host_tensors){ .is_known = true,
-						      .bytes = r->bytes,
-						      .count = r->count,
-						      .mapped = r->mapped,
-						      .mapped_count = r->mapped_count,
-						      .most = r->most };
-	move(f, p, r->bytes);
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			return; /* the reading that ends the group tells that it is complete */
-	tare_fold_peak_host(f, e->at_ns);
 }

@@ -69,10 +69,10 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 	case TARE_PROBE_GRADIENT:
 	case TARE_PROBE_STATE:
 	case TARE_PROBE_GATHERED:
-		tare_str_add(out, name ? name : /* a checkpoint tells it whole */
-					  p->role == TARE_PROBE_GRADIENT ? "gradient"
-				  : p->role == TARE_PROBE_GATHERED       ? "gathered"
-									 : "state");
+		tare_str_add(out, name                             ? name
+				  : p->role == TARE_PROBE_GRADIENT ? "gradient"
+				  : p->role == TARE_PROBE_GATHERED ? "gathered"
+								   : "state");
 		if (!known)
 			return;
 		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");

@@ -24,8 +24,7 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_self_report_fold *w;
 
-	if (r->reserved >= NONSENSE || r->allocated > r->reserved ||
-	    tare_event_is_from_checkpoint(e))
+	if (r->reserved >= NONSENSE || r->allocated > r->reserved)
 		return 0;
 	tare_fold_process(f, e->process);
 	tensors->self_reports =

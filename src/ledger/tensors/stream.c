@@ -38,28 +38,16 @@ static void say(struct tare_process_fold *p, const struct tare_thread_stream *sa
 	p->streams[*place] = *said;
 }
 
-void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      const struct tare_device_fold *d, const struct tare_event *e)
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
+		      const struct tare_event *e)
 {
 	const struct tare_rec_stream *r = e->rec.stream;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	struct tare_on_stream on = { .id = r->id, .ids = r->ids, .is_known = true };
-	struct tare_segments *segments;
-	int i;
 
 	if (!d) /* damage: it names no device */
 		return;
-	if (!r->segment) {
-		say(p, &(struct tare_thread_stream){ .on = on, .tid = r->tid, .device = d->index });
-		return;
-	}
-	segments = &tare_fold_process_on(f, e->process->index, d->index)->segments;
-	i = tare_segments_place(segments, r->segment);
-	if (i < 0 || segments->items[i].at != r->segment)
-		return;
-	segments->items[i].on = on;
-	segments->items[i].other_stream_blocks = r->otherwise;
-	tensors->other_stream_blocks += r->otherwise;
+	say(p, &(struct tare_thread_stream){ .on = on, .tid = r->tid, .device = d->index });
 }
 
 void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,

@@ -177,28 +177,6 @@ static void add_all(struct rows *r, int device, int process, enum tare_moment m)
 	}
 }
 
-/* Of blocks before a checkpoint only the sums by rule are known. */
-static void add_sum(struct rows *r, const struct tare_checkpoint_sum *t)
-{
-	if (t->device >= 0)
-		tare_fold_category_add_sum(&r->pools, t);
-	else
-		tare_category_sums_add(r->host, t->rule, t->bytes, t->count);
-	if (r->f->without_tensors)
-		return;
-	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
-	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
-	r->keys[r->count] =
-		(struct key){ .bytes = t->bytes, .born_ns = -1, .at = (uint32_t)r->count };
-	r->items[r->count++] = (struct tare_tensor_row){
-		.rule = t->rule,
-		.count = t->count,
-		.bytes = t->bytes,
-		.born_ns = -1,
-		.pid = r->f->processes[t->process]->process->pid,
-	};
-}
-
 static int by_text(const void *a, const void *b)
 {
 	const struct tare_map_slot *const *x = a, *const *y = b;
@@ -315,16 +293,12 @@ static void finish_host(struct rows *r, struct tare_host_ledger *out)
 	finish(r, &out->blocks);
 }
 
-static void add_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-		     const struct tare_device_fold *d, enum tare_moment m,
-		     struct tare_arena *memory, struct tare_device_ledger *out)
+static void add_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+		     enum tare_moment m, struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
-	const struct tare_checkpoint_sum *sum;
 
 	add_all(&r, d->index, -1, m);
-	for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, d->index, m, &at));)
-		add_sum(&r, sum);
 	finish_device(&r, out);
 }
 
@@ -334,22 +308,19 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
 {
 	tare_fold_self_report_rows(tensors, f, d, m, t, memory, out);
 	if (f->is_over)
-		add_rows(tensors, f, d, m, memory, out);
+		add_rows(f, d, m, memory, out);
 }
 
 void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
 			    enum tare_moment m, struct tare_ledger *out)
 {
+	(void)tensors;
 	for (int i = 0; f->is_over && i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
-		const struct tare_checkpoint_sum *sum;
 
 		if (!f->processes[i] || f->processes[i]->host_row < 0)
 			continue;
 		add_all(&r, -1, i, m);
-		for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, -1, m, &at));)
-			if (sum->process == i)
-				add_sum(&r, sum);
 		finish_host(&r, &out->hosts[f->processes[i]->host_row]);
 	}
 }

@@ -172,8 +172,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 	block->marks = tare_booked_mark(block, booked);
 	tare_work_begin(tensors, f, &p->blocks.work, block, b,
 			block->marks & TARE_BLOCK_IN_PART ? booked : 0);
-	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
-		tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
+	tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
 	return block;
 }
 
@@ -246,7 +245,7 @@ void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const st
 	*out = (struct tare_block){ .address = r->block,
 				    .bytes = r->bytes,
 				    .t = e->at_ns,
-				    .born_ns = tare_event_is_from_checkpoint(e) ? -1 : e->at_ns,
+				    .born_ns = e->at_ns,
 				    .process = e->process->index,
 				    .tid = r->tid,
 				    .flags = r->flags };
@@ -334,12 +333,13 @@ const char *tare_tensors_check(const struct tare_tensors_part *tensors, const st
 void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 			const struct tare_device_fold *d, const struct tare_event *e)
 {
+	(void)tensors;
 	if (e->kind == TARE_KIND_MODULE)
 		tare_modules_take(f, e);
 	else if (e->kind == TARE_KIND_MAPPED_FILE)
 		tare_mapped_file_take(f, e);
 	else
-		tare_fold_stream(tensors, f, d, e);
+		tare_fold_stream(f, d, e);
 }
 
 void tare_tensors_free(struct tare_tensors_part *tensors)
@@ -353,7 +353,6 @@ void tare_tensors_free(struct tare_tensors_part *tensors)
 	tare_map_free(&tensors->watched.open);
 	tare_ended_free(&tensors->ended);
 	free(tensors->self_reports);
-	free(tensors->checkpoint_sums);
 }
 
 /* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
@@ -375,19 +374,11 @@ static const struct tare_shape_field fields_tare_pool_self_report_fold[] = {
 static TARE_FIELD_TABLE(tare_pool_self_report_fold);
 #undef SELF
 
-#define SELF struct tare_checkpoint_sum
-static const struct tare_shape_field fields_tare_checkpoint_sum[] = {
-	TARE_INT(process), TARE_INT(device), TARE_INT(moment), TARE_INT(rule), TARE_INT(owner), TARE_INT(is_vmm),
-	TARE_INT(bytes), TARE_INT(count),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_checkpoint_sum);
-#undef SELF
-
 #define SELF struct tare_tensors_part
 static const struct tare_shape_field fields_tare_tensors_part[] = {
 	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_MAP(outer_of), TARE_LEFT(watched), TARE_LEFT(ended), TARE_LEFT(later),
 	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
-	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(other_stream_blocks),
+	TARE_INT(other_stream_blocks),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_tensors_part);
 #undef SELF

@@ -5,17 +5,6 @@
 
 #include "ledger/core/fold.h"
 
-/* Blocks that were there at a peak before a checkpoint; device -1: of the CPU. */
-struct tare_checkpoint_sum {
-	int process, device;
-	enum tare_moment moment;
-	enum tare_rule rule;
-	uint64_t owner; /* of their segments, 0: none */
-	bool is_vmm;
-	int64_t bytes;
-	uint64_t count;
-};
-
 /* What PyTorch's allocator said of itself on a device, and what the books had then. */
 struct tare_pool_self_report_fold {
 	int process, device;
@@ -74,8 +63,6 @@ struct tare_tensors_part {
 	struct tare_ended_blocks ended;
 	struct tare_pool_self_report_fold *self_reports; /* by time */
 	size_t self_report_nr, self_report_cap;
-	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
-	size_t checkpoint_sum_nr, checkpoint_sum_cap;
 	uint64_t other_stream_blocks;          /* blocks on another stream than their segment */
 	const struct tare_tensors_part *later; /* of tare_fold.later, or NULL */
 };
@@ -133,8 +120,7 @@ static inline bool tare_block_is_kept(const struct tare_kept_block *k,
 
 /*
  * block_walk.c: the blocks that were live at a moment, in no order. `process`: of that one alone, -1: of all. What is returned
- * (NULL: there is no more) is good until the next event. Of a moment inside a span that a checkpoint replaced, the blocks
- * are not known: there are none.
+ * (NULL: there is no more) is good until the next event.
  */
 struct tare_block_walk tare_block_walk_of(const struct tare_fold *f, int device, int process,
 					  enum tare_moment m);
@@ -269,17 +255,10 @@ void tare_tensor_kinds_finish(struct tare_fold *f);
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 			    const struct tare_known_block *b, enum tare_rule rule);
-void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t);
 void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
 			     struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
-/* checkpoint_sum.c: blocks at a peak before a checkpoint, in sums */
-void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
-		       const struct tare_event *e);
-const struct tare_checkpoint_sum *
-tare_fold_checkpoint_sum_next(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			      int device, enum tare_moment m, size_t *at);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
 void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, struct tare_ledger *out);
@@ -372,11 +351,9 @@ void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f,
 void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p,
 			 int64_t t); /* Python takes the program down */
 void tare_host_set_end(struct tare_fold *f, int64_t t);
-void tare_host_set_moment(struct tare_fold *f, enum tare_moment m,
-			  int64_t t); /* a device came to it */
+void tare_host_set_moment(struct tare_fold *f, enum tare_moment m); /* a device came to it */
 void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_process_fold *p);
-void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that moment */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
@@ -405,8 +382,8 @@ void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growt
 void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 			const struct tare_device_fold *d, const struct tare_event *e);
 /* stream.c: on which streams PyTorch's segments are */
-void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      const struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
+		      const struct tare_event *e);
 struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r);

@@ -261,13 +261,10 @@ static void note_size(struct tare_site *site, int64_t bytes)
 	site->largest_nr++;
 }
 
-/*
- * Of what a checkpoint tells it is not known which backward pass made it. Buckets and state of optimizers go their
- * own ways.
- */
-static bool is_counted(const struct tare_live_block *b, uint8_t maker)
+/* Buckets and state of optimizers go their own ways. */
+static bool is_counted(uint8_t maker)
 {
-	return b->born_ns != -1 && (maker == TARE_MAKER_PROGRAM || maker == TARE_MAKER_CALL);
+	return maker == TARE_MAKER_PROGRAM || maker == TARE_MAKER_CALL;
 }
 
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
@@ -298,7 +295,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	begin.module = said->module;
 	begin.maker = site->maker;
 	begin.booked = booked;
-	begin.pass = kind == TARE_WORK_BACKWARD && is_counted(b, site->maker)
+	begin.pass = kind == TARE_WORK_BACKWARD && is_counted(site->maker)
 			     ? tare_passes_add(&w->passes, owner_of(work, w)->backwards)
 			     : 0;
 	b->facts = facts_of(work, &begin);
@@ -359,8 +356,7 @@ static void bring_up_to_date(const struct tare_work *work, struct tare_live_bloc
 	if (in_section && facts->kind != TARE_WORK_OTHER &&
 	    tare_fates_will_pass(&w->fates, b, facts))
 		marks |= TARE_BLOCK_WILL_PASS;
-	if ((facts->pass || b->flags & TARE_TENSOR_STAYED) &&
-	    tare_passes_has_stayed(&w->passes, b, facts, w->backwards))
+	if (facts->pass && tare_passes_has_stayed(&w->passes, b, facts, w->backwards))
 		marks |= TARE_BLOCK_STAYED;
 	if (has_outlived_call(w, facts, b))
 		marks |= TARE_BLOCK_OUTLIVED_CALL;

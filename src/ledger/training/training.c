@@ -232,7 +232,7 @@ static void add_calls(struct tare_training_threads *at, const struct tare_fold *
 void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_step *s)
 {
-	if (s->is_from_checkpoint || s->effect == TARE_EFFECT_UNDO)
+	if (s->effect == TARE_EFFECT_UNDO)
 		return;
 	if (s->device >= 0) {
 		add_calls(tare_training_at(p, s->process, s->device), f, s);

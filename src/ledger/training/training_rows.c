@@ -146,8 +146,8 @@ static void add_row(const struct tare_training_part *t, const struct tare_fold *
 	const struct tare_process *p = f->processes[process]->process;
 	struct tare_training *row;
 
-	/* Of what a checkpoint replaced, or what was not recorded, nobody knows which step was the first. */
-	if (!at->count || p->checkpoint_ns > 0 || f->pause_nr || !is_used(f, process, device) ||
+	/* Of what was not recorded nobody knows which step was the first. */
+	if (!at->count || f->pause_nr || !is_used(f, process, device) ||
 	    count_of(at, best_of(at)) < LEAST)
 		return;
 	row = &out->trainings[out->training_nr++];
