@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "compact/coarse.h"
 #include "store/store.h"
 #include "trace/log.h"
 #include "trace/schema.h"
@@ -38,6 +39,7 @@ struct log {
 	bool is_told;    /* the segment that is being written has its LOG block */
 	bool is_begun;   /* an earlier segment has its tables */
 	struct gathered repeated;
+	struct tare_coarse coarse;
 };
 
 struct maker {
@@ -70,6 +72,12 @@ static void gather(struct gathered *g, const struct tare_log_record *rec)
 						       .bytes = (uint32_t)rec->bytes };
 	g->at[g->n++] = g->bytes.len;
 	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
+}
+
+/* The last one that was gathered. */
+static struct tare_record *last_of(const struct gathered *g)
+{
+	return (struct tare_record *)(void *)(g->bytes.data + g->at[g->n - 1]);
 }
 
 static bool is_full(const struct gathered *g)
@@ -390,6 +398,8 @@ static void write_events(struct maker *c)
 			begin_segment(c);
 		log->schema = tare_log_schema(from);
 		gather(&log->events, &rec);
+		last_of(&log->events)->stamp =
+			tare_coarse_stamp(&log->coarse, c->recording, process, rec.rec.head);
 		log->seen++;
 		c->records++;
 		c->bytes += rec.bytes;

@@ -40,11 +40,18 @@ static bool is_on_disk(struct newer *n, const struct tare_event *e)
 	return false;
 }
 
+/* The stamp of a block of the heap is another one in a segment. */
+static uint64_t mark_of(const struct tare_event *e)
+{
+	if (e->kind == TARE_KIND_HEAP_BLOCK)
+		return e->rec.heap_block->block;
+	return e->kind == TARE_KIND_HEAP_FREED ? e->rec.heap_freed->block : e->rec.head->stamp;
+}
+
 /* Tells an event from others; they are added up, for they come in any order. */
 static uint64_t print_of(const struct tare_event *e)
 {
-	uint64_t print =
-		e->rec.head->stamp ^ (uint64_t)e->kind << 48 ^ (uint64_t)e->process->index << 56;
+	uint64_t print = mark_of(e) ^ (uint64_t)e->kind << 48 ^ (uint64_t)e->process->index << 56;
 
 	print = (print ^ print >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 	return print ^ print >> 29;
