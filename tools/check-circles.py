@@ -6,8 +6,8 @@
 
 Of the files below each FOLDER no more than N (8) may be in one circle, and no circle may go through the folders
 directly below it, the files in FOLDER itself being one of them. With --folders only the latter is asked of a folder.
-Without a FOLDER it is asked of all folders in src/, and whether these are in circles; exceptions are in
-tools/circles.txt.
+Without a FOLDER it is asked of all folders in src/ and of simgpu, and whether those in src/ are in circles; other figures
+are in tools/circles.txt.
 One C file that includes another hides a circle, so that is an error too; and so is a FOLDER of which no object is read.
 Exit 1: something is wrong."""
 import argparse, collections, json, os, re, subprocess, sys
@@ -24,7 +24,7 @@ def sources(build):
     for c in commands:
         at = os.path.relpath(os.path.normpath(os.path.join(c["directory"], c["file"])), ROOT)
         obj = os.path.normpath(os.path.join(c["directory"], c["output"]))
-        if at.startswith("src/") and not c["output"].startswith("tests/") and os.path.exists(obj):
+        if at.startswith(("src/", "simgpu/")) and not c["output"].startswith("tests/") and os.path.exists(obj):
             found.setdefault(at, obj)
     return found
 
@@ -114,10 +114,11 @@ def by_folder(graph, folder):
 
 
 def read_table(most):
-    """Every folder of src/, and src for its folders → (most files of a circle or None, may its folders be in circles?)."""
+    """Every folder of src/, simgpu, and src for its folders → (most files of a circle or None, may its folders be in circles?)."""
     folders = [f"src/{name}" for name in sorted(os.listdir(os.path.join(ROOT, "src")))]
     asked = {f: (most, False) for f in folders if os.path.isdir(os.path.join(ROOT, f))}
     asked["src"] = (None, False)
+    asked["simgpu"] = (most, False)
     with open(os.path.join(ROOT, "tools", "circles.txt"), encoding="utf-8") as f:
         for line in f:
             words = line.split("#")[0].split()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- dwarf <- ledger; base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
+#   base <- dwarf <- ledger; base <- store <- trace <- ledger (core <- its parts <- rows <- settle) <- view <- cmd <- main;
 #   witness, ledger <- session <- rollup <- cmd; compact <- rollup; import <- cmd;
 #   snapshot, allocator <- replay <- import; db, ledger <- export <- cmd;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd; session, witness, ledger <- top <- serve <- cmd
@@ -48,7 +48,6 @@ declare -A ledger_may=(
 	[parts]='([a-z_]+)/[a-z_]+\.(h|def)$' # the table includes every part
 	[rows]='(rows|parts|core)/'
 	[settle]='(settle|rows|parts|core)/'
-	[save]='(save|settle|rows|parts|core)/'
 	[state]='(state|settle|parts|core)/'
 )
 # The floors of the recorder: which folders the files of a folder may include. What is in none includes all.

@@ -247,15 +247,6 @@ static void count_member(struct tare_overlap *o, size_t i)
 	}
 }
 
-/* Counts a member as unknown that was taken for known before. */
-void tare_overlap_count_unknown(struct tare_overlap *o, size_t i)
-{
-	for (size_t k = o->members[i].from; k < o->members[i].to; k++)
-		o->stretches[k].unknowns++;
-	o->unknown_nr++;
-	o->unknown = i;
-}
-
 /* Adds the known change of a member to the bounds of the stretches in which it was under way. */
 static void add_bounds(struct tare_overlap *o, const struct tare_member *m)
 {

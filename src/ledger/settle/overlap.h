@@ -93,8 +93,6 @@ static inline bool tare_member_is_unknown(const struct tare_overlap *o, size_t i
 	return o->members[i].applied.takes_rest && !tare_step_is_sync(&o->steps[i]);
 }
 
-void tare_overlap_count_unknown(struct tare_overlap *o, size_t i);
-
 /*
  * overlap_order.c: sorts readings by the middle of their times; then, when `used` is known, as the values fit
  */

@@ -110,6 +110,15 @@ void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, str
 	m->is_context = true;
 }
 
+/* Counts a member as unknown that was taken for known before. */
+static void count_unknown(struct tare_overlap *o, size_t i)
+{
+	for (size_t k = o->members[i].from; k < o->members[i].to; k++)
+		o->stretches[k].unknowns++;
+	o->unknown_nr++;
+	o->unknown = i;
+}
+
 /* The context is not of the usual size: it takes what is measured. */
 static void forget(struct tare_overlap *o, struct tare_member *m)
 {
@@ -123,7 +132,7 @@ static void forget(struct tare_overlap *o, struct tare_member *m)
 	m->applied.known = 0;
 	m->applied.takes_rest = true;
 	m->is_context = false;
-	tare_overlap_count_unknown(o, m - o->members);
+	count_unknown(o, m - o->members);
 }
 
 /* How far a change is from what the known calls that were under way can have made of the device. */
