@@ -99,6 +99,13 @@ struct tare_graphs_options {
 	 * topology. 0: no limit. Graphs with memory nodes are neither counted nor destroyed.
 	 */
 	uint64_t execs_max;
+	/*
+	 * The path of libcudadevrt.a, which comes with each toolkit and with PyTorch: then the card
+	 * switches, by one small kernel in front of the graph, instead of the host node by node
+	 * (CUDA 12.4; graphs of kernels alone). Functions, blocks and shared memory then tell
+	 * groups apart, so there may be more of them. NULL: the host switches. Not with execs_max.
+	 */
+	const char *device_runtime;
 };
 
 /* For the current context. options may be NULL. */
@@ -200,6 +207,7 @@ int tare_graphs_drop(struct tare_graphs *graphs, uint64_t key);
 	X(refusals, "launches refused: BUSY or STALE")                                             \
 	X(moves, "captures moved because they read another's memory")                              \
 	X(planned, "captures whose allocations followed a rehearsal")                              \
+	X(device_switches, "switches by the card: device_runtime")                                 \
 	X(prepared, "switches ahead of the launch, by tare_graphs_prepare()")                      \
 	X(remade, "launches that had to make an executable graph: execs_max, or a refused switch")
 

@@ -260,14 +260,14 @@ class Graphs:
     """An arena and its captures, on one device. Replays of one arena follow one another."""
 
     def __init__(self, device=None, *, check=True, refuse_overlap=False, execs_per_group=1,
-                 limit_bytes=0, reserve_bytes=0, execs_max=0):
+                 limit_bytes=0, reserve_bytes=0, execs_max=0, by_device=False):
         torch.cuda.init()
         self.index = torch.cuda.current_device() if device is None else torch.device(device).index or 0
         with torch.cuda.device(self.index):
             torch.cuda.current_stream().synchronize()  # makes the context
             self.raw = graphs_lib.Arena(
                 graphs_lib.REFUSE_OVERLAP if refuse_overlap else 0, execs_per_group, limit_bytes,
-                reserve_bytes, execs_max)
+                reserve_bytes, execs_max, self._runtime() if by_device else None)
         self.is_checked = check
         self.last = None
         self.capturing = False
@@ -278,6 +278,13 @@ class Graphs:
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._allocator = torch.cuda.memory.CUDAPluggableAllocator(
             graphs_lib.library_path(), "tare_graphs_pool_alloc", "tare_graphs_pool_free")
+
+    @staticmethod
+    def _runtime():
+        path = graphs_lib.device_runtime()
+        if not path:
+            raise Error("ARGUMENT", "by_device: no libcudadevrt.a beside PyTorch or in CUDA_HOME; leave it out")
+        return path
 
     # ---- what CUDAGraph needs ----
     def next_key(self):

@@ -2,8 +2,10 @@
 """libtare_graphs by ctypes: include/tare/tare_graphs.h, one to one. Needs no framework."""
 
 import ctypes
+import glob
 import itertools
 import os
+import sys
 
 from tare import installed
 
@@ -31,6 +33,7 @@ class _Options(ctypes.Structure):
         ("limit_bytes", ctypes.c_uint64),
         ("reserve_bytes", ctypes.c_uint64),
         ("execs_max", ctypes.c_uint64),
+        ("device_runtime", ctypes.c_char_p),
     ]
 
 
@@ -83,6 +86,14 @@ _PROTOTYPES = {
     "tare_graphs_list_groups": (_SIZE, [_HANDLE, ctypes.POINTER(_GroupInfo), _SIZE]),
 }
 
+
+def device_runtime():
+    """libcudadevrt.a of the toolkit that PyTorch brought, or of an installed one; None: there is none."""
+    names = [os.path.join(path, "nvidia", "*", "lib", "libcudadevrt.a") for path in sys.path]
+    names += [os.path.join(root, "lib64", "libcudadevrt.a") for root in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if root]
+    return next(iter(path for name in names for path in glob.glob(name)), None)
+
+
 _loaded = None
 
 
@@ -108,11 +119,12 @@ def _rows(function, handle, kind):
 class Arena:
     """struct tare_graphs, for the CUDA context that is current when it is made."""
 
-    def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0, execs_max=0):
+    def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0, execs_max=0,
+                 device_runtime=None):
         self.lib = load()
         self.handle = ctypes.c_void_p()
         options = _Options(ctypes.sizeof(_Options), flags, execs_per_group, limit_bytes, reserve_bytes,
-                           execs_max)
+                           execs_max, device_runtime.encode() if device_runtime else None)
         self._check(self.lib.tare_graphs_create(ctypes.byref(options), ctypes.byref(self.handle)))
 
     def _check(self, result):

@@ -306,6 +306,8 @@ static int finish(struct tare_graphs *graphs, CUgraph graph)
 		rc = tare_reads_find_kept(graphs, capture);
 	if (!rc)
 		rc = tare_reads_find(graphs, capture);
+	if (!rc && graphs->groups.device.apply) /* joining sets nodes of what may be running */
+		tare_replay_wait(graphs);
 	if (!rc)
 		rc = tare_groups_join(&graphs->groups, capture->tmpl, &capture->group);
 	if (rc)

@@ -23,6 +23,9 @@ typedef struct CUarray_st *CUarray;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUlinkState_st *CUlinkState;
 
 enum {
 	CUDA_SUCCESS = 0,
@@ -38,6 +41,9 @@ enum {
 	CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
 
 	CU_EVENT_DISABLE_TIMING = 2,
+	CU_STREAM_NON_BLOCKING = 1,
+	CU_JIT_INPUT_PTX = 1,
+	CU_JIT_INPUT_LIBRARY = 4,
 	CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
 	CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
@@ -119,6 +125,10 @@ typedef struct {
 typedef union {
 	char bytes[64];
 	unsigned long long align;
+	struct {
+		int is_updatable;
+		CUgraphDeviceNode node;
+	} updatable; /* deviceUpdatableKernelNode */
 } CUlaunchAttributeValue;
 
 typedef struct {

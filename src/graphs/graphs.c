@@ -59,6 +59,11 @@ static int check_options(const struct tare_graphs_options *given,
 	memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
 	if (options->flags & ~(unsigned)(TARE_GRAPHS_REFUSE_OVERLAP | TARE_GRAPHS_ONE_RANGE))
 		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "options.flags has unknown bits");
+	if (options->execs_max && options->device_runtime)
+		return tare_graphs_fail(
+			TARE_GRAPHS_ARGUMENT,
+			"options: executable graphs that the card switches are not made "
+			"again; leave out execs_max or device_runtime");
 	return 0;
 }
 
@@ -76,15 +81,20 @@ static int set_up(struct tare_graphs *graphs, const struct tare_graphs_options *
 				      "cuEventCreate");
 	if (rc)
 		return rc;
-	rc = tare_arena_init(&graphs->arena, graphs->device, options->limit_bytes,
-			     options->reserve_bytes);
+	if (options->device_runtime)
+		rc = tare_device_init(&graphs->groups.device, options->device_runtime);
+	if (!rc)
+		rc = tare_arena_init(&graphs->arena, graphs->device, options->limit_bytes,
+				     options->reserve_bytes);
 	if (!rc && options->flags & TARE_GRAPHS_ONE_RANGE) {
 		rc = tare_mapping_open(&graphs->arena, &graphs->shared);
 		if (rc)
 			tare_arena_fini(&graphs->arena);
 	}
-	if (rc)
+	if (rc) {
+		tare_device_fini(&graphs->groups.device);
 		tare_cu.cuEventDestroy_v2(graphs->done);
+	}
 	return rc;
 }
 
@@ -127,6 +137,7 @@ static void tear_down(struct tare_graphs *graphs)
 	if (graphs->shared)
 		tare_mapping_close(graphs->shared);
 	tare_arena_fini(&graphs->arena);
+	tare_device_fini(&graphs->groups.device);
 	tare_cu.cuEventDestroy_v2(graphs->done);
 	for (i = 0; i < graphs->rehearsals_nr; i++)
 		free(graphs->rehearsals[i].items);
@@ -176,7 +187,7 @@ static struct tare_graphs_group_info describe(const struct tare_group *group)
 {
 	struct tare_graphs_group_info info = { .nodes = group->base->nodes_nr,
 					       .keys = group->keys,
-					       .execs = group->execs_nr,
+					       .execs = group->execs_nr + group->is_device,
 					       .is_refused = group->is_refused };
 	size_t i;
 

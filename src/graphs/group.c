@@ -188,13 +188,35 @@ static int remake(struct tare_groups *groups, struct tare_group *group, struct t
 	return 0;
 }
 
+/* In the stream in which the launch follows. */
+static int device_ready(struct tare_groups *groups, struct tare_group *group,
+			const struct tare_template *tmpl, CUstream stream, CUgraphExec *exec)
+{
+	int rc = 0;
+
+	*exec = group->device.exec;
+	if (group->device_current == tmpl) {
+		groups->stats->repeats++;
+		return 0;
+	}
+	group->device_current = NULL;
+	rc = tare_device_switch(&groups->device, tmpl, &group->device, stream);
+	if (rc)
+		return rc;
+	groups->stats->device_switches++;
+	group->device_current = tmpl;
+	return 0;
+}
+
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_template *tmpl, CUgraphExec *exec)
+		     struct tare_template *tmpl, CUstream stream, CUgraphExec *exec)
 {
 	struct tare_group_exec *oldest = &group->execs[0];
 	size_t i;
 	int rc;
 
+	if (group->is_device)
+		return device_ready(groups, group, tmpl, stream, exec);
 	if (!group->execs_nr)
 		return remake(groups, group, tmpl, exec);
 	for (i = 0; i < group->execs_nr; i++) {
@@ -224,10 +246,21 @@ int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
 }
 
 /* ---- groups ---- */
+static void append(struct tare_groups *groups, struct tare_group *group)
+{
+	struct tare_group **last = &groups->first;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = group;
+	group->base->refs++;
+	group->keys = 1;
+}
+
 static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bool is_refused,
 		      struct tare_group **out)
 {
-	struct tare_group *group = calloc(1, sizeof(*group)), **last;
+	struct tare_group *group = calloc(1, sizeof(*group));
 	int rc;
 
 	if (!group)
@@ -240,11 +273,41 @@ static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bo
 		free(group);
 		return rc;
 	}
-	tmpl->refs++;
-	group->keys = 1;
-	for (last = &groups->first; *last; last = &(*last)->next)
-		;
-	*last = group;
+	append(groups, group);
+	*out = group;
+	return 0;
+}
+
+/* A group that the card switches. -1: not with this template. */
+static int join_device(struct tare_groups *groups, struct tare_template *tmpl,
+		       struct tare_group **out)
+{
+	uint64_t signature = tare_device_signature(tmpl);
+	struct tare_group *group;
+
+	for (group = groups->first; group; group = group->next) {
+		if (!group->is_device || group->device_signature != signature)
+			continue;
+		group->device_current = NULL;
+		if (tare_device_try(&groups->device, tmpl, &group->device))
+			return -1;
+		group->keys++;
+		group->device_current = tmpl;
+		*out = group;
+		return 0;
+	}
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return -1;
+	group->is_device = true;
+	group->device_signature = signature;
+	group->base = tmpl;
+	group->device_current = tmpl;
+	if (tare_device_make(&groups->device, tmpl, &group->device)) {
+		free(group);
+		return -1;
+	}
+	append(groups, group);
 	*out = group;
 	return 0;
 }
@@ -267,6 +330,8 @@ static void forget(struct tare_group *group, const struct tare_template *tmpl)
 	for (i = 0; i < group->execs_nr; i++)
 		if (group->execs[i].current == tmpl)
 			group->execs[i].current = NULL;
+	if (group->device_current == tmpl)
+		group->device_current = NULL;
 }
 
 /*
@@ -303,10 +368,13 @@ int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
 	struct tare_group *group;
 	bool is_refused = false;
 
+	if (groups->device.apply && tare_device_takes(tmpl) && join_device(groups, tmpl, out) == 0)
+		return 0;
 	for (group = groups->first; group && !tmpl->is_fixed; group = group->next) {
 		int rc;
 
-		if (group->base->is_fixed || group->base->signature != tmpl->signature)
+		if (group->is_device || group->base->is_fixed ||
+		    group->base->signature != tmpl->signature)
 			continue;
 		rc = try_group(groups, group, tmpl);
 		if (rc != -1) {
@@ -328,6 +396,7 @@ static void drop_group(struct tare_groups *groups, struct tare_group *group)
 	*link = group->next;
 	while (group->execs_nr)
 		destroy_exec(groups, group, &group->execs[0]);
+	tare_device_drop(&group->device);
 	tare_template_drop(group->base);
 	free(group->execs);
 	free(group);

@@ -6,6 +6,7 @@
 #ifndef TARE_GRAPHS_GROUP_H
 #define TARE_GRAPHS_GROUP_H
 
+#include "graphs/device.h"
 #include "graphs/template.h"
 #include "tare/tare_graphs.h"
 
@@ -24,6 +25,11 @@ struct tare_group {
 	struct tare_group_exec *execs;
 	size_t execs_nr;
 	uint64_t keys;
+	/* switched by the card: one executable graph, and none of the above */
+	bool is_device;
+	uint64_t device_signature;
+	struct tare_device_exec device;
+	const struct tare_template *device_current;
 };
 
 struct tare_groups {
@@ -33,13 +39,14 @@ struct tare_groups {
 	uint64_t clock, switches;
 	double update_ns, set_ns;        /* per node: running means */
 	struct tare_graphs_stats *stats; /* counts switches */
+	struct tare_device device;
 };
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
 		      struct tare_graphs_stats *stats);
 
 /*
- * Finds or makes the group of a template. What can fail about a template fails here: on success the template
+ * Finds or makes the group of a template; no replay may run if the card switches. What can fail about a template fails here: on success the template
  * has been in an executable graph once.
  */
 int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
@@ -56,6 +63,6 @@ void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
  * were.
  */
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_template *tmpl, CUgraphExec *exec);
+		     struct tare_template *tmpl, CUstream stream, CUgraphExec *exec);
 
 #endif

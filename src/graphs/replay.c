@@ -253,7 +253,8 @@ static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	if (!rc)
 		rc = tare_replay_order(graphs, stream);
 	if (!rc)
-		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, &exec);
+		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream,
+				      &exec);
 	if (!rc)
 		rc = tare_graphs_cuda(tare_cu.cuGraphLaunch(exec, stream), "launch: cuGraphLaunch");
 	if (rc)
@@ -280,8 +281,11 @@ static int prepare(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	if (!capture)
 		return no_key("prepare", key);
 	rc = check_stream(stream, "prepare");
+	if (!rc && capture->group->is_device)
+		return 0; /* the card does it in front of the launch, and not while another runs */
 	if (!rc)
-		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, &exec);
+		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream,
+				      &exec);
 	if (rc || graphs->stats.repeats != repeats) { /* it was ready, and no launch repeats it */
 		graphs->stats.repeats = repeats;
 		return rc;

@@ -318,6 +318,8 @@ void tare_template_drop(struct tare_template *tmpl)
 	if (!tmpl || --tmpl->refs)
 		return;
 	tare_cu.cuGraphDestroy(tmpl->graph);
+	if (tmpl->rows)
+		tare_cu.cuMemFreeHost(tmpl->rows);
 	free(tmpl->nodes);
 	free(tmpl->bytes);
 	free(tmpl);

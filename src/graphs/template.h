@@ -33,6 +33,7 @@ struct tare_template {
 	bool is_fixed;
 	bool is_opaque; /* it has parameters that could not be copied: nodes are never compared */
 	unsigned refs;
+	void *rows; /* what the card reads of it, in pinned memory; device.h */
 };
 
 /* The graph belongs to the template from here on, also if this fails. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # libtare_graphs on a real GPU: what must be right, and what it costs beside plain PyTorch.
-#   tests/gpu/graphs.sh BUILD [OUT] [check|question|bench|few|pairs|capi …]
+#   tests/gpu/graphs.sh BUILD [OUT] [check|question|bench|few|device|pairs|capi …]
 # BUILD holds src/graphs/libtare_graphs.so, or is an unpacked dist. Needs python3 with PyTorch >= 2.8;
 # capi needs cc. OUT (a folder) gets rows.jsonl and table.md, made by graphs/table.py. About 8 minutes.
 set -u
@@ -46,8 +46,14 @@ for part in $parts; do
 			done
 		done ;;
 	few) # of bench, only what one executable graph at a time saves
-		for model in decode pieces lattice; do
+		for model in decode lattice; do
 			for mode in largest all few; do
+				row "$here/graphs/bench.py" "$model" "$mode"
+			done
+		done ;;
+	device) # of bench, what it is where the card switches
+		for model in tiny mlp decode; do
+			for mode in device pair-device pair; do
 				row "$here/graphs/bench.py" "$model" "$mode"
 			done
 		done ;;

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # tare.graphs beside PyTorch's own graphs in two programs that were not written for it, on a real GPU: a miniature server
 # (continuous batching, a paged cache, 35 sizes) and decoding by transformers with a static cache (16 sizes).
-#   tests/gpu/graphs_beside.sh DIST [OUT]     DIST: an unpacked dist folder; SIM=h100: a simulated GPU, smaller
+#   tests/gpu/graphs_beside.sh DIST [OUT [PROGRAM:MODE,MODE…]…]     PROGRAM and MODE: see graphs/beside.py; MODE+: recorded, too
+# DIST: an unpacked dist folder; SIM=h100: a simulated GPU, smaller.
 # One process per row: what the card has less by cuMemGetInfo, how long all captures take, how long a switch of size takes; then the
-# same once more recorded, for what the ledger says. Needs Python with PyTorch and transformers. Two minutes; one table, last.
+# same once more recorded, for what the ledger says. Needs Python with PyTorch and transformers. Four minutes; one table, last.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dist=$(cd "${1:?usage: graphs_beside.sh DIST [OUT]}" && pwd) || exit 2
 out=${2:-$(mktemp -d)}
+shift $(($# < 2 ? $# : 2))
+all=alone,smallest+,largest+,tare+,tare-largest,tare-few,tare-device
+[ $# -gt 0 ] || set -- server:$all static:$all
 # shellcheck source=tests/gpu/driver/lib.sh
 . "$here/driver/lib.sh"
 python=${PYTHON:-python3}
@@ -37,12 +41,10 @@ row() {
 	fi
 }
 
-for program in server static; do
-	for mode in alone smallest largest tare tare-largest tare-few; do
-		row "$program" "$mode"
-	done
-	for mode in smallest largest tare; do
-		row "$program" "$mode" ledger
+for one; do
+	for mode in $(tr , ' ' <<<"${one#*:}"); do
+		row "${one%%:*}" "${mode%+}"
+		[ "${mode%+}" = "$mode" ] || BESIDE_BYTES_ONLY=1 row "${one%%:*}" "${mode%+}" ledger
 	done
 done
 machine

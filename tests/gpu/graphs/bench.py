@@ -10,8 +10,10 @@ MODEL: mlp (48 layers), decode (a transformer's decode step, whole), pieces (the
 MODE:  largest   the neediest size alone
        all       every size: memory, right answers, growth over many replays
        few       the same with one executable graph at a time (execs_max=1)
+       device    the same with switches by the card (by_device=True)
        plain     every size, ascending, PyTorch's own graphs with one shared pool
        pair      time: one executable graph per topology against one per size, switching every step
+       pair-device  the same, and the card switches
 """
 
 import json
@@ -208,7 +210,7 @@ def needs(plan):
 
 
 def measure_all(plan, keys, row):
-    arena = graphs.Graphs(execs_max=row["mode"] == "few")
+    arena = graphs.Graphs(execs_max=row["mode"] == "few", by_device=row["mode"] == "device")
     before = used()
     begin = time.perf_counter()
     ready = {key: capture(arena, key, plan[key]) for key in keys}
@@ -283,7 +285,8 @@ def alone(arena, ready, order):
 
 
 def measure_pair(plan, keys, row):
-    one, many = graphs.Graphs(check=False), graphs.Graphs(check=False, execs_per_group=len(keys) * 30)
+    one = graphs.Graphs(check=False, by_device=row["mode"] == "pair-device")
+    many = graphs.Graphs(check=False, execs_per_group=len(keys) * 30)
     ready = {key: capture(one, key, plan[key]) for key in keys}
     also = {key: capture(many, key, plan[key]) for key in keys}
     chosen = random.Random(4)
@@ -300,6 +303,11 @@ def measure_pair(plan, keys, row):
     row["loss_low"], row["loss_high"] = round(losses[1], 2), round(losses[-2], 2)  # 96 % interval of 9
     row["alone_switch"], row["alone_separate"] = alone(one, ready, order), alone(many, also, order)
     stats = one.stats()
+    if stats["device_switches"]:
+        row["nodes_per_graph"] = round(stats["template_nodes"] / stats["captures"], 1)
+        row["groups"], row["device_switches"] = stats["groups"], stats["device_switches"]
+        row["host_switches"] = stats["updates"] + stats["node_switches"]
+        return
     nodes = stats["node_switch_nodes"] + stats["updates"] * stats["template_nodes"] / stats["captures"]
     row["switches"] = stats["updates"] + stats["node_switches"]
     row["switch_us"] = round((stats["update_ns"] + stats["node_switch_ns"]) / 1e3 / row["switches"], 1)
@@ -318,7 +326,7 @@ def main():
     for key in plan:  # warm-up: nothing may be loaded or tuned in a capture
         run_eagerly(plan[key])
     row = {"model": name, "mode": mode, "sizes": len(keys)}
-    {"plain": measure_plain, "pair": measure_pair}.get(mode, measure_all)(plan, keys, row)
+    {"plain": measure_plain, "pair": measure_pair, "pair-device": measure_pair}.get(mode, measure_all)(plan, keys, row)
     print(json.dumps(row), flush=True)
 
 

@@ -8,7 +8,7 @@ PROGRAM: server (../programs/mini_server.py: continuous batching, a paged cache,
          with a static cache, ../programs/static_cache.py: 16 sizes).
 MODE:    alone (PyTorch, the largest size only), smallest (PyTorch, one shared pool, the smallest size first), largest (the same,
          the largest first), tare (tare.graphs.install(), the smallest first), tare-largest, tare-few (the smallest
-         first, one executable graph at a time).
+         first, one executable graph at a time), tare-device (the smallest first, the card switches).
 small:   a model for a simulated card.
 
 The programs do not know of it: `install()` is the one line that a program gets.
@@ -29,7 +29,7 @@ import torch  # noqa: E402
 import tare  # noqa: E402
 
 MIB = 1 << 20
-STEPS = 300
+STEPS = 300 if sys.argv[1] == "static" else 100
 NAME, MODE = sys.argv[1:3]
 SMALL = sys.argv[3:] == ["small"]
 IS_TARE = MODE.startswith("tare")
@@ -175,7 +175,7 @@ def main():
     if IS_TARE:
         from tare import graphs as tare_graphs
 
-        tare_graphs.install(execs_max=1 if MODE == "tare-few" else 0)
+        tare_graphs.install(execs_max=1 if MODE == "tare-few" else 0, by_device=MODE == "tare-device")
     torch.cuda.Stream()  # PyTorch makes its streams together: not in what is measured
     program = {"server": Server, "static": Static}[NAME]()
     for n in program.sizes:  # nothing may be loaded in a capture
@@ -191,7 +191,8 @@ def main():
             graphs[n].replay()
         row["bytes"] = used() - before
     row["wrong"] = None if SMALL else wrong(program, graphs)  # a simulated card computes nothing
-    times(graphs, row)
+    if not os.environ.get("BESIDE_BYTES_ONLY"):
+        times(graphs, row)
     row["grown"] = used() - before - row["bytes"]
     if IS_TARE:
         stats = tare_graphs.stats()

@@ -12,7 +12,8 @@ MIB = 1 << 20
 OUT = sys.argv[1]
 MODES = {"alone": "PyTorch, the largest size alone", "smallest": "PyTorch, one pool, smallest first",
          "largest": "PyTorch, one pool, largest first", "tare": "tare.graphs, smallest first",
-         "tare-largest": "tare.graphs, largest first", "tare-few": "tare.graphs, one executable graph at a time"}
+         "tare-largest": "tare.graphs, largest first", "tare-few": "tare.graphs, one executable graph at a time",
+         "tare-device": "tare.graphs, switched by the card"}
 
 
 def leaves(report):
@@ -51,7 +52,7 @@ def main():
     with open(os.path.join(OUT, "rows.jsonl"), encoding="utf-8") as f:
         rows = [json.loads(line) for line in f]
     print("\nMiB of all graphs, by cuMemGetInfo and by the ledger (of a second run); a step is of another size than the one before it;"
-          "\nhost: the call of replay() with the card idle before it; done: until the card is; one after the other: 300 steps, a step.\n")
+          "\nhost: the call of replay() with the card idle before it; done: until the card is; one after the other: a step.\n")
     print("| program | graphs | sizes | MiB | ledger: all | pool or arena | executable | unexplained | start-up, s | host p50 / p99, µs | "
           "done p50 | prepare p50 / p99 | then host p50 / p99 | done p50 | one after the other | wrong | grown | groups × nodes |")
     print("|" + "---|" * 18)

@@ -25,7 +25,7 @@ for width in sorted({row["width"] for row in rows if "width" in row}):
 
 memory = {}
 for row in rows:
-    if "model" in row and row["mode"] != "pair":
+    if "model" in row and not row["mode"].startswith("pair"):
         memory.setdefault(row["model"], {})[row["mode"]] = row
 if memory:
     print("Programs, MiB of the device:\n")
@@ -38,12 +38,20 @@ table(["program", "sizes", "largest alone", "all sizes", "difference", "plain Py
         modes["all"]["eager_varies"], modes["all"].get("replays"), modes["all"].get("growth_bytes"))
        for name, modes in memory.items() if "all" in modes])
 
-pairs = [row for row in rows if row.get("mode") == "pair"]
+others = {"few": "one executable graph at a time (execs_max=1)", "device": "switched by the card (by_device)"}
+table(["program", "how", "sizes", "MiB of all sizes", "groups", "wrong", "replays", "growth", "switches by the card"],
+      [(name, text, modes[mode]["sizes"], modes[mode]["replayed_MiB"], len(modes[mode]["groups"]), modes[mode]["wrong"],
+        modes[mode].get("replays"), modes[mode].get("growth_bytes"), modes[mode]["stats"]["device_switches"])
+       for name, modes in memory.items() for mode, text in others.items() if mode in modes])
+
+pairs = [row for row in rows if row.get("mode", "").startswith("pair")]
 if pairs:
     print("Time, switching at every step, against one executable graph per size (µs):\n")
 table(["program", "nodes", "switch", "ns per node", "step, switching", "step, separate", "loss % (interval)",
        "host alone: switch p50", "p99", "separate p50", "device alone: switch", "separate"],
-      [(row["model"], row["nodes_per_graph"], row["switch_us"], row["switch_ns_per_node"],
+      [(row["model"] + (", by the card: %d groups, %d of the switches, %d by the host" % (
+          row["groups"], row["device_switches"], row["host_switches"]) if "device_switches" in row else ""),
+        row["nodes_per_graph"], row.get("switch_us"), row.get("switch_ns_per_node"),
         row["step_us_switch"], row["step_us_separate"],
         f"{row['loss_percent']} ({row['loss_low']}…{row['loss_high']})",
         row["alone_switch"]["host_p50"], row["alone_switch"]["host_p99"], row["alone_separate"]["host_p50"],

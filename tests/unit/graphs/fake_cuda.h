@@ -30,8 +30,10 @@ struct fake_world {
 	uint64_t total;                                              /* bytes of the device */
 	uint64_t used, high;                                         /* bytes of physical memory */
 	uint64_t handles, maps, reservations, graphs, execs, events; /* living objects */
-	uint64_t calls;                                              /* since fake_reset() */
-	uint64_t fail_at;                                            /* this call fails; 0: none */
+	uint64_t pinned, modules;                                    /* the same */
+	bool refuses_updatable; /* nodes cannot be made such that the card updates them */
+	uint64_t calls;         /* since fake_reset() */
+	uint64_t fail_at;       /* this call fails; 0: none */
 	int fail_with;
 	bool is_lost; /* every call fails, for good */
 	uint64_t exec_bytes_per_node;

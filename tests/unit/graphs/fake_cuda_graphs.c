@@ -160,10 +160,13 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
 {
 	struct fake_kernel *kernel = (struct fake_kernel *)function;
+	size_t i;
 
 	if (fake.params_unknown || index >= kernel->params_nr)
 		return 1;
 	*offset = 0;
+	for (i = 0; i < index; i++)
+		*offset += (kernel->sizes[i] + 7) & ~(size_t)7;
 	*size = kernel->sizes[index];
 	return CUDA_SUCCESS;
 }
@@ -181,6 +184,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 
 	ENTER();
 	fake.creates++;
+	if (((struct graph *)graph)->exec)
+		return 1;
 	if (flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 		return 1;
 	if (fake.used + bytes > fake.total)
@@ -188,6 +193,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	made = calloc(1, sizeof(*made));
 	made->shape = fake_copy_graph((struct graph *)graph);
 	made->from = (struct graph *)graph;
+	if (made->from->count && made->from->nodes[0]->is_updatable)
+		made->from->exec = made;
 	fake.used += bytes;
 	fake.high = fake.used > fake.high ? fake.used : fake.high;
 	fake.execs++;
@@ -231,6 +238,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle,
 
 	ENTER();
 	memset(info, 0, sizeof(*info));
+	if (((struct exec *)handle)->from->exec)
+		return 1; /* not with nodes that the card updates */
 	if (!same_shape(shape, graph)) {
 		info->result = 2;
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;

@@ -20,11 +20,13 @@ struct node {
 	bool depends_on_all;
 	struct graph *graph;
 	size_t index;
+	bool is_updatable; /* by the card */
 };
 struct graph {
 	struct node *nodes[NODES_MAX];
 	size_t count;
 	bool is_spoilt;
+	struct exec *exec; /* of updatable nodes, which are instantiated once */
 };
 struct exec {
 	/* a copy of what it was instantiated from, with the current parameters */

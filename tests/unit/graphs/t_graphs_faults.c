@@ -104,6 +104,15 @@ TEST(any_call_may_run_out_of_memory)
 	check_failures_with(CUDA_ERROR_OUT_OF_MEMORY, NULL);
 }
 
+TEST(any_call_may_fail_where_the_card_switches)
+{
+	struct tare_graphs_options options = { .size = sizeof(options),
+					       .device_runtime = "libcudadevrt.a" };
+
+	check_failures_with(999, &options);
+	CHECK_INT(fake.pinned + fake.modules, 0);
+}
+
 TEST(any_call_may_fail_where_executable_graphs_come_and_go)
 {
 	struct tare_graphs_options options = { .size = sizeof(options), .execs_max = 1 };

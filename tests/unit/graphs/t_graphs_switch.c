@@ -108,3 +108,65 @@ TEST(many_topologies_in_few_executable_graphs)
 	check_execs_max(2, 1);
 	check_execs_max(3, 2);
 }
+
+/* Five topologies of four keys each, set by the card where it can, or by the host. */
+static void check_device(bool is_refused)
+{
+	struct tare_graphs_options options = { .size = sizeof(options),
+					       .device_runtime = "libcudadevrt.a" };
+	tare_graphs_address outputs[20];
+	struct tare_graphs_stats stats;
+	struct model model;
+	unsigned seed = 5;
+
+	fake_reset();
+	fake.refuses_updatable = is_refused;
+	model_init(&model, &options, 20);
+	for (uint64_t key = 0; key < 20; key++) {
+		model.layers = 2 + (unsigned)key % 5;
+		CHECK_INT(model_capture(&model, key, key + 1, &outputs[key]), 0);
+		CHECK_INT(tare_graphs_launch(model.graphs, key / 2, model.stream), 0);
+	}
+	for (int i = 0; i < 200; i++) {
+		uint64_t key = (uint64_t)rand_r(&seed) % 20;
+
+		CHECK_INT(tare_graphs_prepare(model.graphs, key, model.stream), 0);
+		CHECK_INT(tare_graphs_launch(model.graphs, key, model.stream), 0);
+		fake_run(seed);
+		CHECK(model_is_right(&model, key + 1, 2 + (unsigned)key % 5, outputs[key]));
+	}
+	stats = stats_of(model.graphs);
+	CHECK_INT(stats.groups, 5);
+	CHECK_INT(stats.execs, 5);
+	CHECK((stats.device_switches > 50) != is_refused);
+	CHECK((stats.updates + stats.node_switches > 50) == is_refused);
+	for (uint64_t key = 0; key < 20; key += 3)
+		CHECK_INT(tare_graphs_drop(model.graphs, key), 0);
+	CHECK_INT(tare_graphs_launch(model.graphs, 1, model.stream), 0);
+	fake_run(0);
+	CHECK(model_is_right(&model, 2, 3, outputs[1]));
+	model_fini(&model);
+	CHECK_INT(fake.pinned, 0);
+	CHECK_INT(fake.modules, 0);
+	check_nothing_left();
+}
+
+TEST(the_card_switches)
+{
+	check_device(false);
+	check_device(true);
+}
+
+TEST(the_card_needs_its_runtime)
+{
+	struct tare_graphs_options options = { .size = sizeof(options),
+					       .device_runtime = "missing" };
+	struct tare_graphs *graphs;
+
+	fake_reset();
+	CHECK_INT(tare_graphs_create(&options, &graphs), TARE_GRAPHS_DRIVER);
+	options.execs_max = 1;
+	CHECK_INT(tare_graphs_create(&options, &graphs), TARE_GRAPHS_ARGUMENT);
+	CHECK_INT(fake.pinned + fake.modules, 0);
+	check_nothing_left();
+}
