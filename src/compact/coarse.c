@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds the stamps of heap blocks in segments down to steps of time, so that they take less room. */
 #include "compact/coarse.h"
 
 enum { STEP_NS = 1000, OVER = 1000 /* steps by which the clock is measured */, FEW = 256 };

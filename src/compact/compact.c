@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compacts a recording: finds the logs that nobody writes, has segments made of them, and removes the files that the
+ * segments replace.
+ */
 #include "compact/compact.h"
 
 #include "base/str.h"

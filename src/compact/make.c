@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes segments: reads the records of logs in order, gathers them into blocks, and writes the blocks and the tables
+ * into segment files.
+ */
 #include "compact/make.h"
 
 #include "base/array.h"

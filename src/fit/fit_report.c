@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the sentences of a fit: what a law says in words, where it fails, which cells it misses, and how sure its
+ * numbers are.
+ */
 #include "fit/fit_report.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searches for several laws: parts the rows in two by a threshold on a feature, selects a law for each part, and keeps
+ * the best partings.
+ */
 #include "fit/law.h"
 
 #include "base/array.h"

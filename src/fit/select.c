@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selects the terms of one law: adds, swaps and removes terms as long as a penalised error gets smaller, and fits
+ * their coefficients.
+ */
 #include "fit/law.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums up the time that calls of the driver took, by account and entry point, out of a recording or out of what a
+ * state kept of them.
+ */
 #include "ledger/driver_time.h"
 
 #include "base/array.h"

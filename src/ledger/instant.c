@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses an instant that --at takes: a moment by its name, a time, a phase, a snapshot, or an out-of-memory error. */
 #include "ledger/build.h"
 
 #include "base/hint.h"

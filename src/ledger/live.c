@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the ledger of a recording that is still written, again and again: goes on from a state in memory, and makes a
+ * new state now and then.
+ */
 #include "ledger/live.h"
 
 #include "base/xalloc.h"

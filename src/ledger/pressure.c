@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the calls that were refused for want of memory, and which of them a process got over. */
 #include "ledger/pressure.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folds ahead: goes on with the fold of a recording that is still written, segment by segment, so that its end has
+ * less to do.
+ */
 #include "rollup/ahead.h"
 
 #include "base/disk.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Drops the oldest segments under a cap, and writes what they had besides events (names, stacks, losses) into a
+ * segment that stands for them.
+ */
 #include "rollup/drop.h"
 
 #include "base/disk.h"

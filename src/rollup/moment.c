@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the moment up to which the logs of a running recording are settled, so that a state may speak of it. */
 #include "rollup/moment.h"
 
 #include "trace/format.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rolls up a running recording once: compacts the begins of its logs, saves a state, and drops segments beyond the
+ * cap.
+ */
 #include "rollup/rollup.h"
 
 #include "base/disk.h"

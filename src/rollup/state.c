@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Saves the state of the fold of a recording into a file, where enough records came since the state before. */
 #include "rollup/state.h"
 
 #include "base/disk.h"

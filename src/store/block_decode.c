@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decodes a block of a segment: reads its columns form by form, and puts the records together in the order of their
+ * positions.
+ */
 #include "base/array.h"
 #include "store/block_private.h"
 #include "trace/encode.h"

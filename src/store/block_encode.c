@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Encodes records as a block of a segment: sorts them by form, and writes the fields of each form as columns. */
 #include "base/xalloc.h"
 #include "store/block_private.h"
 #include "trace/encode.h"

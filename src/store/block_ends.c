@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads of a block only the first and the last record of each kind that is left out of an outline, without decoding
+ * the others.
+ */
 #include "store/block_ends.h"
 
 #include "base/array.h"

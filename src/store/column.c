@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Encodes and decodes one column of numbers: as one number, as planes of bytes, or as names of the different numbers. */
 #include "store/column.h"
 
 #include "base/array.h"

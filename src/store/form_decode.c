@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Decodes the columns of one form of records, all of them or for some of its fields. */
 #include "base/array.h"
 #include "store/form_private.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encodes the columns of one form of records: chooses for each field by what it is told shortest, by a sample of the
+ * records.
+ */
 #include "base/array.h"
 #include "base/map.h"
 #include "store/form_private.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encodes and decodes what a segment says of a log: its header, the positions and holes of its lanes, and what is
+ * missing.
+ */
 #include "store/log_part.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads, changes and writes segments.json, the manifest of the segments and states of a recording. */
 #include "store/manifest.h"
 
 #include "base/array.h"

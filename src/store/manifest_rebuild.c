@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rebuilds a damaged segments.json out of the segments and states that it names. */
 #include "store/manifest_rebuild.h"
 
 #include "base/array.h"

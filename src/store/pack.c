@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Packs bytes and numbers into memory that grows, with and without compression, and reads them back within bounds. */
 #include "store/pack.h"
 
 #include "base/array.h"

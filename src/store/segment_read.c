@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads a segment file: its footer, or, where the footer is damaged, every block that its checksum fits; and single
+ * blocks.
+ */
 #include "store/segment.h"
 
 #include "base/array.h"

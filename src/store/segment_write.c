@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a segment file: blocks one behind the other, then the footer that says where each block is and what logs it
+ * has.
+ */
 #include "store/segment.h"
 
 #include "base/array.h"

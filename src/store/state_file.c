@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes and reads a state file: header, checksum, the bytes of the state, and what lies behind them. */
 #include "store/state_file.h"
 
 #include "base/file.h"

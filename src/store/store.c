@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens the segments of a recording, and hands out the blocks of a log in the order of its positions; damaged blocks
+ * are told.
+ */
 #include "store/store.h"
 
 #include "base/array.h"

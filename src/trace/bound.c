@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bounds the sizes in a record: a field of a role in bytes is cut to what a machine can have, field by field of
+ * record.def.
+ */
 #include "trace/bound.h"
 
 #include <stdbool.h>

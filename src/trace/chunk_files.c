@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names and lists the files that a log lies in: P-G.events and the chunks behind it, P-G.events.1, P-G.events.2 … */
 #include "trace/chunk_files.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Converts the ticks of a clock to nanoseconds: which pairs of readings of two clocks are kept, and the straight lines
+ * between them.
+ */
 #include "trace/clockmap.h"
 
 #include "base/array.h"

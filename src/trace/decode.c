@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of the kinds of records, of their fields, and of the words of enumerations, made of record.def and
+ * format.h; and values read and written by them.
+ */
 #include "trace/decode.h"
 
 #include <string.h>

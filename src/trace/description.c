@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads recording.json, the description of a recording, as a JSON value. */
 #include "trace/description.h"
 
 #include "base/file.h"

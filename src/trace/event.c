@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks up what an event refers to in its process: a device by its ordinal, the object and the symbol that an address
+ * lies in.
+ */
 #include "trace/event.h"
 
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the gaps of a log, places at which records are missing, and between which stamps the missing records of a gap
+ * were made.
+ */
 #include "trace/gap.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Gives the begin of a log back to the disk: removes whole chunks, and punches a hole into the chunk that stays. */
 #include "trace/give_back.h"
 
 #include "trace/chunk_files.h"

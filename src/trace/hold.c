@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds a recording with a lock on its page `control`: a reader's lock is shared, and who gives a part of the
+ * recording back takes it alone.
+ */
 #include "trace/hold.h"
 
 #include "base/file.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens a log for reading: checks the header, finds the files, the ring and the segments that have it, and answers
+ * what there is.
+ */
 #include "trace/log.h"
 
 #include "base/xalloc.h"

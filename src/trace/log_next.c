@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads a log record by record: finds the end of each record, steps over gaps, and cuts a damaged record where the
+ * next one begins.
+ */
 #include "trace/log.h"
 
 #include "base/xalloc.h"

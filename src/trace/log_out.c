@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the bytes of logs into their files by position: opens the chunk that a position lies in, and keeps one file
+ * open at a time.
+ */
 #include "trace/log_out.h"
 
 #include "trace/chunk_files.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads what the ring of a log has that its file lacks: copies each lane of the ring, and places the lane's records
+ * behind those of the file.
+ */
 #include "trace/log_private.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the rank and the job of a process in the variables of its environment, by the patterns of rank.def. */
 #include "trace/rank.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens a recording, closes it, and answers what it has: its processes, devices, snapshots, notes, and how a stamp is
+ * a time.
+ */
 #include "trace/recording.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the devices of a recording from DEVICE records: which records of different processes are about one device, and
+ * what each adds to it.
+ */
 #include "trace/recording_private.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the logs of a recording: which folders and files a path names, which logs they have, and what is beside them
+ * (recording.json, segments).
+ */
 #include "trace/recording_private.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Puts the records of a lane into the order of their stamps: holds each record back until no earlier one can follow. */
 #include "trace/reorder.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parses the schema of a log, and converts records between the way in which the schema says that they lie and the
+ * structs of this version.
+ */
 #include "trace/schema.h"
 
 #include "base/arena.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a log that has no ring: gathers records in memory, writes them together, and counts those that a full disk
+ * loses.
+ */
 #include "trace/writer.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums up how long calls of the driver took, as part of the fold, so that a state has it where the events went to keep
+ * a cap.
+ */
 #include "ledger/call_times/call_times.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of accounts and of classes of objects, made of their .def files, and the paths of rows. */
 #include "ledger/ledger.h"
 
 #include "ledger/core/fold.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The names of what needs memory one after the other (coming.def), and which of them an account and its owner are. */
 #include "ledger/coming.h"
 
 #include "ledger/ledger.h"

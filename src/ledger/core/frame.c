@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes frames that people can read of the return addresses of a stack: names, lines, inlined functions, and what kind
+ * of function each is.
+ */
 #include "ledger/frame.h"
 
 #include "base/array.h"

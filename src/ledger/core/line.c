@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the line of a stack that is the user's own, in Python and in native code, and writes it. */
 #include "ledger/line.h"
 
 #include "ledger/frame.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the least and the most that was in use of each device, and of tensors on the CPU, between two states and in
+ * long phases.
+ */
 #include "ledger/extents/extents.h"
 
 #include "base/array.h"

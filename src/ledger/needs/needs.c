@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps how much the recorded processes needed of a device over time, without what PyTorch's allocator could give
+ * back, in stretches that are joined as they grow in number.
+ */
 #include "ledger/needs/needs.h"
 
 #include "base/array.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls the parts of the fold one after the other, as parts.def lists them: of each hook a function that calls it in
+ * all parts that have it.
+ */
 #include "ledger/parts/parts.h"
 
 #include "base/print.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells what each thread of a training is at (forward, backward, optimizer) from the blocks that it is handed out, and
+ * notes that with each block.
+ */
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"

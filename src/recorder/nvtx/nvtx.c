@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes the phases that a program marks with NVTX: is attached by the NVTX of each library, and passes calls on to
+ * another tool.
+ */
 #include "recorder/nvtx/nvtx.h"
 
 #include <dlfcn.h>
