@@ -69,8 +69,15 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
 void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
 			 struct tare_heap_blocks *h, const struct tare_heap_block *b)
 {
-	tare_heap_block_take(f, d, h, b->address);
-	tare_heap_block_add(f, d, h, b);
+	bool is_new;
+	uint64_t *place = tare_map_put(&h->place_of, b->address, &is_new);
+
+	if (is_new)
+		*place = take_place(h) + 1;
+	else
+		book(f, d, &h->items[*place - 1], -1);
+	h->items[*place - 1] = *b;
+	book(f, d, b, 1);
 }
 
 /* ---- mappings ---- */

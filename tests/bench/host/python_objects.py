@@ -4,7 +4,7 @@
 Memory of the host of every kind, a part of which stays: python_objects.py [STEPS]
 
 Each step fills arrays of 8 MiB and drops them, makes 20,000 dictionaries with a string and a list each, of which 4,000 stay, and
-multiplies two matrices. With PYTHONMALLOC=malloc every object of Python is a block of malloc: some 380,000 pairs of malloc and
+multiplies two matrices. With PYTHONMALLOC=malloc every object of Python is a block of malloc: some 200,000 pairs of malloc and
 free a step. docs/measurements/no-room.md has what recording that costs.
 """
 
