@@ -73,8 +73,9 @@ def rows_of(path):
 
 def beside(real, simulated):
     print("| program | versions on the card; simulated | used, MiB | simulated | off | peak allocated, bytes off |\n|---|---|---|---|---|---|")
+    others = rows_of(simulated)
     for name, row in rows_of(real).items():
-        other = rows_of(simulated).get(name)
+        other = others.get(name)
         if not other or row[2] != "0" or other[2] != "0":
             print("| %s | ended with %s; %s |" % (name, row[2], other[2] if other else "not run"))
             continue
