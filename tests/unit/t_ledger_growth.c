@@ -218,6 +218,88 @@ TEST(growth_without_steps_is_by_the_second)
 	world_free(w);
 }
 
+/* Resident memory that rises every 100 ms, of a process of which nothing else is known. */
+static int rows_of_resident(int64_t seconds)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int rows;
+
+	for (int i = 0; i < 10 * seconds; i++)
+		world_host(w, 0, (100 + 100 * i) * MS, 100 * MIB + i * MIB);
+	l = world_ledger(w, "end");
+	rows = l.growth_nr;
+	tare_ledger_free(&l);
+	world_free(w);
+	return rows;
+}
+
+TEST(growth_of_resident_memory_alone_is_none_in_half_a_minute)
+{
+	CHECK_INT(rows_of_resident(20), 0);
+	CHECK_INT(rows_of_resident(60), 1);
+}
+
+/* … and while a process loads code it is its start: all the time, or once. */
+static int rows_of_loading(bool always)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int rows;
+
+	CALL(w, .begin = 50 * MS, .end = 51 * MS, .class = TARE_CLASS_DEVICE,
+	     .effect = TARE_EFFECT_NEW, .handle = 0x7f0000000000, .asked = 2 * MIB,
+	     .granted = 2 * MIB);
+	for (int i = 0; i < 60; i++) {
+		int64_t t = (100 + 100 * i) * MS;
+
+		if (!i || always)
+			CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_MODULE,
+			     .effect = TARE_EFFECT_NEW, .handle = 0x100 + (uint64_t)i);
+		world_host(w, 0, t + 2 * MS, 100 * MIB + i * 3 * MIB);
+	}
+	l = world_ledger(w, "end");
+	rows = l.growth_nr;
+	tare_ledger_free(&l);
+	world_free(w);
+	return rows;
+}
+
+TEST(growth_of_resident_memory_begins_when_code_is_loaded)
+{
+	CHECK_INT(rows_of_loading(false), 1);
+	CHECK_INT(rows_of_loading(true), 0);
+}
+
+/* A line that asks for more and more: itself, or a compiler for it. */
+static int rows_of(const struct tare_line *frames)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int rows;
+
+	for (int i = 0; i < 60; i++) {
+		now = 100 * i + 1;
+		put(w, KEPT + (uint64_t)i * LEAK, LEAK, 0, frames);
+	}
+	l = world_ledger(w, "end");
+	rows = l.growth_nr;
+	tare_ledger_free(&l);
+	world_free(w);
+	return rows;
+}
+
+TEST(growth_is_not_what_a_compiler_keeps)
+{
+	static const struct tare_line compiler[] = { { "/x/jax/_src/compiler.py",
+						       "backend_compile_and_load", 350 },
+						     { "train.py", "main", 15 },
+						     { 0 } };
+
+	CHECK_INT(rows_of(log_line), 1);
+	CHECK_INT(rows_of(compiler), 0);
+}
+
 static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
 static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
 

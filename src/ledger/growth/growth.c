@@ -15,6 +15,7 @@
 enum {
 	LEAST_SHIFT = 20,      /* columns of a millisecond */
 	LEAST_BYTES = 4 << 10, /* that are told from nothing */
+	LEAST_CODE = 1 << 20,  /* of files that a program has not used before */
 };
 
 /* ---- courses ---- */
@@ -272,6 +273,22 @@ void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t
 	}
 }
 
+/* A program that runs code which it has not run before is still at its start: it compiles, or loads libraries. */
+static void note_files(struct tare_growth_process *process, const struct tare_rec_host *r,
+		       int64_t at_ns)
+{
+	if (r->file >= 1ull << 44 || (int64_t)r->file < process->file_bytes + LEAST_CODE)
+		return;
+	process->file_bytes = (int64_t)r->file;
+	process->code_ns = at_ns;
+}
+
+static bool is_code(const struct tare_step *s)
+{
+	return s->effect == TARE_EFFECT_NEW &&
+	       (s->class == TARE_CLASS_MODULE || s->class == TARE_CLASS_LIBRARY);
+}
+
 void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d,
 		       const struct tare_event *e)
 {
@@ -286,6 +303,8 @@ void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct t
 	}
 	if (!e->about || r->anon >= 1ull << 44)
 		return; /* it is not known, or damage */
+	if (e->about->index < p->process_nr)
+		note_files(&p->processes[e->about->index], r, e->at_ns);
 	c = find(p, TARE_GROWTH_RESIDENT, tare_fold_process(f, e->about)->process->index);
 	if (!c)
 		c = make(p, TARE_GROWTH_RESIDENT, e->about->index, tare_growth_column(p, e->at_ns));
@@ -301,6 +320,8 @@ void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f,
 	(void)f;
 	if (s->effect == TARE_EFFECT_NEW || s->asked)
 		tare_growth_made(&p->processes[s->process], s->end);
+	if (is_code(s) && p->processes[s->process].code_ns < s->end)
+		p->processes[s->process].code_ns = s->end;
 }
 
 const char *tare_growth_check(const struct tare_growth_part *p, const struct tare_fold *f)
@@ -334,7 +355,7 @@ static TARE_FIELD_TABLE(tare_growth_course);
 
 #define SELF struct tare_growth_process
 static const struct tare_shape_field fields_tare_growth_process[] = {
-	TARE_INT(first_ns), TARE_INT(made_ns), TARE_INT(columns), TARE_INT_ARRAY(begun),
+	TARE_INT(first_ns), TARE_INT(made_ns), TARE_INT(code_ns), TARE_INT(file_bytes), TARE_INT(columns), TARE_INT_ARRAY(begun),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_growth_process);
 #undef SELF

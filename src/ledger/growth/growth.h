@@ -31,7 +31,9 @@ struct tare_growth_course {
 struct tare_growth_process {
 	int64_t first_ns,
 		made_ns; /* when it made a tensor, or an object of the driver, first and last; 0: never */
-	int columns; /* that have begun */
+	int64_t code_ns; /* when it loaded code last, or used more of what lies in files than ever */
+	int64_t file_bytes; /* so much of them had been resident at most, then */
+	int columns;        /* that have begun */
 	uint32_t begun[TARE_TRAINING_BY_NR * TARE_GROWTH_COLUMNS];
 };
 
@@ -108,6 +110,11 @@ static inline int64_t tare_growth_calm_until(const struct tare_growth_part *p,
 		return INT64_MIN;
 	return column + 1 < TARE_GROWTH_COLUMNS ? tare_growth_time(p, column + 1) - 1 : INT64_MAX;
 }
+
+/* ---- compilers.c ---- */
+
+/* Was it asked for while a compiler ran: XLA's, PyTorch's, a driver's? By the functions in its stack. */
+bool tare_growth_is_compiling(const struct tare_site *site);
 
 /* ---- law.c: does a course grow? ---- */
 

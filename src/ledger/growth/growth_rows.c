@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer steps than that say nothing; nor does less time, where there are no steps. */
+/*
+ * Fewer steps than that say nothing; nor does less time, where there are no steps. The resident memory of a process of
+ * which nothing else is known is all that a start looks like, too: one takes half a minute at most.
+ */
 enum { LEAST_STEPS = 8 };
-static const int64_t least_ns = INT64_C(1000000000);
+static const int64_t least_ns = INT64_C(1000000000), least_unknown_ns = INT64_C(30000000000);
 /* A growth that is less sure is not told; one by time alone is less sure than one by steps. */
 static const double least_confidence = 0.5, most_confidence = 0.99, by_time_alone = 0.9;
 
@@ -29,9 +32,11 @@ struct group {
 	uint64_t owner;
 	const char *line; /* NULL: not known */
 	bool is_resident;
-	int64_t most; /* that any of its sites has more at the end than at the begin: `site` has */
+	int64_t most; /* by which any of its sites rose in the second half: `site` did */
 	int end;      /* columns that have begun */
 	int64_t bytes[TARE_GROWTH_COLUMNS];
+	int64_t compiled
+		[TARE_GROWTH_COLUMNS]; /* of these what was asked for while a compiler ran */
 };
 
 struct groups {
@@ -135,16 +140,30 @@ static void add_readings(struct group *g, const struct tare_growth_course *c)
 	}
 }
 
-/* The last column that is over; what a program gives back as it ends is not in it. */
-static int last_full(const struct group *g)
+/* By how much it rose from a column on, in those that are over: a program may give back as it ends. */
+static int64_t rise_of(const struct tare_growth_course *c, int first, int end)
 {
-	return g->end > 1 ? g->end - 2 : 0;
+	int64_t most = c->least[first];
+
+	for (int i = first + 1; i + 1 < end; i++)
+		most = c->least[i] > most ? c->least[i] : most;
+	return most - c->least[first];
+}
+
+/* What becomes more in steps is no start, whoever asks for it: only of that by time it is left out. */
+static void add_compiled(struct group *g, const struct group *like,
+			 const struct tare_growth_course *c, int64_t now)
+{
+	for (int i = 0; i + 1 < like->end; i++)
+		g->compiled[i] += c->least[i];
+	g->compiled[like->end - 1] += now;
 }
 
 static void add_course(struct groups *groups, const struct tare_growth_part *p,
 		       const struct tare_fold *f, const struct tare_growth_course *c)
 {
 	struct group like, *g;
+	int64_t rise;
 
 	if (!group_of_course(p, f, c, &like))
 		return;
@@ -156,8 +175,13 @@ static void add_course(struct groups *groups, const struct tare_growth_part *p,
 	for (int i = 0; i + 1 < like.end; i++)
 		g->bytes[i] += c->least[i];
 	g->bytes[like.end - 1] += least_now(f, c);
-	if (like.site && c->least[last_full(&like)] - c->least[0] > g->most) {
-		g->most = c->least[last_full(&like)] - c->least[0];
+	if (!like.site)
+		return;
+	if (rise_of(c, 0, like.end) && tare_growth_is_compiling(&f->sites[like.site]))
+		add_compiled(g, &like, c, least_now(f, c));
+	rise = rise_of(c, like.end / 2, like.end); /* not what its start has left */
+	if (rise > g->most) {
+		g->most = rise;
 		g->site = like.site;
 	}
 }
@@ -167,6 +191,7 @@ static void add_course(struct groups *groups, const struct tare_growth_part *p,
 struct turns {
 	const struct tare_training *of; /* NULL: by time */
 	int64_t at[TARE_GROWTH_COLUMNS];
+	int64_t least; /* in which it has to grow */
 	int first, end;
 };
 
@@ -186,6 +211,7 @@ static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger 
 	const uint32_t *begun;
 
 	t->of = training_of(out, g->process);
+	t->least = LEAST_STEPS - 2;
 	if (!t->of)
 		return false;
 	begun = &s->begun[(int)t->of->by * TARE_GROWTH_COLUMNS];
@@ -203,22 +229,28 @@ static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger 
 
 /*
  * From where there is anything of it to where the process made something last: what it takes to end is none of its time.
- * Of resident memory nobody knows who made it; what a process loads before it makes anything, its libraries, is its start.
+ * Of resident memory nobody knows who made it; what a process has before it makes anything, and until it runs no code
+ * that it has not run before, is its start. What compilers keep is left out of the group: they end one day.
  */
-static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
-		    const struct group *g, struct turns *t)
+static void by_time(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
+		    struct turns *t)
 {
 	const struct tare_process_fold *process = f->processes[g->process];
+	const struct tare_growth_process *known = &p->processes[g->process];
 	int64_t last = process->is_ending ? process->end_ns : f->seen_ns;
+	int64_t started = known->first_ns > known->code_ns ? known->first_ns : known->code_ns;
 	int end;
 
 	if (!g->is_resident)
-		last = p->processes[g->process].made_ns;
+		last = known->made_ns;
 	end = tare_growth_column(p, last) + 1;
 
 	t->of = NULL;
-	t->first = g->is_resident ? tare_growth_column(p, p->processes[g->process].first_ns) : 0;
+	t->least = g->is_resident && !known->first_ns ? least_unknown_ns : least_ns;
+	t->first = g->is_resident ? tare_growth_column(p, started) : 0;
 	t->end = end < g->end ? end : g->end;
+	for (int i = 0; i < g->end; i++)
+		g->bytes[i] -= g->compiled[i];
 	while (t->first + 1 < t->end && !g->bytes[t->first + 1])
 		t->first++;
 	for (int i = 0; i < t->end; i++)
@@ -235,7 +267,7 @@ static struct tare_growth_answer judge(const struct group *g, const struct turns
 					  .least = rule->least,
 					  .least_part = rule->least_part,
 					  .tidied = rule->tidied,
-					  .least_turns = t->of ? LEAST_STEPS - 2 : least_ns,
+					  .least_turns = t->least,
 					  .least_part_of_turns = 0.25 };
 
 	return tare_growth_judge(&q);
@@ -307,8 +339,8 @@ static bool is_row(const struct tare_growth *row)
 	return row->confidence >= least_confidence && row->per_second > 0;
 }
 
-static void add_group(const struct tare_growth_part *p, const struct tare_fold *f,
-		      const struct group *g, struct tare_ledger *out)
+static void add_group(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
+		      struct tare_ledger *out)
 {
 	struct tare_growth row = { 0 };
 	struct tare_growth_answer a;
