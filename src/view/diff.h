@@ -74,7 +74,9 @@ struct tare_diff_row {
 };
 
 struct tare_diff_total {
-	const struct tare_diff_place *place;
+	const struct tare_diff_place
+		*place; /* of the first report, of what only the second has, its own */
+	const struct tare_diff_place *in_after; /* the same in the second; NULL: it has none */
 	int64_t before, after;
 	bool is_before, is_after;
 };

@@ -67,13 +67,13 @@ static bool is_twin(const struct tare_diff_place *a, const struct tare_diff_plac
 		       : a->index == b->index;
 }
 
-/* The GPU with the same UUID, else the GPU with the same number that has no other twin. */
-static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_diff_place *place)
+/* What the first report has of it, and nobody in the second has taken yet; NULL: nothing. */
+static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_diff_place *place,
+					bool by_uuid)
 {
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < d->total_nr; i++)
-			if (!d->totals[i].is_after && is_twin(d->totals[i].place, place, pass == 0))
-				return &d->totals[i];
+	for (size_t i = 0; i < d->before.place_nr; i++)
+		if (!d->totals[i].is_after && is_twin(d->totals[i].place, place, by_uuid))
+			return &d->totals[i];
 	return NULL;
 }
 
@@ -85,19 +85,36 @@ static struct tare_diff_total *add_total(struct tare_diff *d, const struct tare_
 	return &d->totals[d->total_nr++];
 }
 
+static void take(struct tare_diff *d, struct tare_diff_total *t, size_t i, int *places)
+{
+	t->is_after = true;
+	t->in_after = &d->after.places[i];
+	places[i] = (int)(t - d->totals);
+}
+
+/*
+ * A GPU is the one with the same UUID; where there is none, the one with the same number that is not another's by its UUID. One that has
+ * neither is new.
+ */
 int *tare_diff_pair_places(struct tare_diff *d)
 {
 	int *places = tare_xcalloc(d->after.place_nr + 1, sizeof(*places));
 
+	for (size_t i = 0; i < d->after.place_nr; i++)
+		places[i] = -1;
 	for (size_t i = 0; i < d->before.place_nr; i++)
 		add_total(d, &d->before.places[i])->is_before = true;
-	for (size_t i = 0; i < d->after.place_nr; i++) {
-		struct tare_diff_total *t = total_of(d, &d->after.places[i]);
+	for (int pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < d->after.place_nr; i++) {
+			const struct tare_diff_place *place = &d->after.places[i];
+			struct tare_diff_total *t;
 
-		t = t ? t : add_total(d, &d->after.places[i]);
-		t->is_after = true;
-		places[i] = (int)(t - d->totals);
-	}
+			if (places[i] >= 0)
+				continue;
+			t = pass < 2 ? total_of(d, place, pass == 0) : add_total(d, place);
+			if (t)
+				take(d, t, i, places);
+		}
 	return places;
 }
 

@@ -49,6 +49,26 @@ static void add_rest_of(struct tare_emit *e, const struct tare_diff *d, size_t f
 	tare_emit_close(e);
 }
 
+/* [[number of a GPU in the first, in the second], …]: -1 is the CPU, null what one side does not have. */
+static void add_twins(struct tare_emit *e, const struct tare_diff *d)
+{
+	tare_emit_open(e, "places", '[');
+	for (size_t i = 0; i < d->total_nr; i++) {
+		const struct tare_diff_total *t = &d->totals[i];
+		const struct tare_diff_place *of[] = { t->is_before ? t->place : NULL,
+						       t->in_after };
+
+		tare_emit_open(e, NULL, '[');
+		for (int side = 0; side < 2; side++)
+			if (of[side])
+				tare_emit_int(e, NULL, of[side]->index);
+			else
+				tare_emit_null(e, NULL);
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
+}
+
 /* The tree of accounts is whole: without a parent its rows would say nothing. */
 static void add_pair(struct tare_emit *e, const struct tare_page_pair *p)
 {
@@ -59,6 +79,7 @@ static void add_pair(struct tare_emit *e, const struct tare_page_pair *p)
 	tare_emit_open(e, NULL, '{');
 	tare_emit_int(e, "side", p->after);
 	tare_diff_show(e, &shown);
+	add_twins(e, &p->diff);
 	tare_emit_open(e, "rest", '[');
 	for (size_t i = 0; i < p->diff.total_nr && shown.row_nr < p->diff.row_nr; i++)
 		add_rest_of(e, &p->diff, shown.row_nr, i);

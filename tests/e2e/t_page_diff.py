@@ -92,6 +92,28 @@ def both_curves_are_read(box):
 
 
 @case
+def a_gpu_that_has_another_number_there(box):
+    """Of a GPU that is the first's by its UUID and has number 1 in the second, beside another with number 0, both curves are drawn."""
+    hold(box, "a.tare", 8 * MIB)
+    hold(box, "b.tare", 8 * MIB, 24 * MIB)
+    make(box, "a.tare", "b.tare")
+    used = dict(show(box).js(ROWS % "legend"))["used"]
+    with open(box.path("page.html"), encoding="utf-8") as text:
+        before, rest = text.read().split('id="data">')
+    data, after = rest.split("</script>", 1)
+    data = json.loads(data)
+    check_equal({tuple(p["places"][0]) for p in data["pairs"]}, {(0, 0)})
+    for pair in data["pairs"]:
+        pair["places"][0] = [0, 1]
+    for time in data["sides"][1]["time"].values():
+        mine = time["panels"][0]
+        time["panels"] = [dict(mine, used_bytes=[0] * len(mine["t_ns"]), peak_used_bytes=0), dict(mine, device=1)]
+    with open(box.path("page.html"), "w", encoding="utf-8") as text:
+        text.write(before + 'id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
+    check_equal(dict(show(box).js(ROWS % "legend"))["used"], used)
+
+
+@case
 def many_in_a_grid(box):
     names = ["sgd-1.tare", "sgd-4.tare", "adam-1.tare", "adam-4.tare"]
     for i, name in enumerate(names):

@@ -154,6 +154,25 @@ TEST(a_gpu_is_told_by_its_uuid_then_by_its_number)
 	tare_diff_free(&d);
 }
 
+/* A GPU that is not the first's does not take the number of one that is. */
+TEST(gpus_in_another_order_are_pairs)
+{
+	static const char new_one[] =
+		REPORT("{\"index\": 0, \"uuid\": \"GPU-3\", \"used_bytes\": 5, \"unexplained_bytes\": 5},"
+		       "{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9}");
+	struct tare_diff d = diff_of(
+		REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
+		new_one, -1);
+
+	CHECK_INT(d.total_nr, 2);
+	CHECK_INT(d.totals[0].after, 9);
+	CHECK_INT(d.totals[0].in_after->index, 1);
+	CHECK(!d.totals[1].is_before);
+	CHECK_INT(d.totals[1].after, 5);
+	check_balance(&d);
+	tare_diff_free(&d);
+}
+
 TEST(without_a_counter_the_leaves_are_the_total)
 {
 	struct tare_diff d = diff_of(REPORT(DEVICE(null, null, ROW("a", 60))),

@@ -10,7 +10,8 @@ export type Total = { device: number | null; label: string; before_bytes: number
 export type Rest = { device: number; rows: number; before_bytes: number; after_bytes: number };
 export type At = { source: string; at: string | null; t_ns: number | null; simulated: boolean };
 export type Pair = { side: number; by: string | null; before: At; after: At; totals: Total[]; rows: Change[]; rest: Rest[];
-  before_degraded: string[]; after_degraded: string[]; before_notes: string[]; after_notes: string[] };
+  places: (number | null)[][]; // of each total the number in the first and in the other; -1: the CPU, null: not there
+   before_degraded: string[]; after_degraded: string[]; before_notes: string[]; after_notes: string[] };
 export type Side = { source: string; at: string | null; t_ns: number | null; time: { account?: Time; category?: Time } };
 
 const data = JSON.parse(document.getElementById("data")!.textContent!) as { sides: Side[]; pairs: Pair[] };
@@ -50,11 +51,11 @@ export const views = (side = state.pair): Pair[] => pairs.filter(p => p.side ===
 export const pairNow = (): Pair => views().find(p => (p.by ?? "") === state.by) ?? views()[0];
 export const placeOf = (row: { device: number | null }): number => row.device ?? CPU;
 
-// The course of a place. Another recording may have another number for it: where it has one GPU only it is that one.
+// The course of a place. GPUs are told by their UUID, so another recording may have another number for it.
 export function panelOf(i: number, kind: "account" | "category" = "account"): Panel | undefined {
-  const all = (sides[i].time[kind] ?? sides[i].time.account)?.panels ?? [], found = all.find(p => (p.device ?? CPU) === state.place);
-  const gpus = all.filter(p => p.device != null);
-  return found ?? (state.place !== CPU && gpus.length === 1 ? gpus[0] : undefined);
+  const pair = pairs.find(p => p.side === (i || state.pair)), all = (sides[i].time[kind] ?? sides[i].time.account)?.panels ?? [];
+  const at = pair?.totals.findIndex(t => (t.device ?? CPU) === state.place) ?? -1, number = at < 0 ? null : pair!.places[at][i ? 1 : 0];
+  return number == null ? undefined : all.find(p => (p.device ?? CPU) === number);
 }
 // Where tensors are known on every side that has a course, they are told apart.
 export const kind = (): "account" | "category" => sides.every(s => !s.time.account || s.time.category) ? "category" : "account";
