@@ -41,8 +41,6 @@ function theme(): void {
     show();
   });
   dark.addEventListener("change", show);
-  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; });
-  addEventListener("afterprint", show);
   show();
 }
 
