@@ -61,9 +61,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(
 		tare_report_given, confidential, "confidential", 0, FLAG, NULL,
 		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
-	TARE_OPT(
-		tare_report_given, no_source, "no-source", 0, FLAG, NULL,
-		"with --html: without the lines of the program's source that are on this machine"),
+	TARE_OPT(tare_report_given, no_source, "no-source", 0, FLAG, NULL,
+		 "with --html: without the lines of the program's source that are on this machine"),
 	TARE_OPT(
 		tare_report_given, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),

@@ -31,7 +31,7 @@ void tare_report_read_source(const void *of, const char *path, struct tare_page_
 		tare_str_add(&out->why, is_named ? err.text + len + 2 : err.text);
 		return;
 	}
-	out->is_newer = started > 0 && (int64_t)about.st_mtim.tv_sec * 1000000000 +
-						       about.st_mtim.tv_nsec >
-					       started;
+	out->is_newer =
+		started > 0 &&
+		(int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started;
 }

@@ -157,9 +157,9 @@ TEST(a_gpu_is_told_by_its_uuid_then_by_its_number)
 /* A GPU that is not the first's does not take the number of one that is. */
 TEST(gpus_in_another_order_are_pairs)
 {
-	static const char new_one[] =
-		REPORT("{\"index\": 0, \"uuid\": \"GPU-3\", \"used_bytes\": 5, \"unexplained_bytes\": 5},"
-		       "{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9}");
+	static const char new_one[] = REPORT(
+		"{\"index\": 0, \"uuid\": \"GPU-3\", \"used_bytes\": 5, \"unexplained_bytes\": 5},"
+		"{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9}");
 	struct tare_diff d = diff_of(
 		REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
 		new_one, -1);
