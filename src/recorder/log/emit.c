@@ -208,30 +208,13 @@ uint32_t tare_emit_stack(void)
 	return tare_emit_stack_until(NULL);
 }
 
-uint32_t tare_emit_stack_until(const struct tare_code *last)
+/* A stack that the log does not have. */
+static uint32_t write_stack(const uintptr_t *pcs, uint32_t depth, uint32_t epoch)
 {
-	uint32_t epoch = tare_ring_epoch(), id, depth;
 	struct tare_rec_stack *rec;
-	uintptr_t frames[STACK_FRAMES];
-	const uintptr_t *pcs;
 	struct tare_put put;
-	uint64_t hash;
-	int all, own;
-	uint32_t i;
+	uint32_t id, i;
 
-	if (tare_ring_is_giving_up())
-		return 0;
-	tare_objects_check(); /* a library may lie where another was */
-	all = tare_unwind_until(frames, STACK_FRAMES, NULL, last);
-	own = skip_own_frames(frames, all);
-	if (all <= own)
-		return 0;
-	pcs = frames + own;
-	depth = (uint32_t)(all - own);
-	hash = tare_plib_hash(pcs, depth * sizeof(*pcs)) ^ objects_salt(0);
-	id = tare_known_stack(hash, epoch);
-	if (id)
-		return id;
 	for (i = 0; i < depth; i++)
 		emit_object_at(pcs[i], epoch);
 	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK,
@@ -244,7 +227,46 @@ uint32_t tare_emit_stack_until(const struct tare_code *last)
 	for (i = 0; i < depth; i++)
 		((uint64_t *)(rec + 1))[i] = pcs[i];
 	tare_ring_end(&put);
-	tare_known_stack_keep(hash, tare_ring_epoch(), id);
+	return id;
+}
+
+static uint32_t find_stack(struct tare_seen *seen, const struct tare_code *last, uint32_t epoch)
+{
+	uintptr_t frames[STACK_FRAMES];
+	const uintptr_t *pcs;
+	uint32_t id, depth;
+	uint64_t hash;
+	int all, own;
+
+	all = tare_unwind_again(frames, STACK_FRAMES, last, seen, epoch, &id);
+	if (likely(id))
+		return id;
+	own = skip_own_frames(frames, all);
+	if (all <= own)
+		return 0;
+	pcs = frames + own;
+	depth = (uint32_t)(all - own);
+	hash = tare_plib_hash(pcs, depth * sizeof(*pcs)) ^ objects_salt(0);
+	id = tare_known_stack(hash, epoch);
+	if (id)
+		return id;
+	id = write_stack(pcs, depth, epoch);
+	if (id)
+		tare_known_stack_keep(hash, tare_ring_epoch(), id);
+	return id;
+}
+
+uint32_t tare_emit_stack_until(const struct tare_code *last)
+{
+	uint32_t epoch = tare_ring_epoch(), id;
+	struct tare_seen *seen;
+
+	if (tare_ring_is_giving_up())
+		return 0;
+	tare_objects_check(); /* a library may lie where another was */
+	seen = tare_seen_take();
+	id = find_stack(seen, last, epoch);
+	tare_seen_give_back(seen, epoch == tare_ring_epoch() ? id : 0, epoch);
 	return id;
 }
 

@@ -30,42 +30,102 @@ struct walk {
 	struct tare_regs regs; /* where the walk starts; full way: of the frame that it is at */
 	struct tare_unwind_stack stack;
 	struct tare_row_salt salt;
-	unsigned int count; /* frames stepped through */
+	struct tare_seen *seen; /* what this walk is noted in, or NULL */
+	uintptr_t fp_at;        /* where the frame pointer was read that nobody has used yet … */
+	bool is_first_fp;       /* … or it is that of where the walk began */
+	unsigned int count;     /* frames stepped through */
 	bool is_full;
 };
 
+/* What the walk met is not a matter of the words that it read alone. */
+static inline void forget(struct walk *w)
+{
+	if (w->seen && w->seen->now)
+		w->seen->now->count = TARE_SEEN_WORDS + 1;
+}
+
+static inline bool load(struct walk *w, uintptr_t at, uintptr_t *out)
+{
+	if (!tare_stack_load(&w->stack, at, out)) {
+		forget(w);
+		return false;
+	}
+	if (w->seen)
+		tare_seen_read(w->seen, at);
+	return true;
+}
+
+static inline bool load_pc(struct walk *w, uintptr_t at, uintptr_t *pc)
+{
+	if (!load(w, at, pc))
+		return false;
+	if (w->seen)
+		tare_seen_note(w->seen, at, *pc);
+	*pc = tare_regs_strip(*pc);
+	return true;
+}
+
+/* Most code has some variable in that register; what it is matters once a frame is found by it. */
+static inline bool load_fp(struct walk *w, uintptr_t at, uintptr_t *fp)
+{
+	w->fp_at = at;
+	w->is_first_fp = false;
+	return load(w, at, fp);
+}
+
+static inline void use_fp(struct walk *w, uintptr_t fp)
+{
+	if (!w->seen)
+		return;
+	if (w->is_first_fp)
+		w->seen->now->uses_fp = true;
+	else if (w->fp_at)
+		tare_seen_note(w->seen, w->fp_at, fp);
+	w->fp_at = 0;
+}
+
 /* By the frame pointer. It must lie in the stack, and above sp. */
-static inline bool step_frame_pointer(struct tare_unwind_stack *stack, struct frame *f)
+static inline bool step_frame_pointer(struct walk *w, struct frame *f)
 {
 	uintptr_t fp = f->fp, next, pc;
 
-	if (fp < f->sp || !tare_stack_load(stack, fp, &next) ||
-	    !tare_stack_load(stack, fp + WORD, &pc))
+	use_fp(w, fp);
+	if (fp < f->sp || !load_fp(w, fp, &next) || !load_pc(w, fp + WORD, &pc))
 		return false;
-	f->pc = tare_regs_strip(pc);
+	f->pc = pc;
 	f->sp = fp + 2 * WORD;
 	f->fp = next;
 	return true;
 }
 
-/* By a row. Every frame is higher than the one before, so a walk ends. */
-static inline bool step_row(struct tare_unwind_stack *stack, struct frame *f,
-			    union tare_unwind_row row)
+/* Where the CFA of a frame is, by its row; 0: it cannot be read. */
+static inline uintptr_t cfa_of(struct walk *w, const struct frame *f, union tare_unwind_row row)
 {
-	uintptr_t fp = f->fp, cfa, pc;
+	uintptr_t cfa =
+		(row.base == TARE_ROW_FROM_SP ? f->sp : f->fp) + (uintptr_t)(row.cfa * WORD);
 
-	cfa = (row.base == TARE_ROW_FROM_SP ? f->sp : fp) + (uintptr_t)(row.cfa * WORD);
-	if (row.base == TARE_ROW_READ_FP && !tare_stack_load(stack, cfa, &cfa))
-		return false;
-	if (cfa <= f->sp || !tare_stack_load(stack, cfa + (uintptr_t)(row.ra * WORD), &pc))
-		return false;
-	if (row.fp_rule != TARE_ROW_FP_SAME) {
-		uintptr_t from = row.fp_rule == TARE_ROW_FP_AT_CFA ? cfa : fp;
+	if (row.base != TARE_ROW_FROM_SP)
+		use_fp(w, f->fp);
+	if (row.base != TARE_ROW_READ_FP)
+		return cfa;
+	forget(w); /* few are, and what is read there is no return address */
+	return load(w, cfa, &cfa) ? cfa : 0;
+}
 
-		if (!tare_stack_load(stack, from + (uintptr_t)(row.fp * WORD), &fp))
-			return false;
-	}
-	f->pc = tare_regs_strip(pc);
+/* By a row. Every frame is higher than the one before, so a walk ends. */
+static inline bool step_row(struct walk *w, struct frame *f, union tare_unwind_row row)
+{
+	uintptr_t fp = f->fp, cfa = cfa_of(w, f, row), pc;
+
+	if (cfa <= f->sp || !load_pc(w, cfa + (uintptr_t)(row.ra * WORD), &pc))
+		return false;
+	if (row.fp_rule == TARE_ROW_FP_AT_FP)
+		use_fp(w, fp);
+	if (row.fp_rule != TARE_ROW_FP_SAME &&
+	    !load_fp(w, (row.fp_rule == TARE_ROW_FP_AT_CFA ? cfa : fp) + (uintptr_t)(row.fp * WORD),
+		     &fp))
+		return false;
+	f->pc = pc;
 	f->sp = cfa;
 	f->fp = fp;
 	return true;
@@ -146,7 +206,7 @@ static bool step_without_cfi(struct walk *w)
 {
 	struct frame f = { 0, w->regs.r[TARE_REG_SP], w->regs.r[TARE_REG_FP] };
 
-	if (!step_frame_pointer(&w->stack, &f))
+	if (!step_frame_pointer(w, &f))
 		return false;
 	w->regs.pc = f.pc;
 	w->regs.r[TARE_REG_SP] = f.sp;
@@ -172,6 +232,7 @@ static bool advance_full(struct walk *w)
 __attribute__((noinline)) static bool replay_full(struct walk *w)
 {
 	w->is_full = true;
+	forget(w);
 	if (!tare_stack_enter(&w->stack, w->regs.r[TARE_REG_SP]))
 		return false;
 	for (unsigned int i = 0; i < w->count; i++)
@@ -191,12 +252,14 @@ static inline bool advance(struct walk *w, struct frame *f)
 		is_ok = advance_full(w);
 	} else {
 		if (unlikely(!tare_row_find(ip, w->salt, &row)) &&
-		    look(w, f->pc, ip, &row) == NO_CODE)
+		    look(w, f->pc, ip, &row) == NO_CODE) {
+			forget(w);
 			return false;
+		}
 		if (row.kind == TARE_ROW_FRAME)
-			is_ok = step_row(&w->stack, f, row);
+			is_ok = step_row(w, f, row);
 		else if (row.kind == TARE_ROW_NO_CFI)
-			is_ok = step_frame_pointer(&w->stack, f);
+			is_ok = step_frame_pointer(w, f);
 		if (row.kind != TARE_ROW_COMPLEX) {
 			if (!is_ok)
 				f->pc = 0;
@@ -220,42 +283,92 @@ static inline uintptr_t next_pc(struct walk *w, struct frame *f)
 	return pc;
 }
 
-/* `regs` have been captured. Steps out of the function that did so. */
-static inline bool begin(struct walk *w, struct frame *f)
+/* `regs` have been captured. */
+static inline bool enter(struct walk *w, struct frame *f, struct tare_objects_epoch epoch)
 {
 	w->regs.known = TARE_REG_SAVED;
 	w->regs.is_exact = false;
-	w->salt = tare_row_salt(tare_objects_epoch());
+	w->salt = tare_row_salt(epoch);
+	w->seen = NULL;
+	w->fp_at = 0;
+	w->is_first_fp = true;
 	w->count = 0;
 	w->is_full = false;
 	f->pc = w->regs.pc;
 	f->sp = w->regs.r[TARE_REG_SP];
 	f->fp = w->regs.r[TARE_REG_FP];
-	return tare_stack_enter(&w->stack, f->sp) && next_pc(w, f);
+	return tare_stack_enter(&w->stack, f->sp);
+}
+
+/* Steps out of the function that captured them. */
+static inline bool begin(struct walk *w, struct frame *f)
+{
+	return enter(w, f, tare_objects_epoch()) && next_pc(w, f);
+}
+
+/* What is told of a walk. */
+struct told {
+	uintptr_t *pcs;
+	int max;
+	const void *frame; /* what is above that */
+	const struct tare_code *last;
+};
+
+static inline int tell(struct walk *w, struct frame *f, const struct told *told)
+{
+	int count = 0;
+
+	while (count < told->max) {
+		uintptr_t sp = f->sp, pc = next_pc(w, f);
+
+		if (!pc)
+			break;
+		if (sp > (uintptr_t)told->frame)
+			told->pcs[count++] = pc;
+		if (told->last && pc >= told->last->begin && pc < told->last->end)
+			break;
+	}
+	return count;
 }
 
 __attribute__((noinline)) int tare_unwind_until(uintptr_t *pcs, int max, const void *frame,
 						const struct tare_code *last)
 {
+	const struct told told = { pcs, max, frame, last };
 	struct walk w;
 	struct frame f;
-	int count = 0;
 
 	tare_objects_poll();
 	tare_unwind_capture(&w.regs);
-	if (!begin(&w, &f))
-		return 0;
-	while (count < max) {
-		uintptr_t sp = f.sp, pc = next_pc(&w, &f);
+	return begin(&w, &f) ? tell(&w, &f, &told) : 0;
+}
 
-		if (!pc)
-			break;
-		if (sp > (uintptr_t)frame)
-			pcs[count++] = pc;
-		if (last && pc >= last->begin && pc < last->end)
-			break;
+__attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max,
+						const struct tare_code *last,
+						struct tare_seen *seen, uint32_t log, uint32_t *id)
+{
+	const struct told told = { pcs, max, NULL, last };
+	struct tare_objects_epoch epoch;
+	struct walk w;
+	struct frame f;
+
+	tare_objects_poll();
+	epoch = tare_objects_epoch();
+	tare_unwind_capture(&w.regs);
+	*id = 0;
+	if (!enter(&w, &f, epoch))
+		return 0;
+	if (likely(seen != NULL)) {
+		struct tare_seen_from from = {
+			f.pc, f.sp, f.fp, epoch.unloads, epoch.changes, last ? last->begin : 0
+		};
+
+		*id = tare_seen_find(seen, &from, &w.stack, log);
+		if (likely(*id))
+			return 0;
+		w.seen = seen;
 	}
-	return count;
+	return next_pc(&w, &f) ? tell(&w, &f, &told) : 0;
 }
 
 __attribute__((noinline)) uintptr_t

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "recorder/elf/objects.h"
+#include "recorder/unwind/seen.h"
 
 /*
  * Return addresses, innermost first, at most `max`; the first one is in the caller. With `frame`, a
@@ -22,6 +23,13 @@
 
 /* The same; the first one in `last` is the outermost that is told. NULL: there is no such code. */
 int tare_unwind_until(uintptr_t *pcs, int max, const void *frame, const struct tare_code *last);
+
+/*
+ * The same, but *id is what the stack is called in `log`, and then nothing is told, where `seen` has it from the last time
+ * (seen.h); else 0. `seen` is what was taken, or NULL.
+ */
+int tare_unwind_again(uintptr_t *pcs, int max, const struct tare_code *last, struct tare_seen *seen,
+		      uint32_t log, uint32_t *id);
 
 /*
  * The first of them for which inside(pc, arg) is false, or 0. Asks the dynamic linker for unloaded
