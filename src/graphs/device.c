@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Switches executable graphs by the card: the kernel, as PTX, that sets grids and parameters of all nodes, and the calls around it. */
 #include "graphs/device.h"
 
 #include "graphs/error.h"
