@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that make a trace of a recording share. */
+/* Reads a recording into the trace of an allocator that `tare whatif` replays: what whatif_recording.c and whatif_pools.c share. */
 #ifndef TARE_CMD_WHATIF_READER_H
 #define TARE_CMD_WHATIF_READER_H
 

@@ -6,8 +6,8 @@
 #include "store/form.h"
 
 /*
- * What a value is told by its difference from, as a number: PLAIN 0, nothing; then four for each field, by what is
- * looked at: the field of the record before, of this one, of the next, or PAIR. Before the first record and
+ * A value may be written as its difference from another value. Which one is a number, the reference: PLAIN, none; then four
+ * numbers for each field: that field of the record before, of this record, of the record behind, or PAIR. Before the first record and
  * behind the last one all fields are 0.
  */
 enum { PLAIN, REFERENCES };

@@ -67,7 +67,7 @@ void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event
 	row->longest_name = e->name;
 }
 
-/* Only states have it: a report reads calls alone, and not all that a fold wants. */
+/* Counted only where a state is to be made: a report sums up the calls by itself (driver_time.c), in a pass of its own. */
 void tare_call_times_comes(struct tare_call_times_part *p, const struct tare_fold *f,
 			   const struct tare_event *e)
 {

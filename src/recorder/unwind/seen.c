@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the id of a stack that the calling thread had lately again, by the words that were read on the way through it. */
 #include "recorder/unwind/seen.h"
 
 #include <stddef.h>
