@@ -63,7 +63,7 @@ static int is_there(void)
 	       tare_cu.cuGraphKernelNodeSetAttribute;
 }
 
-static int load(struct tare_device *device, const char *runtime)
+static int load(struct tare_switcher *device, const char *runtime)
 {
 	CUlinkState link;
 	size_t bytes;
@@ -93,7 +93,7 @@ static int load(struct tare_device *device, const char *runtime)
 	return rc;
 }
 
-int tare_device_init(struct tare_device *device, const char *runtime)
+int tare_device_init(struct tare_switcher *device, const char *runtime)
 {
 	int rc;
 
@@ -115,7 +115,7 @@ int tare_device_init(struct tare_device *device, const char *runtime)
 	return rc;
 }
 
-void tare_device_fini(struct tare_device *device)
+void tare_device_fini(struct tare_switcher *device)
 {
 	if (device->failed)
 		tare_cu.cuMemFreeHost(device->failed);
@@ -232,7 +232,7 @@ static CUresult make_updatable(const struct tare_template *tmpl, struct tare_dev
 	return result;
 }
 
-int tare_device_switch(struct tare_device *device, const struct tare_template *tmpl,
+int tare_device_switch(struct tare_switcher *device, const struct tare_template *tmpl,
 		       const struct tare_device_exec *exec, CUstream stream)
 {
 	unsigned count = (unsigned)tmpl->nodes_nr;
@@ -244,7 +244,7 @@ int tare_device_switch(struct tare_device *device, const struct tare_template *t
 				"switch: cuLaunchKernel");
 }
 
-int tare_device_try(struct tare_device *device, struct tare_template *tmpl,
+int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl,
 		    const struct tare_device_exec *exec)
 {
 	int rc = make_rows(tmpl);
@@ -259,7 +259,7 @@ int tare_device_try(struct tare_device *device, struct tare_template *tmpl,
 	return rc || *device->failed ? -1 : 0;
 }
 
-int tare_device_make(struct tare_device *device, struct tare_template *tmpl,
+int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl,
 		     struct tare_device_exec *made)
 {
 	CUresult result;

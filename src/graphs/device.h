@@ -10,7 +10,7 @@
 
 #include "graphs/template.h"
 
-struct tare_device {
+struct tare_switcher {
 	CUmodule module;
 	CUfunction apply; /* NULL: the host switches */
 	CUstream stream;
@@ -25,8 +25,8 @@ struct tare_device_exec {
 };
 
 /* `runtime`: the path of libcudadevrt.a. */
-int tare_device_init(struct tare_device *device, const char *runtime);
-void tare_device_fini(struct tare_device *device);
+int tare_device_init(struct tare_switcher *device, const char *runtime);
+void tare_device_fini(struct tare_switcher *device);
 
 /* Is the template one of kernels alone, all of whose parameters are known? */
 bool tare_device_takes(const struct tare_template *tmpl);
@@ -34,14 +34,14 @@ bool tare_device_takes(const struct tare_template *tmpl);
 uint64_t tare_device_signature(const struct tare_template *tmpl);
 
 /* Both: -1, and nothing is left, where the driver does not do it with this graph. No replay may run. */
-int tare_device_make(struct tare_device *device, struct tare_template *tmpl,
+int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl,
 		     struct tare_device_exec *made);
-int tare_device_try(struct tare_device *device, struct tare_template *tmpl,
+int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl,
 		    const struct tare_device_exec *exec);
 void tare_device_drop(struct tare_device_exec *exec);
 
 /* Enqueues the kernel that makes the executable graph do what the template says. */
-int tare_device_switch(struct tare_device *device, const struct tare_template *tmpl,
+int tare_device_switch(struct tare_switcher *device, const struct tare_template *tmpl,
 		       const struct tare_device_exec *exec, CUstream stream);
 
 #endif

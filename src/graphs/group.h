@@ -39,7 +39,7 @@ struct tare_groups {
 	uint64_t clock, switches;
 	double update_ns, set_ns;        /* per node: running means */
 	struct tare_graphs_stats *stats; /* counts switches */
-	struct tare_device device;
+	struct tare_switcher device;
 };
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
