@@ -173,8 +173,9 @@ def pages_and_what_is_not_there(box):
         answer, page = server.ask("/" + link.group(1))
         check_equal((answer.status, answer.getheader("Content-Type")), (200, "text/html; charset=utf-8"))
         check("default-src 'none'" in answer.getheader("Content-Security-Policy"))
-        done = box.tare("report", "a b&<c>.tare", "--html", "-")
-        check_equal(page, done.out, "another page than that of tare report --html")
+        done = box.tare("report", "a b&<c>.tare", "--html", "-", "--no-source")
+        check_equal(page, done.out, "another page than that of tare report --html, or one with source")
+        check(re.search(r'"sources":\s*\[\]', page))
         for path in ("/nothing", "/r/", "/r/nothing.tare", "/r/..%2f..%2fetc%2fpasswd", "/r/../../etc/passwd", "/r/./a%20b&%3Cc%3E.tare",
                      "/r/a%20b&%3Cc%3E.tare/recording.json", "//etc/passwd", "/r/%00", "/r/" + "x" * 4000):
             check_equal(server.status(path), 404, path)
