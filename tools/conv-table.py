@@ -6,8 +6,8 @@
         -o simgpu/tables/h100-cudnn-9.19.conv ANSWERS…
     tools/conv-table.py --show simgpu/tables/h100-cudnn-9.19.conv
 
-Lines are "KEY = BYTES …"; of several sizes the first is taken, comments and keys without an answer are left out. The form of
-the file stands in simgpu/libs/conv_table.h; how a key is written so that equal convolutions have equal keys, in
+Lines are "KEY = BYTES …"; of several sizes the first is taken, comments and keys without an answer are left out. A file whose name
+ends in .conv is a table that is taken in whole: of the same card, so that what was recorded in parts is one. The form of the file stands in simgpu/libs/conv_table.h; how a key is written so that equal convolutions have equal keys, in
 simgpu/libs/conv.h."""
 
 import argparse
@@ -64,6 +64,9 @@ def read_answers(files):
     """hash → bytes; ends the program where two keys of one hash differ."""
     rows, keys = {}, {}
     for name in files:
+        if name.endswith(".conv"):
+            take_table(name, rows, keys)
+            continue
         with open(name, encoding="utf-8") as file:
             for line in file:
                 key, _, sizes = line.partition(" = ")
@@ -76,6 +79,14 @@ def read_answers(files):
                     sys.exit(f"conv-table: {key}: {size} here, but {rows[which]} for {keys[which]}; remove one of the lines")
                 keys[which] = key
     return rows
+
+
+def take_table(name, rows, keys):
+    """Adds the rows of a table, whose keys are hashes only."""
+    for which, size in read_table(name).items():
+        if rows.setdefault(which, size) != size:
+            sys.exit(f"conv-table: {name}: {size} for the convolution of hash {which}, but {rows[which]} for {keys[which]}")
+        keys.setdefault(which, f"{name}, hash {which}")
 
 
 def pack(args, rows):

@@ -249,6 +249,7 @@ TEST(tables_of_the_product)
 		CHECK_INT(sim_conv_lookup(&tables, &h100_asks, &conv, &table, &assumed), card);
 		CHECK(!assumed);
 		CHECK(sim_conv_lookup(&tables, &h200_asks, &conv, &table, &assumed) >= 0);
+		CHECK(!assumed);
 		CHECK_INT(sim_conv_lookup(&tables, &newer, &conv, &table, &assumed), card);
 		CHECK(assumed);
 		CHECK_INT(sim_conv_lookup(&tables, &much_newer, &conv, &table, &assumed), -1);
