@@ -186,6 +186,12 @@ bool sim_backing_extend(uint64_t size, uint64_t *offset); /* more of it */
 void sim_backing_punch(uint64_t offset, uint64_t size);   /* nobody needs this part any more */
 /* Address space without memory, aligned to a page of the device. 0: none. */
 uint64_t sim_backing_reserve(uint64_t size);
+/* Of it that which cuMemAlloc hands out (sim_place.c), in multiples of a page. 0: there is no room. */
+uint64_t sim_place_take(uint64_t size);
+void sim_place_give(uint64_t start, uint64_t size);
+void sim_place_code(void); /* code of kernels comes to the device */
+/* Address space with memory, and back; `at`: where it was reserved. */
+uint64_t sim_backing_map_at(uint64_t at, uint64_t size, uint64_t *offset);
 /* Both of them together, and back. */
 uint64_t sim_backing_map(uint64_t size, uint64_t *offset);
 void sim_backing_unmap(uint64_t address, uint64_t size, uint64_t offset);

@@ -68,14 +68,11 @@ void sim_backing_punch(uint64_t offset, uint64_t size)
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
 }
 
-uint64_t sim_backing_map(uint64_t size, uint64_t *offset)
+uint64_t sim_backing_map_at(uint64_t at, uint64_t size, uint64_t *offset)
 {
-	uint64_t at = sim_backing_reserve(size);
 	int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
 	void *mapped;
 
-	if (!at)
-		return 0;
 	/* Without the file everything works but to share with another process. */
 	if (!sim_backing_extend(size, offset))
 		*offset = NO_FILE;
@@ -83,7 +80,14 @@ uint64_t sim_backing_map(uint64_t size, uint64_t *offset)
 					   flags | MAP_ANONYMOUS, -1, 0)
 				    : mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
 					   flags, fd, (off_t)*offset);
-	if (mapped != MAP_FAILED)
+	return mapped != MAP_FAILED ? at : 0;
+}
+
+uint64_t sim_backing_map(uint64_t size, uint64_t *offset)
+{
+	uint64_t at = sim_backing_reserve(size);
+
+	if (!at || sim_backing_map_at(at, size, offset))
 		return at;
 	munmap((void *)(uintptr_t)at, size);
 	return 0;

@@ -20,6 +20,8 @@ static CUresult take_room(struct sim_context *context, uint64_t bytes)
 	uint64_t more = room_for(context->code + bytes) - room_for(context->code);
 	CUresult result = more ? sim_context_take(context, more) : CUDA_SUCCESS;
 
+	if (more && result == CUDA_SUCCESS)
+		sim_place_code();
 	if (result == CUDA_SUCCESS)
 		context->code += bytes;
 	return result;

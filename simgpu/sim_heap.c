@@ -16,6 +16,23 @@ struct sim_block {
 	unsigned char taken[]; /* one per unit of suballoc_align bytes */
 };
 
+/* Memory at the addresses that cuMemAlloc hands out, and back. 0: there is no room. */
+static uint64_t map_pages(uint64_t size, uint64_t *offset)
+{
+	uint64_t at = sim_place_take(size);
+
+	if (!at || sim_backing_map_at(at, size, offset))
+		return at;
+	sim_place_give(at, size);
+	return 0;
+}
+
+static void unmap_pages(uint64_t start, uint64_t size, uint64_t offset)
+{
+	sim_place_give(start, size);
+	sim_backing_punch(offset, size);
+}
+
 static struct sim_block *block_new(struct sim_block **heap)
 {
 	unsigned units = (unsigned)(sim.profile.page / sim.profile.suballoc_align);
@@ -23,7 +40,7 @@ static struct sim_block *block_new(struct sim_block **heap)
 
 	if (!block)
 		return NULL;
-	block->start = sim_backing_map(sim.profile.page, &block->offset);
+	block->start = map_pages(sim.profile.page, &block->offset);
 	if (!block->start) {
 		free(block);
 		return NULL;
@@ -39,7 +56,7 @@ static struct sim_block *block_new(struct sim_block **heap)
 
 static void block_delete(struct sim_block *block)
 {
-	sim_backing_unmap(block->start, sim.profile.page, block->offset);
+	unmap_pages(block->start, sim.profile.page, block->offset);
 	*block->link = block->next;
 	if (block->next)
 		block->next->link = block->link;
@@ -105,7 +122,7 @@ CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uin
 	piece->span = sim_round_up(size, sim.profile.page);
 	if (piece->span < size || sim_context_take(context, piece->span) != CUDA_SUCCESS)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	piece->start = sim_backing_map(piece->span, &piece->offset);
+	piece->start = map_pages(piece->span, &piece->offset);
 	if (piece->start)
 		return CUDA_SUCCESS;
 	sim_context_give(context, piece->span);
@@ -118,7 +135,7 @@ void sim_heap_give(struct sim_context *context, struct sim_piece *piece)
 	uint64_t align = sim.profile.suballoc_align;
 
 	if (!block) {
-		sim_backing_unmap(piece->start, piece->span, piece->offset);
+		unmap_pages(piece->start, piece->span, piece->offset);
 		sim_context_give(context, piece->span);
 		return;
 	}
