@@ -264,7 +264,8 @@ uint32_t tare_emit_stack_until(const struct tare_code *last)
 	if (tare_ring_is_giving_up())
 		return 0;
 	tare_objects_check(); /* a library may lie where another was */
-	seen = tare_seen_take();
+	/* Without a log, for ulimit -v leaves too little, no table is mapped either. */
+	seen = likely(tare_ring_is_open()) ? tare_seen_take() : NULL;
 	id = find_stack(seen, last, epoch);
 	tare_seen_give_back(seen, epoch == tare_ring_epoch() ? id : 0, epoch);
 	return id;
