@@ -42,7 +42,8 @@ static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account ac
 
 /*
  * How far off the figure may be: of 62 trainings that were measured on an H200 and 28 programs on an H100 the worst was 1.57 %
- * below; where no card was asked for a convolution, 3.04 % (docs/measurements/simulated.md). Of a card that nobody measured, context and code may be another's by a quarter.
+ * below; with no table of convolutions none of the 62 was further below
+ * (docs/measurements/simulated.md). Of a card that nobody measured, context and code may be another's by a quarter.
  */
 static void take_range(struct tare_predict_card *card, const struct tare_device_ledger *d)
 {
