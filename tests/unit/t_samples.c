@@ -56,6 +56,32 @@ static void check_same(const struct tare_samples *a, const struct tare_samples *
 	tare_arena_free(&memory);
 }
 
+/* What ends where a column begins is not in it: no instant of that column has it. */
+TEST(what_ends_with_a_column_is_not_in_the_next)
+{
+	size_t places[TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR];
+	struct tare_samples s = { 0 };
+	int64_t width;
+	size_t nr;
+
+	tare_samples_begin(&s, 0, LAST, INT64_MIN, 0);
+	width = s.width;
+	CHECK(width > 8);
+	tare_samples_hold(&s, width, 512, 0, NULL);
+	tare_samples_hold(&s, width + 5, 0, 0, NULL);
+	tare_samples_hold(&s, 3 * width, 7, 0, NULL);
+	nr = tare_samples_list(&s, places);
+	CHECK_INT(nr, 4);
+	CHECK_INT(tare_sample_at(&s, places[0])->used, 512);
+	CHECK_INT(tare_sample_at(&s, places[1])->used, 0);
+	CHECK_INT(tare_sample_at(&s, places[1])->t, width);
+	CHECK_INT(tare_sample_at(&s, places[2])->used, 7);
+	CHECK_INT(tare_sample_at(&s, places[2])->t, width + 5);
+	CHECK_INT(tare_sample_at(&s, places[3])->used, 7);
+	CHECK_INT(tare_sample_at(&s, places[3])->t, 2 * width);
+	tare_samples_free(&s);
+}
+
 /* Columns for a time that ends at the series' place `cut`, and then wider ones up to its end. */
 static void check_cut(int64_t first, int cut, uint64_t seed)
 {

@@ -79,6 +79,9 @@ void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t 
 			break;
 		s->until = s->column_end;
 		enter(s, s->column + 1);
+		/* There it is no more: what comes now holds from the column's beginning on. */
+		if (s->until == t)
+			break;
 	}
 	if (s->until < t)
 		s->until = t;
