@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Folders for what is gone when a command ends. */
 #include "base/temp_folder.h"
 
 #include "base/str.h"
@@ -18,7 +19,7 @@ int tare_temp_folder_make(const char *folder, const char *name, char **out, stru
 		*out = tare_str_steal(&path);
 		return 0;
 	}
-	rc = tare_err_set_errno(err, errno, "%s: the simulated machine cannot be made", path.data);
+	rc = tare_err_set_errno(err, errno, "%s: no folder can be made there", path.data);
 	tare_str_free(&path);
 	return rc;
 }

@@ -104,11 +104,8 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
 			     struct tare_predict_card *card, struct tare_err *err);
 
-/* ---- an empty folder for what frameworks compile: predict_caches.c ---- */
-enum { TARE_PREDICT_CACHES_PATH = 40 }; /* chars of its path */
-int tare_predict_caches_make(char *folder, size_t size, struct tare_err *err);
+/* ---- what frameworks compile, in an empty folder: predict_caches.c ---- */
 void tare_predict_caches_use(const char *folder); /* in the program's process, before it begins */
-void tare_predict_caches_remove(const char *folder);
 
 /* Fills in `settings`. */
 void tare_predict_find_settings(const char *recording, struct tare_predict_card *card,

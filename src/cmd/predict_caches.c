@@ -5,10 +5,8 @@
  */
 #include "cmd/predict.h"
 
-#include "sweep/machine.h"
+#include "base/str.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -20,27 +18,15 @@ static const struct {
 	{ "TRITON_CACHE_DIR", "triton" },
 };
 
-int tare_predict_caches_make(char *folder, size_t size, struct tare_err *err)
-{
-	snprintf(folder, size, "/tmp/tare-predict-caches-XXXXXX");
-	if (!mkdtemp(folder))
-		return tare_err_set_errno(err, errno, "%s: no folder can be made for caches",
-					  folder);
-	return 0;
-}
-
 void tare_predict_caches_use(const char *folder)
 {
-	char path[64];
+	struct tare_str path = { 0 };
 
 	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, caches[i].name);
-		if (mkdir(path, 0700) == 0)
-			setenv(caches[i].variable, path, 1);
+		tare_str_cut(&path, 0);
+		tare_str_addf(&path, "%s/%s", folder, caches[i].name);
+		if (mkdir(tare_str_text(&path), 0700) == 0)
+			setenv(caches[i].variable, tare_str_text(&path), 1);
 	}
-}
-
-void tare_predict_caches_remove(const char *folder)
-{
-	tare_machine_remove(folder);
+	tare_str_free(&path);
 }

@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/str.h"
+#include "base/temp_folder.h"
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
 #include "session/child.h"
@@ -101,16 +102,17 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 static int record_fresh(const struct tare_predict_options *o, const char *sim,
 			const char *recording, int *status, struct tare_err *err)
 {
-	char caches[TARE_PREDICT_CACHES_PATH];
+	char *caches;
 	int rc;
 
 	if (o->has_own_caches)
 		return record(o, sim, recording, NULL, status, err);
-	rc = tare_predict_caches_make(caches, sizeof(caches), err);
+	rc = tare_temp_folder_make("/tmp", "tare-predict-caches-XXXXXX", &caches, err);
 	if (rc)
 		return rc;
 	rc = record(o, sim, recording, caches, status, err);
-	tare_predict_caches_remove(caches);
+	tare_machine_remove(caches);
+	free(caches);
 	return rc;
 }
 
@@ -158,7 +160,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		     struct tare_arena *memory, struct tare_predict_card *out, struct tare_err *err)
 {
 	struct tare_str recording = { 0 }, sim = { 0 };
-	char folder[] = "/tmp/tare-predict-XXXXXX", path[PATH_MAX];
+	char *folder = NULL, path[PATH_MAX];
 	struct tare_profile profile;
 	int rc = tare_profiles_path(card, path, sizeof(path), err), status = 0;
 
@@ -168,9 +170,10 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	if (rc)
 		return rc;
 	out->is_measured = profile.measured;
-	if (!o->keep && !mkdtemp(folder))
-		return tare_err_set_errno(err, errno, "%s: no folder can be made for the recording",
-					  folder);
+	if (!o->keep)
+		rc = tare_temp_folder_make("/tmp", "tare-predict-XXXXXX", &folder, err);
+	if (rc)
+		return rc;
 	name_recording(&recording, o->keep ? o->keep : folder, card);
 	tare_str_add(&sim, card);
 	if (o->gpus > 1)
@@ -195,6 +198,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else
 		tare_machine_remove(folder);
+	free(folder);
 	tare_str_free(&recording);
 	tare_str_free(&sim);
 	return rc;
