@@ -127,6 +127,16 @@ def wrong(program, graphs):
     return count
 
 
+def time_replay(graph, host, done):
+    """The card idle before it: until the host is back, and until the card is done, in µs."""
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    graph.replay()
+    host.append((time.perf_counter() - begin) * 1e6)
+    torch.cuda.synchronize()
+    done.append((time.perf_counter() - begin) * 1e6)
+
+
 def times(graphs, row):
     """Each step another size: alone, the card idle before it (host and until it is done), and one after the other."""
     keys, chosen, order = list(graphs), random.Random(4), []
@@ -134,12 +144,7 @@ def times(graphs, row):
         order += [n for n in [chosen.choice(keys)] if not order or len(keys) == 1 or n != order[-1]]
     host, done = [], []
     for n in order:
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        graphs[n].replay()
-        host.append((time.perf_counter() - begin) * 1e6)
-        torch.cuda.synchronize()
-        done.append((time.perf_counter() - begin) * 1e6)
+        time_replay(graphs[n], host, done)
     begin = time.perf_counter()
     for n in order:
         graphs[n].replay()
@@ -158,12 +163,7 @@ def prepared(graphs, order, row):
         begin = time.perf_counter()
         graphs[n].prepare()
         ahead.append((time.perf_counter() - begin) * 1e6)
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        graphs[n].replay()
-        host.append((time.perf_counter() - begin) * 1e6)
-        torch.cuda.synchronize()
-        done.append((time.perf_counter() - begin) * 1e6)
+        time_replay(graphs[n], host, done)
     row["prepare_p50"], row["prepare_p99"] = percentile(ahead, 0.5), percentile(ahead, 0.99)
     row["prepared_p50"], row["prepared_p99"], row["prepared_done_p50"] = (
         percentile(host, 0.5), percentile(host, 0.99), percentile(done, 0.5))
