@@ -29,11 +29,9 @@ static void look_ahead(struct at_work *w, int64_t t)
 
 static inline void advance_past(struct at_work *w, int64_t t)
 {
-	struct tare_device_fold *d = w->d;
-
-	if (t <= w->calm_until && tare_samples_pass(&d->samples, t, d->used, d->live))
+	if (tare_fold_is_calm(w->d, w->calm_until, t))
 		return;
-	tare_fold_advance_past(w->f, d, t);
+	tare_fold_advance_past(w->f, w->d, t);
 	look_ahead(w, t);
 }
 

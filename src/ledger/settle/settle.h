@@ -74,6 +74,11 @@ void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int
 /* As long as it has nothing to do for a moment behind t up to this one, but for what tare_samples_pass() says; else before t. */
 int64_t tare_fold_calm_until(const struct tare_fold *f, const struct tare_device_fold *d,
 			     int64_t t);
+/* Nothing is to be done for a moment t: neither by what waits, up to `calm_until`, nor for a line of time. */
+static inline bool tare_fold_is_calm(struct tare_device_fold *d, int64_t calm_until, int64_t t)
+{
+	return t <= calm_until && tare_samples_pass(&d->samples, t, d->used, d->live);
+}
 /* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 {
