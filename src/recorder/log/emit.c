@@ -230,21 +230,16 @@ static uint32_t write_stack(const uintptr_t *pcs, uint32_t depth, uint32_t epoch
 	return id;
 }
 
-static uint32_t find_stack(struct tare_seen *seen, const struct tare_code *last, uint32_t epoch)
+/* The id in the log of a stack that was walked; it is written if it has none. */
+static uint32_t id_of_stack(const uintptr_t *frames, int all, uint32_t epoch)
 {
-	uintptr_t frames[STACK_FRAMES];
-	const uintptr_t *pcs;
+	int own = skip_own_frames(frames, all);
+	const uintptr_t *pcs = frames + own;
 	uint32_t id, depth;
 	uint64_t hash;
-	int all, own;
 
-	all = tare_unwind_again(frames, STACK_FRAMES, last, seen, epoch, &id);
-	if (likely(id))
-		return id;
-	own = skip_own_frames(frames, all);
 	if (all <= own)
 		return 0;
-	pcs = frames + own;
 	depth = (uint32_t)(all - own);
 	hash = tare_plib_hash(pcs, depth * sizeof(*pcs)) ^ objects_salt(0);
 	id = tare_known_stack(hash, epoch);
@@ -258,15 +253,19 @@ static uint32_t find_stack(struct tare_seen *seen, const struct tare_code *last,
 
 uint32_t tare_emit_stack_until(const struct tare_code *last)
 {
+	uintptr_t frames[STACK_FRAMES];
 	uint32_t epoch = tare_ring_epoch(), id;
 	struct tare_seen *seen;
+	int all;
 
 	if (tare_ring_is_giving_up())
 		return 0;
 	tare_objects_check(); /* a library may lie where another was */
 	/* Without a log, for ulimit -v leaves too little, no table is mapped either. */
 	seen = likely(tare_ring_is_open()) ? tare_seen_take() : NULL;
-	id = find_stack(seen, last, epoch);
+	all = tare_unwind_again(frames, STACK_FRAMES, last, seen, epoch, &id);
+	if (unlikely(!id))
+		id = id_of_stack(frames, all, epoch);
 	tare_seen_give_back(seen, epoch == tare_ring_epoch() ? id : 0, epoch);
 	return id;
 }
