@@ -72,27 +72,48 @@ static size_t spans_before(const struct spans *spans, uint64_t address)
 	return low;
 }
 
-/* Address space of nobody, below all that there is if possible; 0: there is none. */
-static uint64_t reserve(uint64_t size)
+/* How often a place below all regions is asked for, each time further down, before any other place will do. */
+#define TRIES 16
+
+static void *reserve_near(uint64_t wanted, uint64_t size)
 {
-	uint64_t lowest = regions.count ? regions.rows[0].start : 0;
-	uint64_t wanted = lowest > size ? lowest - size : 0, at, aligned;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	void *found = mmap((void *)(uintptr_t)wanted, size, PROT_NONE, flags, -1, 0);
 
-	if (found == MAP_FAILED || !((uintptr_t)found % REGION))
-		return found == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)found;
-	munmap(found, size);
-	found = mmap(NULL, size + REGION, PROT_NONE, flags, -1, 0);
-	if (found == MAP_FAILED)
+	return found == MAP_FAILED ? NULL : found;
+}
+
+/* Whole regions of addresses wherever there are; 0: there are none. */
+static uint64_t reserve_anywhere(uint64_t size)
+{
+	void *found = reserve_near(0, size + REGION);
+	uint64_t at = (uint64_t)(uintptr_t)found, aligned = sim_round_up(at, REGION);
+
+	if (!found)
 		return 0;
-	at = (uint64_t)(uintptr_t)found;
-	aligned = sim_round_up(at, REGION);
 	if (aligned > at)
 		munmap(found, aligned - at);
 	if (at + REGION > aligned)
 		munmap((void *)(uintptr_t)(aligned + size), at + REGION - aligned);
 	return aligned;
+}
+
+/* Address space of nobody, below all that there is if possible; 0: there is none. */
+static uint64_t reserve(uint64_t size)
+{
+	uint64_t wanted = regions.count ? regions.rows[0].start : 0, down = size;
+	int i;
+
+	/* Something else may lie there: further down then, in steps that grow. */
+	for (i = 0; i < TRIES && wanted > down; i++, down += size + (REGION << i)) {
+		void *found = reserve_near(wanted - down, size);
+
+		if ((uintptr_t)found == wanted - down)
+			return wanted - down;
+		if (found)
+			munmap(found, size);
+	}
+	return reserve_anywhere(size);
 }
 
 /* A region, and which part of it is free. */
