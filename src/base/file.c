@@ -123,6 +123,24 @@ int tare_file_read_input(struct tare_str *out, const char *path, size_t limit, s
 	return read_kind(out, path, true, limit, err);
 }
 
+int tare_file_read_open(struct tare_str *out, int fd, size_t limit, struct tare_err *err)
+{
+	return read_all(out, fd, "the file", limit, err);
+}
+
+bool tare_file_name(int fd, char name[PATH_MAX])
+{
+	char link[64];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, name, PATH_MAX - 1);
+	if (len <= 0 || name[0] != '/')
+		return false;
+	name[len] = '\0';
+	return true;
+}
+
 static int write_bytes(int fd, const struct tare_str *bytes)
 {
 	int failure;

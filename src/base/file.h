@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -25,6 +26,11 @@ ssize_t tare_file_read_some(int fd, void *bytes, size_t size);
 
 /* Appends the whole of a regular file that has at most `limit` bytes. 0, or a negative code and nothing is added. */
 int tare_file_read(struct tare_str *out, const char *path, size_t limit, struct tare_err *err);
+
+/* The same of a file that is open. */
+int tare_file_read_open(struct tare_str *out, int fd, size_t limit, struct tare_err *err);
+/* What an open file is called, every link followed: nobody can put another in its place any more. False: nobody can tell. */
+bool tare_file_name(int fd, char name[PATH_MAX]);
 
 /* The same for what a user names as input: "-" is standard input, and a pipe is read until its writers are gone. */
 int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,

@@ -216,8 +216,9 @@ static bool is_any_gpu(const struct tare_ledger *l)
 	return false;
 }
 
-/* Parts of the device's memory by account, and of the host's by what the kernel calls them. */
-static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_t pid)
+/* Rows of the process by account, on GPUs or of what is none: its heap, a board. Returns what others have there. */
+static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l, int64_t pid,
+			    bool is_of_gpu)
 {
 	int64_t accounts[TARE_ACCOUNT_NR] = { 0 }, others = 0;
 	struct tare_str path = { 0 };
@@ -226,7 +227,8 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 		for (int i = 0; i < l->devices[d].row_nr; i++) {
 			const struct tare_row *r = &l->devices[d].rows[i];
 
-			if (!tare_row_is_end(r))
+			if (!tare_row_is_end(r) ||
+			    tare_device_ledger_is_gpu(&l->devices[d]) != is_of_gpu)
 				continue;
 			if (r->pid != pid || r->account == TARE_ACCOUNT_OTHER)
 				others += r->bytes;
@@ -237,13 +239,23 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 		if (!accounts[i])
 			continue;
 		tare_str_cut(&path, 0);
-		tare_str_addf(&path, "%s%s", is_any_gpu(l) ? "GPU/" : "", tare_accounts[i].label);
+		tare_str_addf(&path, "%s%s", is_of_gpu ? "GPU/" : "", tare_accounts[i].label);
 		tare_explain_add(x, tare_str_text(&path), accounts[i]);
 	}
+	tare_str_free(&path);
+	return others;
+}
+
+/* Parts of the device's memory by account, and of the host's by what the kernel calls them. */
+static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_t pid)
+{
+	int64_t others = add_accounts(x, l, pid, true);
+
 	if (others && is_any_gpu(l)) {
 		tare_explain_add(x, "GPU/other processes", others);
 		x->rows[x->count - 1].is_of_others = true;
 	}
+	add_accounts(x, l, pid, false);
 	if (x->figures.of[TARE_FIGURE_TORCH_RESERVED] != TARE_FIGURE_NOT_KNOWN) {
 		tare_explain_add(x, "PyTorch's pool that is not live",
 				 x->figures.of[TARE_FIGURE_TORCH_RESERVED] -
@@ -258,7 +270,6 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 			tare_explain_add(x, tare_figure_names[i], x->figures.of[i]);
 	if (x->figures.of[TARE_FIGURE_SWAP] != TARE_FIGURE_NOT_KNOWN)
 		tare_explain_add(x, "swap of the process", x->figures.of[TARE_FIGURE_SWAP]);
-	tare_str_free(&path);
 }
 
 /* The most that the kernel itself and the counter of the device have seen. */

@@ -63,6 +63,8 @@ static const struct tare_opt opts[] = {
 		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT(tare_report_given, no_source, "no-source", 0, FLAG, NULL,
 		 "with --html: without the lines of the program's source that are on this machine"),
+	TARE_OPT(tare_report_given, source, "source", 0, FLAG, NULL,
+		 "with --html: those lines also of a recording that was made on another machine"),
 	TARE_OPT(
 		tare_report_given, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
@@ -182,6 +184,7 @@ static int print(const struct tare_report_given *o, enum tare_emit_format format
 		const struct tare_report_page_options page = {
 			.is_confidential = o->confidential,
 			.without_source = o->no_source,
+			.with_any_source = o->source,
 		};
 
 		rc = tare_report_page(o->html, recording, rest->items, rest->count, &page, err);

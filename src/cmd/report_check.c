@@ -60,6 +60,10 @@ static int check_views(const struct tare_report_given *o, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --no-source goes with --html, and with no view or "
 				    "instant of its own");
+	if (o->source && (!tare_report_is_page(o) || o->no_source || o->confidential))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --source goes with --html, and neither with "
+				    "--no-source nor --confidential");
 	if (o->cost == TARE_COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -101,8 +105,8 @@ int tare_report_check_kind(const struct tare_report_given *o, const char *path, 
 			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			path);
 	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == TARE_COST_TIME || o->pid >= 0 ||
-			 o->confidential || o->no_source || o->job || o->svg || o->sort ||
-			 tare_report_file_format(o->format.name) >= 0))
+			 o->confidential || o->no_source || o->source || o->job || o->svg ||
+			 o->sort || tare_report_file_format(o->format.name) >= 0))
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"report: %s is a sweep; its runs are recordings that take these options",

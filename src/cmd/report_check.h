@@ -19,7 +19,7 @@ struct tare_report_given {
 	bool md;
 	int64_t pid, graphs;
 	const char *job, *html, *output, *baseline, *timed, *line, *annotate, *svg, *sort;
-	bool parts, confidential, no_source;
+	bool parts, confidential, no_source, source;
 };
 
 /* All of a recording, to be looked at; a view or an instant of it is a page of tables. */

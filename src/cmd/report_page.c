@@ -120,8 +120,9 @@ static int write_page(const char *file, const struct source *s,
 		      const struct tare_recording *recording,
 		      const struct tare_report_page_options *o, struct tare_err *err)
 {
-	bool has_source = !o->is_confidential && !o->without_source;
-	const struct tare_page page = {
+	bool is_wanted = !o->is_confidential && !o->without_source;
+	struct tare_report_sources sources;
+	struct tare_page page = {
 		.title = tare_str_text(&s->title),
 		.ledgers = s->ledgers,
 		.ledger_nr = s->ledger_nr,
@@ -132,15 +133,20 @@ static int write_page(const char *file, const struct source *s,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
 		.settings = s->settings,
 		.setting_nr = s->setting_nr,
-		.read_source = has_source ? tare_report_read_source : NULL,
-		.of_source = recording,
+		.of_source = &sources,
 	};
 	struct tare_str text = { 0 };
 	int rc;
 
+	tare_report_sources_of(&sources, recording, o->with_any_source);
+	if (is_wanted && sources.refused.len)
+		page.source_why = tare_str_text(&sources.refused);
+	else if (is_wanted)
+		page.read_source = tare_report_read_source;
 	tare_page(&text, &page);
 	rc = tare_cmd_write_file(file, &text, err);
 	tare_str_free(&text);
+	tare_str_free(&sources.refused);
 	return rc;
 }
 

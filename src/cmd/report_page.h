@@ -12,6 +12,7 @@ struct tare_recording;
 struct tare_report_page_options {
 	bool is_confidential; /* names and paths are left out, and source */
 	bool without_source;  /* nothing of the program's source, which this machine may have */
+	bool with_any_source; /* also of a recording that was made on another machine */
 };
 
 /*

@@ -25,6 +25,7 @@ struct tare_page_setting {
 /* What the machine that makes the page has of a file of source. */
 struct tare_page_source {
 	struct tare_str text, why; /* why there is no text */
+	struct tare_str leads_to;  /* the file that its name is a link to */
 	bool is_newer;             /* than the recording: its lines may not be those that ran */
 };
 
@@ -40,9 +41,10 @@ struct tare_page {
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
 	const struct tare_page_setting *settings;      /* as recorded first */
 	size_t setting_nr;
-	/* Reads a file of source; NULL: the page has none. */
+	/* Reads a file of source; NULL: the page has none, and `source_why` says why, or is NULL. */
 	void (*read_source)(const void *of, const char *path, struct tare_page_source *out);
 	const void *of_source;
+	const char *source_why;
 };
 
 /* One of the recordings of a page that compares. */
@@ -88,7 +90,9 @@ void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
 		    const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
-/* page_source.c: of lines that memory counts for, and of all frames. */
+/* page_source.c: is a file called as source is, by a whole path? */
+bool tare_page_is_source(const char *path);
+/* Of lines that memory counts for, and of all frames. */
 void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const char *const *lines,
 		       size_t line_nr, const char *const *frames, size_t frame_nr);
 void tare_page_pool(struct tare_emit *e, const struct tare_page *page);

@@ -55,6 +55,11 @@ static bool is_source(const char *path, size_t len)
 	return false;
 }
 
+bool tare_page_is_source(const char *path)
+{
+	return is_source(path, strlen(path));
+}
+
 /* "/home/me/train.py:87 in forward": the length of the file's name, and the line; 0: it is no line of source. */
 static size_t parse(const char *text, uint32_t *line)
 {
@@ -195,6 +200,7 @@ static void add_file(struct tare_emit *e, struct files *all, struct file *f,
 		tare_emit_str(e, "file", f->path);
 		tare_emit_flag(e, "own", f->has_own);
 		tare_emit_flag(e, "changed", s.is_newer);
+		tare_emit_str(e, "leads_to", s.leads_to.len ? tare_str_text(&s.leads_to) : NULL);
 		tare_emit_open(e, "lines", '[');
 		if (!why)
 			written = add_lines(e, all, f, &s.text);
@@ -206,6 +212,7 @@ static void add_file(struct tare_emit *e, struct files *all, struct file *f,
 	}
 	tare_str_free(&s.text);
 	tare_str_free(&s.why);
+	tare_str_free(&s.leads_to);
 }
 
 void tare_page_sources(struct tare_emit *e, const struct tare_page *p, const char *const *lines,
@@ -223,6 +230,7 @@ void tare_page_sources(struct tare_emit *e, const struct tare_page *p, const cha
 	for (size_t i = 0; i < all.nr && (all.left || i < own); i++)
 		add_file(e, &all, &all.items[i], p);
 	tare_emit_close(e);
+	tare_emit_str(e, "source_why", p->read_source ? NULL : p->source_why);
 	for (size_t i = 0; i < all.nr; i++)
 		free(all.items[i].wanted);
 	free(all.items);

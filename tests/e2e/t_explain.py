@@ -267,6 +267,16 @@ def a_recording(box):
 
 
 @case
+def a_heap_is_no_memory_of_the_gpu(box):
+    box.record(fixture("e2e_phases"), options=("--host=full",))
+    device = box.report(at="peak")["devices"][0]
+    kinds = {r["label"] for r in device["accounts"] if r["leaf"] and r["pid"]}
+    shown = tool(explain(box, "rec.tare"), "nvidia-smi")["formula"].split(" + ")
+    check("heap, as asked for" not in shown and "mapped, of no file" not in shown, shown)
+    check(len(shown) >= 3 and "context" in kinds & set(shown), shown, kinds)
+
+
+@case
 def a_recording_over_time(box):
     """300 MiB for a moment: the kernel's own maximum has it, and a look once a second may have missed it."""
     needs_torch()

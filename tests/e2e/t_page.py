@@ -264,6 +264,65 @@ def source_that_is_not_as_it_was(box):
 
 
 @case
+def source_of_nobody_elses(box):
+    """Links lead to what is called as source is, or nowhere; what the owner of the recording may not read is not read for him."""
+    file = train(box)
+    secret = box.path("secret")
+    with open(secret, "w", encoding="ascii") as out:
+        out.write("root:*:tell nobody\n" * 99)
+    os.rename(file, file + ".was.py")
+
+    def source_of(*args):
+        return [s for s in data_of(make(box, "rec.tare", "page.html", *args))["sources"] if s["file"] == file][0]
+
+    try:
+        os.symlink(secret, file)
+        now = source_of()
+        check("not called as source" in now["missing"] and not now["lines"], now)
+        check("tell nobody" not in make(box), "what a link leads to is on the page")
+        os.unlink(file)
+        os.symlink("train.py.was.py", file)
+        check_equal((source_of()["missing"], source_of()["leads_to"]), (None, os.path.realpath(file)))
+        root = look(box, at="#by=source")
+        check("which is what was read" in root.one("section", id="where").words())
+        if os.geteuid() == 0:
+            for mode, owner, why in ((0o600, 0, "may not read it"), (0o644, 0, None), (0o600, 12345, None), (0o040, 12345, "may not read it")):
+                os.chown(box.path("rec.tare"), 12345, 12345)
+                os.chmod(file, mode)
+                os.chown(file, owner, 0)
+                os.chmod(os.path.dirname(file), 0o755)
+                check_equal(source_of()["missing"] is None, why is None, oct(mode), owner, source_of()["missing"])
+            os.chmod(file, 0o644)
+            os.chmod(os.path.dirname(file), 0o700)
+            check("may not read it" in source_of()["missing"], "a folder that is closed to the owner of the recording")
+    finally:
+        os.unlink(file)
+        os.rename(file + ".was.py", file)
+        os.chmod(file, 0o644)
+
+
+@case
+def source_of_this_machine_only(box):
+    """The page may be passed on: a recording of another machine names no file of this one, unless somebody says so."""
+    file = train(box)
+    with open(box.path("rec.tare/recording.json"), encoding="utf-8") as of:
+        described = json.load(of)
+    for host, why in (("elsewhere\x1b[31m<b>", "another machine (elsewhere"), (None, "does not say on which machine")):
+        described["host"] = host
+        with open(box.path("rec.tare/recording.json"), "w", encoding="utf-8") as out:
+            json.dump(described, out)
+        page = make(box)
+        check("optimizer.step()" not in page)
+        check_equal((data_of(page)["sources"], why in data_of(page)["source_why"]), ([], True))
+        check("tare report --html FILE --source" in look(box).one("p", id="source-why").words())
+        check_equal([s["missing"] for s in data_of(make(box, "rec.tare", "page.html", "--source"))["sources"] if s["file"] == file], [None])
+        check_equal(data_of(make(box, "rec.tare", "page.html", "--confidential"))["source_why"], None)
+    for args in (["--source"], ["--html", "x", "--source", "--no-source"], ["--html", "x", "--source", "--confidential"]):
+        done = box.tare("report", "rec.tare", *args)
+        check_equal(done.code, 2, done)
+
+
+@case
 def tensors_and_modules(box):
     train(box)
     make(box)

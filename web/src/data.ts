@@ -23,7 +23,8 @@ export type Page = { title: string; report: Report; views: View[]; time: { accou
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
   frames: string[]; lines: string[]; stacks: number[][];
   // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
-  sources: { file: string; own: boolean; changed: boolean; lines: (number | string)[][]; missing: string | null }[] };
+  sources: { file: string; own: boolean; changed: boolean; leads_to: string | null; lines: (number | string)[][]; missing: string | null }[];
+  source_why: string | null };
 
 export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
 export const peak = page.report;

@@ -86,6 +86,10 @@ export function sourceView(rows: number[][]): HTMLElement[] {
   return [h("div", { class: "bar-row controls" }, h("label", { class: "pick" }, "file ", h("select", { id: "file", change: (e: any) => set({ file: e.target.value }) },
     ...files.map(f => h("option", { value: f.file, selected: f === chosen }, `${short(f.file)} · ${mib(f.size)} MiB at most`))))),
   h("p", { class: "soft", id: "source-of" }, `${chosen.file}. What each line asked for itself${measure() === "tensors" ? ", in live tensors" : ""}; the curves show the range above, to one scale.`),
+  known.leads_to && h("p", { class: "soft" }, `Its name is a link to ${known.leads_to}, which is what was read.`),
   known.missing && h("p", { class: "bad" }, `There is no text: ${known.missing}.`), known.changed && h("p", { class: "bad" }, "The file was changed after the recording began: these may not be the lines that ran."),
   fileTable(chosen.file, rows)].filter(Boolean) as HTMLElement[];
 }
+
+// Why there is none of a recording that could have some.
+export const sourceWhy = (): HTMLElement | null => page.source_why ? h("p", { class: "soft", id: "source-why" }, `No source is shown: ${page.source_why}. tare report --html FILE --source puts in what the machine that makes the page has under the names in the recording.`) : null;

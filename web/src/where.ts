@@ -4,7 +4,7 @@ import { CPU, page, view } from "./data";
 import { folded, foldedName } from "./fold";
 import { count, figure, h, mib, part, scroll, section, short, tabs } from "./dom";
 import { Stacks, hasTensors, measure, objectsOf, reportNow, sizeOf, stacksNow } from "./model";
-import { sourceFiles, sourceView, textOf } from "./source";
+import { sourceFiles, sourceView, sourceWhy, textOf } from "./source";
 import { set, state } from "./state";
 import { clock } from "./time";
 
@@ -166,5 +166,5 @@ export function whereSection(): HTMLElement {
     words = all!.title;
     parts.push(all!.rows.length ? table(all!.rows, all!.rows.reduce((a, r) => a + r.size, 0), state.by, "rows") : h("p", { class: "soft" }, all!.note ?? "There is none."));
   }
-  return section("where", "Who asked for it", controls, ofStacks && more, h("p", { class: "soft", id: "where-now", role: "status", "data-bytes": ofStacks ? stacks.total : "" }, words + "."), ...(parts as HTMLElement[]));
+  return section("where", "Who asked for it", controls, ofStacks && more, h("p", { class: "soft", id: "where-now", role: "status", "data-bytes": ofStacks ? stacks.total : "" }, words + "."), ...(parts as HTMLElement[]), state.by === "stack" || state.by === "line" ? sourceWhy() : null);
 }
