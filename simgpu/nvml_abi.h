@@ -6,7 +6,7 @@
 #ifndef SIM_NVML_ABI_H
 #define SIM_NVML_ABI_H
 
-#include "witness/nvml_abi.h"
+#include "record/nvml_abi.h"
 
 enum {
 	NVML_UNINITIALIZED = 1,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- dwarf <- ledger; base <- store <- trace <- ledger (core <- its parts <- rows <- settle) <- view <- cmd <- main;
+#   base <- dwarf <- ledger; base <- record <- store <- trace <- ledger (core <- its parts <- rows <- settle) <- view <- cmd <- main;
 #   witness, ledger <- session <- rollup <- cmd; compact <- rollup; import <- cmd;
 #   snapshot, allocator <- replay <- import; db, ledger <- export <- cmd;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd; session, witness, ledger <- top <- serve <- cmd
@@ -14,31 +14,32 @@ cd "$(dirname "$0")/.." || exit 2
 declare -A may=(
 	[base]='base/'
 	[profile]='profile/' # libc only: the simulated driver has it too
-	[store]='(store|base)/|trace/(format|decode|encode|tensor_columns)\.h$' # headers only
-	[trace]='(trace|base)/|store/(store|state_file)\.h$'
-	[compact]='(compact|store|trace|base)/'
-	[import]='(import|replay|allocator|snapshot|trace|base)/'
-	[rollup]='(rollup|session|ledger|compact|store|trace|base)/'
-	[witness]='(witness|base)/|trace/format\.h$'
-	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/(sim_(abi\.h|extra\.def)|libs/conv(_table)?\.h)$'
-	[session]='(session|witness|profile|trace|base)/|simgpu/sim_tell\.h$'
+	[record]='(record|base)/'
+	[store]='(store|record|base)/'
+	[trace]='(trace|record|base)/|store/(store|state_file)\.h$'
+	[compact]='(compact|store|trace|record|base)/'
+	[import]='(import|replay|allocator|snapshot|trace|record|base)/'
+	[rollup]='(rollup|session|ledger|compact|store|trace|record|base)/'
+	[witness]='(witness|base)/|record/(format|nvml_abi)\.h$'
+	[calibrate]='(calibrate|profile|witness|base)/|record/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/(sim_(abi\.h|extra\.def)|libs/conv(_table)?\.h)$'
+	[session]='(session|witness|profile|trace|record|base)/|simgpu/sim_tell\.h$'
 	[db]='(db|base)/'
-	[sweep]='(sweep|db|witness|ledger|trace|base)/'
+	[sweep]='(sweep|db|witness|ledger|trace|record|base)/'
 	[dwarf]='(dwarf|base)/'
-	[ledger]='(ledger|trace|dwarf|base)/'
-	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
-	[export]='(export|db|ledger|trace|base)/'
+	[ledger]='(ledger|trace|record|dwarf|base)/'
+	[view]='(view|ledger|base)/|sweep/summary\.h$|record/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
+	[export]='(export|db|ledger|trace|record|base)/'
 	[fit]='(fit|db|base)/'
 	[replay]='(replay|allocator|snapshot|base)/'
 	[snapshot]='(snapshot|base)/'
 	[allocator]='(allocator|base)/'
-	[weigh]='(weigh|witness|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
-	[top]='(top|session|witness|ledger|trace|base)/'
-	[serve]='(serve|top|session|ledger|trace|base)/'
-	[cmd]='(cmd|export|serve|top|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
-	[recorder]='recorder/|trace/(allowance|chunk|format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
+	[weigh]='(weigh|witness|ledger|base)/|record/format\.h$' # for TARE_NOT_KNOWN
+	[top]='(top|session|witness|ledger|trace|record|base)/'
+	[serve]='(serve|top|session|ledger|trace|record|base)/'
+	[cmd]='(cmd|export|serve|top|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|record|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[recorder]='recorder/|record/(allowance|chunk|clock|encode|format|lane|nvml_abi|path|schema_text|script|vram)\.h$|record/[a-z_]+\.def$' # libc only
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
-	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
+	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|record/nvml_abi\.h$'
 )
 # The floors of the ledger: what the files of a folder in it may include of it. A folder without a row is a part, which
 # may include the books and itself. Above all are the files of src/ledger itself.

@@ -13,7 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def sources():
-    for folder, _, names in (entry for top in ("base", "ledger", "trace") for entry in os.walk(os.path.join(ROOT, "src", top))):
+    for folder, _, names in (entry for top in ("base", "ledger", "record", "trace") for entry in os.walk(os.path.join(ROOT, "src", top))):
         for name in sorted(names):
             if name.endswith((".c", ".h", ".def")):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:

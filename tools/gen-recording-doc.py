@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/RECORDING.md from src/trace/format.h and the tables *.def.
+"""Writes the tables of docs/RECORDING.md from src/record/format.h and the tables *.def.
 
     tools/gen-recording-doc.py            rewrite what stands between the markers
     tools/gen-recording-doc.py --check    exit 1 if that would change anything
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs/RECORDING.md"
-TRACE = ROOT / "src/trace"
+RECORD = ROOT / "src/record"
 SIZES = {"char": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4,
          "int64_t": 8, "uint64_t": 8}
 TAILS = {"TEXT": ("text", "UTF-8, `bytes` long"), "PCS": ("u64 …", "`depth` of them: return addresses, or ids")}
@@ -37,7 +37,7 @@ def table(head, rows):
 
 def roles():
     """Role → what stands in the column Means, and its unit."""
-    text = (TRACE / "field_role.def").read_text()
+    text = (RECORD / "field_role.def").read_text()
     return {key: (key.lower().replace("_", " "), unit) for key, unit in
             re.findall(r'TARE_FIELD_ROLE\((\w+),\s*\w+,\s*"(.*?)"', text)}
 
@@ -71,7 +71,7 @@ def record_sections(text):
 
 def row_section(file, macro, title, columns):
     """The rows of a table of the source, as they stand there."""
-    rows = re.findall(macro + r"\((.*)\)", re.sub(r"/\*.*?\*/", "", (TRACE / file).read_text(), flags=re.S))
+    rows = re.findall(macro + r"\((.*)\)", re.sub(r"/\*.*?\*/", "", (RECORD / file).read_text(), flags=re.S))
     yield f"{title}\n"
     yield from table(columns, [columns_of(row) for row in rows])
 
@@ -115,7 +115,7 @@ def class_section(text):
 
 
 def generated():
-    form = (TRACE / "format.h").read_text()
+    form = (RECORD / "format.h").read_text()
     yield from struct_section(form, "tare_file_header", "Header of a log")
     yield from struct_section(form, "tare_ring_header", "Header of a ring")
     yield from struct_section(form, "tare_lane", "A lane in the table of a ring")
@@ -126,10 +126,10 @@ def generated():
                            ("Class", "In the order of time", "In the schema", "Meaning"))
     yield from row_section("field_role.def", "TARE_FIELD_ROLE", "What the value of a field means is its role:",
                            ("Role", "Printed as", "Unit", "If the recording has no such field", "Meaning"))
-    yield from record_sections((TRACE / "record.def").read_text())
+    yield from record_sections((RECORD / "record.def").read_text())
     yield "## Words\n"
     yield from map_sections(form)
-    yield from class_section((TRACE / "class.def").read_text())
+    yield from class_section((RECORD / "class.def").read_text())
 
 
 def main():
@@ -142,7 +142,7 @@ def main():
         DOC.write_text(new)
         return 0
     if new != old:
-        print(f"{DOC} does not say what src/trace/*.def and format.h say; run {sys.argv[0]}")
+        print(f"{DOC} does not say what src/record/*.def and format.h say; run {sys.argv[0]}")
     return new != old
 
 

@@ -6,7 +6,7 @@
 #include "cmd/format.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "rollup/rollup.h"
 #include "session/child.h"
 #include "session/preload.h"
-#include "trace/decode.h"
+#include "record/decode.h"
 #include "trace/rank.h"
 
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "compact/coarse.h"
 #include "store/store.h"
 #include "trace/log.h"
-#include "trace/schema.h"
-#include "trace/schema_text.h"
+#include "record/schema.h"
+#include "record/schema_text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/xalloc.h"
 #include "db/db.h"
 #include "export/course.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "import/import.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

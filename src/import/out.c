@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 #include "trace/writer.h"
 
 #include <stdio.h>

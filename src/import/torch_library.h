@@ -4,7 +4,7 @@
 #define TARE_IMPORT_TORCH_LIBRARY_H
 
 #include "import/import_reader.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #define TARE_TORCH_LIBRARY_STACK 1
 

@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_COMING_H
 #define TARE_LEDGER_COMING_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdint.h>
 

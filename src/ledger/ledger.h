@@ -15,7 +15,7 @@
 #include "ledger/oom_row.h"
 #include "ledger/pinned.h"
 #include "ledger/read_back.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

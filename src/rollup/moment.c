@@ -2,7 +2,7 @@
 /* Chooses the moment up to which the logs of a running recording are settled, so that a state may speak of it. */
 #include "rollup/moment.h"
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <unistd.h>
 

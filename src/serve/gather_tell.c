@@ -2,7 +2,7 @@
 /* What was gathered, as metrics. */
 #include "serve/gather.h"
 
-#include "trace/format.h" /* TARE_NOT_KNOWN */
+#include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <string.h>
 

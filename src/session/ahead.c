@@ -3,7 +3,7 @@
 
 #include "base/xalloc.h"
 #include "session/idle.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 #define TARE_SESSION_CONTROL_H
 
 #include "base/err.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <stdint.h>

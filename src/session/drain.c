@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/lanes.h"
-#include "trace/allowance.h"
+#include "record/allowance.h"
 #include "witness/procfs.h"
 
 #include <dirent.h>

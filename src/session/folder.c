@@ -9,7 +9,7 @@
 #include "session/wanted.h"
 #include "trace/chunk_files.h"
 #include "trace/rank.h"
-#include "trace/script.h"
+#include "record/script.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,9 +5,9 @@
 #include "base/xalloc.h"
 #include "session/bus_guard.h"
 #include "trace/log_out.h"
-#include "trace/allowance.h"
-#include "trace/lane.h"
-#include "trace/schema_text.h"
+#include "record/allowance.h"
+#include "record/lane.h"
+#include "record/schema_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

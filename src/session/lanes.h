@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 struct tare_lanes;
 
 /*
  * `stem`: "FOLDER/P-G". NULL: there is no such ring, or it is none that this version understands. `control`: what is written
- * into the log is taken from what is allowed there (trace/allowance.h); NULL: anything may be.
+ * into the log is taken from what is allowed there (record/allowance.h); NULL: anything may be.
  */
 struct tare_lanes *tare_lanes_open(const char *stem, struct tare_control *control);
 void tare_lanes_close(struct tare_lanes *lanes); /* NULL is fine */

@@ -4,7 +4,7 @@
 #include "base/disk.h"
 #include "base/progress.h"
 #include "base/xalloc.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <dirent.h>
 #include <fcntl.h>

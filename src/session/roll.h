@@ -24,7 +24,7 @@ typedef int tare_roll_maker(const char *folder, const struct tare_roll_wish *wis
 struct tare_control;
 struct tare_roll;
 
-/* `make` NULL: nothing is ever made small. How much may be written into logs is told in `control` (trace/allowance.h). */
+/* `make` NULL: nothing is ever made small. How much may be written into logs is told in `control` (record/allowance.h). */
 struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
 				tare_roll_maker *make);
 void tare_roll_free(struct tare_roll *roll); /* NULL is fine */

@@ -17,9 +17,9 @@
 #include "session/vram.h"
 #include "session/wanted.h"
 #include "session/witness.h"
-#include "trace/chunk.h"
-#include "trace/format.h"
-#include "trace/path.h"
+#include "record/chunk.h"
+#include "record/format.h"
+#include "record/path.h"
 #include "trace/rank.h"
 #include "witness/procfs.h"
 

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/xalloc.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

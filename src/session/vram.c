@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "session/visible.h"
-#include "trace/vram.h"
+#include "record/vram.h"
 #include "witness/nvml.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--vram` and `--card`: from the command line to the file that recorded processes read (trace/vram.h). */
+/* `--vram` and `--card`: from the command line to the file that recorded processes read (record/vram.h). */
 #ifndef TARE_SESSION_VRAM_H
 #define TARE_SESSION_VRAM_H
 

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "simgpu/sim_tell.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

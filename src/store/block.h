@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_BLOCK_H
 #define TARE_STORE_BLOCK_H
 
+#include "record/schema.h"
 #include "store/form.h"
 
 /*
@@ -21,12 +22,6 @@ struct tare_block_record {
 enum {
 	TARE_BLOCK_RECORDS = 16384, /* a block has no more of them, */
 	TARE_BLOCK_BYTES = 8 << 20, /* and none is begun in one that has more than these */
-};
-
-/* How the records of a log lie, by their kind: of() of a kind that nobody knows is NULL. */
-struct tare_layouts {
-	const struct tare_kind_info *(*of)(const void *arg, uint16_t kind);
-	const void *arg;
 };
 
 void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,

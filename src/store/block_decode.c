@@ -5,7 +5,7 @@
  */
 #include "base/array.h"
 #include "store/block_private.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 
 #include <stdlib.h>
 

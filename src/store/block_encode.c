@@ -2,7 +2,7 @@
 /* Encodes records as a block of a segment: sorts them by form, and writes the fields of each form as columns. */
 #include "base/xalloc.h"
 #include "store/block_private.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 
 #include <stdlib.h>
 

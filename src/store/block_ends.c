@@ -6,7 +6,7 @@
 #include "store/block_ends.h"
 
 #include "base/array.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 
 #include <stdlib.h>
 

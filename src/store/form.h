@@ -3,8 +3,8 @@
 #define TARE_STORE_FORM_H
 
 #include "store/column.h"
-#include "trace/decode.h"
-#include "trace/tensor_columns.h"
+#include "record/decode.h"
+#include "record/tensor_columns.h"
 
 /*
  * The fields of many records of one kind, as columns. Which columns are worth having is seen from the records:

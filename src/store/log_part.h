@@ -3,7 +3,7 @@
 #define TARE_STORE_LOG_PART_H
 
 #include "store/pack.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 /* What a segment says of a log besides its records: what a reader would have seen in its files. */
 struct tare_log_part {

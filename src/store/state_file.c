@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "sweep/schema.h"
 #include "sweep/work.h"
 #include "sweep/words.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #include <limits.h>
 #include <math.h>

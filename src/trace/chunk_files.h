@@ -2,7 +2,7 @@
 #ifndef TARE_TRACE_CHUNK_FILES_H
 #define TARE_TRACE_CHUNK_FILES_H
 
-#include "trace/chunk.h"
+#include "record/chunk.h"
 
 #include <stddef.h>
 

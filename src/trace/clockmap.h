@@ -2,7 +2,7 @@
 #ifndef TARE_TRACE_CLOCKMAP_H
 #define TARE_TRACE_CLOCKMAP_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 #ifndef TARE_TRACE_EVENT_H
 #define TARE_TRACE_EVENT_H
 
-#include "trace/format.h"
+#include "record/format.h"
 #include "trace/rank.h"
-#include "trace/tensor_columns.h"
+#include "record/tensor_columns.h"
 
 #include <stdbool.h>
 
@@ -121,7 +121,7 @@ union tare_rec {
 	const struct tare_record *head;
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) const struct tare_rec_##name *name;
-#include "record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 };

@@ -3,7 +3,7 @@
 #include "trace/give_back.h"
 
 #include "trace/chunk_files.h"
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include "base/xalloc.h"
 #include "trace/log_private.h"
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

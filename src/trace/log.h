@@ -3,8 +3,8 @@
 #define TARE_TRACE_LOG_H
 
 #include "base/err.h"
-#include "trace/chunk.h"
-#include "trace/decode.h"
+#include "record/chunk.h"
+#include "record/decode.h"
 #include "trace/event.h"
 
 /*

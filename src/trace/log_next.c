@@ -6,7 +6,7 @@
 #include "trace/log.h"
 
 #include "base/xalloc.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 #include "trace/log_private.h"
 
 #include <string.h>

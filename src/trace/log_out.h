@@ -2,7 +2,7 @@
 #ifndef TARE_TRACE_LOG_OUT_H
 #define TARE_TRACE_LOG_OUT_H
 
-#include "trace/chunk.h"
+#include "record/chunk.h"
 
 /* The files of a log, written by position. One is open at a time, for there may be thousands of logs. */
 struct tare_log_out {

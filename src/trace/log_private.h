@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include "trace/chunk_files.h"
 #include "trace/log.h"
-#include "trace/schema.h"
+#include "record/schema.h"
 
 enum {
 	LOG_RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,

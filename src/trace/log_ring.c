@@ -6,7 +6,7 @@
 #include "trace/log_private.h"
 
 #include "base/array.h"
-#include "trace/lane.h"
+#include "record/lane.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "trace/log_private.h"
 
 #include "base/xalloc.h"
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <stdlib.h>
 #include <string.h>

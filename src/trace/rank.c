@@ -3,7 +3,7 @@
 #include "trace/rank.h"
 
 #include "base/xalloc.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const struct launcher {
 } launchers[] = {
 #define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                          \
 	{ NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB },
-#include "trace/rank.def"
+#include "record/rank.def"
 #undef TARE_LAUNCHER
 };
 enum { LAUNCHER_NR = sizeof(launchers) / sizeof(launchers[0]) };

@@ -6,7 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/str.h"
-#include "trace/script.h"
+#include "record/script.h"
 
 #include <string.h>
 

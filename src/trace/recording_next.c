@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/progress.h"
-#include "trace/bound.h"
+#include "record/bound.h"
 #include "trace/stream.h"
 
 #include <string.h>
@@ -235,7 +235,7 @@ void tare_recording_refer(const struct tare_recording *r, const struct tare_rpro
 		fields;                                                                            \
 		break;                                                                             \
 	}
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 #undef TARE_FIELD_FLAGS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many blocks of tensors, or of the heap, or phases, at once: what tare_recording_next() does for each record is done for all of them together. */
-#include "trace/bound.h"
+#include "record/bound.h"
 #include "trace/recording_private.h"
 #include "trace/stream.h"
 

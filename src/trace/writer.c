@@ -6,7 +6,7 @@
 #include "trace/writer.h"
 
 #include "base/xalloc.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 #include "trace/log_out.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define TARE_TRACE_WRITER_H
 
 #include "base/err.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 /*
  * Appends records to a log that has no ring: tare.events. Records are gathered

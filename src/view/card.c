@@ -2,7 +2,7 @@
 #include "view/card.h"
 
 #include "base/units.h"
-#include "trace/format.h"
+#include "record/format.h"
 #include "view/device_text.h"
 
 enum { MAX_REFUSALS = 4 };

@@ -3,7 +3,7 @@
 
 #include "base/simulated.h"
 #include "base/units.h"
-#include "trace/bytes.h"
+#include "record/bytes.h"
 #include "view/card.h"
 
 #include <ctype.h>

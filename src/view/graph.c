@@ -113,7 +113,7 @@ static const struct tare_column columns[] = {
 		    .when = TARE_WHEN(row, has_launches)),
 	TARE_COLUMN(row, of.nodes, "nodes", NULL, COUNT, NODES),
 	TARE_COLUMN(row, has_all_kinds, "nodes_are_all_told_apart", NULL, COUNT, NODES),
-#include "trace/node.def"
+#include "record/node.def"
 	TARE_COLUMN(row, of.ask_ns, "count_nodes_ns", NULL, DURATION, NODES),
 };
 #undef TARE_NODE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_csv.h"
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /* A row of a device, a figure of the device itself, or records that are missing. */
 struct row {

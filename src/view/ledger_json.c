@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_json.h"
 
-#include "trace/format.h"
+#include "record/format.h"
 #include "view/advice.h"
 #include "view/card.h"
 #include "view/growth.h"

@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "trace/bytes.h"
+#include "record/bytes.h"
 #include "view/advice.h"
 #include "view/columns.h"
 #include "view/device_text.h"

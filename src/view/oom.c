@@ -2,7 +2,7 @@
 #include "view/oom.h"
 
 #include "base/units.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 enum { MAX_OOMS = 4 };
 

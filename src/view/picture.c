@@ -4,7 +4,7 @@
 #include "base/simulated.h"
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "trace/format.h"
+#include "record/format.h"
 #include "view/device_text.h"
 #include "view/picture_private.h"
 #include "view/svg.h"

@@ -3,7 +3,7 @@
 #include "view/picture_private.h"
 
 #include "base/units.h"
-#include "trace/format.h"
+#include "record/format.h"
 #include "view/svg.h"
 
 #include <math.h>

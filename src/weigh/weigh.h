@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "trace/format.h" /* TARE_NOT_KNOWN */
+#include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "witness/cgroup.h"
 
-#include "trace/format.h" /* TARE_NOT_KNOWN */
+#include "record/format.h" /* TARE_NOT_KNOWN */
 #include "witness/root.h"
 
 #include <ctype.h>

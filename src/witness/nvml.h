@@ -10,7 +10,7 @@
 #define TARE_WITNESS_NVML_H
 
 #include "base/err.h"
-#include "trace/format.h" /* TARE_NOT_KNOWN */
+#include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <stdbool.h>
 #include <stddef.h>

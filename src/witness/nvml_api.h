@@ -4,7 +4,7 @@
 #define TARE_WITNESS_NVML_API_H
 
 #include "witness/nvml.h"
-#include "witness/nvml_abi.h"
+#include "record/nvml_abi.h"
 
 struct nvml_api {
 #define NVML_API(FIELD, SYMBOL, PARAMETERS) int(*FIELD) PARAMETERS;

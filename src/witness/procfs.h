@@ -3,7 +3,7 @@
 #ifndef TARE_WITNESS_PROCFS_H
 #define TARE_WITNESS_PROCFS_H
 
-#include "trace/format.h" /* TARE_NOT_KNOWN */
+#include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "compact/compact.h"
 #include "ledger/build.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 #include "trace/recording.h"
 #include "trace/writer.h"
 

@@ -16,7 +16,7 @@ def seal(position):
 
 
 def sum_of(text):
-    """tare_schema_sum() of src/trace/schema_text.h."""
+    """tare_schema_sum() of src/record/schema_text.h."""
     mask, total = (1 << 64) - 1, 0xcbf29ce484222325
     for at in range(0, len(text) // 8 * 8, 8):
         total = (total ^ struct.unpack_from("=Q", text, at)[0]) * 0x9e3779b97f4a7c15 & mask

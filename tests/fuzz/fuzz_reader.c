@@ -9,7 +9,7 @@
 #include "../unit/make_log.h"
 #include "cmd/dump_print.h"
 #include "ledger/build.h"
-#include "trace/chunk.h"
+#include "record/chunk.h"
 #include "trace/recording.h"
 #include "view/by.h"
 #include "view/ledger_csv.h"

@@ -20,7 +20,7 @@
 #include "simgpu/sim_script.h"
 #include "sweep/grid.h"
 #include "trace/rank.h"
-#include "trace/schema.h"
+#include "record/schema.h"
 #include "witness/nvmap.h"
 #include "witness/root.h"
 #include "witness/smaps.h"

@@ -2,7 +2,7 @@
 #include "seeds.h"
 
 #include "../unit/make_log.h"
-#include "trace/chunk.h"
+#include "record/chunk.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane, as src/trace/lane.h has it: a thread that writes, and drains itself when there is no room, and two drainers, of
+ * A lane, as src/record/lane.h has it: a thread that writes, and drains itself when there is no room, and two drainers, of
  * which one settles a prefix of the log once. Each of them may stop for ever after any step, or go on much later. A
  * reader looks after every step, as if all had been killed there. A unit stands for a cell; the record of position p is the number p + 1.
  *

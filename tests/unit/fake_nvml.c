@@ -6,7 +6,7 @@
  *   crowd      500 processes           lost   the GPU has fallen off the bus
  *   mig        the GPU is in MIG mode, with two devices
  */
-#include "witness/nvml_abi.h"
+#include "record/nvml_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>

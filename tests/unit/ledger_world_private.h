@@ -9,7 +9,7 @@ union record {
 	struct tare_record head;
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) struct tare_rec_##name name;
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 };

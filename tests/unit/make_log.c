@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "make_log.h"
 
-#include "trace/chunk.h"
-#include "trace/decode.h"
+#include "record/chunk.h"
+#include "record/decode.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TARE_TESTS_UNIT_MAKE_LOG_H
 #define TARE_TESTS_UNIT_MAKE_LOG_H
 
-#include "trace/encode.h"
+#include "record/encode.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* One ledger that has some of everything. Longer than 600 lines: it is a table, a line a row of that ledger. */
 #include "sample_ledger.h"
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #define MIB(N)   ((int64_t)((N)*1048576.0))
 #define NR(ROWS) ((int)(sizeof(ROWS) / sizeof((ROWS)[0])))

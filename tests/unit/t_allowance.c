@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/allowance.h"
+#include "record/allowance.h"
 
 #include <pthread.h>
 

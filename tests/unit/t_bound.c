@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
-#include "trace/bound.h"
-#include "trace/format.h"
+#include "record/bound.h"
+#include "record/format.h"
 
 #include <string.h>
 

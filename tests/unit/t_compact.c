@@ -5,10 +5,10 @@
 #include "store/manifest.h"
 #include "store/store.h"
 #include "test.h"
-#include "trace/chunk.h"
+#include "record/chunk.h"
 #include "trace/log.h"
 #include "trace/recording.h"
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <fcntl.h>
 #include <signal.h>

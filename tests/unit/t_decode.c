@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/decode.h"
+#include "record/decode.h"
 #include "test.h"
-#include "trace/encode.h"
+#include "record/encode.h"
 
 /* format.h, "RECORDS": the example, byte for byte. */
 TEST(the_example_of_the_format)

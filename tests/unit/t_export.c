@@ -6,7 +6,7 @@
 #include "export/protobuf.h"
 #include "sample_ledger.h"
 #include "test.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The protocol of a lane, with the code that runs: a thread that writes and drains, two drainers, and one that settles
- * what the log has, are stopped at every step that trace/lane.h names, in every order in which at most PREEMPTIONS of the changes are not asked for.
+ * what the log has, are stopped at every step that record/lane.h names, in every order in which at most PREEMPTIONS of the changes are not asked for.
  * After every step a reader must find all that was published, each record once.
  */
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 static void step(const char *name);
 #define TARE_STEP(name) step(name)
 
-#include "trace/lane.h"
+#include "record/lane.h"
 
 #include "test.h"
 

@@ -7,7 +7,7 @@
 #include "make_log.h"
 #include "test.h"
 #include "trace/chunk_files.h"
-#include "trace/lane.h"
+#include "record/lane.h"
 #include "trace/log.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/path.h"
+#include "record/path.h"
 
 #include "test.h"
 

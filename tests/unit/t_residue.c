@@ -3,7 +3,7 @@
 #include "base/emit.h"
 #include "sample_ledger.h"
 #include "test.h"
-#include "trace/format.h"
+#include "record/format.h"
 #include "view/residue.h"
 
 #include <stdlib.h>

@@ -16,8 +16,8 @@
 #include "ring_step.h"
 #include "session/lanes.h"
 #include "test.h"
-#include "trace/chunk.h"
-#include "trace/clock.h"
+#include "record/chunk.h"
+#include "record/clock.h"
 #include "trace/log.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "session/roll.h"
 
 #include "test.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs of other versions: fields that moved, came, went or changed their width, and kinds that nobody knows. */
-#include "trace/schema.h"
+#include "record/schema.h"
 #include "make_log.h"
 #include "test.h"
 #include "trace/log.h"

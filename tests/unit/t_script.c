@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/script.h"
+#include "record/script.h"
 
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #include "session/settled.h"
 #include "make_log.h"
 #include "test.h"
-#include "trace/lane.h"
+#include "record/lane.h"
 
 #include <fcntl.h>
 #include <unistd.h>

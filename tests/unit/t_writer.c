@@ -2,7 +2,7 @@
 #include "trace/writer.h"
 #include "make_log.h"
 #include "test.h"
-#include "trace/chunk.h"
+#include "record/chunk.h"
 #include "trace/log.h"
 
 #include <signal.h>

@@ -14,7 +14,7 @@ const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR] = {
 #define TARE_CLASS(id, key, name, sizing, account)                                                 \
 	[id] = { name, TARE_SIZING_##sizing, TARE_ACCOUNT_##account },
 const struct tare_class_info tare_classes[TARE_CLASS_NR] = {
-#include "trace/class.def"
+#include "record/class.def"
 };
 #undef TARE_CLASS
 

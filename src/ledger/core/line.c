@@ -4,7 +4,7 @@
 
 #include "ledger/frame.h"
 #include "ledger/owner.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #include <inttypes.h>
 #include <string.h>

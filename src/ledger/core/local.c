@@ -8,7 +8,7 @@
 #include "ledger/core/fold.h"
 
 #include "base/sat.h"
-#include "trace/bound.h"
+#include "record/bound.h"
 
 enum { LOCAL_STEP = 16, LOCAL_EXTRA = 1 << 20 };
 

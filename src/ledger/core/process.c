@@ -3,7 +3,7 @@
 #include "ledger/core/fold.h"
 
 #include "base/xalloc.h"
-#include "trace/bytes.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
 

@@ -24,7 +24,7 @@ const char *tare_node_name(enum tare_node node)
 {
 #define TARE_NODE(key, field, name) name,
 	static const char *const names[TARE_NODE_NR] = {
-#include "trace/node.def"
+#include "record/node.def"
 	};
 #undef TARE_NODE
 

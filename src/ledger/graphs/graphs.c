@@ -275,7 +275,7 @@ static void instantiate(struct tare_graphs_part *part, struct tare_fold *f,
 		row->flags |= said->flags & (TARE_GRAPH_FLAG_NODES | TARE_GRAPH_FLAG_CAPPED);
 		row->nodes = said->nodes;
 #define TARE_NODE(key, field, name) row->kinds[TARE_NODE_##key] = said->field;
-#include "trace/node.def"
+#include "record/node.def"
 #undef TARE_NODE
 		row->ask_ns += (int64_t)said->ticks;
 	}

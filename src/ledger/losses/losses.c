@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/sat.h"
 #include "ledger/core/fields.h"
-#include "trace/decode.h"
+#include "record/decode.h"
 
 #include <stdlib.h>
 

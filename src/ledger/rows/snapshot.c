@@ -3,7 +3,7 @@
 #include "ledger/rows/rows.h"
 
 #include "base/xalloc.h"
-#include "trace/bytes.h"
+#include "record/bytes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "ledger/settle/settle.h"
 
-#include "trace/bytes.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
 

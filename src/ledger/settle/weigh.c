@@ -3,7 +3,7 @@
 #include "ledger/settle/settle.h"
 
 #include "base/sat.h"
-#include "trace/bound.h"
+#include "record/bound.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "ledger/core/change.h"
 #include "ledger/ledger.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 struct tare_device_fold;
 struct tare_fold;

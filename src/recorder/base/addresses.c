@@ -6,7 +6,7 @@
 #include "recorder/base/plib.h"
 #include "recorder/base/scratch.h"
 #include "recorder/base/sys.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #define WANTED (96ull << 20) /* the ring spans all its lanes; docs/HEAP.md has this number */
 

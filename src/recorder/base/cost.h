@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum tare_cost_kind {
 	TARE_COST_HANDED_OUT, /* blocks of tensors … */

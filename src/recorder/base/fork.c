@@ -13,7 +13,7 @@
 #include "recorder/base/parts.h"
 #include "recorder/base/sys.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */

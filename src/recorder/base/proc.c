@@ -3,7 +3,7 @@
 
 #include "recorder/base/plib.h"
 #include "recorder/base/scratch.h"
-#include "trace/script.h"
+#include "record/script.h"
 
 enum { START_TICKS = 22 }; /* of the fields in /proc/PID/stat, counted from 1 */
 

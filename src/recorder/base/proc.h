@@ -14,7 +14,7 @@ uint64_t tare_proc_start_ticks(const char *stat, char *state);
 
 uint64_t tare_proc_pid_namespace(void); /* our own; 0: not known */
 
-/* What this process is called, if `program` is an interpreter of Python: trace/script.h says how. Else "". */
+/* What this process is called, if `program` is an interpreter of Python: record/script.h says how. Else "". */
 void tare_proc_script(const char *program, char *out, size_t size);
 
 #endif

@@ -11,8 +11,8 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
-#include "trace/format.h"
+#include "record/clock.h"
+#include "record/format.h"
 
 static struct {
 	int nr;         /* 0: not known yet */

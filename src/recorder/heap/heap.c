@@ -11,7 +11,7 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/python/stack.h"
 #include "recorder/ring/ring.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { TRY_EVERY = 64 };
 

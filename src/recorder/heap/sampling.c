@@ -2,7 +2,7 @@
 #include "recorder/heap/sampling.h"
 
 #include "recorder/base/fork.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 TARE_TLS struct tare_sampling tare_sampling;
 

@@ -13,7 +13,7 @@
 #include "recorder/hooks/custom.h"
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* Plain allocations that a stream is to free: they are there until the program waits. */
 #define WAITING 64

@@ -21,7 +21,7 @@
 #include "recorder/torch/stream.h"
 #include "recorder/vram/limit.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* A call that takes memory may take more than it was asked for: a pool 32 MiB at once. */
 #define OTHERS_BYTES (64u << 20)
@@ -32,7 +32,7 @@ enum sizing { NONE, WEIGHED, PAGES, EXACT, HOST };
 
 #define TARE_CLASS(id, key, name, sizing, account) [TARE_CLASS_##key] = sizing,
 static const uint8_t sizing_of[TARE_CLASS_NR] = {
-#include "trace/class.def"
+#include "record/class.def"
 };
 #undef TARE_CLASS
 

@@ -19,7 +19,7 @@
 
 #include "recorder/cuda/real.h"
 #include "recorder/weigh/rss.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 struct tare_call {
 	enum tare_api api;

@@ -19,7 +19,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define BEGIN(symbol, class, effect)                                                               \
 	tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)

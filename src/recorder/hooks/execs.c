@@ -7,7 +7,7 @@
 #include "recorder/hooks/graphs.h"
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define SLOTS  16384u /* a power of two; further ones are weighed like functions, and not counted */
 #define PROBES 32u

@@ -8,7 +8,7 @@
 
 #include "recorder/base/sys.h"
 #include "recorder/hooks/graphs.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define NODES_MAX 16384u
 
@@ -96,7 +96,7 @@ void tare_graph_count_nodes(CUgraph graph, struct tare_rec_graph *out)
 	out->flags |= TARE_GRAPH_FLAG_NODES | (c.is_capped ? TARE_GRAPH_FLAG_CAPPED : 0);
 	out->nodes = c.total;
 #define TARE_NODE(key, field, name) out->field = c.kinds[TARE_NODE_##key];
-#include "trace/node.def"
+#include "record/node.def"
 #undef TARE_NODE
 	out->ticks = tare_clock_ticks() - begin;
 }

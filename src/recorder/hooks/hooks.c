@@ -21,7 +21,7 @@
 #include "recorder/hooks/custom.h"
 #include "recorder/hooks/pools.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /*
  * `sets` of a row runs twice: before the call it may only name the device (BEFORE), after it the rest; where

@@ -8,7 +8,7 @@
 #include "recorder/base/sys.h"
 #include "recorder/cuda/real.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define SLOTS   64 /* pools at once; further ones are weighed */
 #define DEVICES 64

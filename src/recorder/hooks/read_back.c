@@ -13,7 +13,7 @@
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { PLACES = 1024, PROBES = 16 };
 

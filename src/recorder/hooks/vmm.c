@@ -9,7 +9,7 @@
 #include "recorder/hooks/custom.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle,
 						CUmemGenericAllocationHandle handle,

@@ -12,7 +12,7 @@
 #include "recorder/ring/put.h"
 #include "recorder/unwind/row_cache.h"
 #include "recorder/unwind/unwind.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */
 #define KNOWN_PROBES 16u
@@ -101,7 +101,7 @@ static uint32_t text_bytes(const char *text)
 #define F(type, field, role)                          || TARE_FIELD_##role == TARE_FIELD_PATH
 #define TARE_RECORD(id, key, name, cls, fields, tail) [TARE_KIND_##key] = false fields,
 static const bool is_path[TARE_KIND_NR] = {
-#include "trace/record.def"
+#include "record/record.def"
 };
 #undef TARE_RECORD
 #undef F

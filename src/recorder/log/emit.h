@@ -10,7 +10,7 @@
 
 #include "recorder/elf/objects.h"
 #include "recorder/ring/ring.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 /* The id under which a text stands in the log; writes it the first time. 0: nothing is recorded. */
 uint32_t tare_emit_string(const char *text);
@@ -70,7 +70,7 @@ bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t
 
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) TARE_EMIT_##cls##_##tail(name, key)
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 

@@ -12,7 +12,7 @@ enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
 #define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                          \
 	RANK "|" LOCAL "|" WORLD "|" ATTEMPT "|" NEEDS "|" JOB "|"
 static const char patterns[] =
-#include "trace/rank.def"
+#include "record/rank.def"
 	;
 #undef TARE_LAUNCHER
 

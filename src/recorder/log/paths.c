@@ -6,7 +6,7 @@
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
 #include "recorder/recorder.h"
-#include "trace/path.h"
+#include "record/path.h"
 
 #define TOLD_MAX   (16u << 20) /* it is memory */
 #define LIMIT_ROOM (1u << 20)  /* others write too: the limit for files must not be near */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With `--no-paths` no path gets into the log, only what trace/path.h leaves of it. `tare` still needs to find the
+ * With `--no-paths` no path gets into the log, only what record/path.h leaves of it. `tare` still needs to find the
  * programs and libraries, to look up the names of their functions: it is told of them in a file of its memory,
  * which has no name but /proc/PID/fd/N, the value of TARE_NO_PATHS, and is gone when `tare` is.
  */
 #ifndef TARE_RECORDER_LOG_PATHS_H
 #define TARE_RECORDER_LOG_PATHS_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /* What the log gets of a path: all of it, unless TARE_NO_PATHS is set. */
 const char *tare_paths_of_log(const char *path);

@@ -9,7 +9,7 @@
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
 #include "recorder/recorder.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define PAGE  4096u
 #define ASKED 64u

@@ -12,7 +12,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define EARLY_NR   64
 #define EARLY_NAME 120

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "recorder/recorder.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 struct tare_phase {
 	enum tare_phase_what what;

@@ -11,7 +11,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/rss.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define LOADS 4          /* of extension modules inside one another */
 #define NEAR  512        /* bytes of stack between two calls of one function */

@@ -6,8 +6,8 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
-#include "trace/allowance.h"
-#include "trace/clock.h"
+#include "record/allowance.h"
+#include "record/clock.h"
 
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 /* … or has no processor meanwhile. It alone makes room under the cap: so long the cap is kept without it. */

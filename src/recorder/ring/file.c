@@ -12,10 +12,10 @@
 #include "recorder/ring/ring.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
-#include "trace/allowance.h"
-#include "trace/chunk.h"
-#include "trace/clock.h"
-#include "trace/encode.h"
+#include "record/allowance.h"
+#include "record/chunk.h"
+#include "record/clock.h"
+#include "record/encode.h"
 
 #define LANE_BYTES_DEFAULT (1u << 20)
 #define NAMES_MAX          1000 /* exec generations of one pid */

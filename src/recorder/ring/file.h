@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /* The ring of this process, mapped for as long as it lives. */
 struct tare_ring {

@@ -11,7 +11,7 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
 #define ABANDONED_MAX                                                                              \

@@ -16,9 +16,9 @@
 #include "recorder/ring/wait.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
-#include "trace/allowance.h"
-#include "trace/clock.h"
-#include "trace/lane.h"
+#include "record/allowance.h"
+#include "record/clock.h"
+#include "record/lane.h"
 
 #define OPEN_LIMIT_NS 1000000000u
 #define BLOCKS        4 /* memory for threads that drain at the same time; beyond, each maps its own */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of this process: a ring file with a lane for each thread that records. `tare` drains the lanes; a thread
- * whose lane is full drains it itself. trace/lane.h is the protocol, trace/format.h the layout.
+ * whose lane is full drains it itself. record/lane.h is the protocol, record/format.h the layout.
  */
 #ifndef TARE_RECORDER_RING_H
 #define TARE_RECORDER_RING_H

@@ -6,8 +6,8 @@
 #include "recorder/base/sys.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
-#include "trace/allowance.h"
-#include "trace/clock.h"
+#include "record/allowance.h"
+#include "record/clock.h"
 
 #define STEP_NS 1000000
 /* `tare` says every 20 ms that it lives, and later where others have the processors. */

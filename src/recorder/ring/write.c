@@ -10,11 +10,11 @@
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
-#include "trace/allowance.h"
-#include "trace/chunk.h"
-#include "trace/clock.h"
-#include "trace/lane.h"
-#include "trace/schema_text.h"
+#include "record/allowance.h"
+#include "record/chunk.h"
+#include "record/clock.h"
+#include "record/lane.h"
+#include "record/schema_text.h"
 
 #define RETRY_NS 100000000u /* a full disk is no reason to slow the program down */
 

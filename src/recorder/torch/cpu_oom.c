@@ -17,7 +17,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* Mangled: c10::ProfiledCPUMemoryReporter::OutOfMemory(size_t). */
 #define OUT_OF_MEMORY _ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm

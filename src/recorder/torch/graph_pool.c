@@ -17,7 +17,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* Mangled. With a capture mode since 2.1, without one from 1.10 on. */
 #define BEGIN_MODE _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode

@@ -12,7 +12,7 @@
 #include "recorder/base/sys.h"
 #include "recorder/log/emit.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* struct procmap_query of Linux, which older headers do not have. */
 struct query {

@@ -10,7 +10,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/scan.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { TYPE_NAME = 24, NAME_MAX = 200, TYPES = 256, TOLD = 4096 };
 

@@ -14,7 +14,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { CUDA = 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device */ };
 

@@ -10,7 +10,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/python/code.h"
 #include "recorder/torch/scan_api.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { NAME_BYTES = 16, TRIES = 3 };
 

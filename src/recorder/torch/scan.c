@@ -11,7 +11,7 @@
 #include "recorder/torch/scan_budget.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /*
  * Scans have a budget (scan_budget.h). Without a backward pass there is one after a quarter of a second

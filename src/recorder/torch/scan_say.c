@@ -7,7 +7,7 @@
 #include "recorder/python/code.h"
 #include "recorder/recorder.h"
 #include "recorder/torch/module.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { ENTRIES_MAX = 20000, NAME_BYTES = 256 };
 

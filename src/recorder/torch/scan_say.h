@@ -5,7 +5,7 @@
 
 #include "recorder/torch/scan.h"
 #include "recorder/torch/scan_tensor.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 struct tare_scan {
 	const struct tare_scan_api *py;

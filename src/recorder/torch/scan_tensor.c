@@ -5,7 +5,7 @@
 
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 enum { FAILURES_MAX = 8, DEPTH_MAX = 3, SLOTS_MAX = 32, CLASSES_MAX = 16 };
 enum {

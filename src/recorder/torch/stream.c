@@ -23,7 +23,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /*
  * Mangled; a DeviceIndex is a signed char. The last is there since streams have more than two priorities

@@ -30,7 +30,7 @@
 #include "recorder/torch/real.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/stream.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
 enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };

@@ -14,7 +14,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 enum { ABSENT = -1, UNKNOWN = 0 }; /* else 1 + the card */
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/vram.h"
+#include "record/vram.h"
 
 /* The card that a device of this process stands for, NULL: itself. */
 struct tare_vram_card *tare_vram_card(int ordinal);

@@ -8,7 +8,7 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/card.h"
-#include "witness/nvml_abi.h"
+#include "record/nvml_abi.h"
 
 enum { NVML_UNINITIALIZED = 1 };
 

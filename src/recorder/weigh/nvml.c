@@ -13,8 +13,8 @@
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
-#include "trace/format.h"
+#include "record/clock.h"
+#include "record/format.h"
 
 struct tare_nvml tare_nvml;
 

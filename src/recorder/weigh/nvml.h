@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "witness/nvml_abi.h"
+#include "record/nvml_abi.h"
 
 /* NULL where this NVML has none. */
 extern struct tare_nvml {

@@ -6,8 +6,8 @@
 #include "recorder/recorder.h"
 #include "recorder/weigh/nvml.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
-#include "trace/format.h"
+#include "record/clock.h"
+#include "record/format.h"
 
 #define PEERS_MAX   128
 #define PEERS_TRIES 3

@@ -11,7 +11,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 /* "size resident shared …" in pages; what is shared is of files and of shared memory. */
 void tare_rss_read(struct tare_rss *out)

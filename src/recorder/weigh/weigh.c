@@ -6,7 +6,7 @@
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "trace/clock.h"
+#include "record/clock.h"
 
 #define DEBT_MS      10
 #define READ_MOST_US 100 /* what is charged for one reading at most, see tare_weigh_spend() */

@@ -3,8 +3,8 @@
  * What people call a Python program: `train.py` of `python3 -u train.py --lr 1`. The recorder asks this of a
  * process, `tare` of a command. Calls no library.
  */
-#ifndef TARE_TRACE_SCRIPT_H
-#define TARE_TRACE_SCRIPT_H
+#ifndef TARE_RECORD_SCRIPT_H
+#define TARE_RECORD_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,14 +7,14 @@
  *
  * For the recorder, too: calls no library.
  */
-#ifndef TARE_TRACE_ALLOWANCE_H
-#define TARE_TRACE_ALLOWANCE_H
+#ifndef TARE_RECORD_ALLOWANCE_H
+#define TARE_RECORD_ALLOWANCE_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /* What tare_lane_write answers then. No file system does. */
 #define TARE_ALLOWANCE_IS_USED_UP (-ENOBUFS)

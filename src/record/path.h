@@ -3,8 +3,8 @@
  * What may stay of a path in a recording without paths: its last name; of a library's file its place among the
  * libraries, by which readers tell it from the user's own. Calls no library.
  */
-#ifndef TARE_TRACE_PATH_H
-#define TARE_TRACE_PATH_H
+#ifndef TARE_RECORD_PATH_H
+#define TARE_RECORD_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static inline const char *tare_path_in_library(const char *path)
 		int kept;
 	} parts[] = {
 #define TARE_LIBRARY_FILES(text, kept) { text, kept },
-#include "trace/libraries.def"
+#include "record/libraries.def"
 #undef TARE_LIBRARY_FILES
 	};
 	const char *found = NULL;

@@ -14,13 +14,13 @@
  *
  * For the recorder, too: calls no library.
  */
-#ifndef TARE_TRACE_CHUNK_H
-#define TARE_TRACE_CHUNK_H
+#ifndef TARE_RECORD_CHUNK_H
+#define TARE_RECORD_CHUNK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 enum {
 	TARE_CHUNK_BYTES = 16 << 20,           /* of new logs */

@@ -6,8 +6,8 @@
  * NVML_API(field, symbol, parameters): an entry point; NULL where the library has none. Of the
  * versions of a call, the newest that is there is used.
  */
-#ifndef TARE_WITNESS_NVML_ABI_H
-#define TARE_WITNESS_NVML_ABI_H
+#ifndef TARE_RECORD_NVML_ABI_H
+#define TARE_RECORD_NVML_ABI_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * Bounds the sizes in a record: a field of a role in bytes is cut to what a machine can have, field by field of
  * record.def.
  */
-#include "trace/bound.h"
+#include "record/bound.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -44,7 +44,7 @@ void tare_bound_sizes(uint16_t kind, void *record)
 		fields;                                                                            \
 		break;                                                                             \
 	}
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 #undef TARE_FIELD_FLAGS

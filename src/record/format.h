@@ -51,8 +51,8 @@
  * Version 0 may still change. A reader refuses a newer version with a sentence, and damage anywhere
  * costs only what is damaged.
  */
-#ifndef TARE_TRACE_FORMAT_H
-#define TARE_TRACE_FORMAT_H
+#ifndef TARE_RECORD_FORMAT_H
+#define TARE_RECORD_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -141,7 +141,7 @@ struct tare_file_header {
 	char host[64];       /* name of the machine */
 	char program[128];   /* basename of the executable */
 	uint32_t has_lanes;  /* 1: the log is a row of blocks; 0: of records */
-	char script[64]; /* of a Python program: what it is called, as trace/script.h finds it */
+	char script[64]; /* of a Python program: what it is called, as record/script.h finds it */
 	uint32_t schema; /* sum of the text behind this header; 0: there is none */
 	uint32_t chunk_bytes; /* of the log in each file; 0: all of it is in P-G.events */
 	uint8_t reserved[100];
@@ -514,7 +514,7 @@ enum tare_graph_state { TARE_GRAPH_STATE_MAP(TARE_ENUM_VALUE) };
 /* Kinds of graph nodes: indices into the counts of a graph, in the order of node.def. */
 #define TARE_NODE(key, field, name) TARE_NODE_##key,
 enum tare_node {
-#include "node.def"
+#include "record/node.def"
 	TARE_NODE_NR
 };
 #undef TARE_NODE
@@ -522,20 +522,20 @@ enum tare_node {
 /* What is done with records of a kind, and what the value of a field means. */
 #define TARE_RECORD_CLASS(key, is_event, is_schema, meaning) TARE_RECORD_CLASS_##key,
 enum tare_record_class {
-#include "record_class.def"
+#include "record/record_class.def"
 };
 #undef TARE_RECORD_CLASS
 
 #define TARE_FIELD_ROLE(key, look, unit, absent, meaning) TARE_FIELD_##key,
 enum tare_field_role {
-#include "field_role.def"
+#include "record/field_role.def"
 	TARE_FIELD_NR
 };
 #undef TARE_FIELD_ROLE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,
 enum tare_class {
-#include "class.def"
+#include "record/class.def"
 	TARE_CLASS_NR
 };
 #undef TARE_CLASS
@@ -543,14 +543,14 @@ enum tare_class {
 #define TARE_RECORD(id, key, name, cls, fields, tail) TARE_KIND_##key = id,
 #define F(type, field, role)
 enum tare_kind {
-#include "record.def"
+#include "record/record.def"
 };
 #undef TARE_RECORD
 
 /* One more than the largest id: the rows are not in its order. */
 #define TARE_RECORD(id, key, name, cls, fields, tail) char name[id + 1];
 union tare_kind_ids {
-#include "record.def"
+#include "record/record.def"
 };
 enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 #undef F
@@ -563,7 +563,7 @@ enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 		struct tare_record head;                                                           \
 		fields                                                                             \
 	};
-#include "record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 

@@ -3,12 +3,11 @@
  * Parses the schema of a log, and converts records between the way in which the schema says that they lie and the
  * structs of this version.
  */
-#include "trace/schema.h"
+#include "record/schema.h"
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "store/store.h"
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <stdlib.h>
 #include <string.h>

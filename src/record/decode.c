@@ -3,7 +3,7 @@
  * The tables of the kinds of records, of their fields, and of the words of enumerations, made of record.def and
  * format.h; and values read and written by them.
  */
-#include "trace/decode.h"
+#include "record/decode.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
 	_Static_assert(sizeof(struct tare_record) fields == sizeof(struct tare_rec_##name),        \
 		       #name " has padding: reorder its fields");
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 
@@ -44,7 +44,7 @@ static const struct tare_word graph_flag_words[] = { TARE_GRAPH_FLAG_MAP(WORD){ 
 #undef WORD
 #define TARE_CLASS(id, key, name, sizing, account) { id, name },
 static const struct tare_word class_words[] = {
-#include "trace/class.def"
+#include "record/class.def"
 	{ 0, NULL },
 };
 #undef TARE_CLASS
@@ -55,7 +55,7 @@ static const struct tare_word class_words[] = {
 
 #define TARE_RECORD_CLASS(key, is_event, is_schema, meaning)                                       \
 	enum { IS_EVENT_##key = is_event, IS_SCHEMA_##key = is_schema };
-#include "trace/record_class.def"
+#include "record/record_class.def"
 #undef TARE_RECORD_CLASS
 
 const struct tare_kind_info *tare_decode_kind(uint16_t kind)
@@ -84,7 +84,7 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 		};                                                                                 \
 		return &info;                                                                      \
 	}
-#include "trace/record.def"
+#include "record/record.def"
 #undef TARE_RECORD
 #undef F
 	default:
@@ -144,7 +144,7 @@ const struct tare_role_info *tare_decode_role(enum tare_field_role role)
 #define TARE_FIELD_ROLE(key, look, unit, absent, meaning)                                          \
 	[TARE_FIELD_##key] = { #key, unit, TARE_LOOK_##look, (uint64_t)(absent) },
 	static const struct tare_role_info roles[] = {
-#include "trace/field_role.def"
+#include "record/field_role.def"
 	};
 #undef TARE_FIELD_ROLE
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_TRACE_SCHEMA_H
-#define TARE_TRACE_SCHEMA_H
+#ifndef TARE_RECORD_SCHEMA_H
+#define TARE_RECORD_SCHEMA_H
 
 #include "base/err.h"
-#include "trace/decode.h"
+#include "record/decode.h"
 
 /*
  * How the records of a log lie that another version of Tare wrote. A record is brought into the structs of this
@@ -41,8 +41,11 @@ const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema
 /* How the records of a kind lie; NULL: nobody knows. Without a schema as in this version. */
 const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind);
 
-/* The same for whom gets no schema; it is to live as long. */
-struct tare_layouts;
+/* The same for whom gets no schema, which is to live as long: of() of a kind that nobody knows is NULL. */
+struct tare_layouts {
+	const struct tare_kind_info *(*of)(const void *arg, uint16_t kind);
+	const void *arg;
+};
 void tare_schema_layouts(const struct tare_schema *schema, struct tare_layouts *out);
 
 /* The kind that this version knows under that id; NULL: the log has none of that name. */

@@ -3,10 +3,10 @@
  * Byte counts that may be not known. What is counted fits into 63 bits; everything above, TARE_NOT_KNOWN or what a
  * difference or damage left there, is no count, and stays so in sums.
  */
-#ifndef TARE_TRACE_BYTES_H
-#define TARE_TRACE_BYTES_H
+#ifndef TARE_RECORD_BYTES_H
+#define TARE_RECORD_BYTES_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 

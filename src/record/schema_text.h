@@ -8,10 +8,10 @@
  * Fields lie one behind the other, from byte 16 of the record on. A NUL ends the text. The header has a sum of it
  * (`schema`), by which a reader of the same version knows that it need not look at the text.
  */
-#ifndef TARE_TRACE_SCHEMA_TEXT_H
-#define TARE_TRACE_SCHEMA_TEXT_H
+#ifndef TARE_RECORD_SCHEMA_TEXT_H
+#define TARE_RECORD_SCHEMA_TEXT_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #define TARE_SCHEMA_HEAD "tare schema 1\n"
 
@@ -35,7 +35,7 @@
 #define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
 	TARE_SCHEMA_##cls(#id " " #name " " #tail " " #cls fields "\n")
 static const char tare_schema_text[] = TARE_SCHEMA_HEAD
-#include "trace/record.def"
+#include "record/record.def"
 	;
 #undef TARE_RECORD
 #undef F

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_TRACE_DECODE_H
-#define TARE_TRACE_DECODE_H
+#ifndef TARE_RECORD_DECODE_H
+#define TARE_RECORD_DECODE_H
 
 #include "base/str.h"
-#include "trace/format.h"
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * The stamp of a record: ticks of the CPU's counter, read in a few nanoseconds. Recorder and tool
  * must read the same clock, so it is chosen here for both, by architecture.
  */
-#ifndef TARE_TRACE_CLOCK_H
-#define TARE_TRACE_CLOCK_H
+#ifndef TARE_RECORD_CLOCK_H
+#define TARE_RECORD_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 #if defined(__x86_64__)
 #define TARE_CLOCK_HERE TARE_CLOCK_TSC

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_TRACE_TENSOR_COLUMNS_H
-#define TARE_TRACE_TENSOR_COLUMNS_H
+#ifndef TARE_RECORD_TENSOR_COLUMNS_H
+#define TARE_RECORD_TENSOR_COLUMNS_H
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /*
  * Many records of blocks of tensors (TARE_KIND_TENSOR) as columns, which is how segments have them: of each its stamp, its address

@@ -9,10 +9,10 @@
  *     if (size)
  *             tare_encode(buffer, size, 0, position, &rec, sizeof(rec), text, n);
  */
-#ifndef TARE_TRACE_ENCODE_H
-#define TARE_TRACE_ENCODE_H
+#ifndef TARE_RECORD_ENCODE_H
+#define TARE_RECORD_ENCODE_H
 
-#include "trace/schema_text.h"
+#include "record/schema_text.h"
 
 #include <string.h>
 

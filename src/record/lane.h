@@ -33,14 +33,14 @@
  * tail move as well is not C11's promise but the machine's, where a store that one processor has seen of another,
  * all have (x86, arm64).
  */
-#ifndef TARE_TRACE_LANE_H
-#define TARE_TRACE_LANE_H
+#ifndef TARE_RECORD_LANE_H
+#define TARE_RECORD_LANE_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "record/format.h"
 
 /* Tests stop here, at a step with a name, and let others go on (tests/unit/lane). */
 #ifndef TARE_STEP

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_TRACE_BOUND_H
-#define TARE_TRACE_BOUND_H
+#ifndef TARE_RECORD_BOUND_H
+#define TARE_RECORD_BOUND_H
 
-#include "trace/decode.h"
+#include "record/decode.h"
 
 /* A pebibyte: more than any machine has, and so little that thousands of them can be added and doubled. */
 #define TARE_BOUND_BYTES ((int64_t)1 << 50)

@@ -6,8 +6,8 @@
  * `tare` writes the cards before the program starts. Processes take a slot each and keep in it what
  * they have under way, so that the bytes of one that was killed can be given back by another.
  */
-#ifndef TARE_TRACE_VRAM_H
-#define TARE_TRACE_VRAM_H
+#ifndef TARE_RECORD_VRAM_H
+#define TARE_RECORD_VRAM_H
 
 #include <stdint.h>
 
