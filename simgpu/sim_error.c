@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Results of the driver by number, name and sentence. */
 #include "sim_error.h"
 
 #include <string.h>

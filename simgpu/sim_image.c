@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what a module is loaded from, and keeps images that are the same once. */
 #include "sim_image.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes and gives back a lock in shared memory, whose holder may be killed. */
 #include "sim_lock.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the memory that libcuda and libnvidia-ml have in common in one process. */
 #include "sim_process.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the profile of the simulated devices: which file, how many devices, their UUIDs. */
 #include "sim_profile.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads TARE_SIM_SCRIPT, a line a command, into rules for calls and a world of other processes. */
 #include "sim_script.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the file that all processes of a simulated machine share, and takes back what dead ones had. */
 #include "sim_state.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes down what a program asked for that is not simulated, with its line in Python. */
 #include "sim_tell.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses PYTORCH_CUDA_ALLOC_CONF as the allocator of a version of PyTorch does. */
 /* PYTORCH_CUDA_ALLOC_CONF and versions. */
 #include "allocator/settings.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* An arena: pieces of memory that are cut from large blocks and freed together. */
 #include "base/arena.h"
 
 #include "base/xalloc.h"

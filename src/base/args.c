@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses a command line by a table of options, and says what is wrong with it. */
 #include "base/args.h"
 
 #include "base/hint.h"

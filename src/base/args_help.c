@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes --help and the man page of a command from its table of options. */
 #include "base/args_private.h"
 
 #include <string.h>

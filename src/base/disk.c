@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums what files take on disk, holes left out. */
 #include "base/disk.h"
 
 #include <dirent.h>

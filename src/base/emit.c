@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Begins a report, hands its tables to the renderer of the chosen format, and ends it. */
 #include "base/emit.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fills in the struct of an error: a code, a sentence, and what stands in front of it. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Adds to and frees the list of spans of which there are no events any more. */
 #include "base/extent.h"
 
 #include "base/array.h"

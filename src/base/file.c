@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens, reads and writes whole files by name, whatever kind of file the name stands for. */
 #include "base/file.h"
 
 #include "base/print.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the word or the file that somebody may have meant. */
 #include "base/hint.h"
 
 #include "base/args.h"

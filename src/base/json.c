@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes JSON into a string: objects, lists, texts, numbers. */
 #include "base/json.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses a text of JSON into a tree of values, and gets members of it. */
 #include "base/json.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hash maps from numbers and from strings to numbers, with open addressing. */
 #include "base/map.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes clean text to standard output and standard error; nothing else does. */
 #include "base/print.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sets the umask of Tare's own files, and gives the user's back to programs that it starts. */
 #include "base/private.h"
 
 #include <stdbool.h>

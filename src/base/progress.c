@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the line that says how far a command is. */
 #include "base/progress.h"
 
 #include "base/print.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns a terminal into a screen of lines, draws what changed, reads keys, and turns it back. */
 #include "base/screen.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the folder of the running `tare`, and files beside it. */
 #include "base/self_path.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A set of numbers as a tree of bits, six of a number at a level. */
 #include "base/sorted.h"
 
 static uint64_t bit_of(uint64_t number)

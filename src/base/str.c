@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A string that grows: appending, formatting, wrapping, cutting. */
 #include "base/str.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes text from outside fit for a screen, for CSV, for markup and for Markdown. */
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses sizes and times, and writes them for people. */
 #include "base/units.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the columns that a text takes on a terminal. */
 #include "base/width.h"
 
 #include "base/text.h"

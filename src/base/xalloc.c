@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* malloc and its kin for the tool: out of memory ends the process with a sentence. */
 #include "base/xalloc.h"
 
 #include <malloc.h>

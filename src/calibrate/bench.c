@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What every probe needs in the process that calls the driver: a context, weighing, sending results. */
 #include "calibrate/probe.h"
 
 #include "witness/nvml.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Runs probes until every constant of a GPU has a value that repeats. */
 #include "calibrate/calibrate.h"
 
 #include "base/self_path.h"

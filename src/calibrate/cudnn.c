@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Asks cuDNN for the workspace of its first plan of a convolution. */
 #include "calibrate/cudnn.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the driver and finds its functions. */
 #include "calibrate/driver.h"
 
 #include <dlfcn.h>

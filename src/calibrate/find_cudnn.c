@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Looks for libcudnn.so.9 where environments of Python and systems have it. */
 #include "calibrate/find_cudnn.h"
 
 #include "base/self_path.h"

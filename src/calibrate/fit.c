@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lays steps and straight lines through readings. */
 #include "calibrate/fit.h"
 
 #include <stdio.h>

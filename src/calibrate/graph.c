@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a graph of kernels, and runs it. */
 #include "calibrate/graph.h"
 
 bool tare_graph_add_kernels(struct tare_bench *bench, CUgraph graph, CUfunction function, int count)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads a kernel of ptx.h into the current context, and launches it. */
 #include "calibrate/kernel.h"
 
 static char zeros[8192];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what is used on the device, by NVML or by the driver, once it no longer changes. */
 #include "calibrate/scale.h"
 
 #include "calibrate/driver.h"

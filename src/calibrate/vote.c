@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts what measurements said of a key, and decides which value is believed. */
 #include "calibrate/vote.h"
 
 #include <stdio.h>

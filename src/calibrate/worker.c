@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts a process that runs one probe, and takes its messages. */
 #include "calibrate/worker.h"
 
 #include "calibrate/probe.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare calibrate`: measures a profile of the GPU here, or compares it with one. */
 #include "calibrate/calibrate.h"
 
 #include "cmd/calibrate_libraries.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare calibrate --libraries`: records workspaces of cuDNN, compares them with a table, and writes one. */
 #include "cmd/calibrate_libraries.h"
 
 #include "base/file.h"

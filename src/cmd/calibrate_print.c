@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a measured profile: a row a key, and how it compares. */
 #include "cmd/calibrate_print.h"
 
 #include "base/emit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare check`: reads limits, judges a recording by them, prints the verdict. */
 #include "base/print.h"
 #include "cmd/check_source.h"
 #include "cmd/cmd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the reports that `tare check` takes its figures from, each once. */
 #include "cmd/check_source.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare compact`: makes a recording small that nobody writes any more. */
 #include "compact/compact.h"
 
 #include "base/text.h"

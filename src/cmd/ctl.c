@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare ctl`: tells a recording that runs what to do, and says how it stands. */
 #include "base/emit.h"
 #include "base/hint.h"
 #include "base/text.h"

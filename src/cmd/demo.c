@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare demo`: records a small program, on the GPU here or on a simulated one. */
 #include "base/print.h"
 #include "base/self_path.h"
 #include "cmd/cmd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare diff`: compares recordings, reports and instants. */
 #include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/diff_page.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses, finds and reads one operand of `tare diff`: REC, REC@INSTANT, or a report in JSON. */
 #include "cmd/diff_source.h"
 
 #include "base/file.h"

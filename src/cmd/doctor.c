@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare doctor`: runs its checks and prints what they found. */
 #include "cmd/doctor.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What `tare doctor` looks at of the GPU: driver, NVML, device files, profile. */
 #include "cmd/doctor.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What `tare doctor` looks at of the machine: preloading, environment, folders, limits, container. */
 #include "cmd/doctor.h"
 
 #include "base/self_path.h"

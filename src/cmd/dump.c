@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare dump`: prints the records of a log or of a recording as they lie there. */
 #include "base/hint.h"
 #include "base/print.h"
 #include "cmd/cmd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare env`: prints what records a program that something else starts: a shell, Docker, Kubernetes. */
 #include "base/emit.h"
 #include "base/str.h"
 #include "base/text.h"

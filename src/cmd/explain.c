@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare explain`: takes figures of other tools, and says what they are made of. */
 #include "cmd/explain.h"
 
 #include "base/xalloc.h"

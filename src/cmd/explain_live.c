@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a running process for `tare explain`: its GPUs, its host memory, its ledger. */
 #include "cmd/explain.h"
 
 #include "base/array.h"

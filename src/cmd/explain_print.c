@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the terms between a figure of a tool and the ledger. */
 #include "cmd/explain.h"
 
 #include "base/units.h"

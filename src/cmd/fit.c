@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare fit`: fits laws to a table, a sweep or a recording. */
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints one fitted quantity: laws, errors, what each parameter does. */
 #include "cmd/fit_print.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the format of a report by --format, --json and --csv. */
 #include "cmd/format.h"
 
 #include "base/hint.h"

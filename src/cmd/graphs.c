@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare graphs`: chooses which sizes to capture, by requests and costs. */
 #include "base/emit.h"
 #include "base/file.h"
 #include "base/str.h"

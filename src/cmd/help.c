@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare help` and the overview, by the table of commands. */
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
 #include "cmd/terminal.h"

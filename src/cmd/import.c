@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare import`: makes a recording of a file of another tool. */
 #include "import/import.h"
 
 #include "base/disk.h"

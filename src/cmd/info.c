@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare info`: says what this Tare is made of and can do, and what a recording is. */
 #include "cmd/info.h"
 
 #include "base/self_path.h"

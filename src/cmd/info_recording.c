@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what a recording says of itself: machine, command, processes, devices, losses. */
 #include "cmd/info.h"
 
 #include "base/disk.h"

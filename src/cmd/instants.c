@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns instants that were asked for by name into times of a recording. */
 #include "cmd/instants.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the newest recording of a folder, and the other ranks of its job. */
 #include "cmd/newest.h"
 
 #include "base/array.h"

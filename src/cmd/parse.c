@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses the command line of a command, and prints its errors. */
 #include "base/print.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks what --phase was given. */
 #include "cmd/phase_lines.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare plan`: chooses the configuration that fits a memory, by laws. */
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"

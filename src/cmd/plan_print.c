@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what `tare plan` chose, and why not the others. */
 #include "cmd/plan_print.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds, lists and reads device profiles. */
 #include "cmd/profiles.h"
 
 #include "base/hint.h"

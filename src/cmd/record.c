@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare record`: records a command and prints no report. */
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "session/child.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare report`: opens recordings, and prints what was asked for. */
 #include "base/print.h"
 #include "base/units.h"
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Says which options of `tare report` do not go together. */
 #include "cmd/report_check.h"
 
 #include "cmd/report_file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints several recordings each by itself, where they cannot be read as one. */
 #include "cmd/report_each.h"
 
 #include "base/print.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare report --line` and `--annotate`. */
 #include "cmd/report_line.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare report --svg`: the course of memory that a picture draws. */
 #include "cmd/report_picture.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the ledgers of a report and prints them in the chosen format. */
 #include "cmd/report_print.h"
 
 #include "base/print.h"

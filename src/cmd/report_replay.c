@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replays PyTorch's pool for an advice: what expandable segments would have needed. */
 #include "cmd/report_replay.h"
 
 #include "base/arena.h"

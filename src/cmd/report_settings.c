@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replays PyTorch's pool for a page: what other settings would have needed. */
 #include "cmd/report_settings.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads files of source for a page, those only that may be passed on. */
 #include "cmd/report_source.h"
 
 #include "base/file.h"

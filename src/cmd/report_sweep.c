@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare report DB`: the report of a sweep. */
 #include "cmd/report_sweep.h"
 
 #include "base/str.h"

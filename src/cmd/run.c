@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare run`: records a command, then prints its ledger. */
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Options of `tare run` and `tare record`, and what they do before and after the command. */
 #include "cmd/run_options.h"
 
 #include "base/print.h"

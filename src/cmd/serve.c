@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare serve`: checks its options, and serves. */
 #include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/write_file.h"

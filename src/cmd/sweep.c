@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare sweep`: parses values and limits, and starts the runs of all cells. */
 #include "base/print.h"
 #include "base/str.h"
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the progress of a sweep. */
 #include "cmd/sweep_print.h"
 
 #include "base/print.h"

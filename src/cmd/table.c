@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds a command by its name in the table of commands. */
 #include "cmd/cmd.h"
 
 #include <string.h>

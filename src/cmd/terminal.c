@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out how wide a terminal is, and whether it shows UTF-8 and colours. */
 #include "cmd/terminal.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare top`: the loop of its screen: reads, draws, obeys keys. */
 #include "base/screen.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"

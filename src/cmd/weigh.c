@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare weigh`: weighs processes, or the machine. */
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/terminal.h"

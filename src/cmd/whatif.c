@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `tare whatif`: opens a snapshot or a recording, and replays it with other settings. */
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/whatif_open.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what PyTorch's pool would have needed with other settings. */
 #include "cmd/whatif_print.h"
 
 #include "base/units.h"

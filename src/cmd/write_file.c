@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the output of a command to a file. */
 #include "cmd/write_file.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the SQLite file of a sweep, and runs statements. */
 #include "db/db.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Says whether a file is one of SQLite. */
 #include "db/db.h"
 
 #include "base/file.h"

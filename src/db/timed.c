@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the time of a run that counts for rates. */
 #include "db/timed.h"
 
 #include "base/str.h"

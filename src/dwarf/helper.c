@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts the process that reads debug information, and asks it. */
 #include "dwarf/helper.h"
 
 #include "dwarf/reader.h"

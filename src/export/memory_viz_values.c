@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The values of a memory snapshot: keys, texts, addresses, frames, stacks. */
 #include "export/memory_viz_values.h"
 
 enum { PROCESS_BITS = 56 };

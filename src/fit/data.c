@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps, parts and scales the cells that a law is fitted to. */
 #include "fit/data.h"
 
 #include "base/xalloc.h"

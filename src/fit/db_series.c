@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the tables of quantities from a sweep's file. */
 #include "fit/series.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fits one quantity: searches laws, compares them, and says how sure the best is. */
 #include "fit/fit.h"
 
 #include "base/xalloc.h"

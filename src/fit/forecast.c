@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Says a quantity of a cell by its law, or by the laws of its phases. */
 #include "fit/forecast.h"
 
 #include "base/xalloc.h"

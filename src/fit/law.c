@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes laws at cells, and judges them by what they say of cells left out. */
 #include "fit/law.h"
 
 #include "base/xalloc.h"

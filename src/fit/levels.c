@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Merges levels of a categorical parameter that cannot be told apart. */
 #include "fit/law.h"
 
 #include <string.h>

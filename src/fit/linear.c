@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Least squares by orthogonal columns, which come one at a time. */
 #include "fit/linear.h"
 
 #include "base/xalloc.h"

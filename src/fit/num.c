@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Student's distribution, and quantiles. */
 #include "fit/num.h"
 
 #include <stdint.h>

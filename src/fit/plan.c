@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Judges every configuration by its laws, and puts those that fit in order. */
 #include "fit/plan.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns a table into a problem: which columns are parameters, which cells repeat each other. */
 #include "fit/problem.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of measured quantities: finding, adding and dropping columns. */
 #include "fit/series.h"
 
 #include "base/array.h"

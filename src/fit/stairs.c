@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fits a quantity that is rounded up to a coarse step. */
 #include "fit/stairs.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses tables of texts, and reads numbers from them. */
 #include "fit/table.h"
 
 #include "base/array.h"

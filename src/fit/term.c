@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the dictionary of terms, and computes and names a term. */
 #include "fit/term.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares cells that do the same work cut in another way. */
 #include "fit/twins.h"
 
 #include "base/xalloc.h"

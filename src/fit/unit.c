@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Guesses the unit of a column by its name, and writes numbers in it. */
 #include "fit/fit_report.h"
 
 #include <math.h>

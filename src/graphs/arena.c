@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Maps chunks of physical memory behind ranges of addresses that share them. */
 #include "graphs/arena.h"
 
 #include "graphs/error.h"

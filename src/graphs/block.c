@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hands out bytes of a mapping while a capture is open. */
 #include "graphs/block.h"
 
 #include <stdlib.h>

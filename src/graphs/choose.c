@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses which sizes to capture, so that padding costs least. */
 #include "graphs/choose.h"
 
 #include <stdlib.h>

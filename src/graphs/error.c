@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names results, and keeps the sentence of a thread's last error. */
 #include "graphs/error.h"
 
 #include "graphs/driver.h"

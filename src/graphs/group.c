@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps few executable graphs for many templates, and retargets one for a launch. */
 #include "graphs/group.h"
 
 #include "graphs/error.h"

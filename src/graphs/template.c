@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a captured graph into a template, and compares templates. */
 #include "graphs/template.h"
 
 #include "graphs/error.h"

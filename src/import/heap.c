@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns counts by place, as a heap profiler has them, into blocks of a recording. */
 #include "import/heap.h"
 
 #include "base/array.h"

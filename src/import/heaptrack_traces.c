@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads strings, modules, addresses and traces from a file of heaptrack. */
 #include "import/heaptrack_traces.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the reader of a file, and runs it. */
 #include "import/import.h"
 
 #include "base/str.h"

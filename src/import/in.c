@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the file that is imported, by bytes and lines, with a sentence on where it is wrong. */
 #include "import/in.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Walks through a text of JSON of any length, a value of its list at a time. */
 #include "import/json_walk.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes segments and blocks of what torch.profiler says of one GPU. */
 #include "import/kineto_gpu.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matches the end of a block with its begin, where a trace has no addresses. */
 #include "import/kineto_match.h"
 
 #include "base/array.h"

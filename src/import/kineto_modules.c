@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Follows which module of PyTorch a thread of a trace is in. */
 #include "import/kineto_modules.h"
 
 #include "base/str.h"

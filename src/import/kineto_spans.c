@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Follows which operators and functions a thread of a trace is in, as lines of stacks. */
 #include "import/kineto_spans.h"
 
 #include "base/array.h"

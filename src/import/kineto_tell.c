@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a whole trace of torch.profiler as records, in the order of time. */
 #include "import/kineto_tell.h"
 
 #include "base/array.h"

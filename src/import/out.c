@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the recording of an import: description, devices, records. */
 #include "import/out.h"
 
 #include "base/array.h"

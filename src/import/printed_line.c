@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads figures of memory, with their names and units, from one printed line. */
 #include "import/printed_line.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes lines and stacks of the frames of a snapshot. */
 #include "base/xalloc.h"
 #include "import/snapshot_records.h"
 

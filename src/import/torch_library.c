@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Stands for PyTorch where a file names no library that asks for memory. */
 #include "import/torch_library.h"
 
 #define LIBRARY       "libc10_cuda.so"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a file that zstd or gzip may have packed. */
 #include "import/unpack.h"
 
 #include "base/file.h"

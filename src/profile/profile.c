@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses, checks and writes device profiles. */
 #include "profile/profile.h"
 
 #include <ctype.h>

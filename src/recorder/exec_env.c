@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Edits the environment of a program that is about to be executed. */
 #include "recorder/exec_env.h"
 
 #include <errno.h>

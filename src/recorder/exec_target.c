@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out whether a program that is about to be executed can be recorded. */
 #include "recorder/exec_target.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns the hooks off and on at run time, for measurements of their cost. */
 #include "recorder/recorder.h"
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps times of events in four bytes each. */
 #include "replay/times.h"
 
 #include "base/array.h"

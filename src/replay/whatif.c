@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replays a snapshot with the allocator's rules as they were and as they could be. */
 #include "replay/whatif.h"
 
 #include "base/xalloc.h"

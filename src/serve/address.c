@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses the address that a server listens at, and listens. */
 #include "serve/address.h"
 
 #include <arpa/inet.h>

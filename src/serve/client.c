@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the deadlines of clients. */
 #include "serve/client.h"
 
 #include "base/xalloc.h"

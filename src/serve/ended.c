@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a recording that ended once, and keeps what is served of it. */
 #include "serve/ended.h"
 
 #include "base/xalloc.h"

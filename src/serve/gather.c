@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads GPUs and recordings in turn for the server. */
 #include "serve/gather.h"
 
 #include <time.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Answers requests: metrics, the index, pages, refusals. */
 #include "serve/http.h"
 
 #include "base/print.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads GNU libmicrohttpd, and finds its functions. */
 #include "serve/library.h"
 
 #include <dlfcn.h>

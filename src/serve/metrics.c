@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes samples as OpenMetrics. */
 #include "serve/metrics.h"
 
 #include "base/array.h"

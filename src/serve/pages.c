@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes pages of recordings in a process of its own, and keeps them for a while. */
 #include "serve/pages.h"
 
 #include "base/private.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums the rows of a process by the closed list that metrics have. */
 #include "serve/sums.h"
 
 #include <stdio.h>

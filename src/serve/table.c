@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names the recordings that are served, and finds them by their names. */
 #include "serve/table.h"
 
 #include "base/array.h"

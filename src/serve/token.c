@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the file of the token, and compares what a client sent. */
 #include "serve/token.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets a child fold a recording while the program runs. */
 #include "session/ahead.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Survives SIGBUS of a mapped file that was cut short. */
 #include "session/bus_guard.h"
 
 #include <setjmp.h>

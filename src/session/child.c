@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts the command, waits for it, and says how it ended. */
 #include "session/child.h"
 
 #include "base/private.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tells a recording that runs what to do, from another process. */
 #include "session/control.h"
 
 #include "base/arena.h"

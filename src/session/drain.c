@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes records out of the rings of recorded processes while they run. */
 #include "session/drain.h"
 
 #include "base/str.h"

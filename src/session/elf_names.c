@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the function of an address in an object file. */
 #include "session/elf_names.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the folder of a recording, and moves it where it was wanted. */
 #include "session/folder.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Passes signals on to the command. */
 #include "session/forward.h"
 
 #include <signal.h>

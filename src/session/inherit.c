@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the signal mask, timers and the death signal as the command is to inherit them. */
 #include "session/inherit.h"
 
 #include <string.h>

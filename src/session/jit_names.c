@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the names that a runtime with a compiler writes into /tmp/perf-PID.map. */
 #include "session/jit_names.h"
 
 #include "base/array.h"

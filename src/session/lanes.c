@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Drains the lanes of one recorded process into its log. */
 #include "session/lanes.h"
 
 #include "base/str.h"

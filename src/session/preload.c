@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the environment that records a program. */
 #include "session/preload.h"
 
 #include "base/hint.h"

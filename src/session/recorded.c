@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out which processes a recording is of, and which recording a process is in. */
 #include "session/recorded.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets a child make the logs small while the program runs, and keeps the folder under its cap. */
 #include "session/roll.h"
 
 #include "base/disk.h"

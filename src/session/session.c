@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records a command from its start to its end. */
 #include "session/session.h"
 
 #include "base/disk.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out how far the logs of a folder no longer change. */
 #include "session/settled.h"
 
 #include "base/map.h"

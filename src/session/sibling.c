@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps a process beside the command that tells signals to one from signals to many. */
 #include "session/sibling.h"
 
 #include "witness/procfs.h"

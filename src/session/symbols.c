@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes down the functions of all frames at the end. */
 #include "session/symbols.h"
 
 #include "base/map.h"

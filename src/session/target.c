@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at a command: whether it can be recorded. */
 #include "session/target.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the paths that processes told and that the recording must not have. */
 #include "session/told_paths.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds processes on the GPU that should be recorded and are not. */
 #include "session/unrecorded.h"
 
 #include "base/str.h"

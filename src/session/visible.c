@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Says whether CUDA_VISIBLE_DEVICES hides a GPU. */
 #include "session/visible.h"
 
 #include <ctype.h>

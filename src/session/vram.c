@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns --vram and --card into the file that recorded processes read. */
 #include "session/vram.h"
 
 #include "base/hint.h"

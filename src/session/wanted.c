@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes sentences of what simulated libraries were asked for in vain. */
 #include "session/wanted.h"
 
 #include "base/file.h"

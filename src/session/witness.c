@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what NVML and the kernel say while the program runs. */
 #include "session/witness.h"
 
 #include "base/map.h"

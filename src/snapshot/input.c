@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a file of a snapshot by a window. */
 #include "snapshot/input.h"
 
 #include "base/xalloc.h"

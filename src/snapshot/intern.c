@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps each text, frame and stack of a snapshot once. */
 #include "snapshot/intern.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a memory snapshot, and tells what is in it as it comes. */
 #include "snapshot/snapshot.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what a run that opened no GPU had on the CPU. */
 #include "sweep/cpu.h"
 
 #include "ledger/build.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds parameters of a sweep that change nothing. */
 #include "sweep/effect.h"
 
 #include "base/file.h"

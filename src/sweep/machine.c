@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the GPUs that runs may have, and ends processes that a run left. */
 #include "sweep/machine.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what the recording of a run says into the file of the sweep. */
 #include "sweep/measure.h"
 
 #include "ledger/build.h"

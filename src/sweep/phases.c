@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the phases of a run into the file of the sweep. */
 #include "sweep/phases.h"
 
 #include "base/xalloc.h"

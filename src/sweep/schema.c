@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a sweep's file. */
 #include "sweep/schema.h"
 
 #include "db/db.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts a run that waits until it was written down. */
 #include "sweep/start.h"
 
 #include "base/print.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Folds a sweep's file into a row per cell. */
 #include "sweep/summary.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums the rows of a device by account and owner, without pids. */
 #include "sweep/sums.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks what a sweep was asked to do. */
 #include "sweep/sweep.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fills values of parameters into the words of a command. */
 #include "sweep/words.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the most of each second of the last minutes. */
 #include "top/course.h"
 
 #define SECOND INT64_C(1000000000)

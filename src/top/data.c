@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the rows of `tare top` as JSON. */
 #include "top/data.h"
 
 struct row {

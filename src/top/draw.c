@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Draws the tree of `tare top` as lines of a screen. */
 #include "top/draw.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds recordings that are being written. */
 #include "top/find.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the ledger of a recording that is being written, again and again. */
 #include "top/follow.h"
 
 #include "base/arena.h"

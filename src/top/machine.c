@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the GPUs of this machine and their processes from NVML. */
 #include "top/machine.h"
 
 #include "base/file.h"

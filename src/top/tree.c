@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the tree of `tare top`: GPUs, processes, ledgers. */
 #include "top/tree.h"
 
 #include "base/simulated.h"

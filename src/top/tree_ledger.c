@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Adds what a ledger says of a process to the tree of `tare top`. */
 #include "top/tree_ledger.h"
 
 #include "base/str.h"

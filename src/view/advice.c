@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what can be done about the memory, and what is wrong. */
 #include "view/advice.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares what the views of a recording say of the same. */
 #include "view/agree.h"
 
 #include "view/agree_private.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a source file with what its lines hold. */
 #include "view/annotate.h"
 
 #include "base/array.h"

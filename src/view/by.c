@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Groups the rows of a ledger for `--by`, by the table of views. */
 #include "view/by.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints how full a smaller card was. */
 #include "view/card.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lays one device at several instants side by side. */
 #include "view/columns.h"
 
 #include "base/xalloc.h"

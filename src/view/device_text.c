@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the head and the foot of a table about a device. */
 #include "view/device_text.h"
 
 #include "base/simulated.h"

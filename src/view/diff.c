@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares two reports row by row. */
 #include "view/diff.h"
 
 #include "base/array.h"

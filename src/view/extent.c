@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what is known of a moment whose events are gone. */
 #include "view/extent.h"
 
 #include "base/units.h"

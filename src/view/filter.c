@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the ledger as one process sees it. */
 #include "view/filter.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what graphs cost: `--by graph`. */
 #include "view/graph.h"
 
 #include "base/sat.h"

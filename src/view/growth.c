@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what grows, and from which line. */
 #include "view/growth.h"
 
 #include "base/units.h"

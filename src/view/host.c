@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints memory of the CPU, by processes and what they asked for. */
 #include "view/host.h"
 
 #include "base/sat.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes ledgers as one table of CSV. */
 #include "view/ledger_csv.h"
 
 #include "record/format.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a ledger as members of JSON. */
 #include "view/ledger_json.h"
 
 #include "record/format.h"

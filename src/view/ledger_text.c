@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints ledgers for people, as at the end of a run. */
 #include "view/ledger_text.h"
 
 #include "base/units.h"

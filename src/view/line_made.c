@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the tensors that one line made. */
 #include "view/line_made.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what one line of a program holds, taken apart. */
 #include "view/line_parts.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints which records are missing. */
 #include "view/loss.h"
 
 #include "base/sat.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what modules of PyTorch hold. */
 #include "view/module.h"
 
 #include "base/units.h"

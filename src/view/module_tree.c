@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the tree of modules, and that of their classes. */
 #include "view/module.h"
 
 #include "base/array.h"

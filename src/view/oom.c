@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the moments at which memory ran out. */
 #include "view/oom.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Splits the name of a phase into the parameters that it tells. */
 #include "view/phase.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Draws memory over time as SVG. */
 #include "view/picture.h"
 
 #include "base/simulated.h"

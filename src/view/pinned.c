@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints pinned memory of the host, by line. */
 #include "view/pinned.h"
 
 #include "base/units.h"

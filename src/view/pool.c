@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints how PyTorch's allocator uses its segments: `--by pool`. */
 #include "view/pool.h"
 
 #include "base/array.h"

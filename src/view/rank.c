@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what the ranks of a job hold: `--by rank`. */
 #include "view/rank.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints which lines read back what a simulated GPU did not compute. */
 #include "view/read_back.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what is still there, and which call gives it back: `--by residue`. */
 #include "view/residue.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums segments of PyTorch's allocator. */
 #include "view/segment_sum.h"
 
 void tare_segment_sum_take(struct tare_segment_sum *sum, const struct tare_pool_segment *s)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Works out what a server takes, and the largest cache that is safe: `--by serving`. */
 #include "view/serving.h"
 
 #include <math.h>

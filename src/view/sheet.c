@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a tree whose rows have a value at each of several instants. */
 #include "view/sheet.h"
 
 #include "base/xalloc.h"

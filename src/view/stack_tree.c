@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints stacks as a tree, innermost frames first. */
 #include "view/stack_tree.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what PyTorch's allocator has for each stream: `--by stream`. */
 #include "view/stream.h"
 
 #include "base/array.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes pieces of SVG: texts, numbers, steps. */
 #include "view/svg.h"
 
 #include "base/text.h"

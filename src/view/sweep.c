@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a sweep for people. */
 #include "view/sweep.h"
 
 #include "base/simulated.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the rows of a sweep as data. */
 #include "view/sweep.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints what tensors are for, and what each is called. */
 #include "view/tensors.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses which rows of a device a screen shows. */
 #include "view/text_rows.h"
 
 #include "base/array.h"

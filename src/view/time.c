@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints where time went: `--cost time`. */
 #include "view/time.h"
 
 enum { SCREEN_ROWS = 12 };

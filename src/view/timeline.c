@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Samples the most that was in use in each part of the time. */
 #include "view/timeline.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the first step of training beside the others. */
 #include "view/training.h"
 
 #include "base/units.h"

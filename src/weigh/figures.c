@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes the figures that other tools show, by groups of kinds of memory. */
 #include "weigh/explain.h"
 
 #include "base/units.h"

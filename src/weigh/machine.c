@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Weighs the memory of a machine as rows that sum to all of it. */
 #include "weigh/machine.h"
 
 #include "base/array.h"

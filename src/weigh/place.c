@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the kind of memory that a mapping is. */
 #include "weigh/place.h"
 
 #include "base/array.h"

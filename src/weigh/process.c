@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Weighs processes: reads, sums and sorts what they have. */
 #include "weigh/weigh.h"
 
 #include "base/array.h"

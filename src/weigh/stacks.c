@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the stack pointers of threads. */
 #include "weigh/stacks.h"
 
 #include "base/array.h"

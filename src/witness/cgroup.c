@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what the memory cgroup of this process allows, and how often it killed. */
 #include "witness/cgroup.h"
 
 #include <errno.h>

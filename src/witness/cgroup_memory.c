@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what a memory cgroup has in use, by kind. */
 #include "witness/cgroup.h"
 
 #include "record/format.h" /* TARE_NOT_KNOWN */

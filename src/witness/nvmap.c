@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what processes have of a Tegra's GPU. */
 #include "witness/nvmap.h"
 
 #include "witness/root.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens NVML, lists its devices and reads their memory. */
 #include "witness/nvml.h"
 
 #include "base/xalloc.h"

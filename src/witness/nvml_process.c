@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads from NVML which processes have how much of a GPU. */
 #include "witness/nvml.h"
 
 #include "base/xalloc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads /proc of processes: memory, status, filters, pids. */
 #include "witness/procfs.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads files of /proc and /sys below a root folder. */
 #include "witness/root.h"
 
 #include "record/format.h" /* TARE_NOT_KNOWN */

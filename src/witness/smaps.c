@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses smaps of a process: mappings and their values. */
 #include "witness/smaps.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads how many addresses the process may still map under its limit (ulimit -v). */
 #include "recorder/base/addresses.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads which stacks are recorded with what. */
 #include <string.h>
 
 #include "recorder/base/environment.h"

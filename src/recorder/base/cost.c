@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the time that hooks take for their own, in the build that is measured. */
 #include "recorder/base/cost.h"
 
 #include "recorder/recorder.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copies the variables that concern the recorder, at its start. */
 #include "recorder/base/environment.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Calls what the parts of the recorder do at a start, a fork, an opened log, an end. */
 #include "recorder/base/parts.h"
 
 /* What recorder/parts.c puts into this section; a test of the floor may have none. */

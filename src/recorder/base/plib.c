@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Formatting, parsing and comparing text without a C library. */
 #include "recorder/base/plib.h"
 
 #include <stdarg.h>

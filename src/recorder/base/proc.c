@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads /proc of a process: when it began, its pid namespace, its script. */
 #include "recorder/base/proc.h"
 
 #include "recorder/base/plib.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lends a piece of memory for a moment, so that it need not lie on the stack. */
 #include "recorder/base/scratch.h"
 
 #include <stdbool.h>

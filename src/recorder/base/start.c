@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts something once, whichever thread comes first. */
 #include <unistd.h>
 
 #include "recorder/base/parts.h"

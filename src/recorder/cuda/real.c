@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the driver's own functions, each when it is called first. */
 #include "recorder/cuda/real.h"
 
 #include "recorder/elf/elfsym.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the functions that only a simulated driver has. */
 #include "recorder/cuda/simulated.h"
 
 void (*tare_simulated_forget)(uint64_t address, uint64_t bytes) TARE_HOT_DATA;

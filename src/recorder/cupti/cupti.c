@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks functions of CUPTI, and weighs what they take of the device. */
 #include "recorder/cupti/cupti.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Looks up symbols in the tables of loaded objects. */
 #include "recorder/elf/elfsym.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Hides functions of the recorder from the dynamic linker. */
 #include "recorder/elf/hide.h"
 
 #include <sys/auxv.h>

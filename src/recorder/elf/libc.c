@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the functions of libc that the recorder calls, in libc's own table of symbols. */
 #include "recorder/elf/libc.h"
 
 #include <link.h>

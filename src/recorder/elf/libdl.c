@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds dlopen, dlsym and their kin as libc has them. */
 #include "recorder/elf/libdl.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps a copy of what is known of each object that was seen, for good. */
 #include "recorder/elf/object_record.h"
 
 #include <string.h>

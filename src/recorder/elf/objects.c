@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the list of loaded objects, and finds the one that holds an address. */
 #include "recorder/elf/objects.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records blocks of the heap: what malloc hands out, and what free takes back. */
 #include "recorder/heap/heap.h"
 
 #include "recorder/base/addresses.h"

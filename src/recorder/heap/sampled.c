@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of the blocks that were drawn and live, which threads change without a lock. */
 #include "recorder/heap/sampled.h"
 
 #include <stddef.h>

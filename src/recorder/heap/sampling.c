@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Draws which blocks are recorded, each by the chance of its size. */
 #include "recorder/heap/sampling.h"
 
 #include "recorder/base/fork.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Brackets a call of the driver: reads what is used before and after, and records it. */
 #include "recorder/hooks/call.h"
 
 #include <errno.h>

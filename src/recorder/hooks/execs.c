@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of executable graphs, with what each was seen to take. */
 #include <string.h>
 
 #include "recorder/base/fork.h"

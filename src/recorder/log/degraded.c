@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records a sentence on what could not be recorded, once. */
 #include "recorder/log/degraded.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records texts, objects and stacks once each, and says their ids. */
 #include "recorder/log/emit.h"
 
 #include <string.h>

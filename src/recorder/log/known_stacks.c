@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of the stacks that are in the log, which threads change without a lock. */
 #include "recorder/log/known_stacks.h"
 
 #include <stddef.h>

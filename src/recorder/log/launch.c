@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copies and records what launchers say of a process's rank. */
 #include "recorder/log/launch.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tells `tare` the paths that must not be in the log. */
 #include "recorder/log/paths.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads texts that a program hands to NVTX, without trusting its pointers. */
 #include "recorder/nvtx/names.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records phases, and keeps those that begin before there is a log. */
 #include "recorder/phase/phase.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Exports the function that tare.h and Python mark phases with. */
 #include "recorder/phase/phase.h"
 #include "recorder/recorder.h"
 

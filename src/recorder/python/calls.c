@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Learns which code objects call modules of PyTorch, and finds them in a stack. */
 #include "recorder/python/calls.h"
 
 #include "recorder/python/deaths.h"

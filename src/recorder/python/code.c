@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the names and the lines of a code object. */
 #include "recorder/python/code.h"
 
 #include "recorder/python/lines.h"

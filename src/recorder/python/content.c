@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums up what a code object contains, to tell it from a later one at its address. */
 #include "recorder/python/content.h"
 
 static uint64_t word_at(const uint8_t *from)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of the places in code objects that the log has names for. */
 #include "recorder/python/ids.h"
 
 #include <string.h>

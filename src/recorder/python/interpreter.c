@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the interpreter of the process, and checks that its frames can be read. */
 #include "recorder/python/interpreter.h"
 
 #include <stddef.h>

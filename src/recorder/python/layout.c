@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds where fields of frames lie in this version of Python. */
 #include "recorder/python/layout.h"
 
 #include <stddef.h>

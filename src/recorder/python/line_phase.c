@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Marks lines of a Python program as phases, for `--phase FILE:LINE`. */
 #include "recorder/python/line_phase.h"
 
 #include <dlfcn.h>

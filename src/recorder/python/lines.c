@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads line tables of code objects, in the forms of all versions of Python. */
 #include "recorder/python/lines.h"
 
 /* Tables made by hand may add up to anything. */

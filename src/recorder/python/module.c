@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records what the loading of an extension module makes resident. */
 #include "recorder/python/module.h"
 
 #include <dlfcn.h>

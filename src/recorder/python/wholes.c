@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of whole stacks of Python by their places. */
 #include "recorder/python/wholes.h"
 
 #include "recorder/recorder.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Maps the page by which `tare` tells recorded processes what to do. */
 #include "recorder/ring/control.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes and maps the files of a log. */
 #include "recorder/ring/file.h"
 
 #include <errno.h>

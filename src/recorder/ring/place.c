@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Gives each thread a lane to write in. */
 #include "recorder/ring/place.h"
 
 #include <errno.h>

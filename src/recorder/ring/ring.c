@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the log of this process, and puts records into its lanes. */
 #include "recorder/ring/ring.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets a thread wait for room where logs outgrow their cap. */
 #include "recorder/ring/wait.h"
 
 #include <errno.h>

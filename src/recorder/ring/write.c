@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes blocks into the files of a log, and tells where the disk is full. */
 #include "recorder/ring/write.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Learns how PyTorch's C++ keeps a tensor, and reads its memory and gradient there. */
 #include "recorder/torch/impl.h"
 
 #include "recorder/elf/elfsym.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records which module of PyTorch a thread is in, when that changes. */
 #include "recorder/torch/module.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds functions of PyTorch behind those that the recorder exports. */
 #include "recorder/torch/real.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the functions of the interpreter that a scan calls. */
 #include "recorder/torch/scan_api.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records what a scan found: modules, their memory, gradients. */
 #include "recorder/torch/scan_say.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads tensors in a scan: their memory, parts, flags and gradients. */
 #include "recorder/torch/scan_tensor.h"
 
 #include <string.h>

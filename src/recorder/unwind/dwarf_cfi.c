@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Executes call frame information up to one instruction. */
 #include "recorder/unwind/dwarf_cfi.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluates DWARF expressions on a bounded stack. */
 #include "recorder/unwind/dwarf_expr.h"
 
 #include "recorder/unwind/dwarf_read.h"

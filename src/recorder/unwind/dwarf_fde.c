@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the entry of .eh_frame that describes an instruction. */
 #include "recorder/unwind/dwarf_fde.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Condenses the rule of an instruction into 64 bits, where it fits. */
 #include "recorder/unwind/row_cache.h"
 
 #include "recorder/unwind/dwarf_expr.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the native stack of the calling thread, by three registers. */
 #include "recorder/unwind/unwind.h"
 
 #include "recorder/base/sys.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Steps to a caller with all registers, where three do not suffice. */
 #include "recorder/unwind/unwind_full.h"
 
 #include <sys/auxv.h>

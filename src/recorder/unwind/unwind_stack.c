@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out how far the stack can be read. */
 #include "recorder/unwind/unwind_stack.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the driver what only the limit of --vram needs to know. */
 #include "recorder/vram/ask.h"
 
 #include "recorder/cuda/context.h"

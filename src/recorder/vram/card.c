@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps how much of a smaller card all recorded processes use. */
 #include "recorder/vram/card.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts what the driver keeps of a call that was undone. */
 #include "recorder/vram/kept.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Refuses a call of the driver that would pass the limit of a smaller card. */
 #include "recorder/vram/limit.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes local memory and contexts as a smaller card would have them. */
 #include "recorder/vram/local.h"
 
 #include <string.h>

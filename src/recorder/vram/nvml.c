@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets NVML tell the size of a smaller card to the program. */
 #include "recorder/vram/nvml.h"
 
 #include <errno.h>

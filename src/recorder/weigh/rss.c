@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records what a call makes resident on the host. */
 #include "recorder/weigh/rss.h"
 
 #include <string.h>
