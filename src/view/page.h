@@ -96,6 +96,9 @@ bool tare_page_is_source(const char *path);
 void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const char *const *lines,
 		       size_t line_nr, const char *const *frames, size_t frame_nr);
 void tare_page_pool(struct tare_emit *e, const struct tare_page *page);
+/* page_graphs.c: sums of all graphs; the largest of them, in their order, which the caller frees. */
+void tare_page_graphs(struct tare_emit *e, const struct tare_ledger *ledger);
+struct tare_graph *tare_page_largest_graphs(const struct tare_ledger *ledger, int *nr);
 void tare_page_compare_data(struct tare_str *out, const struct tare_page_compare *page);
 
 #endif

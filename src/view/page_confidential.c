@@ -9,14 +9,16 @@
 #include "base/map.h"
 #include "ledger/account.h"
 #include "ledger/category.h"
+#include "view/rank.h"
 
 #include <string.h>
 
 /* Members whose texts are words of Tare's, of the driver's interface, or numbers. */
 static const char *const kept[] = {
-	"at",      "by",    "account", "evidence",    "used_evidence", "category", "rule",
-	"reason",  "known", "advice",  "verdict",     "kind",          "steps_by", "shape",
-	"address", "api",   "key",     "pin_address", "stream",        "state",    "settings",
+	"at",       "by",     "account",  "evidence", "used_evidence", "category",
+	"rule",     "reason", "known",    "advice",   "verdict",       "kind",
+	"steps_by", "shape",  "address",  "api",      "key",           "pin_address",
+	"stream",   "state",  "settings", "saving",   "end",
 };
 /* Words that stand where names do, too. */
 static const char *const words[] = {
@@ -43,6 +45,13 @@ static const char *const words[] = {
 	"as recorded",
 };
 
+/* Columns of ranks, by which a rank differs. */
+static const char *const parts[] = {
+#define X(KEY, NAME, HEAD) NAME,
+	TARE_RANK_PART_MAP(X)
+#undef X
+};
+
 struct names {
 	struct tare_strmap numbers;
 	struct tare_json out;
@@ -66,7 +75,7 @@ static bool is_word(const char *text)
 	for (int i = 0; i < TARE_CATEGORY_NR; i++)
 		if (!strcmp(text, tare_category_name((enum tare_category)i)))
 			return true;
-	return IS_IN(text, words);
+	return IS_IN(text, words) || IS_IN(text, parts);
 }
 
 static void add_name(struct names *n, struct tare_str *out, const char *text)

@@ -32,6 +32,7 @@ struct shortened {
 	struct tare_ledger ledger;
 	struct tare_device_ledger *devices;
 	struct tare_host_ledger *hosts;
+	struct tare_graph *graphs;
 };
 
 static void shorten(struct shortened *s, const struct tare_ledger *l)
@@ -48,6 +49,8 @@ static void shorten(struct shortened *s, const struct tare_ledger *l)
 		s->hosts[i] = l->hosts[i];
 		cut(&s->hosts[i].blocks.count, TENSORS_MAX);
 	}
+	s->graphs = tare_page_largest_graphs(l, &s->ledger.graph_nr);
+	s->ledger.graphs = s->graphs;
 	s->ledger.devices = s->devices;
 	s->ledger.hosts = s->hosts;
 }
@@ -56,13 +59,16 @@ static void discard(struct shortened *s)
 {
 	free(s->devices);
 	free(s->hosts);
+	free(s->graphs);
 }
 
 static bool is_shown(const struct tare_by_ask *ask, int i)
 {
 	if (ask->by == TARE_BY_PHASE && ask->ledgers[0]->phase_nr > PHASES_MAX)
 		return false;
-	if (i && tare_by_infos[ask->by].flags & (TARE_BY_OF_RECORDING | TARE_BY_AT_PEAK))
+	/* Graphs are those of the whole recording, too. */
+	if (i && (ask->by == TARE_BY_GRAPH ||
+		  tare_by_infos[ask->by].flags & (TARE_BY_OF_RECORDING | TARE_BY_AT_PEAK)))
 		return false;
 	return tare_by_is_any(ask);
 }
@@ -79,7 +85,10 @@ static void add_views(struct tare_emit *e, const struct tare_ledger *l, int i)
 			.by = views[v], .ledgers = &shown, .ledger_nr = 1, .pid = -1
 		};
 
-		shown = ask.by == TARE_BY_TENSOR || ask.by == TARE_BY_POOL ? &s.ledger : l;
+		shown = ask.by == TARE_BY_TENSOR || ask.by == TARE_BY_POOL ||
+					ask.by == TARE_BY_GRAPH
+				? &s.ledger
+				: l;
 		if (!is_shown(&ask, i))
 			continue;
 		tare_emit_open(e, NULL, '{');
@@ -123,5 +132,6 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 	tare_emit_close(&e);
 	tare_page_stacks(&e, p);
 	tare_page_pool(&e, p);
+	tare_page_graphs(&e, p->ledgers);
 	tare_emit_end(&e);
 }

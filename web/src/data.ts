@@ -21,6 +21,7 @@ export type Moment = { at: string | null; t_ns: number | null; rows: number[][] 
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
+  graphs: { captured: number; built: number; failed: number; alive: number; rows: number; bytes: number; exec_bytes: number; memory_bytes: number; allocated_bytes: number };
   frames: string[]; lines: string[]; stacks: number[][];
   // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
   sources: { file: string; own: boolean; changed: boolean; leads_to: string | null; lines: (number | string)[][]; missing: string | null }[];

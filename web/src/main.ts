@@ -6,7 +6,9 @@ import { timeSection } from "./time";
 import { whereSection } from "./where";
 import { host, ledger, others, training } from "./more";
 import { pool } from "./pool";
+import { graphsSection } from "./graphs";
+import { ranksSection } from "./ranks";
 import { show } from "./shell";
 import { onChange } from "./state";
 
-show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), pool(), training(), ...others(), host()], onChange);
+show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), pool(), training(), graphsSection(), ranksSection(), ...others(), host()], onChange);

@@ -45,10 +45,8 @@ export function plainTable(rows: Row[], keys: string[], id: string): HTMLElement
 const FIRST = 20;
 const tables: [string, string, string, string[]][] = [
   ["tensor", "largest", "The largest tensors", ["label", "bytes", "category", "shape", "module", "line", "born_ns", "evidence"]],
-  ["graph", "graphs", "CUDA graphs", ["number", "label", "name", "nodes", "exec_bytes", "pool_bytes", "alloc_bytes", "bytes", "count"]],
   ["phase", "phases", "Phases", ["path", "device", "count", "ns", "bytes", "peak_bytes", "own_bytes", "resident_change_bytes"]],
   ["stream", "streams", "Streams", ["label", "bytes", "live_bytes", "stuck_bytes", "segments"]],
-  ["rank", "ranks", "Ranks", ["rank", "host", "device", "bytes", "elastic_bytes", "context_bytes", "allocation_bytes", "end", "failed", "first"]],
 ];
 
 export function others(): HTMLElement[] {

@@ -17,11 +17,14 @@ export type State = {
   fold: boolean; // without frames of imports and runtimes
   q: string; // what is searched for
   path: string; // the subtree: frames by their numbers, the outermost first
+  step: number; // the step that is looked at; 0: none
+  graph: number; // the same of CUDA graphs
+  rank: string; // and of ranks, by number, process and machine
 };
 
 const whole = page.time.account;
 const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack", file: "",
-  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", path: "" };
+  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", path: "", step: 0, graph: 0, rank: "" };
 
 export const { state, set, onChange } = address(defaults, state => {
   if (!places.includes(state.place)) state.place = defaults.place;

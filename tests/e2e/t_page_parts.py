@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sections of a page that are of some programs only: CUDA graphs, ranks. Their figures are those of --json.
+
+    TARE_E2E_BUILD=build tests/e2e/t_page_parts.py CASE
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import browser
+from hostile import STEERS, poison
+from harness import MIB, ROOT, case, check, check_equal, fixture, main
+
+ONE = []
+
+
+def make(box, rec="rec.tare", name="page.html", *args):
+    done = box.tare("report", rec, "--html", name, *args)
+    check_equal(done.code, 0, done)
+    with open(box.path(name), encoding="utf-8") as page:
+        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read(), re.S).group(1))
+
+
+def show(box, at="", name="page.html", width=1000):
+    if not ONE:
+        ONE.append(browser.page(width))
+    ONE[0].resize(width)
+    ONE[0].open("file://" + box.path(name) + at)
+    check_equal(ONE[0].complaints(), [], at)
+    check_equal(ONE[0].js("document.documentElement.scrollWidth > innerWidth"), False, "wider than the screen", width)
+    return ONE[0]
+
+
+def report(box, *args, rec="rec.tare"):
+    return json.loads(box.tare("report", rec, "--json", *args).out)
+
+
+def figures(page, selector):
+    """[text of the row's head, its figures] of each row."""
+    return page.js("[...document.querySelectorAll(%s)].map(r => [Object.values(r.dataset)[0], [...r.querySelectorAll('[data-bytes]')].map(c => c.dataset.bytes === '' ? null : Number(c.dataset.bytes))])" % json.dumps(selector))
+
+
+def axe(page):
+    file = subprocess.run([os.path.join(ROOT, "tools", "axe.sh"), "--path"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as script:
+            page.js(script.read() + ";0")
+        check_equal(page.js("axe.run(document).then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html]))"), [])
+
+
+def job(box, sizes):
+    """A recording of each rank of a job, which allocates so much."""
+    os.makedirs(box.path("job"))
+    for rank, size in enumerate(sizes):
+        for number, order in enumerate(["alloc %d" % size, "exit 0"], 1):
+            with open(box.path("r%d.%d" % (rank, number)), "w", encoding="utf-8") as text:
+                text.write(order + "\n")
+        env = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(len(sizes)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "17", "TARE_SIM_DEVICES": str(len(sizes))}
+        box.record(fixture("e2e_rank", box.path(), str(rank)), rec="job/p.r%d.tare" % rank, env=env)
+
+
+@case
+def graphs_are_those_of_json(box):
+    box.record(fixture("e2e_torch_graphs"))
+    data, said = make(box), report(box, "--by", "graph", "--at", "peak")
+    rows = said["rows"]
+    check(len(rows) > 2 and any(r["bytes"] for r in rows), rows)
+    page = show(box)
+    sums = dict(page.js("[...document.querySelectorAll('#graphs [data-sum]')].map(e => [e.dataset.sum, Number(e.dataset.bytes)])"))
+    for key in ("bytes", "exec_bytes", "memory_bytes", "allocated_bytes"):
+        check_equal((sums[key], data["graphs"][key]), (sum(r[key] for r in rows),) * 2, key)
+    check_equal((data["graphs"]["captured"], data["graphs"]["rows"]), (said["graphs_captured"], len(rows)))
+    check_equal(sums["largest"], max(r["bytes"] for r in rows))
+    check_equal([v["rows"] for v in data["views"] if v["by"] == "graph"], [rows], "once, and as --json has them")
+    shown, kinds = dict(figures(page, "#t-graphs [data-graph]")), [k for k in ("exec_bytes", "memory_bytes", "allocated_bytes") if any(r[k] for r in rows)]
+    for r in rows:
+        check_equal(shown[str(r["number"])], [r["bytes"], *(r[k] for k in kinds), r["held_bytes"], r["used_after_bytes"]], r)
+    page.js("document.getElementById('graph-plot').focus()")
+    for key, number in (("Home", rows[0]["number"]), ("ArrowRight", rows[1]["number"]), ("End", rows[-1]["number"])):
+        page.key(key)
+        check_equal(page.js("[document.getElementById('graph-now').dataset.graph, document.activeElement.id]"), [str(number), "graph-plot"], key)
+    check("graph=%d" % rows[-1]["number"] in page.js("location.hash"))
+    axe(page)
+    none = make(box, "rec.tare", "none.html", "--confidential")
+    check_equal(none["graphs"], data["graphs"])
+    text = show(box, "#graph=1", "none.html", 360).js("document.getElementById('graphs').textContent")
+    check("torch_graphs" not in text and "main" not in text and "NaN" not in text, text)
+
+
+@case
+def ranks_are_those_of_json(box):
+    job(box, [64 * MIB, 256 * MIB, 96 * MIB])
+    make(box, "job")
+    said, peak = report(box, "--by", "rank", rec="job"), report(box, rec="job")
+    page = show(box)
+    shown = figures(page, "#t-ranks [data-rank]")
+    check_equal(len(shown), 3, shown)
+    for (_, cells), r in zip(shown, said["rows"]):
+        parts = [r[k] for k in ("context_bytes", "code_bytes", "allocation_bytes", "pool_bytes", "graph_bytes", "rest_bytes") if any(x[k] for x in said["rows"])]
+        end = sum(a["bytes"] for d in peak["also"][0]["devices"] for a in d["accounts"] if a["leaf"] and a["rank"] == r["rank"])
+        check_equal(cells, [r["bytes"], r["need_bytes"], *parts, r["device_used_bytes"], end], r["rank"])
+    i = said["imbalance"]
+    check_equal(page.js("[...document.querySelectorAll('#ranks-now [data-bytes]')].map(e => Number(e.dataset.bytes))"), [i["most_bytes"], i["least_bytes"], i["median_bytes"], i["part_bytes"]])
+    check("rank 1 has most" in page.js("document.getElementById('ranks-now').textContent"))
+    rows = dict(figures(page, "#t-differ [data-row]"))
+    check_equal(next(iter(rows))[:11], "allocations", "the row in which they differ most is the first")
+    for row, cells in rows.items():
+        leaf = [sum(a["bytes"] for d in peak["devices"] for a in d["accounts"] if a["leaf"] and a["rank"] == rank and a["path"].split("/", 1)[1] == row) for rank in range(3)]
+        check_equal(cells, [*leaf, max(leaf) - min(leaf)], row)
+    page.click("#ranks .fall button:nth-of-type(2)")
+    check_equal(page.js("[document.querySelector('#ranks button[aria-pressed=true]').textContent, document.querySelector('#answer .total.n').dataset.bytes]"), ["rank 1", str(said["rows"][1]["device_used_bytes"])])
+    axe(page)
+    show(box, "", "page.html", 360)
+    make(box, "job", "none.html", "--confidential")
+    text = show(box, "", "none.html").js("document.getElementById('ranks').textContent")
+    check("They differ most in allocations" in text and os.uname().nodename not in text, text)
+
+
+@case
+def hostile_names_stay_text(box):
+    box.record(fixture("e2e_torch_graphs"))
+    poison(box, "rec.tare")
+    job(box, [MIB, 64 * MIB])
+    for rank in range(2):
+        poison(box, "job/p.r%d.tare" % rank)
+    for rec, section in (("rec.tare", "graphs"), ("job", "ranks")):
+        make(box, rec)
+        page = show(box, "#graph=1&rank=%22%3E%3Cscript%3E")
+        check_equal(page.js("document.querySelectorAll('script').length"), 2, section)
+        check(not STEERS.search(page.js("document.getElementById('%s').textContent" % section)), section)
+        check_equal(page.js("[...document.querySelectorAll('#%s *')].filter(e => e.getAttributeNames().some(n => n.startsWith('on'))).length" % section), 0)
+
+
+@case
+def sizes_that_no_machine_has(box):
+    """As a damaged or an imported recording may say: they stand in words, and nothing is NaN."""
+    box.record(fixture("e2e_torch_graphs"))
+    make(box)
+    with open(box.path("page.html"), encoding="utf-8") as page:
+        text = page.read()
+    with open(box.path("page.html"), "w", encoding="utf-8") as page:
+        page.write(re.sub(r'"(exec_bytes|bytes|allocated_bytes|used_after_bytes)": ?-?\d+', r'"\1":%d' % (1 << 60), text))
+    said = show(box, "#graph=2").js("document.getElementById('graphs').innerHTML")
+    check("1,099,511,627,776.0" in said and "NaN" not in said and "Infinity" not in said, said)
+
+
+if __name__ == "__main__":
+    main()
