@@ -20,6 +20,7 @@ test: ## every test, from a fresh machine; san=address,undefined: unit tests und
 	@tools/install-deps.sh test
 	@tools/cuda-venv.sh >/dev/null || true # its tests skip with the reason
 	@tools/axe.sh >/dev/null || true
+	@tools/viewers.sh >/dev/null || true
 	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
 
 .PHONY: test-long

@@ -12,12 +12,15 @@
 
 enum { TRACE_PACKET = 1 };
 enum {
+	PACKET_CLOCKS = 6,
 	PACKET_TIME = 8,
 	PACKET_SEQUENCE = 10,
 	PACKET_EVENT = 11,
 	PACKET_PROFILE = 37,
 	PACKET_TRACK = 60
 };
+enum { CLOCKS_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME };
+enum { CLOCK_MONOTONIC_COARSE_ID = 4, CLOCK_BOOTTIME_ID = 6 };
 enum { TRACK_UUID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
@@ -42,6 +45,22 @@ static void add_packet(struct tare_str *out, int64_t t_ns, uint32_t field, struc
 	tare_protobuf_number(&packet, PACKET_SEQUENCE, SEQUENCE);
 	tare_protobuf_part(&packet, field, part);
 	tare_protobuf_part(out, TRACE_PACKET, &packet);
+}
+
+/* A heap profile has the times of another clock than the packets: a reader that is not told how these two go together leaves it out. */
+static void add_clocks(struct tare_str *out)
+{
+	static const int ids[] = { CLOCK_BOOTTIME_ID, CLOCK_MONOTONIC_COARSE_ID };
+	struct tare_str clocks = { 0 };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct tare_str clock = { 0 };
+
+		tare_protobuf_number(&clock, CLOCK_ID, (uint64_t)ids[i]);
+		tare_protobuf_number(&clock, CLOCK_TIME, FIRST_NS);
+		tare_protobuf_part(&clocks, CLOCKS_CLOCK, &clock);
+	}
+	add_packet(out, 0, PACKET_CLOCKS, &clocks);
 }
 
 /* ---- tracks ---- */
@@ -245,6 +264,7 @@ int tare_export_perfetto(struct tare_str *out, struct tare_export *x, struct tar
 
 	(void)err;
 	tare_export_courses_make(&courses, x);
+	add_clocks(out);
 	for (size_t i = 0; i < courses.nr; i++) {
 		uint64_t parent = (uint64_t)(courses.items[i].panel->device + 2);
 
