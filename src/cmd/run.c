@@ -28,6 +28,9 @@ const struct tare_command tare_command_run = {
 		"Each row of the ledger says where its number comes from, and what is left over is called "
 		"unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
 		"otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
+		"With --live the last two lines of the terminal say what the program has while it runs: nothing stands between the program and "
+		"its terminal, which is two rows less high for it; they go while it has the screen for itself, is stopped, or there are fewer than 11 rows or 40 columns, "
+		"and at the end the terminal is as before.\n\n"
 		"Where CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in "
 		"the recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
 		"The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
@@ -35,6 +38,7 @@ const struct tare_command tare_command_run = {
 	.examples = "tare run -- python train.py\n"
 		    "tare run -o train.tare -- ./solver 14\n"
 		    "tare run --phase train.py:87 -- python train.py\n"
+		    "tare run --live -- python train.py\n"
 		    "tare run --sim h200 -- python train.py",
 	.opts = tare_run_opts,
 	.min_operands = 1,

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/phase_lines.h"
+#include "cmd/run_live.h"
 #include "cmd/terminal.h"
 #include "rollup/ahead.h"
 #include "rollup/rollup.h"
@@ -56,6 +57,9 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(
 		run_options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
 		"record what is asked of malloc, too, with stacks: full, every block; sample, all of 64 KiB and more, and by chance some of the others"),
+	TARE_OPT(
+		run_options, live, "live", 0, FLAG, NULL,
+		"while the program runs, say in the last two lines of the terminal what it has; it sees a terminal that is so much less high"),
 	TARE_OPT(
 		run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		"keep the command's arguments and every path out of the recording: files are in it by their last name"),
@@ -231,6 +235,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.cap = o.cap;
 	session.make_small = make_small;
 	session.fold_ahead = is_quiet ? NULL : fold_ahead;
+	session.live = tare_run_live(o.live);
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
@@ -300,6 +305,7 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 		 (double)result->ns / 1e9, more, result->path,
 		 tare_units_human(size, (uint64_t)result->bytes));
 	tare_str_free(&whose);
+	tare_run_live_say(result);
 	if (result->disk_errno)
 		tare_say("writing the recording failed (%s): %llu records are missing",
 			 strerror(result->disk_errno), (unsigned long long)result->lost);

@@ -129,6 +129,7 @@ int tare_child_start(struct tare_child *child, const char *const *argv,
 	close(report[1]);
 	close(go[0]);
 	if (child->pid > 0) {
+		tare_live_leader(child->live, child->pid);
 		let_go(child, argv, go[1]);
 		if (read(report[0], &failure, sizeof(failure)) != (ssize_t)sizeof(failure))
 			failure = 0; /* closed by a successful exec */
@@ -149,15 +150,21 @@ static bool reap(struct tare_child *child)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid == child->sibling.pid && !WIFSTOPPED(status)) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		bool is_stopped = WIFSTOPPED(status), goes_on = WIFCONTINUED(status);
+
+		if (pid == child->sibling.pid && !is_stopped && !goes_on) {
 			child->sibling.pid = 0;
 			tare_sibling_end(&child->sibling);
 		}
 		if (pid != child->pid)
 			continue;
+		if (is_stopped || goes_on)
+			tare_live_stop(child->live, is_stopped);
+		if (goes_on)
+			continue;
 		child->status = status;
-		if (!WIFSTOPPED(status))
+		if (!is_stopped)
 			return true;
 		tare_sibling_stop_with(&child->sibling, pid, WSTOPSIG(status));
 	}

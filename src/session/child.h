@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "session/inherit.h"
+#include "session/live.h"
 #include "session/preload.h"
 #include "session/sibling.h"
 
@@ -18,8 +19,9 @@
 
 struct tare_child {
 	pid_t pid;
-	int signals; /* signalfd of all of them */
-	int status;  /* as wait(2) gives it, once it has ended */
+	int signals;            /* signalfd of all of them */
+	int status;             /* as wait(2) gives it, once it has ended */
+	struct tare_live *live; /* told when it stops and goes on; NULL: nobody is */
 	struct tare_inherited inherited;
 	struct tare_sibling sibling;
 	/* Not yet judged whether they reached the child by themselves. */

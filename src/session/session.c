@@ -51,6 +51,7 @@ struct session {
 	uint64_t started_ns;
 	struct tare_roll *roll;
 	struct tare_ahead *ahead;
+	struct tare_live *live;
 	bool cap_failed;
 };
 
@@ -479,6 +480,13 @@ static void tell_wanted(struct session *s, struct tare_session_result *out)
 	out->wanted = tare_str_steal(&text);
 }
 
+/* First of all, for what is said after it is said on the whole terminal. */
+static void end_live(struct session *s, struct tare_session_result *out)
+{
+	tare_live_end(s->live, WIFSIGNALED(s->child.status), out->away_ns);
+	s->live = s->child.live = NULL;
+}
+
 static void finish(struct session *s, struct tare_session_result *out)
 {
 	const char *why = refusal(&out->target);
@@ -487,6 +495,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	struct tare_rank rank;
 
 	out->status = s->child.status;
+	end_live(s, out);
 	out->ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - s->started_ns);
 	tare_witness_exit(s->witness, s->child.pid, s->child.status);
 	out->alive = tare_drain_finish(s->drain);
@@ -549,9 +558,13 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	if (rc == TARE_E_NOT_FOUND || rc == TARE_E_DENIED)
 		rc = err->code = TARE_E_IO; /* those two are about the command */
 	if (rc == 0)
+		s.live = s.child.live =
+			tare_live_start(s.folder.work, options->live, &out->no_live);
+	if (rc == 0)
 		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL,
 				      s.folder.work, err);
 	if (rc) {
+		end_live(&s, out);
 		tare_witness_close(s.witness, NULL);
 		if (s.folder.work)
 			remove_empty(&s);
@@ -572,6 +585,7 @@ void tare_session_result_free(struct tare_session_result *result)
 	free(result->path);
 	free(result->notice);
 	free(result->wanted);
+	free(result->no_live);
 	if (result->ahead_file >= 0)
 		close(result->ahead_file);
 	memset(result, 0, sizeof(*result));

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "session/ahead.h"
+#include "session/live.h"
 #include "session/roll.h"
 #include "session/target.h"
 #include "session/vram.h"
@@ -23,6 +24,7 @@ struct tare_session_options {
 	uint64_t cap;                 /* bytes a recording may have */
 	tare_roll_maker *make_small;  /* NULL: nothing is made small while it is written */
 	tare_ahead_maker *fold_ahead; /* NULL: nothing is folded while it is written */
+	tare_live_maker *live;        /* --live: draws; NULL: nothing is drawn */
 	bool no_paths;
 	bool paused;                /* from the start; `tare ctl` resumes */
 	bool no_tensors;            /* of PyTorch: not recorded */
@@ -50,6 +52,8 @@ struct tare_session_result {
 	char *notice;         /* one sentence that the user should see, or NULL */
 	char *wanted;         /* of a simulated GPU: sentences, one a line, on what it lacked */
 	bool has_heap;        /* --host */
+	char *no_live;        /* why there were no live lines though they were asked for, or NULL */
+	int64_t away_ns[TARE_REGION_WHY_NR]; /* how long there were none of them, by why */
 	struct tare_target target;
 	struct tare_ahead_state ahead; /* what was folded already, … */
 	int ahead_file;                /* … or -1 */
