@@ -42,8 +42,10 @@ struct sim_api_row {
 	bool is_weighty; /* Tare hooks it: it may change memory */
 	void *function;
 };
-extern const struct sim_api_row sim_api_rows[SIM_API_NR];
 
+void sim_gate_begin(void); /* when the library is loaded */
+/* A device does not follow into a child of fork: its copy of our state is the parent's. */
+bool sim_is_forked(void);
 /* For what is no call of the driver. False: there is nothing to look at, and the lock is not held. */
 bool sim_look(void);
 /* Bodies that call into the program let go of the lock meanwhile. */
@@ -81,6 +83,9 @@ struct sim_object {
 	enum sim_kind kind;
 	struct sim_context *context;     /* dies with it; NULL: lives as long as the process */
 	struct sim_object *next, **link; /* objects of the context */
+	void (*end)(
+		struct sim_object
+			*object); /* of one that ends with its context; NULL: it is only deleted */
 };
 
 /* `size` bytes of zero that begin with a struct sim_object. NULL: no memory. */
@@ -90,7 +95,7 @@ void *sim_object_get(const void *handle, enum sim_kind kind);
 void sim_object_delete(void *object);
 /* All objects of a kind, in no order; `after` NULL: the first. NULL: no more. */
 struct sim_object *sim_object_next(const struct sim_object *after, enum sim_kind kind);
-/* All objects of a context, each by the function of its kind. */
+/* All objects of a context, each by its own function. */
 void sim_object_delete_all(struct sim_context *context);
 
 /* ---- the process and its devices ---- */
@@ -104,6 +109,7 @@ struct sim_device {
 };
 
 struct sim {
+	const struct sim_api_row *api; /* SIM_API_NR rows */
 	struct tare_profile profile;
 	struct sim_script script;
 	struct sim_shared *shared;
@@ -347,11 +353,5 @@ bool sim_pool_is(CUmemoryPool handle);
 CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
 		      CUdeviceptr *dptr);
 void sim_ipc_close(struct sim_range *range);
-
-/* ---- what ends when a context does, for sim_object_delete_all() ---- */
-void sim_module_end(struct sim_object *object);
-void sim_array_end(struct sim_object *object);
-void sim_exec_end(struct sim_object *object);
-void sim_link_end(struct sim_object *object);
 
 #endif

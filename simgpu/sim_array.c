@@ -61,6 +61,15 @@ static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels)
 	return bytes;
 }
 
+static void end(struct sim_object *object)
+{
+	struct sim_array *array = (struct sim_array *)object;
+
+	if (!array->is_level)
+		sim_heap_give(object->context, &array->piece);
+	sim_object_delete(object);
+}
+
 static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels,
 			  void **handle)
 {
@@ -84,6 +93,7 @@ static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *abo
 		sim_heap_give(context, &piece);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
+	array->object.end = end;
 	array->about = *about;
 	array->levels = levels;
 	array->piece = piece;
@@ -120,20 +130,11 @@ CUresult sim_body_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 			 numMipmapLevels > 24 ? 24 : numMipmapLevels, (void **)pHandle);
 }
 
-void sim_array_end(struct sim_object *object)
-{
-	struct sim_array *array = (struct sim_array *)object;
-
-	if (!array->is_level)
-		sim_heap_give(object->context, &array->piece);
-	sim_object_delete(object);
-}
-
 static CUresult destroy(struct sim_object *array)
 {
 	if (!array)
 		return CUDA_ERROR_INVALID_HANDLE;
-	sim_array_end(array);
+	end(array);
 	return CUDA_SUCCESS;
 }
 
@@ -159,6 +160,7 @@ CUresult sim_body_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArra
 	part = sim_object_new(SIM_ARRAY, whole->object.context, sizeof(*part));
 	if (!part)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	part->object.end = end;
 	part->is_level = true;
 	part->about = whole->about;
 	part->about.Width = at_level(whole->about.Width, level);

@@ -2,11 +2,9 @@
 /* Every exported entry point, generated from the two tables: lock, script, body. */
 #include <errno.h>
 #include <signal.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sim.h"
 #include "sim_answer.h"
@@ -17,14 +15,12 @@ enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
 	[SIM_##symbol] = { #symbol, #name, version, ptsz, shape < ANSWER, (void *)symbol },
-const struct sim_api_row sim_api_rows[SIM_API_NR] = {
+static const struct sim_api_row sim_api_rows[SIM_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
 #include "sim_extra.def"
 };
 #undef CU_API
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t owner; /* the process that uses the lock */
 static uint64_t calls, calls_of[SIM_API_NR];
 
 static bool is_call(const char *name)
@@ -63,7 +59,8 @@ static void load_script(void)
 /* When the library is loaded: before anybody looks for a symbol. */
 __attribute__((constructor)) static void start(void)
 {
-	owner = getpid();
+	sim_gate_begin();
+	sim.api = sim_api_rows;
 	load_script();
 }
 
@@ -137,40 +134,27 @@ static void sleep_for(uint64_t us)
 		;
 }
 
-/* A device does not follow into a child of fork: its copy of our state is the parent's. */
-static bool is_forked(void)
-{
-	static bool is_child_of_user;
-
-	if (getpid() == owner)
-		return is_child_of_user;
-	owner = getpid();
-	pthread_mutex_init(&lock, NULL); /* another thread of the parent may have held it */
-	is_child_of_user = sim.is_initialized;
-	return is_child_of_user;
-}
-
 /* Success: the lock is held, and the body may run. */
 static CUresult enter(enum sim_api api, const void *caller)
 {
 	uint64_t sleep_us = 0;
 	CUresult result;
 
-	if (is_forked() && needs_init(api))
+	if (sim_is_forked() && needs_init(api))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	pthread_mutex_lock(&lock);
+	sim_relock();
 	result = apply_script(api, &sleep_us);
 	if (result == CUDA_SUCCESS && needs_init(api) && !sim.is_initialized)
 		result = CUDA_ERROR_NOT_INITIALIZED;
 	if (sleep_us) {
-		pthread_mutex_unlock(&lock);
+		sim_unlock();
 		sleep_for(sleep_us);
-		pthread_mutex_lock(&lock);
+		sim_relock();
 	}
 	sim.is_per_thread = sim_api_rows[api].ptsz;
 	sim.caller = caller;
 	if (result != CUDA_SUCCESS)
-		pthread_mutex_unlock(&lock);
+		sim_unlock();
 	return result;
 }
 
@@ -204,30 +188,9 @@ static CUresult leave(enum sim_api api, CUresult result)
 		apply_hidden(api);
 	if (sim.slot && sim_api_rows[api].is_weighty)
 		sim.slot->calls++;
-	pthread_mutex_unlock(&lock);
+	sim_unlock();
 	sim_answer_tell();
 	return result;
-}
-
-bool sim_look(void)
-{
-	if (is_forked())
-		return false;
-	pthread_mutex_lock(&lock);
-	if (sim.is_initialized)
-		return true;
-	pthread_mutex_unlock(&lock);
-	return false;
-}
-
-void sim_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-void sim_relock(void)
-{
-	pthread_mutex_lock(&lock);
 }
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \

@@ -146,6 +146,15 @@ static bool sort(struct sim_graph *graph)
 	return true;
 }
 
+static void end(struct sim_object *object)
+{
+	struct sim_exec *exec = (struct sim_exec *)object;
+
+	if (exec->graph)
+		sim_graph_delete(exec->graph);
+	sim_object_delete(exec);
+}
+
 static CUresult make(struct sim_context *context, const struct sim_graph *graph,
 		     unsigned long long flags, struct sim_exec **made)
 {
@@ -154,6 +163,7 @@ static CUresult make(struct sim_context *context, const struct sim_graph *graph,
 	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	exec->object.end = end;
 	exec->graph = sim_graph_clone(graph);
 	exec->flags = flags;
 	*made = exec;
@@ -164,15 +174,6 @@ static CUresult make(struct sim_context *context, const struct sim_graph *graph,
 	exec->shape = measure(exec->graph);
 	exec->has_work = sim_exec_has_work(exec->graph);
 	return sim_exec_prepare(context, exec->graph);
-}
-
-void sim_exec_end(struct sim_object *object)
-{
-	struct sim_exec *exec = (struct sim_exec *)object;
-
-	if (exec->graph)
-		sim_graph_delete(exec->graph);
-	sim_object_delete(exec);
 }
 
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags)
@@ -192,7 +193,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned 
 	if (result == CUDA_SUCCESS)
 		*handle = (CUgraphExec)exec;
 	else if (exec)
-		sim_exec_end(&exec->object);
+		end(&exec->object);
 	return result;
 }
 
@@ -247,6 +248,6 @@ CUresult sim_body_cuGraphExecDestroy(CUgraphExec hGraphExec)
 		return CUDA_ERROR_INVALID_VALUE;
 	let_go(exec->object.context, &exec->shape);
 	sim_exec_forget(exec);
-	sim_exec_end(&exec->object);
+	end(&exec->object);
 	return CUDA_SUCCESS;
 }

@@ -23,6 +23,7 @@ CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct 
 		function = sim_object_new(kind, parent->context, sizeof(*function));
 		if (!function)
 			return CUDA_ERROR_OUT_OF_MEMORY;
+		function->object.end = sim_function_end;
 		function->parent = parent;
 		function->image = image;
 		function->about = symbol;
@@ -65,28 +66,6 @@ CUresult sim_function_load(struct sim_context *context, struct sim_function *fun
 }
 
 /* A launch takes a CUkernel too. */
-static CUresult from_handle(const void *handle, struct sim_function **function)
-{
-	*function = sim_object_get(handle, SIM_FUNCTION);
-	if (!*function)
-		*function = sim_object_get(handle, SIM_KERNEL);
-	return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-uint64_t sim_function_params(CUfunction handle)
-{
-	struct sim_function *function;
-
-	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->params : 0;
-}
-
-const char *sim_function_name(CUfunction handle)
-{
-	struct sim_function *function;
-
-	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->name : NULL;
-}
-
 static void touch_params(const struct sim_symbol *about, void **params)
 {
 	unsigned i;
@@ -111,7 +90,7 @@ static CUresult use_heap(struct sim_context *context)
 CUresult sim_function_launch(struct sim_context *context, CUfunction handle, void **params)
 {
 	struct sim_function *function;
-	CUresult result = from_handle(handle, &function);
+	CUresult result = sim_function_from(handle, &function);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -133,24 +112,6 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 }
 
 /* Copies of a kernel's parameters in one piece of memory. NULL: it is not known how many there are. */
-void **sim_function_copy_params(CUfunction handle, void **params)
-{
-	struct sim_function *function;
-	const struct sim_symbol *about;
-	void **copy;
-	unsigned i;
-
-	if (!params || from_handle(handle, &function) != CUDA_SUCCESS || !function->about->param_nr)
-		return NULL;
-	about = function->about;
-	copy = malloc(about->param_nr * sizeof(void *) + about->params);
-	for (i = 0; copy && i < about->param_nr; i++) {
-		copy[i] = (char *)(copy + about->param_nr) + about->param[i].offset;
-		memcpy(copy[i], params[i], about->param[i].size);
-	}
-	return copy;
-}
-
 CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
 				   void **extra)
 {
@@ -229,7 +190,7 @@ CUresult sim_function_of(const void *handle, struct sim_function **function)
 	CUresult result = sim_current(&context);
 
 	if (result == CUDA_SUCCESS)
-		result = from_handle(handle, function);
+		result = sim_function_from(handle, function);
 	return result == CUDA_SUCCESS ? sim_function_load(context, *function) : result;
 }
 
@@ -322,7 +283,7 @@ CUresult sim_body_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction hfunc
 	CUresult result = sim_current(&context);
 
 	if (result == CUDA_SUCCESS)
-		result = state ? from_handle(hfunc, &function) : CUDA_ERROR_INVALID_VALUE;
+		result = state ? sim_function_from(hfunc, &function) : CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
 		*state = sim_code_is_loaded(function->about, context);
 	return result;
@@ -331,7 +292,7 @@ CUresult sim_body_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction hfunc
 static CUresult get_name(const char **name, const void *handle)
 {
 	struct sim_function *function;
-	CUresult result = from_handle(handle, &function);
+	CUresult result = sim_function_from(handle, &function);
 
 	if (!name)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -366,7 +327,7 @@ CUresult sim_body_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 static CUresult param_info(const void *handle, size_t index, size_t *offset, size_t *size)
 {
 	struct sim_function *function;
-	CUresult result = from_handle(handle, &function);
+	CUresult result = sim_function_from(handle, &function);
 
 	if (!offset)
 		return CUDA_ERROR_INVALID_VALUE;

@@ -92,9 +92,11 @@ struct sim_function {
 /* The function or kernel of this name; the same handle each time. */
 CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
 			  const char *name, void **handle);
+CUresult sim_function_from(const void *handle, struct sim_function **function);
 /* Its code is loaded, in the current context. */
 CUresult sim_function_of(const void *handle, struct sim_function **function);
 void sim_function_end(struct sim_object *object);
+void sim_module_end(struct sim_object *object); /* of a library too */
 /* Lazily, once for each context. */
 CUresult sim_function_load(struct sim_context *context, struct sim_function *function);
 

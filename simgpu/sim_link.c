@@ -11,11 +11,18 @@ struct sim_link {
 	size_t size;
 };
 
+static void end(struct sim_object *object)
+{
+	free(((struct sim_link *)object)->image);
+	sim_object_delete(object);
+}
+
 CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
 				  void **optionValues, CUlinkState *stateOut)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
+	struct sim_link *link;
 
 	(void)numOptions;
 	(void)options;
@@ -24,8 +31,12 @@ CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options
 		return result;
 	if (!stateOut)
 		return CUDA_ERROR_INVALID_VALUE;
-	*stateOut = sim_object_new(SIM_LINK, context, sizeof(struct sim_link));
-	return *stateOut ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	link = sim_object_new(SIM_LINK, context, sizeof(*link));
+	if (!link)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	link->object.end = end;
+	*stateOut = (CUlinkState)link;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
@@ -67,18 +78,12 @@ CUresult sim_body_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *siz
 	return CUDA_SUCCESS;
 }
 
-void sim_link_end(struct sim_object *object)
-{
-	free(((struct sim_link *)object)->image);
-	sim_object_delete(object);
-}
-
 CUresult sim_body_cuLinkDestroy(CUlinkState state)
 {
 	struct sim_object *link = sim_object_get(state, SIM_LINK);
 
 	if (!link)
 		return CUDA_ERROR_INVALID_HANDLE;
-	sim_link_end(link);
+	end(link);
 	return CUDA_SUCCESS;
 }

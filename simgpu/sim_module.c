@@ -14,6 +14,7 @@ CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct 
 		sim_image_drop(image);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
+	module->object.end = sim_module_end;
 	module->image = image;
 	*handle = module;
 	return CUDA_SUCCESS;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_image.h"
+#include "sim.h"
 
 #define GONE ((struct sim_object *)1)
 
@@ -124,26 +124,9 @@ void sim_object_delete_all(struct sim_context *context)
 	while (context->objects) {
 		struct sim_object *object = context->objects;
 
-		switch (object->kind) {
-		case SIM_MODULE:
-			sim_module_end(object);
-			break;
-		case SIM_FUNCTION:
-			sim_function_end(object);
-			break;
-		case SIM_ARRAY:
-		case SIM_MIPMAP:
-			sim_array_end(object);
-			break;
-		case SIM_EXEC:
-			sim_exec_end(object);
-			break;
-		case SIM_LINK:
-			sim_link_end(object);
-			break;
-		default:
+		if (object->end)
+			object->end(object);
+		else
 			sim_object_delete(object);
-			break;
-		}
 	}
 }

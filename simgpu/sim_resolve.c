@@ -23,8 +23,8 @@ static bool has_twin(const char *name, int newest)
 	int i;
 
 	for (i = 0; i < SIM_API_NR; i++)
-		if (sim_api_rows[i].ptsz && sim_api_rows[i].version <= newest &&
-		    strcmp(sim_api_rows[i].name, name) == 0)
+		if (sim.api[i].ptsz && sim.api[i].version <= newest &&
+		    strcmp(sim.api[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -36,7 +36,7 @@ static const struct sim_api_row *find(const char *name, int version, bool ptsz, 
 
 	ptsz = ptsz && has_twin(name, newest);
 	for (i = 0; i < SIM_API_NR; i++) {
-		const struct sim_api_row *row = &sim_api_rows[i];
+		const struct sim_api_row *row = &sim.api[i];
 
 		if (strcmp(row->name, name) != 0 || row->version > newest || row->ptsz != ptsz)
 			continue;

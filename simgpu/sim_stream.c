@@ -4,41 +4,11 @@
  * the books: the driver takes room for streams by the handful, and keeps it when they go.
  */
 
+#include "sim_stream.h"
+
 #include <string.h>
 
-#include "sim.h"
-
-/* Those that a stream may have (CUlaunchAttributeID). */
-#define STREAM_ATTRIBUTES 17
-
-struct sim_stream {
-	struct sim_object object;
-	unsigned flags;
-	int priority;
-	uint64_t id;
-	CUstreamAttrValue attributes[STREAM_ATTRIBUTES];
-};
-
 static uint64_t last_id;
-
-/* The default streams have small numbers as handles. */
-static bool is_default(CUstream stream)
-{
-	return (uintptr_t)stream <= 2;
-}
-
-CUresult sim_stream_check(CUstream stream)
-{
-	return is_default(stream) || sim_object_get(stream, SIM_STREAM) ? CUDA_SUCCESS
-									: CUDA_ERROR_INVALID_HANDLE;
-}
-
-bool sim_stream_is_blocking(CUstream stream)
-{
-	const struct sim_stream *made = sim_object_get(stream, SIM_STREAM);
-
-	return !made || !(made->flags & CU_STREAM_NON_BLOCKING);
-}
 
 /* ---- streams ---- */
 /* Steps that `count` streams have filled or begun, beyond those that come free. */
@@ -120,7 +90,7 @@ static CUresult current_of(CUstream stream, struct sim_context **context)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (is_default(stream))
+	if (sim_stream_is_default(stream))
 		return sim_current(context);
 	*context = ((struct sim_object *)stream)->context;
 	return CUDA_SUCCESS;
@@ -208,7 +178,7 @@ CUresult sim_body_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 	if (!flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*flags = is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->flags;
+		*flags = sim_stream_is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->flags;
 	return result;
 }
 
@@ -219,7 +189,9 @@ CUresult sim_body_cuStreamGetPriority(CUstream hStream, int *priority)
 	if (!priority)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*priority = is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->priority;
+		*priority = sim_stream_is_default(hStream)
+				    ? 0
+				    : ((struct sim_stream *)hStream)->priority;
 	return result;
 }
 
@@ -230,8 +202,8 @@ CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 	if (!streamId)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*streamId = is_default(hStream) ? (uintptr_t)hStream
-						: ((struct sim_stream *)hStream)->id + 2;
+		*streamId = sim_stream_is_default(hStream) ? (uintptr_t)hStream
+							   : ((struct sim_stream *)hStream)->id + 2;
 	return result;
 }
 
