@@ -10,10 +10,11 @@ Without a FOLDER it is asked of all folders in src/ and of simgpu, and whether t
 are in tools/circles.txt.
 One C file that includes another hides a circle, so that is an error too; and so is a FOLDER of which no object is read.
 Exit 1: something is wrong."""
-import argparse, collections, json, os, re, subprocess, sys
+import argparse, collections, ctypes, json, os, re, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEFINED = set("TDBRVWCGS")
+LIBC = ctypes.CDLL("libc.so.6")  # who calls one of its functions means libc, though a file may stand before it
 
 
 def sources(build):
@@ -55,6 +56,8 @@ def arrows(objects):
     for source, (defined, needed) in known.items():
         graph[source] = set()
         for name in needed - defined:
+            if hasattr(LIBC, name):
+                continue
             # Of programs that each have their own, the nearest is meant.
             near = sorted(home.get(name, ()), key=lambda s: -len(os.path.commonprefix([s, source])))
             if near and near[0] != source:
