@@ -5,7 +5,8 @@
  * host takes of those is answered by the size of the copy, for that is all that tells what is in it: of 1 byte a flag, of
  * 2 a half, of 8 a whole number, else floats. One flag is answered by the kernel that was launched last: where that says whether
  * something holds of all elements, it does, as masks that let everything through are what programs have most (and does not
- * with TARE_SIM_ANSWERS=ones, so that the other answers are others for this, too).
+ * with TARE_SIM_ANSWERS=ones, so that the other answers are others for this, too). What a loss scale's check found is
+ * known by its place (sim_overflow.c): with TARE_SIM_ANSWERS=overflow it found something, and all else reads as zeros.
  */
 #include "sim_answer.h"
 
@@ -15,9 +16,10 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_overflow.h"
 
-enum answers { ZEROS, ONES, RANDOM, NANS, ANSWERS_NR };
-static const char *const names[ANSWERS_NR] = { "zeros", "ones", "random", "nan" };
+enum answers { ZEROS, ONES, RANDOM, NANS, OVERFLOWS, ANSWERS_NR };
+static const char *const names[ANSWERS_NR] = { "zeros", "ones", "random", "nan", "overflow" };
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -37,7 +39,7 @@ static enum answers chosen(void)
 	if (value && *value && strcmp(value, names[answers]) != 0)
 		fprintf(stderr,
 			"simulated GPU: TARE_SIM_ANSWERS=%s is not known, so what kernels would have computed reads as "
-			"zeros; it can be zeros, ones, random, nan\n",
+			"zeros; it can be zeros, ones, random, nan, overflow\n",
 			value);
 	return (enum answers)answers;
 }
@@ -120,6 +122,7 @@ static const struct {
 	{ "and_kernel_cuda", SIM_SAYS_ALL },    /* Tensor.all, torch.equal, torch.allclose */
 	{ "sum_functorIlllE", SIM_SAYS_COUNT }, /* of a mask: mask.sum() */
 	{ "CompareEqFunctor", SIM_SAYS_EQUAL }, /* mask.sum() == mask.numel() */
+	{ "non_finite_check_and_unscale_cuda", SIM_SAYS_OVERFLOW }, /* GradScaler */
 };
 
 enum sim_says sim_answer_says(const char *kernel)
@@ -187,9 +190,10 @@ static void put(uint64_t to, const void *bytes, uint64_t size, bool is_checked)
 }
 
 /* `offset`: from the begin of a copy of `whole` bytes, so that a value keeps its place. */
-static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, bool is_checked)
+static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, bool is_checked,
+		   bool is_overflow)
 {
-	enum answers answers = chosen();
+	enum answers answers = chosen() != OVERFLOWS ? chosen() : is_overflow ? ONES : ZEROS;
 	unsigned width = width_of(whole);
 	unsigned char values[4096] = { 0 };
 	uint64_t skip = offset % width, n;
@@ -218,18 +222,21 @@ static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, 
 }
 
 static __thread uint64_t read_bytes; /* in the call under way */
+static __thread bool read_overflow;  /* it is what a loss scale's check found */
 
 void sim_answer_read(uint64_t to, uint64_t from, uint64_t size, bool is_checked,
 		     void (*copy)(uint64_t to, uint64_t from, uint64_t size))
 {
 	uint64_t at = from, end = from + size, start, until;
 
+	read_overflow = sim_overflow_is(from, size);
 	while (at < end) {
 		bool is_any = sim_known_next(at, end, &start, &until);
 		uint64_t stop = is_any ? start : end;
 
 		if (stop > at)
-			answer(to + (at - from), stop - at, at - from, size, is_checked);
+			answer(to + (at - from), stop - at, at - from, size, is_checked,
+			       read_overflow);
 		read_bytes += stop - at;
 		if (is_any)
 			copy(to + (start - from), start, until - start);
@@ -238,29 +245,33 @@ void sim_answer_read(uint64_t to, uint64_t from, uint64_t size, bool is_checked,
 }
 
 /* ---- for those who listen, and for allocators and libraries above ---- */
-static void (*listener)(uint64_t bytes);
+static void (*listener)(uint64_t bytes, int is_overflow);
 
-EXPORT void tareSimListen(void (*read)(uint64_t bytes));
+EXPORT void tareSimListen(void (*read)(uint64_t bytes, int is_overflow));
 EXPORT void tareSimForget(uint64_t address, uint64_t size);
 EXPORT int tareSimIsKnown(uint64_t address, uint64_t size);
 EXPORT int tareSimPeek(void *to, uint64_t from, uint64_t size);
 
-/* `read` is called after each call that brought the program something that a kernel would have computed: so many bytes. */
-void tareSimListen(void (*read)(uint64_t bytes))
+/*
+ * `read` is called after each call that brought the program something that a kernel would have computed: so many bytes, and
+ * whether that is what a loss scale's check for numbers that are not finite found.
+ */
+void tareSimListen(void (*read)(uint64_t bytes, int is_overflow))
 {
 	__atomic_store_n(&listener, read, __ATOMIC_RELEASE);
 }
 
 void sim_answer_tell(void)
 {
-	void (*told)(uint64_t bytes) = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	void (*told)(uint64_t bytes, int is_overflow) =
+		__atomic_load_n(&listener, __ATOMIC_ACQUIRE);
 	uint64_t bytes = read_bytes;
 
 	if (!bytes)
 		return;
 	read_bytes = 0;
 	if (told)
-		told(bytes);
+		told(bytes, read_overflow);
 }
 
 /* An allocator above hands this out: what lay there before is nobody's any more. */
@@ -269,6 +280,7 @@ void tareSimForget(uint64_t address, uint64_t size)
 	if (!sim_look())
 		return;
 	sim_known_remove(address, size);
+	sim_overflow_forget(address, size);
 	sim_unlock();
 }
 

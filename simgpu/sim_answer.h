@@ -21,6 +21,7 @@ enum sim_says {
 	SIM_SAYS_ALL,   /* whether something holds of all elements of a tensor */
 	SIM_SAYS_COUNT, /* the sum of whole numbers, so of flags: for how many it holds */
 	SIM_SAYS_EQUAL, /* whether two numbers are alike: behind a count, whether it holds of all */
+	SIM_SAYS_OVERFLOW, /* whether a number is not finite (sim_overflow.c) */
 };
 enum sim_says sim_answer_says(const char *kernel);
 /* This thread launches a kernel: a flag that it reads next is that kernel's. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim_answer.h"
+#include "sim_overflow.h"
 #include "sim_image.h"
 
 CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
@@ -107,6 +108,8 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 		return result;
 	context->printf_used |= function->about->has_printf;
 	sim_answer_launched(function->about->says);
+	if (function->about->says == SIM_SAYS_OVERFLOW)
+		sim_overflow_launched(function->about->name, params);
 	touch_params(function->about, params);
 	return CUDA_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "sim.h"
 #include "sim_answer.h"
+#include "sim_overflow.h"
 
 static struct sim_range **ranges;
 static size_t count, room;
@@ -63,6 +64,7 @@ void sim_range_remove(struct sim_range *range)
 	memmove(ranges + at - 1, ranges + at, (count - at) * sizeof(*ranges));
 	count--;
 	sim_known_remove(range->start, range->size);
+	sim_overflow_forget(range->start, range->size);
 	free(range->touched);
 	free(range);
 }

@@ -28,10 +28,9 @@ static int launch(const void *host, struct dim3 grid, struct dim3 block, void **
 	function = cudart_function(host, &is_new);
 	if (!function)
 		return cudart_result(CUDART_INVALID_FUNCTION);
-	(void)parameters; /* what they point to is the kernel's to read */
 	return cudart_result(SIM_DRIVER("cuLaunchKernel", function, grid.x, grid.y, grid.z, block.x,
 					block.y, block.z, shared > 232448 ? 232448 : shared, stream,
-					NULL, NULL));
+					parameters, NULL));
 }
 
 CUDART(cudaLaunchKernel, const void *function, struct dim3 grid, struct dim3 block,

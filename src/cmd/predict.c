@@ -140,24 +140,16 @@ static int run_cards(struct tare_predict_options *how, const char *largest_text,
 	return rc;
 }
 
-/* What read-backs decide is the program's, not a card's: the first card is asked, and all are told. */
 static int ask_answers(const struct options *o, const struct tare_predict_options *how, size_t n,
 		       struct tare_arena *memory, struct tare_predict_card *cards,
 		       struct tare_err *err)
 {
 	enum check check = o->check_answers < 0 ? CHECK_AUTO : (enum check)o->check_answers;
-	int rc;
 
 	if (check == CHECK_NEVER || !cards[0].read_back_nr ||
 	    (check == CHECK_AUTO && cards[0].ns > AUTO_NS))
 		return 0;
-	rc = tare_predict_ask_answers(how, memory, &cards[0], err);
-	for (size_t i = 1; i < n && !rc; i++) {
-		cards[i].decides = cards[0].decides;
-		cards[i].other_answers = cards[0].other_answers;
-		cards[i].other_need = -2; /* on the first card */
-	}
-	return rc;
+	return tare_predict_ask_answers(how, memory, cards, n, err);
 }
 
 static int check_options(const struct options *o, struct tare_err *err)

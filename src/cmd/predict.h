@@ -18,24 +18,25 @@ struct tare_predict_assumed {
 	int64_t bytes;
 };
 
-/* A line that read back what a kernel would have computed (docs/SIMGPU.md). */
-struct tare_predict_read_back {
-	const char *line; /* NULL: not known */
-	uint64_t count;
-};
-
-/* What the program did, apart from values: two runs that did the same have the same. */
-struct tare_predict_course {
-	uint64_t blocks; /* that were handed out, on the device and by PyTorch */
-	uint64_t sum;    /* of what stands for the size of each: in whatever order they came */
-};
-
 /* Do the values that no kernel computed decide anything? */
 enum tare_predict_decides {
 	TARE_PREDICT_UNASKED, /* there was no second run */
 	TARE_PREDICT_NO,
 	TARE_PREDICT_YES,
 	TARE_PREDICT_VARIES, /* two runs with the same answers differ, too */
+};
+
+/* A line that read back what a kernel would have computed (docs/SIMGPU.md). */
+struct tare_predict_read_back {
+	const char *line; /* NULL: not known */
+	uint64_t count;
+	bool is_overflow; /* what a loss scale's check for numbers that are not finite found */
+};
+
+/* What the program did, apart from values: two runs that did the same have the same. */
+struct tare_predict_course {
+	uint64_t blocks; /* that were handed out, on the device and by PyTorch */
+	uint64_t sum;    /* of what stands for the size of each: in whatever order they came */
 };
 
 struct tare_predict_value;
@@ -70,11 +71,15 @@ struct tare_predict_card {
 	int64_t ns;                              /* how long it ran */
 	const struct tare_predict_value *values; /* of a cell of a grid */
 	size_t value_nr;
-	enum tare_predict_decides decides;
-	/* YES: with the other answers; need -1: it did not end in three times the time of the first, -2: not run on this card */
-	const char *other_answers;
-	int64_t other_need;
-	bool is_other_out; /* of memory */
+	enum tare_predict_decides decides; /* all the lines together */
+	/* What a loss scale's check found, and all else; as `decides` where that was not told apart. */
+	enum tare_predict_decides overflow_decides, rest_decides;
+	/* Runs with other answers: of all lines, and of a loss scale's check alone. */
+	struct tare_predict_others {
+		const char *answers; /* NULL: there was none */
+		int64_t need;        /* -1: it did not end in three times the time of the first */
+		bool is_out;         /* of memory */
+	} others, overflows;
 };
 
 struct tare_predict_options {
@@ -99,10 +104,11 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 		     struct tare_err *err);
 
 /*
- * Runs the program on that card once more with other answers, and says in `card` whether anything became otherwise.
+ * Runs the program on the first card once more with other answers, and says in `cards` whether anything became otherwise: what
+ * read-backs decide is the program's, not a card's.
  */
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
-			     struct tare_predict_card *card, struct tare_err *err);
+			     struct tare_predict_card *cards, size_t n, struct tare_err *err);
 
 /* ---- what frameworks compile, in an empty folder: predict_caches.c ---- */
 void tare_predict_caches_use(const char *folder); /* in the program's process, before it begins */
@@ -181,6 +187,9 @@ void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_ca
 			       const struct tare_predict_prices *prices);
 
 /* ---- what is printed ---- */
+/* predict_print_answers.c */
+void tare_predict_read_backs_json(struct tare_emit *e, const struct tare_predict_card *card);
+void tare_predict_note_read_backs(struct tare_emit *e, const struct tare_predict_card *card);
 void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card *card);
 void tare_predict_print(struct tare_emit *e, const struct tare_predict_card *cards, int n,
 			const struct tare_predict_largest *largest,

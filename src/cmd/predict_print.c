@@ -17,22 +17,6 @@ static void emit_bytes(struct tare_emit *e, const char *key, int64_t bytes)
 	tare_emit_number(e, key, bytes < 0 ? __builtin_nan("") : (double)bytes);
 }
 
-static void print_read_backs(struct tare_emit *e, const struct tare_predict_card *card)
-{
-	tare_emit_open(e, "read_back", '[');
-	for (int i = 0; i < card->read_back_nr; i++) {
-		tare_emit_open(e, NULL, '{');
-		tare_emit_str(e, "line", card->read_backs[i].line);
-		tare_emit_uint(e, "count", card->read_backs[i].count);
-		if (card->decides == TARE_PREDICT_YES || card->decides == TARE_PREDICT_NO)
-			tare_emit_flag(e, "decides", card->decides == TARE_PREDICT_YES);
-		else
-			tare_emit_null(e, "decides");
-		tare_emit_close(e);
-	}
-	tare_emit_close(e);
-}
-
 void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card *card)
 {
 	int i;
@@ -84,71 +68,10 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 	for (i = 0; i < card->degraded_nr; i++)
 		tare_emit_str(e, NULL, card->degraded[i]);
 	tare_emit_close(e);
-	print_read_backs(e, card);
+	tare_predict_read_backs_json(e, card);
 	tare_predict_versions_json(e, card);
 	tare_emit_str(e, "recording", card->recording);
 	tare_emit_close(e);
-}
-
-/* What a second run found, behind the lines. */
-static void add_decision(struct tare_str *s, const struct tare_predict_card *card)
-{
-	switch (card->decides) {
-	case TARE_PREDICT_UNASKED:
-		tare_str_add(s, "whether they decide anything is not known (--check-answers)");
-		return;
-	case TARE_PREDICT_NO:
-		tare_str_addf(s, "they decide nothing: with %s the same is allocated",
-			      card->other_answers);
-		return;
-	case TARE_PREDICT_VARIES:
-		tare_str_add(
-			s,
-			"whether they decide anything cannot be told, for the program allocates otherwise in each run");
-		return;
-	case TARE_PREDICT_YES:
-		break;
-	}
-	if (card->other_need == -2) {
-		tare_str_add(s, "they decide, as on the first card");
-		return;
-	}
-	tare_str_addf(s, "they decide: with %s ", card->other_answers);
-	if (card->other_need < 0) {
-		tare_str_add(s, "it does not end");
-		return;
-	}
-	if (card->is_other_out)
-		tare_str_add(s, "memory runs out");
-	else if (card->other_need == card->need)
-		tare_str_add(s, "it allocates otherwise, and needs as much");
-	else {
-		tare_str_add(s, "it needs ");
-		add_mib(s, card->other_need);
-	}
-}
-
-/* The most frequent lines come first. */
-static void note_read_backs(struct tare_emit *e, const struct tare_predict_card *card)
-{
-	enum { MOST = 5 };
-	struct tare_str s = { 0 };
-	char text[TARE_UNITS_TEXT_MAX];
-
-	if (!card->read_back_nr)
-		return;
-	for (int i = 0; i < card->read_back_nr && i < MOST; i++)
-		tare_str_addf(&s, "%s%s (%s×)", i ? ", " : "",
-			      card->read_backs[i].line ? card->read_backs[i].line
-						       : "a line that is not known",
-			      tare_units_count(text, card->read_backs[i].count));
-	if (card->read_back_nr > MOST)
-		tare_str_addf(&s, " and %d other lines", card->read_back_nr - MOST);
-	tare_str_add(&s, "; ");
-	add_decision(&s, card);
-	tare_emit_note(e, "  values that no kernel computed were read back at %s",
-		       tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 static void print_text(struct tare_emit *e, const struct tare_predict_card *card)
@@ -212,7 +135,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			e,
 			"  it would not have run out there with PYTORCH_CUDA_ALLOC_CONF=%s, by a replay of its allocations",
 			card->settings[0]);
-	note_read_backs(e, card);
+	tare_predict_note_read_backs(e, card);
 	tare_predict_note_versions(e, card);
 	if (card->recording)
 		tare_emit_note(e, "  tare report %s", card->recording);

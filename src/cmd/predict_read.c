@@ -113,11 +113,12 @@ static void take_read_backs(struct tare_predict_card *card, const struct tare_le
 
 		for (k = 0; k < card->read_back_nr; k++)
 			if (line && card->read_backs[k].line &&
+			    card->read_backs[k].is_overflow == r->is_overflow &&
 			    !strcmp(card->read_backs[k].line, line))
 				break;
 		if (k == card->read_back_nr)
 			card->read_backs[card->read_back_nr++] =
-				(struct tare_predict_read_back){ line, 0 };
+				(struct tare_predict_read_back){ line, 0, r->is_overflow };
 		card->read_backs[k].count += r->count;
 	}
 }

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 const char *const tare_stack_names[] = { "python", "native", "both", "none" };
-const char *const tare_answer_names[] = { "zeros", "ones", "random", "nan" };
+const char *const tare_answer_names[] = { "zeros", "ones", "random", "nan", "overflow" };
 /* At this mean 1 GiB of small blocks is known to 8 MiB, and a program that asks for 1 GiB a second is recorded 16,000 times. */
 const uint64_t tare_host_means[] = { 1 << 16, 1 };
 

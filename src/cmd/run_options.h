@@ -21,7 +21,7 @@ struct run_options {
 #define TARE_STACK_NAMES "python|native|both|none"
 extern const char *const tare_stack_names[];
 /* --answers: what kernels of a simulated GPU would have computed reads as; the first unless told otherwise. */
-#define TARE_ANSWER_NAMES "zeros|ones|random|nan"
+#define TARE_ANSWER_NAMES "zeros|ones|random|nan|overflow"
 extern const char *const tare_answer_names[];
 /* --ranks-simulated, of run, record and predict. */
 #define TARE_RANKS_HELP                                                                            \

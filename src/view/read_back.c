@@ -42,6 +42,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(tare_read_back, source, "source", NULL, TEXT),
 	TARE_COLUMN(tare_read_back, count, "count", NULL, COUNT),
 	TARE_COLUMN(tare_read_back, bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(tare_read_back, is_overflow, "overflow", NULL, FLAG),
 };
 
 void tare_read_back_json(struct tare_emit *e, const struct tare_ledger *ledger)

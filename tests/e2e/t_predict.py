@@ -178,6 +178,30 @@ def says_whether_what_is_read_back_decides(box):
 
 
 @case
+def tells_a_loss_scales_overflow_from_other_values(box):
+    """It decides, and a loss that is read as well does not; or both do, or it is all there is."""
+    def decided(*args):
+        card = of_card(box, *args)
+        return card, {(row["line"].split(" in ")[1], row["overflow"]): row["decides"] for row in card["read_back"]}
+
+    card, lines = decided("--", *READER, "0", "2", "scale")
+    check_equal(lines, {("has_overflow", True): True, ("loss", False): False})
+    check_equal([(run["answers"], run["ends"], run["need_bytes"] - card["need_bytes"], run["out_of_memory"])
+                 for run in card["other_answers"]], [(answers, True, -96 * MIB, False) for answers in ("ones", "overflow")])
+    check_equal(decided("--", *READER, "5", "2", "scale")[1],
+                {("has_overflow", True): True, ("loss", False): True, ("is_over", False): True})
+    done = predict(box, "--card", "h200,l4", "--", *READER, "0", "0", "scale")
+    check_says(done.out, "whether the loss scale finds an overflow at", "in has_overflow decides when the optimizer's state is allocated",
+               "if it does in each step, it needs", " % less", "they decide, as on the first card")
+    check_equal(done.err.count("copied 3 4"), 4)  # it is all that was read, so ones were enough; and the other card
+    first, second = json.loads(predict(box, "--card", "h200,l4", "--json", "--", *READER, "0", "0", "scale").out)["cards"]
+    alone = of_card(box, "--card", "l4", "--check-answers", "never", "--", *READER, "0", "0", "scale")
+    check_equal(second["other_answers"], [])
+    check_equal(second["need_bytes"], alone["need_bytes"])
+    check(second["low_bytes"] < alone["low_bytes"] - 90 * MIB and second["high_bytes"] == alone["high_bytes"], (second, alone))
+
+
+@case
 def the_range_is_of_both_answers_where_they_decide(box):
     both = of_card(box, "--", *READER, "5", "2")
     alone = [of_card(box, "--answers", answers, "--check-answers", "never", "--", *READER, "5", "2") for answers in ("zeros", "ones")]

@@ -56,17 +56,24 @@ def a_program_that_reads_back_what_it_copied_is_told_nothing(box):
 
 
 @case
+def a_loss_scale_finds_an_overflow_where_it_is_told_to(box):
+    record(box, "0", "1", "scale", answers="overflow")
+    rows = json.loads(box.tare("report", box.path("run.tare"), "--json").out)["read_back"]
+    check_equal({row["source"].split(" in ")[1]: row["overflow"] for row in rows}, {"loss": False, "has_overflow": True})
+
+
+@case
 def the_environment_chooses_too(box):
     check_equal(record(box, "0", "1", env={"TARE_SIM_ANSWERS": "ones"}).out, "copied 3 4, 0 steps, 1\n")
     done = record(box, "0", "1", env={"TARE_SIM_ANSWERS": "twos"})
     check_equal(done.out, "copied 3 4, 0 steps, 0\n")
-    check_says(done.err, "TARE_SIM_ANSWERS=twos is not known", "zeros, ones, random, nan")
+    check_says(done.err, "TARE_SIM_ANSWERS=twos is not known", "zeros, ones, random, nan, overflow")
 
 
 @case
 def mistakes(box):
     for args, words in ((("--answers", "ones"), ("--answers ones", "--sim")),
-                        (("--sim", "h200", "--answers", "two"), ("--answers", "zeros", "nan"))):
+                        (("--sim", "h200", "--answers", "two"), ("--answers", "zeros", "overflow"))):
         done = box.tare("record", *args, "--", "true")
         check_equal(done.code, 2, done)
         check_says(done.err, *words)

@@ -42,6 +42,7 @@ void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f,
 	}
 	item->count = item->count > r->count ? item->count : r->count;
 	item->bytes = item->bytes > r->bytes ? item->bytes : r->bytes;
+	item->is_overflow |= r->overflow == 1;
 }
 
 static int by_count(const void *a, const void *b)
@@ -64,6 +65,7 @@ static struct tare_read_back *row_of(struct tare_ledger *out, const struct tare_
 	for (int i = 0; i < out->read_back_nr; i++)
 		if (out->read_backs[i].pid == like->pid &&
 		    out->read_backs[i].generation == like->generation &&
+		    out->read_backs[i].is_overflow == like->is_overflow &&
 		    is_same_text(out->read_backs[i].source, like->source))
 			return &out->read_backs[i];
 	out->read_backs[out->read_back_nr] = *like;
@@ -83,6 +85,7 @@ void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tar
 			row_of(out, &(struct tare_read_back){
 					    .pid = p->pid,
 					    .generation = p->generation,
+					    .is_overflow = item->is_overflow,
 					    .source = tare_fold_site_name(f, item->site, true,
 									  out->memory),
 					    .short_source = tare_fold_site_name(f, item->site,
@@ -116,6 +119,7 @@ void tare_read_backs_free(struct tare_read_backs_part *t)
 #define SELF struct tare_read_back_fold
 static const struct tare_shape_field fields_tare_read_back_fold[] = {
 	TARE_INT(process), TARE_INT(python), TARE_INT(stack), TARE_INT(site), TARE_INT(count), TARE_INT(bytes),
+	TARE_INT(is_overflow),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_read_back_fold);
 #undef SELF

@@ -11,6 +11,7 @@ struct tare_read_back_fold {
 	uint32_t python, stack; /* ids of the process's log */
 	uint32_t site;
 	uint64_t count, bytes;
+	bool is_overflow; /* what a loss scale's check found */
 };
 
 /* The part. */

@@ -4,10 +4,11 @@
 
 void (*tare_simulated_forget)(uint64_t address, uint64_t bytes) TARE_HOT_DATA;
 
-void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes))
+void tare_simulated_found(const struct tare_elf_object *driver,
+			  void (*read)(uint64_t bytes, int is_overflow))
 {
-	void (*listen)(void (*read)(uint64_t bytes)) =
-		(void (*)(void (*)(uint64_t)))tare_elf_symbol(driver, "tareSimListen", NULL);
+	void (*listen)(void (*read)(uint64_t bytes, int is_overflow)) =
+		(void (*)(void (*)(uint64_t, int)))tare_elf_symbol(driver, "tareSimListen", NULL);
 
 	if (!tare_config.simulated || !listen)
 		return;

@@ -8,8 +8,12 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 
-/* Once the driver is found. `read`: is called after each call that brought the program what a kernel would have computed. */
-void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes));
+/*
+ * Once the driver is found. `read`: is called after each call that brought the program what a kernel would have computed;
+ * `is_overflow`: that is what a loss scale's check found.
+ */
+void tare_simulated_found(const struct tare_elf_object *driver,
+			  void (*read)(uint64_t bytes, int is_overflow));
 
 /* An allocator hands out memory of a device: what was there before is nobody's. */
 extern void (*tare_simulated_forget)(uint64_t address, uint64_t bytes);

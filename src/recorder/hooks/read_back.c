@@ -21,6 +21,7 @@ static struct place {
 	uint64_t key; /* of its stacks; 0: free */
 	uint64_t count, bytes;
 	uint64_t told; /* `count` of its last record */
+	uint64_t is_overflow;
 } places[PLACES];
 TARE_OF_PROCESS(places);
 
@@ -57,13 +58,14 @@ static void tell(struct place *place, uint64_t count)
 		.python = key == UINT64_MAX ? 0 : (uint32_t)(key >> 32),
 		.stack = key == UINT64_MAX ? 0 : (uint32_t)key,
 		.tid = tare_fork_tid(),
+		.overflow = (uint32_t)__atomic_load_n(&place->is_overflow, __ATOMIC_RELAXED),
 	};
 
 	__atomic_store_n(&place->told, count, __ATOMIC_RELAXED);
 	tare_emit_read_back(&rec, tare_clock_ticks());
 }
 
-void tare_read_back(uint64_t bytes)
+void tare_read_back(uint64_t bytes, int is_overflow)
 {
 	struct place *place;
 	uint64_t count;
@@ -76,6 +78,8 @@ void tare_read_back(uint64_t bytes)
 	tare_thread.depth++;
 	place = place_of(key_of(tare_python_stack(), tare_emit_stack()));
 	__atomic_add_fetch(&place->bytes, bytes, __ATOMIC_RELAXED);
+	if (is_overflow)
+		__atomic_store_n(&place->is_overflow, 1, __ATOMIC_RELAXED);
 	count = __atomic_add_fetch(&place->count, 1, __ATOMIC_RELAXED);
 	if ((count & (count - 1)) == 0)
 		tell(place, count);

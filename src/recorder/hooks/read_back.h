@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
-/* On a simulated device: the calling thread's program has just read so many bytes that a kernel would have computed. */
-void tare_read_back(uint64_t bytes);
+/*
+ * On a simulated device: the calling thread's program has just read so many bytes that a kernel would have computed;
+ * `is_overflow`: what a loss scale's check found.
+ */
+void tare_read_back(uint64_t bytes, int is_overflow);
 void tare_read_back_end(void);
 
 #endif

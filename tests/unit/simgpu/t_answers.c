@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 static uint64_t told, told_bytes;
+static int told_overflow;
 
-static void listen(uint64_t bytes)
+static void listen(uint64_t bytes, int is_overflow)
 {
+	told_overflow = is_overflow;
 	told++;
 	told_bytes += bytes;
 }
@@ -19,12 +21,12 @@ static int (*is_known)(uint64_t address, uint64_t bytes);
 
 static void open_with(const char *answers)
 {
-	void (*start)(void (*read)(uint64_t bytes));
+	void (*start)(void (*read)(uint64_t bytes, int is_overflow));
 
 	if (answers)
 		setenv("TARE_SIM_ANSWERS", answers, 1);
 	context_open(NULL);
-	start = (void (*)(void (*)(uint64_t)))dlsym(cu.library, "tareSimListen");
+	start = (void (*)(void (*)(uint64_t, int)))dlsym(cu.library, "tareSimListen");
 	forget = (void (*)(uint64_t, uint64_t))dlsym(cu.library, "tareSimForget");
 	is_known = (int (*)(uint64_t, uint64_t))dlsym(cu.library, "tareSimIsKnown");
 	CHECK(start && forget && is_known);
@@ -290,4 +292,45 @@ TEST(all_does_not_hold_with_other_answers)
 	launch_all(&all, &any, &p);
 	CHECK_INT(flag_after(any, p), 1);
 	CHECK_INT(flag_after(all, p), 0);
+}
+
+/* Of 4 bytes a flag of a loss scale is known by where the kernel of its check was to write it, whatever was launched since. */
+TEST(a_loss_scale_finds_an_overflow_where_it_is_told_to)
+{
+	static const char image[] =
+		"tare-sim-module\n"
+		"kernel 47_amp_foreach_non_finite_check_and_unscale_cuda_25multi_tensor_apply params=0\n"
+		"kernel 39_amp_non_finite_check_and_unscale_cuda_E params=0\n"
+		"kernel clip params=0\n";
+	CUdeviceptr p, found[2], none[2] = { 0, 0 };
+	void *of_lists[] = { none, none, found }, *of_one[] = { none, found };
+	CUfunction lists, one, clip;
+	float flag = 9, pair[2] = { 9, 9 };
+	CUmodule module;
+
+	open_with("overflow");
+	OK(cu.cuModuleLoadData(&module, image));
+	OK(cu.cuModuleGetFunction(
+		&lists, module,
+		"47_amp_foreach_non_finite_check_and_unscale_cuda_25multi_tensor_apply"));
+	OK(cu.cuModuleGetFunction(&one, module, "39_amp_non_finite_check_and_unscale_cuda_E"));
+	OK(cu.cuModuleGetFunction(&clip, module, "clip"));
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	found[0] = p + 512;
+	found[1] = p + 1024;
+	OK(cu.cuLaunchKernel(lists, 1, 1, 1, 32, 1, 1, 0, NULL, of_lists, NULL));
+	OK(cu.cuLaunchKernel(clip, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	OK(cu.cuMemcpyDtoH_v2(&flag, p + 512, 4));
+	CHECK(flag == 1 && told_overflow == 1);
+	OK(cu.cuMemcpyDtoH_v2(&flag, p, 4)); /* a loss */
+	CHECK(flag == 0 && told_overflow == 0);
+	OK(cu.cuMemcpyDtoH_v2(pair, p + 512, 8));
+	CHECK(pair[0] == 0 && told_overflow == 0);
+	forget(p + 512, 512);
+	OK(cu.cuMemcpyDtoH_v2(&flag, p + 512, 4));
+	CHECK(flag == 0 && told_overflow == 0);
+	found[0] = p + 2048;
+	OK(cu.cuLaunchKernel(one, 1, 1, 1, 32, 1, 1, 0, NULL, of_one, NULL));
+	OK(cu.cuMemcpyDtoH_v2(&flag, p + 2048, 4));
+	CHECK(flag == 1 && told_overflow == 1);
 }
