@@ -23,7 +23,7 @@ from harness import MIB, PYTHON, ROOT, Missing, Skip, case, check, check_equal, 
 from snapshots import write
 
 # What the page may consist of, once its script has run.
-ALLOWED = set("""html head meta style title link script body a header h1 h2 h3 nav label select option main noscript section p b span div i ul li button
+ALLOWED = set("""html head meta style title link script body a header h1 h2 h3 nav label select option main noscript section p b br span div i ol ul li button
 svg defs pattern rect path text table thead tbody tr th td input details summary code""".split())
 VOID = ("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr")
 
@@ -423,6 +423,52 @@ def by_keyboard(box):
     page.key("Enter")
     check("path=" in page.js("location.hash"), page.js("location.hash"))
     check(page.js("document.activeElement.closest('#ice') != null"), "the icicle has no focus once it is drawn again")
+
+
+@case
+def a_frame_in_words_and_rows_in_the_order_of_a_column(box):
+    """Pointed at, a frame says what it holds; Escape goes one frame out; a head of a table orders it, and its sum stays."""
+    box.record(fixture("e2e_phases"))
+    make(box)
+    page = show(box)
+    page.js("document.querySelectorAll('#ice button')[1].focus()")
+    name, size = page.js("(b => [b.dataset.frame, Number(b.dataset.bytes)])(document.querySelectorAll('#ice button')[1])")
+    said = page.js("document.getElementById('frame').textContent")
+    check(said.startswith(name) and "%.1f MiB" % (size / MIB) in said.replace(",", "") and " objects" in said, said)
+    page.key("Enter")
+    check("path=" in page.js("location.hash"), page.js("location.hash"))
+    page.key("Escape")
+    check_equal(page.js("location.hash"), "")
+    page = show(box, at="#by=account")
+    rows = "[...document.querySelectorAll('#rows tbody tr[data-label]')].map(r => [r.dataset.label, Number(r.querySelector('[data-bytes]').dataset.bytes)])"
+    total = "document.querySelector('#rows .total [data-bytes]').dataset.bytes"
+    by_size, sum_of = page.js(rows), page.js(total)
+    check(len(by_size) > 3 and [s for _, s in by_size] == sorted((s for _, s in by_size), reverse=True), by_size)
+    page.click("#by-label")
+    check_equal([n for n, _ in page.js(rows)], sorted(n for n, _ in by_size))
+    check_equal(page.js("[document.activeElement.id, document.querySelector('[aria-sort]').getAttribute('aria-sort'), location.hash]"), ["by-label", "ascending", "#by=account&sort=label"])
+    page.click("#by-label")
+    check_equal([n for n, _ in page.js(rows)], sorted((n for n, _ in by_size), reverse=True))
+    check_equal(page.js(total), sum_of)
+
+
+@case
+def imports_and_start_up_are_one_frame(box):
+    """Also where they are of modules inside the interpreter, or of an interpreter without names."""
+    needs_exec()
+    with open(box.path("own.py"), "w", encoding="utf-8") as file:
+        file.write("import decimal\nkept = bytearray(8 << 20)\n")
+    box.record([PYTHON, "own.py"], sim=None, options=["--host=full"])
+    make(box)
+    frames = show(box).js("[...document.querySelectorAll('#ice button')].map(b => b.dataset.frame)")
+    check(any(f.endswith("own.py:2 in <module>") for f in frames), frames)
+    check_equal([f for f in frames if "<frozen" in f or re.match(r"_?Py_?[A-Z]|python3[.\d]*\+", f)], [], frames)
+    check("interpreter and start-up" in frames, frames)
+    rows = look(box, at="#show=table&all=1").one("table", id="stacks")
+    total = rows.all("tr", **{"class": "total"})[0].figures()[0]
+    unfolded = look(box, at="#show=table&all=1&fold=0").one("table", id="stacks")
+    check_equal(unfolded.all("tr", **{"class": "total"})[0].figures()[0], total)
+    check(len(rows.all("tr")) < len(unfolded.all("tr")), "no two are one")
 
 
 @case

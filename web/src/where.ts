@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who asked for it: an icicle of stacks or a table, of the moment, of the worst in the range, or of what the range left behind.
 import { CPU, page, view } from "./data";
-import { folded, foldedName } from "./fold";
-import { count, figure, h, mib, part, scroll, section, short, tabs } from "./dom";
+import { folded } from "./fold";
+import { count, h, mib, part, section, tabs } from "./dom";
+import { Node, REST, ROOT, frameName, icicle } from "./icicle";
 import { Stacks, hasTensors, measure, objectsOf, reportNow, sizeOf, stacksNow } from "./model";
-import { sourceFiles, sourceView, sourceWhy, textOf } from "./source";
+import { Line, table } from "./rows";
+import { sourceFiles, sourceView, sourceWhy } from "./source";
 import { set, state } from "./state";
 import { clock } from "./time";
-
-type Node = { frame: number; size: number; objects: number; children: Map<number, Node> };
-
-const REST = -1, ROW = 23, DEPTH_MAX = 80, ROWS_MAX = 200;
-export const frameName = (frame: number): string => frame === REST ? "smaller ones" : foldedName(frame);
 
 function framesOf(row: number[]): number[] {
   if (row[1] < 0) return [REST];
@@ -20,7 +17,7 @@ function framesOf(row: number[]): number[] {
 }
 
 function tree(stacks: Stacks): Node {
-  const root: Node = { frame: -2, size: 0, objects: 0, children: new Map() };
+  const root: Node = { frame: ROOT, size: 0, objects: 0, children: new Map() };
   for (const row of stacks.rows) {
     let at = root;
     const size = sizeOf(row), objects = objectsOf(row);
@@ -49,68 +46,18 @@ function found(stacks: Stacks): { size: number; stacks: number } {
   return { size, stacks: hits };
 }
 
-function subtree(root: Node): Node[] {
-  const way = [root];
-  for (const number of state.path.split(".").filter(Boolean)) {
-    const next = way[way.length - 1].children.get(+number);
-    if (!next) break;
-    way.push(next);
+// Stacks that are the same once they are folded are one. The innermost frame is where memory was asked for: it leads, whichever way round the icicle is.
+function stackLines(stacks: Stacks): Line[] {
+  const by = new Map<string, Line>();
+  for (const row of stacks.rows) {
+    if (!sizeOf(row)) continue;
+    const names = framesOf(row).map(frameName), frames = state.up ? names : names.reverse(), label = frames.join(" < ");
+    const was = by.get(label) ?? { label, size: 0, objects: 0, frames };
+    was.size += sizeOf(row);
+    was.objects += objectsOf(row);
+    by.set(label, was);
   }
-  return way;
-}
-
-const pathOf = (way: Node[]): string => way.slice(1).map(n => n.frame).join(".");
-
-function icicle(root: Node): HTMLElement {
-  const way = subtree(root), top = way[way.length - 1], cells: HTMLElement[] = [], q = state.q.toLowerCase();
-  let depth = 0;
-  const cell = (node: Node, level: number, left: number, width: number, path: string, above: boolean) => {
-    const name = node.frame === -2 ? "everything" : frameName(node.frame), share = part(node.size, root.size);
-    const hit = q && node.frame !== -2 && name.toLowerCase().includes(q);
-    const text = node.frame < 0 ? undefined : textOf(name);
-    const hue = node.frame < 0 ? 8 : [...short(name).split(":")[0].split(" ")[0]].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 8;
-    cells.push(h("button", { type: "button", class: (hit ? "hit" : "") + (above ? " above" : ""), "data-frame": name, "data-bytes": node.size, "data-level": level,
-      style: `left:${left.toFixed(3)}%;width:${width.toFixed(3)}%;top:${level * ROW}px;background-color:color-mix(in srgb, var(--c${hue}) 30%, var(--paper))`,
-      title: `${name}\n${text ? text + "\n" : ""}${mib(node.size)} MiB (${share}), ${count(node.objects)} objects`,
-      "aria-label": `${name}: ${mib(node.size)} MiB, ${share}`, click: () => set({ path }) }, width > 1.2 ? short(name) + (width > 12 ? ` · ${mib(node.size)}` : "") : "", width > 20 && text ? h("code", {}, text) : null));
-    depth = Math.max(depth, level);
-  };
-  way.slice(0, -1).forEach((n, i) => cell(n, i, 0, 100, pathOf(way.slice(0, i + 1)), true));
-  const draw = (node: Node, level: number, left: number, width: number, path: string) => {
-    cell(node, level, left, width, path, false);
-    if (level > DEPTH_MAX) return;
-    let at = left;
-    for (const child of [...node.children.values()].sort((a, b) => b.size - a.size)) {
-      const own = width * child.size / node.size;
-      if (own >= .2) draw(child, level + 1, at, own, path ? path + "." + child.frame : String(child.frame));
-      at += own;
-    }
-  };
-  if (top.size > 0) draw(top, way.length - 1, 0, 100, pathOf(way));
-  const box = h("div", { class: "ice", id: "ice", role: "group", "aria-label": "stacks: each button is a frame, as wide as what it holds", style: `height:${(depth + 1) * ROW}px` }, ...cells);
-  box.addEventListener("keydown", e => {
-    const at = cells.indexOf(document.activeElement as HTMLElement);
-    const level = (i: number) => Number(cells[i]?.dataset.level);
-    const go = e.key === "ArrowDown" ? at + 1 : e.key === "ArrowUp" ? cells.slice(0, at).map((_, i) => i).reverse().find(i => level(i) === level(at) - 1)
-      : e.key === "ArrowRight" ? cells.findIndex((_, i) => i > at && level(i) === level(at)) : e.key === "ArrowLeft" ? cells.slice(0, at).map((_, i) => i).reverse().find(i => level(i) === level(at)) : undefined;
-    if (at < 0 || go == null || !cells[go]) return;
-    e.preventDefault();
-    cells[go].focus();
-  });
-  return box;
-}
-
-type Line = { label: string; size: number; objects: number; evidence?: string };
-
-function table(rows: Line[], total: number, head: string, id: string): HTMLElement {
-  const q = state.q.toLowerCase(), shown = rows.filter(r => !q || r.label.toLowerCase().includes(q)).sort((a, b) => b.size - a.size);
-  const evidence = rows.some(r => r.evidence);
-  return scroll(head, h("table", { id }, h("thead", {}, h("tr", {}, h("th", { class: "name", scope: "col" }, head), h("th", { class: "n", scope: "col" }, "MiB"), h("th", { class: "n", scope: "col" }, "of all"),
-    h("th", { class: "n", scope: "col" }, "objects"), evidence && h("th", { scope: "col" }, "evidence"))),
-    h("tbody", {}, ...shown.slice(0, ROWS_MAX).map(r => h("tr", { "data-label": r.label }, h("th", { class: "name", scope: "row", title: r.label }, short(r.label), textOf(r.label) ? h("code", {}, textOf(r.label)!) : null), figure(r.size), h("td", { class: "n" }, part(r.size, total)),
-      h("td", { class: "n" }, count(r.objects)), evidence && h("td", {}, r.evidence ?? ""))),
-      shown.length > ROWS_MAX && h("tr", {}, h("th", { class: "name", scope: "row" }, `${count(shown.length - ROWS_MAX)} more`), figure(shown.slice(ROWS_MAX).reduce((a, r) => a + r.size, 0))),
-      h("tr", { class: "total" }, h("th", { scope: "row" }, q ? "sum of what was found" : "sum"), figure(shown.reduce((a, r) => a + r.size, 0))))));
+  return [...by.values()];
 }
 
 function lines(stacks: Stacks): Line[] {
@@ -159,7 +106,7 @@ export function whereSection(): HTMLElement {
     if (hits) words += `. “${state.q}” is in ${count(hits.stacks)} stacks, which hold ${mib(hits.size)} MiB (${part(hits.size, stacks.total)})`;
     if (state.by === "source") parts.push(...sourceView(stacks.rows));
     else if (state.by === "line") parts.push(table(lines(stacks), stacks.total, "line", "lines"));
-    else if (state.show === "table") parts.push(table(stacks.rows.filter(r => sizeOf(r)).map(r => ({ label: framesOf(r).map(frameName).join(" < "), size: sizeOf(r), objects: objectsOf(r) })), stacks.total, "stack", "stacks"));
+    else if (state.show === "table") parts.push(table(stackLines(stacks), stacks.total, "stack", "stacks"));
     else parts.push(icicle(root));
     if (state.path && state.by === "stack") parts.unshift(h("p", { class: "controls" }, h("button", { type: "button", click: () => set({ path: "" }) }, "back to everything")));
   } else {
