@@ -127,6 +127,7 @@ static int make(struct tare_import *import, const char *path, const struct optio
 
 	if (rc)
 		return rc;
+	tare_folder_watch(&folder, true);
 	rc = tare_import_run(import, folder.work, &done, err);
 	if (rc)
 		tare_folder_remove(&folder);
@@ -134,6 +135,7 @@ static int make(struct tare_import *import, const char *path, const struct optio
 		make_small(folder.work);
 	if (!rc)
 		rc = tare_folder_settle(&folder, err);
+	tare_folder_watch(&folder, false);
 	if (!rc)
 		rc = print_result(path, folder.path, &done, err);
 	free(done.said);

@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
 #include "session/child.h"
-#include "sweep/machine.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,6 +57,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	size_t n = 0, count = 0;
 	char **argv, ranks[48];
 	pid_t child;
+	int rc;
 
 	while (o->argv[count])
 		count++;
@@ -87,6 +87,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
+		tare_temp_folder_writer(0);
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		if (caches)
 			tare_predict_caches_use(caches);
@@ -95,7 +96,10 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	free(argv);
 	if (child < 0)
 		return tare_err_set_errno(err, errno, "predict: no process can be started");
-	return wait_for(child, o->most_ns, status, err);
+	tare_temp_folder_writer(child);
+	rc = wait_for(child, o->most_ns, status, err);
+	tare_temp_folder_writer(0);
+	return rc;
 }
 
 /* The same, with empty caches of what frameworks compile unless it is to have its own. */
@@ -111,8 +115,7 @@ static int record_fresh(const struct tare_predict_options *o, const char *sim,
 	if (rc)
 		return rc;
 	rc = record(o, sim, recording, caches, status, err);
-	tare_machine_remove(caches);
-	free(caches);
+	tare_temp_folder_remove(caches);
 	return rc;
 }
 
@@ -197,8 +200,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	if (o->keep)
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else
-		tare_machine_remove(folder);
-	free(folder);
+		tare_temp_folder_remove(folder);
 	tare_str_free(&recording);
 	tare_str_free(&sim);
 	return rc;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/temp_folder.h"
 #include "base/xalloc.h"
 #include "session/control.h"
 #include "session/wanted.h"
@@ -385,12 +386,28 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
 	return 0;
 }
 
+/* Of a spool what is around it, which is of this recording alone. */
+void tare_folder_watch(const struct tare_folder *folder, bool is_half)
+{
+	char *spool = folder->is_spooled ? parent_of(folder->work) : NULL;
+
+	(is_half ? tare_temp_folder_watch : tare_temp_folder_keep)(folder->path);
+	if (spool)
+		(is_half ? tare_temp_folder_watch : tare_temp_folder_keep)(spool);
+	free(spool);
+}
+
 void tare_folder_remove(const struct tare_folder *folder)
 {
+	char *spool;
+
 	for_each_file(folder->work, remove_one, NULL);
 	rmdir(folder->work);
 	if (!folder->is_spooled)
 		return;
+	spool = parent_of(folder->work);
+	rmdir(spool);
+	free(spool);
 	for_each_file(folder->path, remove_one, NULL);
 	rmdir(folder->path);
 }

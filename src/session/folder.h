@@ -30,6 +30,8 @@ void tare_folder_add_stem(struct tare_str *out, const char *const *argv, const c
 
 /* Moves a spooled recording to its place. On failure the recording stays where `work` says. */
 int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);
+/* While it is half of a recording (an import) a signal that ends us takes it away, too. */
+void tare_folder_watch(const struct tare_folder *folder, bool is_half);
 /* Takes the recording away again, with what is in it: nothing came of it. */
 void tare_folder_remove(const struct tare_folder *folder);
 void tare_folder_free(struct tare_folder *folder);
