@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -141,6 +142,14 @@ static enum tare_dwarf_object look_at(const char *path, const uint64_t build_id[
 	return what;
 }
 
+/* Where the system keeps lines of what it installs; tests name a folder, so that what a machine has there changes none. */
+static const char *system_folder(void)
+{
+	const char *test = getenv("TARE_TEST_DEBUG_FOLDER");
+
+	return test ? test : "/usr/lib/debug";
+}
+
 /* /usr/lib/debug/.build-id/ab/cdef….debug */
 static enum tare_dwarf_object look_by_build_id(const struct found *found,
 					       const uint64_t build_id[2])
@@ -148,7 +157,7 @@ static enum tare_dwarf_object look_by_build_id(const struct found *found,
 	struct tare_str path = { 0 };
 	enum tare_dwarf_object what;
 
-	tare_str_add(&path, "/usr/lib/debug/.build-id/");
+	tare_str_addf(&path, "%s/.build-id/", system_folder());
 	for (size_t i = 0; i < found->build_id_len; i++)
 		tare_str_addf(&path, i == 1 ? "/%02x" : "%02x", found->build_id[i]);
 	tare_str_add(&path, ".debug");
@@ -161,9 +170,7 @@ static enum tare_dwarf_object look_by_build_id(const struct found *found,
 static enum tare_dwarf_object look_by_link(const char *object, const char *name,
 					   const uint64_t build_id[2])
 {
-	static const char *const folders[][2] = { { "", "" },
-						  { "", ".debug/" },
-						  { "/usr/lib/debug", "" } };
+	const char *folders[][2] = { { "", "" }, { "", ".debug/" }, { system_folder(), "" } };
 	enum tare_dwarf_object what = TARE_DWARF_IS_GONE;
 	const char *slash = strrchr(object, '/');
 	struct tare_str path = { 0 };

@@ -37,6 +37,7 @@ FIXTURES = os.path.join(BUILD, "tests", "e2e")
 SIMGPU = os.path.join(BUILD, "simgpu")
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 PYTHON = "/usr/bin/python3"  # that has PyTorch, if any does
+NO_FOLDER = "/nonexistent"  # for lines of what the system has installed: where there are any, each report reads those of libc
 IS_LONG = bool(os.environ.get("TARE_TEST_LONG"))
 MIB = 1 << 20
 PATIENCE = 5  # times every limit in seconds: they are for what hangs, and a busy machine is not to come to them
@@ -174,6 +175,7 @@ class Box:
         """A clean one; `sim`: as a program needs that finds the simulated GPU without tare."""
         out = {k: os.environ[k] for k in KEPT if k in os.environ}
         out["TARE_SIM_DIR"] = self.sim_dir
+        out["TARE_TEST_DEBUG_FOLDER"] = NO_FOLDER
         if sim:
             out["LD_LIBRARY_PATH"] = SIMGPU
             out["TARE_SIM_PROFILE"] = "h200"
