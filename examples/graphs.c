@@ -14,7 +14,9 @@
 #include "tare/tare_graphs.h"
 
 #define SIZES 64
-#define ROW   (1u << 20)
+#ifndef ROW
+#define ROW (1u << 20)
+#endif
 
 /* The few driver functions that this program calls; a program with cuda.h needs none of this. */
 static int (*init)(unsigned flags), (*retain)(void **context, int device), (*set)(void *context);

@@ -117,7 +117,7 @@ def captures_that_share_an_exec_are_one_group(box):
     out = box.tare("report", "whole.tare", "--by", "graph").out
     check("in the exec of 1, graphs.c:" in out, out)
     arena = [row["bytes"] for row in by_owner(box, "whole.tare") if row["label"] == "arena of CUDA graphs"]
-    check_equal(arena, [128 * MIB])
+    check_equal(arena, [8 * MIB])
 
 
 @case
