@@ -3,6 +3,8 @@
 BUILD ?= build
 # make test san=address,undefined (or san=thread): the unit tests under sanitizers
 san ?=
+# make test stage=aarch64: one stage of it; an unknown name tells which there are
+stage ?=
 PREFIX ?= /usr/local
 # make wheel ARCH=aarch64: for another machine than this one
 CROSS := $(if $(ARCH),--arch $(ARCH))
@@ -16,12 +18,12 @@ $(BUILD)/build.ninja:
 	@meson setup $(BUILD)
 
 .PHONY: test
-test: ## every test, from a fresh machine; san=address,undefined: unit tests under sanitizers
+test: ## every test, from a fresh machine; stage=clang: one stage; san=address,undefined: unit tests under sanitizers
 	@tools/install-deps.sh test
 	@tools/cuda-venv.sh >/dev/null || true # its tests skip with the reason
 	@tools/axe.sh >/dev/null || true
 	@tools/viewers.sh >/dev/null || true
-	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
+	@tools/test-all.sh $(if $(san),--san $(san)) $(if $(stage),--stage $(stage)) $(BUILD)
 
 .PHONY: test-long
 test-long: $(BUILD)/build.ninja ## the long tests: 10 minutes of fuzzing, 1,000 kills, other people's programs

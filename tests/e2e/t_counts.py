@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/count-tests.py: what a run of the tests comes to, and which skips are failures in CI."""
+"""What a run of the tests comes to, which skips are failures in CI (tools/count-tests.py), and which tests have no threads."""
 
 import json
 import os
 import sys
 
-from harness import ROOT, Missing, case, check, check_equal, check_says, main
+from harness import BUILD, ROOT, WRAPPER, Missing, Skip, case, check, check_equal, check_says, main
 
 TAP = "1..3\nok 1 - a\n# skip: %s\nok 2 - b # SKIP %s\nok 3 - c\n"
 
@@ -55,6 +55,17 @@ def a_failure_shows_what_it_said(box):
     check_equal(numbers, [0, 2, 0])
     check_says(said, "it is so", "need not")
     check("1..2" in said)
+
+
+@case
+def tests_that_make_threads_are_left_to_the_thread_sanitizer(box):
+    """Also one that is not built yet: of it nothing is known."""
+    if WRAPPER:
+        raise Skip("it reads programs of this machine")
+    named = box.run([sys.executable, os.path.join(ROOT, "tools", "threaded-tests.py"), BUILD, "allowance", "wait", "bytes"])
+    check_equal(named.code, 0, named)
+    is_built = os.path.exists(os.path.join(BUILD, "tests", "unit", "t_bytes"))
+    check_equal(sorted(named.out.split()), ["allowance"] + ([] if is_built else ["bytes"]) + ["wait"], named)
 
 
 if __name__ == "__main__":
