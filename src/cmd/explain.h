@@ -19,6 +19,7 @@ struct tare_explain {
 	bool is_all;       /* --all: people see tools of what is not here, too */
 	bool has_board;    /* a Jetson, whose tools there are */
 	struct tare_figures figures;
+	bool is_recorded; /* what a recording lacks nobody can ask for any more */
 	/* Of recordings: the most that each tool would have shown, and the most of what it would have shown once a second. */
 	bool has_course;
 	int64_t most[TARE_TOOL_NR], sampled[TARE_TOOL_NR]; /* TARE_FIGURE_NOT_KNOWN */
@@ -42,6 +43,10 @@ int tare_explain_process(struct tare_explain *x, pid_t pid, const char *root, st
 /* explain_recording.c: `pid` -1 is the largest of the recording; `at` an instant, as reports take it. */
 int tare_explain_recording(struct tare_explain *x, const char *path, int64_t pid, const char *at,
 			   struct tare_err *err);
+
+struct tare_ledger;
+/* The same of a ledger at an instant, without what was before. False: it has no such process. */
+bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledger, int64_t pid);
 
 /* explain_print.c */
 void tare_explain_print(struct tare_emit *e, const struct tare_explain *x);

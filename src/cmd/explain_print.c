@@ -87,7 +87,7 @@ static bool is_of_heap(const struct tare_tool_info *t)
 /* What a recording lacks was not there to be recorded, or nobody asked for it. */
 static const char *why_unknown(const struct tare_explain *x, const struct tare_tool_info *t)
 {
-	return x->has_course && !is_of_heap(t) ? "the recording does not have it" : t->unknown;
+	return x->is_recorded && !is_of_heap(t) ? "the recording does not have it" : t->unknown;
 }
 
 static void add_row(struct tare_emit *e, const struct tare_explain *x, enum tare_tool tool)

@@ -320,12 +320,22 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 	return kept;
 }
 
+bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledger, int64_t pid)
+{
+	if (!take(&x->figures, ledger, pid))
+		return false;
+	x->is_recorded = true;
+	x->title = title_of(x, ledger, pid, ledger->at);
+	add_rows(x, ledger, pid);
+	return true;
+}
+
 static void take_course(struct tare_explain *x, struct tare_recording *recording,
 			const struct tare_ledger ledgers[ASKED_NR], int64_t pid)
 {
 	struct tare_figures f;
 
-	x->has_course = true;
+	x->has_course = x->is_recorded = true;
 	for (int i = 0; i < TARE_TOOL_NR; i++)
 		x->most[i] = x->sampled[i] = TARE_FIGURE_NOT_KNOWN;
 	sample(x, recording, pid);

@@ -5,12 +5,14 @@
 #include "base/xalloc.h"
 #include "cmd/instants.h"
 #include "cmd/report_each.h"
+#include "cmd/report_explain.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_replay.h"
 #include "cmd/report_settings.h"
 #include "cmd/report_source.h"
 #include "cmd/write_file.h"
 #include "ledger/build.h"
+#include "ledger/driver_time.h"
 #include "trace/recording.h"
 #include "view/by.h"
 #include "view/page.h"
@@ -25,6 +27,7 @@ struct source {
 	struct tare_ledger ledgers[NR], *moments;
 	struct tare_memory_history by_account, by_category;
 	struct tare_page_setting *settings;
+	struct tare_time_rows calls;
 	size_t setting_nr;
 	int ledger_nr, moment_nr;
 	bool has_tensors;
@@ -101,6 +104,9 @@ static void read_all(struct source *s, struct tare_recording *recording,
 	s->has_tensors = has_tensors(&s->ledgers[PEAK]) || has_tensors(&s->ledgers[END]);
 	s->settings = tare_report_settings(recording, &s->setting_nr);
 	read_moments(s, recording);
+	tare_driver_time_of_recording(recording,
+				      &(struct tare_time_opts){ .pid = -1, .until_ns = INT64_MAX },
+				      &s->calls);
 }
 
 static void discard(struct source *s)
@@ -113,6 +119,7 @@ static void discard(struct source *s)
 	free(s->settings);
 	tare_memory_history_free(&s->by_account);
 	tare_memory_history_free(&s->by_category);
+	tare_driver_time_free(&s->calls);
 	tare_str_free(&s->title);
 }
 
@@ -134,6 +141,9 @@ static int write_page(const char *file, const struct source *s,
 		.settings = s->settings,
 		.setting_nr = s->setting_nr,
 		.of_source = &sources,
+		.calls = &s->calls,
+		.explain = tare_report_explain,
+		.of_explain = &s->ledgers[PEAK],
 	};
 	struct tare_str text = { 0 };
 	int rc;

@@ -81,18 +81,24 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(account, evidence, "evidence", NULL, TEXT, KNOWN, .name = tare_evidence_name),
 };
 
+void tare_host_path(struct tare_str *out, const struct tare_host_ledger *h, const char *account,
+		    const char *category)
+{
+	tare_str_addf(out, "process:%lld", (long long)h->pid);
+	if (h->generation)
+		tare_str_addf(out, ".%lld", (long long)h->generation);
+	tare_str_addf(out, "/%s", account);
+	if (category)
+		tare_row_path_add(out, category);
+}
+
 /* `name`: of the category below the account, or NULL. */
 static void add_account(struct tare_emit *e, const struct tare_host_ledger *h, const char *name,
 			struct account a)
 {
 	a.pid = h->pid;
 	a.generation = h->generation;
-	tare_str_addf(&a.path, "process:%lld", (long long)h->pid);
-	if (h->generation)
-		tare_str_addf(&a.path, ".%lld", (long long)h->generation);
-	tare_str_addf(&a.path, "/%s", a.account);
-	if (name)
-		tare_row_path_add(&a.path, name);
+	tare_host_path(&a.path, h, a.account, name);
 	tare_emit_add(e, &a);
 	tare_str_free(&a.path);
 }

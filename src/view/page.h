@@ -15,6 +15,9 @@
 /* How many moments have stacks, besides the peak and the end. */
 enum { TARE_PAGE_MOMENTS = 48 };
 
+struct tare_emit;
+struct tare_time_rows;
+
 /* What PyTorch's allocator would have had with other settings. */
 struct tare_page_setting {
 	const char *conf; /* PYTORCH_CUDA_ALLOC_CONF; NULL: as recorded */
@@ -45,6 +48,10 @@ struct tare_page {
 	void (*read_source)(const void *of, const char *path, struct tare_page_source *out);
 	const void *of_source;
 	const char *source_why;
+	const struct tare_time_rows *calls; /* of the driver, by account; NULL: not known */
+	/* Adds what other tools show of processes at the peak, an object each. */
+	void (*explain)(const void *of, struct tare_emit *e);
+	const void *of_explain;
 };
 
 /* One of the recordings of a page that compares. */
@@ -83,7 +90,6 @@ void tare_page(struct tare_str *out, const struct tare_page *page);
 void tare_page_compare(struct tare_str *out, const struct tare_page_compare *page);
 
 /* page_data.c, page_time.c, page_stacks.c: members of the data, into the object that is open. */
-struct tare_emit;
 void tare_page_data(struct tare_str *out, const struct tare_page *page);
 /* page_confidential.c: the same data with a number in place of each text that is not one of Tare's own. */
 void tare_page_leave_names_out(struct tare_str *data);
@@ -95,6 +101,9 @@ bool tare_page_is_source(const char *path);
 /* Of lines that memory counts for, and of all frames. */
 void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const char *const *lines,
 		       size_t line_nr, const char *const *frames, size_t frame_nr);
+/* page_evidence.c, page_host.c */
+void tare_page_evidence(struct tare_emit *e, const struct tare_page *page);
+void tare_page_host(struct tare_emit *e, const struct tare_page *page);
 void tare_page_pool(struct tare_emit *e, const struct tare_page *page);
 /* page_graphs.c: sums of all graphs; the largest of them, in their order, which the caller frees. */
 void tare_page_graphs(struct tare_emit *e, const struct tare_ledger *ledger);

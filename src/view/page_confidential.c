@@ -20,6 +20,18 @@ static const char *const kept[] = {
 	"steps_by", "shape",  "address",  "api",      "key",           "pin_address",
 	"stream",   "state",  "settings", "saving",   "end",
 };
+/* The same, in lists of one name only. */
+static const struct {
+	const char *list, *key;
+} kept_in[] = {
+	{ "kinds", "said" },         { "kinds", "rule" },         { "kinds", "same" },
+	{ "kinds", "why" },          { "kinds", "less" },         { "rows", "residue" },
+	{ "rows", "call" },          { "residue", "residue" },    { "residue", "call" },
+	{ "residue", "gives_back" }, { "advice", "less" },        { "tools", "tool" },
+	{ "tools", "word" },         { "tools", "prints" },       { "tools", "formula" },
+	{ "tools", "leaves_out" },   { "tools", "counts_twice" }, { "tools", "not_known_because" },
+	{ "do_not_add", "one" },     { "do_not_add", "other" },   { "do_not_add", "why" },
+};
 /* Words that stand where names do, too. */
 static const char *const words[] = {
 	"",
@@ -66,6 +78,16 @@ static bool is_in(const char *text, const char *const *list, size_t count)
 }
 
 #define IS_IN(TEXT, LIST) is_in(TEXT, LIST, sizeof(LIST) / sizeof((LIST)[0]))
+
+static bool is_kept(const char *list, const char *key)
+{
+	if (!key)
+		return false;
+	for (size_t i = 0; list && i < sizeof(kept_in) / sizeof(kept_in[0]); i++)
+		if (!strcmp(kept_in[i].list, list) && !strcmp(kept_in[i].key, key))
+			return true;
+	return IS_IN(key, kept);
+}
 
 static bool is_word(const char *text)
 {
@@ -118,7 +140,7 @@ static void write_text(struct names *n, const struct tare_json_value *v, const c
 	struct tare_str text = { 0 };
 	bool is_device = key && v->key && !strcmp(key, "devices") && !strcmp(v->key, "name");
 
-	if (v->key && (IS_IN(v->key, kept) || is_device))
+	if (is_kept(key, v->key) || is_device)
 		tare_str_add(&text, v->text);
 	else if (v->key && !strcmp(v->key, "path"))
 		add_path(n, &text, v->text);

@@ -133,5 +133,7 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 	tare_page_stacks(&e, p);
 	tare_page_pool(&e, p);
 	tare_page_graphs(&e, p->ledgers);
+	tare_page_evidence(&e, p);
+	tare_page_host(&e, p);
 	tare_emit_end(&e);
 }

@@ -69,7 +69,7 @@ static bool is_of_tensors(const struct tare_device_ledger *d, const struct tare_
 		tare_account_has_libraries(row->account) && !strcmp(last_part(row), "tensors"));
 }
 
-static enum tare_residue kind_of(const struct tare_device_ledger *d, const struct tare_row *row)
+enum tare_residue tare_residue_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	if (is_of_tensors(d, row))
 		return holds(TARE_RESIDUE_WORKSPACE, row) ? TARE_RESIDUE_WORKSPACE
@@ -106,7 +106,7 @@ static bool is_kept(const char *category)
 static void add(struct tare_residue_rows *out, const struct tare_device_ledger *d,
 		const struct tare_row *row)
 {
-	enum tare_residue kind = kind_of(d, row);
+	enum tare_residue kind = tare_residue_of(d, row);
 	const struct tare_residue_info *info = &tare_residues[kind];
 	const char *owner =
 		tare_account_has_libraries(row->account) ? tare_owner_name(row->label) : row->label;

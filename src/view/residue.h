@@ -47,6 +47,9 @@ struct tare_residue_rows {
 	int64_t kept; /* of live tensors: parameters, buffers, state of optimizers */
 };
 
+/* The kind of a row. */
+enum tare_residue tare_residue_of(const struct tare_device_ledger *device,
+				  const struct tare_row *row);
 void tare_residue_build(struct tare_residue_rows *out, const struct tare_device_ledger *device);
 void tare_residue_free(struct tare_residue_rows *rows);
 

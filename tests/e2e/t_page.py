@@ -24,7 +24,7 @@ from snapshots import write
 
 # What the page may consist of, once its script has run.
 ALLOWED = set("""html head meta style title link script body a header h1 h2 h3 nav label select option main noscript section p b br span div i ol ul li button
-svg defs pattern rect path text table thead tbody tr th td input details summary code""".split())
+svg defs pattern rect path text table thead tbody tr th td input details summary code h4 dl dt dd caption""".split())
 VOID = ("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr")
 
 

@@ -86,7 +86,7 @@ def keys_reach_everything(box):
     """Tab comes to all that can be used, in the order of the page, and shows where it is."""
     make(box)
     page = show(box, "page.html")
-    wanted = page.js("[...document.querySelectorAll('a[href], button:not([disabled]), select, input, summary, [tabindex=\"0\"]')].filter(e => e.getClientRects().length).length")
+    wanted = page.js("[...document.querySelectorAll('a[href], button:not([disabled]), select, input, summary, [tabindex=\"0\"]')].filter(e => e.getClientRects().length && e.checkVisibility()).length")
     page.js("window.seen = []; addEventListener('focusin', e => { const o = getComputedStyle(e.target); seen.push([e.target, o.outlineStyle, parseFloat(o.outlineWidth)]); })")
     for _ in range(wanted + 1):
         page.key("Tab")

@@ -4,12 +4,12 @@
 export type Account = { path: string; label: string; account: string; leaf: boolean; bytes: number; evidence: string | null;
   elastic?: boolean; count: number; low?: number; high?: number; contended?: boolean };
 export type Device = { index: number; name: string | null; host: string | null; simulated: boolean; heap: boolean; imported: boolean; integrated: boolean; total_bytes: number | null;
-  reserved_bytes: number | null; used_bytes: number | null; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
+  reserved_bytes: number | null; used_bytes: number | null; used_evidence: string; nvml: boolean; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
   peak_t_ns: number | null; peak_used_bytes: number | null; accounts: Account[]; card?: { total_bytes: number; free_bytes: number | null } | null; unexplained_bytes: number | null };
 export type Host = { pid: number; name: string; accounts: Account[]; [key: string]: unknown };
 export type Row = { [key: string]: unknown };
 export type Report = { at: { label: string; t_ns: number | null }; devices: Device[]; host: Host[]; advice: Row[]; growth: Row[];
-  out_of_memory: Row[]; losses: Row[]; degraded: string[]; notes: string[]; training: Row[]; also?: Report[] };
+  residue: Row[]; shared: Row[]; out_of_memory: Row[]; losses: Row[]; degraded: string[]; notes: string[]; training: Row[]; also?: Report[] };
 export type View = { at: string; by: string; rows: Row[]; note?: string; segments?: Row[] };
 export type Band = { key: string; label: string; elastic: boolean; unexplained: boolean; bytes: number[]; peak_bytes?: number };
 export type Panel = { device: number | null; t_ns: number[]; used_bytes: number[]; peak_t_ns?: number; peak_used_bytes?: number;
@@ -18,6 +18,15 @@ export type Span = { name: string; from_ns: number; to_ns: number; count: number
 export type Time = { from_ns: number; to_ns: number; known_ns: number; panels: Panel[]; spans: Span[]; more_spans: number };
 // [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors]
 export type Moment = { at: string | null; t_ns: number | null; rows: number[][] };
+// How rows of the ledger are known: src/view/page_evidence.c.
+export type Kind = { said: string; rule: string; same: string; why: string; less: string };
+export type From = { line: string; bytes: number; count: number };
+export type Evidence = { device: number; path: string; kind: number; is_category: boolean; residue: string | null; lines: From[]; more_lines: number; more_bytes: number };
+// As tare explain --json has them.
+export type Tool = { tool: string; word: string; bytes: number | null; prints: string | null; formula: string; leaves_out: string; counts_twice: string; not_known_because: string | null };
+export type Explained = { pid: number; title: string; tools: Tool[]; do_not_add: { one: string; other: string; why: string }[] };
+// [pid, generation, resident, anonymous, files, shared, swap, pinned, tensors]
+export type HostMoment = { t_ns: number; rows: (number | null)[][] };
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
@@ -25,7 +34,8 @@ export type Page = { title: string; report: Report; views: View[]; time: { accou
   frames: string[]; lines: string[]; stacks: number[][];
   // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
   sources: { file: string; own: boolean; changed: boolean; leads_to: string | null; lines: (number | string)[][]; missing: string | null }[];
-  source_why: string | null };
+  source_why: string | null;
+  evidence: { kinds: Kind[]; rows: Evidence[] }; calls: { rows?: Row[] }; explained: Explained[]; host_moments: HostMoment[] };
 
 export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
 export const peak = page.report;

@@ -4,11 +4,15 @@ import { page } from "./data";
 import { answer } from "./answer";
 import { timeSection } from "./time";
 import { whereSection } from "./where";
-import { host, ledger, others, training } from "./more";
+import { explained } from "./explain";
+import { host } from "./host";
+import { ledger, revealFirst } from "./ledger";
+import { others, training } from "./more";
 import { pool } from "./pool";
 import { graphsSection } from "./graphs";
 import { ranksSection } from "./ranks";
 import { show } from "./shell";
 import { onChange } from "./state";
 
-show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), pool(), training(), graphsSection(), ranksSection(), ...others(), host()], onChange);
+show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), explained(), pool(), training(), graphsSection(), ranksSection(), ...others(), host()], onChange);
+revealFirst();

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger with its evidence, the largest tensors, graphs, phases, ranks, the host.
-import { CPU, Row, accounts, deviceOf, end, peak, peakOf, placeName, view } from "./data";
+// The largest tensors, graphs, phases, ranks, steps of training.
+import { CPU, Row, peak, view } from "./data";
 import { count, figure, h, scroll, section, short, time } from "./dom";
 import { reportNow } from "./model";
 import { state } from "./state";
-
-// Every row of the tree, at the peak and at the end, and where its figure comes from.
-export function ledger(): HTMLElement {
-  const now = accounts(peakOf(state.place), state.place), later = new Map(accounts(end, state.place).map(r => [r.path, r])), d = deviceOf(peak, state.place), e = deviceOf(end, state.place);
-  const paths = new Set(now.map(r => r.path)), all = [...now, ...[...later.values()].filter(r => !paths.has(r.path))];
-  const had = new Map(now.map(r => [r.path, r]));
-  const row = (name: string, depth: number, a: number | null | undefined, b: number | null | undefined, evidence: string, cls = "", path = name) => h("tr", { class: cls, "data-path": path },
-    h("th", { class: "name", scope: "row", style: `padding-left:${.5 + depth}rem` }, name), figure(a), figure(b), h("td", {}, evidence));
-  const rows = all.map(r => row((r.elastic ? "~ " : "") + r.label, r.path.split("/").length - 1, had.get(r.path)?.bytes ?? 0, later.get(r.path)?.bytes ?? 0, (r.evidence ?? "") + (r.contended ? ", contended" : ""), "", r.path));
-  if (d) {
-    rows.unshift(row("used", 0, d.used_bytes, e?.used_bytes, "", "total"), row("need, without elastic (~) rows", 0, d.need_bytes, e?.need_bytes, "", "dim", "need"));
-    rows.push(row("unexplained", 0, d.unexplained_bytes, e?.unexplained_bytes, "", "total"));
-  }
-  return section("ledger", "The ledger", h("p", { class: "soft" }, `${placeName(state.place)}. Rows marked ~ are elastic: taken because there was room. exact: what was returned; weighed: the driver's counter before and after a call; inferred: by a rule.`),
-    scroll("the ledger", h("table", { id: "books" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "MiB"), h("th", { class: "n", scope: "col" }, "at the peak"), h("th", { class: "n", scope: "col" }, "at the end"), h("th", { scope: "col" }, "evidence"))),
-      h("tbody", {}, ...rows))));
-}
 
 const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "name", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
 const head = (key: string): string => heads[key] ?? key.replace(/_(bytes|ns)$/, "").replace(/_/g, " ");
@@ -64,14 +47,8 @@ export function others(): HTMLElement[] {
   return out;
 }
 
-export function host(): HTMLElement | false {
-  const rows = peak.host as unknown as Row[];
-  return rows.length > 0 && section("host", "Memory of the host", plainTable(rows, ["name", "pid", "rss_bytes", "anon_bytes", "file_bytes", "shmem_bytes", "swap_bytes", "peak_rss_bytes", "pinned_bytes", "registered_bytes"], "t-host"),
-    h("p", { class: "soft" }, "Resident memory consists of anonymous memory, files and shared memory; tensors on the CPU lie in it. Page-locked memory is pinned."));
-}
-
-export const training = (): HTMLElement | false => peak.training.length > 0 && section("steps", "Steps of training", ...peak.training.map(t => {
+export const training = (): HTMLElement | false => peak.training.length > 0 && section("steps", "Steps of training", ...peak.training.map((t, i) => {
   const first = t.first as Row | null, steady = t.steady as Row | null;
   return h("div", {}, h("p", {}, `${t.program}: ${count(Number(t.steps))} steps, by the ${t.steps_by}.`),
-    first && plainTable([{ step: "the first", ...first }, ...(steady ? [{ step: "median of the others", ...steady }] : [])], ["step", "ns", "allocations", "allocated_bytes", "peak_used_bytes", "peak_tensor_bytes"], "t-steps"));
+    first && plainTable([{ step: "the first", ...first }, ...(steady ? [{ step: "median of the others", ...steady }] : [])], ["step", "ns", "allocations", "allocated_bytes", "peak_used_bytes", "peak_tensor_bytes"], "t-steps" + (i ? "-" + i : "")));
 }));

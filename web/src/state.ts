@@ -18,6 +18,8 @@ export type State = {
   q: string; // what is searched for
   sort: string; // the column that a table is in the order of; "-" before it: the other way round
   all: boolean; // also the small rows of a table
+  row: string; // of the ledger, that is open
+  process: number; // whose other tools are shown
   path: string; // the subtree: frames by their numbers, the outermost first
   step: number; // the step that is looked at; 0: none
   graph: number; // the same of CUDA graphs
@@ -26,7 +28,7 @@ export type State = {
 
 const whole = page.time.account;
 const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack", file: "",
-  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", sort: "size", all: false, path: "", step: 0, graph: 0, rank: "" };
+  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", sort: "size", all: false, row: "", process: -1, path: "", step: 0, graph: 0, rank: "" };
 
 export const { state, set, onChange } = address(defaults, state => {
   if (!places.includes(state.place)) state.place = defaults.place;
