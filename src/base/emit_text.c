@@ -3,6 +3,7 @@
 #include "base/emit_text.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -198,10 +199,7 @@ static bool is_text(const struct tare_emit_table *t, size_t column)
 	return tare_text_is_shown(t, column) && t->columns[column].kind == TARE_COL_TEXT;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(((const struct drawn *)a)->text, ((const struct drawn *)b)->text);
-}
+TARE_COMPARATOR(by_text, struct drawn, TARE_ALPHABETIC(text))
 
 static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
 {

@@ -6,6 +6,7 @@
  */
 #include "calibrate/libraries.h"
 
+#include "base/comparator.h"
 #include "base/self_path.h"
 #include "base/xalloc.h"
 #include "calibrate/cudnn.h"
@@ -214,12 +215,7 @@ struct known {
 	struct sim_conv conv;
 };
 
-static int by_hash(const void *a, const void *b)
-{
-	const struct known *one = a, *other = b;
-
-	return one->hash < other->hash ? -1 : one->hash > other->hash;
-}
+TARE_COMPARATOR(by_hash, struct known, TARE_RISING(hash))
 
 /* Each convolution once, in the order of the table. */
 static void read_keys(struct asking *a, const struct tare_str *keys, struct tare_libraries *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare graphs`: chooses which sizes to capture, by requests and costs. */
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -61,12 +62,7 @@ struct sizes {
 	size_t count;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	const struct tare_choose_size *x = a, *y = b;
-
-	return x->size < y->size ? -1 : x->size > y->size;
-}
+TARE_COMPARATOR(by_size, struct tare_choose_size, TARE_RISING(size))
 
 /* "SIZE", "SIZE NUMBER" or "SIZE,NUMBER". 0: read; 1: nothing in it; -1: something else. */
 static int read_line(char *line, uint64_t *size, double *number)

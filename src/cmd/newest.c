@@ -3,6 +3,7 @@
 #include "cmd/newest.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/print.h"
 #include "trace/description.h"
 #include "trace/recording.h"
@@ -38,14 +39,7 @@ static int64_t start_of(const char *name, const struct stat *folder)
 	return ns;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	if (x->started_ns != y->started_ns)
-		return x->started_ns < y->started_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_start, struct found, TARE_RISING(started_ns) TARE_ALPHABETIC(name))
 
 static void look(struct list *list, struct tare_arena *names)
 {

@@ -3,6 +3,7 @@
 #include "cmd/report_dropped.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/extent.h"
 #include "base/str.h"
 #include "view/extent.h"
@@ -135,14 +136,7 @@ static void add_exact(struct found *found, const struct tare_extent_exact *exact
 	found->exacts[found->exact_nr++] = *exact;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct tare_extent_exact *x = a, *y = b;
-
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+TARE_COMPARATOR(by_time, struct tare_extent_exact, TARE_RISING(t_ns) TARE_RISING(device))
 
 /* In order of time, the one farther away of the first and the last goes. */
 static void keep_nearest(struct found *found, int64_t t)

@@ -3,6 +3,7 @@
 #include "cmd/whatif_reader.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -11,19 +12,9 @@ struct block {
 	uint64_t address, size;
 };
 
-static int by_address(const void *x, const void *y)
-{
-	const struct block *a = x, *b = y;
+TARE_COMPARATOR(by_address, struct block, TARE_RISING(address))
 
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-static int by_given_address(const void *x, const void *y)
-{
-	const struct tare_whatif_given *a = x, *b = y;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+TARE_COMPARATOR(by_given_address, struct tare_whatif_given, TARE_RISING(address))
 
 /* In the order of addresses; caller frees. */
 static struct block *sorted_blocks(const struct tare_map *map, size_t *count)

@@ -3,6 +3,7 @@
 #include "export/blocks.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/text.h"
 #include "ledger/owner.h"
 #include "trace/recording.h"
@@ -173,16 +174,8 @@ static void read_call(struct reader *r, const struct tare_event *e)
 		     c->handle, c->granted && !is_map ? c->granted : c->asked);
 }
 
-static int by_place(const void *x, const void *y)
-{
-	const struct tare_export_block *a = x, *b = y;
-
-	if (a->device != b->device)
-		return a->device - b->device;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+TARE_COMPARATOR(by_place, struct tare_export_block,
+		TARE_RISING(device) TARE_RISING(pid) TARE_RISING(address))
 
 static void list_live(struct reader *r)
 {

@@ -4,6 +4,7 @@
  * torch.cuda._memory_viz. Segments of PyTorch's pool with their blocks, and what is outside of it as segments of their own, so that all
  * segments of a GPU sum to what is in use on it.
  */
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "export/memory_viz_values.h"
 
@@ -110,14 +111,7 @@ static void add_segment(struct tare_viz *w, int device, const struct tare_pool_s
 	w->astray -= nr;
 }
 
-static int by_address(const void *x, const void *y)
-{
-	const struct tare_pool_segment *a = x, *b = y;
-
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+TARE_COMPARATOR(by_address, struct tare_pool_segment, TARE_RISING(pid) TARE_RISING(address))
 
 /* What is mapped side by side is one segment to PyTorch, and a block may lie in several mappings. */
 static void add_segments(struct tare_viz *w, int device)

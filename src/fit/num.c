@@ -2,6 +2,8 @@
 /* Student's distribution, and quantiles. */
 #include "fit/num.h"
 
+#include "base/comparator.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,7 @@ double tare_num_student90(size_t freedom)
 	return freedom <= count ? t[freedom - 1] : 1.645 + 1.6 / (double)freedom;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(by_value, double)
 
 double tare_num_quantile(double *values, size_t count, double share)
 {

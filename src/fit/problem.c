@@ -3,6 +3,7 @@
 #include "fit/problem.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -221,12 +222,7 @@ bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t,
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(by_value, double)
 
 /* Lists the different values of a number, at most TARE_FIT_LEVELS_MAX. */
 static void describe(struct tare_problem *p, size_t i)

@@ -6,6 +6,7 @@
 #include "fit/law.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "fit/num.h"
 
@@ -210,12 +211,7 @@ static void polish(struct search *s, struct tare_laws laws)
 	} while (laws.score < before - 1e-6);
 }
 
-static int by_score(const void *a, const void *b)
-{
-	const struct tare_laws *x = a, *y = b;
-
-	return x->score < y->score ? -1 : x->score > y->score;
-}
+TARE_COMPARATOR(by_score, struct tare_laws, TARE_RISING(score))
 
 size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *terms,
 			size_t laws_max, struct tare_laws *out, size_t room)

@@ -7,6 +7,7 @@
  */
 #include "fit/strength.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "fit/found.h"
 #include "fit/num.h"
@@ -28,12 +29,7 @@ enum {
 #define PLAIN_OF_FEW  0.03
 #define PLAIN_TREND   3.0 /* standard deviations: chance once in 400 times */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(by_value, double)
 
 static double middle_of(const double *sorted, size_t n)
 {

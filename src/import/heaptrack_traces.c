@@ -3,6 +3,7 @@
 #include "import/heaptrack_traces.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -185,12 +186,7 @@ bool tare_heaptrack_module(struct tare_heaptrack_traces *t, const char *text)
 	return *end == '\0';
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct module *x = a, *y = b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
+TARE_COMPARATOR(by_begin, struct module, TARE_RISING(begin))
 
 static const struct module *module_at(struct tare_heaptrack_traces *t, uint64_t address)
 {

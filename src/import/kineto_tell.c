@@ -3,6 +3,7 @@
 #include "import/kineto_tell.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "import/kineto_gpu.h"
 #include "import/kineto_match.h"
@@ -22,16 +23,8 @@ struct teller {
 	struct tare_kineto_modules modules;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct tare_kineto_event *x = a, *y = b;
-
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	if (x->kind != y->kind)
-		return (int)x->kind - (int)y->kind;
-	return (x->number > y->number) - (x->number < y->number);
-}
+TARE_COMPARATOR(by_time, struct tare_kineto_event,
+		TARE_RISING(t_ns) TARE_RISING(kind) TARE_RISING(number))
 
 static uint32_t tid_of(int64_t tid)
 {

@@ -6,6 +6,7 @@
 #include "import/snapshot_records.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -75,15 +76,8 @@ static void set_clock(struct teller *c, struct lane *lane)
 
 /* ---- the begin ---- */
 
-static int by_pool(const void *a, const void *b)
-{
-	const struct tare_trace_segment *x = *(struct tare_trace_segment *const *)a;
-	const struct tare_trace_segment *y = *(struct tare_trace_segment *const *)b;
-
-	if (x->pool != y->pool)
-		return x->pool < y->pool ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+TARE_COMPARATOR_OF_POINTERS(by_pool, struct tare_trace_segment,
+			    TARE_RISING(pool) TARE_RISING(address))
 
 static void tell_start(struct tare_snapshot_gpu *g)
 {

@@ -2,6 +2,7 @@
 /* From a source of events to ledgers: what a fold begins with, and what is made of it. */
 #include "ledger/build.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "ledger/advice/facts.h"
 #include "ledger/run.h"
@@ -12,12 +13,7 @@
 
 enum { WEIGH_NS = 20000, PAGE_BYTES = 2 << 20 };
 
-static int by_t(const void *a, const void *b)
-{
-	const struct tare_timed *x = a, *y = b;
-
-	return x->t_ns < y->t_ns ? -1 : x->t_ns > y->t_ns;
-}
+TARE_COMPARATOR(by_t, struct tare_timed, TARE_RISING(t_ns))
 
 /* At the peak of a phase each device has an instant of its own. */
 static void add_timed(struct tare_fold *f, const struct tare_instant *at, struct tare_ledger *out)

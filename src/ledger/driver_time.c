@@ -6,6 +6,7 @@
 #include "ledger/driver_time.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/recording_state.h"
 #include "ledger/run.h"
 #include "trace/recording.h"
@@ -48,14 +49,7 @@ static void add_row(struct tare_time_rows *out, const struct tare_time_row *row)
 		row->longest_name ? tare_arena_strdup(&out->memory, row->longest_name) : NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct tare_time_row *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	return strcmp(x->api, y->api);
-}
+TARE_COMPARATOR(compare, struct tare_time_row, TARE_FALLING(total_ns) TARE_ALPHABETIC(api))
 
 /* `shift`: how much later all that was than the calls say. */
 static void add_rows(struct tare_time_rows *out, const struct tare_call_times_part *calls,

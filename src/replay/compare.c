@@ -3,6 +3,7 @@
 #include "replay/replay.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -27,12 +28,7 @@ static void on_place(void *arg, const struct tare_alloc_place *place)
 	add(arg, place->address, place->size, (int)place->state);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+TARE_COMPARATOR(by_address, struct place, TARE_RISING(address))
 
 static int state_of(enum tare_snapshot_state state)
 {

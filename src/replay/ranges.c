@@ -3,6 +3,7 @@
 #include "replay/trace.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -89,12 +90,7 @@ bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t siz
 /* Reservations lie at least as far apart as a small card is large; holes within one are smaller. */
 #define HOLE_MAX (4ull << 30)
 
-static int by_address(const void *a, const void *b)
-{
-	const struct tare_trace_segment *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+TARE_COMPARATOR(by_address, struct tare_trace_segment, TARE_RISING(address))
 
 static bool is_same(const struct tare_trace_segment *a, const struct tare_trace_segment *b)
 {

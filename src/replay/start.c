@@ -6,6 +6,7 @@
 #include "replay/trace.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -234,13 +235,7 @@ void tare_trace_find_start(struct tare_trace *t, struct tare_trace_device *d)
 		find_pools(t, d);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct tare_trace_start *x = *(struct tare_trace_start *const *)a;
-	const struct tare_trace_start *y = *(struct tare_trace_start *const *)b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_trace_start, TARE_RISING(address))
 
 struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_device *d)
 {

@@ -7,6 +7,7 @@
 #include "replay/wait.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -97,14 +98,7 @@ size_t tare_wait_find(const struct tare_check_run *r, uint64_t begin, uint64_t e
 	return found;
 }
 
-static int by_until(const void *x, const void *y)
-{
-	const struct tare_trace_wait *a = x, *b = y;
-
-	if (a->until != b->until)
-		return a->until < b->until ? -1 : 1;
-	return a->free < b->free ? -1 : a->free > b->free;
-}
+TARE_COMPARATOR(by_until, struct tare_trace_wait, TARE_RISING(until) TARE_RISING(free))
 
 bool tare_wait_until(struct tare_trace_device *d, size_t event, size_t until)
 {

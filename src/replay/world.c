@@ -2,6 +2,7 @@
 /* An allocator as it was before the first event of a trace. */
 #include "replay/replay.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -25,15 +26,8 @@ struct tare_allocator *tare_replay_allocator(const struct tare_trace *t,
 }
 
 /* Segments in the order in which they were made, as far as the file says; else in that of addresses. */
-static int by_serial(const void *a, const void *b)
-{
-	const struct tare_trace_segment *x = *(struct tare_trace_segment *const *)a;
-	const struct tare_trace_segment *y = *(struct tare_trace_segment *const *)b;
-
-	if (x->serial != y->serial)
-		return x->serial < y->serial ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+TARE_COMPARATOR_OF_POINTERS(by_serial, struct tare_trace_segment,
+			    TARE_RISING(serial) TARE_RISING(address))
 
 /* Its number in the allocator. A reservation is made with the first of its ranges. */
 static uint32_t put_segment(const struct tare_trace_device *d, struct tare_allocator *a,

@@ -3,6 +3,7 @@
 #include "session/elf_names.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 
@@ -75,12 +76,7 @@ static void add_symbols(struct tare_elf_names *n, const Elf64_Shdr *symbols,
 	}
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
+TARE_COMPARATOR(by_begin, struct function, TARE_RISING(begin))
 
 static bool read_sections(struct tare_elf_names *n, const uint64_t build_id[2])
 {

@@ -3,6 +3,7 @@
 #include "session/jit_names.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 
@@ -73,14 +74,7 @@ static void add_line(struct tare_jit_names *n, char *line)
 	n->functions[n->count++] = f;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
+TARE_COMPARATOR(by_begin, struct function, TARE_RISING(begin) TARE_RISING(order))
 
 struct tare_jit_names *tare_jit_names_open(uint32_t pid, uint64_t start_ticks)
 {

@@ -3,6 +3,7 @@
 #include "store/manifest_rebuild.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "store/manifest_extents.h"
 #include "store/segment.h"
 #include "store/state_file.h"
@@ -18,12 +19,7 @@ struct numbers {
 	size_t nr, cap;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+TARE_SCALAR_COMPARATOR(by_number, uint32_t)
 
 static struct numbers list(const char *folder, uint32_t (*number_of)(const char *name))
 {

@@ -6,6 +6,7 @@
 #include "trace/clockmap.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -28,14 +29,7 @@ void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monot
 	};
 }
 
-static int by_ticks(const void *a, const void *b)
-{
-	const struct tare_clockmap_pair *x = a, *y = b;
-
-	if (x->ticks != y->ticks)
-		return x->ticks < y->ticks ? -1 : 1;
-	return (x->monotonic_ns > y->monotonic_ns) - (x->monotonic_ns < y->monotonic_ns);
-}
+TARE_COMPARATOR(by_ticks, struct tare_clockmap_pair, TARE_RISING(ticks) TARE_RISING(monotonic_ns))
 
 /*
  * Both clocks only go forward: keeps the longest series of pairs in which they do. (The classic

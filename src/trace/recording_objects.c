@@ -5,6 +5,7 @@
  */
 #include "trace/recording_private.h"
 
+#include "base/comparator.h"
 #include "base/sorted.h"
 #include "base/xalloc.h"
 
@@ -16,23 +17,9 @@ struct numbered {
 	int number; /* in the order of the log, which is that of time within a lane only */
 };
 
-static int by_age(const void *a, const void *b)
-{
-	const struct numbered *x = a, *y = b;
+TARE_COMPARATOR(by_age, struct numbered, TARE_RISING(object.stamp) TARE_RISING(number))
 
-	if (x->object.stamp != y->object.stamp)
-		return x->object.stamp < y->object.stamp ? -1 : 1;
-	return x->number - y->number;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct tare_object *x = a, *y = b;
-
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->stamp > y->stamp) - (x->stamp < y->stamp);
-}
+TARE_COMPARATOR(by_begin, struct tare_object, TARE_RISING(begin) TARE_RISING(stamp))
 
 /* Objects that are loaded at some time, which do not overlap. */
 struct loaded {

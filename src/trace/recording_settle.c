@@ -3,19 +3,13 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "trace/log.h"
 #include "trace/stream.h"
 
 #include <stdlib.h>
 
-static int by_address(const void *a, const void *b)
-{
-	const struct tare_symbol *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->object > y->object) - (x->object < y->object);
-}
+TARE_COMPARATOR(by_address, struct tare_symbol, TARE_RISING(address) TARE_RISING(object))
 
 static void give_symbols(struct tare_recording *r)
 {
@@ -81,14 +75,7 @@ static void give_statuses(struct tare_recording *r)
 		}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct tare_rmark *x = a, *y = b;
-
-	if (x->public.at_ns != y->public.at_ns)
-		return x->public.at_ns < y->public.at_ns ? -1 : 1;
-	return (x->public.number > y->public.number) - (x->public.number < y->public.number);
-}
+TARE_COMPARATOR(by_time, struct tare_rmark, TARE_RISING(public.at_ns) TARE_RISING(public.number))
 
 static void settle_marks(struct tare_recording *r)
 {

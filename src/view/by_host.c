@@ -3,6 +3,7 @@
 #include "view/by.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
@@ -48,16 +49,8 @@ static void add(struct lines *lines, const char *label, const char *name, int le
 }
 
 /* By what one reads first. */
-static int by_first(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->bytes[0] != y->bytes[0])
-		return x->bytes[0] < y->bytes[0] ? 1 : -1;
-	if (x->most != y->most)
-		return x->most < y->most ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_first, struct line,
+		TARE_FALLING(bytes[0]) TARE_FALLING(most) TARE_ALPHABETIC(name))
 
 /* Those that are shown first, each in the order in which it came. */
 static void part(struct lines *lines)

@@ -3,6 +3,7 @@
 #include "view/diff.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "view/diff_private.h"
 
@@ -181,18 +182,8 @@ static void sum_up(struct tare_diff *d, const int *places)
 }
 
 /* What is still there counts, and not how it came to that. */
-static int by_what_stays(const void *a, const void *b)
-{
-	const struct tare_diff_row *x = a, *y = b;
-
-	if (x->place != y->place)
-		return x->place - y->place;
-	if (x->after != y->after)
-		return x->after < y->after ? 1 : -1;
-	if (x->before != y->before)
-		return x->before < y->before ? 1 : -1;
-	return strcmp(x->path, y->path);
-}
+TARE_COMPARATOR(by_what_stays, struct tare_diff_row,
+		TARE_RISING(place) TARE_FALLING(after) TARE_FALLING(before) TARE_ALPHABETIC(path))
 
 static int by_change(const void *a, const void *b)
 {

@@ -2,6 +2,7 @@
 /* Prints memory of the CPU, by processes and what they asked for. */
 #include "view/host.h"
 
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "base/units.h"
 #include "base/xalloc.h"
@@ -174,14 +175,7 @@ static const struct tare_host_ledger *find(const struct tare_ledger *l,
 	return NULL;
 }
 
-static int by_most(const void *a, const void *b)
-{
-	const struct process *x = a, *y = b;
-
-	if (x->most != y->most)
-		return x->most < y->most ? 1 : -1;
-	return x->host->pid < y->host->pid ? -1 : x->host->pid > y->host->pid;
-}
+TARE_COMPARATOR(by_most, struct process, TARE_FALLING(most) TARE_RISING(host->pid))
 
 /* Every process once, from the first ledger that has it; those without a row left out. */
 static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, struct process **out)

@@ -3,6 +3,7 @@
 #include "view/line_parts.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/units.h"
 #include "ledger/owner.h"
 #include "view/device_text.h"
@@ -44,14 +45,7 @@ static void add_part(struct parts *p, const struct tare_line_part *part)
 		p->items[i].evidence = part->evidence;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct tare_line_part *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (int)x->account - (int)y->account;
-}
+TARE_COMPARATOR(by_size, struct tare_line_part, TARE_FALLING(bytes) TARE_RISING(account))
 
 static void collect(struct parts *p, const struct tare_device_ledger *d,
 		    const struct tare_line_choice *choice)

@@ -3,6 +3,7 @@
 #include "view/module.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,14 +170,7 @@ static struct tare_module_class *class_named(struct tare_module_classes *out, co
 	return &out->items[out->count++];
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_module_class *x = a, *y = b;
-
-	if (x->own.bytes != y->own.bytes)
-		return x->own.bytes < y->own.bytes ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_bytes, struct tare_module_class, TARE_FALLING(own.bytes) TARE_ALPHABETIC(name))
 
 void tare_module_classes_build(struct tare_module_classes *out, const struct tare_module_tree *tree)
 {

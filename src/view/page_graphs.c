@@ -2,6 +2,7 @@
 /* CUDA graphs of a page: sums of all, and rows of the largest. */
 #include "view/page.h"
 
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/sat.h"
 #include "base/xalloc.h"
@@ -26,12 +27,7 @@ static int by_bytes(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct tare_graph *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+TARE_COMPARATOR(by_number, struct tare_graph, TARE_RISING(number))
 
 struct tare_graph *tare_page_largest_graphs(const struct tare_ledger *l, int *nr)
 {

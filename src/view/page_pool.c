@@ -2,6 +2,7 @@
 /* What lies in PyTorch's segments, as data of a page: each block by where in its segment it is, how large, and what it is for. */
 #include "view/page.h"
 
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/map.h"
 #include "base/xalloc.h"
@@ -23,24 +24,10 @@ struct lines {
 	size_t nr;
 };
 
-static int by_address(const void *a, const void *b)
-{
-	const struct tare_pool_segment *x = *(const struct tare_pool_segment *const *)a;
-	const struct tare_pool_segment *y = *(const struct tare_pool_segment *const *)b;
+TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_pool_segment,
+			    TARE_RISING(pid) TARE_RISING(address))
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->address > y->address) - (x->address < y->address);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	if (x->segment != y->segment)
-		return x->segment < y->segment ? -1 : 1;
-	return (x->of->address > y->of->address) - (x->of->address < y->of->address);
-}
+TARE_COMPARATOR(by_place, struct block, TARE_RISING(segment) TARE_RISING(of->address))
 
 /* The last that does not begin behind it, where the block ends in it. */
 static const struct tare_pool_segment *segment_of(const struct tare_pool_segment *const *all,

@@ -7,6 +7,7 @@
 #include "view/page.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/map.h"
 
@@ -108,12 +109,7 @@ static void want(struct files *all, const char *text, bool is_own)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+TARE_SCALAR_COMPARATOR(compare, uint32_t)
 
 /* Puts the lines in order, each once. */
 static void settle(struct file *f)

@@ -2,6 +2,7 @@
 /* Memory over time, as data of a page: the points of a picture, and which moments have stacks. */
 #include "view/page.h"
 
+#include "base/comparator.h"
 #include "base/emit.h"
 
 #include <stdlib.h>
@@ -95,12 +96,7 @@ void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memo
 
 /* ---- moments ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
+TARE_SCALAR_COMPARATOR(by_time, int64_t)
 
 /* Of each of `parts` parts of the points the one with most in use. */
 static int choose_of(const struct tare_memory_history_panel *panel, int parts, int64_t *out)

@@ -3,6 +3,7 @@
 #include "view/pool.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "view/stream.h"
 
 #include <stdlib.h>
@@ -46,22 +47,9 @@ static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *led
 	}
 }
 
-static int by_kind(const void *a, const void *b)
-{
-	const struct tare_pool_group *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->generation != y->generation)
-		return x->generation < y->generation ? -1 : 1;
-	if (x->is_of_graph != y->is_of_graph)
-		return x->is_of_graph ? 1 : -1;
-	if (x->is_trial != y->is_trial)
-		return x->is_trial ? 1 : -1;
-	if (x->graph_pool != y->graph_pool)
-		return x->graph_pool < y->graph_pool ? -1 : 1;
-	return (int)x->is_expandable - (int)y->is_expandable;
-}
+TARE_COMPARATOR(by_kind, struct tare_pool_group,
+		TARE_RISING(pid) TARE_RISING(generation) TARE_RISING(is_of_graph)
+			TARE_RISING(is_trial) TARE_RISING(graph_pool) TARE_RISING(is_expandable))
 
 void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *ledger,
 		     const struct tare_device_ledger *device)

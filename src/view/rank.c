@@ -3,6 +3,7 @@
 #include "view/rank.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,14 +109,7 @@ static bool is_peer(const struct tare_rank_ledger *a, const struct tare_rank_led
 	return a->attempt == b->attempt && !strcmp(a->job, b->job);
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_rank_row *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return x->rank->rank - y->rank->rank;
-}
+TARE_COMPARATOR(by_bytes, struct tare_rank_row, TARE_RISING(bytes) TARE_RISING(rank->rank))
 
 /* A row per rank, whatever its GPUs. */
 static size_t sum_up(struct tare_rank_row *sums, const struct tare_rank_rows *rows,

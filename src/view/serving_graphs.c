@@ -7,6 +7,7 @@
  */
 #include "view/serving.h"
 
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "base/xalloc.h"
 
@@ -23,12 +24,7 @@ bool tare_serving_is_its_graph(const struct tare_serving *s, const struct tare_g
 	       g->state != TARE_GRAPH_STATE_INVALID && g->state != TARE_GRAPH_STATE_CAPTURING;
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(compare, int64_t)
 
 /* Of those that followed the first; they are put in order. */
 static void each_of(struct tare_serving_graphs *g, int64_t *bytes, size_t nr)

@@ -3,6 +3,7 @@
 #include "view/stack_tree.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "ledger/line.h"
 
@@ -136,14 +137,7 @@ static struct group make_group(const struct tare_stack_tree *t, size_t first, si
 	return g;
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return (x->first > y->first) - (x->first < y->first);
-}
+TARE_COMPARATOR(by_weight, struct group, TARE_FALLING(weight) TARE_RISING(first))
 
 /* The items first … end, which are the same up to a frame, by the next one. Those that end there are in no group. */
 static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, int depth,

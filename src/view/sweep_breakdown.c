@@ -3,6 +3,7 @@
 #include "view/sweep.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/account.h"
 #include "view/sheet.h"
 
@@ -73,14 +74,7 @@ static struct row *row_of(struct breakdown *b, const struct tare_summary_part *p
 	return &b->rows[b->row_nr++];
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->most != y->most)
-		return x->most < y->most ? 1 : -1;
-	return strcmp(x->account, y->account);
-}
+TARE_COMPARATOR(by_size, struct row, TARE_FALLING(most) TARE_ALPHABETIC(account))
 
 static void collect(struct breakdown *b)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `--by tensor`: every live tensor. On the screen those that differ in nothing that is shown share a row. */
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/units.h"
 #include "view/by.h"
 #include "view/tensors.h"
@@ -133,14 +134,7 @@ static struct group *group_of(struct groups *g, const struct tare_tensor_row *t)
 }
 
 /* The largest first; those of one size in the order of the rows. */
-static int by_bytes(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (x->first > y->first) - (x->first < y->first);
-}
+TARE_COMPARATOR(by_bytes, struct group, TARE_FALLING(bytes) TARE_RISING(first))
 
 static void fold(struct groups *g, const struct tare_tensor_rows *rows)
 {

@@ -2,6 +2,7 @@
 /* Prints what tensors are for, and what each is called. */
 #include "view/tensors.h"
 
+#include "base/comparator.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
@@ -62,14 +63,7 @@ bool tare_tensors_is_any(const struct tare_by_ask *ask)
 	return false;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_category_sum *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (int)x->category - (int)y->category;
-}
+TARE_COMPARATOR(by_bytes, struct tare_category_sum, TARE_FALLING(bytes) TARE_RISING(category))
 
 int tare_category_sums(const struct tare_tensor_rows *rows,
 		       struct tare_category_sum sums[TARE_CATEGORY_NR])

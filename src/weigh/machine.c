@@ -3,6 +3,7 @@
 #include "weigh/machine.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "ledger/ledger.h" /* tare_row_path_add */
 #include "witness/root.h"
@@ -179,14 +180,7 @@ static void read_swaps(struct tare_weigh_machine *m, const char *root)
 
 /* ---- users and limits ---- */
 
-static int user_by_size(const void *a, const void *b)
-{
-	const struct tare_weigh_user *x = a, *y = b;
-
-	if (x->resident != y->resident)
-		return x->resident < y->resident ? 1 : -1;
-	return x->uid < y->uid ? -1 : x->uid > y->uid;
-}
+TARE_COMPARATOR(user_by_size, struct tare_weigh_user, TARE_FALLING(resident) TARE_RISING(uid))
 
 static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_processes *all)
 {
@@ -217,14 +211,8 @@ static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_proc
 		qsort(m->users, m->user_count, sizeof(*m->users), user_by_size);
 }
 
-static int cgroup_by_size(const void *a, const void *b)
-{
-	const struct tare_cgroup_memory *x = a, *y = b;
-
-	if (x->current != y->current)
-		return x->current < y->current ? 1 : -1;
-	return strcmp(x->path, y->path);
-}
+TARE_COMPARATOR(cgroup_by_size, struct tare_cgroup_memory,
+		TARE_FALLING(current) TARE_ALPHABETIC(path))
 
 static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_processes *all,
 			const char *root)

@@ -3,6 +3,7 @@
 #include "weigh/place.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/ledger.h" /* tare_row_path_add */
 
 #include <errno.h>
@@ -131,18 +132,8 @@ static bool add_mapping(struct rows *rows, const struct tare_weigh_mappings *all
 	       p->uss <= MOST_BYTES && p->anonymous <= MOST_BYTES;
 }
 
-static int by_kind_and_size(const void *a, const void *b)
-{
-	const struct tare_weigh_row *x = a, *y = b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->resident != y->resident)
-		return x->resident < y->resident ? 1 : -1;
-	if (x->mapped != y->mapped)
-		return x->mapped < y->mapped ? 1 : -1;
-	return strcmp(x->path, y->path);
-}
+TARE_COMPARATOR(by_kind_and_size, struct tare_weigh_row,
+		TARE_RISING(kind) TARE_FALLING(resident) TARE_FALLING(mapped) TARE_ALPHABETIC(path))
 
 /* What the kernel says of all mappings together is what rows must come to. What they do not, beside rounding. */
 static int64_t take_rollup(struct rows *rows, const struct tare_smaps_mapping *sum)

@@ -3,6 +3,7 @@
 #include "ledger/advice/facts.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -223,16 +224,8 @@ static void drop_small(struct tare_advise *a, const struct tare_device_ledger *d
 	a->count = kept;
 }
 
-static int by_saving(const void *a, const void *b)
-{
-	const struct tare_finding *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->advice != y->advice)
-		return x->advice < y->advice ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_saving, struct tare_finding,
+		TARE_FALLING(bytes) TARE_RISING(advice) TARE_ALPHABETIC(name))
 
 static void say(struct tare_advise *a, struct tare_device_ledger *out)
 {

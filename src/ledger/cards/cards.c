@@ -6,6 +6,7 @@
 #include "ledger/cards/cards.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "ledger/core/fields.h"
 
@@ -134,14 +135,7 @@ void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tar
 		take_uncounted(&t->items[d->index], f, d, e);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct tare_refusal *x = a, *y = b;
-
-	if (x->largest != y->largest)
-		return x->largest < y->largest ? 1 : -1;
-	return strcmp(x->api, y->api);
-}
+TARE_COMPARATOR(by_size, struct tare_refusal, TARE_FALLING(largest) TARE_ALPHABETIC(api))
 
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
 			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,

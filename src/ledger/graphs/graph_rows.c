@@ -3,6 +3,7 @@
 #include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/line.h"
 
 #include <stdlib.h>
@@ -33,14 +34,7 @@ const char *tare_node_name(enum tare_node node)
 
 /* ---- rows ---- */
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_graph_part *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
-}
+TARE_COMPARATOR(by_bytes, struct tare_graph_part, TARE_FALLING(bytes) TARE_ALPHABETIC(label))
 
 static const char *text(const struct tare_fold *f, uint64_t id, struct tare_arena *memory)
 {
@@ -176,15 +170,8 @@ static void save_pools(struct tare_ledger *out, const struct tare_graph *graphs,
 		add_saving(out, TARE_GRAPH_SAVING_POOLS, graphs->device, pools, have, need);
 }
 
-static int by_pool_and_stream(const void *a, const void *b)
-{
-	const struct tare_graph *x = *(const struct tare_graph *const *)a;
-	const struct tare_graph *y = *(const struct tare_graph *const *)b;
-
-	if (x->pool != y->pool)
-		return x->pool < y->pool ? -1 : 1;
-	return x->stream_number < y->stream_number ? -1 : x->stream_number > y->stream_number;
-}
+TARE_COMPARATOR_OF_POINTERS(by_pool_and_stream, struct tare_graph,
+			    TARE_RISING(pool) TARE_RISING(stream_number))
 
 /*
  * Finds what could be saved if captures into one pool used one stream: the sum of what each stream needs, less

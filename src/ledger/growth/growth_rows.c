@@ -3,6 +3,7 @@
 #include "ledger/growth/growth.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -421,14 +422,7 @@ static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
 	free(is_told);
 }
 
-static int by_rate(const void *a, const void *b)
-{
-	const struct tare_growth *x = a, *y = b;
-
-	if (x->per_second != y->per_second)
-		return x->per_second < y->per_second ? 1 : -1;
-	return strcmp(x->line ? x->line : "", y->line ? y->line : "");
-}
+TARE_COMPARATOR(by_rate, struct tare_growth, TARE_FALLING(per_second) TARE_ALPHABETIC(line))
 
 void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f,
 		      struct tare_ledger *out)

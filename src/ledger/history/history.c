@@ -2,6 +2,7 @@
 /* From samples to a history: what the moments that were kept are made up of. */
 #include "ledger/history/history.h"
 
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "ledger/core/fields.h"
@@ -292,12 +293,7 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 	finish_sheet(s);
 }
 
-static int by_from(const void *a, const void *b)
-{
-	const struct tare_memory_history_bounds *x = a, *y = b;
-
-	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
-}
+TARE_COMPARATOR(by_from, struct tare_memory_history_bounds, TARE_RISING(from_ns))
 
 /* device -1: of tensors on the CPU */
 static void add_bounds(const struct tare_fold *f, struct tare_arena *memory, int device,

@@ -5,6 +5,7 @@
 #include "ledger/core/fold.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -64,14 +65,8 @@ void tare_history_add_span(struct tare_history_part *s, const struct tare_fold *
 	*tare_map_put(&s->last_of, c->known, NULL) = s->count;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct tare_memory_history_span *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns != y->end_ns ? (x->end_ns < y->end_ns ? 1 : -1) : 0;
-}
+TARE_COMPARATOR(by_begin, struct tare_memory_history_span,
+		TARE_RISING(begin_ns) TARE_FALLING(end_ns))
 
 void tare_history_spans(const struct tare_history_part *s, struct tare_memory_history *out)
 {

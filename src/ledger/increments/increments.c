@@ -6,6 +6,7 @@
 #include "ledger/increments/increments.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/core/fields.h"
 
 #include <stdlib.h>
@@ -28,14 +29,7 @@ void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f,
 							 .file = r->file };
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct tare_rss_change *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
-}
+TARE_COMPARATOR(by_site, struct tare_rss_change, TARE_RISING(process) TARE_RISING(site))
 
 size_t tare_increments_until(const struct tare_increments_part *t, int64_t until,
 			     struct tare_rss_change **out)

@@ -6,6 +6,7 @@
 #include "ledger/losses/losses.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "ledger/core/fields.h"
 #include "record/decode.h"
@@ -138,16 +139,8 @@ void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold 
 	}
 }
 
-static int by_process(const void *a, const void *b)
-{
-	const struct tare_loss_fold *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return (int)x->reason - (int)y->reason;
-}
+TARE_COMPARATOR(by_process, struct tare_loss_fold,
+		TARE_RISING(process) TARE_RISING(tid) TARE_RISING(reason))
 
 static void doubt_timeline(struct tare_timeline *t, const struct tare_loss_fold *l)
 {

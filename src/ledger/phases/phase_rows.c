@@ -2,6 +2,7 @@
 /* Phases as a ledger has them: a tree per process, in the order in which they first began. */
 #include "ledger/phases/phases.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -154,16 +155,8 @@ struct order {
 	int64_t first_ns;
 };
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process - y->process;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return x->known - y->known;
-}
+TARE_COMPARATOR(by_begin, struct order,
+		TARE_RISING(process) TARE_RISING(first_ns) TARE_RISING(known))
 
 /* Children by their parent: first_of[1 + parent], then next_of[child], in order. */
 static void link_children(const struct tare_phases_part *p, int *first_of, int *next_of)

@@ -3,6 +3,7 @@
 #include "ledger/phases/phases.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "ledger/phases/phase_queue.h"
 #include "ledger/phases/phase_stack.h"
@@ -179,12 +180,7 @@ struct open {
 	uint64_t serial;
 };
 
-static int inner_first(const void *a, const void *b)
-{
-	const struct open *x = a, *y = b;
-
-	return x->serial < y->serial ? 1 : -1;
-}
+TARE_COMPARATOR(inner_first, struct open, TARE_FALLING(serial))
 
 /* What stands in another ends before it. */
 static void end_open(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t)

@@ -6,6 +6,7 @@
 #include "ledger/read_backs/read_backs.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "ledger/core/fields.h"
 #include "record/decode.h"
@@ -45,14 +46,7 @@ void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f,
 	item->is_overflow |= r->overflow == 1;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct tare_read_back *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->number - y->number;
-}
+TARE_COMPARATOR(by_count, struct tare_read_back, TARE_FALLING(count) TARE_RISING(number))
 
 static bool is_same_text(const char *a, const char *b)
 {

@@ -3,6 +3,7 @@
 #include "ledger/rows/rows.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/line.h"
 
 #include <stdlib.h>
@@ -16,16 +17,7 @@ struct part {
 	enum tare_account account; /* account of what no single line can have; else NONE */
 };
 
-static int by_site(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return x->account < y->account ? -1 : x->account > y->account;
-}
+TARE_COMPARATOR(by_site, struct part, TARE_RISING(process) TARE_RISING(site) TARE_RISING(account))
 
 /*
  * The account whose memory is no line's, or NONE: what pages have beyond the allocations in them, what a pool

@@ -2,6 +2,8 @@
 /* What processes have pinned of the host's memory, and at which lines: it is kept with the device's buckets, for it is pinned in a context. */
 #include "ledger/rows/rows.h"
 
+#include "base/comparator.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +40,7 @@ static struct tare_pinned_line *line_of(struct tare_host_ledger *h, const char *
 	return &h->pinned_lines[old];
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_pinned_line *x = a, *y = b;
-
-	if (x->of.bytes != y->of.bytes)
-		return x->of.bytes < y->of.bytes ? 1 : -1;
-	return strcmp(x->line ? x->line : "", y->line ? y->line : "");
-}
+TARE_COMPARATOR(by_bytes, struct tare_pinned_line, TARE_FALLING(of.bytes) TARE_ALPHABETIC(line))
 
 void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			   enum tare_moment m, struct tare_ledger *out)

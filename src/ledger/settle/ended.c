@@ -2,6 +2,7 @@
 /* What of processes that have ended leaves the books, and when. */
 #include "ledger/settle/settle.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -50,18 +51,8 @@ struct leavers {
 };
 
 /* By size, the largest first; of the same size, the one that ended first. */
-static int by_size(const void *a, const void *b)
-{
-	const struct leaver *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->driver != y->driver)
-		return x->driver > y->driver ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->process < y->process ? -1 : 1;
-}
+TARE_COMPARATOR(by_size, struct leaver,
+		TARE_FALLING(bytes) TARE_FALLING(driver) TARE_RISING(end_ns) TARE_RISING(process))
 
 static struct leavers find_leavers(const struct tare_fold *f, const struct tare_device_fold *d,
 				   int64_t t)

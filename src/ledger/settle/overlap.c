@@ -11,6 +11,7 @@
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -20,14 +21,7 @@ struct stamped {
 	size_t step;
 };
 
-static int by_stamp(const void *a, const void *b)
-{
-	const struct stamped *p = a, *q = b;
-
-	if (p->t != q->t)
-		return p->t < q->t ? -1 : 1;
-	return p->step < q->step ? -1 : p->step > q->step;
-}
+TARE_COMPARATOR(by_stamp, struct stamped, TARE_RISING(t) TARE_RISING(step))
 
 static struct tare_point point_of(int64_t earliest, int64_t latest, size_t step, bool is_after)
 {

@@ -8,6 +8,7 @@
 
 #include "ledger/settle/plan.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -67,16 +68,7 @@ struct entry {
 	struct tare_leaver *end; /* … this */
 };
 
-static int by_item(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->item.from != y->item.from)
-		return x->item.from < y->item.from ? -1 : 1;
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
-}
+TARE_COMPARATOR(by_item, struct entry, TARE_RISING(item.from) TARE_RISING(step) TARE_RISING(end))
 
 static bool is_planned(const struct tare_member *m)
 {
@@ -197,14 +189,7 @@ static void place_sure(struct tare_overlap *o, struct tare_member *m)
 	give(&o->stretches[sure], m->applied.known);
 }
 
-static int by_from(const void *a, const void *b)
-{
-	const struct unsure *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->step < y->step ? -1 : x->step > y->step;
-}
+TARE_COMPARATOR(by_from, struct unsure, TARE_RISING(from) TARE_RISING(step))
 
 /*
  * If the known call may have acted inside the unknown one as well as elsewhere, or while the unknown

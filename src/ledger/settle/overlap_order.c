@@ -7,21 +7,13 @@
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
 
 /* At the same time, a call that ends is before one that begins. */
-static int by_time(const void *a, const void *b)
-{
-	const struct tare_point *p = a, *q = b;
-
-	if (p->t != q->t)
-		return p->t < q->t ? -1 : 1;
-	if (p->is_after != q->is_after)
-		return p->is_after ? -1 : 1;
-	return p->step < q->step ? -1 : p->step > q->step;
-}
+TARE_COMPARATOR(by_time, struct tare_point, TARE_RISING(t) TARE_FALLING(is_after) TARE_RISING(step))
 
 static bool is_wide(const struct tare_point *p)
 {

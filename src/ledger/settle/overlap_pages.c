@@ -6,6 +6,7 @@
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "base/xalloc.h"
 
@@ -30,18 +31,8 @@ struct paging {
 	int64_t *off;
 };
 
-static int by_page(const void *a, const void *b)
-{
-	const struct touch *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
-	if (x->t != y->t)
-		return x->t < y->t ? -1 : 1;
-	return x->step < y->step ? -1 : x->step > y->step;
-}
+TARE_COMPARATOR(by_page, struct touch,
+		TARE_RISING(process) TARE_RISING(page) TARE_RISING(t) TARE_RISING(step))
 
 static const struct tare_step *step_of(const struct paging *p, const struct touch *t)
 {

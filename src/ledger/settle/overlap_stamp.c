@@ -7,6 +7,7 @@
 #include "ledger/settle/overlap.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 
@@ -33,14 +34,7 @@ struct order {
 	size_t giving_nr, giving_cap;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct stamped *p = a, *q = b;
-
-	if (p->t != q->t)
-		return p->t < q->t ? -1 : 1;
-	return p->step < q->step ? -1 : p->step > q->step;
-}
+TARE_COMPARATOR(by_time, struct stamped, TARE_RISING(t) TARE_RISING(step))
 
 static void give(struct order *w, uint64_t at, uint64_t end, size_t step)
 {

@@ -6,6 +6,7 @@
 #include "ledger/settle/plan.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/sat.h"
 #include "base/xalloc.h"
 #include "ledger/core/fold_state.h"
@@ -122,14 +123,7 @@ static int by_open_and_cost(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int by_cost(const void *a, const void *b)
-{
-	const struct way *x = a, *y = b;
-
-	if (x->cost != y->cost)
-		return x->cost < y->cost ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+TARE_COMPARATOR(by_cost, struct way, TARE_RISING(cost) TARE_RISING(number))
 
 /*
  * Keeps of ways that wait for the same changes the cheapest, and of these at most `most`, the cheapest.

@@ -3,6 +3,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -49,14 +50,7 @@ static void add_blocks(const struct tare_fold *f, enum tare_moment m, struct par
 			add_block(out, &kept->items[i].block);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
-}
+TARE_COMPARATOR(by_place, struct part, TARE_RISING(process) TARE_RISING(site))
 
 static void merge(struct parts *p)
 {

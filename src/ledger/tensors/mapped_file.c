@@ -6,6 +6,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -43,16 +44,8 @@ struct mapped {
 	const struct tare_live_block *block;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct mapped *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->block->born_ns != y->block->born_ns)
-		return x->block->born_ns < y->block->born_ns ? -1 : 1;
-	return x->block->process - y->block->process;
-}
+TARE_COMPARATOR(by_key, struct mapped,
+		TARE_RISING(key) TARE_RISING(block->born_ns) TARE_RISING(block->process))
 
 static int by_place(const void *a, const void *b)
 {

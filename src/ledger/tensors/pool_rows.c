@@ -3,6 +3,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 
@@ -13,14 +14,7 @@ struct found {
 	uint64_t blocks;
 };
 
-static int by_segment(const void *a, const void *b)
-{
-	const struct tare_segment *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+TARE_COMPARATOR(by_segment, struct tare_segment, TARE_RISING(process) TARE_RISING(at))
 
 static bool is_before(const struct tare_segment *s, const struct tare_live_block *b)
 {

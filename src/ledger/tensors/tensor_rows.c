@@ -3,6 +3,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "ledger/line.h"
 
 #include <stdlib.h>
@@ -212,18 +213,8 @@ static uint32_t rank_in(const struct tare_map *ranks, uint32_t id)
 	return place ? (uint32_t)*place : 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
-}
+TARE_COMPARATOR(by_size, struct key,
+		TARE_FALLING(bytes) TARE_RISING(name) TARE_RISING(line) TARE_RISING(born_ns))
 
 static void sort(struct rows *r)
 {

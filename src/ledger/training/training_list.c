@@ -3,6 +3,7 @@
 #include "ledger/training/training.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -13,12 +14,7 @@ enum {
 	KEPT_LEAST = 64        /* but so many of each */
 };
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(compare, uint64_t)
 
 /* Of what was noted, all that no open step can ask for. */
 static void forget(struct tare_training_threads *at)

@@ -5,6 +5,7 @@
 #include "ledger/core/fold.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -80,12 +81,7 @@ static struct others others_of(const struct tare_training_threads *w, enum tare_
 	return o;
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+TARE_SCALAR_COMPARATOR(compare, int64_t)
 
 static int64_t median_of(const struct others *o, int figure)
 {
