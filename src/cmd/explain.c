@@ -29,7 +29,7 @@ static const struct tare_opt opts[] = {
 		 "this process of the recording; without this option, the largest"),
 	TARE_OPT(
 		options, all, "all", 0, FLAG, NULL,
-		"of a process: tools of hardware that is not here, too, and those that cannot know"),
+		"on a screen: also what each tool leaves out and counts twice, tools of hardware that is not here, and those that cannot know"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };

@@ -138,13 +138,14 @@ static bool is_shown(const struct tare_explain *x, enum tare_tool tool)
 	       (is_everything_shown(x) || x->has_board || !tare_tool_is_of_board(tool));
 }
 
-/* What is said of both is the same. */
-static bool is_alike(enum tare_tool one, enum tare_tool other)
+/* What is said of both is the same: in short that is only what they are the sum of. */
+static bool is_alike(const struct tare_explain *x, enum tare_tool one, enum tare_tool other)
 {
 	const struct tare_tool_info *a = &tare_tools[one], *b = &tare_tools[other];
 
-	return !strcmp(a->formula, b->formula) && !strcmp(a->leaves_out, b->leaves_out) &&
-	       !strcmp(a->counts_twice, b->counts_twice);
+	if (strcmp(a->formula, b->formula) != 0 || !x->is_all)
+		return !strcmp(a->formula, b->formula);
+	return !strcmp(a->leaves_out, b->leaves_out) && !strcmp(a->counts_twice, b->counts_twice);
 }
 
 static void print_term(struct tare_emit *e, const struct tare_explain *x, int tool)
@@ -154,7 +155,7 @@ static void print_term(struct tare_emit *e, const struct tare_explain *x, int to
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
 		if (!is_shown(x, (enum tare_tool)i) ||
-		    !is_alike((enum tare_tool)i, (enum tare_tool)tool))
+		    !is_alike(x, (enum tare_tool)i, (enum tare_tool)tool))
 			continue;
 		if (i < tool) { /* it stands with that one */
 			tare_str_free(&head);
@@ -167,8 +168,9 @@ static void print_term(struct tare_emit *e, const struct tare_explain *x, int to
 	tare_emit_paragraph(e, "%s %s", tare_str_text(&head), tare_str_text(&text));
 	tare_str_cut(&text, 0);
 	tare_str_addf(&text, "Leaves out: %s.", t->leaves_out);
-	tare_emit_indented(e, 4, 4, tare_str_text(&text));
-	if (strcmp(t->counts_twice, "nothing") != 0) {
+	if (x->is_all)
+		tare_emit_indented(e, 4, 4, tare_str_text(&text));
+	if (x->is_all && strcmp(t->counts_twice, "nothing") != 0) {
 		tare_str_cut(&text, 0);
 		tare_str_addf(&text, "Counts twice: %s.", t->counts_twice);
 		tare_emit_indented(e, 4, 4, tare_str_text(&text));
@@ -206,14 +208,16 @@ static void print_words(struct tare_emit *e, const struct tare_explain *x)
 			hidden++;
 	}
 	tare_emit_gap(e);
-	for (int i = 0; i < TARE_TOOL_NR && is_everything_shown(x); i++)
+	for (int i = 0; i < TARE_TOOL_NR && x->is_all; i++)
 		if (!is_known(x, (enum tare_tool)i))
 			print_unknown(e, x, i);
-	if (hidden && !is_everything_shown(x))
+	if (!x->is_all && hidden)
 		tare_emit_item(
 			e,
-			"--all tells of %d more: what is not here, or cannot be known of a process that runs.",
+			"--all tells what each leaves out or counts twice, and of %d more that are not here or not known.",
 			hidden);
+	else if (!x->is_all)
+		tare_emit_item(e, "--all tells what each leaves out or counts twice.");
 }
 
 /* ---- what must not be added up ---- */
