@@ -43,7 +43,9 @@ static void build(struct ledgers *l, struct tare_recording *recording,
 {
 	bool shows_tensors = o->line || o->annotate ||
 			     (o->by >= 0 && tare_by_infos[o->by].flags & TARE_BY_TENSORS);
-	struct tare_ledger_opts opts = { .without_tensors = !shows_tensors };
+	bool shows_lines = o->line || o->annotate || o->by >= 0;
+	struct tare_ledger_opts opts = { .without_lines = !shows_lines,
+					 .without_tensors = !shows_tensors };
 	int n = o->instant_nr;
 
 	*l = (struct ledgers){ .count = n };

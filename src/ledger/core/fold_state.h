@@ -295,6 +295,7 @@ struct tare_fold {
 	struct tare_memory_history *history; /* that was asked for, or NULL */
 	const struct tare_memory_history *history_by_category;
 	const char *lines; /* of tare_ledger_opts, as … */
+	bool without_lines;
 	bool without_tensors;
 	struct tare_phase_watch *watches;
 	int watch_nr;

@@ -69,7 +69,8 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
 	tare_fold_rows(f, d, m, t, out->memory, l);
-	tare_fold_lines(f, d, m, t, out->memory, l);
+	if (!f->without_lines)
+		tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_parts_device_rows(f, d, m, t, out->memory, l);
 	tare_graphs_rows_of(&f->parts->graphs, f, d, m, out);
