@@ -6,6 +6,7 @@
 #include "session/idle.h"
 #include "record/format.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -98,13 +99,35 @@ static void offer_to_oom_killer(void)
 		close(fd);
 }
 
+/* What a pipe of `tare` tells is seen to be over when nobody has it open any more. */
+static void close_all_but(const int *kept, size_t nr)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+		bool is_kept = fd <= 2 || fd == dirfd(dir);
+
+		for (size_t i = 0; i < nr; i++)
+			is_kept |= fd == kept[i];
+		if (!is_kept)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* It runs where nobody else wants to, has no voice, and a Ctrl-C is not meant for it. */
 static void work(const struct tare_ahead *a, int report)
 {
+	const int kept[] = { report, a->file, a->next };
 	const struct sched_param none = { 0 };
 	struct tare_ahead_state out = { 0 };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
 
+	close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		dup2(null, fd);
 	signal(SIGINT, SIG_IGN);
