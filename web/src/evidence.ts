@@ -4,7 +4,7 @@ import { Account, CPU, Evidence, From, Kind, Row, Tool, accounts, deviceOf, page
 import { count, figure, h, mib, scroll, short, time } from "./dom";
 
 const words: { [evidence: string]: string } = {
-  exact: "Asked, and answered", weighed: "Measured", inferred: "By a rule", witness: "By somebody else's word",
+  exact: "Exact", weighed: "Measured", inferred: "By a rule", witness: "By somebody else's word",
 };
 
 const rows = new Map<string, Evidence>(page.evidence.rows.map(r => [r.device + " " + r.path, r]));
@@ -78,6 +78,12 @@ function less(place: number, r: Account, kind: Kind): HTMLElement[] {
     kind.less && h("p", {}, kind.less), back && h("p", {}, `Given back ${givenBackBy(back)}.`)].filter(Boolean) as HTMLElement[];
 }
 
+// Calls are known by account: what a part of one has of them is not told apart.
+function ofAll(place: number, r: Account): string {
+  const top = accounts(peakOf(place), place).find(o => o.account === r.account && r.path.startsWith(o.path + "/"));
+  return top ? ` for all of “${top.label}”` : "";
+}
+
 const part = (title: string, ...children: (Node | string | null | false)[]): HTMLElement[] => children.some(Boolean) ? [h("dt", {}, title), h("dd", {}, ...children)] : [];
 
 function list(...parts: HTMLElement[][]): HTMLElement {
@@ -104,7 +110,7 @@ export function known(place: number, r: Account): HTMLElement {
     part("Where it comes from, MiB", linesOf(withLines(place, r, e)), categoryLines(place, r).known < r.bytes && h("p", { class: "soft" }, `Of the largest tensors of the page, which have ${mib(categoryLines(place, r).known)} of ${mib(r.bytes)} MiB.`)),
     part("What would make it less", ...less(place, r, { ...kind, less: "" })));
   return list(part("What it is", kind.why), part("How it is known", h("p", {}, `${word}: `, kind.said, ruleOf(kind.rule)), bounds(r)),
-    part("Calls of the driver, in the whole recording", callsOf(r, e)), part("Where it comes from, MiB", lines),
+    part(`Calls of the driver${ofAll(place, r)}, in the whole recording`, callsOf(r, e)), part("Where it comes from, MiB", lines),
     part("Other tools", ...toolWords(place, r, kind).map(t => h("p", {}, t))), part("What would make it less", ...less(place, r, kind)));
 }
 

@@ -34,16 +34,31 @@ function saves(all: Row[]): HTMLElement {
   return all.length ? h("td", { class: "n saves", "data-bytes": bytes, title: String(all[0].known) }, mib(bytes) + (all.some(r => r.known === "at most") ? " at most" : "")) : h("td", { class: "n" }, "–");
 }
 
+// "heap, as asked for: python3.11": a library says little without what it has. Categories of tensors say enough.
+function nameOf(r: Account): string {
+  const above = accounts(peakOf(state.place), state.place).find(o => o.path === r.path.slice(0, r.path.lastIndexOf("/")));
+  return above && above.account === r.account && !evidenceOf(state.place, r.path)?.is_category && !/\/(tensors|cached|partly|held)$/.test(r.path) && state.place !== CPU ? `${above.label}: ${r.label}` : r.label;
+}
+
+// What was said of an account above is not said again.
+let said = new Set<string>();
+function once(text: string): string {
+  const is = said.has(text);
+  said.add(text);
+  return is ? "" : text;
+}
+
 function rowOf(r: Account, advice: Row[]): HTMLElement {
   const found = evidenceOf(state.place, r.path), e = found && withLines(state.place, r, found), kind = e && kindOf(e), back = givenBack(state.place, r), line = e?.lines[0];
   const todo = [...advice.map(a => `${a.finding}. ${a.less ?? ""}`), !advice.length && kind && !e.is_category ? kind.less : "", back ? `Given back ${givenBackBy(back)}.` : ""].filter(Boolean);
-  return lineOf({ "data-explained": r.path }, h("th", { class: "name", scope: "row" }, h("button", { type: "button", title: "how it is known", click: () => goTo(r.path) }, r.label)), figure(r.bytes), saves(advice),
-    text("where it comes from", e?.is_category ? "Live tensors." : kind?.why || kind?.said || "", line && h("span", { class: "soft" }, ` Most of it: ${short(line.line)}, ${mib(line.bytes)} MiB.`)),
+  return lineOf({ "data-explained": r.path }, h("th", { class: "name", scope: "row" }, h("button", { type: "button", title: "how it is known", click: () => goTo(r.path) }, nameOf(r))), figure(r.bytes), saves(advice),
+    text("where it comes from", e?.is_category ? "Live tensors." : once(kind?.why || kind?.said || ""), line && h("span", { class: "soft" }, ` Most of it: ${short(line.line)}, ${mib(line.bytes)} MiB.`)),
     text("what to do", todo.length ? todo.join(" ") : "–"));
 }
 
 function byRow(): HTMLElement {
   const all = leaves(), others = otherAdvice();
+  said = new Set();
   if (!all.length) return h("p", { class: "soft" }, "There is no row of 0.1 MiB or more.");
   return scroll("each row explained", wide("t-explained", ["row", "MiB", "could save, MiB", "where it comes from", "what to do"],
     [...others.map(([r, a]) => rowOf(r, [a])), ...all.map(r => rowOf(r, adviceOf(state.place, r)))]));
