@@ -262,6 +262,7 @@ void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted 
 		return;
 	errors_beyond(out);
 	errors_above(out);
+	tare_doubts_make(out, arena, &out->doubts);
 }
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
@@ -319,9 +320,22 @@ static void predict_stairs(const struct tare_fitted *f, const double *x,
 	}
 }
 
+/* Beyond what was measured: as wide as what the laws may lack. */
+static void widen(const struct tare_fitted *f, const double *x, double noise,
+		  struct tare_prediction *out)
+{
+	double low, high;
+
+	tare_doubts_at(f, x, out->value, &low, &high);
+	low = out->value - hypot(out->value - low, noise);
+	high = out->value + hypot(high - out->value, noise);
+	out->low = low < out->low ? low : out->low;
+	out->high = high > out->high ? high : out->high;
+}
+
 void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
 {
-	double scale, half;
+	double scale, noise, half;
 
 	memset(out, 0, sizeof(*out));
 	beyond(f, x, out);
@@ -339,7 +353,7 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 	scale = fabs(out->value);
 	if (scale < f->data.least_scale)
 		scale = f->data.least_scale;
-	half = f->error * sqrt(1 + reach(f, out->law, x, scale)) * scale;
+	half = noise = f->error * sqrt(1 + reach(f, out->law, x, scale)) * scale;
 	if (out->beyond > 1) {
 		double far = error_past(f, out) * scale;
 
@@ -354,6 +368,8 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 		half = f->step;
 	out->low = out->value - half;
 	out->high = out->value + half;
+	if (out->beyond > 1 || out->value > f->most)
+		widen(f, x, noise, out);
 	for (size_t i = 0; i < f->rival_count; i++) {
 		double v = tare_laws_at(&f->data, &f->terms, &f->rival[i], x, NULL);
 

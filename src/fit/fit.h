@@ -2,6 +2,7 @@
 #ifndef TARE_FIT_FIT_H
 #define TARE_FIT_FIT_H
 
+#include "fit/doubt.h"
 #include "fit/law.h"
 #include "fit/problem.h"
 
@@ -36,6 +37,7 @@ struct tare_fitted {
 	double explained;
 	double middle, middle_low, middle_high;  /* of all cells, and where 9 of 10 are */
 	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
+	struct tare_doubts doubts;               /* what the laws may lack */
 };
 
 struct tare_prediction {

@@ -11,7 +11,8 @@
 #define LN2 0.693147180559945309417
 
 enum {
-	DEGREE_MAX = 4,   /* the sum of the powers of a term: batch × seq × layers × d_model */
+	DEGREE_MAX =
+		4, /* the sum of the powers of a term: batch × seq × layers × d_model; one more where there are cubes */
 	COUNT_MAX = 4000, /* terms in a dictionary: the time of a search grows with their number */
 };
 
@@ -249,6 +250,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		m.is_falling[p] = is_falling(d, p);
 	}
 	m.has_cubes = numbers <= 3;
+	m.degree_max += m.has_cubes;  /* a volume of so many fields: grid³ × fields × batch */
 	m.has_unusual = numbers <= 2; /* with many numbers an unusual power fits by chance */
 	make(&m);
 	for (int step = 0; m.count > COUNT_MAX && step < 6; step++) {

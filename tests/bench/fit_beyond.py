@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often tare fit's intervals hold beyond what was measured: on made-up sweeps, whose truth is known there.
+"""How often tare fit's intervals hold beyond what was measured: on made-up sweeps (made_up_sweeps.py), whose truth is known there.
 
-    python3 tests/bench/fit_beyond.py --tare build/tare [--sweeps 200] [--seed 1]
+    python3 tests/bench/fit_beyond.py --tare build/tare [--sweeps 200] [--seed 1] [--families all|looked-at|held-out|NAME,…]
 
-A sweep is what a training takes, by two or three parameters of three or four values: weights and optimizer, activations of one or two
-phases of which the greater counts, a context, rounding as allocators do, and up to 1 % of noise. Predicted are cells in which one
-parameter, or two at once, are 2 or 4 times their greatest value, and less than the least. A line is: what is beyond, how many cells, how many of
-them lie between low and high (9 of 10 should), the median and the 90 % error, how wide the intervals are in the middle, and in how many
-sweeps the law has a falling term. Nothing of tare knows the generator. Measured sweeps: fit_holdout.py.
+Sweeps are of ten families by turns. Predicted are cells in which one parameter, or two at once, are 2 or 4 times their greatest value, and
+less than the least. A line is: what is beyond, how many cells, how many of them lie between low and high (9 of 10 should), how many below
+and above, the median and the 90 % error, and how far the interval reaches to each side in the middle. Half of the families are held out:
+nothing of tare was chosen by them. Measured sweeps: fit_holdout.py.
 """
 
 import argparse
 import csv
 import io
-import itertools
 import os
 import random
 import statistics
@@ -22,59 +20,11 @@ import subprocess
 import sys
 import tempfile
 
+from made_up_sweeps import HELD_OUT, LOOKED_AT, beyond, made_up, seen_cells
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-MIB = 1 << 20
 UNSEEN = "unseen phase"  # is the greatest in that cell, and in none that was measured: no law can know it
-
-
-def law(random_, names):
-    """What a cell takes, in bytes, as a function of its parameters."""
-    context = random_.uniform(100, 600) * MIB
-    weights = random_.choice((8, 12, 16)) * random_.uniform(4, 14)
-    kept, other = random_.uniform(8, 60), random_.uniform(0, 80)
-    scores = random_.choice((0, 0, 4))
-    step = random_.choice((512, 2 * MIB))
-    noise = random_.choice((0, 0.001, 0.01))
-
-    def at(cell, is_measured=False):
-        """Bytes, and which phase is the greatest."""
-        b, h, s = cell["batch"], cell["width"], cell.get("seq", 64)
-        sums = weights * h * h * 8
-        forward = kept * b * s * h + scores * b * s * s * 8
-        logits = other * b * s * 512
-        need = context + sums + max(forward, logits)
-        if is_measured:
-            need *= 1 + random_.uniform(-noise, noise)
-        return -(-int(need) // step) * step, forward >= logits
-
-    return at
-
-
-def grid(random_, names):
-    values = {"batch": [1, 2, 4, 8, 16], "width": [128, 256, 512, 1024], "seq": [64, 128, 256, 512]}
-    chosen = {}
-    for name in names:
-        first, count = random_.randrange(2), random_.choice((3, 3, 4))
-        chosen[name] = values[name][first:first + count]
-    return chosen
-
-
-def cells_of(chosen):
-    return [dict(zip(chosen, row)) for row in itertools.product(*chosen.values())]
-
-
-def beyond(chosen):
-    """(what, cell)."""
-    middle = {name: values[len(values) // 2] for name, values in chosen.items()}
-    for times in (2, 4):
-        for name, values in chosen.items():
-            yield "one, %d ×" % times, dict(middle, **{name: values[-1] * times})
-        for one, other in itertools.combinations(chosen, 2):
-            yield "two, %d ×" % times, dict(middle, **{one: chosen[one][-1] * times, other: chosen[other][-1] * times})
-    for name, values in chosen.items():
-        yield "less", dict(middle, **{name: values[0] / 2})
-    for one, other in itertools.permutations(chosen, 2):
-        yield "one more, one less", dict(middle, **{one: chosen[one][-1] * 2, other: chosen[other][0] / 2})
+FORM = "%-20s %6s %14s %6s %6s %9s %9s %9s"
 
 
 def write(path, rows):
@@ -84,47 +34,72 @@ def write(path, rows):
         table.writerows(rows)
 
 
-def run(tare, folder, chosen, at):
+def run(tare, folder, sweep, rng):
     """[(what, truth, predicted, low, high)], and does a term fall?"""
+    chosen, measure, greatest = sweep
     seen, asked = os.path.join(folder, "seen.csv"), os.path.join(folder, "asked.csv")
-    write(seen, [dict(cell, need_bytes=at(cell, True)[0]) for cell in cells_of(chosen)])
-    phases = {at(cell)[1] for cell in cells_of(chosen)}
-    wanted = [(what if at(cell)[1] in phases else UNSEEN, cell) for what, cell in beyond(chosen)]
+    cells = seen_cells(rng, chosen)
+    write(seen, [dict(cell, need_bytes=measure(cell)) for cell in cells])
+    phases = {greatest(cell) for cell in cells}
+    wanted = [(what if greatest(cell) in phases else UNSEEN, cell) for what, cell in beyond(chosen)]
     write(asked, [cell for _, cell in wanted])
     ask = [tare, "fit", seen, "--target", "need_bytes", "--params", ",".join(chosen)]
     done = subprocess.run(ask + ["--predict", asked, "--csv"], capture_output=True, text=True, check=False)
     text = subprocess.run(ask, capture_output=True, text=True, check=False)
     if done.returncode or text.returncode:
         sys.exit(done.stderr + text.stderr)
-    got = [(what, at(cell)[0]) + tuple(float(row[k]) for k in ("predicted", "low", "high"))
+    got = [(what, measure(cell)) + tuple(float(row[k]) for k in ("predicted", "low", "high"))
            for (what, cell), row in zip(wanted, csv.DictReader(io.StringIO(done.stdout)))]
-    return got, "^-1" in text.stdout
+    return got, "^-1" in text.stdout or " / " in text.stdout.splitlines()[0]
+
+
+def measure_all(tare, families, sweeps, seed):
+    """{(family, what): [(truth, predicted, low, high)]}, and how many laws have a falling term."""
+    cells, falling = {}, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(sweeps):
+            rng, family = random.Random("%d %d" % (seed, i)), families[i % len(families)]
+            got, falls = run(tare, folder, made_up(rng, family), rng)
+            falling += falls
+            for what, *rest in got:
+                cells.setdefault((family.__name__, what), []).append(rest)
+    return cells, falling
+
+
+def share_inside(cells):
+    return sum(low <= y <= high for y, _, low, high in cells) / len(cells)
+
+
+def half_width(cells):
+    """How far intervals reach to each side, in percent of the truth, in the middle of all."""
+    return statistics.median((high - low) / 2 / y * 100 for y, _, low, high in cells)
+
+
+def line(what, cells):
+    wrong = sorted(abs(p / y - 1) * 100 for y, p, _, _ in cells)
+    inside = sum(low <= y <= high for y, _, low, high in cells)
+    print(FORM % (what, len(cells), "%d (%.0f %%)" % (inside, 100 * inside / len(cells)),
+                  sum(y < low for y, _, low, _ in cells), sum(y > high for y, _, _, high in cells), "%.2f %%" % statistics.median(wrong),
+                  "%.2f %%" % wrong[int(0.9 * (len(wrong) - 1))], "%.1f %%" % half_width(cells)))
 
 
 def main():
+    named = {f.__name__: f for f in LOOKED_AT + HELD_OUT}
     ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ask.add_argument("--tare", default=os.path.join(ROOT, "build", "tare"))
     ask.add_argument("--sweeps", type=int, default=200)
     ask.add_argument("--seed", type=int, default=1)
+    ask.add_argument("--families", default="all")
     args = ask.parse_args()
-    by_kind, falling = {}, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i in range(args.sweeps):
-            random_ = random.Random("%d %d" % (args.seed, i))
-            names = random_.choice((["batch", "width"], ["batch", "width", "seq"]))
-            got, falls = run(args.tare, folder, grid(random_, names), law(random_, names))
-            falling += falls
-            for what, *rest in got:
-                by_kind.setdefault(what, []).append(rest)
-    form = "%-20s %6s %14s %9s %9s %9s"
-    print(form % ("beyond", "cells", "inside", "median", "p90", "± middle"))
-    seen = [cell for what, cells in by_kind.items() if what != UNSEEN for cell in cells]
-    for what, cells in sorted(by_kind.items()) + [("all but those", seen)]:
-        wrong = sorted(abs(p / y - 1) * 100 for y, p, _, _ in cells)
-        inside = sum(low <= y <= high for y, _, low, high in cells)
-        wide = statistics.median((high - low) / 2 / y * 100 for y, _, low, high in cells)
-        print(form % (what, len(cells), "%d (%.0f %%)" % (inside, 100 * inside / len(cells)), "%.2f %%" % statistics.median(wrong),
-                      "%.2f %%" % wrong[int(0.9 * (len(wrong) - 1))], "%.1f %%" % wide))
+    sets = {"all": LOOKED_AT + HELD_OUT, "looked-at": LOOKED_AT, "held-out": HELD_OUT}
+    families = sets.get(args.families) or tuple(named[name] for name in args.families.split(","))
+    cells, falling = measure_all(args.tare, families, args.sweeps, args.seed)
+    print(FORM % ("beyond", "cells", "inside", "below", "above", "median", "p90", "± middle"))
+    for what in sorted({what for _, what in cells}, key=lambda w: (w == UNSEEN, w)):
+        line(what, [c for (_, w), some in cells.items() if w == what for c in some])
+    for family in families:
+        line(family.__name__, [c for (f, _), some in cells.items() if f == family.__name__ for c in some])
+    line("all", [c for some in cells.values() for c in some])
     print("a falling term in %d of %d laws" % (falling, args.sweeps))
 
 

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import statistics
+import sys
 
 from harness import Skip, WRAPPER, case, check, check_equal, check_says, main, tare_argv
 
@@ -318,6 +319,23 @@ def a_weak_law_is_flagged(box):
         file.write("a,y\n" + "".join("%d,%g\n" % (a, 100 + 40 * a + noise.uniform(-2, 2)) for a in range(1, 13)))
     report = fit_json(box, box.path("t.csv"), "-t", "y")
     check(report["strength"] == "law" and report["explained"] > 0.9, report["strength"], report["explained"])
+
+
+@case
+def intervals_hold_beyond_what_was_measured(box):
+    """Made-up sweeps of ten families; half of them took no part when the intervals were designed."""
+    if WRAPPER:
+        raise Skip("takes minutes under an emulator")
+    sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
+    import fit_beyond
+    for families in (fit_beyond.LOOKED_AT, fit_beyond.HELD_OUT):
+        cells, falling = fit_beyond.measure_all(tare_argv()[0], families, 30, 1)
+        got = [cell for some in cells.values() for cell in some]
+        inside, wide = fit_beyond.share_inside(got), fit_beyond.half_width(got)
+        print("# %d cells beyond: %.0f %% inside, ± %.1f %% in the middle" % (len(got), 100 * inside, wide))
+        check(inside >= 0.9, inside)
+        check(wide <= 20, wide)
+        check_equal(falling, 0)
 
 
 @case

@@ -81,6 +81,49 @@ static void fit_twins(struct world *w, double by_seq, double chance)
 	fit(w, "bytes");
 }
 
+/* A pool by volume that is 1 % of the cells, among their noise: the cells show no more than that something grows with length. */
+TEST(a_curve_too_small_to_be_seen_is_in_the_interval)
+{
+	struct world w = { .text = { 0 } };
+	const double far[] = { 40, 100 };
+	const double noise[] = { 0.8, -0.9, 0.2, -0.3, 1.0, -0.6, 0.5, -0.8, 0.1 };
+	struct tare_prediction at;
+	int i = 0;
+
+	tare_str_add(&w.text, "length,steps,mib\n");
+	for (int length = 6; length <= 10; length += 2)
+		for (int steps = 50; steps <= 200; steps *= 2)
+			tare_str_addf(&w.text, "%d,%d,%.3f\n", length, steps,
+				      1400 + 0.64 * steps + 0.0156 * length * length * length +
+					      noise[i++]);
+	fit(&w, "mib");
+	tare_fit_predict(&w.fitted, far, &at);
+	CHECK(at.high > 1400 + 64 + 0.0156 * 40 * 40 * 40);
+	CHECK(at.high < 3 * at.value);
+	end(&w);
+}
+
+/* Cells without noise leave no term room: only another phase may be more there. */
+TEST(what_cells_show_plainly_stays_narrow)
+{
+	struct world w = { .text = { 0 } };
+	const double twice[] = { 16, 2048 };
+	struct tare_prediction at;
+	double truth = 5e8 + 4e6 * 16 + 1e5 * 2048 + 2e3 * 16 * 2048;
+
+	tare_str_add(&w.text, "batch,seq,bytes\n");
+	for (int batch = 1; batch <= 8; batch *= 2)
+		for (int seq = 128; seq <= 1024; seq *= 2)
+			tare_str_addf(&w.text, "%d,%d,%.0f\n", batch, seq,
+				      5e8 + 4e6 * batch + 1e5 * seq + 2e3 * batch * seq);
+	fit(&w, "bytes");
+	tare_fit_predict(&w.fitted, twice, &at);
+	CHECK(at.low <= truth && truth <= at.high);
+	CHECK(at.low > 0.97 * truth);
+	CHECK(at.high < 1.1 * truth);
+	end(&w);
+}
+
 TEST(the_same_work_cut_in_another_way)
 {
 	struct world more = { .text = { 0 } }, chance = { .text = { 0 } }, none = { .text = { 0 } };

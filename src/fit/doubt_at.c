@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What laws that lack something say of one cell. */
+#include "fit/doubt.h"
+
+#include "base/xalloc.h"
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TAIL 0.05 /* of all that is said, below `low`; and above `high` */
+
+struct said {
+	double value, weight;
+};
+
+/* One cell, and what the laws as they are make of it. */
+struct cell {
+	const struct tare_fitted *f;
+	const double *x;
+	double value;                 /* of the greatest law */
+	double law[TARE_LAWS_MAX];    /* what each says */
+	double others[TARE_LAWS_MAX]; /* the greatest but this one */
+	double term[TARE_LAWS_MAX][TARE_LAW_TERMS_MAX];
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = ((const struct said *)a)->value, y = ((const struct said *)b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+static void look(struct cell *c)
+{
+	const struct tare_fitted *f = c->f;
+
+	for (size_t l = 0; l < f->laws.count; l++) {
+		const struct tare_law *law = &f->laws.law[l];
+
+		c->law[l] = 0;
+		for (size_t k = 0; k < law->count; k++) {
+			c->term[l][k] =
+				tare_term_value(&f->data, &f->terms.items[law->term[k]], c->x);
+			c->law[l] += law->coef[k] * c->term[l][k];
+		}
+	}
+	for (size_t l = 0; l < f->laws.count; l++) {
+		c->others[l] = -INFINITY;
+		for (size_t other = 0; other < f->laws.count; other++)
+			if (other != l && c->law[other] > c->others[l])
+				c->others[l] = c->law[other];
+	}
+}
+
+/* Adds what one of them says, where that is not what the laws say as they are; returns how many were added. */
+static size_t say(const struct cell *c, const struct tare_doubt *t, struct said *out)
+{
+	const struct tare_law *law = &c->f->laws.law[t->law];
+	double more = tare_term_value(&c->f->data, &t->term, c->x), base = 0;
+	double others = t->is_phase ? c->value : c->others[t->law];
+	size_t count = 0;
+
+	for (size_t k = 0; k < law->count; k++) {
+		more -= t->instead[k] * c->term[t->law][k];
+		base += t->base[k] * c->term[t->law][k];
+	}
+	for (int i = 0; i < TARE_DOUBT_COEFS; i++) {
+		double v = base + t->coefs[i] * more;
+
+		v = v > others ? v : others;
+		if (v < c->value || v > c->value)
+			out[count++] = (struct said){ v, t->weight / TARE_DOUBT_COEFS };
+	}
+	return count;
+}
+
+void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low,
+		    double *high)
+{
+	struct said *all = tare_xcalloc(f->doubts.count * TARE_DOUBT_COEFS + 1, sizeof(*all));
+	struct cell c = { .f = f, .x = x, .value = value };
+	double sum = 0;
+	size_t count = 0;
+
+	look(&c);
+	for (size_t i = 0; i < f->doubts.count; i++)
+		count += say(&c, &f->doubts.items[i], all + count);
+	qsort(all, count, sizeof(*all), by_value);
+	*low = *high = value;
+	for (size_t i = 0; i < count && all[i].value < value && sum < TAIL; i++)
+		if ((sum += all[i].weight) >= TAIL)
+			*low = all[i].value;
+	sum = 0;
+	for (size_t i = count; i-- > 0 && all[i].value > value && sum < TAIL;)
+		if ((sum += all[i].weight) >= TAIL)
+			*high = all[i].value;
+	free(all);
+}
