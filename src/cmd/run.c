@@ -85,39 +85,24 @@ static void *lend(const struct tare_session_result *result, struct tare_recordin
 	return bytes;
 }
 
-/* What is left of the recording is small by then. */
-static void print_end(struct tare_session_result *result, const char *more)
-{
-	tare_session_settle(result);
-	tare_progress_end();
-	tare_run_print_end(result, more);
-}
-
 /* A recording that cannot be shown is no reason to hide how the program ended. */
-static void print_ledger(struct tare_session_result *result, const struct tare_rank *rank)
+static void print_ledger(const struct tare_session_result *result, const struct tare_rank *rank)
 {
 	const char *path = result->path;
-	struct tare_str text = { 0 };
 	void *lent;
 	struct tare_report_options options = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
 	struct tare_err err = { 0 };
-	int rc;
 
 	if (tare_recording_open(&recording, path, &err) != 0) {
-		print_end(result, "");
 		tare_cmd_fail(&err);
 		return;
 	}
 	tare_progress_begin("reading");
 	lent = lend(result, recording);
-	rc = tare_report_write(&text, stderr, recording, &options, &err);
-	print_end(result, "");
-	if (rc == 0)
-		tare_print(stderr, &text);
-	else
+	if (tare_report_print(stderr, NULL, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
-	tare_str_free(&text);
+	tare_progress_end();
 	say_ranks(path, recording, rank);
 	tare_recording_close(recording);
 	if (lent != MAP_FAILED)
@@ -165,10 +150,9 @@ int tare_cmd_run(int argc, char **argv)
 		result.wanted[0] = '\0'; /* the ledger says it */
 	if (rank.rank > 0 && result.processes > 0)
 		add_peak(&more, result.path, &rank);
+	tare_run_print_end(&result, tare_str_text(&more));
 	if (shows)
 		print_ledger(&result, &rank);
-	else
-		print_end(&result, tare_str_text(&more));
 	code = tare_child_exit_code(result.status);
 	tare_str_free(&more);
 	tare_session_result_free(&result);

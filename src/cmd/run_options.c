@@ -95,7 +95,6 @@ static int make_small(const char *folder, const struct tare_roll_wish *wish)
 					       .is_forced = true,
 					       .is_final = wish->is_final,
 					       .skips_state = wish->skips_state,
-					       .keeps_raw = wish->keeps_logs,
 					       .most = wish->most };
 	struct tare_rolled_up done;
 
@@ -237,7 +236,6 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.make_small = make_small;
 	session.fold_ahead = is_quiet ? NULL : fold_ahead;
 	session.live = tare_run_live(o.live);
-	session.is_read = !is_quiet;
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;

@@ -53,8 +53,6 @@ struct tare_roll {
 	bool has_failed;
 	bool is_behind;   /* it has had more to make small than there was time for */
 	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
-	bool keeps_logs;  /* somebody reads them, … */
-	int reads;        /* … until this is readable */
 	uint64_t look_ns; /* when to look again … */
 	uint64_t written; /* … and what was written into logs when it looked last */
 	uint64_t begun_ns, begun_written; /* of the last child */
@@ -173,7 +171,7 @@ struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_co
 	roll->cap = cap;
 	roll->control = control;
 	roll->make = make;
-	roll->report = roll->reads = -1;
+	roll->report = -1;
 	roll->begun_ns = now_ns();
 	if (make)
 		look(roll);
@@ -349,44 +347,21 @@ static bool make_by(struct tare_roll *roll, const struct tare_roll_wish *wish, u
 	return false;
 }
 
-static bool is_read(const struct tare_roll *roll)
-{
-	struct pollfd fd = { .fd = roll->reads, .events = POLLIN };
-
-	return roll->keeps_logs && poll(&fd, 1, 0) == 0;
-}
-
-/* When who waits for it has waited long enough; as long as the recording is read nobody does. */
-static uint64_t patience(const struct tare_roll *roll, uint64_t until)
-{
-	return is_read(roll) ? now_ns() + LAGS_MS * UINT64_C(1000000) : until;
-}
-
-/* What is left in logs; those that are kept are all still there. */
-static uint64_t left_of(const struct tare_roll *roll, uint64_t logs)
-{
-	return roll->keeps_logs ? rest_of(logs, batch(roll)) : bytes_of_logs(roll->folder);
-}
-
 /* Piece by piece, so that what was done in time counts; the last piece is for good. */
 static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *last)
 {
-	struct tare_roll_wish piece = { .cap = last->cap,
-					.is_urgent = true,
-					.skips_state = true,
-					.keeps_logs = last->keeps_logs,
-					.most = batch(roll) };
-	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX,
-		 logs = bytes_of_logs(roll->folder);
+	struct tare_roll_wish piece = {
+		.cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(roll)
+	};
+	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
 
-	while (logs > batch(roll) + batch(roll) / 2 && logs < before) {
+	while ((logs = bytes_of_logs(roll->folder)) > batch(roll) + batch(roll) / 2 &&
+	       logs < before) {
 		before = logs;
-		until = patience(roll, until);
 		if (!make_by(roll, &piece, until))
 			return;
-		logs = left_of(roll, logs);
 	}
-	make_by(roll, last, patience(roll, until));
+	make_by(roll, last, until);
 }
 
 void tare_roll_finish(struct tare_roll *roll, bool is_final)
@@ -394,7 +369,6 @@ void tare_roll_finish(struct tare_roll *roll, bool is_final)
 	struct tare_roll_wish wish = { .cap = roll->cap,
 				       .is_final = is_final,
 				       .is_urgent = true,
-				       .keeps_logs = roll->keeps_logs,
 				       .skips_state = roll->is_behind };
 	bool lags =
 		roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
@@ -412,20 +386,6 @@ void tare_roll_finish(struct tare_roll *roll, bool is_final)
 	}
 	begin(roll, &wish);
 	is_done(roll, FINISH_MS);
-}
-
-void tare_roll_keep_logs(struct tare_roll *roll, int reads)
-{
-	roll->keeps_logs = reads >= 0;
-	roll->reads = reads;
-}
-
-/* Segments lie beside the logs then; they never have had more than a fifth of their bytes. A child that is at work removes logs. */
-bool tare_roll_may_keep_logs(struct tare_roll *roll)
-{
-	roll->is_behind |= roll->report >= 0;
-	return roll->make && is_done(roll, FINISH_MS) &&
-	       tare_disk_most(roll->folder) + bytes_of_logs(roll->folder) / 4 <= roll->cap;
 }
 
 int tare_roll_fd(const struct tare_roll *roll)

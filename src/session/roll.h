@@ -15,7 +15,6 @@ struct tare_roll_wish {
 	bool is_hurried; /* it has more: what cannot be put into segments in time is dropped, and told */
 	bool is_urgent; /* it must not wait for others */
 	bool is_final;  /* nobody writes any more */
-	bool keeps_logs; /* somebody reads them: they are not removed when segments have what they have */
 	bool skips_state; /* it has enough to do: no state of the fold is made, unless the cap needs one */
 	uint64_t most; /* of one that is not final: of each log so many bytes; 0: all */
 };
@@ -36,14 +35,6 @@ bool tare_roll_turn(struct tare_roll *roll);
 int tare_roll_fd(const struct tare_roll *roll);
 /* Of what is begun the end, and once more if the cap says so; not longer than a few seconds. */
 void tare_roll_finish(struct tare_roll *roll, bool is_final);
-
-/*
- * From now on logs are kept where segments have what they have, until `reads` is readable: as long nobody waits for the end either.
- * -1: they go again.
- */
-void tare_roll_keep_logs(struct tare_roll *roll, int reads);
-/* Both have room under the cap; waits for the child that is at work. */
-bool tare_roll_may_keep_logs(struct tare_roll *roll);
 
 /* It was over its cap, and could not be made smaller: told once. */
 bool tare_roll_has_failed(struct tare_roll *roll);

@@ -13,7 +13,6 @@
 #include "session/drain.h"
 #include "session/folder.h"
 #include "session/preload.h"
-#include "session/rest.h"
 #include "session/symbols.h"
 #include "session/told_paths.h"
 #include "session/vram.h"
@@ -488,29 +487,12 @@ static void end_live(struct session *s, struct tare_session_result *out)
 	s->live = s->child.live = NULL;
 }
 
-/* A recording that is copied to its place is made small before. */
-static bool is_read_meanwhile(const struct session *s, const struct tare_session_result *out)
-{
-	return s->options->is_read && !out->alive && out->processes && !s->folder.is_spooled &&
-	       tare_roll_may_keep_logs(s->roll);
-}
-
-static void finish_small(struct session *s, const struct tare_session_result *out)
-{
-	struct tare_rank rank;
-
-	/* Of several ranks on one terminal one shows how far it is. */
-	if (!out->alive && (!tare_rank_of_environment(&rank) || rank.rank == 0))
-		tare_progress_begin("making the recording small");
-	tare_roll_finish(s->roll, !out->alive);
-}
-
 static void finish(struct session *s, struct tare_session_result *out)
 {
 	const char *why = refusal(&out->target);
 	struct tare_err err = { 0 };
 	struct tare_str text = { 0 };
-	bool is_read;
+	struct tare_rank rank;
 
 	out->status = s->child.status;
 	end_live(s, out);
@@ -544,9 +526,10 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_symbols_write(s->witness, s->folder.work, s->told, &s->versions);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
-	is_read = is_read_meanwhile(s, out);
-	if (!is_read)
-		finish_small(s, out);
+	/* Of several ranks on one terminal one shows how far it is. */
+	if (!out->alive && (!tare_rank_of_environment(&rank) || rank.rank == 0))
+		tare_progress_begin("making the recording small");
+	tare_roll_finish(s->roll, !out->alive);
 	out->ahead_file = tare_ahead_finish(s->ahead, &out->ahead);
 	tare_progress_end();
 	if (!out->alive)
@@ -555,7 +538,6 @@ static void finish(struct session *s, struct tare_session_result *out)
 	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
 		out->notice = tare_xstrdup(err.text);
 	out->path = tare_xstrdup(s->folder.is_spooled ? s->folder.work : s->folder.path);
-	out->rest = is_read ? tare_rest_begin(s->roll) : NULL;
 	out->bytes = tare_disk_bytes(out->path);
 }
 
@@ -596,4 +578,15 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	tare_child_close(&s.child);
 	close_session(&s);
 	return 0;
+}
+
+void tare_session_result_free(struct tare_session_result *result)
+{
+	free(result->path);
+	free(result->notice);
+	free(result->wanted);
+	free(result->no_live);
+	if (result->ahead_file >= 0)
+		close(result->ahead_file);
+	memset(result, 0, sizeof(*result));
 }

@@ -25,7 +25,6 @@ struct tare_session_options {
 	tare_roll_maker *make_small;  /* NULL: nothing is made small while it is written */
 	tare_ahead_maker *fold_ahead; /* NULL: nothing is folded while it is written */
 	tare_live_maker *live;        /* --live: draws; NULL: nothing is drawn */
-	bool is_read; /* the caller reads it at once: what is left is made small meanwhile */
 	bool no_paths;
 	bool paused;                /* from the start; `tare ctl` resumes */
 	bool no_tensors;            /* of PyTorch: not recorded */
@@ -58,7 +57,6 @@ struct tare_session_result {
 	struct tare_target target;
 	struct tare_ahead_state ahead; /* what was folded already, … */
 	int ahead_file;                /* … or -1 */
-	struct tare_rest *rest;        /* of tare_session_settle(); NULL: none is left */
 };
 
 /*
@@ -67,8 +65,6 @@ struct tare_session_result {
  */
 int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
 		     struct tare_err *err);
-/* The caller has read it: waits until it is small, and says in `bytes` how small. */
-void tare_session_settle(struct tare_session_result *result);
 void tare_session_result_free(struct tare_session_result *result);
 
 #endif

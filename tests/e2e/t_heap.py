@@ -154,19 +154,6 @@ def a_report_at_the_end_says_what_one_from_the_begin_says(box):
 
 
 @case
-def what_is_left_is_made_small_while_it_is_read(box):
-    """The last records are in logs when the program ends; the report says the same as one of segments, and no log is left."""
-    needs_exec()
-    done = box.tare("run", "--host=full", "-o", "rec.tare", "--", *fixture("e2e_heap", "random", "150000", "1"))
-    check_equal(done.code, 0, done)
-    check("tare: exit 0" in done.err, done)
-    lines = [line for line in done.err.splitlines(True) if not line.startswith("tare: ")]
-    check_equal("".join(lines), box.tare("report", "rec.tare").out)
-    left = [name for name in os.listdir(box.path("rec.tare")) if ".events" in name]
-    check_equal(left, [], "logs are left")
-
-
-@case
 def a_program_sees_nothing_of_it(box):
     for argv in (["each"], ["random", "5000", "1"], ["map"]):
         program = fixture("e2e_heap", *argv)
