@@ -4,6 +4,7 @@
  * phases as slices, marks, peaks and what ran out of memory as instants.
  */
 #include "base/json.h"
+#include "base/text.h"
 #include "export/course.h"
 
 #include <inttypes.h>
@@ -18,12 +19,31 @@ static double us_of(int64_t t_ns)
 	return t_ns > 0 ? (double)t_ns / 1e3 : 0;
 }
 
+/* Names are what a program was called: viewers show them as they are. */
+static void add_name(struct tare_json *j, const char *key, const char *name)
+{
+	struct tare_str clean = { 0 };
+
+	tare_text_add_name(&clean, name);
+	tare_json_str(j, key, tare_str_text(&clean));
+	tare_str_free(&clean);
+}
+
+static void add_row(struct tare_json *j, const char *name, int64_t bytes)
+{
+	struct tare_str clean = { 0 };
+
+	tare_text_add_name(&clean, name);
+	tare_json_i64(j, tare_str_text(&clean), bytes);
+	tare_str_free(&clean);
+}
+
 static void begin_event(struct tare_json *j, const char *phase, const char *name, int64_t pid,
 			int64_t tid, int64_t t_ns)
 {
 	tare_json_open(j, NULL, '{');
 	tare_json_str(j, "ph", phase);
-	tare_json_str(j, "name", name);
+	add_name(j, "name", name);
 	tare_json_i64(j, "pid", pid);
 	tare_json_i64(j, "tid", tid);
 	tare_json_number(j, "ts", us_of(t_ns));
@@ -33,7 +53,7 @@ static void name_process(struct tare_json *j, int64_t pid, const char *name)
 {
 	begin_event(j, "M", "process_name", pid, 0, 0);
 	tare_json_open(j, "args", '{');
-	tare_json_str(j, "name", name);
+	add_name(j, "name", name);
 	tare_json_close(j);
 	tare_json_close(j);
 }
@@ -50,7 +70,7 @@ static void add_band(struct tare_json *j, const struct tare_memory_history_panel
 			tare_str_addf(&label, " (%s)", p->bands[band].key);
 			break;
 		}
-	tare_json_i64(j, tare_str_text(&label), bytes);
+	add_row(j, tare_str_text(&label), bytes);
 	tare_str_free(&label);
 }
 
@@ -109,7 +129,7 @@ static void add_ledger(struct tare_json *j, const struct tare_device_ledger *d, 
 		tare_json_u64(j, "used", d->used);
 	for (int i = 0; i < d->row_nr; i++)
 		if (tare_row_is_end(&d->rows[i]))
-			tare_json_i64(j, d->rows[i].path, d->rows[i].bytes);
+			add_row(j, d->rows[i].path, d->rows[i].bytes);
 	tare_json_i64(j, "unexplained", d->unexplained);
 	tare_json_close(j);
 	tare_json_close(j);
@@ -124,7 +144,7 @@ static void add_ooms(struct tare_json *j, const struct tare_ledger *l)
 		tare_json_str(j, "s", "g");
 		tare_json_open(j, "args", '{');
 		tare_json_u64(j, "asked", o->asked);
-		tare_json_str(j, "source", o->source);
+		add_name(j, "source", o->source);
 		tare_json_u64(j, "count", o->count);
 		tare_json_close(j);
 		tare_json_close(j);
@@ -135,7 +155,7 @@ static void add_data(struct tare_json *j, struct tare_export *x)
 {
 	tare_export_note_course(x);
 	tare_json_open(j, "otherData", '{');
-	tare_json_str(j, "title", x->title);
+	add_name(j, "title", x->title);
 	tare_json_str(j, "exporter", "tare " TARE_VERSION);
 	tare_json_str(j, "notes", tare_str_text(&x->notes));
 	tare_json_close(j);
