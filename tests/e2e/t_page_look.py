@@ -72,7 +72,9 @@ def nothing_for_axe_to_find(box):
     make(box)
     check_equal(box.tare("diff", "rec.tare@peak", "rec.tare@end", "--html", "two.html").code, 0)
     rules = 0
-    for name, at, width, theme in (("page.html", "", 1000, "light"), ("page.html", "#by=source", 360, "dark"), ("page.html", "#show=table&layers=line&q=a", 360, "light"), ("two.html", "", 1000, "dark")):
+    for name, at, width, theme in (
+            ("page.html", "", 1400, "light"), ("page.html", "", 800, "dark"), ("page.html", "#by=source", 360, "dark"), ("page.html", "#show=table&layers=line&q=a", 360, "light"),
+            ("two.html", "", 800, "light"), ("two.html", "", 1400, "dark")):
         page = show(box, name, at, width, prefers_color_scheme=theme)
         page.js(axe + ";0")
         found = page.js("axe.run(document).then(r => [r.passes.length, r.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html])])")
