@@ -86,7 +86,8 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 		tare_str_add(&s, " to ");
 		mib(&s, c->high);
 		if (c->beyond > 1)
-			tare_str_addf(&s, "; %.3g times beyond what was measured", c->beyond);
+			tare_str_addf(&s, "; %s %.3g times beyond what was measured",
+				      plan->cells.columns[c->beyond_param], c->beyond);
 		tare_str_add(&s, ")");
 	}
 	if (c->high <= plan->has_room_for) {

@@ -253,6 +253,20 @@ static int lookup(void *arg, const char *name, double *value, struct tare_err *e
 	return tare_err_set(err, TARE_E_RANGE, "\"%s\" is no number there", name);
 }
 
+/* The parameter that is more than was measured: there is one at most. */
+static size_t beyond_param(const struct planning *g, size_t row)
+{
+	double x[TARE_FIT_PARAMS_MAX];
+	size_t p = 0;
+
+	if (!tare_problem_cell(&g->base, &g->plan->cells, row, x, NULL))
+		return 0;
+	while (p + 1 < g->base.param_count &&
+	       (g->base.params[p].is_level || x[p] <= g->base.params[p].most))
+		p++;
+	return p;
+}
+
 static void value_all(struct planning *g)
 {
 	for (size_t i = 0; i < g->plan->count; i++) {
@@ -265,6 +279,7 @@ static void value_all(struct planning *g)
 			c->low = got.low * g->ask->unit + g->ask->instead;
 			c->high = got.high * g->ask->unit + g->ask->instead;
 			c->beyond = got.beyond;
+			c->beyond_param = beyond_param(g, c->row);
 		}
 		g->row = c->row;
 		g->is_measured = c->is_measured;

@@ -15,6 +15,7 @@ struct tare_plan_choice {
 	bool is_failed;
 	double bytes, low, high; /* all three are the same if the cell was measured */
 	double beyond;           /* as in tare_prediction */
+	size_t beyond_param;     /* of the columns of `cells`; where beyond > 1 */
 	double worth;            /* NaN: not known */
 	size_t row;              /* row of `cells` */
 };

@@ -45,6 +45,15 @@ def best_of_a_table(box):
 
 
 @case
+def what_is_beyond_is_named(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("batch,seq,need_mib\n" + "".join("%d,%d,%g\n" % (b, s, 500 + 4 * b + 0.1 * s + 0.002 * b * s)
+                                                   for b in (1, 2, 4) for s in (128, 256, 512, 1024)))
+    done = box.tare("plan", box.path("t.csv"), "--target", "need_mib", "--params", "batch,seq", "--vram", "720MiB")
+    check_says(done.out, "seq 2 times beyond what was measured")
+
+
+@case
 def nothing_fits(box):
     got = plan(box, *write_table(box), "--vram", "500MiB", code=3)
     check_equal((got["best"], got["configuration"]), (None, None))
