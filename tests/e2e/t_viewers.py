@@ -206,7 +206,7 @@ def of_source(box, name, script, *args):
     needs_exec()
     folder = os.environ.get("TARE_VIEWERS", "")
     if not os.path.isdir(os.path.join(folder, name)):
-        raise Skip("not given: the sources of %s (TARE_VIEWERS=FOLDER, with %s in it)" % (name, name))
+        raise Skip("no sources of %s here (TARE_VIEWERS=FOLDER, with %s in it)" % (name, name))
     needs_program("esbuild")
     needs_program("node", "nodejs")
     with open(box.path("tsconfig.json"), "w", encoding="utf-8") as file:
