@@ -78,7 +78,7 @@ const struct tare_command tare_command_predict = {
 		"With --grid a table has a row for each combination and card. A card that fits is named where several are tried: "
 		"the cheapest by --prices, else the one with least memory.\n\n"
 		"Exit code: 0 if it fits on every card, 3 if not on one of them, 1 if CMD failed for another reason than memory, 2 "
-		"for a mistake on the command line, 125 if CMD used no GPU or Tare itself failed.",
+		"for a mistake on the command line, 125 if CMD ended well and used no GPU, could not be run, or Tare itself failed.",
 	.examples =
 		"tare predict -- python train.py\n"
 		"tare predict --card rtx-3060-ti,h200 -- python train.py --batch 3\n"

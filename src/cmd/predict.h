@@ -46,8 +46,9 @@ struct tare_predict_card {
 	const char *card; /* as it was asked for */
 	const char *name; /* of the GPU */
 	bool is_measured; /* its profile is what tare calibrate measured, not what is documented */
-	int64_t total, room;     /* bytes of the card; what programs may have of it */
-	int64_t need, low, high; /* at the worst moment; low and high: within what was assumed */
+	int64_t total, room; /* bytes of the card; what programs may have of it */
+	/* At the worst moment, or until it failed; -1: it failed before it used a GPU. Low and high: within what was assumed. */
+	int64_t need, low, high;
 	bool fits;
 	int exit_code;   /* of the program */
 	bool has_failed; /* it ended with that, and not for memory: what it needs is not known */

@@ -118,7 +118,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, values, "values", "VALUES", TEXT),
 	TARE_COLUMN(row, card, "name", "CARD", TEXT),
 	TARE_COLUMN(row, fits, "fits", "FITS", TEXT),
-	TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES),
+	TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, spare, "spare_bytes", "TO SPARE", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, where, "out_of_memory", "RUNS OUT AT", TEXT, .is_blank = true,
 		    .is_whole = true),

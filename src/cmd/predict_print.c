@@ -99,9 +99,12 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 	} else if (card->has_failed) {
 		tare_str_addf(
 			&s,
-			"not known, the program failed with exit code %d (what it printed stands above); until then it needs ",
-			card->exit_code);
-		add_mib(&s, card->need);
+			"not known, the program failed with exit code %d %s(what it printed stands above)",
+			card->exit_code, card->need < 0 ? "before it used a GPU " : "");
+		if (card->need >= 0) {
+			tare_str_add(&s, "; until then it needs ");
+			add_mib(&s, card->need);
+		}
 	} else {
 		tare_str_add(&s, card->fits ? "fits, needs " : "does not fit, needs ");
 		add_mib(&s, card->need);

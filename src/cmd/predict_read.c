@@ -178,11 +178,16 @@ int tare_predict_read(const char *path, struct tare_predict_card *card, struct t
 		card->has_failed = card->exit_code && !card->is_out_of_memory;
 		card->fits =
 			!card->is_out_of_memory && !card->has_failed && card->need <= card->room;
+	} else if (
+		card->exit_code) { /* before it used one, by a mistake on its command line, say */
+		take_degraded(card, &ledger, memory);
+		card->has_failed = true;
+		card->need = card->low = card->high = -1;
 	} else
 		rc = tare_err_set(
 			err, TARE_E_NOT_FOUND,
-			"predict: the program used no GPU%s; what it printed stands above%s%s",
-			card->exit_code ? ", and failed" : "", ledger.degraded_nr ? ": " : "",
+			"predict: the program used no GPU; what it printed stands above%s%s",
+			ledger.degraded_nr ? ": " : "",
 			ledger.degraded_nr ? ledger.degraded[0] : "");
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);

@@ -173,6 +173,9 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	if (rc)
 		return rc;
 	out->is_measured = profile.measured;
+	out->name = tare_arena_strdup(memory, profile.name);
+	out->total = (int64_t)profile.total;
+	out->room = (int64_t)(profile.total - profile.reserved);
 	if (!o->keep)
 		rc = tare_temp_folder_make("/tmp", "tare-predict-XXXXXX", &folder, err);
 	if (rc)

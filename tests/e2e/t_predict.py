@@ -149,9 +149,26 @@ def hands_on_how_the_program_ended(box):
     card = of_card(box, "--", "sh", "-c", command, code=1)
     check_equal((card["exit_code"], card["fits"]), (7, None))
     check_says(predict(box, "--", "sh", "-c", command, code=1).out, "not known, the program failed with exit code 7")
+    check_equal([card[key] for key in ("name", "out_of_memory", "read_back")], ["NVIDIA H200", None, []])
     command = "%s {n}; exit 7" % shlex.join(TAKER)
     done = predict(box, "--largest", "n=1..4", "--", "sh", "-c", command, code=125)
     check_says(done.err, "with n=4 the program failed with exit code 7, not for memory")
+
+
+@case
+def a_program_that_fails_before_it_uses_a_gpu_is_a_row_too(box):
+    """A mistake in one cell of a grid does not take the others away, and who reads JSON gets some."""
+    card = of_card(box, "--card", "l4", "--", "sh", "-c", "exit 3", code=1)
+    check_equal([card[key] for key in ("card", "name", "fits", "exit_code", "need_bytes", "low_bytes", "high_bytes", "out_of_memory",
+                                       "assumed", "read_back", "recording")],
+                ["l4", "NVIDIA L4", None, 3, None, None, None, None, [], [], None])
+    check(0 < card["room_bytes"] < card["total_bytes"], card)
+    check_says(predict(box, "--", "sh", "-c", "kill -9 $$", code=1).out,
+               "not known, the program failed with exit code 137 before it used a GPU (what it printed stands above)")
+    args = ("--grid", "n=1,x", "--card", "h200,l4", "--", "sh", "-c", "test {n} = x && exit 3; exec %s {n}" % shlex.join(TAKER))
+    check_equal([(cell["fits"], cell["exit_code"]) for cell in json.loads(predict(box, "--json", *args, code=1).out)["cells"]],
+                [(True, 0), (True, 0), (None, 3), (None, 3)])
+    check_says(predict(box, *args, code=1).out, "in 2 of the cells the program failed for another reason than memory")
 
 
 @case
