@@ -90,6 +90,16 @@ CUresult sim_body_cuCtxPopCurrent_v2(CUcontext *pctx)
 	return CUDA_SUCCESS;
 }
 
+CUresult sim_body_cuCtxPushCurrent(CUcontext ctx)
+{
+	return sim_body_cuCtxPushCurrent_v2(ctx);
+}
+
+CUresult sim_body_cuCtxPopCurrent(CUcontext *pctx)
+{
+	return sim_body_cuCtxPopCurrent_v2(pctx);
+}
+
 CUresult sim_body_cuCtxGetDevice(CUdevice *device)
 {
 	struct sim_context *context = depth ? sim_object_get(stack[depth - 1], SIM_CONTEXT) : NULL;

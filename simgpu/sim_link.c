@@ -64,6 +64,20 @@ CUresult sim_body_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void 
 	return CUDA_SUCCESS;
 }
 
+CUresult sim_body_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
+			       CUlinkState *stateOut)
+{
+	return sim_body_cuLinkCreate_v2(numOptions, options, optionValues, stateOut);
+}
+
+CUresult sim_body_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+				const char *name, unsigned int numOptions, CUjit_option *options,
+				void **optionValues)
+{
+	return sim_body_cuLinkAddData_v2(state, type, data, size, name, numOptions, options,
+					 optionValues);
+}
+
 CUresult sim_body_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
 	struct sim_link *link = sim_object_get(state, SIM_LINK);

@@ -2,6 +2,8 @@
 /* Every row of both tables can be found by its symbol and by its name, version and stream flag. */
 #include "driver.h"
 
+#include <dlfcn.h>
+
 static const struct {
 	const char *symbol, *name;
 	int version;
@@ -112,4 +114,23 @@ TEST(sim_has_no_private_tables)
 	driver_open(NULL);
 	CHECK_INT(cu.cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
 	CHECK(!table);
+}
+
+/* Under which programs and cuDNN look for what later versions of the driver call otherwise. */
+TEST(old_names_that_take_the_same_are_there)
+{
+	static const char *const names[] = { "cuCtxPushCurrent", "cuCtxPopCurrent", "cuLinkCreate",
+					     "cuLinkAddData" };
+	int (*push)(CUcontext), (*pop)(CUcontext *);
+	CUcontext now, popped = NULL;
+
+	context_open(NULL);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CHECK(dlsym(cu.library, names[i]) != NULL);
+	push = (int (*)(CUcontext))dlsym(cu.library, names[0]);
+	pop = (int (*)(CUcontext *))dlsym(cu.library, names[1]);
+	OK(cu.cuCtxGetCurrent(&now));
+	OK(push(now));
+	OK(pop(&popped));
+	CHECK(popped == now);
 }
