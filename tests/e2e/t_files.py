@@ -17,7 +17,7 @@ import sqlite3
 import subprocess
 
 from hostile import STEERS, poison
-from harness import MIB, PATIENCE, PYTHON, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs, needs_exec
+from harness import MIB, PATIENCE, PYTHON, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec
 from snapshots import imported
 
 NAMES = ["<script>x</script>", "a;b 7", "\"'`", "\x1b[31m\nFORGED", "\u202egnp.exe", "%s%n"]
