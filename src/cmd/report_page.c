@@ -25,6 +25,7 @@ enum { TENSORS_IN_ALL = 1000000, MOMENTS_LEAST = 12 };
 /* What the page needs, as long as it is written. */
 struct source {
 	struct tare_ledger ledgers[NR], *moments;
+	struct tare_step_curves step_curves;
 	struct tare_memory_history by_account, by_category;
 	struct tare_page_setting *settings;
 	struct tare_time_rows calls;
@@ -52,7 +53,7 @@ static int moments_of(const struct tare_ledger *peak)
 
 static void read_moments(struct source *s, struct tare_recording *recording)
 {
-	static const struct tare_ledger_opts opts = { .without_tensors = true };
+	struct tare_ledger_opts opts = { .without_tensors = true };
 	struct tare_instant at[TARE_PAGE_MOMENTS];
 	int64_t t_ns[TARE_PAGE_MOMENTS];
 
@@ -62,6 +63,9 @@ static void read_moments(struct source *s, struct tare_recording *recording)
 		at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
 					       .t_ns = t_ns[i],
 					       .text = "moment" };
+	tare_step_curves_begin(&s->step_curves, &s->ledgers[PEAK]);
+	if (s->step_curves.nr)
+		opts.step_curves = &s->step_curves;
 	if (s->moment_nr)
 		tare_ledger_of_recording(recording, &opts, at, s->moment_nr, s->moments);
 }
@@ -86,7 +90,7 @@ static bool has_tensors(const struct tare_ledger *l)
 
 /*
  * Three folds. The first has the course of time by account and says at which moments to look, the second tells tensors apart in it and
- * has the ledgers with all that is in them, the third the moments.
+ * has the ledgers with all that is in them and says when steps were, the third has the moments and the courses of the steps.
  */
 static void read_all(struct source *s, struct tare_recording *recording,
 		     const struct tare_instant *instants)
@@ -117,6 +121,7 @@ static void discard(struct source *s)
 		tare_ledger_free(&s->moments[i]);
 	free(s->moments);
 	free(s->settings);
+	tare_step_curves_free(&s->step_curves);
 	tare_memory_history_free(&s->by_account);
 	tare_memory_history_free(&s->by_category);
 	tare_driver_time_free(&s->calls);
@@ -138,6 +143,7 @@ static int write_page(const char *file, const struct source *s,
 		.is_confidential = o->is_confidential,
 		.by_account = &s->by_account,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
+		.step_curves = &s->step_curves,
 		.settings = s->settings,
 		.setting_nr = s->setting_nr,
 		.of_source = &sources,

@@ -6,6 +6,7 @@
 #include "base/extent.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
+#include "ledger/step_curves.h"
 #include "trace/event.h"
 
 /*
@@ -135,6 +136,7 @@ struct tare_ledger_opts {
 		*history; /* filled in, if it is not NULL; tare_memory_history_free() it */
 	/* an earlier history, whose tensors are to be told apart by category; or NULL */
 	const struct tare_memory_history *history_by_category;
+	struct tare_step_curves *step_curves; /* that were begun, to be filled in; or NULL */
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

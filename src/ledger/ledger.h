@@ -15,6 +15,7 @@
 #include "ledger/oom_row.h"
 #include "ledger/pinned.h"
 #include "ledger/read_back.h"
+#include "ledger/training_mark.h"
 #include "record/format.h"
 
 #include <stdbool.h>
@@ -510,7 +511,9 @@ struct tare_training {
 	const uint64_t *counts; /* steps of each thread that trains */
 	size_t thread_nr;
 	struct tare_training_step first,
-		steady; /* steady: the median of the others, figure by figure */
+		steady;                   /* steady: the median of the others, figure by figure */
+	struct tare_training_mark *marks; /* in order of time */
+	size_t mark_nr;
 	const char *
 		/* "peak:tensors", "peak:host": the moment of `most`, which is what the process had then */
 		most_at;

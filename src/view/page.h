@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
+#include "ledger/step_curves.h"
 #include "view/diff.h"
 
 /* How many moments have stacks, besides the peak and the end. */
@@ -42,6 +43,7 @@ struct tare_page {
 	bool is_confidential; /* names and paths are left out */
 	const struct tare_memory_history *by_account;
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
+	const struct tare_step_curves *step_curves;    /* of the first ledger; or NULL */
 	const struct tare_page_setting *settings;      /* as recorded first */
 	size_t setting_nr;
 	/* Reads a file of source; NULL: the page has none, and `source_why` says why, or is NULL. */
@@ -105,6 +107,8 @@ void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const 
 void tare_page_evidence(struct tare_emit *e, const struct tare_page *page);
 void tare_page_host(struct tare_emit *e, const struct tare_page *page);
 void tare_page_pool(struct tare_emit *e, const struct tare_page *page);
+/* page_steps.c */
+void tare_page_steps(struct tare_emit *e, const struct tare_page *page);
 /* page_graphs.c: sums of all graphs; the largest of them, in their order, which the caller frees. */
 void tare_page_graphs(struct tare_emit *e, const struct tare_ledger *ledger);
 struct tare_graph *tare_page_largest_graphs(const struct tare_ledger *ledger, int *nr);

@@ -135,5 +135,6 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 	tare_page_graphs(&e, p->ledgers);
 	tare_page_evidence(&e, p);
 	tare_page_host(&e, p);
+	tare_page_steps(&e, p);
 	tare_emit_end(&e);
 }

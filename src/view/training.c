@@ -171,6 +171,25 @@ static void add_counts(struct tare_emit *e, const char *key, const void *row)
 	tare_emit_close(e);
 }
 
+static const struct tare_column mark_columns[] = {
+	TARE_COLUMN(tare_training_mark, number, "step", NULL, ID),
+	TARE_COLUMN(tare_training_mark, begin_ns, "begin_ns", NULL, TIME),
+	TARE_COLUMN(tare_training_mark, ns, "ns", NULL, DURATION),
+	TARE_COLUMN(tare_training_mark, used, "peak_used_bytes", NULL, BYTES,
+		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_training_mark, live, "peak_tensor_bytes", NULL, BYTES),
+};
+
+static void add_marks(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct tare_training *t = row;
+
+	tare_emit_table(e, key, NULL, TARE_COLUMNS(mark_columns));
+	for (size_t i = 0; i < t->mark_nr; i++)
+		tare_emit_add(e, &t->marks[i]);
+	tare_emit_table_end(e);
+}
+
 static const char *by_name(unsigned by)
 {
 	return by_names[by];
@@ -186,6 +205,7 @@ static const struct tare_column columns[] = {
 	TARE_NESTED("steps_of_threads", add_counts),
 	TARE_NESTED("first", add_first),
 	TARE_NESTED("steady", add_steady),
+	TARE_NESTED("each", add_marks),
 	TARE_NESTED("most", add_most),
 };
 

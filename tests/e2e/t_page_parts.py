@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of a page that are of some programs only: CUDA graphs, ranks. Their figures are those of --json.
+"""Sections of a page that are of some programs only: steps, CUDA graphs, ranks. Their figures are those of --json.
 
     TARE_E2E_BUILD=build tests/e2e/t_page_parts.py CASE
 """
@@ -60,6 +60,53 @@ def job(box, sizes):
                 text.write(order + "\n")
         env = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(len(sizes)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "17", "TARE_SIM_DEVICES": str(len(sizes))}
         box.record(fixture("e2e_rank", box.path(), str(rank)), rec="job/p.r%d.tare" % rank, env=env)
+
+
+@case
+def steps_are_those_of_json(box):
+    """Each by itself, and the courses reach as high as --json says; a step that is chosen is the range of everything else."""
+    box.record(fixture("e2e_training"))
+    data, said = make(box), report(box)["training"][0]
+    each, curves = said["each"], data["steps"][0]
+    check_equal(data["report"]["training"][0]["each"], each)
+    check_equal([e["step"] for e in each], list(range(1, said["steps"] + 1)))
+    check_equal([each[0][k] for k in ("ns", "peak_used_bytes", "peak_tensor_bytes")], [said["first"][k] for k in ("ns", "peak_used_bytes", "peak_tensor_bytes")])
+    for key, most in (("used", "peak_used_bytes"), ("live", "peak_tensor_bytes")):
+        check_equal([max(c) for c in curves[key]], [e[most] for e in each], key)
+        for bands in (curves["by_time"], curves["by_part"]):
+            for column in zip(*bands[key]):
+                known = [v for v in column if v is not None]
+                check_equal(known, sorted(known), "a quantile is above the next one")
+        check_equal(max(v for v in curves["by_part"][key][4]), max(e[most] for e in each[1:]), "the highest of the others")
+    page = show(box)
+    most = max(each, key=lambda e: e["peak_used_bytes"])
+    check_equal(page.js("document.querySelector('#steps-now [data-bytes]').dataset.bytes"), str(most["peak_used_bytes"]))
+    rows = dict(figures(page, "#t-step [data-step]"))
+    for number, cells in rows.items():
+        check_equal(cells[:2], [each[int(number) - 1]["peak_used_bytes"], each[int(number) - 1]["peak_tensor_bytes"]], number)
+    page.js("document.getElementById('step-strip').focus()")
+    for key, number in (("Home", 1), ("ArrowRight", 2), ("End", len(each))):
+        page.key(key)
+        check_equal(page.js("[document.getElementById('step-strip').getAttribute('aria-valuenow'), document.activeElement.id]"), [str(number), "step-strip"], key)
+    hash_of = dict(p.split("=") for p in page.js("location.hash.slice(1)").split("&"))
+    check_equal((int(hash_of["step"]), int(hash_of["from"])), (each[-1]["step"], each[-1]["begin_ns"]))
+    page.click("#step-strip", at=(.09, .6))
+    check("step=1&" in page.js("location.hash") + "&", page.js("location.hash"))
+    page.click("#step-plot", at=(.5, .5))
+    axe(page)
+    for at in ("#parts=1&step=3", "#long=1&measure=tensors", "#step=99"):
+        text = show(box, at, "page.html", 360).js("document.getElementById('steps').innerHTML")
+        check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
+    none = make(box, "rec.tare", "none.html", "--confidential")
+    check_equal((none["steps"], none["report"]["training"][0]["each"]), (data["steps"], each))
+    check("e2e_training" not in show(box, "#step=2", "none.html").js("document.getElementById('steps').textContent"))
+
+
+@case
+def a_program_without_steps(box):
+    box.record(fixture("e2e_training", "few"))
+    check_equal(make(box)["steps"], [])
+    check("No steps are known" in show(box).js("document.getElementById('steps').textContent"))
 
 
 @case

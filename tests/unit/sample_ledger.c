@@ -179,6 +179,19 @@ static struct tare_finding train_findings[] = {
 
 static const uint64_t training_steps[] = { 120 };
 
+static struct tare_training_mark training_marks[] = {
+	{ .number = 1,
+	  .begin_ns = 900000000,
+	  .ns = 1350000000,
+	  .used = MIB(8464.8125),
+	  .live = MIB(2731) },
+	{ .number = 2,
+	  .begin_ns = 2250000000,
+	  .ns = 41000000,
+	  .used = MIB(4494.5),
+	  .live = MIB(2926) },
+};
+
 static struct tare_training training[] = {
 	{ .pid = 431,
 	  .program = "python3",
@@ -186,6 +199,8 @@ static struct tare_training training[] = {
 	  .by = TARE_TRAINING_OPTIMIZER,
 	  .count = 120,
 	  .counts = training_steps,
+	  .marks = training_marks,
+	  .mark_nr = NR(training_marks),
 	  .thread_nr = 1,
 	  .first = { .figures = { [TARE_TRAINING_NS] = 1350000000,
 				  [TARE_TRAINING_DRIVER] = 912000000,

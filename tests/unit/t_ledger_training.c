@@ -12,6 +12,7 @@
 struct how {
 	bool is_host, has_optimizer, clips;
 	int backwards;                     /* of a step */
+	int large;                         /* the step that takes 9 MiB more; 0: none */
 	const struct tare_line *optimizer; /* its first block; NULL: `adam` */
 	uint32_t tid;
 };
@@ -67,6 +68,10 @@ static void train(struct world *w, const struct how *how, int steps, int64_t fir
 	block(w, how, 21 * MS, 3, 0, 0, NULL);
 	for (int i = 0; i < steps; i++) {
 		step(w, how, t, i == 0);
+		if (i && i + 1 == how->large) {
+			block(w, how, t + 4 * MS, 30, 9, 0, program);
+			block(w, how, t + 5 * MS, 30, 0, 0, NULL);
+		}
 		t += (i ? ms : first_ms) * MS;
 	}
 	block(w, how, t, 1, 2, 0, program);
@@ -443,10 +448,25 @@ TEST(training_of_threads_that_make_a_step_each)
 	world_free(w);
 }
 
+/* The first step stands alone, and the one that had most is there, whatever went. */
+static void check_marks(const struct tare_training *t, uint64_t most)
+{
+	size_t highest = 0;
+
+	CHECK(t->mark_nr > 256 && t->mark_nr <= 512);
+	CHECK_INT(t->marks[0].number, 1);
+	CHECK_INT(t->marks[0].ns, 29 * MS);
+	for (size_t i = 1; i < t->mark_nr; i++) {
+		CHECK(t->marks[i].number > t->marks[i - 1].number);
+		highest = t->marks[i].live > t->marks[highest].live ? i : highest;
+	}
+	CHECK_INT(t->marks[highest].number, most);
+}
+
 /* Of very many steps only some are kept; the median of them is that of all. */
 TEST(training_of_many_steps)
 {
-	static const struct how how = { .is_host = true, .backwards = 1 };
+	static const struct how how = { .is_host = true, .backwards = 1, .large = 3334 };
 	struct world *w = world_new();
 	const char *at = "end";
 	struct tare_ledger l;
@@ -457,6 +477,7 @@ TEST(training_of_many_steps)
 	CHECK_INT(l.trainings[0].count, 5000);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 29 * MS);
 	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 10 * MS);
+	check_marks(&l.trainings[0], 3335); /* behind a backward pass the next one begins */
 	tare_ledger_free(&l);
 	world_free(w);
 }

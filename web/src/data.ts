@@ -27,10 +27,13 @@ export type Tool = { tool: string; word: string; bytes: number | null; prints: s
 export type Explained = { pid: number; title: string; tools: Tool[]; do_not_add: { one: string; other: string; why: string }[] };
 // [pid, generation, resident, anonymous, files, shared, swap, pinned, tensors]
 export type HostMoment = { t_ns: number; rows: (number | null)[][] };
+export type Bands = { used: (number | null)[][]; live: (number | null)[][] };
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
   graphs: { captured: number; built: number; failed: number; alive: number; rows: number; bytes: number; exec_bytes: number; memory_bytes: number; allocated_bytes: number };
+  // of each training of the report: curves of its steps, in parts of them, and quantiles of all but the first
+  steps: { axis_ns: number; used: (number | null)[][]; live: (number | null)[][]; by_time?: Bands; by_part?: Bands }[];
   frames: string[]; lines: string[]; stacks: number[][];
   // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
   sources: { file: string; own: boolean; changed: boolean; leads_to: string | null; lines: (number | string)[][]; missing: string | null }[];

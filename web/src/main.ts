@@ -7,12 +7,13 @@ import { whereSection } from "./where";
 import { explained } from "./explain";
 import { host } from "./host";
 import { ledger, revealFirst } from "./ledger";
-import { others, training } from "./more";
+import { others } from "./more";
 import { pool } from "./pool";
+import { stepsSection } from "./steps";
 import { graphsSection } from "./graphs";
 import { ranksSection } from "./ranks";
 import { show } from "./shell";
 import { onChange } from "./state";
 
-show(page.title, () => [answer(), timeSection(), whereSection(), ledger(), explained(), pool(), training(), graphsSection(), ranksSection(), ...others(), host()], onChange);
+show(page.title, () => [answer(), timeSection(), stepsSection(), whereSection(), ledger(), explained(), pool(), graphsSection(), ranksSection(), ...others(), host()], onChange);
 revealFirst();

@@ -47,8 +47,3 @@ export function others(): HTMLElement[] {
   return out;
 }
 
-export const training = (): HTMLElement | false => peak.training.length > 0 && section("steps", "Steps of training", ...peak.training.map((t, i) => {
-  const first = t.first as Row | null, steady = t.steady as Row | null;
-  return h("div", {}, h("p", {}, `${t.program}: ${count(Number(t.steps))} steps, by the ${t.steps_by}.`),
-    first && plainTable([{ step: "the first", ...first }, ...(steady ? [{ step: "median of the others", ...steady }] : [])], ["step", "ns", "allocations", "allocated_bytes", "peak_used_bytes", "peak_tensor_bytes"], "t-steps" + (i ? "-" + i : "")));
-}));

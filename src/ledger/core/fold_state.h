@@ -294,7 +294,8 @@ struct tare_fold {
 	bool is_from_state;                  /* it goes on from one */
 	struct tare_memory_history *history; /* that was asked for, or NULL */
 	const struct tare_memory_history *history_by_category;
-	const char *lines; /* of tare_ledger_opts, as … */
+	struct tare_step_curves *step_curves; /* that were asked for, or NULL */
+	const char *lines;                    /* of tare_ledger_opts, as … */
 	bool without_lines;
 	bool without_tensors;
 	struct tare_phase_watch *watches;

@@ -66,11 +66,13 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
 			  struct tare_device_fold *d, int64_t t)
 {
-	(void)p;
+	int64_t until = t < f->seen_ns ? t : f->seen_ns;
+
 	if (!d->samples.width || t <= f->known_ns || (d->will_be_measured && !d->is_measured))
 		return;
-	tare_samples_hold(&d->samples, t < f->seen_ns ? t : f->seen_ns, d->used, d->live,
-			  d->account_now);
+	tare_samples_hold(&d->samples, until, d->used, d->live, d->account_now);
+	if (tare_step_curves_wait(p->step_curves, d->index))
+		tare_history_step_device(p->step_curves, f, d, until);
 }
 
 void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
@@ -82,11 +84,13 @@ void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct 
 void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t)
 {
 	struct tare_host_fold *h = &f->host;
+	int64_t until = t < f->seen_ns ? t : f->seen_ns;
 
-	(void)p;
-	if (h->samples.width && t > f->known_ns)
-		tare_samples_hold(&h->samples, t < f->seen_ns ? t : f->seen_ns, h->live, 0,
-				  h->parts);
+	if (!h->samples.width || t <= f->known_ns)
+		return;
+	tare_samples_hold(&h->samples, until, h->live, 0, h->parts);
+	if (tare_step_curves_wait(p->step_curves, -1))
+		tare_history_step_host(p->step_curves, f, until);
 }
 
 /* Where a history starts: if much time passes before anything happens, shortly before that. */
@@ -114,7 +118,7 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 {
 	int64_t start;
 
-	(void)p;
+	p->step_curves = f->step_curves;
 	f->known_ns = INT64_MIN;
 	if (f->kept && f->known_ns < f->kept->dropped_ns)
 		f->known_ns = f->kept->dropped_ns;
@@ -395,7 +399,7 @@ static TARE_FIELD_TABLE(tare_history_span);
 
 #define SELF struct tare_history_part
 static const struct tare_shape_field fields_tare_history_part[] = {
-	TARE_LIST(items, tare_shape_tare_history_span, count, cap), TARE_MAP(last_of), TARE_INT(dropped),
+	TARE_LIST(items, tare_shape_tare_history_span, count, cap), TARE_MAP(last_of), TARE_INT(dropped), TARE_LEFT(step_curves),
 	TARE_FIELDS_END };
 TARE_FIELD_TABLE(tare_history_part);
 #undef SELF

@@ -5,7 +5,9 @@
 
 #include "base/map.h"
 #include "ledger/core/change.h"
+#include "ledger/core/fold.h"
 #include "ledger/memory_history.h"
+#include "ledger/step_curves.h"
 
 struct tare_device_fold;
 struct tare_fold;
@@ -25,6 +27,7 @@ struct tare_history_part {
 	size_t count, cap;
 	struct tare_map last_of; /* known → 1 + the last span of it */
 	uint64_t dropped;
+	struct tare_step_curves *step_curves; /* of the fold */
 };
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
@@ -34,9 +37,20 @@ void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
 void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
 		       int64_t t);
 void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t);
+/* Every change counts for the curve of a step. */
+static inline int64_t tare_history_calm_until(const struct tare_history_part *p,
+					      const struct tare_device_fold *d)
+{
+	return tare_step_curves_wait(p->step_curves, d->index) ? INT64_MIN : INT64_MAX;
+}
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
 void tare_history_free(struct tare_history_part *p);
+
+/* step_curves.c: a device, or the processes on the CPU, have had what they have up to t */
+void tare_history_step_device(struct tare_step_curves *curves, const struct tare_fold *f,
+			      const struct tare_device_fold *d, int64_t t);
+void tare_history_step_host(struct tare_step_curves *curves, const struct tare_fold *f, int64_t t);
 
 /* by_category.c: `f->history_by_category` once more, with its tensors by category */
 void tare_history_by_category(const struct tare_history_part *p, const struct tare_fold *f,

@@ -12,11 +12,19 @@ static const struct tare_shape_field fields_tare_training_step[] = {
 static TARE_FIELD_TABLE(tare_training_step);
 #undef SELF
 
+#define SELF struct tare_training_mark
+static const struct tare_shape_field fields_tare_training_mark[] = {
+	TARE_INT(number), TARE_INT(begin_ns), TARE_INT(ns), TARE_INT(used), TARE_INT(live),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_mark);
+#undef SELF
+
 #define SELF struct tare_training_list
 static const struct tare_shape_field fields_tare_training_list[] = {
 	TARE_INT(is_open), TARE_INT(depth), TARE_INT(begin_ns), TARE_INT(first_ns), TARE_INT(begin),
 	TARE_STRUCT(open, tare_shape_tare_training_step), TARE_STRUCT(first, tare_shape_tare_training_step),
 	TARE_INT(count), TARE_INT(stride), TARE_LIST(items, tare_shape_tare_training_step, nr, cap),
+	TARE_LIST(marks, tare_shape_tare_training_mark, mark_nr, mark_cap), TARE_INT(mark_stride),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_training_list);
 #undef SELF

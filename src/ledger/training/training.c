@@ -317,8 +317,10 @@ void tare_training_free(struct tare_training_part *p)
 		struct tare_training_threads *at = &p->places[i];
 
 		for (size_t n = 0; n < at->count; n++)
-			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
+			for (int k = 0; k < TARE_TRAINING_BY_NR; k++) {
 				free(at->items[n].lists[k].items);
+				free(at->items[n].lists[k].marks);
+			}
 		free(at->items);
 		free(at->used.items);
 		free(at->live.items);

@@ -6,6 +6,7 @@
 #ifndef TARE_LEDGER_TRAINING_H
 #define TARE_LEDGER_TRAINING_H
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "ledger/core/change.h"
 #include "ledger/ledger.h"
@@ -27,6 +28,9 @@ struct tare_training_list {
 	uint64_t stride;
 	struct tare_training_step *items; /* without the first */
 	size_t nr, cap;
+	struct tare_training_mark *marks;
+	size_t mark_nr, mark_cap;
+	uint64_t mark_stride; /* steps behind the first of which one mark is kept */
 };
 
 /* training_most.c. Values of a figure, noted at moments: each step that begins is a moment. */
@@ -102,6 +106,13 @@ void tare_training_end_round(const struct tare_training_threads *at,
 /* A step that is over, and began then. */
 void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
 			     const struct tare_training_step *step, int64_t begin_ns);
+
+/* training_marks.c. The step that was closed last: when it was, and what it had at most. */
+void tare_training_mark_step(struct tare_training_list *l, const struct tare_training_step *step,
+			     int64_t begin_ns);
+/* Those of all threads, and no more than `most` of them. */
+void tare_training_marks(const struct tare_training_threads *at, size_t most,
+			 struct tare_arena *memory, struct tare_training *out);
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
 struct tare_training_part {

@@ -66,7 +66,9 @@ static size_t kept_of(const struct tare_training_threads *at)
 void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
 			     const struct tare_training_step *step, int64_t begin_ns)
 {
-	if (!l->count++) {
+	l->count++;
+	tare_training_mark_step(l, step, begin_ns);
+	if (l->count == 1) {
 		l->first = *step;
 		l->first_ns = begin_ns;
 		l->stride = 1;

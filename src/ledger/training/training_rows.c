@@ -11,8 +11,10 @@
 #include <stdlib.h>
 
 enum {
-	LEAST = 2,       /* the first and another */
-	ACCUMULATED = 64 /* most backward passes of an optimizer's step */
+	LEAST = 2,        /* the first and another */
+	ACCUMULATED = 64, /* most backward passes of an optimizer's step */
+	MARKS = 1024,     /* steps of which it is told when they were … */
+	MARKS_LEAST = 16  /* … and of one process */
 };
 
 static uint64_t count_of(const struct tare_training_threads *w, enum tare_training_by by)
@@ -163,6 +165,18 @@ static void add_row(const struct tare_training_part *t, const struct tare_fold *
 	add_figures(at, row);
 }
 
+/* Of many processes each has fewer. */
+static void add_marks(const struct tare_training_part *t, struct tare_ledger *out)
+{
+	for (int i = 0; i < out->training_nr; i++) {
+		struct tare_training *row = &out->trainings[i];
+		size_t most = MARKS / (size_t)out->training_nr;
+
+		tare_training_marks(tare_training_at(t, row->process, row->memory),
+				    most > MARKS_LEAST ? most : MARKS_LEAST, out->memory, row);
+	}
+}
+
 void tare_training_rows(const struct tare_training_part *t, const struct tare_fold *f,
 			struct tare_ledger *out)
 {
@@ -179,4 +193,5 @@ void tare_training_rows(const struct tare_training_part *t, const struct tare_fo
 		if (f->processes[i] && out->training_nr == before)
 			add_row(t, f, i, -1, out);
 	}
+	add_marks(t, out);
 }
