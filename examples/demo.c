@@ -16,8 +16,8 @@ static int (*retain)(void **, int);
 static int (*set_current)(void *);
 static int (*load)(void **, const void *);
 static int (*get_function)(void **, void *, const char *);
-static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-		     void *, void **, void **);
+static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                     void **);
 static int (*alloc)(deviceptr *, size_t);
 static int (*release)(deviceptr);
 static int (*alloc_host)(void **, size_t, unsigned int);
@@ -42,7 +42,7 @@ static const struct {
 };
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
-			  ".visible .entry step() { ret; }\n";
+						  ".visible .entry step() { ret; }\n";
 
 static void check(int result, const char *what)
 {
@@ -77,11 +77,9 @@ static void train(void *step_kernel, int steps)
 
 	for (step = 0; step < steps; step++) {
 		for (i = 0; i < 12; i++)
-			check(alloc(&activations[i], (size_t)(48 - 3 * i) * MiB + 1024),
-			      "cuMemAlloc (activations)");
+			check(alloc(&activations[i], (size_t)(48 - 3 * i) * MiB + 1024), "cuMemAlloc (activations)");
 		check(alloc(&workspace, 96 * MiB), "cuMemAlloc (workspace)");
-		check(launch(step_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
-		      "cuLaunchKernel");
+		check(launch(step_kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
 		check(synchronize(), "cuCtxSynchronize");
 		check(release(workspace), "cuMemFree");
 		for (i = 0; i < 12; i++)

@@ -31,9 +31,7 @@ static void get(void *pointer, const char *name)
 {
 	*(void **)pointer = driver ? dlsym(driver, name) : NULL;
 	if (!*(void **)pointer) {
-		fprintf(stderr,
-			"graphs: no %s; is there a CUDA driver? try tare run --sim h200 -- %s\n",
-			name, "./graphs");
+		fprintf(stderr, "graphs: no %s; is there a CUDA driver? try tare run --sim h200 -- %s\n", name, "./graphs");
 		exit(1);
 	}
 }
@@ -110,8 +108,7 @@ int main(void)
 	check(tare_graphs_stats(graphs, &stats, sizeof(stats)));
 	printf("%llu keys, arena %.1f MiB (%.1f without sharing), %llu executable graph(s), %llu replays\n",
 	       (unsigned long long)stats.captures, (double)stats.arena_bytes / (1 << 20),
-	       (double)stats.sum_bytes / (1 << 20), (unsigned long long)stats.execs,
-	       (unsigned long long)stats.launches);
+	       (double)stats.sum_bytes / (1 << 20), (unsigned long long)stats.execs, (unsigned long long)stats.launches);
 	tare_graphs_destroy(graphs);
 	printf("after the end: %.1f MiB\n", used_mib() - before);
 	return 0;

@@ -54,9 +54,7 @@ static int open_machine(void)
 	sim_nvml.devices_nr = sim_profile_devices();
 	for (i = 0; i < SIM_DEVICES; i++) {
 		sim_nvml.gpus[i] = (struct nvml_device){ i, false, i < sim_nvml.devices_nr };
-		sim_nvml.migs[i] =
-			(struct nvml_device){ i, true,
-					      i < sim_nvml.devices_nr && sim_nvml.script.mig };
+		sim_nvml.migs[i] = (struct nvml_device){ i, true, i < sim_nvml.devices_nr && sim_nvml.script.mig };
 	}
 	sim_nvml.shared = sim_state_open();
 	return sim_nvml.shared ? NVML_SUCCESS : NVML_UNKNOWN;
@@ -113,14 +111,12 @@ int sim_nvml_check_whole(const struct nvml_device *dev)
 {
 	int result = sim_nvml_check(dev);
 
-	return result == NVML_SUCCESS && sim_nvml.script.mig && !dev->is_mig ? NVML_NO_PERMISSION
-									     : result;
+	return result == NVML_SUCCESS && sim_nvml.script.mig && !dev->is_mig ? NVML_NO_PERMISSION : result;
 }
 
 int sim_nvml_ready(void)
 {
-	return __atomic_load_n(&sim_nvml.users, __ATOMIC_ACQUIRE) ? NVML_SUCCESS
-								  : NVML_UNINITIALIZED;
+	return __atomic_load_n(&sim_nvml.users, __ATOMIC_ACQUIRE) ? NVML_SUCCESS : NVML_UNINITIALIZED;
 }
 
 /* ---- memory ---- */
@@ -145,8 +141,7 @@ static int read_used(const struct nvml_device *dev, uint64_t *used)
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (sim_nvml.script.no_memory ||
-	    !strcmp(sim_nvml.profile.nvml, TARE_PROFILE_NVML_NO_MEMORY))
+	if (sim_nvml.script.no_memory || !strcmp(sim_nvml.profile.nvml, TARE_PROFILE_NVML_NO_MEMORY))
 		return NVML_NOT_SUPPORTED;
 	sim_state_lock(sim_nvml.shared);
 	sim_state_reclaim(sim_nvml.shared);

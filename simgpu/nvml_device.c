@@ -17,8 +17,7 @@ static int copy_text(char *to, unsigned int size, const char *text)
 
 int nvmlSystemGetDriverVersion(char *text, unsigned int size)
 {
-	return sim_nvml_ready() ? NVML_UNINITIALIZED
-				: copy_text(text, size, sim_nvml.profile.driver_version);
+	return sim_nvml_ready() ? NVML_UNINITIALIZED : copy_text(text, size, sim_nvml.profile.driver_version);
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int *version)
@@ -27,8 +26,7 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version)
 		return NVML_UNINITIALIZED;
 	if (!version)
 		return NVML_INVALID_ARGUMENT;
-	*version = sim_nvml.script.driver_version ? sim_nvml.script.driver_version
-						  : (int)sim_nvml.profile.cuda_version;
+	*version = sim_nvml.script.driver_version ? sim_nvml.script.driver_version : (int)sim_nvml.profile.cuda_version;
 	return NVML_SUCCESS;
 }
 
@@ -142,8 +140,7 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, nvml_device *dev)
 	if (!uuid || !dev)
 		return NVML_INVALID_ARGUMENT;
 	for (i = 0; i < 2 * SIM_DEVICES; i++) {
-		struct nvml_device *at =
-			i < SIM_DEVICES ? &sim_nvml.gpus[i] : &sim_nvml.migs[i - SIM_DEVICES];
+		struct nvml_device *at = i < SIM_DEVICES ? &sim_nvml.gpus[i] : &sim_nvml.migs[i - SIM_DEVICES];
 
 		uuid_of(at, text);
 		if (!at->is_valid || strcmp(text, uuid) != 0)
@@ -181,8 +178,7 @@ int nvmlDeviceGetPciInfo_v3(nvml_device dev, struct nvml_pci_info *info)
 	memset(info, 0, sizeof(*info));
 	info->bus = bus_of(dev);
 	info->pci_device_id = (unsigned int)sim_nvml.profile.pci_device_id;
-	snprintf(info->bus_id_legacy, sizeof(info->bus_id_legacy), "0000:%02X:00.0",
-		 info->bus & 0xff);
+	snprintf(info->bus_id_legacy, sizeof(info->bus_id_legacy), "0000:%02X:00.0", info->bus & 0xff);
 	snprintf(info->bus_id, sizeof(info->bus_id), "00000000:%02X:00.0", info->bus & 0xff);
 	return NVML_SUCCESS;
 }

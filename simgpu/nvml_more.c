@@ -4,14 +4,14 @@
 
 #include "nvml.h"
 
-#define MORE(name, ...)                                                                            \
-	EXPORT int name(__VA_ARGS__);                                                              \
+#define MORE(name, ...)                                                                                                \
+	EXPORT int name(__VA_ARGS__);                                                                                      \
 	int name(__VA_ARGS__)
 
-#define NOT_SUPPORTED(name)                                                                        \
-	MORE(name, void)                                                                           \
-	{                                                                                          \
-		return sim_nvml_ready() ? NVML_UNINITIALIZED : NVML_NOT_SUPPORTED;                 \
+#define NOT_SUPPORTED(name)                                                                                            \
+	MORE(name, void)                                                                                                   \
+	{                                                                                                                  \
+		return sim_nvml_ready() ? NVML_UNINITIALIZED : NVML_NOT_SUPPORTED;                                             \
 	}
 #include "nvml_not_supported.def"
 
@@ -21,10 +21,10 @@ MORE(nvmlSystemGetNVMLVersion, char *text, unsigned int size)
 		return NVML_UNINITIALIZED;
 	if (!text)
 		return NVML_INVALID_ARGUMENT;
-	return snprintf(text, size, "%d.%s", (int)sim_nvml.profile.cuda_version / 1000,
-			sim_nvml.profile.driver_version) < (int)size
-		       ? NVML_SUCCESS
-		       : NVML_INSUFFICIENT_SIZE;
+	return snprintf(text, size, "%d.%s", (int)sim_nvml.profile.cuda_version / 1000, sim_nvml.profile.driver_version) <
+	               (int)size
+	           ? NVML_SUCCESS
+	           : NVML_INSUFFICIENT_SIZE;
 }
 
 MORE(nvmlDeviceGetCudaComputeCapability, struct nvml_device *dev, int *major, int *minor)
@@ -80,8 +80,7 @@ static unsigned int pcie_generation(void)
 {
 	static const struct {
 		unsigned int compute, generation;
-	} known[] = { { 70, 3 }, { 75, 3 }, { 80, 4 },  { 86, 4 },
-		      { 89, 4 }, { 90, 5 }, { 100, 5 }, { 120, 5 } };
+	} known[] = { { 70, 3 }, { 75, 3 }, { 80, 4 }, { 86, 4 }, { 89, 4 }, { 90, 5 }, { 100, 5 }, { 120, 5 } };
 	uint64_t compute = sim_nvml.profile.compute_major * 10 + sim_nvml.profile.compute_minor;
 	size_t i;
 
@@ -100,10 +99,10 @@ static int tell_pcie(struct nvml_device *dev, unsigned int *to, unsigned int val
 	return rc == NVML_SUCCESS ? tell(dev, to, value) : rc;
 }
 
-#define PCIE(name, value)                                                                          \
-	MORE(name, struct nvml_device *dev, unsigned int *to)                                      \
-	{                                                                                          \
-		return tell_pcie(dev, to, value);                                                  \
+#define PCIE(name, value)                                                                                              \
+	MORE(name, struct nvml_device *dev, unsigned int *to)                                                              \
+	{                                                                                                                  \
+		return tell_pcie(dev, to, value);                                                                              \
 	}
 
 enum { LANES = 16 };

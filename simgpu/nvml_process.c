@@ -16,8 +16,7 @@ struct listed {
 static uint64_t shown(const struct sim_slot *slot, int device)
 {
 	uint64_t used = sim_state_used_by(sim_nvml.shared, slot, device);
-	uint64_t below = sim_nvml.profile.init_process +
-			 slot->contexts[device] * sim_nvml.profile.nvml_context_below;
+	uint64_t below = sim_nvml.profile.init_process + slot->contexts[device] * sim_nvml.profile.nvml_context_below;
 
 	if (sim_nvml.script.no_process_memory)
 		return NVML_NOT_AVAILABLE;
@@ -43,9 +42,8 @@ static unsigned int list(int device, struct listed *items)
 	sim_state_unlock(shared);
 	if (sim_nvml.script.noisy && !sim_nvml.script.noisy_hidden) {
 		items[count].pid = SIM_NOISY_PID;
-		items[count++].used = sim_nvml.script.no_process_memory
-					      ? NVML_NOT_AVAILABLE
-					      : sim_script_noise(&sim_nvml.script);
+		items[count++].used =
+			sim_nvml.script.no_process_memory ? NVML_NOT_AVAILABLE : sim_script_noise(&sim_nvml.script);
 	}
 	return count;
 }
@@ -73,17 +71,16 @@ static int fill(nvml_device dev, unsigned int *count, void *to, bool is_v1, bool
 		if (is_v1)
 			v1[i] = (struct nvml_process_v1){ items[i].pid, items[i].used };
 		else
-			v2[i] = (struct nvml_process_v2){ items[i].pid, items[i].used,
-							  dev->is_mig ? 0 : UINT32_MAX,
-							  dev->is_mig ? 0 : UINT32_MAX };
+			v2[i] = (struct nvml_process_v2){ items[i].pid, items[i].used, dev->is_mig ? 0 : UINT32_MAX,
+				                              dev->is_mig ? 0 : UINT32_MAX };
 	}
 	return NVML_SUCCESS;
 }
 
-#define LIST(symbol, is_v1, is_compute)                                                            \
-	int symbol NVML_LIST                                                                       \
-	{                                                                                          \
-		return fill(dev, count, items, is_v1, is_compute);                                 \
+#define LIST(symbol, is_v1, is_compute)                                                                                \
+	int symbol NVML_LIST                                                                                               \
+	{                                                                                                                  \
+		return fill(dev, count, items, is_v1, is_compute);                                                             \
 	}
 LIST(nvmlDeviceGetComputeRunningProcesses, true, true)
 LIST(nvmlDeviceGetComputeRunningProcesses_v2, false, true)
@@ -107,8 +104,7 @@ int nvmlSystemGetProcessName(unsigned int pid, char *text, unsigned int size)
 		return NVML_INVALID_ARGUMENT;
 	sim_state_lock(shared);
 	for (i = 0; i < shared->slots_high && result != NVML_SUCCESS; i++)
-		if (shared->slots[i].pid &&
-		    shared->slots[i].pid + (uint32_t)sim_nvml.script.pid_offset == pid) {
+		if (shared->slots[i].pid && shared->slots[i].pid + (uint32_t)sim_nvml.script.pid_offset == pid) {
 			snprintf(text, size, "%s", shared->slots[i].name);
 			result = NVML_SUCCESS;
 		}

@@ -28,8 +28,8 @@ enum sim_api {
 };
 #undef CU_API
 
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	__attribute__((visibility("default"))) CUresult symbol params;                             \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
+	__attribute__((visibility("default"))) CUresult symbol params;                                                     \
 	CUresult sim_body_##symbol params;
 #include "recorder/cuda/cuda_api.def"
 #include "sim_extra.def"
@@ -81,11 +81,9 @@ struct sim_context;
 
 struct sim_object {
 	enum sim_kind kind;
-	struct sim_context *context;     /* dies with it; NULL: lives as long as the process */
-	struct sim_object *next, **link; /* objects of the context */
-	void (*end)(
-		struct sim_object
-			*object); /* of one that ends with its context; NULL: it is only deleted */
+	struct sim_context *context;            /* dies with it; NULL: lives as long as the process */
+	struct sim_object *next, **link;        /* objects of the context */
+	void (*end)(struct sim_object *object); /* of one that ends with its context; NULL: it is only deleted */
 };
 
 /* `size` bytes of zero that begin with a struct sim_object. NULL: no memory. */
@@ -214,8 +212,7 @@ struct sim_piece {
 	uint64_t start, span, offset;
 };
 
-CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size,
-		       struct sim_piece *piece);
+CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size, struct sim_piece *piece);
 void sim_heap_give(struct sim_context *context, struct sim_piece *piece);
 CUresult sim_heap_alloc(struct sim_context *context, uint64_t size, struct sim_range **range);
 void sim_heap_free(struct sim_range *range);
@@ -276,8 +273,7 @@ CUresult sim_host_map(struct sim_context *context, uint64_t start, uint64_t size
 void sim_host_unmap(struct sim_context *context, uint64_t start, uint64_t size);
 void sim_host_map_end(struct sim_context *context);
 /* Memory of one use, which grows in steps as more of it is used. */
-CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
-			  uint64_t step);
+CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes, uint64_t step);
 /* Room for `bytes` per thread in all threads that the device can run at once. */
 CUresult sim_context_grow_local(struct sim_context *context, uint64_t bytes);
 
@@ -326,8 +322,7 @@ CUresult sim_graph_memory_free(struct sim_range *range);
 bool sim_memory_is_on_device(CUdeviceptr address, uint64_t size);
 void sim_memory_zero(uint64_t to, uint64_t size);
 void sim_memory_move(uint64_t to, uint64_t from, uint64_t size);
-void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
-		     size_t rows);
+void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t rows);
 /* `is_checked`: memory of the host is there, for the program has just named it. */
 CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked);
 /* One side is the program's, and may be there no longer, which must not end it: then nothing is done. */
@@ -350,8 +345,7 @@ void sim_pool_free(struct sim_range *range);
 void sim_pool_reset(int device);
 bool sim_pool_is(CUmemoryPool handle);
 /* Maps a part of another's memory, and back. */
-CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
-		      CUdeviceptr *dptr);
+CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size, CUdeviceptr *dptr);
 void sim_ipc_close(struct sim_range *range);
 
 #endif

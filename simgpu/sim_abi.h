@@ -94,8 +94,7 @@ enum {
 	CU_MEMHOSTALLOC_DEVICEMAP = 2,
 	CU_EVENT_DISABLE_TIMING = 2,
 	CU_STREAM_NON_BLOCKING = 1,
-	SIM_STREAM_APART =
-		1 << 30, /* no flag of the driver: takes a whole step, as cuDNN's streams do */
+	SIM_STREAM_APART = 1 << 30, /* no flag of the driver: takes a whole step, as cuDNN's streams do */
 	CU_GREEN_CTX_DEFAULT_STREAM = 1,
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
 	CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,

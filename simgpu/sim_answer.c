@@ -38,9 +38,9 @@ static enum answers chosen(void)
 			answers = i;
 	if (value && *value && strcmp(value, names[answers]) != 0)
 		fprintf(stderr,
-			"simulated GPU: TARE_SIM_ANSWERS=%s is not known, so what kernels would have computed reads as "
-			"zeros; it can be zeros, ones, random, nan, overflow\n",
-			value);
+		        "simulated GPU: TARE_SIM_ANSWERS=%s is not known, so what kernels would have computed reads as "
+		        "zeros; it can be zeros, ones, random, nan, overflow\n",
+		        value);
 	return (enum answers)answers;
 }
 
@@ -104,8 +104,7 @@ static bool is_known(uint64_t from, uint64_t size)
 {
 	uint64_t start, until;
 
-	return sim_known_next(from, from + size, &start, &until) && start == from &&
-	       until == from + size;
+	return sim_known_next(from, from + size, &start, &until) && start == from && until == from + size;
 }
 
 bool sim_answer_is_read(uint64_t to, uint64_t from, uint64_t size)
@@ -119,9 +118,9 @@ static const struct {
 	const char *part;
 	enum sim_says says;
 } kernels[] = {
-	{ "and_kernel_cuda", SIM_SAYS_ALL },    /* Tensor.all, torch.equal, torch.allclose */
-	{ "sum_functorIlllE", SIM_SAYS_COUNT }, /* of a mask: mask.sum() */
-	{ "CompareEqFunctor", SIM_SAYS_EQUAL }, /* mask.sum() == mask.numel() */
+	{ "and_kernel_cuda", SIM_SAYS_ALL },                        /* Tensor.all, torch.equal, torch.allclose */
+	{ "sum_functorIlllE", SIM_SAYS_COUNT },                     /* of a mask: mask.sum() */
+	{ "CompareEqFunctor", SIM_SAYS_EQUAL },                     /* mask.sum() == mask.numel() */
 	{ "non_finite_check_and_unscale_cuda", SIM_SAYS_OVERFLOW }, /* GradScaler */
 };
 
@@ -170,10 +169,7 @@ static uint64_t value_of(enum answers answers, unsigned width)
 	case 1:
 		return answers == ONES ? 1 : random & 1;
 	case 2: /* of both kinds of halves: 0.5 to 1 is one, as are these NaNs */
-		return answers == ONES   ? 0x3c00
-		       : answers == NANS ? 0x7fff
-		       : random          ? 0x3800 | (random & 0x3ff)
-					 : 0;
+		return answers == ONES ? 0x3c00 : answers == NANS ? 0x7fff : random ? 0x3800 | (random & 0x3ff) : 0;
 	case 8: /* no whole number is a NaN */
 		return answers == ONES ? 1 : random & 0xff;
 	default:
@@ -190,8 +186,7 @@ static void put(uint64_t to, const void *bytes, uint64_t size, bool is_checked)
 }
 
 /* `offset`: from the begin of a copy of `whole` bytes, so that a value keeps its place. */
-static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, bool is_checked,
-		   bool is_overflow)
+static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, bool is_checked, bool is_overflow)
 {
 	enum answers answers = chosen() != OVERFLOWS ? chosen() : is_overflow ? ONES : ZEROS;
 	unsigned width = width_of(whole);
@@ -225,7 +220,7 @@ static __thread uint64_t read_bytes; /* in the call under way */
 static __thread bool read_overflow;  /* it is what a loss scale's check found */
 
 void sim_answer_read(uint64_t to, uint64_t from, uint64_t size, bool is_checked,
-		     void (*copy)(uint64_t to, uint64_t from, uint64_t size))
+                     void (*copy)(uint64_t to, uint64_t from, uint64_t size))
 {
 	uint64_t at = from, end = from + size, start, until;
 
@@ -235,8 +230,7 @@ void sim_answer_read(uint64_t to, uint64_t from, uint64_t size, bool is_checked,
 		uint64_t stop = is_any ? start : end;
 
 		if (stop > at)
-			answer(to + (at - from), stop - at, at - from, size, is_checked,
-			       read_overflow);
+			answer(to + (at - from), stop - at, at - from, size, is_checked, read_overflow);
 		read_bytes += stop - at;
 		if (is_any)
 			copy(to + (start - from), start, until - start);
@@ -263,8 +257,7 @@ void tareSimListen(void (*read)(uint64_t bytes, int is_overflow))
 
 void sim_answer_tell(void)
 {
-	void (*told)(uint64_t bytes, int is_overflow) =
-		__atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	void (*told)(uint64_t bytes, int is_overflow) = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
 	uint64_t bytes = read_bytes;
 
 	if (!bytes)

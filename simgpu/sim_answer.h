@@ -18,9 +18,9 @@ bool sim_known_next(uint64_t at, uint64_t end, uint64_t *start, uint64_t *until)
 /* ---- what is known of kernels ---- */
 enum sim_says {
 	SIM_SAYS_NOTHING,
-	SIM_SAYS_ALL,   /* whether something holds of all elements of a tensor */
-	SIM_SAYS_COUNT, /* the sum of whole numbers, so of flags: for how many it holds */
-	SIM_SAYS_EQUAL, /* whether two numbers are alike: behind a count, whether it holds of all */
+	SIM_SAYS_ALL,      /* whether something holds of all elements of a tensor */
+	SIM_SAYS_COUNT,    /* the sum of whole numbers, so of flags: for how many it holds */
+	SIM_SAYS_EQUAL,    /* whether two numbers are alike: behind a count, whether it holds of all */
 	SIM_SAYS_OVERFLOW, /* whether a number is not finite (sim_overflow.c) */
 };
 enum sim_says sim_answer_says(const char *kernel);
@@ -41,7 +41,7 @@ bool sim_answer_is_read(uint64_t to, uint64_t from, uint64_t size);
  * is there.
  */
 void sim_answer_read(uint64_t to, uint64_t from, uint64_t size, bool is_checked,
-		     void (*copy)(uint64_t to, uint64_t from, uint64_t size));
+                     void (*copy)(uint64_t to, uint64_t from, uint64_t size));
 /* At the end of each call, without the lock: tells the listener. */
 void sim_answer_tell(void);
 

@@ -39,10 +39,8 @@ static size_t at_level(size_t extent, unsigned level)
 /* The device stores tiles of 64 bytes by 8 rows, up to 16 of them above each other. */
 static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned level)
 {
-	uint64_t width =
-		at_level(about->Width, level) * about->NumChannels * channel_bytes(about->Format);
-	uint64_t height = at_level(about->Height, level), depth = at_level(about->Depth, level),
-		 rows = 8;
+	uint64_t width = at_level(about->Width, level) * about->NumChannels * channel_bytes(about->Format);
+	uint64_t height = at_level(about->Height, level), depth = at_level(about->Depth, level), rows = 8;
 
 	while (rows < 128 && rows < height)
 		rows *= 2;
@@ -70,8 +68,7 @@ static void end(struct sim_object *object)
 	sim_object_delete(object);
 }
 
-static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels,
-			  void **handle)
+static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels, void **handle)
 {
 	struct sim_context *context;
 	struct sim_array *array;
@@ -114,20 +111,17 @@ CUresult sim_body_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR
 	return array_new(SIM_ARRAY, &about, 0, (void **)pHandle);
 }
 
-CUresult sim_body_cuArray3DCreate_v2(CUarray *pHandle,
-				     const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+CUresult sim_body_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
 	return array_new(SIM_ARRAY, pAllocateArray, 0, (void **)pHandle);
 }
 
-CUresult sim_body_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
-					 const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
-					 unsigned int numMipmapLevels)
+CUresult sim_body_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                         unsigned int numMipmapLevels)
 {
 	if (!numMipmapLevels)
 		return CUDA_ERROR_INVALID_VALUE;
-	return array_new(SIM_MIPMAP, pMipmappedArrayDesc,
-			 numMipmapLevels > 24 ? 24 : numMipmapLevels, (void **)pHandle);
+	return array_new(SIM_MIPMAP, pMipmappedArrayDesc, numMipmapLevels > 24 ? 24 : numMipmapLevels, (void **)pHandle);
 }
 
 static CUresult destroy(struct sim_object *array)
@@ -148,8 +142,7 @@ CUresult sim_body_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 	return destroy(sim_object_get(hMipmappedArray, SIM_MIPMAP));
 }
 
-CUresult sim_body_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
-					   unsigned int level)
+CUresult sim_body_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
 {
 	struct sim_array *whole = sim_object_get(hMipmappedArray, SIM_MIPMAP), *part;
 
@@ -170,8 +163,7 @@ CUresult sim_body_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArra
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor,
-					    CUarray hArray)
+CUresult sim_body_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
 	struct sim_array *array = sim_object_get(hArray, SIM_ARRAY);
 

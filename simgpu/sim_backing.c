@@ -29,9 +29,8 @@ uint64_t sim_backing_reserve(uint64_t size)
 	uint64_t page = sim.profile.page, wanted = size + page, at, aligned;
 	void *found;
 
-	found = wanted < size ? MAP_FAILED
-			      : mmap(NULL, wanted, PROT_NONE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	found =
+		wanted < size ? MAP_FAILED : mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (found == MAP_FAILED)
 		return 0;
 	at = (uint64_t)(uintptr_t)found;
@@ -48,8 +47,7 @@ static bool may_have(uint64_t size)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       size <= limit.rlim_cur;
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
 bool sim_backing_extend(uint64_t size, uint64_t *offset)
@@ -76,10 +74,9 @@ uint64_t sim_backing_map_at(uint64_t at, uint64_t size, uint64_t *offset)
 	/* Without the file everything works but to share with another process. */
 	if (!sim_backing_extend(size, offset))
 		*offset = NO_FILE;
-	mapped = *offset == NO_FILE ? mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
-					   flags | MAP_ANONYMOUS, -1, 0)
-				    : mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
-					   flags, fd, (off_t)*offset);
+	mapped = *offset == NO_FILE
+	             ? mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0)
+	             : mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)*offset);
 	return mapped != MAP_FAILED ? at : 0;
 }
 

@@ -46,8 +46,8 @@ void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count)
 	for (i = 0; i < count; i++) {
 		const CUstreamBatchMemOpParams *op = &ops[i];
 		size_t bytes = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64   ? 8
-			       : op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ? 4
-										  : 0;
+		               : op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ? 4
+		                                                                  : 0;
 
 		if (!bytes || !is_good(op))
 			continue;
@@ -57,8 +57,8 @@ void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count)
 	}
 }
 
-CUresult sim_body_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
-					CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+CUresult sim_body_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                                        unsigned int flags)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP };
 	struct sim_context *context;
@@ -84,67 +84,56 @@ CUresult sim_body_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
 	return sim_capture_add(stream, &params);
 }
 
-CUresult sim_body_cuStreamBatchMemOp(CUstream stream, unsigned int count,
-				     CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+CUresult sim_body_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                                     unsigned int flags)
 {
 	return sim_body_cuStreamBatchMemOp_v2(stream, count, paramArray, flags);
 }
 
-static CUresult one(CUstream stream, int operation, CUdeviceptr address, uint64_t value,
-		    unsigned flags)
+static CUresult one(CUstream stream, int operation, CUdeviceptr address, uint64_t value, unsigned flags)
 {
-	CUstreamBatchMemOpParams op = { .value = { .operation = operation,
-						   .address = address,
-						   .value = value,
-						   .flags = flags } };
+	CUstreamBatchMemOpParams op = { .value = {
+										.operation = operation, .address = address, .value = value, .flags = flags } };
 
 	return sim_body_cuStreamBatchMemOp_v2(stream, 1, &op, 0);
 }
 
-CUresult sim_body_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-					  unsigned int flags)
+CUresult sim_body_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
 	return one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-					  unsigned int flags)
+CUresult sim_body_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
 	return one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-					 unsigned int flags)
+CUresult sim_body_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
 	return one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-					 unsigned int flags)
+CUresult sim_body_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
 	return one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-				       unsigned int flags)
+CUresult sim_body_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
 	return sim_body_cuStreamWriteValue32_v2(stream, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-				       unsigned int flags)
+CUresult sim_body_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
 	return sim_body_cuStreamWriteValue64_v2(stream, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-				      unsigned int flags)
+CUresult sim_body_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
 	return sim_body_cuStreamWaitValue32_v2(stream, addr, value, flags);
 }
 
-CUresult sim_body_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-				      unsigned int flags)
+CUresult sim_body_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
 	return sim_body_cuStreamWaitValue64_v2(stream, addr, value, flags);
 }

@@ -54,8 +54,7 @@ CUresult sim_body_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
-					 CUgraph hClonedGraph)
+CUresult sim_body_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
 {
 	struct sim_graph *graph = sim_object_get(hClonedGraph, SIM_GRAPH);
 	struct sim_node *node;
@@ -88,7 +87,7 @@ static CUresult get(CUgraphNode handle, CUgraphNodeType type, void *to, size_t b
 		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(to,
 	       type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&node->params.memcpy.copyParams
-						 : (void *)&node->params.reserved1,
+	                                         : (void *)&node->params.reserved1,
 	       bytes);
 	return CUDA_SUCCESS;
 }
@@ -101,9 +100,8 @@ static CUresult set(CUgraphNode handle, CUgraphNodeType type, const void *from, 
 	if (!node || !from)
 		return CUDA_ERROR_INVALID_VALUE;
 	params = node->params;
-	memcpy(type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&params.memcpy.copyParams
-						 : (void *)&params.reserved1,
-	       from, bytes);
+	memcpy(type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&params.memcpy.copyParams : (void *)&params.reserved1, from,
+	       bytes);
 	return sim_graph_set(node, &params);
 }
 
@@ -124,26 +122,22 @@ CUresult sim_body_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nod
 	}
 }
 
-CUresult sim_body_cuGraphKernelNodeGetParams(CUgraphNode hNode,
-					     CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
 	return get(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode,
-						CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	return get(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphKernelNodeSetParams(CUgraphNode hNode,
-					     const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
 	return set(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode,
-						const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	return set(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
@@ -163,8 +157,7 @@ CUresult sim_body_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE
 	return get(hNode, CU_GRAPH_NODE_TYPE_MEMSET, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphMemsetNodeSetParams(CUgraphNode hNode,
-					     const CUDA_MEMSET_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
 	return set(hNode, CU_GRAPH_NODE_TYPE_MEMSET, nodeParams, sizeof(*nodeParams));
 }
@@ -174,8 +167,7 @@ CUresult sim_body_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PAR
 	return get(hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphHostNodeSetParams(CUgraphNode hNode,
-					   const CUDA_HOST_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
 	return set(hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, sizeof(*nodeParams));
 }
@@ -200,8 +192,7 @@ CUresult sim_body_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 	return set(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &event, sizeof(event));
 }
 
-CUresult sim_body_cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
-					       CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+CUresult sim_body_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
 {
 	return get(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, params_out, sizeof(*params_out));
 }
@@ -211,14 +202,12 @@ CUresult sim_body_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dp
 	return get(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, dptr_out, sizeof(*dptr_out));
 }
 
-CUresult sim_body_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
-						 CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
+CUresult sim_body_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
 {
 	return get(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out, sizeof(*nodeParams_out));
 }
 
-CUresult sim_body_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
-						 const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
 	return set(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, sizeof(*nodeParams));
 }
@@ -231,7 +220,7 @@ static bool is_attribute(CUkernelNodeAttrID id)
 }
 
 CUresult sim_body_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
-						CUkernelNodeAttrValue *value_out)
+                                                CUkernelNodeAttrValue *value_out)
 {
 	struct sim_node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
 	const struct sim_attribute *at;
@@ -246,7 +235,7 @@ CUresult sim_body_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeA
 }
 
 CUresult sim_body_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
-						const CUkernelNodeAttrValue *value)
+                                                const CUkernelNodeAttrValue *value)
 {
 	struct sim_node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
 
@@ -257,8 +246,7 @@ CUresult sim_body_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeA
 
 CUresult sim_body_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 {
-	struct sim_node *to = node_of(dst, CU_GRAPH_NODE_TYPE_KERNEL),
-			*from = node_of(src, CU_GRAPH_NODE_TYPE_KERNEL);
+	struct sim_node *to = node_of(dst, CU_GRAPH_NODE_TYPE_KERNEL), *from = node_of(src, CU_GRAPH_NODE_TYPE_KERNEL);
 	const struct sim_attribute *at;
 
 	if (!to || !from)

@@ -96,8 +96,8 @@ static CUresult take_once(struct sim_context *context, bool is_wanted, bool *has
 CUresult sim_code_runtime(struct sim_context *context, const struct sim_image *image)
 {
 	bool wants_any = image->has_printf || image->has_malloc;
-	CUresult result = take_once(context, image->has_assert && !context->has_runtime,
-				    &context->has_assert, sim.profile.runtime_assert);
+	CUresult result = take_once(context, image->has_assert && !context->has_runtime, &context->has_assert,
+	                            sim.profile.runtime_assert);
 
 	/* Which of the two came first does not matter where they are the same. */
 	if (context->has_assert && sim.profile.runtime_assert >= sim.profile.runtime)
@@ -106,8 +106,7 @@ CUresult sim_code_runtime(struct sim_context *context, const struct sim_image *i
 		result = take_once(context, wants_any, &context->has_runtime, sim.profile.runtime);
 
 	if (result == CUDA_SUCCESS)
-		result = take_once(context, image->has_malloc, &context->has_malloc,
-				   sim.profile.runtime_malloc);
+		result = take_once(context, image->has_malloc, &context->has_malloc, sim.profile.runtime_malloc);
 	if (result != CUDA_SUCCESS || !image->has_printf)
 		return result;
 	if (!context->printf_images)
@@ -129,8 +128,7 @@ static CUresult place(struct sim_context *context, struct sim_symbol *symbol)
 {
 	struct sim_piece piece = { 0 };
 	struct sim_range *range;
-	CUresult result = sim_heap_take(context, &context->array_heap,
-					symbol->code ? symbol->code : 1, &piece);
+	CUresult result = sim_heap_take(context, &context->array_heap, symbol->code ? symbol->code : 1, &piece);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -181,8 +179,8 @@ void sim_code_drop_globals(struct sim_image *image)
 	}
 }
 
-CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context,
-			 struct sim_image *image, const char *name)
+CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context, struct sim_image *image,
+                         const char *name)
 {
 	struct sim_symbol *symbol;
 	CUresult result = CUDA_SUCCESS;
@@ -191,8 +189,7 @@ CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *c
 		return CUDA_ERROR_INVALID_VALUE;
 	symbol = sim_image_find(image, name, true);
 	if (!symbol) /* as measured, a kernel's name is wrong, any other unknown */
-		return sim_image_find(image, name, false) ? CUDA_ERROR_INVALID_VALUE
-							  : CUDA_ERROR_NOT_FOUND;
+		return sim_image_find(image, name, false) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_FOUND;
 	if (!range_of(symbol))
 		result = place(context, symbol);
 	if (result != CUDA_SUCCESS)

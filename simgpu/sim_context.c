@@ -106,16 +106,15 @@ CUresult sim_body_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice d
 	return sim_current_push(context);
 }
 
-CUresult sim_body_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
-				 unsigned int flags, CUdevice dev)
+CUresult sim_body_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags,
+                                 CUdevice dev)
 {
 	(void)paramsArray;
 	(void)numParams;
 	return sim_body_cuCtxCreate_v2(pctx, flags, dev);
 }
 
-CUresult sim_body_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
-				 unsigned int flags, CUdevice dev)
+CUresult sim_body_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 {
 	(void)ctxCreateParams;
 	return sim_body_cuCtxCreate_v2(pctx, flags, dev);

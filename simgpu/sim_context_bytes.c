@@ -17,8 +17,7 @@ void sim_context_give(struct sim_context *context, uint64_t bytes)
 	context->bytes -= bytes;
 }
 
-CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
-			  uint64_t step)
+CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes, uint64_t step)
 {
 	uint64_t more = 0;
 	CUresult result = CUDA_SUCCESS;

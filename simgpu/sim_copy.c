@@ -37,9 +37,8 @@ static int type_of(uint64_t address)
 {
 	const struct sim_range *range = sim_range_at(address);
 
-	return range && range->kind != SIM_RANGE_HOST && range->kind != SIM_RANGE_REGISTERED
-		       ? CU_MEMORYTYPE_DEVICE
-		       : CU_MEMORYTYPE_HOST;
+	return range && range->kind != SIM_RANGE_HOST && range->kind != SIM_RANGE_REGISTERED ? CU_MEMORYTYPE_DEVICE
+	                                                                                     : CU_MEMORYTYPE_HOST;
 }
 
 /* A node that does so at each launch. */
@@ -83,27 +82,23 @@ static CUresult copy(uint64_t to, uint64_t from, size_t size, unsigned sides, CU
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
-				       CUstream hStream)
+CUresult sim_body_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
 {
 	return copy(dstDevice, (uint64_t)(uintptr_t)srcHost, ByteCount, TO_DEVICE, hStream);
 }
 
-CUresult sim_body_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-				       CUstream hStream)
+CUresult sim_body_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
 	return copy((uint64_t)(uintptr_t)dstHost, srcDevice, ByteCount, FROM_DEVICE, hStream);
 }
 
-CUresult sim_body_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-				       size_t ByteCount, CUstream hStream)
+CUresult sim_body_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
 	return copy(dstDevice, srcDevice, ByteCount, TO_DEVICE | FROM_DEVICE, hStream);
 }
 
 /* Either side may be host memory: addresses are unified. */
-CUresult sim_body_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
-				CUstream hStream)
+CUresult sim_body_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
 {
 	return copy(dst, src, ByteCount, 0, hStream);
 }
@@ -128,20 +123,18 @@ CUresult sim_body_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 	return sim_body_cuMemcpyAsync(dst, src, ByteCount, NULL);
 }
 
-CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
-				    CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
-				    CUstream hStream)
+CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                                    CUcontext srcContext, size_t ByteCount, CUstream hStream)
 {
 	if (!sim_object_get(dstContext, SIM_CONTEXT) || !sim_object_get(srcContext, SIM_CONTEXT))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return sim_body_cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream);
 }
 
-CUresult sim_body_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-			       CUcontext srcContext, size_t ByteCount)
+CUresult sim_body_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
+                               size_t ByteCount)
 {
-	return sim_body_cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount,
-					  NULL);
+	return sim_body_cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL);
 }
 
 /* ---- two and three dimensions ---- */

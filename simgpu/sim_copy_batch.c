@@ -2,23 +2,22 @@
 /* Many copies in one call. One that is wrong is named, and those before it were done. */
 #include "sim.h"
 
-static CUresult check_attributes(const CUmemcpyAttributes *attrs, const size_t *indices,
-				 size_t count, size_t copies)
+static CUresult check_attributes(const CUmemcpyAttributes *attrs, const size_t *indices, size_t count, size_t copies)
 {
 	size_t i;
 
 	if (!attrs || !indices || !count || count > copies || indices[0])
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count; i++)
-		if (attrs[i].srcAccessOrder < 1 || attrs[i].srcAccessOrder > 3 ||
-		    indices[i] >= copies || (i && indices[i] <= indices[i - 1]))
+		if (attrs[i].srcAccessOrder < 1 || attrs[i].srcAccessOrder > 3 || indices[i] >= copies ||
+		    (i && indices[i] <= indices[i - 1]))
 			return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
-				     size_t count, CUmemcpyAttributes *attrs, size_t *attrIdxs,
-				     size_t numAttrs, size_t *failIdx, CUstream hStream)
+CUresult sim_body_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+                                     CUmemcpyAttributes *attrs, size_t *attrIdxs, size_t numAttrs, size_t *failIdx,
+                                     CUstream hStream)
 {
 	CUresult result;
 	size_t i;
@@ -29,20 +28,17 @@ CUresult sim_body_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_
 		return CUDA_ERROR_INVALID_VALUE;
 	result = check_attributes(attrs, attrIdxs, numAttrs, count);
 	for (i = 0; i < count && result == CUDA_SUCCESS; i++) {
-		result = sizes[i] ? sim_body_cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)
-				  : CUDA_ERROR_INVALID_VALUE;
+		result = sizes[i] ? sim_body_cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream) : CUDA_ERROR_INVALID_VALUE;
 		if (result != CUDA_SUCCESS && failIdx)
 			*failIdx = i;
 	}
 	return result;
 }
 
-CUresult sim_body_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
-					size_t count, CUmemcpyAttributes *attrs, size_t *attrIdxs,
-					size_t numAttrs, CUstream hStream)
+CUresult sim_body_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+                                        CUmemcpyAttributes *attrs, size_t *attrIdxs, size_t numAttrs, CUstream hStream)
 {
-	return sim_body_cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrIdxs, numAttrs,
-					   NULL, hStream);
+	return sim_body_cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrIdxs, numAttrs, NULL, hStream);
 }
 
 /* In one dimension after the other; elements of pointers are bytes. */
@@ -50,9 +46,8 @@ static CUresult copy_box(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
 {
 	CUDA_MEMCPY3D about = { 0 };
 
-	if (!op->extent.width || !op->extent.height || !op->extent.depth || op->flags ||
-	    op->srcAccessOrder < 1 || op->srcAccessOrder > 3 || op->src.type < 1 ||
-	    op->src.type > 2 || op->dst.type < 1 || op->dst.type > 2)
+	if (!op->extent.width || !op->extent.height || !op->extent.depth || op->flags || op->srcAccessOrder < 1 ||
+	    op->srcAccessOrder > 3 || op->src.type < 1 || op->src.type > 2 || op->dst.type < 1 || op->dst.type > 2)
 		return CUDA_ERROR_INVALID_VALUE;
 	about.srcMemoryType = op->src.type == 1 ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_ARRAY;
 	about.dstMemoryType = op->dst.type == 1 ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_ARRAY;
@@ -82,8 +77,8 @@ static CUresult copy_box(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
 	return sim_body_cuMemcpy3DAsync_v2(&about, stream);
 }
 
-CUresult sim_body_cuMemcpy3DBatchAsync(size_t numParams, CUDA_MEMCPY3D_BATCH_OP *opList,
-				       size_t *failIdx, unsigned long long flags, CUstream hStream)
+CUresult sim_body_cuMemcpy3DBatchAsync(size_t numParams, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
+                                       unsigned long long flags, CUstream hStream)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t i;
@@ -100,8 +95,8 @@ CUresult sim_body_cuMemcpy3DBatchAsync(size_t numParams, CUDA_MEMCPY3D_BATCH_OP 
 	return result;
 }
 
-CUresult sim_body_cuMemcpy3DBatchAsync_v2(size_t numParams, CUDA_MEMCPY3D_BATCH_OP *opList,
-					  unsigned long long flags, CUstream hStream)
+CUresult sim_body_cuMemcpy3DBatchAsync_v2(size_t numParams, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags,
+                                          CUstream hStream)
 {
 	return sim_body_cuMemcpy3DBatchAsync(numParams, opList, NULL, flags, hStream);
 }

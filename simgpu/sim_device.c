@@ -89,8 +89,7 @@ CUresult sim_body_cuInit(unsigned int Flags)
 	if (Flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim.is_initialized)
-		return sim.slot->pid == (uint32_t)getpid() ? CUDA_SUCCESS
-							   : CUDA_ERROR_NOT_INITIALIZED;
+		return sim.slot->pid == (uint32_t)getpid() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 	result = start();
 	sim.is_initialized = result == CUDA_SUCCESS;
 	return result;
@@ -109,8 +108,7 @@ static uint64_t host_memory(int physical)
 
 static uint64_t used_now(int physical)
 {
-	return sim_state_used(sim.shared, physical, &sim.profile) + host_memory(physical) +
-	       sim_script_noise(&sim.script);
+	return sim_state_used(sim.shared, physical, &sim.profile) + host_memory(physical) + sim_script_noise(&sim.script);
 }
 
 CUresult sim_take(int device, uint64_t bytes)
@@ -165,8 +163,7 @@ CUresult sim_body_cuDriverGetVersion(int *driverVersion)
 		*driverVersion = 0;
 		return CUDA_SUCCESS;
 	}
-	*driverVersion = sim.script.driver_version ? sim.script.driver_version
-						   : (int)sim.profile.cuda_version;
+	*driverVersion = sim.script.driver_version ? sim.script.driver_version : (int)sim.profile.cuda_version;
 	return CUDA_SUCCESS;
 }
 
@@ -257,27 +254,27 @@ static const struct {
 } attributes[] = {
 	{ 1, 1024 },                                                       /* threads per block */
 	{ 2, 1024 },        { 3, 1024 },  { 4, 64 },    { 5, 2147483647 }, /* blocks per grid */
-	{ 6, 65535 },       { 7, 65535 }, { 8, 49152 }, /* shared memory per block */
-	{ 9, 65536 },                                   /* constant memory */
-	{ 10, 32 },                                     /* warp size */
-	{ 11, 2147483647 },                             /* largest pitch */
-	{ 12, 65536 },                                  /* registers per block */
-	{ 13, 1980000 },                                /* clock, kHz */
-	{ 14, 512 },                                    /* texture alignment */
-	{ 19, 1 },                                      /* can map host memory */
-	{ 31, 1 },                                      /* concurrent kernels */
-	{ 36, 2619000 },                                /* memory clock, kHz */
-	{ 37, 6144 },                                   /* bus width */
-	{ 40, 3 },                                      /* copy engines */
-	{ 41, 1 },                                      /* unified addressing */
-	{ 78, 1 },                                      /* stream priorities */
-	{ 82, 65536 },                                  /* registers per multiprocessor */
-	{ 83, 1 },                                      /* managed memory */
-	{ 89, 1 },                                      /* concurrent managed access */
-	{ 95, 1 },                                      /* cooperative launch */
-	{ 102, 1 },                                     /* virtual memory management */
-	{ 103, 1 },                                     /* POSIX file descriptors */
-	{ 115, 1 },                                     /* memory pools */
+	{ 6, 65535 },       { 7, 65535 }, { 8, 49152 },                    /* shared memory per block */
+	{ 9, 65536 },                                                      /* constant memory */
+	{ 10, 32 },                                                        /* warp size */
+	{ 11, 2147483647 },                                                /* largest pitch */
+	{ 12, 65536 },                                                     /* registers per block */
+	{ 13, 1980000 },                                                   /* clock, kHz */
+	{ 14, 512 },                                                       /* texture alignment */
+	{ 19, 1 },                                                         /* can map host memory */
+	{ 31, 1 },                                                         /* concurrent kernels */
+	{ 36, 2619000 },                                                   /* memory clock, kHz */
+	{ 37, 6144 },                                                      /* bus width */
+	{ 40, 3 },                                                         /* copy engines */
+	{ 41, 1 },                                                         /* unified addressing */
+	{ 78, 1 },                                                         /* stream priorities */
+	{ 82, 65536 },                                                     /* registers per multiprocessor */
+	{ 83, 1 },                                                         /* managed memory */
+	{ 89, 1 },                                                         /* concurrent managed access */
+	{ 95, 1 },                                                         /* cooperative launch */
+	{ 102, 1 },                                                        /* virtual memory management */
+	{ 103, 1 },                                                        /* POSIX file descriptors */
+	{ 115, 1 },                                                        /* memory pools */
 };
 
 static int attribute_of_profile(int attribute, CUdevice dev)
@@ -343,7 +340,7 @@ CUresult sim_body_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
 	snprintf(pciBusId, (size_t)len, "0000:%02X:00.0",
-		 (unsigned)sim.profile.pci_bus_first + (unsigned)sim.devices[dev].physical);
+	         (unsigned)sim.profile.pci_bus_first + (unsigned)sim.devices[dev].physical);
 	return CUDA_SUCCESS;
 }
 
@@ -372,8 +369,8 @@ CUresult sim_body_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevi
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
-					  CUdevice srcDevice, CUdevice dstDevice)
+CUresult sim_body_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
+                                          CUdevice dstDevice)
 {
 	if (!value || attrib <= 0)
 		return CUDA_ERROR_INVALID_VALUE;

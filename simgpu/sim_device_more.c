@@ -20,12 +20,10 @@ CUresult sim_body_cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUde
 	return sim_is_device(dev) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult sim_body_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
-						     CUarray_format format, unsigned numChannels,
-						     CUdevice dev)
+CUresult sim_body_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format,
+                                                     unsigned numChannels, CUdevice dev)
 {
-	if (!maxWidthInElements || format <= 0 ||
-	    (numChannels != 1 && numChannels != 2 && numChannels != 4))
+	if (!maxWidthInElements || format <= 0 || (numChannels != 1 && numChannels != 2 && numChannels != 4))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -41,7 +39,7 @@ CUresult sim_body_cuDeviceGetNvSciSyncAttributes(void *nvSciSyncAttrList, CUdevi
 }
 
 CUresult sim_body_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
-					     CUflushGPUDirectRDMAWritesScope scope)
+                                             CUflushGPUDirectRDMAWritesScope scope)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
@@ -53,26 +51,24 @@ CUresult sim_body_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget ta
 
 /* Attribute 124 says so, too. */
 CUresult sim_body_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
-						CUmemRangeHandleType handleType,
-						unsigned long long flags)
+                                                CUmemRangeHandleType handleType, unsigned long long flags)
 {
-	if (!handle || !size || flags > 1 || handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD ||
-	    dptr % 4096 || size % 4096 || !sim_memory_is_on_device(dptr, size))
+	if (!handle || !size || flags > 1 || handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || dptr % 4096 ||
+	    size % 4096 || !sim_memory_is_on_device(dptr, size))
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* Attribute 132 says so, too. */
 CUresult sim_body_cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop,
-					    CUmulticastGranularity_flags option)
+                                            CUmulticastGranularity_flags option)
 {
 	if (!granularity || !prop || option < 0 || option > 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult sim_body_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
-					 CUmemAllocationType type)
+CUresult sim_body_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
 {
 	if (!pool_out || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED)
 		return CUDA_ERROR_INVALID_VALUE;

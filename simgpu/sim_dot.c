@@ -11,9 +11,8 @@
 static const char *name_of(CUgraphNodeType type)
 {
 	static const char *const names[] = {
-		"KERNEL",    "MEMCPY",     "MEMSET",       "HOST",           "GRAPH",
-		"EMPTY",     "EVENT_WAIT", "EVENT_RECORD", "EXT_SEM_SIGNAL", "EXT_SEM_WAIT",
-		"MEM_ALLOC", "MEM_FREE",   "BATCH_MEM_OP", "CONDITIONAL",
+		"KERNEL",       "MEMCPY",         "MEMSET",       "HOST",      "GRAPH",    "EMPTY",        "EVENT_WAIT",
+		"EVENT_RECORD", "EXT_SEM_SIGNAL", "EXT_SEM_WAIT", "MEM_ALLOC", "MEM_FREE", "BATCH_MEM_OP", "CONDITIONAL",
 	};
 
 	return type >= 0 && type < (int)(sizeof(names) / sizeof(names[0])) ? names[type] : "?";
@@ -30,22 +29,19 @@ static void put_text(FILE *to, const char *text)
 	}
 }
 
-static void put_node(FILE *to, const struct sim_node *node, unsigned number, size_t index,
-		     unsigned flags)
+static void put_node(FILE *to, const struct sim_node *node, unsigned number, size_t index, unsigned flags)
 {
 	const CUDA_KERNEL_NODE_PARAMS_v2 *kernel = &node->params.kernel;
 	const char *name;
 
-	fprintf(to, "\"graph_%u_node_%zu\" [label=\"%zu %s", number, index, index,
-		name_of(node->type));
+	fprintf(to, "\"graph_%u_node_%zu\" [label=\"%zu %s", number, index, index, name_of(node->type));
 	if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
 		name = sim_function_name(sim_node_function(node));
 		fputs("\\n", to);
 		put_text(to, name ? name : "?");
 		if (flags & (VERBOSE | KERNELS))
-			fprintf(to, "\\ngrid %u %u %u block %u %u %u shared %u", kernel->gridDimX,
-				kernel->gridDimY, kernel->gridDimZ, kernel->blockDimX,
-				kernel->blockDimY, kernel->blockDimZ, kernel->sharedMemBytes);
+			fprintf(to, "\\ngrid %u %u %u block %u %u %u shared %u", kernel->gridDimX, kernel->gridDimY,
+			        kernel->gridDimZ, kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ, kernel->sharedMemBytes);
 	}
 	if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
 		fprintf(to, "\\n%zu bytes", node->params.alloc.bytesize);
@@ -66,8 +62,7 @@ static void put_graph(FILE *to, struct sim_graph *graph, unsigned *number, unsig
 	}
 	for (node = graph->first; node; node = node->next)
 		for (edge = node->out; edge; edge = edge->next_out)
-			fprintf(to, "\"graph_%u_node_%zu\" -> \"graph_%u_node_%zu\";\n", own,
-				node->mark, own, edge->to->mark);
+			fprintf(to, "\"graph_%u_node_%zu\" -> \"graph_%u_node_%zu\";\n", own, node->mark, own, edge->to->mark);
 	for (node = graph->first; node; node = node->next)
 		for (i = 0; i < node->children_nr; i++)
 			put_graph(to, node->children[i], number, flags);

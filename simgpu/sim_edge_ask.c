@@ -49,8 +49,8 @@ static CUresult answer(struct list *list, size_t *count)
 	return list->is_lossy ? CUDA_ERROR_LOSSY_QUERY : CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
-				     CUgraphEdgeData *edgeData, size_t *numEdges)
+CUresult sim_body_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
+                                     size_t *numEdges)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct list list = { from, to, edgeData, 0, 0, false };
@@ -66,14 +66,13 @@ CUresult sim_body_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphN
 	return answer(&list, numEdges);
 }
 
-CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
-				  size_t *numEdges)
+CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
 {
 	return sim_body_cuGraphGetEdges_v2(hGraph, from, to, NULL, numEdges);
 }
 
-CUresult sim_body_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
-						CUgraphEdgeData *edgeData, size_t *numDependencies)
+CUresult sim_body_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
+                                                size_t *numDependencies)
 {
 	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
 	struct list list = { dependencies, NULL, edgeData, 0, 0, false };
@@ -87,15 +86,13 @@ CUresult sim_body_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *
 	return answer(&list, numDependencies);
 }
 
-CUresult sim_body_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
-					     size_t *numDependencies)
+CUresult sim_body_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)
 {
 	return sim_body_cuGraphNodeGetDependencies_v2(hNode, dependencies, NULL, numDependencies);
 }
 
 CUresult sim_body_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
-						  CUgraphEdgeData *edgeData,
-						  size_t *numDependentNodes)
+                                                  CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 {
 	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
 	struct list list = { NULL, dependentNodes, edgeData, 0, 0, false };
@@ -110,16 +107,14 @@ CUresult sim_body_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode
 }
 
 CUresult sim_body_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes,
-					       size_t *numDependentNodes)
+                                               size_t *numDependentNodes)
 {
-	return sim_body_cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, NULL,
-							numDependentNodes);
+	return sim_body_cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, NULL, numDependentNodes);
 }
 
 /* ---- what a program changes ---- */
-CUresult sim_body_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
-					    const CUgraphNode *to, const CUgraphEdgeData *edgeData,
-					    size_t numDependencies)
+CUresult sim_body_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                            const CUgraphEdgeData *edgeData, size_t numDependencies)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	CUresult result = CUDA_SUCCESS;
@@ -128,27 +123,23 @@ CUresult sim_body_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *f
 	if (!graph || (numDependencies && (!from || !to)))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < numDependencies && result == CUDA_SUCCESS; i++) {
-		struct sim_node *one = sim_object_get(from[i], SIM_NODE),
-				*other = sim_object_get(to[i], SIM_NODE);
+		struct sim_node *one = sim_object_get(from[i], SIM_NODE), *other = sim_object_get(to[i], SIM_NODE);
 
-		result = one && other && one->graph == graph
-				 ? sim_edge_add(one, other, edgeData ? &edgeData[i] : NULL)
-				 : CUDA_ERROR_INVALID_VALUE;
+		result = one && other && one->graph == graph ? sim_edge_add(one, other, edgeData ? &edgeData[i] : NULL)
+		                                             : CUDA_ERROR_INVALID_VALUE;
 	}
 	return result;
 }
 
-CUresult sim_body_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from,
-					 const CUgraphNode *to, size_t numDependencies)
+CUresult sim_body_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                         size_t numDependencies)
 {
 	return sim_body_cuGraphAddDependencies_v2(hGraph, from, to, NULL, numDependencies);
 }
 
 /* An edge is only found by all that it says. */
-CUresult sim_body_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
-					       const CUgraphNode *to,
-					       const CUgraphEdgeData *edgeData,
-					       size_t numDependencies)
+CUresult sim_body_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                               const CUgraphEdgeData *edgeData, size_t numDependencies)
 {
 	static const CUgraphEdgeData plain;
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
@@ -157,11 +148,9 @@ CUresult sim_body_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode
 	if (!graph || (numDependencies && (!from || !to)))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < numDependencies; i++) {
-		struct sim_node *one = sim_object_get(from[i], SIM_NODE),
-				*other = sim_object_get(to[i], SIM_NODE);
+		struct sim_node *one = sim_object_get(from[i], SIM_NODE), *other = sim_object_get(to[i], SIM_NODE);
 		const CUgraphEdgeData *wanted = edgeData ? &edgeData[i] : &plain;
-		struct sim_edge *edge =
-			one && other && one->graph == graph ? sim_edge_find(one, other) : NULL;
+		struct sim_edge *edge = one && other && one->graph == graph ? sim_edge_find(one, other) : NULL;
 
 		if (!edge || memcmp(&edge->data, wanted, sizeof(*wanted)) != 0)
 			return CUDA_ERROR_INVALID_VALUE;
@@ -170,8 +159,8 @@ CUresult sim_body_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from,
-					    const CUgraphNode *to, size_t numDependencies)
+CUresult sim_body_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                            size_t numDependencies)
 {
 	return sim_body_cuGraphRemoveDependencies_v2(hGraph, from, to, NULL, numDependencies);
 }

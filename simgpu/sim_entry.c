@@ -13,7 +13,7 @@
 
 enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
 
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
 	[SIM_##symbol] = { #symbol, #name, version, ptsz, shape < ANSWER, (void *)symbol },
 static const struct sim_api_row sim_api_rows[SIM_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
@@ -28,8 +28,7 @@ static bool is_call(const char *name)
 	int i;
 
 	for (i = 0; i < SIM_API_NR; i++)
-		if (strcmp(sim_api_rows[i].symbol, name) == 0 ||
-		    strcmp(sim_api_rows[i].name, name) == 0)
+		if (strcmp(sim_api_rows[i].symbol, name) == 0 || strcmp(sim_api_rows[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -66,8 +65,7 @@ __attribute__((constructor)) static void start(void)
 
 static bool matches(const struct sim_rule *rule, enum sim_api api)
 {
-	return strcmp(rule->call, sim_api_rows[api].symbol) == 0 ||
-	       strcmp(rule->call, sim_api_rows[api].name) == 0;
+	return strcmp(rule->call, sim_api_rows[api].symbol) == 0 || strcmp(rule->call, sim_api_rows[api].name) == 0;
 }
 
 /* The n-th call of a name counts all its versions. */
@@ -100,8 +98,7 @@ static CUresult apply_script(enum sim_api api, uint64_t *sleep_us)
 			*sleep_us += rule->microseconds;
 			continue;
 		}
-		if (rule->nth != SIM_SCRIPT_ALL &&
-		    rule->nth != (rule->kind == SIM_RULE_FAIL_ANY ? calls : count_of(rule)))
+		if (rule->nth != SIM_SCRIPT_ALL && rule->nth != (rule->kind == SIM_RULE_FAIL_ANY ? calls : count_of(rule)))
 			continue;
 		if (rule->kind == SIM_RULE_CRASH)
 			raise(SIGSEGV);
@@ -170,8 +167,7 @@ static void apply_hidden(enum sim_api api)
 		bool takes = rule->kind == SIM_RULE_TAKES;
 
 		if ((!takes && rule->kind != SIM_RULE_GIVES) || !matches(rule, api) ||
-		    (rule->nth != SIM_SCRIPT_ALL && rule->nth != count_of(rule)) ||
-		    sim_current(&context) != CUDA_SUCCESS)
+		    (rule->nth != SIM_SCRIPT_ALL && rule->nth != count_of(rule)) || sim_current(&context) != CUDA_SUCCESS)
 			continue;
 		if (takes && sim_take(context->device, rule->bytes) == CUDA_SUCCESS) {
 			hidden += rule->bytes;
@@ -193,14 +189,14 @@ static CUresult leave(enum sim_api api, CUresult result)
 	return result;
 }
 
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	CUresult symbol params                                                                     \
-	{                                                                                          \
-		CUresult result = enter(SIM_##symbol, __builtin_return_address(0));                \
-                                                                                                   \
-		if (result != CUDA_SUCCESS)                                                        \
-			return result;                                                             \
-		return leave(SIM_##symbol, sim_body_##symbol args);                                \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
+	CUresult symbol params                                                                                             \
+	{                                                                                                                  \
+		CUresult result = enter(SIM_##symbol, __builtin_return_address(0));                                            \
+                                                                                                                       \
+		if (result != CUDA_SUCCESS)                                                                                    \
+			return result;                                                                                             \
+		return leave(SIM_##symbol, sim_body_##symbol args);                                                            \
 	}
 #include "recorder/cuda/cuda_api.def"
 #include "sim_extra.def"

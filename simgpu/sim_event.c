@@ -26,8 +26,7 @@ CUresult sim_body_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!phEvent || Flags > 7 ||
-	    (Flags & CU_EVENT_INTERPROCESS && !(Flags & CU_EVENT_DISABLE_TIMING)))
+	if (!phEvent || Flags > 7 || (Flags & CU_EVENT_INTERPROCESS && !(Flags & CU_EVENT_DISABLE_TIMING)))
 		return CUDA_ERROR_INVALID_VALUE;
 	result = sim_context_hold(context, &context->events, sim.profile.event, sim.profile.page);
 	if (result != CUDA_SUCCESS)
@@ -124,13 +123,11 @@ CUresult sim_body_cuEventSynchronize(CUevent hEvent)
 
 CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
-	struct sim_event *begin = sim_object_get(hStart, SIM_EVENT),
-			 *end = sim_object_get(hEnd, SIM_EVENT);
+	struct sim_event *begin = sim_object_get(hStart, SIM_EVENT), *end = sim_object_get(hEnd, SIM_EVENT);
 
 	if (!pMilliseconds)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!begin || !end || !begin->at_ns || !end->at_ns ||
-	    (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
+	if (!begin || !end || !begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (sim_capture_has(hStart) || sim_capture_has(hEnd))
 		return CUDA_ERROR_CAPTURED_EVENT;

@@ -60,8 +60,7 @@ static struct sim_shape measure(const struct sim_graph *graph)
 			shape.left += sim_exec_span(node);
 			if (shape.left > shape.most)
 				shape.most = shape.left;
-		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE &&
-			   shape.left >= sim_exec_span(node)) {
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && shape.left >= sim_exec_span(node)) {
 			shape.left -= sim_exec_span(node);
 		}
 	}
@@ -81,8 +80,7 @@ static CUresult hold_shape(struct sim_context *context, const struct sim_shape *
 	return result;
 }
 
-static void drop(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
-		 uint64_t free)
+static void drop(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes, uint64_t free)
 {
 	uint64_t needed = free;
 
@@ -155,8 +153,8 @@ static void end(struct sim_object *object)
 	sim_object_delete(exec);
 }
 
-static CUresult make(struct sim_context *context, const struct sim_graph *graph,
-		     unsigned long long flags, struct sim_exec **made)
+static CUresult make(struct sim_context *context, const struct sim_graph *graph, unsigned long long flags,
+                     struct sim_exec **made)
 {
 	struct sim_exec *exec;
 
@@ -197,8 +195,8 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned 
 	return result;
 }
 
-CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
-				     CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
+CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+                                     char *logBuffer, size_t bufferSize)
 {
 	if (phErrorNode)
 		*phErrorNode = NULL;
@@ -207,21 +205,19 @@ CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
 	return instantiate(phGraphExec, hGraph, 0);
 }
 
-CUresult sim_body_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
-					CUgraphNode *phErrorNode, char *logBuffer,
-					size_t bufferSize)
+CUresult sim_body_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+                                        char *logBuffer, size_t bufferSize)
 {
 	return sim_body_cuGraphInstantiate(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-CUresult sim_body_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
-					      unsigned long long flags)
+CUresult sim_body_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {
 	return instantiate(phGraphExec, hGraph, flags);
 }
 
 CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
-					       CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+                                               CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
 	if (!instantiateParams)
 		return CUDA_ERROR_INVALID_VALUE;

@@ -13,8 +13,7 @@ static struct {
 /* Before the first launch, or by an upload; later launches find it there. */
 static CUresult reserve(const struct sim_exec *exec, int device)
 {
-	uint64_t wanted = sim_round_up(pools[device].used - exec->live + exec->shape.most,
-				       sim.profile.graph_pool_step);
+	uint64_t wanted = sim_round_up(pools[device].used - exec->live + exec->shape.most, sim.profile.graph_pool_step);
 
 	if (wanted <= pools[device].reserved)
 		return CUDA_SUCCESS;
@@ -31,11 +30,9 @@ static void own(const struct sim_node *node, struct sim_exec *exec)
 {
 	struct sim_range *range;
 
-	if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-	    (range = sim_range_exactly(node->params.alloc.dptr)))
+	if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && (range = sim_range_exactly(node->params.alloc.dptr)))
 		range->owner = exec;
-	else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE &&
-		 (range = sim_range_exactly(node->params.free.dptr)))
+	else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (range = sim_range_exactly(node->params.free.dptr)))
 		range->owner = NULL;
 }
 
@@ -95,8 +92,7 @@ CUresult sim_body_cuDeviceGraphMemTrim(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
-					       void *value)
+CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
 	cuuint64_t *number = value;
 
@@ -122,8 +118,7 @@ CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attri
 	}
 }
 
-CUresult sim_body_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
-					       void *value)
+CUresult sim_body_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
 	if (!value || *(cuuint64_t *)value)
 		return CUDA_ERROR_INVALID_VALUE;

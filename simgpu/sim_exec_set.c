@@ -29,80 +29,66 @@ static CUresult set(CUgraphExec handle, CUgraphNode original, const CUgraphNodeP
 }
 
 /* `bytes` of parameters as the function for one type of node has them. */
-static CUresult set_member(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
-			   const void *from, size_t bytes)
+static CUresult set_member(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, const void *from, size_t bytes)
 {
 	CUgraphNodeParams params = { .type = type };
 
 	if (!from)
 		return CUDA_ERROR_INVALID_VALUE;
-	memcpy(type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&params.memcpy.copyParams
-						 : (void *)&params.reserved1,
-	       from, bytes);
+	memcpy(type == CU_GRAPH_NODE_TYPE_MEMCPY ? (void *)&params.memcpy.copyParams : (void *)&params.reserved1, from,
+	       bytes);
 	return set(exec, node, &params);
 }
 
 CUresult sim_body_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+                                                 const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams,
-			  sizeof(*nodeParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
 
 CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-						    const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+                                                    const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams,
-			  sizeof(*nodeParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, sizeof(*nodeParams));
 }
 
 CUresult sim_body_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+                                                 const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
 	(void)ctx;
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams,
-			  sizeof(*copyParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, sizeof(*copyParams));
 }
 
 CUresult sim_body_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						 const CUDA_MEMSET_NODE_PARAMS *memsetParams,
-						 CUcontext ctx)
+                                                 const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
 	(void)ctx;
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams,
-			  sizeof(*memsetParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, sizeof(*memsetParams));
 }
 
 CUresult sim_body_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					       const CUDA_HOST_NODE_PARAMS *nodeParams)
+                                               const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams,
-			  sizeof(*nodeParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
-						     CUevent event)
+CUresult sim_body_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &event,
-			  sizeof(event));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &event, sizeof(event));
 }
 
-CUresult sim_body_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
-						   CUevent event)
+CUresult sim_body_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
 	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &event, sizeof(event));
 }
 
-CUresult
-sim_body_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					    const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                     const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
-	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams,
-			  sizeof(*nodeParams));
+	return set_member(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, sizeof(*nodeParams));
 }
 
-CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					   CUgraphNodeParams *nodeParams)
+CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
 	if (!nodeParams)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -112,8 +98,7 @@ CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode h
 	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
 		return CUDA_ERROR_NOT_SUPPORTED;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return sim_body_cuGraphExecChildGraphNodeSetParams(hGraphExec, hNode,
-								   nodeParams->graph.graph);
+		return sim_body_cuGraphExecChildGraphNodeSetParams(hGraphExec, hNode, nodeParams->graph.graph);
 	default:
 		return set(hGraphExec, hNode, nodeParams);
 	}
@@ -128,13 +113,12 @@ static struct sim_node *node_that_can_be_off(CUgraphExec handle, CUgraphNode ori
 	if (!node)
 		return NULL;
 	return node->type == CU_GRAPH_NODE_TYPE_KERNEL || node->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-			       node->type == CU_GRAPH_NODE_TYPE_MEMSET
-		       ? node
-		       : NULL;
+	               node->type == CU_GRAPH_NODE_TYPE_MEMSET
+	           ? node
+	           : NULL;
 }
 
-CUresult sim_body_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
-					unsigned int isEnabled)
+CUresult sim_body_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 {
 	struct sim_node *node = node_that_can_be_off(hGraphExec, hNode);
 
@@ -144,8 +128,7 @@ CUresult sim_body_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNod
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
-					unsigned int *isEnabled)
+CUresult sim_body_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
 {
 	struct sim_node *node = node_that_can_be_off(hGraphExec, hNode);
 
@@ -157,8 +140,7 @@ CUresult sim_body_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNod
 
 /* ---- updates ---- */
 /* The first node of `graph` that is not as that of `mine` in its place, in type and in edges. */
-static CUgraphExecUpdateResult compare(struct sim_graph *mine, struct sim_graph *graph,
-				       struct sim_node **different)
+static CUgraphExecUpdateResult compare(struct sim_graph *mine, struct sim_graph *graph, struct sim_node **different)
 {
 	struct sim_node *a, *b;
 	unsigned i;
@@ -170,16 +152,13 @@ static CUgraphExecUpdateResult compare(struct sim_graph *mine, struct sim_graph 
 		*different = b;
 		if (a->type != b->type)
 			return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-		if (a->in_nr != b->in_nr || a->out_nr != b->out_nr ||
-		    a->children_nr != b->children_nr)
+		if (a->in_nr != b->in_nr || a->out_nr != b->out_nr || a->children_nr != b->children_nr)
 			return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-		if (a->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-		    a->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+		if (a->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || a->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
 			return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
 		for (i = 0; i < a->children_nr; i++) {
 			struct sim_node *inner;
-			CUgraphExecUpdateResult result =
-				compare(a->children[i], b->children[i], &inner);
+			CUgraphExecUpdateResult result = compare(a->children[i], b->children[i], &inner);
 
 			if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 				return result;
@@ -189,8 +168,7 @@ static CUgraphExecUpdateResult compare(struct sim_graph *mine, struct sim_graph 
 	return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *graph,
-				      struct sim_node **different)
+static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *graph, struct sim_node **different)
 {
 	struct sim_graph *copy = sim_graph_clone(graph);
 	CUgraphExecUpdateResult result;
@@ -205,8 +183,7 @@ static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *g
 	result = compare(exec->graph, copy, &inner);
 	if (inner)
 		*different = (struct sim_node *)inner->origin;
-	if (result == CU_GRAPH_EXEC_UPDATE_SUCCESS &&
-	    sim_exec_prepare(exec->object.context, copy) != CUDA_SUCCESS)
+	if (result == CU_GRAPH_EXEC_UPDATE_SUCCESS && sim_exec_prepare(exec->object.context, copy) != CUDA_SUCCESS)
 		result = CU_GRAPH_EXEC_UPDATE_ERROR;
 	if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
 		sim_graph_delete(copy);
@@ -221,8 +198,7 @@ static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *g
 	return result;
 }
 
-CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
-				       CUgraphExecUpdateResultInfo *resultInfo)
+CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
 	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
@@ -237,13 +213,11 @@ CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 		resultInfo->errorNode = (CUgraphNode)different;
 		resultInfo->errorFromNode = NULL;
 	}
-	return result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS
-						      : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	return result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
-CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
-				    CUgraphNode *hErrorNode_out,
-				    CUgraphExecUpdateResult *updateResult_out)
+CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                                    CUgraphExecUpdateResult *updateResult_out)
 {
 	CUgraphExecUpdateResultInfo info = { 0 };
 	CUresult result = sim_body_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
@@ -255,8 +229,7 @@ CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
 	return result;
 }
 
-CUresult sim_body_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-						     CUgraph childGraph)
+CUresult sim_body_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
 	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
 	struct sim_node *node = exec && hNode ? copy_of(exec, hNode) : NULL, *different;

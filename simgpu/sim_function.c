@@ -8,8 +8,8 @@
 #include "sim_overflow.h"
 #include "sim_image.h"
 
-CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
-			  const char *name, void **handle)
+CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image, const char *name,
+                          void **handle)
 {
 	struct sim_function *function, **made;
 	struct sim_symbol *symbol;
@@ -81,8 +81,7 @@ static CUresult use_heap(struct sim_context *context)
 	CUresult result = CUDA_SUCCESS;
 
 	if (!context->heap_used)
-		result = sim_context_take(context, context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] +
-							   sim.profile.heap_extra);
+		result = sim_context_take(context, context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] + sim.profile.heap_extra);
 	if (result == CUDA_SUCCESS)
 		context->heap_used = true;
 	return result;
@@ -115,8 +114,7 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 }
 
 /* Copies of a kernel's parameters in one piece of memory. NULL: it is not known how many there are. */
-CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-				   void **extra)
+CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
 	struct sim_context *context;
@@ -130,8 +128,8 @@ CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, v
 	if (result != CUDA_SUCCESS)
 		return result;
 	threads = config->blockDimX * config->blockDimY * config->blockDimZ;
-	if (!config->gridDimX || !config->gridDimY || !config->gridDimZ || !threads ||
-	    threads > 1024 || (config->numAttrs && !config->attrs))
+	if (!config->gridDimX || !config->gridDimY || !config->gridDimZ || !threads || threads > 1024 ||
+	    (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_stream_graph(config->hStream))
 		return sim_function_launch(context, f, kernelParams);
@@ -159,28 +157,24 @@ CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, v
 	return result;
 }
 
-CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-				 unsigned int gridDimZ, unsigned int blockDimX,
-				 unsigned int blockDimY, unsigned int blockDimZ,
-				 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
-				 void **extra)
+CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                 unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
 	CUlaunchConfig config = { gridDimX,  gridDimY,       gridDimZ, blockDimX, blockDimY,
-				  blockDimZ, sharedMemBytes, hStream,  NULL,      0 };
+		                      blockDimZ, sharedMemBytes, hStream,  NULL,      0 };
 
 	return sim_body_cuLaunchKernelEx(&config, f, kernelParams, extra);
 }
 
-CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
-					    unsigned int gridDimY, unsigned int gridDimZ,
-					    unsigned int blockDimX, unsigned int blockDimY,
-					    unsigned int blockDimZ, unsigned int sharedMemBytes,
-					    CUstream hStream, void **kernelParams)
+CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                            unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                            unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                            void **kernelParams)
 {
-	CUlaunchAttribute cooperative = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-					  .value.cooperative = 1 };
+	CUlaunchAttribute cooperative = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1 };
 	CUlaunchConfig config = { gridDimX,  gridDimY,       gridDimZ, blockDimX,    blockDimY,
-				  blockDimZ, sharedMemBytes, hStream,  &cooperative, 1 };
+		                      blockDimZ, sharedMemBytes, hStream,  &cooperative, 1 };
 
 	return sim_body_cuLaunchKernelEx(&config, f, kernelParams, NULL);
 }
@@ -234,8 +228,7 @@ CUresult sim_body_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfun
 	return get_attribute(pi, attrib, hfunc);
 }
 
-CUresult sim_body_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
-				       CUdevice dev)
+CUresult sim_body_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
 {
 	return sim_is_device(dev) ? get_attribute(pi, attrib, kernel) : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -250,8 +243,7 @@ CUresult sim_body_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attr
 	return sim_function_of(hfunc, &function);
 }
 
-CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
-				       CUdevice dev)
+CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 {
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -268,8 +260,7 @@ CUresult sim_body_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 
 CUresult sim_body_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
-	return sim_is_device(dev) ? sim_body_cuFuncSetCacheConfig((CUfunction)kernel, config)
-				  : CUDA_ERROR_INVALID_DEVICE;
+	return sim_is_device(dev) ? sim_body_cuFuncSetCacheConfig((CUfunction)kernel, config) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult sim_body_cuFuncLoad(CUfunction hfunc)
@@ -344,14 +335,12 @@ static CUresult param_info(const void *handle, size_t index, size_t *offset, siz
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
-				     size_t *paramSize)
+CUresult sim_body_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
 	return param_info(func, paramIndex, paramOffset, paramSize);
 }
 
-CUresult sim_body_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
-				       size_t *paramSize)
+CUresult sim_body_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
 	return param_info(kernel, paramIndex, paramOffset, paramSize);
 }

@@ -34,8 +34,7 @@ void **sim_function_copy_params(CUfunction handle, void **params)
 	void **copy;
 	unsigned i;
 
-	if (!params || sim_function_from(handle, &function) != CUDA_SUCCESS ||
-	    !function->about->param_nr)
+	if (!params || sim_function_from(handle, &function) != CUDA_SUCCESS || !function->about->param_nr)
 		return NULL;
 	about = function->about;
 	copy = malloc(about->param_nr * sizeof(void *) + about->params);

@@ -90,8 +90,7 @@ CUfunction sim_node_function(const struct sim_node *node)
 	return kernel->func ? kernel->func : (CUfunction)kernel->kern;
 }
 
-bool sim_node_set_attribute(struct sim_node *node, CUkernelNodeAttrID id,
-			    const CUkernelNodeAttrValue *value)
+bool sim_node_set_attribute(struct sim_node *node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value)
 {
 	struct sim_attribute *at = node->attributes;
 
@@ -138,8 +137,7 @@ static CUresult keep(struct sim_node *node, const CUgraphNodeParams *params)
 	if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
 		node->params.alloc.accessDescs = copy;
 	if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-		node->values = sim_function_copy_params(sim_node_function(node),
-							params->kernel.kernelParams);
+		node->values = sim_function_copy_params(sim_node_function(node), params->kernel.kernelParams);
 		node->params.kernel.kernelParams = node->values;
 		node->params.kernel.extra = NULL;
 	}
@@ -148,8 +146,7 @@ static CUresult keep(struct sim_node *node, const CUgraphNodeParams *params)
 
 CUresult sim_graph_set(struct sim_node *node, const CUgraphNodeParams *params)
 {
-	CUresult result =
-		params->type == node->type ? sim_node_check(params) : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = params->type == node->type ? sim_node_check(params) : CUDA_ERROR_INVALID_VALUE;
 
 	return result == CUDA_SUCCESS ? keep(node, params) : result;
 }
@@ -263,8 +260,8 @@ static bool copy_edges(const struct sim_node *node)
 	const struct sim_edge *edge;
 
 	for (edge = node->in; edge; edge = edge->next_in)
-		if (sim_edge_add((struct sim_node *)edge->from->mark, (struct sim_node *)node->mark,
-				 &edge->data) != CUDA_SUCCESS)
+		if (sim_edge_add((struct sim_node *)edge->from->mark, (struct sim_node *)node->mark, &edge->data) !=
+		    CUDA_SUCCESS)
 			return false;
 	return true;
 }

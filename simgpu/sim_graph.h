@@ -53,13 +53,11 @@ void sim_graph_delete(struct sim_graph *graph);
 /* NULL: no memory. */
 struct sim_graph *sim_graph_clone(const struct sim_graph *graph);
 CUfunction sim_node_function(const struct sim_node *node); /* of a kernel node */
-bool sim_node_set_attribute(struct sim_node *node, CUkernelNodeAttrID id,
-			    const CUkernelNodeAttrValue *value);
+bool sim_node_set_attribute(struct sim_node *node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value);
 
 /* Whether a node may be so (sim_user.c). */
 CUresult sim_node_check(const CUgraphNodeParams *params);
-CUresult sim_node_check_condition(const CUDA_CONDITIONAL_NODE_PARAMS *condition,
-				  const struct sim_graph *graph);
+CUresult sim_node_check_condition(const CUDA_CONDITIONAL_NODE_PARAMS *condition, const struct sim_graph *graph);
 
 /* ---- edges (sim_edge.c) ---- */
 /* INVALID_VALUE where there is one already. `data` NULL: full dependency. */
@@ -88,7 +86,7 @@ void sim_set_clear(struct sim_set *set);
 bool sim_set_is_plain(const struct sim_set *set); /* all of them full dependencies */
 /* Nodes that a program names: INVALID_VALUE where one is not of this graph. */
 CUresult sim_set_read(struct sim_set *set, const struct sim_graph *graph, const CUgraphNode *nodes,
-		      const CUgraphEdgeData *data, size_t count);
+                      const CUgraphEdgeData *data, size_t count);
 
 /* ---- work (sim_work.c) ---- */
 /* Does what a node says: copies, fills, functions of the program. Kernels do nothing. */

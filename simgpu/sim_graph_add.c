@@ -4,20 +4,17 @@
 
 #include "sim_graph.h"
 
-static CUresult link(struct sim_node *node, const CUgraphNode *dependencies,
-		     const CUgraphEdgeData *data, size_t count)
+static CUresult link(struct sim_node *node, const CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t i;
 
 	for (i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = sim_edge_add((struct sim_node *)dependencies[i], node,
-				      data ? &data[i] : NULL);
+		result = sim_edge_add((struct sim_node *)dependencies[i], node, data ? &data[i] : NULL);
 	return result;
 }
 
-static CUresult check_dependencies(const struct sim_graph *graph, const CUgraphNode *dependencies,
-				   size_t count)
+static CUresult check_dependencies(const struct sim_graph *graph, const CUgraphNode *dependencies, size_t count)
 {
 	size_t i, j;
 
@@ -35,10 +32,9 @@ static CUresult check_dependencies(const struct sim_graph *graph, const CUgraphN
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-				    const CUgraphNode *dependencies,
-				    const CUgraphEdgeData *dependencyData, size_t numDependencies,
-				    CUgraphNodeParams *nodeParams)
+CUresult sim_body_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                    const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                    CUgraphNodeParams *nodeParams)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct sim_node *node;
@@ -56,24 +52,21 @@ CUresult sim_body_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return result;
 }
 
-CUresult sim_body_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				 const CUgraphNode *dependencies, size_t numDependencies,
-				 CUgraphNodeParams *nodeParams)
+CUresult sim_body_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-	return sim_body_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies,
-					  nodeParams);
+	return sim_body_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies, nodeParams);
 }
 
 /* One that waits wholly for what it names. */
 static CUresult add(CUgraphNode *made, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-		    CUgraphNodeParams *params)
+                    CUgraphNodeParams *params)
 {
 	return sim_body_cuGraphAddNode_v2(made, graph, dependencies, NULL, count, params);
 }
 
-CUresult sim_body_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				       const CUgraphNode *dependencies, size_t numDependencies,
-				       const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult sim_body_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                       size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
 
@@ -83,9 +76,8 @@ CUresult sim_body_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-					  const CUgraphNode *dependencies, size_t numDependencies,
-					  const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                          size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
 
@@ -95,9 +87,9 @@ CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGra
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				       const CUgraphNode *dependencies, size_t numDependencies,
-				       const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+CUresult sim_body_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                       size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+                                       CUcontext ctx)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEMSET };
 
@@ -108,9 +100,8 @@ CUresult sim_body_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				       const CUgraphNode *dependencies, size_t numDependencies,
-				       const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+CUresult sim_body_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                       size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEMCPY };
 
@@ -121,17 +112,16 @@ CUresult sim_body_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				      const CUgraphNode *dependencies, size_t numDependencies)
+CUresult sim_body_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                      size_t numDependencies)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_EMPTY };
 
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				     const CUgraphNode *dependencies, size_t numDependencies,
-				     const CUDA_HOST_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                     size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_HOST };
 
@@ -141,9 +131,8 @@ CUresult sim_body_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					    const CUgraphNode *dependencies, size_t numDependencies,
-					    CUevent event)
+CUresult sim_body_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                            size_t numDependencies, CUevent event)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_EVENT_RECORD };
 
@@ -151,9 +140,8 @@ CUresult sim_body_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hG
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					  const CUgraphNode *dependencies, size_t numDependencies,
-					  CUevent event)
+CUresult sim_body_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                          size_t numDependencies, CUevent event)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT };
 
@@ -161,9 +149,8 @@ CUresult sim_body_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGra
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					   const CUgraphNode *dependencies, size_t numDependencies,
-					   CUgraph childGraph)
+CUresult sim_body_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                           size_t numDependencies, CUgraph childGraph)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_GRAPH };
 
@@ -171,9 +158,8 @@ CUresult sim_body_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGr
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					 const CUgraphNode *dependencies, size_t numDependencies,
-					 CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                         size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC };
 	CUresult result;
@@ -186,9 +172,8 @@ CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGrap
 	return result;
 }
 
-CUresult sim_body_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					const CUgraphNode *dependencies, size_t numDependencies,
-					CUdeviceptr dptr)
+CUresult sim_body_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                        size_t numDependencies, CUdeviceptr dptr)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEM_FREE };
 
@@ -196,9 +181,8 @@ CUresult sim_body_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph
 	return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
 }
 
-CUresult sim_body_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-					   const CUgraphNode *dependencies, size_t numDependencies,
-					   const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                           size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP };
 

@@ -38,8 +38,7 @@ static CUresult check_type(const CUdevResource *result, CUdevResourceType type)
 	return type == CU_DEV_RESOURCE_TYPE_SM ? CUDA_SUCCESS : CUDA_ERROR_INVALID_RESOURCE_TYPE;
 }
 
-CUresult sim_body_cuDeviceGetDevResource(CUdevice dev, CUdevResource *result,
-					 CUdevResourceType type)
+CUresult sim_body_cuDeviceGetDevResource(CUdevice dev, CUdevResource *result, CUdevResourceType type)
 {
 	CUresult checked = check_type(result, type);
 
@@ -62,8 +61,7 @@ CUresult sim_body_cuCtxGetDevResource(CUcontext hCtx, CUdevResource *result, CUd
 	return checked;
 }
 
-CUresult sim_body_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *result,
-					   CUdevResourceType type)
+CUresult sim_body_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *result, CUdevResourceType type)
 {
 	struct green *green = sim_object_get(hCtx, SIM_GREEN);
 	CUresult checked = check_type(result, type);
@@ -76,9 +74,8 @@ CUresult sim_body_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resul
 }
 
 /* Without `result` only their number is asked for. */
-CUresult sim_body_cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups,
-					      const CUdevResource *input, CUdevResource *remaining,
-					      unsigned int useFlags, unsigned int minCount)
+CUresult sim_body_cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const CUdevResource *input,
+                                              CUdevResource *remaining, unsigned int useFlags, unsigned int minCount)
 {
 	unsigned size, most, count, i;
 
@@ -112,7 +109,7 @@ CUresult sim_body_cuDevSmResourceSplitByCount(CUdevResource *result, unsigned in
 }
 
 CUresult sim_body_cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources,
-					    unsigned int nbResources)
+                                            unsigned int nbResources)
 {
 	struct description *made;
 	unsigned i, sum = 0;
@@ -138,8 +135,7 @@ CUresult sim_body_cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevReso
 }
 
 /* Without a description it has all of the device. */
-CUresult sim_body_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
-				   unsigned int flags)
+CUresult sim_body_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags)
 {
 	static uint64_t last_id;
 	struct description *about = sim_object_get(desc, SIM_DESCRIPTION);
@@ -168,8 +164,7 @@ CUresult sim_body_cuGreenCtxDestroy(CUgreenCtx hCtx)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
-					 unsigned int flags, int priority)
+CUresult sim_body_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags, int priority)
 {
 	if (!phStream)
 		return CUDA_ERROR_INVALID_VALUE;

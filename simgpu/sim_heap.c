@@ -76,8 +76,7 @@ static long find_run(const struct sim_block *block, unsigned units)
 	return -1;
 }
 
-static struct sim_block *find_block(struct sim_context *context, struct sim_block **heap,
-				    unsigned units, long *at)
+static struct sim_block *find_block(struct sim_context *context, struct sim_block **heap, unsigned units, long *at)
 {
 	struct sim_block *block;
 
@@ -95,8 +94,7 @@ static struct sim_block *find_block(struct sim_context *context, struct sim_bloc
 	return block;
 }
 
-static CUresult take_part(struct sim_context *context, struct sim_block **heap, uint64_t size,
-			  struct sim_piece *piece)
+static CUresult take_part(struct sim_context *context, struct sim_block **heap, uint64_t size, struct sim_piece *piece)
 {
 	uint64_t align = sim.profile.suballoc_align;
 	unsigned units = (unsigned)(sim_round_up(size, align) / align);
@@ -113,8 +111,7 @@ static CUresult take_part(struct sim_context *context, struct sim_block **heap, 
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size,
-		       struct sim_piece *piece)
+CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size, struct sim_piece *piece)
 {
 	if (size < sim.profile.page)
 		return take_part(context, heap, size, piece);

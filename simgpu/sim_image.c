@@ -93,8 +93,7 @@ static bool read_lines(struct sim_image *image, const char *text)
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 
-		snprintf(line, sizeof(line), "%.*s",
-			 (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
+		snprintf(line, sizeof(line), "%.*s", (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
 		if (strncmp(line, MARK, strlen(MARK)) != 0 && !read_line(image, line))
 			return false;
 		text += length + (text[length] == '\n');

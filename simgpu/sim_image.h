@@ -30,9 +30,9 @@ struct sim_symbol {
 	struct sim_function *made[2]; /* the function and the kernel of this name, once asked for */
 	struct sim_loaded {
 		struct sim_context *context;
-		uint64_t id; /* of the context: addresses are used again */
-	} loaded[16];        /* where its code is */
-	uint64_t address;    /* of a global, when it was asked for */
+		uint64_t id;  /* of the context: addresses are used again */
+	} loaded[16];     /* where its code is */
+	uint64_t address; /* of a global, when it was asked for */
 };
 
 struct sim_image {
@@ -40,8 +40,8 @@ struct sim_image {
 	unsigned kernels;
 	bool is_opaque, is_library;
 	bool has_printf, has_malloc, has_assert; /* one of its kernels */
-	unsigned refs;    /* a module taken from a library has the library's */
-	uint64_t rest_in; /* id of the context that has its globals and runtime, of a library's */
+	unsigned refs;                           /* a module taken from a library has the library's */
+	uint64_t rest_in;                        /* id of the context that has its globals and runtime, of a library's */
 };
 
 CUresult sim_image_read(const void *data, struct sim_image **image);
@@ -64,8 +64,7 @@ struct sim_module { /* a module or a library */
 };
 
 /* Takes the image over, also when it fails. */
-CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct sim_image *image,
-			void **handle);
+CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct sim_image *image, void **handle);
 
 /* Code on the device, in the steps in which the driver takes room for it. */
 CUresult sim_code_load(struct sim_context *context, struct sim_symbol *symbol);
@@ -76,8 +75,8 @@ void sim_code_runtime_end(struct sim_context *context, const struct sim_image *i
 void sim_code_unload_symbol(struct sim_symbol *symbol);
 bool sim_code_is_loaded(const struct sim_symbol *symbol, const struct sim_context *context);
 /* Memory of a global, in `context`. */
-CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context,
-			 struct sim_image *image, const char *name);
+CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context, struct sim_image *image,
+                         const char *name);
 /* Memory of all globals that an image names. */
 CUresult sim_code_globals(struct sim_context *context, struct sim_image *image);
 void sim_code_drop_globals(struct sim_image *image);
@@ -90,8 +89,8 @@ struct sim_function {
 };
 
 /* The function or kernel of this name; the same handle each time. */
-CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
-			  const char *name, void **handle);
+CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image, const char *name,
+                          void **handle);
 CUresult sim_function_from(const void *handle, struct sim_function **function);
 /* Its code is loaded, in the current context. */
 CUresult sim_function_of(const void *handle, struct sim_function **function);

@@ -23,8 +23,7 @@ CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	struct sim_range *range = sim_range_at(dptr);
 	struct ipc_handle handle;
 
-	if (!pHandle || !range || range->kind != SIM_RANGE_HEAP ||
-	    !sim_backing_is_shareable(range->offset))
+	if (!pHandle || !range || range->kind != SIM_RANGE_HEAP || !sim_backing_is_shareable(range->offset))
 		return CUDA_ERROR_INVALID_VALUE;
 	handle.pid = (int32_t)getpid();
 	handle.fd = sim_backing_fd();
@@ -36,8 +35,7 @@ CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle,
-					unsigned int Flags)
+CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 {
 	struct sim_context *context;
 	struct ipc_handle from;
@@ -85,7 +83,7 @@ struct sim_external {
 };
 
 CUresult sim_body_cuImportExternalMemory(CUexternalMemory *extMem_out,
-					 const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
+                                         const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 {
 	struct sim_context *context;
 	struct sim_external *external;
@@ -104,9 +102,8 @@ CUresult sim_body_cuImportExternalMemory(CUexternalMemory *extMem_out,
 	return CUDA_SUCCESS;
 }
 
-CUresult
-sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
-					 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+CUresult sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+                                                  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
 	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
 
@@ -117,8 +114,7 @@ sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 	if (!bufferDesc->size || bufferDesc->offset > external->size ||
 	    bufferDesc->size > external->size - bufferDesc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
-	return sim_ipc_open(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
-			    devPtr);
+	return sim_ipc_open(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size, devPtr);
 }
 
 CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)
@@ -140,16 +136,14 @@ static CUresult unsupported(bool has_arguments)
 	return has_arguments ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuExternalMemoryGetMappedMipmappedArray(
-	CUmipmappedArray *mipmap, CUexternalMemory extMem,
-	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
+CUresult sim_body_cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem,
+                                                          const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
 {
 	return unsupported(mipmap && extMem && mipmapDesc);
 }
 
-CUresult
-sim_body_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
-				   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
+CUresult sim_body_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
+                                            const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 {
 	return unsupported(extSem_out && semHandleDesc);
 }

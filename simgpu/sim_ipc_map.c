@@ -11,13 +11,11 @@ static uint64_t map_part(int fd, uint64_t offset, uint64_t size, uint64_t *span)
 	void *at;
 
 	*span = sim_round_up(offset + size - begin, sim.profile.page);
-	at = mmap(NULL, *span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
-		  (off_t)begin);
+	at = mmap(NULL, *span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)begin);
 	return at == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)at + (offset - begin);
 }
 
-CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
-		      CUdeviceptr *dptr)
+CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size, CUdeviceptr *dptr)
 {
 	uint64_t span, start = map_part(fd, offset, size, &span);
 	struct sim_range *range = start ? sim_range_add(kind, start, size) : NULL;

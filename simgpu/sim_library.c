@@ -17,9 +17,9 @@ static CUresult load_library(CUlibrary *library, const void *code, const char *p
 }
 
 CUresult sim_body_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
-				    void **jitOptionsValues, unsigned int numJitOptions,
-				    CUlibraryOption *libraryOptions, void **libraryOptionValues,
-				    unsigned int numLibraryOptions)
+                                    void **jitOptionsValues, unsigned int numJitOptions,
+                                    CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                                    unsigned int numLibraryOptions)
 {
 	(void)jitOptions;
 	(void)jitOptionsValues;
@@ -30,10 +30,10 @@ CUresult sim_body_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_
 	return load_library(library, code, NULL);
 }
 
-CUresult sim_body_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
-					CUjit_option *jitOptions, void **jitOptionsValues,
-					unsigned int numJitOptions, CUlibraryOption *libraryOptions,
-					void **libraryOptionValues, unsigned int numLibraryOptions)
+CUresult sim_body_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
+                                        void **jitOptionsValues, unsigned int numJitOptions,
+                                        CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                                        unsigned int numLibraryOptions)
 {
 	(void)jitOptions;
 	(void)jitOptionsValues;
@@ -102,8 +102,7 @@ CUresult sim_body_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 	return result;
 }
 
-CUresult sim_body_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
-				     const char *name)
+CUresult sim_body_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 {
 	struct sim_module *from = sim_object_get(library, SIM_LIBRARY);
 	struct sim_context *context;
@@ -116,8 +115,7 @@ CUresult sim_body_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary
 	return sim_code_global(dptr, bytes, context, from->image, name);
 }
 
-CUresult sim_body_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
-				      const char *name)
+CUresult sim_body_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 {
 	struct sim_module *from = sim_object_get(library, SIM_LIBRARY);
 
@@ -142,8 +140,7 @@ CUresult sim_body_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 	result = sim_function_load(context, function);
 	if (result != CUDA_SUCCESS)
 		return result;
-	return sim_function_get(SIM_FUNCTION, function->parent, function->image,
-				function->about->name, (void **)pFunc);
+	return sim_function_get(SIM_FUNCTION, function->parent, function->image, function->about->name, (void **)pFunc);
 }
 
 CUresult sim_body_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
@@ -159,8 +156,7 @@ CUresult sim_body_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 }
 
 /* ---- all that an image names ---- */
-static CUresult enumerate(enum sim_kind kind, struct sim_module *from, void **handles,
-			  unsigned count)
+static CUresult enumerate(enum sim_kind kind, struct sim_module *from, void **handles, unsigned count)
 {
 	const struct sim_symbol *symbol;
 	CUresult result = CUDA_SUCCESS;
@@ -170,24 +166,18 @@ static CUresult enumerate(enum sim_kind kind, struct sim_module *from, void **ha
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!handles || !count)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (symbol = from->image->symbols; symbol && i < count && result == CUDA_SUCCESS;
-	     symbol = symbol->next)
+	for (symbol = from->image->symbols; symbol && i < count && result == CUDA_SUCCESS; symbol = symbol->next)
 		if (!symbol->is_global)
-			result = sim_function_get(kind, &from->object, from->image, symbol->name,
-						  &handles[i++]);
+			result = sim_function_get(kind, &from->object, from->image, symbol->name, &handles[i++]);
 	return result;
 }
 
-CUresult sim_body_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
-					    CUlibrary lib)
+CUresult sim_body_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 {
-	return enumerate(SIM_KERNEL, sim_object_get(lib, SIM_LIBRARY), (void **)kernels,
-			 numKernels);
+	return enumerate(SIM_KERNEL, sim_object_get(lib, SIM_LIBRARY), (void **)kernels, numKernels);
 }
 
-CUresult sim_body_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
-					     CUmodule mod)
+CUresult sim_body_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
-	return enumerate(SIM_FUNCTION, sim_object_get(mod, SIM_MODULE), (void **)functions,
-			 numFunctions);
+	return enumerate(SIM_FUNCTION, sim_object_get(mod, SIM_MODULE), (void **)functions, numFunctions);
 }

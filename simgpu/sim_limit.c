@@ -37,8 +37,7 @@ static CUresult check_limit(CUlimit limit)
 {
 	if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
 		return CUDA_ERROR_INVALID_VALUE;
-	return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ? CUDA_ERROR_UNSUPPORTED_LIMIT
-							: CUDA_SUCCESS;
+	return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuCtxGetLimit(size_t *pvalue, CUlimit limit)

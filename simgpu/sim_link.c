@@ -17,8 +17,8 @@ static void end(struct sim_object *object)
 	sim_object_delete(object);
 }
 
-CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
-				  void **optionValues, CUlinkState *stateOut)
+CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues,
+                                  CUlinkState *stateOut)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
@@ -39,9 +39,8 @@ CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
-				   const char *name, unsigned int numOptions, CUjit_option *options,
-				   void **optionValues)
+CUresult sim_body_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+                                   unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
 	struct sim_link *link = sim_object_get(state, SIM_LINK);
 
@@ -65,17 +64,15 @@ CUresult sim_body_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void 
 }
 
 CUresult sim_body_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
-			       CUlinkState *stateOut)
+                               CUlinkState *stateOut)
 {
 	return sim_body_cuLinkCreate_v2(numOptions, options, optionValues, stateOut);
 }
 
-CUresult sim_body_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
-				const char *name, unsigned int numOptions, CUjit_option *options,
-				void **optionValues)
+CUresult sim_body_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+                                unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
-	return sim_body_cuLinkAddData_v2(state, type, data, size, name, numOptions, options,
-					 optionValues);
+	return sim_body_cuLinkAddData_v2(state, type, data, size, name, numOptions, options, optionValues);
 }
 
 CUresult sim_body_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)

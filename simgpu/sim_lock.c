@@ -49,8 +49,7 @@ static bool sleep_until_given(struct sim_lock *lock, uint32_t holder)
 
 static bool try(struct sim_lock *lock, uint32_t *holder, uint32_t self)
 {
-	return __atomic_compare_exchange_n(&lock->holder, holder, self, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&lock->holder, holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 void sim_lock_take(struct sim_lock *lock)
@@ -63,8 +62,7 @@ void sim_lock_take(struct sim_lock *lock)
 
 		if (try(lock, &holder, self))
 			return;
-		if (++spins < SPINS_BEFORE_SLEEP || !sleep_until_given(lock, holder) ||
-		    is_thread_alive(holder))
+		if (++spins < SPINS_BEFORE_SLEEP || !sleep_until_given(lock, holder) || is_thread_alive(holder))
 			continue;
 		/* Whatever it was changing are single words: each slot is right by itself. */
 		if (try(lock, &holder, self))

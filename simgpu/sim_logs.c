@@ -9,8 +9,7 @@ struct listener {
 	CUlogsCallback call;
 };
 
-CUresult sim_body_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
-					 CUlogsCallbackHandle *callback)
+CUresult sim_body_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback)
 {
 	struct listener *listener;
 
@@ -44,8 +43,7 @@ CUresult sim_body_cuLogsCurrent(CUlogIterator *iterator, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile,
-				   unsigned int flags)
+CUresult sim_body_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags)
 {
 	FILE *to;
 
@@ -57,8 +55,7 @@ CUresult sim_body_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFi
 	return fclose(to) ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
-				     unsigned int flags)
+CUresult sim_body_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags)
 {
 	if (!buffer || !size || flags || (iterator && *iterator))
 		return CUDA_ERROR_INVALID_VALUE;

@@ -87,16 +87,14 @@ static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
 {
 	struct sim_range *range = sim_range_at(devPtr);
 
-	if (!range || range->kind != SIM_RANGE_MANAGED || !count ||
-	    count > range->start + range->size - devPtr)
+	if (!range || range->kind != SIM_RANGE_MANAGED || !count || count > range->start + range->size - devPtr)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (to_device)
 		sim_managed_touch(devPtr, count);
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
-				     CUstream hStream)
+CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
 	CUresult result = sim_stream_check(hStream);
 
@@ -107,8 +105,8 @@ CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice 
 	return prefetch(devPtr, count, dstDevice != CU_DEVICE_CPU);
 }
 
-CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-					unsigned int flags, CUstream hStream)
+CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+                                        CUstream hStream)
 {
 	CUresult result = sim_stream_check(hStream);
 
@@ -123,28 +121,24 @@ static CUresult advise(CUdeviceptr devPtr, size_t count)
 {
 	struct sim_range *range = sim_range_at(devPtr);
 
-	return range && range->kind == SIM_RANGE_MANAGED && count ? CUDA_SUCCESS
-								  : CUDA_ERROR_INVALID_VALUE;
+	return range && range->kind == SIM_RANGE_MANAGED && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
-			      CUdevice device)
+CUresult sim_body_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 {
 	(void)advice;
 	(void)device;
 	return advise(devPtr, count);
 }
 
-CUresult sim_body_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
-				 CUmemLocation location)
+CUresult sim_body_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
 {
 	(void)advice;
 	(void)location;
 	return advise(devPtr, count);
 }
 
-CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
-					 unsigned int flags)
+CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
 	struct sim_range *range = sim_range_exactly(dptr);
 	CUresult result = sim_stream_check(hStream);
@@ -157,29 +151,27 @@ CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, siz
 }
 
 /* ---- many at once ---- */
-CUresult sim_body_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-					  CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-					  size_t numPrefetchLocs, unsigned long long flags,
-					  CUstream hStream)
+CUresult sim_body_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+                                          size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                          CUstream hStream)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t i, to = 0;
 
-	if (!dptrs || !sizes || !count || !prefetchLocs || !prefetchLocIdxs || !numPrefetchLocs ||
-	    flags || prefetchLocIdxs[0])
+	if (!dptrs || !sizes || !count || !prefetchLocs || !prefetchLocIdxs || !numPrefetchLocs || flags ||
+	    prefetchLocIdxs[0])
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count && result == CUDA_SUCCESS; i++) {
 		while (to + 1 < numPrefetchLocs && prefetchLocIdxs[to + 1] <= i)
 			to++;
-		result = sim_body_cuMemPrefetchAsync_v2(dptrs[i], sizes[i], prefetchLocs[to], 0,
-							hStream);
+		result = sim_body_cuMemPrefetchAsync_v2(dptrs[i], sizes[i], prefetchLocs[to], 0, hStream);
 	}
 	return result;
 }
 
 /* What they hold need not be kept, but where it is does not change. */
-CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-					 unsigned long long flags, CUstream hStream)
+CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags,
+                                         CUstream hStream)
 {
 	CUresult result = sim_stream_check(hStream);
 	size_t i;
@@ -192,10 +184,9 @@ CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size
 }
 
 CUresult sim_body_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
-						    CUmemLocation *prefetchLocs,
-						    size_t *prefetchLocIdxs, size_t numPrefetchLocs,
-						    unsigned long long flags, CUstream hStream)
+                                                    CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                                    size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-	return sim_body_cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,
-						numPrefetchLocs, flags, hStream);
+	return sim_body_cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags,
+	                                        hStream);
 }

@@ -26,8 +26,8 @@ CUresult sim_body_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 	return result;
 }
 
-CUresult sim_body_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
-				     size_t Height, unsigned int ElementSizeBytes)
+CUresult sim_body_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                                     unsigned int ElementSizeBytes)
 {
 	uint64_t pitch = sim_round_up(WidthInBytes, sim.profile.pitch_align);
 	CUresult result;
@@ -79,8 +79,7 @@ static CUresult alloc_host(void **pp, size_t bytesize, unsigned flags)
 	span = sim_round_up(bytesize, 4096);
 	if (span < bytesize)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	at = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-		  -1, 0);
+	at = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	range = sim_range_add(SIM_RANGE_HOST, (uint64_t)(uintptr_t)at, bytesize);
@@ -175,9 +174,7 @@ static struct sim_range *host_range(const void *p)
 {
 	struct sim_range *range = sim_range_at((uint64_t)(uintptr_t)p);
 
-	return range && (range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED)
-		       ? range
-		       : NULL;
+	return range && (range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED) ? range : NULL;
 }
 
 CUresult sim_body_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
@@ -217,8 +214,8 @@ static bool is_host(const struct sim_range *range)
 	return range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED;
 }
 
-static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
-				  const struct sim_range *range, CUdeviceptr ptr)
+static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, const struct sim_range *range,
+                                  CUdeviceptr ptr)
 {
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -261,9 +258,7 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 		*(unsigned *)data = range->kind == SIM_RANGE_HEAP;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-		*(unsigned *)data = range->kind == SIM_RANGE_MAPPED
-					    ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-					    : 0;
+		*(unsigned *)data = range->kind == SIM_RANGE_MAPPED ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		*(unsigned *)data = 3; /* read and write */
@@ -278,10 +273,7 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 		*(unsigned long long *)data = range->id;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-		*(void **)data =
-			range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT
-				? range->owner
-				: NULL;
+		*(void **)data = range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT ? range->owner : NULL;
 		return CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -298,9 +290,8 @@ CUresult sim_body_cuPointerGetAttribute(void *data, CUpointer_attribute attribut
 }
 
 /* Of a pointer that is none of ours, every attribute is 0 of 8 bytes at most, and that is no error. */
-CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes,
-					 CUpointer_attribute *attributes, void **data,
-					 CUdeviceptr ptr)
+CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
+                                         CUdeviceptr ptr)
 {
 	struct sim_range *range = sim_range_at(ptr);
 	unsigned i;
@@ -308,14 +299,13 @@ CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes,
 	if (!attributes || !data)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < numAttributes; i++) {
-		bool is_word = attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-			       attributes[i] == CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE ||
-			       (attributes[i] >= CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES &&
-				attributes[i] <= CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
+		bool is_word =
+			attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
+			attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL || attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED ||
+			attributes[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+			attributes[i] == CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE ||
+			(attributes[i] >= CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES &&
+		     attributes[i] <= CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
 
 		if (!range || pointer_attribute(data[i], attributes[i], range, ptr) != CUDA_SUCCESS)
 			memset(data[i], 0, is_word ? 4 : 8);
@@ -323,8 +313,7 @@ CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes,
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
-					CUdeviceptr ptr)
+CUresult sim_body_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
 	(void)attribute;
 	return value && sim_range_at(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

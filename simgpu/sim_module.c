@@ -5,8 +5,7 @@
 
 #include "sim_image.h"
 
-CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct sim_image *image,
-			void **handle)
+CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct sim_image *image, void **handle)
 {
 	struct sim_module *module = sim_object_new(kind, context, sizeof(*module));
 
@@ -23,8 +22,7 @@ CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct 
 /* The context that holds what belongs to all of an image; NULL: none does. */
 static struct sim_context *context_of(const struct sim_module *module)
 {
-	return module->object.context ? module->object.context
-				      : sim_context_with_id(module->image->rest_in);
+	return module->object.context ? module->object.context : sim_context_with_id(module->image->rest_in);
 }
 
 /* The handles of what was in it become invalid, and its code goes. */
@@ -120,7 +118,7 @@ CUresult sim_body_cuModuleLoadData(CUmodule *module, const void *image)
 }
 
 CUresult sim_body_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
-				     CUjit_option *options, void **optionValues)
+                                     CUjit_option *options, void **optionValues)
 {
 	(void)numOptions;
 	(void)options;
@@ -150,8 +148,7 @@ CUresult sim_body_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const ch
 
 	if (!module)
 		return CUDA_ERROR_INVALID_HANDLE;
-	result = sim_function_get(SIM_FUNCTION, &module->object, module->image, name,
-				  (void **)hfunc);
+	result = sim_function_get(SIM_FUNCTION, &module->object, module->image, name, (void **)hfunc);
 	if (result != CUDA_SUCCESS)
 		return result;
 	return sim_function_load(module->object.context, (struct sim_function *)*hfunc);
@@ -169,8 +166,7 @@ CUresult sim_body_cuModuleGetFunctionCount(unsigned int *count, CUmodule hmod)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
-				       const char *name)
+CUresult sim_body_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 {
 	struct sim_module *module = sim_object_get(hmod, SIM_MODULE);
 

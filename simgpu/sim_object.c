@@ -15,8 +15,7 @@ static size_t slots, filled; /* filled counts the gone ones too */
 
 static size_t slot_of(const void *handle)
 {
-	return (size_t)(((uint64_t)(uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15ull >> 20) &
-	       (slots - 1);
+	return (size_t)(((uint64_t)(uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
 }
 
 static void put(struct sim_object *object)

@@ -8,8 +8,8 @@
 #define SHARED_SYSTEM 1024 /* of each block, the driver's */
 #define CLUSTER_PLAIN 8    /* blocks of a cluster that every device of compute capability 9 runs */
 
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
-							      int blockSize, size_t dynamicSMemSize)
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+                                                              size_t dynamicSMemSize)
 {
 	struct sim_function *function;
 	CUresult result;
@@ -23,18 +23,16 @@ CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CU
 	return result;
 }
 
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-	int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
+                                                                       size_t dynamicSMemSize, unsigned int flags)
 {
 	(void)flags;
-	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize,
-								    dynamicSMemSize);
+	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize, dynamicSMemSize);
 }
 
-CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
-						   CUfunction func,
-						   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-						   size_t dynamicSMemSize, int blockSizeLimit)
+CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                   size_t dynamicSMemSize, int blockSizeLimit)
 {
 	struct sim_function *function;
 
@@ -47,20 +45,19 @@ CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockS
 	return sim_function_of(func, &function);
 }
 
-CUresult sim_body_cuOccupancyMaxPotentialBlockSizeWithFlags(
-	int *minGridSize, int *blockSize, CUfunction func,
-	CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit,
-	unsigned int flags)
+CUresult sim_body_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+                                                            CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                            size_t dynamicSMemSize, int blockSizeLimit,
+                                                            unsigned int flags)
 {
 	return flags > 1
-		       ? CUDA_ERROR_INVALID_VALUE
-		       : sim_body_cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func,
-								   blockSizeToDynamicSMemSize,
-								   dynamicSMemSize, blockSizeLimit);
+	           ? CUDA_ERROR_INVALID_VALUE
+	           : sim_body_cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func, blockSizeToDynamicSMemSize,
+	                                                       dynamicSMemSize, blockSizeLimit);
 }
 
-CUresult sim_body_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
-							  int numBlocks, int blockSize)
+CUresult sim_body_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
+                                                          int blockSize)
 {
 	const struct sim_generation *has = sim_generation();
 	struct sim_function *function;
@@ -93,8 +90,7 @@ static CUresult check_config(const CUlaunchConfig *config)
 	return sim.profile.compute_major < 9 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
-						     const CUlaunchConfig *config)
+CUresult sim_body_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
 {
 	struct sim_function *function;
 	CUresult result = check_config(config);
@@ -108,8 +104,7 @@ CUresult sim_body_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunctio
 	return result;
 }
 
-CUresult sim_body_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
-					       const CUlaunchConfig *config)
+CUresult sim_body_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
 {
 	const struct sim_generation *has = sim_generation();
 	struct sim_function *function;
@@ -124,13 +119,11 @@ CUresult sim_body_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func
 		return result;
 	for (i = 0; i < config->numAttrs; i++)
 		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-			size = config->attrs[i].value.clusterDim.x *
-			       config->attrs[i].value.clusterDim.y *
+			size = config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
 			       config->attrs[i].value.clusterDim.z;
 	if (!size || size > 16)
 		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-	per_sm = (unsigned)sim.profile.threads_per_sm /
-		 (config->blockDimX * config->blockDimY * config->blockDimZ);
+	per_sm = (unsigned)sim.profile.threads_per_sm / (config->blockDimX * config->blockDimY * config->blockDimZ);
 	per_sm = per_sm < has->blocks_of_sm ? per_sm : has->blocks_of_sm;
 	if (config->sharedMemBytes > has->shared_of_block)
 		per_sm = 0;

@@ -123,8 +123,7 @@ static bool region_add(uint64_t start, uint64_t size, uint64_t free, uint64_t en
 
 	if (!spans_insert(&regions, at, (struct span){ start, size }))
 		return false;
-	if (spans_insert(&holes, spans_before(&holes, start),
-			 (struct span){ start + free, end - free }))
+	if (spans_insert(&holes, spans_before(&holes, start), (struct span){ start + free, end - free }))
 		return true;
 	spans_remove(&regions, at);
 	return false;
@@ -220,12 +219,10 @@ void sim_place_give(uint64_t start, uint64_t size)
 	struct span *behind = at < holes.count ? &holes.rows[at] : NULL;
 
 	/* Nobody's again, and reserved. */
-	mmap((void *)(uintptr_t)start, size, PROT_NONE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	mmap((void *)(uintptr_t)start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	if (before && before->start >= region && before->start + before->size == start) {
 		before->size += size;
-		if (behind && behind->start < end &&
-		    before->start + before->size == behind->start) {
+		if (behind && behind->start < end && before->start + before->size == behind->start) {
 			before->size += behind->size;
 			spans_remove(&holes, at);
 		}

@@ -163,8 +163,7 @@ static void drop(struct sim_pool *pool, uint64_t bytes, uint64_t span)
 }
 
 /* In a capture it is a node of the graph, whose address is known at once. */
-static CUresult capture_alloc(CUdeviceptr *dptr, size_t bytes, const struct sim_pool *pool,
-			      CUstream stream)
+static CUresult capture_alloc(CUdeviceptr *dptr, size_t bytes, const struct sim_pool *pool, CUstream stream)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC };
 	CUresult result;
@@ -220,13 +219,10 @@ CUresult sim_body_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream h
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
-	return result == CUDA_SUCCESS
-		       ? alloc(dptr, bytesize, current_pool(context->device), hStream)
-		       : result;
+	return result == CUDA_SUCCESS ? alloc(dptr, bytesize, current_pool(context->device), hStream) : result;
 }
 
-CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-					  CUstream hStream)
+CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
 	return alloc(dptr, bytesize, pool_get(pool), hStream);
 }
@@ -254,8 +250,8 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	}
 	if (range && range->kind == SIM_RANGE_GRAPH)
 		return sim_graph_memory_free(range);
-	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP &&
-		       range->kind != SIM_RANGE_POOL_IMPORT))
+	if (!range ||
+	    (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP && range->kind != SIM_RANGE_POOL_IMPORT))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (range->kind == SIM_RANGE_POOL_IMPORT) {
 		sim_ipc_close(range);
@@ -281,10 +277,9 @@ CUresult sim_body_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *pool
 	if (!pool || !poolProps || poolProps->allocType != 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	is_of_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-	if (is_of_device
-		    ? !sim_is_device(poolProps->location.id)
-		    : poolProps->location.type < CU_MEM_LOCATION_TYPE_HOST ||
-			      poolProps->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+	if (is_of_device ? !sim_is_device(poolProps->location.id)
+	                 : poolProps->location.type < CU_MEM_LOCATION_TYPE_HOST ||
+	                       poolProps->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
 		return CUDA_ERROR_INVALID_DEVICE;
 	for (i = 0; i < sizeof(made) / sizeof(made[0]) && made[i];)
 		i++;
@@ -386,8 +381,7 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 		return CUDA_SUCCESS;
 	}
 	/* What a pool has reserved is told since CUDA 11.3. */
-	if (attr > CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && sim.script.driver_version &&
-	    sim.script.driver_version < 11030)
+	if (attr > CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && sim.script.driver_version && sim.script.driver_version < 11030)
 		return CUDA_ERROR_INVALID_VALUE;
 	switch (attr) {
 	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
@@ -421,8 +415,7 @@ CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *m
 	if (!known || !map || !count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count; i++) {
-		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-		    (map[i].flags && map[i].flags != 3) ||
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || (map[i].flags && map[i].flags != 3) ||
 		    (map[i].location.id == known->device && !map[i].flags))
 			return CUDA_ERROR_INVALID_VALUE;
 		if (!sim_is_device(map[i].location.id))
@@ -436,16 +429,14 @@ CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *m
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
-				     CUmemLocation *location)
+CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 {
 	struct sim_pool *pool = pool_get(memPool);
 	bool has_access;
 
 	if (!flags || !pool || !location)
 		return CUDA_ERROR_INVALID_VALUE;
-	has_access = location->id == pool->device ||
-		     (sim_is_device(location->id) && pool->peers >> location->id & 1);
+	has_access = location->id == pool->device || (sim_is_device(location->id) && pool->peers >> location->id & 1);
 	*flags = has_access ? 3 : 0;
 	return CUDA_SUCCESS;
 }
@@ -481,20 +472,16 @@ CUresult sim_body_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 }
 
 /* The same by location, of which only devices have pools to choose. */
-CUresult sim_body_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
-				  CUmemoryPool pool)
+CUresult sim_body_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
 	return sim_body_cuDeviceSetMemPool(location->id, pool);
 }
 
-CUresult sim_body_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
-				  CUmemAllocationType type)
+CUresult sim_body_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
-	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
 	return sim_body_cuDeviceGetMemPool(pool, location->id);
 }

@@ -18,13 +18,11 @@ struct pointer {
 };
 
 CUresult sim_body_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
-						   CUmemAllocationHandleType handleType,
-						   unsigned long long flags)
+                                                   CUmemAllocationHandleType handleType, unsigned long long flags)
 {
 	int fd;
 
-	if (!handle_out || !sim_pool_is(pool) || flags ||
-	    handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+	if (!handle_out || !sim_pool_is(pool) || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
 	fd = fcntl(sim_backing_fd(), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
@@ -34,8 +32,7 @@ CUresult sim_body_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPoo
 }
 
 CUresult sim_body_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
-						     CUmemAllocationHandleType handleType,
-						     unsigned long long flags)
+                                                     CUmemAllocationHandleType handleType, unsigned long long flags)
 {
 	struct import *made;
 	int fd;
@@ -43,9 +40,7 @@ CUresult sim_body_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, voi
 	if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
 	fd = fcntl((int)(intptr_t)handle, F_DUPFD_CLOEXEC, 0);
-	made = fd < 0 || !sim_process_is_memory(fd)
-		       ? NULL
-		       : sim_object_new(SIM_POOL_IMPORT, NULL, sizeof(*made));
+	made = fd < 0 || !sim_process_is_memory(fd) ? NULL : sim_object_new(SIM_POOL_IMPORT, NULL, sizeof(*made));
 	if (!made) {
 		if (fd >= 0)
 			close(fd);
@@ -61,8 +56,7 @@ CUresult sim_body_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, 
 	struct sim_range *range = sim_range_exactly(ptr);
 	struct pointer pointer;
 
-	if (!shareData_out || !range || range->kind != SIM_RANGE_POOL ||
-	    !sim_backing_is_shareable(range->offset))
+	if (!shareData_out || !range || range->kind != SIM_RANGE_POOL || !sim_backing_is_shareable(range->offset))
 		return CUDA_ERROR_INVALID_VALUE;
 	pointer.offset = range->offset;
 	pointer.size = range->size;
@@ -72,8 +66,7 @@ CUresult sim_body_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, 
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
-					 CUmemPoolPtrExportData *shareData)
+CUresult sim_body_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
 {
 	struct import *import = sim_object_get(pool, SIM_POOL_IMPORT);
 	struct pointer pointer;
@@ -84,8 +77,7 @@ CUresult sim_body_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool
 	memcpy(&pointer, shareData, sizeof(pointer));
 	if (!pointer.size)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = sim_ipc_open(SIM_RANGE_POOL_IMPORT, import->fd, pointer.offset, pointer.size,
-			      ptr_out);
+	result = sim_ipc_open(SIM_RANGE_POOL_IMPORT, import->fd, pointer.offset, pointer.size, ptr_out);
 	if (result == CUDA_SUCCESS)
 		sim_range_exactly(*ptr_out)->owner = import;
 	return result;

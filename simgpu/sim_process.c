@@ -49,8 +49,7 @@ int sim_process_memfd_unique(void)
 	static unsigned long count;
 	char purpose[32];
 
-	snprintf(purpose, sizeof(purpose), "physical-%lu",
-		 __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+	snprintf(purpose, sizeof(purpose), "physical-%lu", __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
 	return sim_process_memfd(purpose);
 }
 

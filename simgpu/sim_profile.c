@@ -25,8 +25,7 @@ static int own_path(char *path, size_t size)
 		unsigned long begin, end;
 		char *slash = strchr(line, '/');
 
-		if (!slash || sscanf(line, "%lx-%lx", &begin, &end) != 2 || self < begin ||
-		    self >= end)
+		if (!slash || sscanf(line, "%lx-%lx", &begin, &end) != 2 || self < begin || self >= end)
 			continue;
 		slash[strcspn(slash, "\n")] = 0;
 		if (strlen(slash) < size) {
@@ -62,8 +61,8 @@ int sim_profile_load(struct tare_profile *profile, char *error, size_t size)
 	if (!wanted || !*wanted)
 		wanted = DEFAULT_PROFILE;
 	if (find_file(wanted, path, sizeof(path)) < 0 || access(path, R_OK) != 0) {
-		snprintf(error, size, "no device profile \"%s\": give a file or a name in %s",
-			 wanted, "the folder profiles beside the simulated driver");
+		snprintf(error, size, "no device profile \"%s\": give a file or a name in %s", wanted,
+		         "the folder profiles beside the simulated driver");
 		return -1;
 	}
 	return tare_profile_read(path, profile, error, size);
@@ -101,8 +100,7 @@ void sim_uuid_parse(const char *text, unsigned char bytes[16])
 			continue;
 		if (!isxdigit((unsigned char)*at))
 			return;
-		digit = isdigit((unsigned char)*at) ? *at - '0'
-						    : tolower((unsigned char)*at) - 'a' + 10;
+		digit = isdigit((unsigned char)*at) ? *at - '0' : tolower((unsigned char)*at) - 'a' + 10;
 		bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
 		i++;
 	}

@@ -25,9 +25,7 @@ static char *without_comments(const char *text)
 	char *copy = strdup(text), *at = copy;
 
 	while (at && (at = strchr(at, '/'))) {
-		const char *end = at[1] == '/'   ? at + strcspn(at, "\n")
-				  : at[1] == '*' ? strstr(at + 2, "*/")
-						 : at + 1;
+		const char *end = at[1] == '/' ? at + strcspn(at, "\n") : at[1] == '*' ? strstr(at + 2, "*/") : at + 1;
 
 		if (!end)
 			end = at + strlen(at);
@@ -62,8 +60,7 @@ static uint64_t place(const char *declaration, size_t length, uint64_t before)
 static void add_param(struct sim_symbol *symbol, const char *declaration, size_t length)
 {
 	uint64_t size = place(declaration, length, 0);
-	struct sim_param *more =
-		realloc(symbol->param, (symbol->param_nr + 1) * sizeof(struct sim_param));
+	struct sim_param *more = realloc(symbol->param, (symbol->param_nr + 1) * sizeof(struct sim_param));
 
 	symbol->params = place(declaration, length, symbol->params);
 	if (!more)
@@ -82,8 +79,7 @@ static void read_params(struct sim_symbol *symbol, const char *list)
 	}
 }
 
-static void read_statement(struct sim_image *image, struct sim_symbol *symbol, const char *text,
-			   size_t length)
+static void read_statement(struct sim_image *image, struct sim_symbol *symbol, const char *text, size_t length)
 {
 	char words[256];
 

@@ -120,10 +120,9 @@ CUresult sim_capture_add(CUstream stream, CUgraphNodeParams *params)
 /* Of the kernel node that was added last. One that a node cannot have is the launch's own matter. */
 CUresult sim_capture_attribute(CUstream stream, const CUlaunchAttribute *attribute)
 {
-	const struct sim_set *last =
-		&sim_record_find(sim_record_of(stream)->streams, sim_record_key(stream))->last;
-	CUresult result = sim_body_cuGraphKernelNodeSetAttribute((CUgraphNode)last->nodes[0],
-								 attribute->id, &attribute->value);
+	const struct sim_set *last = &sim_record_find(sim_record_of(stream)->streams, sim_record_key(stream))->last;
+	CUresult result =
+		sim_body_cuGraphKernelNodeSetAttribute((CUgraphNode)last->nodes[0], attribute->id, &attribute->value);
 
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
@@ -172,8 +171,7 @@ CUresult sim_capture_wait(CUstream stream, CUevent event)
 	if (own && part)
 		part->is_joined = true;
 	part = add(&c->streams, sim_record_key(stream));
-	return part && sim_set_add_all(&part->last, &recorded->last) ? CUDA_SUCCESS
-								     : CUDA_ERROR_OUT_OF_MEMORY;
+	return part && sim_set_add_all(&part->last, &recorded->last) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 void sim_capture_forget(CUevent event)
@@ -275,8 +273,7 @@ bool sim_record_is_implicit(void)
 	return false;
 }
 
-static CUresult begin(CUstream stream, struct sim_graph *graph, const struct sim_set *behind,
-		      CUstreamCaptureMode mode)
+static CUresult begin(CUstream stream, struct sim_graph *graph, const struct sim_set *behind, CUstreamCaptureMode mode)
 {
 	struct sim_capture *c;
 
@@ -318,10 +315,9 @@ CUresult sim_body_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode 
 	return begin(hStream, NULL, NULL, mode);
 }
 
-CUresult sim_body_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
-					      const CUgraphNode *dependencies,
-					      const CUgraphEdgeData *dependencyData,
-					      size_t numDependencies, CUstreamCaptureMode mode)
+CUresult sim_body_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+                                              const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                              CUstreamCaptureMode mode)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct sim_set behind = { 0 };
@@ -359,9 +355,8 @@ CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 	if (sim_stream_check(hStream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!c)
-		return sim_record_is_legacy(hStream) && sim_record_is_implicit()
-			       ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
-			       : CUDA_ERROR_ILLEGAL_STATE;
+		return sim_record_is_legacy(hStream) && sim_record_is_implicit() ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+		                                                                 : CUDA_ERROR_ILLEGAL_STATE;
 	/* A graph that the program began with it has already. */
 	if (!phGraph && !c->is_given)
 		return CUDA_ERROR_INVALID_VALUE;

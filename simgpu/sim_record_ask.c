@@ -16,7 +16,7 @@ static CUstreamCaptureStatus status_of(const struct sim_capture *c)
 {
 	return !c              ? CU_STREAM_CAPTURE_STATUS_NONE
 	       : c->is_invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-			       : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	                       : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
@@ -30,12 +30,10 @@ CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *c
 	return result;
 }
 
-CUresult sim_body_cuStreamGetCaptureInfo_v3(CUstream hStream,
-					    CUstreamCaptureStatus *captureStatus_out,
-					    cuuint64_t *id_out, CUgraph *graph_out,
-					    const CUgraphNode **dependencies_out,
-					    const CUgraphEdgeData **edgeData_out,
-					    size_t *numDependencies_out)
+CUresult sim_body_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                            cuuint64_t *id_out, CUgraph *graph_out,
+                                            const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
+                                            size_t *numDependencies_out)
 {
 	const struct sim_capture *c = sim_record_of(hStream);
 	const struct sim_set *last;
@@ -59,30 +57,25 @@ CUresult sim_body_cuStreamGetCaptureInfo_v3(CUstream hStream,
 		*edgeData_out = last->data;
 	if (numDependencies_out)
 		*numDependencies_out = last->count;
-	return dependencies_out && !edgeData_out && !sim_set_is_plain(last) ? CUDA_ERROR_LOSSY_QUERY
-									    : CUDA_SUCCESS;
+	return dependencies_out && !edgeData_out && !sim_set_is_plain(last) ? CUDA_ERROR_LOSSY_QUERY : CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuStreamGetCaptureInfo_v2(CUstream hStream,
-					    CUstreamCaptureStatus *captureStatus_out,
-					    cuuint64_t *id_out, CUgraph *graph_out,
-					    const CUgraphNode **dependencies_out,
-					    size_t *numDependencies_out)
+CUresult sim_body_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                            cuuint64_t *id_out, CUgraph *graph_out,
+                                            const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 {
-	return sim_body_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out,
-						  dependencies_out, NULL, numDependencies_out);
+	return sim_body_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out, dependencies_out, NULL,
+	                                          numDependencies_out);
 }
 
-CUresult sim_body_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-					 cuuint64_t *id_out)
+CUresult sim_body_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
 {
-	return sim_body_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, NULL, NULL,
-						  NULL, NULL);
+	return sim_body_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, NULL, NULL, NULL, NULL);
 }
 
 CUresult sim_body_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
-						       const CUgraphEdgeData *dependencyData,
-						       size_t numDependencies, unsigned int flags)
+                                                       const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                                       unsigned int flags)
 {
 	struct sim_capture *c = sim_record_of(hStream);
 	struct sim_set more = { 0 };
@@ -110,9 +103,8 @@ CUresult sim_body_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraph
 	return result;
 }
 
-CUresult sim_body_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
-						    size_t numDependencies, unsigned int flags)
+CUresult sim_body_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies,
+                                                    unsigned int flags)
 {
-	return sim_body_cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, NULL,
-							     numDependencies, flags);
+	return sim_body_cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, NULL, numDependencies, flags);
 }

@@ -23,8 +23,7 @@ static bool has_twin(const char *name, int newest)
 	int i;
 
 	for (i = 0; i < SIM_API_NR; i++)
-		if (sim.api[i].ptsz && sim.api[i].version <= newest &&
-		    strcmp(sim.api[i].name, name) == 0)
+		if (sim.api[i].ptsz && sim.api[i].version <= newest && strcmp(sim.api[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -48,30 +47,27 @@ static const struct sim_api_row *find(const char *name, int version, bool ptsz, 
 }
 
 /* As measured: not to find a name is a success that says so in `symbolStatus`. */
-CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
-				      cuuint64_t flags,
-				      CUdriverProcAddressQueryResult *symbolStatus)
+CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                      CUdriverProcAddressQueryResult *symbolStatus)
 {
 	const struct sim_api_row *row;
 	bool is_known = false;
 
 	if (!symbol || !pfn || cudaVersion > driver_version())
 		return CUDA_ERROR_INVALID_VALUE;
-	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
-		   &is_known);
+	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
 	*pfn = row ? row->function : NULL;
 	if (!row && !is_known && *symbol)
 		sim_tell(SIM_TELL_LOOK, symbol, "libcuda.so.1");
 	if (!symbolStatus)
 		return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 	*symbolStatus = row        ? CU_GET_PROC_ADDRESS_SUCCESS
-			: is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-				   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	                : is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+	                           : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
-				   cuuint64_t flags)
+CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	return sim_body_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
 }
@@ -79,9 +75,8 @@ CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersi
 /* Libraries of NVIDIA that have a runtime inside for what needs no device, and go on without. */
 static bool goes_on_without(const char *file)
 {
-	static const char *const names[] = { "libnvrtc",        "libnvJitLink", "libcudnn",
-					     "libcupti",        "libnvvm",      "libnvfatbin",
-					     "libnvptxcompiler" };
+	static const char *const names[] = { "libnvrtc", "libnvJitLink", "libcudnn",        "libcupti",
+		                                 "libnvvm",  "libnvfatbin",  "libnvptxcompiler" };
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 	size_t i;
 

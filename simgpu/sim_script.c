@@ -45,25 +45,21 @@ static bool set_nth(struct sim_rule *rule, const char *text)
 	return strcmp(text, "all") == 0 || (number(text, &rule->nth) && rule->nth);
 }
 
-static bool set_result(struct sim_rule *rule, const char *text,
-		       const struct sim_script_words *words)
+static bool set_result(struct sim_rule *rule, const char *text, const struct sim_script_words *words)
 {
 	rule->result = words ? words->result(text) : 0;
 	return rule->result >= 0;
 }
 
 /* Every command: its words (word[0] is its name) into the script; false: they make no sense. */
-#define COMMAND(NAME)                                                                              \
-	static bool NAME(struct sim_script *script, char **word,                                   \
-			 const struct sim_script_words *words)
-#define UNUSED_WORDS ((void)word, (void)words)
+#define COMMAND(NAME) static bool NAME(struct sim_script *script, char **word, const struct sim_script_words *words)
+#define UNUSED_WORDS  ((void)word, (void)words)
 
 COMMAND(fail)
 {
 	struct sim_rule *rule = add_rule(script, SIM_RULE_FAIL);
 
-	if (!rule || !set_call(rule, word[1], words) || !set_nth(rule, word[2]) ||
-	    !set_result(rule, word[3], words))
+	if (!rule || !set_call(rule, word[1], words) || !set_nth(rule, word[2]) || !set_result(rule, word[3], words))
 		return false;
 	script->rules_nr++;
 	return true;
@@ -101,8 +97,7 @@ COMMAND(slow)
 
 static bool set_bytes(struct sim_rule *rule, char **word, const struct sim_script_words *words)
 {
-	return rule && set_call(rule, word[1], words) && set_nth(rule, word[2]) &&
-	       number(word[3], &rule->bytes);
+	return rule && set_call(rule, word[1], words) && set_nth(rule, word[2]) && number(word[3], &rule->bytes);
 }
 
 COMMAND(takes)
@@ -252,8 +247,7 @@ static bool run_line(struct sim_script *script, char *line, const struct sim_scr
 	int count = 0;
 	unsigned i;
 
-	for (at = strtok_r(line, " \t", &rest); at && count < WORDS_MAX;
-	     at = strtok_r(NULL, " \t", &rest))
+	for (at = strtok_r(line, " \t", &rest); at && count < WORDS_MAX; at = strtok_r(NULL, " \t", &rest))
 		word[count++] = at;
 	if (!count || word[0][0] == '#')
 		return true;
@@ -264,16 +258,14 @@ static bool run_line(struct sim_script *script, char *line, const struct sim_scr
 	return false;
 }
 
-static void run_text(struct sim_script *script, char *text, const char *ends,
-		     const struct sim_script_words *words)
+static void run_text(struct sim_script *script, char *text, const char *ends, const struct sim_script_words *words)
 {
 	char *rest, *line, shown[128];
 
 	for (line = strtok_r(text, ends, &rest); line; line = strtok_r(NULL, ends, &rest)) {
 		snprintf(shown, sizeof(shown), "%s", line + strspn(line, " \t"));
 		if (!run_line(script, line, words) && words)
-			fprintf(stderr, "simulated GPU: ignored line of TARE_SIM_SCRIPT: \"%s\"\n",
-				shown);
+			fprintf(stderr, "simulated GPU: ignored line of TARE_SIM_SCRIPT: \"%s\"\n", shown);
 	}
 }
 

@@ -10,14 +10,7 @@
 #define SIM_SCRIPT_ALL   0 /* as `nth`: every call */
 
 struct sim_rule {
-	enum {
-		SIM_RULE_FAIL,
-		SIM_RULE_FAIL_ANY,
-		SIM_RULE_CRASH,
-		SIM_RULE_SLOW,
-		SIM_RULE_TAKES,
-		SIM_RULE_GIVES
-	} kind;
+	enum { SIM_RULE_FAIL, SIM_RULE_FAIL_ANY, SIM_RULE_CRASH, SIM_RULE_SLOW, SIM_RULE_TAKES, SIM_RULE_GIVES } kind;
 	char call[64]; /* symbol, or name without a version */
 	uint64_t nth;
 	int result;

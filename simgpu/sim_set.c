@@ -78,7 +78,7 @@ bool sim_set_is_plain(const struct sim_set *set)
 }
 
 CUresult sim_set_read(struct sim_set *set, const struct sim_graph *graph, const CUgraphNode *nodes,
-		      const CUgraphEdgeData *data, size_t count)
+                      const CUgraphEdgeData *data, size_t count)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t i;

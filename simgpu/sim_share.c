@@ -40,8 +40,7 @@ static void remove_holder(struct sim_share *share, struct sim_holder *holder)
 		memset(share, 0, sizeof(*share));
 }
 
-bool sim_share_make(struct sim_shared *shared, struct sim_slot *self, uint64_t id, int device,
-		    uint64_t bytes)
+bool sim_share_make(struct sim_shared *shared, struct sim_slot *self, uint64_t id, int device, uint64_t bytes)
 {
 	struct sim_share *share;
 
@@ -99,8 +98,7 @@ void sim_share_forget(struct sim_shared *shared, uint32_t slot)
 
 	for (i = 0; i < SIM_SHARES; i++) {
 		struct sim_share *share = &shared->shares[i];
-		struct sim_holder *holder =
-			share->id ? find_holder(share, (uint16_t)(slot + 1)) : NULL;
+		struct sim_holder *holder = share->id ? find_holder(share, (uint16_t)(slot + 1)) : NULL;
 
 		if (holder)
 			remove_holder(share, holder);

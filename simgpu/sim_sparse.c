@@ -26,8 +26,7 @@ static uint64_t number_in(const char *path, const char *key)
 	uint64_t found = UINT64_MAX;
 
 	while (from && found == UINT64_MAX && fgets(line, sizeof(line), from))
-		if (strncmp(line, key, strlen(key)) == 0 &&
-		    strspn(line + strlen(key), " 0123456789"))
+		if (strncmp(line, key, strlen(key)) == 0 && strspn(line + strlen(key), " 0123456789"))
 			found = strtoull(line + strlen(key), NULL, 10);
 	if (from)
 		fclose(from);
@@ -65,9 +64,9 @@ static bool has_room(uint64_t bytes)
 	}
 	if (!has_said)
 		fprintf(stderr,
-			"simulated GPU: this host has %llu MiB of memory left, too little to keep what is written to the "
-			"device; from now on it reads as zeros there\n",
-			(unsigned long long)(left >> 20));
+		        "simulated GPU: this host has %llu MiB of memory left, too little to keep what is written to the "
+		        "device; from now on it reads as zeros there\n",
+		        (unsigned long long)(left >> 20));
 	has_said = true;
 	return false;
 }
@@ -101,14 +100,12 @@ static bool make_hole(uint64_t first, uint64_t end)
 	int fd = range ? file_of(range, first, &offset) : -1;
 
 	return fd >= 0 && end <= range->start + range->size &&
-	       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-			 (off_t)(end - first)) == 0;
+	       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)(end - first)) == 0;
 }
 
 void sim_memory_zero(uint64_t to, uint64_t size)
 {
-	uint64_t first = sim_round_up(to, HOST_PAGE),
-		 end = (to + size) & ~(uint64_t)(HOST_PAGE - 1);
+	uint64_t first = sim_round_up(to, HOST_PAGE), end = (to + size) & ~(uint64_t)(HOST_PAGE - 1);
 
 	if (size < WORTH_IT || !make_hole(first, end)) {
 		memset((void *)(uintptr_t)to, 0, size);
@@ -189,8 +186,7 @@ static void fill_line(uint64_t to, uint32_t value, unsigned width, size_t count)
 		memcpy((char *)(uintptr_t)to + i * width, &value, width);
 }
 
-void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
-		     size_t rows)
+void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t rows)
 {
 	uint32_t bits = width == 1 ? value & 0xff : width == 2 ? value & 0xffff : value;
 	size_t row;

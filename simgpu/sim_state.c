@@ -32,9 +32,9 @@ static int open_file(const char *directory)
 	}
 	if (fd < 0)
 		fprintf(stderr,
-			"simulated GPU: cannot open the state of the machine in TARE_SIM_DIR=%s: %s; name a folder "
-			"that can be written\n",
-			directory, strerror(errno));
+		        "simulated GPU: cannot open the state of the machine in TARE_SIM_DIR=%s: %s; name a folder "
+		        "that can be written\n",
+		        directory, strerror(errno));
 	return fd;
 }
 
@@ -72,11 +72,9 @@ struct sim_shared *sim_state_open(void)
 	if (lseek(shared_fd, 0, SEEK_END) < (off_t)sizeof(struct sim_shared) &&
 	    ftruncate(shared_fd, sizeof(struct sim_shared)) < 0)
 		return NULL;
-	at = mmap(NULL, sizeof(struct sim_shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd,
-		  0);
+	at = mmap(NULL, sizeof(struct sim_shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
 	if (at == MAP_FAILED) {
-		fprintf(stderr, "simulated GPU: cannot map the state of the machine: %s\n",
-			strerror(errno));
+		fprintf(stderr, "simulated GPU: cannot map the state of the machine: %s\n", strerror(errno));
 		return NULL;
 	}
 	shared_state = at; /* all zero is a machine without processes */
@@ -169,8 +167,7 @@ void sim_state_reclaim(struct sim_shared *shared)
 	}
 }
 
-uint64_t sim_state_used(const struct sim_shared *shared, int device,
-			const struct tare_profile *profile)
+uint64_t sim_state_used(const struct sim_shared *shared, int device, const struct tare_profile *profile)
 {
 	uint64_t used = 0;
 	bool is_open = false;
@@ -187,8 +184,7 @@ uint64_t sim_state_used(const struct sim_shared *shared, int device,
 	for (i = 0; i < SIM_SHARES; i++)
 		if (shared->shares[i].id && shared->shares[i].device == (uint32_t)device)
 			used += shared->shares[i].bytes;
-	return used + profile->others + (is_open ? profile->init : 0) +
-	       (uint64_t)shared->drift[device];
+	return used + profile->others + (is_open ? profile->init : 0) + (uint64_t)shared->drift[device];
 }
 
 uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot, int device)
@@ -199,8 +195,7 @@ uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slo
 	for (i = 0; i < SIM_SHARES; i++) {
 		const struct sim_share *share = &shared->shares[i];
 
-		if (share->id && share->device == (uint32_t)device &&
-		    share->holders[0].slot == slot - shared->slots + 1)
+		if (share->id && share->device == (uint32_t)device && share->holders[0].slot == slot - shared->slots + 1)
 			used += share->bytes;
 	}
 	return used;

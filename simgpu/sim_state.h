@@ -26,7 +26,7 @@ struct sim_slot {
 	uint32_t pid;                   /* 0: empty */
 	uint64_t opened;                /* bit d: the driver is started on device d */
 	uint16_t contexts[SIM_DEVICES]; /* that NVML lists the process for */
-	uint64_t cookie; /* sim_process_cookie(): tells a program from the one it replaced */
+	uint64_t cookie;                /* sim_process_cookie(): tells a program from the one it replaced */
 	char name[32];
 	uint64_t used[SIM_DEVICES];
 	uint64_t calls; /* driver calls that may change memory; see script command `drift` */
@@ -70,16 +70,13 @@ struct sim_slot *sim_state_self(struct sim_shared *shared);
 /* Locked: empties the slots of processes that are gone, then sums up. */
 void sim_state_reclaim(struct sim_shared *shared);
 /* `init` is what a device takes once, for all processes that have opened it. */
-uint64_t sim_state_used(const struct sim_shared *shared, int device,
-			const struct tare_profile *profile);
+uint64_t sim_state_used(const struct sim_shared *shared, int device, const struct tare_profile *profile);
 /* What one process has: its own and what it holds first. */
-uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot,
-			   int device);
+uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot, int device);
 
 /* sim_share.c. All of them take the lock. */
 /* Moves `bytes` from this process's own to a share that it holds. False: there are too many. */
-bool sim_share_make(struct sim_shared *shared, struct sim_slot *self, uint64_t id, int device,
-		    uint64_t bytes);
+bool sim_share_make(struct sim_shared *shared, struct sim_slot *self, uint64_t id, int device, uint64_t bytes);
 /* One more handle of this process. False: no such share. */
 bool sim_share_hold(struct sim_shared *shared, struct sim_slot *self, uint64_t id);
 void sim_share_drop(struct sim_shared *shared, struct sim_slot *self, uint64_t id);

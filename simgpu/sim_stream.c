@@ -22,7 +22,7 @@ static uint64_t stream_bytes(uint64_t count)
 	const struct tare_profile *profile = &sim.profile;
 
 	return (steps(count, profile->streams_free, profile->streams_per_step) +
-		steps(count, profile->streams_free_2, profile->streams_per_step_2)) *
+	        steps(count, profile->streams_free_2, profile->streams_per_step_2)) *
 	       profile->stream_step;
 }
 
@@ -189,9 +189,7 @@ CUresult sim_body_cuStreamGetPriority(CUstream hStream, int *priority)
 	if (!priority)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*priority = sim_stream_is_default(hStream)
-				    ? 0
-				    : ((struct sim_stream *)hStream)->priority;
+		*priority = sim_stream_is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->priority;
 	return result;
 }
 
@@ -202,8 +200,7 @@ CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 	if (!streamId)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*streamId = sim_stream_is_default(hStream) ? (uintptr_t)hStream
-							   : ((struct sim_stream *)hStream)->id + 2;
+		*streamId = sim_stream_is_default(hStream) ? (uintptr_t)hStream : ((struct sim_stream *)hStream)->id + 2;
 	return result;
 }
 
@@ -225,8 +222,7 @@ static bool is_attribute(CUstreamAttrID attr)
 	return attr == 1 || attr == 3 || (attr >= 8 && attr <= 10) || attr == 16;
 }
 
-CUresult sim_body_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
-				       CUstreamAttrValue *value)
+CUresult sim_body_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 {
 	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
 	CUresult result = sim_stream_check(hStream);
@@ -243,8 +239,7 @@ CUresult sim_body_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
-				       const CUstreamAttrValue *param)
+CUresult sim_body_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
 {
 	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
 	CUresult result = sim_stream_check(hStream);
@@ -260,11 +255,9 @@ CUresult sim_body_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
 
 CUresult sim_body_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
 {
-	struct sim_stream *to = sim_object_get(dstStream, SIM_STREAM),
-			  *from = sim_object_get(srcStream, SIM_STREAM);
+	struct sim_stream *to = sim_object_get(dstStream, SIM_STREAM), *from = sim_object_get(srcStream, SIM_STREAM);
 
-	if (sim_stream_check(dstStream) != CUDA_SUCCESS ||
-	    sim_stream_check(srcStream) != CUDA_SUCCESS)
+	if (sim_stream_check(dstStream) != CUDA_SUCCESS || sim_stream_check(srcStream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (to && from) {
 		memcpy(to->attributes, from->attributes, sizeof(to->attributes));
@@ -293,8 +286,7 @@ CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
-				      unsigned int flags)
+CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
 {
 	CUresult result = sim_stream_check(hStream);
 

@@ -9,9 +9,8 @@ bool sim_stream_is_default(CUstream stream)
 
 CUresult sim_stream_check(CUstream stream)
 {
-	return sim_stream_is_default(stream) || sim_object_get(stream, SIM_STREAM)
-		       ? CUDA_SUCCESS
-		       : CUDA_ERROR_INVALID_HANDLE;
+	return sim_stream_is_default(stream) || sim_object_get(stream, SIM_STREAM) ? CUDA_SUCCESS
+	                                                                           : CUDA_ERROR_INVALID_HANDLE;
 }
 
 bool sim_stream_is_blocking(CUstream stream)

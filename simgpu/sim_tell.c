@@ -29,9 +29,9 @@ struct python {
 
 static bool find_python(struct python *p)
 {
-#define FIND(member, name)                                                                         \
-	*(void **)&p->member = dlsym(RTLD_DEFAULT, name);                                          \
-	if (!p->member)                                                                            \
+#define FIND(member, name)                                                                                             \
+	*(void **)&p->member = dlsym(RTLD_DEFAULT, name);                                                                  \
+	if (!p->member)                                                                                                    \
 		return false;
 	FIND(is_initialized, "Py_IsInitialized")
 	FIND(has_lock, "PyGILState_Check")
@@ -63,8 +63,8 @@ static bool is_thread_of_python(void)
 /* What is installed, and not the user's. */
 static bool is_package(const char *file)
 {
-	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python") || file[0] == '<';
+	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || strstr(file, "/lib/python") ||
+	       file[0] == '<';
 }
 
 /* Writes FILE:LINE of a frame; true: it is of the user's own code. */
@@ -91,8 +91,7 @@ static void find_place(char *out)
 	int i;
 
 	out[0] = '\0';
-	if (!find_python(&p) || !p.is_initialized() || !is_thread_of_python() || !p.has_lock() ||
-	    p.error())
+	if (!find_python(&p) || !p.is_initialized() || !is_thread_of_python() || !p.has_lock() || p.error())
 		return;
 	frame = p.frame();
 	for (i = 0; frame && i < FRAMES; i++) {
@@ -121,8 +120,7 @@ static bool is_said_first(const char *text)
 
 		if (__atomic_load_n(&said[i], __ATOMIC_ACQUIRE) == hash)
 			return false;
-		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return true;
 		if (none == hash)
 			return false;
@@ -146,8 +144,7 @@ void sim_tell(const char *kind, const char *name, const char *file)
 
 	if (!path || !*path)
 		return;
-	length = snprintf(line, sizeof(line), "%s\t%s\t%s", kind, name ? name : "",
-			  file ? file : "");
+	length = snprintf(line, sizeof(line), "%s\t%s\t%s", kind, name ? name : "", file ? file : "");
 	if (length < 0 || length >= LINE - PLACE - 2 || strchr(line, '\n') || !is_said_first(line))
 		return;
 	find_place(place);

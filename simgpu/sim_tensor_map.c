@@ -28,10 +28,10 @@ static bool is_good(const struct request *about, cuuint32_t least_rank)
 	uint64_t align = about->interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
 	cuuint32_t i;
 
-	if (about->type < 0 || about->type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B ||
-	    about->interleave < 0 || about->interleave > CU_TENSOR_MAP_INTERLEAVE_32B ||
-	    about->swizzle < 0 || about->swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B ||
-	    about->promotion < 0 || about->promotion > 3 || about->fill < 0 || about->fill > 1)
+	if (about->type < 0 || about->type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || about->interleave < 0 ||
+	    about->interleave > CU_TENSOR_MAP_INTERLEAVE_32B || about->swizzle < 0 ||
+	    about->swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B || about->promotion < 0 || about->promotion > 3 ||
+	    about->fill < 0 || about->fill > 1)
 		return false;
 	if (about->interleave && least_rank < 3)
 		least_rank = 3;
@@ -41,11 +41,9 @@ static bool is_good(const struct request *about, cuuint32_t least_rank)
 	if (!about->address || about->address % align)
 		return false;
 	for (i = 0; i < about->rank; i++) {
-		if (!about->dim[i] || about->dim[i] > 1ull << 32 || !about->steps[i] ||
-		    about->steps[i] > 8)
+		if (!about->dim[i] || about->dim[i] > 1ull << 32 || !about->steps[i] || about->steps[i] > 8)
 			return false;
-		if (i + 1 < about->rank &&
-		    (about->strides[i] % align || about->strides[i] >= 1ull << 40))
+		if (i + 1 < about->rank && (about->strides[i] % align || about->strides[i] >= 1ull << 40))
 			return false;
 	}
 	return true;
@@ -55,13 +53,11 @@ static CUresult write_map(CUtensorMap *map, const struct request *about)
 {
 	memset(map, 0, sizeof(*map));
 	map->opaque[0] = about->address;
-	map->opaque[1] = about->rank | (uint64_t)about->type << 8 |
-			 (uint64_t)about->interleave << 16 | (uint64_t)about->swizzle << 24 |
-			 (uint64_t)about->promotion << 32 | (uint64_t)about->fill << 40;
+	map->opaque[1] = about->rank | (uint64_t)about->type << 8 | (uint64_t)about->interleave << 16 |
+	                 (uint64_t)about->swizzle << 24 | (uint64_t)about->promotion << 32 | (uint64_t)about->fill << 40;
 	memcpy(&map->opaque[2], about->dim, about->rank * sizeof(*about->dim));
 	if (about->rank > 1)
-		memcpy(&map->opaque[7], about->strides,
-		       (about->rank - 1) * sizeof(*about->strides));
+		memcpy(&map->opaque[7], about->strides, (about->rank - 1) * sizeof(*about->strides));
 	return CUDA_SUCCESS;
 }
 
@@ -73,18 +69,17 @@ static CUresult check_map(const CUtensorMap *map)
 	return sim.profile.compute_major < 9 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-CUresult
-sim_body_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
-				cuuint32_t tensorRank, void *globalAddress,
-				const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
-				const cuuint32_t *boxDim, const cuuint32_t *elementStrides,
-				CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-				CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
+CUresult sim_body_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+                                         cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim,
+                                         const cuuint64_t *globalStrides, const cuuint32_t *boxDim,
+                                         const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
+                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+                                         CUtensorMapFloatOOBfill oobFill)
 {
 	struct request about = { tensorDataType, tensorRank,    (uintptr_t)globalAddress,
-				 globalDim,      globalStrides, elementStrides,
-				 interleave,     swizzle,       l2Promotion,
-				 oobFill };
+		                     globalDim,      globalStrides, elementStrides,
+		                     interleave,     swizzle,       l2Promotion,
+		                     oobFill };
 	static const unsigned widest[] = { 0, 32, 64, 128, 128, 128, 128 };
 	CUresult result = check_map(tensorMap);
 	uint64_t inner;
@@ -105,8 +100,7 @@ sim_body_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tens
 	return write_map(tensorMap, &about);
 }
 
-static CUresult encode_im2col(CUtensorMap *map, const struct request *about, cuuint32_t channels,
-			      cuuint32_t pixels)
+static CUresult encode_im2col(CUtensorMap *map, const struct request *about, cuuint32_t channels, cuuint32_t pixels)
 {
 	CUresult result = check_map(map);
 
@@ -117,37 +111,37 @@ static CUresult encode_im2col(CUtensorMap *map, const struct request *about, cuu
 	return write_map(map, about);
 }
 
-CUresult sim_body_cuTensorMapEncodeIm2col(
-	CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
-	void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
-	const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
-	cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides,
-	CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-	CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
+CUresult sim_body_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+                                          cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim,
+                                          const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner,
+                                          const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
+                                          cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides,
+                                          CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                          CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
 	struct request about = { tensorDataType, tensorRank,    (uintptr_t)globalAddress,
-				 globalDim,      globalStrides, elementStrides,
-				 interleave,     swizzle,       l2Promotion,
-				 oobFill };
+		                     globalDim,      globalStrides, elementStrides,
+		                     interleave,     swizzle,       l2Promotion,
+		                     oobFill };
 
 	if (!pixelBoxLowerCorner || !pixelBoxUpperCorner)
 		return CUDA_ERROR_INVALID_VALUE;
 	return encode_im2col(tensorMap, &about, channelsPerPixel, pixelsPerColumn);
 }
 
-CUresult sim_body_cuTensorMapEncodeIm2colWide(
-	CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
-	void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
-	int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, cuuint32_t channelsPerPixel,
-	cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides,
-	CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
-	CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
-	CUtensorMapFloatOOBfill oobFill)
+CUresult sim_body_cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType,
+                                              cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim,
+                                              const cuuint64_t *globalStrides, int pixelBoxLowerCornerWidth,
+                                              int pixelBoxUpperCornerWidth, cuuint32_t channelsPerPixel,
+                                              cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides,
+                                              CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
+                                              CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+                                              CUtensorMapFloatOOBfill oobFill)
 {
 	struct request about = { tensorDataType, tensorRank,    (uintptr_t)globalAddress,
-				 globalDim,      globalStrides, elementStrides,
-				 interleave,     swizzle,       l2Promotion,
-				 oobFill };
+		                     globalDim,      globalStrides, elementStrides,
+		                     interleave,     swizzle,       l2Promotion,
+		                     oobFill };
 
 	(void)pixelBoxLowerCornerWidth;
 	(void)pixelBoxUpperCornerWidth;

@@ -18,11 +18,10 @@ CUresult sim_node_check(const CUgraphNodeParams *params)
 	case CU_GRAPH_NODE_TYPE_KERNEL:
 		if (!kernel->func && !kernel->kern)
 			return CUDA_ERROR_INVALID_VALUE;
-		return sim_object_get(kernel->func, SIM_FUNCTION) ||
-				       sim_object_get(kernel->func, SIM_KERNEL) ||
-				       sim_object_get(kernel->kern, SIM_KERNEL)
-			       ? CUDA_SUCCESS
-			       : CUDA_ERROR_INVALID_HANDLE;
+		return sim_object_get(kernel->func, SIM_FUNCTION) || sim_object_get(kernel->func, SIM_KERNEL) ||
+		               sim_object_get(kernel->kern, SIM_KERNEL)
+		           ? CUDA_SUCCESS
+		           : CUDA_ERROR_INVALID_HANDLE;
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		is_good = sim_range_at(fill->dst);
 		break;
@@ -40,8 +39,7 @@ CUresult sim_node_check(const CUgraphNodeParams *params)
 		is_good = params->memOp.count && params->memOp.paramArray;
 		break;
 	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-		is_good = params->alloc.bytesize &&
-			  sim_is_device(params->alloc.poolProps.location.id);
+		is_good = params->alloc.bytesize && sim_is_device(params->alloc.poolProps.location.id);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEM_FREE: {
 		const struct sim_range *range = sim_range_exactly(params->free.dptr);
@@ -68,10 +66,8 @@ struct condition {
 static struct condition *conditions;
 static size_t conditions_nr;
 
-CUresult sim_body_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out,
-						 CUgraph hGraph, CUcontext ctx,
-						 unsigned int defaultLaunchValue,
-						 unsigned int flags)
+CUresult sim_body_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx,
+                                                 unsigned int defaultLaunchValue, unsigned int flags)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct sim_context *context;
@@ -101,16 +97,14 @@ unsigned sim_condition_value(CUgraphConditionalHandle handle)
 	return handle && handle <= conditions_nr ? conditions[handle - 1].value : 0;
 }
 
-CUresult sim_node_check_condition(const CUDA_CONDITIONAL_NODE_PARAMS *condition,
-				  const struct sim_graph *graph)
+CUresult sim_node_check_condition(const CUDA_CONDITIONAL_NODE_PARAMS *condition, const struct sim_graph *graph)
 {
 	unsigned most = condition->type == CU_GRAPH_COND_TYPE_IF      ? 2
-			: condition->type == CU_GRAPH_COND_TYPE_WHILE ? 1
-								      : 1u << 16;
+	                : condition->type == CU_GRAPH_COND_TYPE_WHILE ? 1
+	                                                              : 1u << 16;
 
 	if (!sim_condition_is(condition->handle, graph) || condition->type < 0 ||
-	    condition->type > CU_GRAPH_COND_TYPE_SWITCH || !condition->size ||
-	    condition->size > most)
+	    condition->type > CU_GRAPH_COND_TYPE_SWITCH || !condition->size || condition->size > most)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -130,7 +124,7 @@ struct sim_hold { /* of a graph */
 };
 
 CUresult sim_body_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
-				     unsigned int initialRefcount, unsigned int flags)
+                                     unsigned int initialRefcount, unsigned int flags)
 {
 	struct sim_user *user;
 
@@ -191,8 +185,7 @@ static struct sim_hold *find_hold(struct sim_graph *graph, const struct sim_user
 	return hold;
 }
 
-CUresult sim_body_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
-					  unsigned int flags)
+CUresult sim_body_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
 {
 	struct sim_graph *holder = sim_object_get(graph, SIM_GRAPH);
 	struct sim_user *user = sim_object_get(object, SIM_USER);
@@ -234,9 +227,7 @@ CUresult sim_user_hold_same(struct sim_graph *copy, const struct sim_graph *grap
 
 	for (hold = graph->holds; hold && result == CUDA_SUCCESS; hold = hold->next)
 		if (hold->count)
-			result = sim_body_cuGraphRetainUserObject((CUgraph)copy,
-								  (CUuserObject)hold->user,
-								  hold->count, 0);
+			result = sim_body_cuGraphRetainUserObject((CUgraph)copy, (CUuserObject)hold->user, hold->count, 0);
 	return result;
 }
 

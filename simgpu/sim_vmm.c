@@ -69,8 +69,8 @@ static bool back(struct sim_physical *memory, uint64_t size, bool is_exportable)
 	return false;
 }
 
-CUresult sim_body_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-			      const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult sim_body_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                              unsigned long long flags)
 {
 	struct sim_physical *made;
 
@@ -135,8 +135,7 @@ CUresult sim_body_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *hand
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-							 CUmemGenericAllocationHandle handle)
+CUresult sim_body_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
 	struct sim_physical *memory = physical(handle);
 
@@ -146,9 +145,8 @@ CUresult sim_body_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *pr
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemGetAllocationGranularity(size_t *granularity,
-						const CUmemAllocationProp *prop,
-						CUmemAllocationGranularity_flags option)
+CUresult sim_body_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                                CUmemAllocationGranularity_flags option)
 {
 	if (!granularity || !prop || option < 0 || option > 1)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -164,15 +162,12 @@ static void share(struct sim_physical *memory)
 
 	if (memory->share || memory->is_imported || !id)
 		return;
-	if (sim_share_make(sim.shared, sim.slot, id, sim.devices[memory->device].physical,
-			   memory->size))
+	if (sim_share_make(sim.shared, sim.slot, id, sim.devices[memory->device].physical, memory->size))
 		memory->share = id;
 }
 
-CUresult sim_body_cuMemExportToShareableHandle(void *shareableHandle,
-					       CUmemGenericAllocationHandle handle,
-					       CUmemAllocationHandleType handleType,
-					       unsigned long long flags)
+CUresult sim_body_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                               CUmemAllocationHandleType handleType, unsigned long long flags)
 {
 	struct sim_physical *memory = physical(handle);
 	int fd;
@@ -189,9 +184,8 @@ CUresult sim_body_cuMemExportToShareableHandle(void *shareableHandle,
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
-						 void *osHandle,
-						 CUmemAllocationHandleType shHandleType)
+CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                                 CUmemAllocationHandleType shHandleType)
 {
 	struct sim_physical *made;
 	off_t size;
@@ -225,14 +219,14 @@ CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *h
 }
 
 /* ---- addresses ---- */
-CUresult sim_body_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
-				      CUdeviceptr addr, unsigned long long flags)
+CUresult sim_body_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                                      unsigned long long flags)
 {
 	struct reservation *made;
 
 	(void)addr; /* a wish */
-	if (!ptr || !size || size % sim.profile.vmm_granularity || flags ||
-	    alignment & (alignment - 1) || alignment > sim.profile.vmm_granularity)
+	if (!ptr || !size || size % sim.profile.vmm_granularity || flags || alignment & (alignment - 1) ||
+	    alignment > sim.profile.vmm_granularity)
 		return CUDA_ERROR_INVALID_VALUE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -275,8 +269,8 @@ CUresult sim_body_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
-			   CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                           unsigned long long flags)
 {
 	struct sim_physical *memory = physical(handle);
 	struct sim_range *range;
@@ -287,8 +281,8 @@ CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_range_at(ptr) || sim_range_at(ptr + size - 1))
 		return CUDA_ERROR_INVALID_VALUE;
-	at = mmap((void *)(uintptr_t)ptr, size, PROT_READ | PROT_WRITE,
-		  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory->fd, (off_t)memory->offset);
+	at = mmap((void *)(uintptr_t)ptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory->fd,
+	          (off_t)memory->offset);
 	range = at == MAP_FAILED ? NULL : sim_range_add(SIM_RANGE_MAPPED, ptr, size);
 	if (!range)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -326,22 +320,19 @@ CUresult sim_body_cuMemUnmap(CUdeviceptr ptr, size_t size)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
-				 size_t count)
+CUresult sim_body_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
 	size_t i;
 
 	if (!desc || !count || !sim_range_at(ptr) || !size || !sim_range_at(ptr + size - 1))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count; i++)
-		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-		    !sim_is_device(desc[i].location.id))
+		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && !sim_is_device(desc[i].location.id))
 			return CUDA_ERROR_INVALID_DEVICE;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
-				 CUdeviceptr ptr)
+CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
 	if (!flags || !location || !sim_range_at(ptr))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -353,8 +344,7 @@ CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation 
 /* Where a CUarrayMapInfo, of which nothing else is needed, has its array. */
 #define MAP_INFO_ARRAY 8
 
-CUresult sim_body_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count,
-				     CUstream hStream)
+CUresult sim_body_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream)
 {
 	const void *array;
 
@@ -365,8 +355,7 @@ CUresult sim_body_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int c
 	return array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
-				    const CUmulticastObjectProp *prop)
+CUresult sim_body_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CUmulticastObjectProp *prop)
 {
 	(void)mcHandle;
 	(void)prop;
@@ -381,8 +370,8 @@ CUresult sim_body_cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CU
 }
 
 CUresult sim_body_cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
-				     CUmemGenericAllocationHandle memHandle, size_t memOffset,
-				     size_t size, unsigned long long flags)
+                                     CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size,
+                                     unsigned long long flags)
 {
 	(void)mcHandle;
 	(void)mcOffset;
@@ -393,14 +382,13 @@ CUresult sim_body_cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult sim_body_cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
-				      CUdeviceptr memptr, size_t size, unsigned long long flags)
+CUresult sim_body_cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr,
+                                      size_t size, unsigned long long flags)
 {
 	return sim_body_cuMulticastBindMem(mcHandle, mcOffset, memptr, 0, size, flags);
 }
 
-CUresult sim_body_cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev,
-				    size_t mcOffset, size_t size)
+CUresult sim_body_cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size)
 {
 	(void)mcOffset;
 	(void)size;

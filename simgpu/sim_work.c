@@ -39,11 +39,10 @@ static bool is_mapped(uint64_t address, size_t size)
 
 void sim_work_copy_guarded(uint64_t to, uint64_t from, uint64_t size, bool is_to_program)
 {
-	struct iovec target = { (void *)(uintptr_t)to, size },
-		     source = { (void *)(uintptr_t)from, size };
+	struct iovec target = { (void *)(uintptr_t)to, size }, source = { (void *)(uintptr_t)from, size };
 
 	ssize_t done = is_to_program ? process_vm_writev(getpid(), &source, 1, &target, 1, 0)
-				     : process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+	                             : process_vm_readv(getpid(), &target, 1, &source, 1, 0);
 
 	if (done < 0 && errno != EFAULT && is_mapped(to, size) && is_mapped(from, size))
 		memmove(target.iov_base, source.iov_base, size);
@@ -66,25 +65,22 @@ static void copy_over(uint64_t to, uint64_t from, uint64_t size)
 }
 
 /* The first byte of one side; 0: in an array, whose contents nobody sees. */
-static uint64_t side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
-		     size_t pitch, size_t height)
+static uint64_t side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z, size_t pitch,
+                     size_t height)
 {
 	if (type == CU_MEMORYTYPE_ARRAY)
 		return 0;
-	return (type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device) +
-	       (z * height + y) * pitch + x;
+	return (type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device) + (z * height + y) * pitch + x;
 }
 
 CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked)
 {
 	size_t rows = about->Height, row;
 	size_t layers = about->Depth, layer;
-	uint64_t to =
-		side(about->dstMemoryType, about->dstHost, about->dstDevice, about->dstXInBytes,
-		     about->dstY, about->dstZ, about->dstPitch, about->dstHeight);
-	uint64_t from =
-		side(about->srcMemoryType, about->srcHost, about->srcDevice, about->srcXInBytes,
-		     about->srcY, about->srcZ, about->srcPitch, about->srcHeight);
+	uint64_t to = side(about->dstMemoryType, about->dstHost, about->dstDevice, about->dstXInBytes, about->dstY,
+	                   about->dstZ, about->dstPitch, about->dstHeight);
+	uint64_t from = side(about->srcMemoryType, about->srcHost, about->srcDevice, about->srcXInBytes, about->srcY,
+	                     about->srcZ, about->srcPitch, about->srcHeight);
 
 	for (layer = 0; to && from && layer < layers; layer++)
 		for (row = 0; row < rows; row++) {
@@ -113,9 +109,8 @@ void sim_work_run(const struct sim_node *node)
 		sim_work_copy(&params->memcpy.copyParams, false);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		sim_memory_fill(params->memset.of.dst, params->memset.of.pitch,
-				params->memset.of.value, params->memset.of.elementSize,
-				params->memset.of.width, params->memset.of.height);
+		sim_memory_fill(params->memset.of.dst, params->memset.of.pitch, params->memset.of.value,
+		                params->memset.of.elementSize, params->memset.of.width, params->memset.of.height);
 		break;
 	case CU_GRAPH_NODE_TYPE_HOST:
 		sim_unlock();

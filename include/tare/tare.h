@@ -47,12 +47,10 @@ __attribute__((unused)) static tare_phase_record_fn *tare_phase_find_(void)
 			found = &known;
 		__atomic_store_n(&known, found, __ATOMIC_RELAXED);
 	}
-	return found == (void *)&known ? (tare_phase_record_fn *)0
-				       : (tare_phase_record_fn *)(uintptr_t)found;
+	return found == (void *)&known ? (tare_phase_record_fn *)0 : (tare_phase_record_fn *)(uintptr_t)found;
 }
 
-__attribute__((unused)) static uint64_t tare_phase_call_(uint32_t what, uint64_t id,
-							 const char *name)
+__attribute__((unused)) static uint64_t tare_phase_call_(uint32_t what, uint64_t id, const char *name)
 {
 	tare_phase_record_fn *record = tare_phase_find_();
 

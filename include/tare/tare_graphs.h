@@ -47,17 +47,17 @@ typedef struct CUgraph_st *CUgraph;
 typedef unsigned long long tare_graphs_address; /* a CUdeviceptr */
 
 /* Every function that can fail returns 0 or one of these; tare_graphs_error() has the sentence. */
-#define TARE_GRAPHS_RESULTS(X)                                                                     \
-	X(-2, ARGUMENT, "an argument makes no sense")                                              \
-	X(-3, DRIVER, "a CUDA call failed")                                                        \
-	X(-4, NO_DRIVER, "no CUDA driver, or one that is too old")                                 \
-	X(-5, DEVICE_MEMORY, "not enough device memory, or the limit of the arena is reached")     \
-	X(-6, HOST_MEMORY, "not enough host memory")                                               \
-	X(-7, CAPTURE, "the stream did something that cannot be captured")                         \
-	X(-8, NO_KEY, "nothing was captured for this key")                                         \
-	X(-9, BUSY, "another replay of this arena is still running")                               \
-	X(-10, STALE, "the memory was overwritten by another key's replay")                        \
-	X(-11, ORDER, "the call does not fit what was called before")                              \
+#define TARE_GRAPHS_RESULTS(X)                                                                                         \
+	X(-2, ARGUMENT, "an argument makes no sense")                                                                      \
+	X(-3, DRIVER, "a CUDA call failed")                                                                                \
+	X(-4, NO_DRIVER, "no CUDA driver, or one that is too old")                                                         \
+	X(-5, DEVICE_MEMORY, "not enough device memory, or the limit of the arena is reached")                             \
+	X(-6, HOST_MEMORY, "not enough host memory")                                                                       \
+	X(-7, CAPTURE, "the stream did something that cannot be captured")                                                 \
+	X(-8, NO_KEY, "nothing was captured for this key")                                                                 \
+	X(-9, BUSY, "another replay of this arena is still running")                                                       \
+	X(-10, STALE, "the memory was overwritten by another key's replay")                                                \
+	X(-11, ORDER, "the call does not fit what was called before")                                                      \
 	X(-12, UNSUPPORTED, "this graph cannot be shared")
 
 enum tare_graphs_result {
@@ -142,15 +142,13 @@ struct tare_graphs_capture {
 };
 
 /* how may be NULL. A key that exists already is replaced when the capture ends well. */
-int tare_graphs_begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
-		      const struct tare_graphs_capture *how);
+int tare_graphs_begin(struct tare_graphs *graphs, uint64_t key, CUstream stream, const struct tare_graphs_capture *how);
 /*
  * Memory of the open capture. It may be used by this graph only, from here to tare_graphs_free(),
  * on any stream of the capture; freed memory is handed out again to the same `stream` only.
  * What is never freed is the capture's until its end: its outputs.
  */
-int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
-		      tare_graphs_address *address);
+int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream, tare_graphs_address *address);
 int tare_graphs_free(struct tare_graphs *graphs, tare_graphs_address address);
 /*
  * What must last beyond the capture, for its reader or a later piece: by default all that was not
@@ -181,34 +179,33 @@ int tare_graphs_drop(struct tare_graphs *graphs, uint64_t key);
 
 /* ---- statistics ---- */
 
-#define TARE_GRAPHS_STATS(X)                                                                       \
-	X(captures, "keys that can be launched")                                                   \
-	X(arena_bytes, "device memory of the arena")                                               \
-	X(largest_bytes, "what the neediest capture uses of it")                                   \
-	X(sum_bytes, "what all captures would use without sharing")                                \
-	X(address_bytes, "addresses mapped to the arena")                                          \
-	X(groups, "topologies; each has its own executable graphs")                                \
-	X(groups_refused, "groups made because the driver refused an update")                      \
-	X(execs, "executable graphs")                                                              \
-	X(exec_nodes, "nodes in them")                                                             \
-	X(exec_bytes,                                                                              \
-	  "device memory weighed around their creation; 0 is less than one 2 MiB step")            \
-	X(template_nodes, "nodes of templates, on the host")                                       \
-	X(template_bytes, "host memory of our copies of node parameters")                          \
-	X(launches, "replays")                                                                     \
-	X(repeats, "launches that needed no switch")                                               \
-	X(updates, "switches by cuGraphExecUpdate")                                                \
-	X(update_ns, "time spent in them")                                                         \
-	X(node_switches, "switches node by node")                                                  \
-	X(node_switch_nodes, "nodes set by them")                                                  \
-	X(node_switch_ns, "time spent in them")                                                    \
-	X(failed_updates, "switches the driver refused or that failed")                            \
-	X(waits, "launches that were ordered after one on another stream")                         \
-	X(refusals, "launches refused: BUSY or STALE")                                             \
-	X(moves, "captures moved because they read another's memory")                              \
-	X(planned, "captures whose allocations followed a rehearsal")                              \
-	X(device_switches, "switches by the card: device_runtime")                                 \
-	X(prepared, "switches ahead of the launch, by tare_graphs_prepare()")                      \
+#define TARE_GRAPHS_STATS(X)                                                                                           \
+	X(captures, "keys that can be launched")                                                                           \
+	X(arena_bytes, "device memory of the arena")                                                                       \
+	X(largest_bytes, "what the neediest capture uses of it")                                                           \
+	X(sum_bytes, "what all captures would use without sharing")                                                        \
+	X(address_bytes, "addresses mapped to the arena")                                                                  \
+	X(groups, "topologies; each has its own executable graphs")                                                        \
+	X(groups_refused, "groups made because the driver refused an update")                                              \
+	X(execs, "executable graphs")                                                                                      \
+	X(exec_nodes, "nodes in them")                                                                                     \
+	X(exec_bytes, "device memory weighed around their creation; 0 is less than one 2 MiB step")                        \
+	X(template_nodes, "nodes of templates, on the host")                                                               \
+	X(template_bytes, "host memory of our copies of node parameters")                                                  \
+	X(launches, "replays")                                                                                             \
+	X(repeats, "launches that needed no switch")                                                                       \
+	X(updates, "switches by cuGraphExecUpdate")                                                                        \
+	X(update_ns, "time spent in them")                                                                                 \
+	X(node_switches, "switches node by node")                                                                          \
+	X(node_switch_nodes, "nodes set by them")                                                                          \
+	X(node_switch_ns, "time spent in them")                                                                            \
+	X(failed_updates, "switches the driver refused or that failed")                                                    \
+	X(waits, "launches that were ordered after one on another stream")                                                 \
+	X(refusals, "launches refused: BUSY or STALE")                                                                     \
+	X(moves, "captures moved because they read another's memory")                                                      \
+	X(planned, "captures whose allocations followed a rehearsal")                                                      \
+	X(device_switches, "switches by the card: device_runtime")                                                         \
+	X(prepared, "switches ahead of the launch, by tare_graphs_prepare()")                                              \
 	X(remade, "launches that had to make an executable graph: execs_max, or a refused switch")
 
 struct tare_graphs_stats {
@@ -232,10 +229,8 @@ struct tare_graphs_group_info {
 	/* 1: same topology as another group, but the driver refused to update */
 	uint64_t is_refused;
 };
-size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_info *rows,
-			     size_t room);
-size_t tare_graphs_list_groups(struct tare_graphs *graphs, struct tare_graphs_group_info *rows,
-			       size_t room);
+size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_info *rows, size_t room);
+size_t tare_graphs_list_groups(struct tare_graphs *graphs, struct tare_graphs_group_info *rows, size_t room);
 
 /*
  * For PyTorch's CUDAPluggableAllocator and others of this shape: memory of the FOREIGN capture that

@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* The attribute, and in `at` where it lies; NULL: there is none. */
-static const struct sim_attribute_row *find(const struct sim_attribute_row *list, size_t room,
-					    int id, size_t *at)
+static const struct sim_attribute_row *find(const struct sim_attribute_row *list, size_t room, int id, size_t *at)
 {
 	for (*at = 0; list->bytes; *at += list->bytes, list++)
 		if (list->id == id)
@@ -23,8 +22,8 @@ void sim_attributes_begin(const struct sim_attribute_row *list, void *store, siz
 		memcpy((char *)store + at, &list->initial, list->bytes);
 }
 
-bool sim_attributes_set(const struct sim_attribute_row *list, void *store, size_t room, int id,
-			const void *from, size_t bytes)
+bool sim_attributes_set(const struct sim_attribute_row *list, void *store, size_t room, int id, const void *from,
+                        size_t bytes)
 {
 	size_t at;
 	const struct sim_attribute_row *attribute = find(list, room, id, &at);
@@ -35,8 +34,8 @@ bool sim_attributes_set(const struct sim_attribute_row *list, void *store, size_
 	return true;
 }
 
-bool sim_attributes_get(const struct sim_attribute_row *list, const void *store, size_t room,
-			int id, void *to, size_t bytes, size_t *written)
+bool sim_attributes_get(const struct sim_attribute_row *list, const void *store, size_t room, int id, void *to,
+                        size_t bytes, size_t *written)
 {
 	size_t at;
 	const struct sim_attribute_row *attribute = find(list, room, id, &at);

@@ -19,10 +19,10 @@ struct sim_attribute_row {
 /* Gives each attribute its initial value, as far as there is room. */
 void sim_attributes_begin(const struct sim_attribute_row *list, void *store, size_t room);
 /* False: there is no such attribute, or it has another size. */
-bool sim_attributes_set(const struct sim_attribute_row *list, void *store, size_t room, int id,
-			const void *from, size_t bytes);
+bool sim_attributes_set(const struct sim_attribute_row *list, void *store, size_t room, int id, const void *from,
+                        size_t bytes);
 /* With 0 bytes it only tells the size. `written` may be NULL. */
-bool sim_attributes_get(const struct sim_attribute_row *list, const void *store, size_t room,
-			int id, void *to, size_t bytes, size_t *written);
+bool sim_attributes_get(const struct sim_attribute_row *list, const void *store, size_t room, int id, void *to,
+                        size_t bytes, size_t *written);
 
 #endif

@@ -86,8 +86,7 @@ bool sim_conv_complete(struct sim_conv *conv)
 		for (int dim = 0; dim < conv->rank; dim++)
 			if (tensors[i]->dims[dim] < 1 || tensors[i]->dims[dim] > INT32_MAX)
 				return false;
-	if (conv->x.dims[1] % conv->w.dims[1] || conv->y.dims[1] != conv->w.dims[0] ||
-	    conv->x.dims[0] != conv->y.dims[0])
+	if (conv->x.dims[1] % conv->w.dims[1] || conv->y.dims[1] != conv->w.dims[0] || conv->x.dims[0] != conv->y.dims[0])
 		return false;
 	conv->groups = conv->x.dims[1] / conv->w.dims[1];
 	for (int i = 0; i < 3 && last < 0; i++)
@@ -103,20 +102,16 @@ bool sim_conv_parse(const char *line, struct sim_conv *conv)
 	char *end;
 
 	memset(conv, 0, sizeof(*conv));
-	if (!read_direction(&at, &conv->direction) ||
-	    !read_tensor(&at, &types[0], &ranks[0], &conv->w) ||
-	    !read_tensor(&at, &types[1], &ranks[1], &conv->x) ||
-	    !read_tensor(&at, &types[2], &ranks[2], &conv->y))
+	if (!read_direction(&at, &conv->direction) || !read_tensor(&at, &types[0], &ranks[0], &conv->w) ||
+	    !read_tensor(&at, &types[1], &ranks[1], &conv->x) || !read_tensor(&at, &types[2], &ranks[2], &conv->y))
 		return false;
-	if (ranks[0] != ranks[1] || ranks[1] != ranks[2] || types[0] != types[1] ||
-	    types[1] != types[2] || ranks[0] < 3)
+	if (ranks[0] != ranks[1] || ranks[1] != ranks[2] || types[0] != types[1] || types[1] != types[2] || ranks[0] < 3)
 		return false;
 	conv->rank = ranks[0];
 	conv->type = types[0];
 	spatial = conv->rank - 2;
-	if (read_numbers(&at, conv->pads) != spatial || !skip(&at, ' ') ||
-	    read_numbers(&at, conv->strides) != spatial || !skip(&at, ' ') ||
-	    read_numbers(&at, conv->dilations) != spatial || !skip(&at, ' '))
+	if (read_numbers(&at, conv->pads) != spatial || !skip(&at, ' ') || read_numbers(&at, conv->strides) != spatial ||
+	    !skip(&at, ' ') || read_numbers(&at, conv->dilations) != spatial || !skip(&at, ' '))
 		return false;
 	conv->compute = (int)strtol(at, &end, 10);
 	if (end == at || (*end && *end != ' ' && *end != '\n'))
@@ -129,15 +124,13 @@ struct writer {
 	size_t size, length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct writer *writer, const char *format,
-						      ...)
+__attribute__((format(printf, 2, 3))) static void add(struct writer *writer, const char *format, ...)
 {
 	size_t room = writer->size > writer->length ? writer->size - writer->length : 0;
 	va_list values;
 
 	va_start(values, format);
-	writer->length += (size_t)vsnprintf(room ? writer->text + writer->length : NULL, room,
-					    format, values);
+	writer->length += (size_t)vsnprintf(room ? writer->text + writer->length : NULL, room, format, values);
 	va_end(values);
 }
 
@@ -162,8 +155,7 @@ static int order(int rank, bool channels_last, int *dims)
 	return count;
 }
 
-static void add_tensor(struct writer *writer, const struct sim_conv *conv,
-		       const struct sim_conv_tensor *tensor)
+static void add_tensor(struct writer *writer, const struct sim_conv *conv, const struct sim_conv_tensor *tensor)
 {
 	int64_t strides[SIM_CONV_RANK], inside = 1;
 	int dims[SIM_CONV_RANK], count = order(conv->rank, conv->channels_last, dims);

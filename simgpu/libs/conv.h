@@ -22,9 +22,8 @@ struct sim_conv_tensor {
 struct sim_conv {
 	enum sim_conv_direction direction;
 	int type, compute;
-	int rank; /* of the tensors: 3, 4 or 5 */
-	struct sim_conv_tensor w, x,
-		y; /* filter, image, result; of gradients, what they are the gradient of */
+	int rank;                       /* of the tensors: 3, 4 or 5 */
+	struct sim_conv_tensor w, x, y; /* filter, image, result; of gradients, what they are the gradient of */
 	int64_t pads[SIM_CONV_RANK], strides[SIM_CONV_RANK], dilations[SIM_CONV_RANK];
 	int64_t groups;
 	bool channels_last;

@@ -62,8 +62,7 @@ static int64_t *sizes_of(const struct sim_conv_table *table, size_t *count)
 	return sizes;
 }
 
-static void put_rows(struct writer *writer, const struct sim_conv_table *table,
-		     const int64_t *sizes, size_t size_count)
+static void put_rows(struct writer *writer, const struct sim_conv_table *table, const int64_t *sizes, size_t size_count)
 {
 	uint64_t last = 0;
 
@@ -72,8 +71,7 @@ static void put_rows(struct writer *writer, const struct sim_conv_table *table,
 		put_number(writer, (uint64_t)(sizes[i] - (i ? sizes[i - 1] : 0)));
 	put_number(writer, table->count);
 	for (size_t i = 0; i < table->count; i++) {
-		const int64_t *size =
-			bsearch(&table->bytes[i], sizes, size_count, sizeof(*sizes), rising);
+		const int64_t *size = bsearch(&table->bytes[i], sizes, size_count, sizeof(*sizes), rising);
 
 		put_number(writer, table->hashes[i] - last);
 		put_number(writer, (uint64_t)(size - sizes));

@@ -78,8 +78,7 @@ static int64_t *read_sizes(struct reader *reader, size_t *count)
 	return sizes;
 }
 
-static void read_rows(struct reader *reader, struct sim_conv_table *table, const int64_t *sizes,
-		      size_t size_count)
+static void read_rows(struct reader *reader, struct sim_conv_table *table, const int64_t *sizes, size_t size_count)
 {
 	uint64_t last = 0;
 
@@ -204,8 +203,7 @@ void sim_conv_tables_open(struct sim_conv_tables *tables, const char *folder)
 		char path[4096];
 
 		if (length > 5 && !strcmp(names[i]->d_name + length - 5, ".conv") &&
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name) <
-			    sizeof(path))
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name) < sizeof(path))
 			open_table(tables, path);
 		free(names[i]);
 	}
@@ -235,8 +233,7 @@ static int distance(const struct sim_conv_table *table, const struct sim_conv_as
 }
 
 int64_t sim_conv_lookup(const struct sim_conv_tables *tables, const struct sim_conv_asker *asker,
-			const struct sim_conv *conv, const struct sim_conv_table **table,
-			bool *assumed)
+                        const struct sim_conv *conv, const struct sim_conv_table **table, bool *assumed)
 {
 	uint64_t wanted;
 

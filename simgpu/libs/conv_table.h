@@ -51,7 +51,6 @@ struct sim_conv_asker {
  * -1: none has it. `table` gets the table, `assumed` whether it is another card's or version's.
  */
 int64_t sim_conv_lookup(const struct sim_conv_tables *tables, const struct sim_conv_asker *asker,
-			const struct sim_conv *conv, const struct sim_conv_table **table,
-			bool *assumed);
+                        const struct sim_conv *conv, const struct sim_conv_table **table, bool *assumed);
 
 #endif

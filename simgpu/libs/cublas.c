@@ -58,9 +58,8 @@ SIM_EXPORT int cublasGetProperty(int property, int *value);
 int cublasGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&tare_sim_cublas_version, property, value)
-		       ? CUBLAS_STATUS_SUCCESS
-		       : CUBLAS_STATUS_INVALID_VALUE;
+	return sim_version_property(&tare_sim_cublas_version, property, value) ? CUBLAS_STATUS_SUCCESS
+	                                                                       : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 /* Without handles: one for all, which cublasInit makes and cublasShutdown leaves, as nobody can tell. */
@@ -93,17 +92,15 @@ int cublasAlloc(int n, int element, uint64_t *address)
 	SIM_CALLED("driver");
 	if (!address || n <= 0 || element <= 0)
 		return CUBLAS_STATUS_INVALID_VALUE;
-	return SIM_DRIVER("cuMemAlloc_v2", address, (size_t)n * (size_t)element)
-		       ? CUBLAS_STATUS_ALLOC_FAILED
-		       : CUBLAS_STATUS_SUCCESS;
+	return SIM_DRIVER("cuMemAlloc_v2", address, (size_t)n * (size_t)element) ? CUBLAS_STATUS_ALLOC_FAILED
+	                                                                         : CUBLAS_STATUS_SUCCESS;
 }
 
 SIM_EXPORT int cublasFree(uint64_t address);
 int cublasFree(uint64_t address)
 {
 	SIM_CALLED("driver");
-	return address && SIM_DRIVER("cuMemFree_v2", address) ? CUBLAS_STATUS_INVALID_VALUE
-							      : CUBLAS_STATUS_SUCCESS;
+	return address && SIM_DRIVER("cuMemFree_v2", address) ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
 
 /* The columns of a matrix, whose begins are `from_step` and `to_step` elements apart. */
@@ -118,65 +115,51 @@ static int copy(const struct copy *what, const long *stream)
 	uint64_t column = (uint64_t)(what->rows * what->element);
 	int64_t i;
 
-	if (what->rows < 0 || what->columns < 0 || what->element <= 0 || what->from_step <= 0 ||
-	    what->to_step <= 0)
+	if (what->rows < 0 || what->columns < 0 || what->element <= 0 || what->from_step <= 0 || what->to_step <= 0)
 		return CUBLAS_STATUS_INVALID_VALUE;
 	for (i = 0; i < what->columns && column; i++) {
 		uint64_t from = what->from + (uint64_t)(i * what->from_step * what->element);
 		uint64_t to = what->to + (uint64_t)(i * what->to_step * what->element);
 
-		if (stream ? SIM_DRIVER("cuMemcpyAsync", to, from, column, *stream)
-			   : SIM_DRIVER("cuMemcpy", to, from, column))
+		if (stream ? SIM_DRIVER("cuMemcpyAsync", to, from, column, *stream) : SIM_DRIVER("cuMemcpy", to, from, column))
 			return CUBLAS_STATUS_MAPPING_ERROR;
 	}
 	return CUBLAS_STATUS_SUCCESS;
 }
 
 /* A vector is a matrix with a row. */
-#define COPIES(way, number, suffix)                                                                \
-	SIM_EXPORT int cublas##way##Vector##suffix(number n, number element, uint64_t from,        \
-						   number from_step, uint64_t to, number to_step); \
-	int cublas##way##Vector##suffix(number n, number element, uint64_t from, number from_step, \
-					uint64_t to, number to_step)                               \
-	{                                                                                          \
-		SIM_CALLED("driver");                                                              \
-		return copy(&(struct copy){ 1, n, element, from, to, from_step, to_step }, NULL);  \
-	}                                                                                          \
-	SIM_EXPORT int cublas##way##VectorAsync##suffix(number n, number element, uint64_t from,   \
-							number from_step, uint64_t to,             \
-							number to_step, long stream);              \
-	int cublas##way##VectorAsync##suffix(number n, number element, uint64_t from,              \
-					     number from_step, uint64_t to, number to_step,        \
-					     long stream)                                          \
-	{                                                                                          \
-		SIM_CALLED("driver");                                                              \
-		return copy(&(struct copy){ 1, n, element, from, to, from_step, to_step },         \
-			    &stream);                                                              \
-	}                                                                                          \
-	SIM_EXPORT int cublas##way##Matrix##suffix(number rows, number columns, number element,    \
-						   uint64_t from, number from_step, uint64_t to,   \
-						   number to_step);                                \
-	int cublas##way##Matrix##suffix(number rows, number columns, number element,               \
-					uint64_t from, number from_step, uint64_t to,              \
-					number to_step)                                            \
-	{                                                                                          \
-		SIM_CALLED("driver");                                                              \
-		return copy(&(struct copy){ rows, columns, element, from, to, from_step,           \
-					    to_step },                                             \
-			    NULL);                                                                 \
-	}                                                                                          \
-	SIM_EXPORT int cublas##way##MatrixAsync##suffix(number rows, number columns,               \
-							number element, uint64_t from,             \
-							number from_step, uint64_t to,             \
-							number to_step, long stream);              \
-	int cublas##way##MatrixAsync##suffix(number rows, number columns, number element,          \
-					     uint64_t from, number from_step, uint64_t to,         \
-					     number to_step, long stream)                          \
-	{                                                                                          \
-		SIM_CALLED("driver");                                                              \
-		return copy(&(struct copy){ rows, columns, element, from, to, from_step,           \
-					    to_step },                                             \
-			    &stream);                                                              \
+#define COPIES(way, number, suffix)                                                                                    \
+	SIM_EXPORT int cublas##way##Vector##suffix(number n, number element, uint64_t from, number from_step, uint64_t to, \
+	                                           number to_step);                                                        \
+	int cublas##way##Vector##suffix(number n, number element, uint64_t from, number from_step, uint64_t to,            \
+	                                number to_step)                                                                    \
+	{                                                                                                                  \
+		SIM_CALLED("driver");                                                                                          \
+		return copy(&(struct copy){ 1, n, element, from, to, from_step, to_step }, NULL);                              \
+	}                                                                                                                  \
+	SIM_EXPORT int cublas##way##VectorAsync##suffix(number n, number element, uint64_t from, number from_step,         \
+	                                                uint64_t to, number to_step, long stream);                         \
+	int cublas##way##VectorAsync##suffix(number n, number element, uint64_t from, number from_step, uint64_t to,       \
+	                                     number to_step, long stream)                                                  \
+	{                                                                                                                  \
+		SIM_CALLED("driver");                                                                                          \
+		return copy(&(struct copy){ 1, n, element, from, to, from_step, to_step }, &stream);                           \
+	}                                                                                                                  \
+	SIM_EXPORT int cublas##way##Matrix##suffix(number rows, number columns, number element, uint64_t from,             \
+	                                           number from_step, uint64_t to, number to_step);                         \
+	int cublas##way##Matrix##suffix(number rows, number columns, number element, uint64_t from, number from_step,      \
+	                                uint64_t to, number to_step)                                                       \
+	{                                                                                                                  \
+		SIM_CALLED("driver");                                                                                          \
+		return copy(&(struct copy){ rows, columns, element, from, to, from_step, to_step }, NULL);                     \
+	}                                                                                                                  \
+	SIM_EXPORT int cublas##way##MatrixAsync##suffix(number rows, number columns, number element, uint64_t from,        \
+	                                                number from_step, uint64_t to, number to_step, long stream);       \
+	int cublas##way##MatrixAsync##suffix(number rows, number columns, number element, uint64_t from, number from_step, \
+	                                     uint64_t to, number to_step, long stream)                                     \
+	{                                                                                                                  \
+		SIM_CALLED("driver");                                                                                          \
+		return copy(&(struct copy){ rows, columns, element, from, to, from_step, to_step }, &stream);                  \
 	}
 COPIES(Set, int, )
 COPIES(Get, int, )

@@ -21,22 +21,20 @@ void tare_sim_cublas_legacy(void);
 #define double_complex double _Complex
 
 #define LEGACY(name) SIM_ROW(name, "node", tare_sim_cublas_legacy())
-#define LEGACY_VALUE(name, type)                                                                   \
-	SIM_EXPORT type name(void);                                                                \
-	type name(void)                                                                            \
-	{                                                                                          \
-		SIM_CALLED("node");                                                                \
-		tare_sim_cublas_legacy();                                                          \
-		return 0;                                                                          \
+#define LEGACY_VALUE(name, type)                                                                                       \
+	SIM_EXPORT type name(void);                                                                                        \
+	type name(void)                                                                                                    \
+	{                                                                                                                  \
+		SIM_CALLED("node");                                                                                            \
+		tare_sim_cublas_legacy();                                                                                      \
+		return 0;                                                                                                      \
 	}
 
 /* A function of a handle, and the same with counts of 64 bits. */
-#define TWIN(name) NODE(name, 0) NODE(name##_64, 0)
-#define TWIN_SDCZ(name)                                                                            \
-	TWIN(cublasS##name) TWIN(cublasD##name) TWIN(cublasC##name) TWIN(cublasZ##name)
+#define TWIN(name)      NODE(name, 0) NODE(name##_64, 0)
+#define TWIN_SDCZ(name) TWIN(cublasS##name) TWIN(cublasD##name) TWIN(cublasC##name) TWIN(cublasZ##name)
 /* Half precision and bfloat16, in and out of single precision. */
-#define TWIN_HALF(name)                                                                            \
-	TWIN(cublasHSH##name) TWIN(cublasHSS##name) TWIN(cublasTST##name) TWIN(cublasTSS##name)
+#define TWIN_HALF(name) TWIN(cublasHSH##name) TWIN(cublasHSS##name) TWIN(cublasTST##name) TWIN(cublasTSS##name)
 
 /* A function of BLAS: without a handle, with one, and with counts of 64 bits. BLAS_SHORT: not the last. */
 #define BLAS_SHORT(name) LEGACY(cublas##name) NODE(cublas##name##_v2, 0)
@@ -46,28 +44,28 @@ void tare_sim_cublas_legacy(void);
 #define BLAS_SDCZ(name)  BLAS_SD(name) BLAS_CZ(name)
 
 /* One that has a result of this type, for argument `at`, which is on the host or on the device. */
-#define RESULT_AT(name, at, bytes, value)                                                          \
-	SIM_ROW(name, "node", {                                                                    \
-		struct sim_handle *handle_ = (struct sim_handle *)a0;                              \
-		if (!handle_)                                                                      \
-			return SIM_BAD_HANDLE;                                                     \
-		if (!a##at)                                                                        \
-			return SIM_BAD_ARGUMENT;                                                   \
-		if (!handle_->kept[CUBLAS_POINTER_MODE])                                           \
-			tare_sim_cublas_result((void *)a##at, (size_t)(bytes), value);             \
-		sim_lib_node(handle_->stream);                                                     \
+#define RESULT_AT(name, at, bytes, value)                                                                              \
+	SIM_ROW(name, "node", {                                                                                            \
+		struct sim_handle *handle_ = (struct sim_handle *)a0;                                                          \
+		if (!handle_)                                                                                                  \
+			return SIM_BAD_HANDLE;                                                                                     \
+		if (!a##at)                                                                                                    \
+			return SIM_BAD_ARGUMENT;                                                                                   \
+		if (!handle_->kept[CUBLAS_POINTER_MODE])                                                                       \
+			tare_sim_cublas_result((void *)a##at, (size_t)(bytes), value);                                             \
+		sim_lib_node(handle_->stream);                                                                                 \
 	})
-#define RESULT(name, at, type)                                                                     \
-	LEGACY_VALUE(cublas##name, type)                                                           \
-	RESULT_AT(cublas##name##_v2, at, sizeof(type), 0)                                          \
+#define RESULT(name, at, type)                                                                                         \
+	LEGACY_VALUE(cublas##name, type)                                                                                   \
+	RESULT_AT(cublas##name##_v2, at, sizeof(type), 0)                                                                  \
 	RESULT_AT(cublas##name##_v2_64, at, sizeof(type), 0)
-#define INDEX(name)                                                                                \
-	LEGACY_VALUE(cublas##name, int)                                                            \
-	RESULT_AT(cublas##name##_v2, 4, 4, 1)                                                      \
+#define INDEX(name)                                                                                                    \
+	LEGACY_VALUE(cublas##name, int)                                                                                    \
+	RESULT_AT(cublas##name##_v2, 4, 4, 1)                                                                              \
 	RESULT_AT(cublas##name##_v2_64, 4, 8, 1)
 /* … whose type argument `type` says. */
-#define RESULT_EX(name, at, type)                                                                  \
-	RESULT_AT(name, at, sim_data_type_width((int)a##type), 0)                                  \
+#define RESULT_EX(name, at, type)                                                                                      \
+	RESULT_AT(name, at, sim_data_type_width((int)a##type), 0)                                                          \
 	RESULT_AT(name##_64, at, sim_data_type_width((int)a##type), 0)
 #define INDEX_EX(name) RESULT_AT(name, 5, 4, 1) RESULT_AT(name##_64, 5, 8, 1)
 

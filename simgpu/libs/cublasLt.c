@@ -31,9 +31,8 @@ SIM_EXPORT int cublasLtGetProperty(int property, int *value);
 int cublasLtGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&tare_sim_cublas_version, property, value)
-		       ? CUBLAS_STATUS_SUCCESS
-		       : CUBLAS_STATUS_INVALID_VALUE;
+	return sim_version_property(&tare_sim_cublas_version, property, value) ? CUBLAS_STATUS_SUCCESS
+	                                                                       : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 SIM_EXPORT const char *cublasLtGetStatusName(int status);
@@ -51,34 +50,29 @@ const char *cublasLtGetStatusString(int status)
 }
 
 /* A descriptor: Destroy, and its attributes, which Set keeps and Get tells. */
-#define DESCRIPTOR(name, list, room)                                                               \
-	SIM_EXPORT int cublasLt##name##Destroy(void *descriptor);                                  \
-	int cublasLt##name##Destroy(void *descriptor)                                              \
-	{                                                                                          \
-		SIM_CALLED("ends");                                                                \
-		free(descriptor);                                                                  \
-		return CUBLAS_STATUS_SUCCESS;                                                      \
-	}                                                                                          \
+#define DESCRIPTOR(name, list, room)                                                                                   \
+	SIM_EXPORT int cublasLt##name##Destroy(void *descriptor);                                                          \
+	int cublasLt##name##Destroy(void *descriptor)                                                                      \
+	{                                                                                                                  \
+		SIM_CALLED("ends");                                                                                            \
+		free(descriptor);                                                                                              \
+		return CUBLAS_STATUS_SUCCESS;                                                                                  \
+	}                                                                                                                  \
 	ATTRIBUTES(name, list, room)
-#define ATTRIBUTES(name, list, room)                                                               \
-	SIM_EXPORT int cublasLt##name##SetAttribute(void *store, int id, const void *from,         \
-						    size_t bytes);                                 \
-	int cublasLt##name##SetAttribute(void *store, int id, const void *from, size_t bytes)      \
-	{                                                                                          \
-		SIM_CALLED("keeps");                                                               \
-		return sim_attributes_set(list, store, room, id, from, bytes)                      \
-			       ? CUBLAS_STATUS_SUCCESS                                             \
-			       : CUBLAS_STATUS_INVALID_VALUE;                                      \
-	}                                                                                          \
-	SIM_EXPORT int cublasLt##name##GetAttribute(const void *store, int id, void *to,           \
-						    size_t bytes, size_t *written);                \
-	int cublasLt##name##GetAttribute(const void *store, int id, void *to, size_t bytes,        \
-					 size_t *written)                                          \
-	{                                                                                          \
-		SIM_CALLED("tells");                                                               \
-		return sim_attributes_get(list, store, room, id, to, bytes, written)               \
-			       ? CUBLAS_STATUS_SUCCESS                                             \
-			       : CUBLAS_STATUS_INVALID_VALUE;                                      \
+#define ATTRIBUTES(name, list, room)                                                                                   \
+	SIM_EXPORT int cublasLt##name##SetAttribute(void *store, int id, const void *from, size_t bytes);                  \
+	int cublasLt##name##SetAttribute(void *store, int id, const void *from, size_t bytes)                              \
+	{                                                                                                                  \
+		SIM_CALLED("keeps");                                                                                           \
+		return sim_attributes_set(list, store, room, id, from, bytes) ? CUBLAS_STATUS_SUCCESS                          \
+		                                                              : CUBLAS_STATUS_INVALID_VALUE;                   \
+	}                                                                                                                  \
+	SIM_EXPORT int cublasLt##name##GetAttribute(const void *store, int id, void *to, size_t bytes, size_t *written);   \
+	int cublasLt##name##GetAttribute(const void *store, int id, void *to, size_t bytes, size_t *written)               \
+	{                                                                                                                  \
+		SIM_CALLED("tells");                                                                                           \
+		return sim_attributes_get(list, store, room, id, to, bytes, written) ? CUBLAS_STATUS_SUCCESS                   \
+		                                                                     : CUBLAS_STATUS_INVALID_VALUE;            \
 	}
 DESCRIPTOR(MatrixLayout, layout_list, OTHER_BYTES)
 DESCRIPTOR(MatmulDesc, matmul_list, MATMUL_BYTES)
@@ -106,8 +100,7 @@ static int make(const struct sim_attribute_row *list, void **descriptor, size_t 
 	return begin(list, *descriptor, room, room);
 }
 
-static int with_types(int result, const struct sim_attribute_row *list, void *store, size_t room,
-		      int first, int second)
+static int with_types(int result, const struct sim_attribute_row *list, void *store, size_t room, int first, int second)
 {
 	if (result)
 		return result;
@@ -117,8 +110,7 @@ static int with_types(int result, const struct sim_attribute_row *list, void *st
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-static int with_shape(int result, void *store, int type, uint64_t rows, uint64_t columns,
-		      int64_t ld)
+static int with_shape(int result, void *store, int type, uint64_t rows, uint64_t columns, int64_t ld)
 {
 	if (result)
 		return result;
@@ -129,8 +121,7 @@ static int with_shape(int result, void *store, int type, uint64_t rows, uint64_t
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns,
-					  int64_t ld);
+SIM_EXPORT int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
 int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns, int64_t ld)
 {
 	int result = make(layout_list, layout, OTHER_BYTES);
@@ -139,14 +130,12 @@ int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t 
 	return with_shape(result, result ? NULL : *layout, type, rows, columns, ld);
 }
 
-SIM_EXPORT int cublasLtMatrixLayoutInit_internal(void *layout, size_t bytes, int type,
-						 uint64_t rows, uint64_t columns, int64_t ld);
-int cublasLtMatrixLayoutInit_internal(void *layout, size_t bytes, int type, uint64_t rows,
-				      uint64_t columns, int64_t ld)
+SIM_EXPORT int cublasLtMatrixLayoutInit_internal(void *layout, size_t bytes, int type, uint64_t rows, uint64_t columns,
+                                                 int64_t ld);
+int cublasLtMatrixLayoutInit_internal(void *layout, size_t bytes, int type, uint64_t rows, uint64_t columns, int64_t ld)
 {
 	SIM_CALLED("makes");
-	return with_shape(begin(layout_list, layout, bytes, OTHER_BYTES), layout, type, rows,
-			  columns, ld);
+	return with_shape(begin(layout_list, layout, bytes, OTHER_BYTES), layout, type, rows, columns, ld);
 }
 
 SIM_EXPORT int cublasLtMatmulDescCreate(void **matmul, int compute, int scale);
@@ -155,16 +144,15 @@ int cublasLtMatmulDescCreate(void **matmul, int compute, int scale)
 	int result = make(matmul_list, matmul, MATMUL_BYTES);
 
 	SIM_CALLED("makes");
-	return with_types(result, matmul_list, result ? NULL : *matmul, MATMUL_BYTES, compute,
-			  scale);
+	return with_types(result, matmul_list, result ? NULL : *matmul, MATMUL_BYTES, compute, scale);
 }
 
 SIM_EXPORT int cublasLtMatmulDescInit_internal(void *matmul, size_t bytes, int compute, int scale);
 int cublasLtMatmulDescInit_internal(void *matmul, size_t bytes, int compute, int scale)
 {
 	SIM_CALLED("makes");
-	return with_types(begin(matmul_list, matmul, bytes, MATMUL_BYTES), matmul_list, matmul,
-			  MATMUL_BYTES, compute, scale);
+	return with_types(begin(matmul_list, matmul, bytes, MATMUL_BYTES), matmul_list, matmul, MATMUL_BYTES, compute,
+	                  scale);
 }
 
 SIM_EXPORT int cublasLtMatrixTransformDescCreate(void **transform, int scale);
@@ -173,30 +161,29 @@ int cublasLtMatrixTransformDescCreate(void **transform, int scale)
 	int result = make(transform_list, transform, OTHER_BYTES);
 
 	SIM_CALLED("makes");
-	return with_types(result, transform_list, result ? NULL : *transform, OTHER_BYTES, scale,
-			  0);
+	return with_types(result, transform_list, result ? NULL : *transform, OTHER_BYTES, scale, 0);
 }
 
 SIM_EXPORT int cublasLtMatrixTransformDescInit_internal(void *transform, size_t bytes, int scale);
 int cublasLtMatrixTransformDescInit_internal(void *transform, size_t bytes, int scale)
 {
 	SIM_CALLED("makes");
-	return with_types(begin(transform_list, transform, bytes, OTHER_BYTES), transform_list,
-			  transform, OTHER_BYTES, scale, 0);
+	return with_types(begin(transform_list, transform, bytes, OTHER_BYTES), transform_list, transform, OTHER_BYTES,
+	                  scale, 0);
 }
 
-#define PLAIN(name, list)                                                                          \
-	SIM_EXPORT int cublasLt##name##Create(void **descriptor);                                  \
-	int cublasLt##name##Create(void **descriptor)                                              \
-	{                                                                                          \
-		SIM_CALLED("makes");                                                               \
-		return make(list, descriptor, OTHER_BYTES);                                        \
-	}                                                                                          \
-	SIM_EXPORT int cublasLt##name##Init_internal(void *descriptor, size_t bytes);              \
-	int cublasLt##name##Init_internal(void *descriptor, size_t bytes)                          \
-	{                                                                                          \
-		SIM_CALLED("makes");                                                               \
-		return begin(list, descriptor, bytes, OTHER_BYTES);                                \
+#define PLAIN(name, list)                                                                                              \
+	SIM_EXPORT int cublasLt##name##Create(void **descriptor);                                                          \
+	int cublasLt##name##Create(void **descriptor)                                                                      \
+	{                                                                                                                  \
+		SIM_CALLED("makes");                                                                                           \
+		return make(list, descriptor, OTHER_BYTES);                                                                    \
+	}                                                                                                                  \
+	SIM_EXPORT int cublasLt##name##Init_internal(void *descriptor, size_t bytes);                                      \
+	int cublasLt##name##Init_internal(void *descriptor, size_t bytes)                                                  \
+	{                                                                                                                  \
+		SIM_CALLED("makes");                                                                                           \
+		return begin(list, descriptor, bytes, OTHER_BYTES);                                                            \
 	}
 PLAIN(MatmulPreference, preference_list)
 PLAIN(EmulationDesc, emulation_list)

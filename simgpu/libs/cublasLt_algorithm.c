@@ -29,11 +29,10 @@ static void fill(struct found *found)
 	found->waves = 1;
 }
 
-SIM_EXPORT int cublasLtMatmulAlgoGetHeuristic(void *handle, void *matmul, void *a, void *b, void *c,
-					      void *d, void *preference, int requested,
-					      struct found *found, int *count);
-int cublasLtMatmulAlgoGetHeuristic(void *handle, void *matmul, void *a, void *b, void *c, void *d,
-				   void *preference, int requested, struct found *found, int *count)
+SIM_EXPORT int cublasLtMatmulAlgoGetHeuristic(void *handle, void *matmul, void *a, void *b, void *c, void *d,
+                                              void *preference, int requested, struct found *found, int *count);
+int cublasLtMatmulAlgoGetHeuristic(void *handle, void *matmul, void *a, void *b, void *c, void *d, void *preference,
+                                   int requested, struct found *found, int *count)
 {
 	(void)preference;
 	SIM_CALLED("answers");
@@ -48,10 +47,10 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *matmul, void *a, void *b,
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cublasLtMatmulAlgoGetIds(void *handle, int compute, int scale, int a, int b, int c,
-					int d, int requested, int *ids, int *count);
-int cublasLtMatmulAlgoGetIds(void *handle, int compute, int scale, int a, int b, int c, int d,
-			     int requested, int *ids, int *count)
+SIM_EXPORT int cublasLtMatmulAlgoGetIds(void *handle, int compute, int scale, int a, int b, int c, int d, int requested,
+                                        int *ids, int *count);
+int cublasLtMatmulAlgoGetIds(void *handle, int compute, int scale, int a, int b, int c, int d, int requested, int *ids,
+                             int *count)
 {
 	(void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
 	SIM_CALLED("answers");
@@ -64,10 +63,10 @@ int cublasLtMatmulAlgoGetIds(void *handle, int compute, int scale, int a, int b,
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cublasLtMatmulAlgoInit(void *handle, int compute, int scale, int a, int b, int c,
-				      int d, int id, struct algorithm *algorithm);
+SIM_EXPORT int cublasLtMatmulAlgoInit(void *handle, int compute, int scale, int a, int b, int c, int d, int id,
+                                      struct algorithm *algorithm);
 int cublasLtMatmulAlgoInit(void *handle, int compute, int scale, int a, int b, int c, int d, int id,
-			   struct algorithm *algorithm)
+                           struct algorithm *algorithm)
 {
 	(void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
 	SIM_CALLED("makes");
@@ -80,11 +79,10 @@ int cublasLtMatmulAlgoInit(void *handle, int compute, int scale, int a, int b, i
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cublasLtMatmulAlgoCheck(void *handle, void *matmul, void *a, void *b, void *c,
-				       void *d, const struct algorithm *algorithm,
-				       struct found *found);
+SIM_EXPORT int cublasLtMatmulAlgoCheck(void *handle, void *matmul, void *a, void *b, void *c, void *d,
+                                       const struct algorithm *algorithm, struct found *found);
 int cublasLtMatmulAlgoCheck(void *handle, void *matmul, void *a, void *b, void *c, void *d,
-			    const struct algorithm *algorithm, struct found *found)
+                            const struct algorithm *algorithm, struct found *found)
 {
 	SIM_CALLED("answers");
 	if (!handle)
@@ -96,17 +94,16 @@ int cublasLtMatmulAlgoCheck(void *handle, void *matmul, void *a, void *b, void *
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cublasLtMatmulAlgoCapGetAttribute(const struct algorithm *algorithm, int id,
-						 void *to, size_t bytes, size_t *written);
-int cublasLtMatmulAlgoCapGetAttribute(const struct algorithm *algorithm, int id, void *to,
-				      size_t bytes, size_t *written)
+SIM_EXPORT int cublasLtMatmulAlgoCapGetAttribute(const struct algorithm *algorithm, int id, void *to, size_t bytes,
+                                                 size_t *written);
+int cublasLtMatmulAlgoCapGetAttribute(const struct algorithm *algorithm, int id, void *to, size_t bytes,
+                                      size_t *written)
 {
 	char store[128];
 
 	SIM_CALLED("answers");
 	sim_attributes_begin(capability_list, store, sizeof(store));
-	return algorithm && sim_attributes_get(capability_list, store, sizeof(store), id, to, bytes,
-					       written)
-		       ? CUBLAS_STATUS_SUCCESS
-		       : CUBLAS_STATUS_INVALID_VALUE;
+	return algorithm && sim_attributes_get(capability_list, store, sizeof(store), id, to, bytes, written)
+	           ? CUBLAS_STATUS_SUCCESS
+	           : CUBLAS_STATUS_INVALID_VALUE;
 }

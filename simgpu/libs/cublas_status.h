@@ -22,11 +22,11 @@
 #define CUBLAS_STATUS_ENUM(name, number, sentence) CUBLAS_STATUS_##name = (number),
 enum { CUBLAS_STATUSES(CUBLAS_STATUS_ENUM) };
 
-#define CUBLAS_STATUS_NAME(name, number, sentence)                                                 \
-	case number:                                                                               \
+#define CUBLAS_STATUS_NAME(name, number, sentence)                                                                     \
+	case number:                                                                                                       \
 		return "CUBLAS_STATUS_" #name;
-#define CUBLAS_STATUS_SENTENCE(name, number, sentence)                                             \
-	case number:                                                                               \
+#define CUBLAS_STATUS_SENTENCE(name, number, sentence)                                                                 \
+	case number:                                                                                                       \
 		return sentence;
 
 static inline const char *tare_sim_cublas_status_name(int status)
@@ -58,8 +58,7 @@ static const struct sim_version tare_sim_cublas_version = { 13, 1, 0 };
 
 static inline int tare_sim_cublas_version_number(void)
 {
-	return tare_sim_cublas_version.major * 10000 + tare_sim_cublas_version.minor * 100 +
-	       tare_sim_cublas_version.patch;
+	return tare_sim_cublas_version.major * 10000 + tare_sim_cublas_version.minor * 100 + tare_sim_cublas_version.patch;
 }
 
 /* The CUDA that the library was made for. */

@@ -43,17 +43,17 @@ int cudart_attribute(int device, int attribute);
 void *cudart_function(const void *host_function, bool *is_new);
 
 /* In a context: a call of the driver, whose result is the function's. */
-#define CUDART_RUN(...)                                                                            \
-	do {                                                                                       \
-		int failed_ = cudart_context();                                                    \
-		if (failed_)                                                                       \
-			return failed_;                                                            \
-		return cudart_result(SIM_DRIVER(__VA_ARGS__));                                     \
+#define CUDART_RUN(...)                                                                                                \
+	do {                                                                                                               \
+		int failed_ = cudart_context();                                                                                \
+		if (failed_)                                                                                                   \
+			return failed_;                                                                                            \
+		return cudart_result(SIM_DRIVER(__VA_ARGS__));                                                                 \
 	} while (0)
 
 /* A function of the runtime: seen by programs, logged at its first call. */
-#define CUDART(name, ...)                                                                          \
-	SIM_EXPORT int name(__VA_ARGS__);                                                          \
+#define CUDART(name, ...)                                                                                              \
+	SIM_EXPORT int name(__VA_ARGS__);                                                                                  \
 	int name(__VA_ARGS__)
 
 #endif

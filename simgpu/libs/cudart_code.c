@@ -54,8 +54,7 @@ static struct symbol *find(struct symbol **table, const void *host)
 static void **made_of(struct symbol *symbol)
 {
 	if (!symbol->made)
-		__atomic_store_n(&symbol->made, calloc(CUDART_DEVICES, sizeof(void *)),
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&symbol->made, calloc(CUDART_DEVICES, sizeof(void *)), __ATOMIC_RELEASE);
 	return symbol->made;
 }
 
@@ -100,30 +99,28 @@ char __cudaInitModule(void **module)
 	return 1;
 }
 
-SIM_EXPORT void __cudaRegisterFunction(void **module, const char *host, char *device,
-				       const char *name, int limit, void *tid, void *bid,
-				       void *block, void *grid, int *warp);
-void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name,
-			    int limit, void *tid, void *bid, void *block, void *grid, int *warp)
+SIM_EXPORT void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name, int limit,
+                                       void *tid, void *bid, void *block, void *grid, int *warp);
+void __cudaRegisterFunction(void **module, const char *host, char *device, const char *name, int limit, void *tid,
+                            void *bid, void *block, void *grid, int *warp)
 {
-	(void)module, (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid,
-		(void)warp;
+	(void)module, (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 	add(kernels, host, name, 0);
 }
 
-SIM_EXPORT void __cudaRegisterVar(void **module, char *host, char *device, const char *name,
-				  int external, size_t bytes, int constant, int global);
-void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external,
-		       size_t bytes, int constant, int global)
+SIM_EXPORT void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external, size_t bytes,
+                                  int constant, int global);
+void __cudaRegisterVar(void **module, char *host, char *device, const char *name, int external, size_t bytes,
+                       int constant, int global)
 {
 	(void)module, (void)device, (void)external, (void)constant, (void)global;
 	add(globals, host, name, bytes);
 }
 
-SIM_EXPORT void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name,
-					 int external, size_t bytes, int constant, int global);
-void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name,
-			      int external, size_t bytes, int constant, int global)
+SIM_EXPORT void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external,
+                                         size_t bytes, int constant, int global);
+void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external, size_t bytes,
+                              int constant, int global)
 {
 	(void)module, (void)device, (void)name, (void)external, (void)constant, (void)global;
 	*host = calloc(1, bytes ? bytes : 1);
@@ -147,8 +144,7 @@ static void label(char *out, const char *name)
 	if (strlen(name) < LABEL_BYTES)
 		strcpy(out, name);
 	else
-		snprintf(out, LABEL_BYTES, "%.*s~%016llx", LABEL_BYTES - 32, name,
-			 (unsigned long long)hash);
+		snprintf(out, LABEL_BYTES, "%.*s~%016llx", LABEL_BYTES - 32, name, (unsigned long long)hash);
 }
 
 static struct rule *rule_of(const struct symbol *kernel)
@@ -177,8 +173,7 @@ static void *load(const struct symbol *kernel, int device)
 
 	label(name, kernel->name);
 	if (asprintf(&image, "tare-sim-module\nkernel %s code=%zu params=0%s\n", name,
-		     rule->kernel + (is_first ? rule->library : 0),
-		     rule->asserts ? " assert=1" : "") < 0)
+	             rule->kernel + (is_first ? rule->library : 0), rule->asserts ? " assert=1" : "") < 0)
 		return NULL;
 	SIM_DRIVER("cuThreadExchangeStreamCaptureMode", &mode);
 	if (SIM_DRIVER("cuLibraryLoadData", &library, image, NULL, NULL, 0, NULL, NULL, 0) ||
@@ -286,8 +281,8 @@ CUDART(cudaGetSymbolSize, size_t *bytes, const void *host)
 	return 0;
 }
 
-static int copy_symbol(const void *host, size_t offset, const void *from, void *to, size_t size,
-		       bool is_async, long stream)
+static int copy_symbol(const void *host, size_t offset, const void *from, void *to, size_t size, bool is_async,
+                       long stream)
 {
 	void *address = NULL;
 	int failed = cudaGetSymbolAddress(&address, host);
@@ -298,18 +293,16 @@ static int copy_symbol(const void *host, size_t offset, const void *from, void *
 	to = to ? to : address;
 	from = from ? from : address;
 	return cudart_result(is_async ? SIM_DRIVER("cuMemcpyAsync", to, from, size, stream)
-				      : SIM_DRIVER("cuMemcpy", to, from, size));
+	                              : SIM_DRIVER("cuMemcpy", to, from, size));
 }
 
-CUDART(cudaMemcpyToSymbol, const void *symbol, const void *from, size_t size, size_t offset,
-       int kind)
+CUDART(cudaMemcpyToSymbol, const void *symbol, const void *from, size_t size, size_t offset, int kind)
 {
 	(void)kind;
 	return copy_symbol(symbol, offset, from, NULL, size, false, 0);
 }
 
-CUDART(cudaMemcpyToSymbolAsync, const void *symbol, const void *from, size_t size, size_t offset,
-       int kind, long stream)
+CUDART(cudaMemcpyToSymbolAsync, const void *symbol, const void *from, size_t size, size_t offset, int kind, long stream)
 {
 	(void)kind;
 	return copy_symbol(symbol, offset, from, NULL, size, true, stream);
@@ -321,8 +314,7 @@ CUDART(cudaMemcpyFromSymbol, void *to, const void *symbol, size_t size, size_t o
 	return copy_symbol(symbol, offset, NULL, to, size, false, 0);
 }
 
-CUDART(cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t size, size_t offset,
-       int kind, long stream)
+CUDART(cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t size, size_t offset, int kind, long stream)
 {
 	(void)kind;
 	return copy_symbol(symbol, offset, NULL, to, size, true, stream);

@@ -8,8 +8,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *primary[CUDART_DEVICES];
 static bool is_ready;
-static pid_t
-	ready_in; /* the process: a child of fork begins anew, and is refused as by the real driver */
+static pid_t ready_in; /* the process: a child of fork begins anew, and is refused as by the real driver */
 static int ready_result;
 
 static __thread int last_result;

@@ -14,8 +14,7 @@ static const struct layout layout_13 = { 1008, 0 }, layout_12 = { 1032, 1 }, lay
 static const struct {
 	int attribute, offset[3], bytes;
 } fields[] = {
-#define PROP(field, attribute, in_13, in_12, in_11, bytes)                                         \
-	{ attribute, { in_13, in_12, in_11 }, bytes },
+#define PROP(field, attribute, in_13, in_12, in_11, bytes) { attribute, { in_13, in_12, in_11 }, bytes },
 #include "simgpu/libs/cudart_prop.def"
 };
 

@@ -28,19 +28,16 @@ static int entry(const char *name, void **function, int version, uint64_t flags,
 
 enum { OWN_VERSION = SIM_VERSION == 11 ? 11080 : SIM_VERSION == 12 ? 12080 : 13000 };
 
-CUDART(cudaGetDriverEntryPoint, const char *name, void **function, unsigned long long flags,
-       int *status)
+CUDART(cudaGetDriverEntryPoint, const char *name, void **function, unsigned long long flags, int *status)
 {
 	return entry(name, function, OWN_VERSION, flags, SIM_VERSION == 11 ? NULL : status);
 }
 
-CUDART(cudaGetDriverEntryPoint_ptsz, const char *name, void **function, unsigned long long flags,
-       int *status)
+CUDART(cudaGetDriverEntryPoint_ptsz, const char *name, void **function, unsigned long long flags, int *status)
 {
 	enum { PER_THREAD = 2 };
 
-	return entry(name, function, OWN_VERSION, flags | PER_THREAD,
-		     SIM_VERSION == 11 ? NULL : status);
+	return entry(name, function, OWN_VERSION, flags | PER_THREAD, SIM_VERSION == 11 ? NULL : status);
 }
 
 CUDART(cudaGetDriverEntryPointByVersion, const char *name, void **function, unsigned int version,
@@ -49,8 +46,8 @@ CUDART(cudaGetDriverEntryPointByVersion, const char *name, void **function, unsi
 	return entry(name, function, (int)version, flags, status);
 }
 
-CUDART(cudaGetDriverEntryPointByVersion_ptsz, const char *name, void **function,
-       unsigned int version, unsigned long long flags, int *status)
+CUDART(cudaGetDriverEntryPointByVersion_ptsz, const char *name, void **function, unsigned int version,
+       unsigned long long flags, int *status)
 {
 	return cudaGetDriverEntryPointByVersion(name, function, version, flags | 2, status);
 }

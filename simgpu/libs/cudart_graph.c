@@ -5,22 +5,21 @@
 #include "simgpu/libs/cudart.h"
 
 /* The driver's answer about a capture, by whichever version of its call there is. */
-static int capture_info(long stream, int *status, uint64_t *id, void **graph, const void ***nodes,
-			const void **edges, size_t *nodes_nr)
+static int capture_info(long stream, int *status, uint64_t *id, void **graph, const void ***nodes, const void **edges,
+                        size_t *nodes_nr)
 {
 	int failed = cudart_context();
 
 	if (failed)
 		return failed;
 	if (sim_lib_driver("cuStreamGetCaptureInfo_v3"))
-		return SIM_DRIVER("cuStreamGetCaptureInfo_v3", stream, status, id, graph, nodes,
-				  edges, nodes_nr);
+		return SIM_DRIVER("cuStreamGetCaptureInfo_v3", stream, status, id, graph, nodes, edges, nodes_nr);
 	return SIM_DRIVER("cuStreamGetCaptureInfo_v2", stream, status, id, graph, nodes, nodes_nr);
 }
 
 #if SIM_VERSION >= 13
-CUDART(cudaStreamGetCaptureInfo, long stream, int *status, uint64_t *id, void **graph,
-       const void ***nodes, const void **edges, size_t *nodes_nr)
+CUDART(cudaStreamGetCaptureInfo, long stream, int *status, uint64_t *id, void **graph, const void ***nodes,
+       const void **edges, size_t *nodes_nr)
 {
 	return cudart_result(capture_info(stream, status, id, graph, nodes, edges, nodes_nr));
 }
@@ -30,8 +29,8 @@ CUDART(cudaGraphInstantiate, void **executable, void *graph, unsigned long long 
 	CUDART_RUN("cuGraphInstantiateWithFlags", executable, graph, flags);
 }
 
-CUDART(cudaStreamUpdateCaptureDependencies, long stream, void **nodes, const void *edges,
-       size_t nodes_nr, unsigned int flags)
+CUDART(cudaStreamUpdateCaptureDependencies, long stream, void **nodes, const void *edges, size_t nodes_nr,
+       unsigned int flags)
 {
 	CUDART_RUN("cuStreamUpdateCaptureDependencies_v2", stream, nodes, edges, nodes_nr, flags);
 }
@@ -41,37 +40,35 @@ CUDART(cudaStreamGetCaptureInfo, long stream, int *status, uint64_t *id)
 	return cudart_result(capture_info(stream, status, id, NULL, NULL, NULL, NULL));
 }
 
-CUDART(cudaStreamGetCaptureInfo_v2, long stream, int *status, uint64_t *id, void **graph,
-       const void ***nodes, size_t *nodes_nr)
+CUDART(cudaStreamGetCaptureInfo_v2, long stream, int *status, uint64_t *id, void **graph, const void ***nodes,
+       size_t *nodes_nr)
 {
 	return cudart_result(capture_info(stream, status, id, graph, nodes, NULL, nodes_nr));
 }
 
-CUDART(cudaStreamGetCaptureInfo_v3, long stream, int *status, uint64_t *id, void **graph,
-       const void ***nodes, const void **edges, size_t *nodes_nr)
+CUDART(cudaStreamGetCaptureInfo_v3, long stream, int *status, uint64_t *id, void **graph, const void ***nodes,
+       const void **edges, size_t *nodes_nr)
 {
 	return cudart_result(capture_info(stream, status, id, graph, nodes, edges, nodes_nr));
 }
 
-CUDART(cudaStreamUpdateCaptureDependencies, long stream, void **nodes, size_t nodes_nr,
-       unsigned int flags)
+CUDART(cudaStreamUpdateCaptureDependencies, long stream, void **nodes, size_t nodes_nr, unsigned int flags)
 {
 	CUDART_RUN("cuStreamUpdateCaptureDependencies", stream, nodes, nodes_nr, flags);
 }
 
-CUDART(cudaStreamUpdateCaptureDependencies_v2, long stream, void **nodes, const void *edges,
-       size_t nodes_nr, unsigned int flags)
+CUDART(cudaStreamUpdateCaptureDependencies_v2, long stream, void **nodes, const void *edges, size_t nodes_nr,
+       unsigned int flags)
 {
 	CUDART_RUN("cuStreamUpdateCaptureDependencies_v2", stream, nodes, edges, nodes_nr, flags);
 }
 
 /* CUDA 11 has the node of an error and a text, 12 flags: the third argument is an address only in 11. */
-CUDART(cudaGraphInstantiate, void **executable, void *graph, unsigned long long flags_or_node,
-       char *text, size_t text_bytes)
+CUDART(cudaGraphInstantiate, void **executable, void *graph, unsigned long long flags_or_node, char *text,
+       size_t text_bytes)
 {
 	(void)text, (void)text_bytes;
-	CUDART_RUN("cuGraphInstantiateWithFlags", executable, graph,
-		   SIM_VERSION == 11 ? 0 : flags_or_node);
+	CUDART_RUN("cuGraphInstantiateWithFlags", executable, graph, SIM_VERSION == 11 ? 0 : flags_or_node);
 }
 #endif
 
@@ -104,8 +101,7 @@ CUDART(cudaGraphAddKernelNode, void **node, void *graph, const void *const *afte
 	said.function = cudart_function(wanted->function, &is_new);
 	if (!said.function)
 		return cudart_result(CUDART_INVALID_FUNCTION);
-	return cudart_result(
-		SIM_DRIVER("cuGraphAddKernelNode_v2", node, graph, after, after_nr, &said));
+	return cudart_result(SIM_DRIVER("cuGraphAddKernelNode_v2", node, graph, after, after_nr, &said));
 }
 
 CUDART(cudaStreamCreate, void **stream)

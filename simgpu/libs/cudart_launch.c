@@ -10,12 +10,10 @@ struct dim3 {
 
 static bool fits(struct dim3 grid, struct dim3 block)
 {
-	return grid.x && grid.y && grid.z && block.x && block.y && block.z &&
-	       (uint64_t)block.x * block.y * block.z <= 1024;
+	return grid.x && grid.y && grid.z && block.x && block.y && block.z && (uint64_t)block.x * block.y * block.z <= 1024;
 }
 
-static int launch(const void *host, struct dim3 grid, struct dim3 block, void **parameters,
-		  size_t shared, long stream)
+static int launch(const void *host, struct dim3 grid, struct dim3 block, void **parameters, size_t shared, long stream)
 {
 	int failed = cudart_context();
 	void *function;
@@ -28,32 +26,31 @@ static int launch(const void *host, struct dim3 grid, struct dim3 block, void **
 	function = cudart_function(host, &is_new);
 	if (!function)
 		return cudart_result(CUDART_INVALID_FUNCTION);
-	return cudart_result(SIM_DRIVER("cuLaunchKernel", function, grid.x, grid.y, grid.z, block.x,
-					block.y, block.z, shared > 232448 ? 232448 : shared, stream,
-					parameters, NULL));
+	return cudart_result(SIM_DRIVER("cuLaunchKernel", function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+	                                shared > 232448 ? 232448 : shared, stream, parameters, NULL));
 }
 
-CUDART(cudaLaunchKernel, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(cudaLaunchKernel, const void *function, struct dim3 grid, struct dim3 block, void **parameters, size_t shared,
+       long stream)
 {
 	SIM_CALLED("");
 	return launch(function, grid, block, parameters, shared, stream);
 }
 
-CUDART(cudaLaunchKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(cudaLaunchKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block, void **parameters,
+       size_t shared, long stream)
 {
 	return launch(function, grid, block, parameters, shared, stream ? stream : 2);
 }
 
-CUDART(cudaLaunchCooperativeKernel, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(cudaLaunchCooperativeKernel, const void *function, struct dim3 grid, struct dim3 block, void **parameters,
+       size_t shared, long stream)
 {
 	return launch(function, grid, block, parameters, shared, stream);
 }
 
-CUDART(cudaLaunchCooperativeKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(cudaLaunchCooperativeKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block, void **parameters,
+       size_t shared, long stream)
 {
 	return launch(function, grid, block, parameters, shared, stream ? stream : 2);
 }
@@ -70,24 +67,22 @@ CUDART(cudaLaunchKernelExC, const struct config *config, const void *function, v
 {
 	if (!config)
 		return cudart_result(CUDART_INVALID_VALUE);
-	return launch(function, config->grid, config->block, parameters, config->shared,
-		      config->stream);
+	return launch(function, config->grid, config->block, parameters, config->shared, config->stream);
 }
 
-CUDART(cudaLaunchKernelExC_ptsz, const struct config *config, const void *function,
-       void **parameters)
+CUDART(cudaLaunchKernelExC_ptsz, const struct config *config, const void *function, void **parameters)
 {
 	return cudaLaunchKernelExC(config, function, parameters);
 }
 
-CUDART(__cudaLaunchKernel, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(__cudaLaunchKernel, const void *function, struct dim3 grid, struct dim3 block, void **parameters, size_t shared,
+       long stream)
 {
 	return launch(function, grid, block, parameters, shared, stream);
 }
 
-CUDART(__cudaLaunchKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block,
-       void **parameters, size_t shared, long stream)
+CUDART(__cudaLaunchKernel_ptsz, const void *function, struct dim3 grid, struct dim3 block, void **parameters,
+       size_t shared, long stream)
 {
 	return launch(function, grid, block, parameters, shared, stream ? stream : 2);
 }
@@ -97,10 +92,8 @@ enum { NESTED = 16 };
 static __thread struct config pushed[NESTED];
 static __thread int pushed_nr;
 
-SIM_EXPORT unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
-						    size_t shared, long stream);
-unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared,
-					 long stream)
+SIM_EXPORT unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, long stream);
+unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, long stream)
 {
 	if (pushed_nr == NESTED)
 		return 1;
@@ -108,8 +101,7 @@ unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, si
 	return 0;
 }
 
-CUDART(__cudaPopCallConfiguration, struct dim3 *grid, struct dim3 *block, size_t *shared,
-       long *stream)
+CUDART(__cudaPopCallConfiguration, struct dim3 *grid, struct dim3 *block, size_t *shared, long *stream)
 {
 	if (!pushed_nr)
 		return cudart_result(CUDART_MISSING_CONFIGURATION);
@@ -123,9 +115,8 @@ CUDART(__cudaPopCallConfiguration, struct dim3 *grid, struct dim3 *block, size_t
 
 struct function_attributes {
 	size_t shared, constants, local;
-	int threads, registers, ptx_version, binary_version, caches, dynamic_shared, carveout,
-		cluster_must, cluster_width, cluster_height, cluster_depth, cluster_policy,
-		non_portable_cluster;
+	int threads, registers, ptx_version, binary_version, caches, dynamic_shared, carveout, cluster_must, cluster_width,
+		cluster_height, cluster_depth, cluster_policy, non_portable_cluster;
 	int reserved[16];
 };
 
@@ -141,8 +132,7 @@ CUDART(cudaFuncGetAttributes, struct function_attributes *out, const void *funct
 	if (!cudart_function(function, &is_new))
 		return cudart_result(CUDART_INVALID_FUNCTION);
 	device = cudart_device();
-	version = cudart_attribute(device, 75) * 10 +
-		  cudart_attribute(device, 76); /* compute capability */
+	version = cudart_attribute(device, 75) * 10 + cudart_attribute(device, 76); /* compute capability */
 	memset(out, 0, offsetof(struct function_attributes, cluster_must));
 	out->threads = 1024;
 	out->registers = 32;
@@ -166,15 +156,14 @@ static int blocks(int *out, int threads)
 	return 0;
 }
 
-CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int *out, const void *function, int threads,
-       size_t shared)
+CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int *out, const void *function, int threads, size_t shared)
 {
 	(void)function, (void)shared;
 	return blocks(out, threads);
 }
 
-CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *out, const void *function,
-       int threads, size_t shared, unsigned int flags)
+CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *out, const void *function, int threads,
+       size_t shared, unsigned int flags)
 {
 	(void)function, (void)shared, (void)flags;
 	return blocks(out, threads);

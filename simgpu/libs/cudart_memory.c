@@ -67,8 +67,7 @@ CUDART(cudaMalloc3D, struct pitched *pitched, struct extent extent)
 }
 
 /* The driver looks at the addresses; what only the runtime refuses is a direction that is none. */
-static int copy(void *to, const void *from, size_t size, unsigned int kind, bool is_async,
-		long stream)
+static int copy(void *to, const void *from, size_t size, unsigned int kind, bool is_async, long stream)
 {
 	int failed = cudart_context();
 
@@ -79,7 +78,7 @@ static int copy(void *to, const void *from, size_t size, unsigned int kind, bool
 	if (!size)
 		return 0;
 	return cudart_result(is_async ? SIM_DRIVER("cuMemcpyAsync", to, from, size, stream)
-				      : SIM_DRIVER("cuMemcpy", to, from, size));
+	                              : SIM_DRIVER("cuMemcpy", to, from, size));
 }
 
 CUDART(cudaMemcpy, void *to, const void *from, size_t size, unsigned int kind)
@@ -99,14 +98,12 @@ CUDART(cudaMemcpy_ptds, void *to, const void *from, size_t size, unsigned int ki
 	return copy(to, from, size, kind, false, 0);
 }
 
-CUDART(cudaMemcpyAsync_ptsz, void *to, const void *from, size_t size, unsigned int kind,
-       long stream)
+CUDART(cudaMemcpyAsync_ptsz, void *to, const void *from, size_t size, unsigned int kind, long stream)
 {
 	return copy(to, from, size, kind, true, stream ? stream : 2);
 }
 
-static int peer(void *to, int to_device, const void *from, int from_device, size_t size,
-		bool is_async, long stream)
+static int peer(void *to, int to_device, const void *from, int from_device, size_t size, bool is_async, long stream)
 {
 	int failed = cudart_context();
 	void *there, *here;
@@ -119,9 +116,8 @@ static int peer(void *to, int to_device, const void *from, int from_device, size
 	here = cudart_primary(from_device, &failed);
 	if (!here)
 		return cudart_result(failed);
-	return cudart_result(
-		is_async ? SIM_DRIVER("cuMemcpyPeerAsync", to, there, from, here, size, stream)
-			 : SIM_DRIVER("cuMemcpyPeer", to, there, from, here, size));
+	return cudart_result(is_async ? SIM_DRIVER("cuMemcpyPeerAsync", to, there, from, here, size, stream)
+	                              : SIM_DRIVER("cuMemcpyPeer", to, there, from, here, size));
 }
 
 CUDART(cudaMemcpyPeer, void *to, int to_device, const void *from, int from_device, size_t size)
@@ -129,15 +125,14 @@ CUDART(cudaMemcpyPeer, void *to, int to_device, const void *from, int from_devic
 	return peer(to, to_device, from, from_device, size, false, 0);
 }
 
-CUDART(cudaMemcpyPeerAsync, void *to, int to_device, const void *from, int from_device, size_t size,
-       long stream)
+CUDART(cudaMemcpyPeerAsync, void *to, int to_device, const void *from, int from_device, size_t size, long stream)
 {
 	return peer(to, to_device, from, from_device, size, true, stream);
 }
 
 /* Row by row: the driver's record of a plane asks for the kind of each side, which addresses tell. */
-static int copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width,
-		     size_t height, unsigned int kind, bool is_async, long stream)
+static int copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height,
+                     unsigned int kind, bool is_async, long stream)
 {
 	size_t row;
 	int failed = 0;
@@ -145,19 +140,18 @@ static int copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pi
 	if (to_pitch == width && from_pitch == width)
 		return copy(to, from, width * height, kind, is_async, stream);
 	for (row = 0; row < height && !failed; row++)
-		failed = copy(to + row * to_pitch, from + row * from_pitch, width, kind, is_async,
-			      stream);
+		failed = copy(to + row * to_pitch, from + row * from_pitch, width, kind, is_async, stream);
 	return failed;
 }
 
-CUDART(cudaMemcpy2D, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-       size_t height, unsigned int kind)
+CUDART(cudaMemcpy2D, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+       unsigned int kind)
 {
 	return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, false, 0);
 }
 
-CUDART(cudaMemcpy2DAsync, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-       size_t width, size_t height, unsigned int kind, long stream)
+CUDART(cudaMemcpy2DAsync, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+       unsigned int kind, long stream)
 {
 	return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, true, stream);
 }
@@ -168,9 +162,8 @@ static int fill(void *at, int value, size_t size, bool is_async, long stream)
 
 	if (failed || !size)
 		return failed;
-	return cudart_result(is_async
-				     ? SIM_DRIVER("cuMemsetD8Async", at, value & 0xff, size, stream)
-				     : SIM_DRIVER("cuMemsetD8_v2", at, value & 0xff, size));
+	return cudart_result(is_async ? SIM_DRIVER("cuMemsetD8Async", at, value & 0xff, size, stream)
+	                              : SIM_DRIVER("cuMemsetD8_v2", at, value & 0xff, size));
 }
 
 CUDART(cudaMemset, void *at, int value, size_t size)
@@ -188,8 +181,7 @@ CUDART(cudaMemset2D, void *at, size_t pitch, int value, size_t width, size_t hei
 	CUDART_RUN("cuMemsetD2D8_v2", at, pitch, value & 0xff, width, height);
 }
 
-CUDART(cudaMemset2DAsync, void *at, size_t pitch, int value, size_t width, size_t height,
-       long stream)
+CUDART(cudaMemset2DAsync, void *at, size_t pitch, int value, size_t width, size_t height, long stream)
 {
 	size_t row;
 	int failed = 0;
@@ -216,8 +208,7 @@ CUDART(cudaPointerGetAttributes, struct pointer_attributes *out, const void *poi
 		return failed;
 	if (!out)
 		return cudart_result(CUDART_INVALID_VALUE);
-	memset(out, 0,
-	       SIM_VERSION >= 13 ? sizeof(*out) : offsetof(struct pointer_attributes, reserved));
+	memset(out, 0, SIM_VERSION >= 13 ? sizeof(*out) : offsetof(struct pointer_attributes, reserved));
 	if (SIM_DRIVER("cuPointerGetAttribute", &type, MEMORY_TYPE, pointer)) {
 		out->device = -2; /* memory that nobody told the driver of */
 		out->host_pointer = (void *)pointer;
@@ -233,17 +224,16 @@ CUDART(cudaPointerGetAttributes, struct pointer_attributes *out, const void *poi
 }
 
 /* What has no capture and no order of its own: the calling thread's stream makes no difference. */
-CUDART(cudaMemcpy2D_ptds, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-       size_t width, size_t height, unsigned int kind)
+CUDART(cudaMemcpy2D_ptds, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+       unsigned int kind)
 {
 	return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, false, 0);
 }
 
-CUDART(cudaMemcpy2DAsync_ptsz, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-       size_t width, size_t height, unsigned int kind, long stream)
+CUDART(cudaMemcpy2DAsync_ptsz, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+       size_t height, unsigned int kind, long stream)
 {
-	return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, true,
-			 stream ? stream : 2);
+	return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, true, stream ? stream : 2);
 }
 
 CUDART(cudaMemset_ptds, void *at, int value, size_t size)
@@ -268,8 +258,7 @@ CUDART(cudaIpcOpenMemHandle, void **pointer, struct ipc_handle handle, unsigned 
 
 	if (failed)
 		return failed;
-	open = (int (*)(void **, struct ipc_handle, unsigned int))sim_lib_driver(
-		"cuIpcOpenMemHandle_v2");
+	open = (int (*)(void **, struct ipc_handle, unsigned int))sim_lib_driver("cuIpcOpenMemHandle_v2");
 	return cudart_result(open ? open(pointer, handle, flags) : CUDART_NOT_SUPPORTED);
 }
 

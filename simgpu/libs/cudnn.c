@@ -53,9 +53,7 @@ int cudnnGetProperty(int which, int *value)
 
 	if (!value || which < MAJOR || which > PATCH)
 		return CUDNN_BAD_PARAMETER;
-	*value = (int)(which == MAJOR   ? version / unit
-		       : which == MINOR ? version % unit / 100
-					: version % 100);
+	*value = (int)(which == MAJOR ? version / unit : which == MINOR ? version % unit / 100 : version % 100);
 	return CUDNN_SUCCESS;
 }
 
@@ -66,7 +64,7 @@ const char *cudnnGetErrorString(int status)
 	       : status == CUDNN_BAD_PARAMETER ? "CUDNN_STATUS_BAD_PARAM"
 	       : status == CUDNN_NO_MEMORY     ? "CUDNN_STATUS_ALLOC_FAILED"
 	       : status == CUDNN_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED"
-					       : "CUDNN_STATUS_INTERNAL_ERROR";
+	                                       : "CUDNN_STATUS_INTERNAL_ERROR";
 }
 
 SIM_EXPORT void cudnnGetLastErrorString(char *text, size_t bytes);

@@ -49,7 +49,7 @@ struct cudnn_attribute {
 struct cudnn_descriptor {
 	int kind;
 	struct cudnn_attribute *attributes;
-	void *twin; /* of the real library; NULL: none */
+	void *twin;        /* of the real library; NULL: none */
 	char *convolution; /* the convolution that it is, is about or runs, in one line; NULL: none, or more than one */
 	int64_t workspace; /* of a plan, or of any plan for the graph that it is or is about; -1: not known here */
 	bool has_run;
@@ -69,8 +69,7 @@ struct cudnn_real {
 	int (*destroy)(void *descriptor);
 	int (*finalize)(void *descriptor);
 	int (*set)(void *descriptor, int name, int type, int64_t count, const void *values);
-	int (*get)(void *descriptor, int name, int type, int64_t wanted, int64_t *count,
-		   void *values);
+	int (*get)(void *descriptor, int name, int type, int64_t wanted, int64_t *count, void *values);
 	size_t (*version)(void);
 	void *device; /* the descriptor of the card */
 };

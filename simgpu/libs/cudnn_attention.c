@@ -43,8 +43,7 @@ int64_t cudnn_attention(const struct cudnn_descriptor *graph)
 	int products = 0;
 
 	for (i = 0; of && of->type == CUDNN_DESCRIPTOR && i < of->count; i++) {
-		const struct cudnn_descriptor *operation =
-			((struct cudnn_descriptor *const *)of->values)[i];
+		const struct cudnn_descriptor *operation = ((struct cudnn_descriptor *const *)of->values)[i];
 
 		if (operation && operation->kind == CUDNN_ATTEND)
 			products += FORWARD_PRODUCTS;

@@ -7,8 +7,8 @@
 
 enum { PLAN_WORKSPACE = 402, HEURISTICS_DEVICE = 204, PLAN_DEVICE = 407, MOST_DESCRIPTORS = 1024 };
 
-#define BACKEND(name, ...)                                                                         \
-	SIM_EXPORT int name(__VA_ARGS__);                                                          \
+#define BACKEND(name, ...)                                                                                             \
+	SIM_EXPORT int name(__VA_ARGS__);                                                                                  \
 	int name(__VA_ARGS__)
 
 static size_t size_of(int type)
@@ -86,8 +86,7 @@ BACKEND(cudnnBackendDestroyDescriptor, struct cudnn_descriptor *descriptor)
 }
 
 /* What a descriptor is about, its users are about: a graph its operation, heuristics their graph, a plan its engine. */
-static void inherit(struct cudnn_descriptor *descriptor, int64_t count,
-		    struct cudnn_descriptor *const *others)
+static void inherit(struct cudnn_descriptor *descriptor, int64_t count, struct cudnn_descriptor *const *others)
 {
 	int64_t i;
 
@@ -103,8 +102,7 @@ static void inherit(struct cudnn_descriptor *descriptor, int64_t count,
 	}
 }
 
-static int set_twin(struct cudnn_descriptor *descriptor, int name, int type, int64_t count,
-		    const void *values)
+static int set_twin(struct cudnn_descriptor *descriptor, int name, int type, int64_t count, const void *values)
 {
 	void *twins[MOST_DESCRIPTORS];
 	int64_t i;
@@ -123,8 +121,8 @@ static int set_twin(struct cudnn_descriptor *descriptor, int name, int type, int
 	return cudnn_real()->set(descriptor->twin, name, type, count, twins);
 }
 
-BACKEND(cudnnBackendSetAttribute, struct cudnn_descriptor *descriptor, int name, int type,
-	int64_t count, const void *values)
+BACKEND(cudnnBackendSetAttribute, struct cudnn_descriptor *descriptor, int name, int type, int64_t count,
+        const void *values)
 {
 	struct cudnn_attribute *attribute;
 	size_t bytes = count > 0 ? (size_t)count * size_of(type) : 0;
@@ -158,8 +156,8 @@ static int finalize_twin(struct cudnn_descriptor *descriptor)
 {
 	const struct cudnn_real *real = cudnn_real();
 	int name = descriptor->kind == CUDNN_ENGINE_HEURISTICS ? HEURISTICS_DEVICE
-		   : descriptor->kind == CUDNN_PLAN            ? PLAN_DEVICE
-							       : 0;
+	           : descriptor->kind == CUDNN_PLAN            ? PLAN_DEVICE
+	                                                       : 0;
 	void *device = real->device;
 
 	if (name)
@@ -184,15 +182,14 @@ BACKEND(cudnnBackendFinalize, struct cudnn_descriptor *descriptor)
 	failed = descriptor->twin ? finalize_twin(descriptor) : CUDNN_SUCCESS;
 	if (failed || descriptor->kind != CUDNN_PLAN || descriptor->workspace >= 0)
 		return failed;
-	if (descriptor->twin &&
-	    cudnn_real()->get(descriptor->twin, PLAN_WORKSPACE, CUDNN_INT64, 1, &count, &workspace))
+	if (descriptor->twin && cudnn_real()->get(descriptor->twin, PLAN_WORKSPACE, CUDNN_INT64, 1, &count, &workspace))
 		workspace = -1;
 	descriptor->workspace = cudnn_workspace(descriptor, workspace);
 	return CUDNN_SUCCESS;
 }
 
-static int get_twin(struct cudnn_descriptor *descriptor, int name, int type, int64_t wanted,
-		    int64_t *count, void *values)
+static int get_twin(struct cudnn_descriptor *descriptor, int name, int type, int64_t wanted, int64_t *count,
+                    void *values)
 {
 	void *twins[MOST_DESCRIPTORS];
 	int64_t i;
@@ -210,17 +207,10 @@ static int get_twin(struct cudnn_descriptor *descriptor, int name, int type, int
 }
 
 /* Without the real library: one engine, which everything runs on, with nothing to choose. */
-static int get_own(const struct cudnn_descriptor *descriptor, int name, int type, int64_t wanted,
-		   int64_t *count, void *values)
+static int get_own(const struct cudnn_descriptor *descriptor, int name, int type, int64_t wanted, int64_t *count,
+                   void *values)
 {
-	enum {
-		RESULTS = 202,
-		ENGINE = 300,
-		INTERMEDIATES = 301,
-		CHOICES = 302,
-		PLAN_ENGINE = 401,
-		PLAN_TEXT = 405
-	};
+	enum { RESULTS = 202, ENGINE = 300, INTERMEDIATES = 301, CHOICES = 302, PLAN_ENGINE = 401, PLAN_TEXT = 405 };
 	enum { KNOBS = 1302, NUMERICAL_NOTES = 1303, BEHAVIOUR_NOTES = 1305 };
 	const struct cudnn_attribute *attribute = cudnn_attribute(descriptor, name);
 	int64_t most;
@@ -228,8 +218,8 @@ static int get_own(const struct cudnn_descriptor *descriptor, int name, int type
 	*count = 1;
 	if (name == RESULTS || name == PLAN_ENGINE || name == ENGINE)
 		return CUDNN_SUCCESS;
-	if (name == KNOBS || name == NUMERICAL_NOTES || name == BEHAVIOUR_NOTES ||
-	    name == CHOICES || name == INTERMEDIATES) {
+	if (name == KNOBS || name == NUMERICAL_NOTES || name == BEHAVIOUR_NOTES || name == CHOICES ||
+	    name == INTERMEDIATES) {
 		*count = 0;
 		return CUDNN_SUCCESS;
 	}
@@ -245,8 +235,8 @@ static int get_own(const struct cudnn_descriptor *descriptor, int name, int type
 	return CUDNN_SUCCESS;
 }
 
-BACKEND(cudnnBackendGetAttribute, struct cudnn_descriptor *descriptor, int name, int type,
-	int64_t wanted, int64_t *count, void *values)
+BACKEND(cudnnBackendGetAttribute, struct cudnn_descriptor *descriptor, int name, int type, int64_t wanted,
+        int64_t *count, void *values)
 {
 	const struct cudnn_attribute *attribute;
 	int64_t own_count, i;
@@ -308,7 +298,7 @@ static void load_code(struct cudnn_descriptor *plan)
 }
 
 BACKEND(cudnnBackendExecute, struct sim_handle *handle, struct cudnn_descriptor *plan,
-	struct cudnn_descriptor *variables)
+        struct cudnn_descriptor *variables)
 {
 	SIM_CALLED("node");
 	if (!handle || !plan || !variables)

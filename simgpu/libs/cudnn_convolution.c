@@ -51,8 +51,8 @@ static const struct cudnn_descriptor *other(const struct cudnn_descriptor *descr
 	const struct cudnn_attribute *attribute = cudnn_attribute(descriptor, name);
 
 	return attribute && attribute->type == CUDNN_DESCRIPTOR && attribute->count == 1
-		       ? *(const struct cudnn_descriptor *const *)attribute->values
-		       : NULL;
+	           ? *(const struct cudnn_descriptor *const *)attribute->values
+	           : NULL;
 }
 
 static void add_tensor(struct line *line, const struct cudnn_descriptor *tensor)

@@ -38,15 +38,13 @@ static void describe(char *text, size_t size)
 		{ "memClockRateKHz", 36 },
 		{ "l2CacheSize", 38 },
 	};
-	int values[sizeof(numbers) / sizeof(numbers[0])] = { 0 }, device = 0, major = 0, minor = 0,
-				     driver = 0;
+	int values[sizeof(numbers) / sizeof(numbers[0])] = { 0 }, device = 0, major = 0, minor = 0, driver = 0;
 	int size_of[6] = { 0 };
 	size_t total = 0, n = 0, i;
 	char name[256] = "";
 
 	SIM_DRIVER("cuCtxGetDevice", &device);
-	for (i = 0; i < 6;
-	     i++) /* the most threads of a block, then blocks of a grid, in each direction */
+	for (i = 0; i < 6; i++) /* the most threads of a block, then blocks of a grid, in each direction */
 		SIM_DRIVER("cuDeviceGetAttribute", &size_of[i], 2 + i, device);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		SIM_DRIVER("cuDeviceGetAttribute", &values[i], numbers[i].attribute, device);
@@ -55,25 +53,22 @@ static void describe(char *text, size_t size)
 	SIM_DRIVER("cuDeviceTotalMem_v2", &total, device);
 	SIM_DRIVER("cuDeviceGetName", name, sizeof(name), device);
 	SIM_DRIVER("cuDriverGetVersion", &driver);
-	n = (size_t)snprintf(text, size, "{\"maxGridSize\":[%d,%d,%d],\"maxBlockSize\":[%d,%d,%d],",
-			     size_of[3], size_of[4], size_of[5], size_of[0], size_of[1],
-			     size_of[2]);
+	n = (size_t)snprintf(text, size, "{\"maxGridSize\":[%d,%d,%d],\"maxBlockSize\":[%d,%d,%d],", size_of[3], size_of[4],
+	                     size_of[5], size_of[0], size_of[1], size_of[2]);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "\"%s\":%d,", numbers[i].name, values[i]);
 	if (n < size)
-		snprintf(
-			text + n, size - n,
-			"\"totalGlobalMem\":%zu,\"cudaDeviceId\":0,\"deviceVer\":%d,\"driverVer\":%d,\"deviceName\":\"%s\"}",
-			total, major * 100 + minor * 10, driver, name);
+		snprintf(text + n, size - n,
+		         "\"totalGlobalMem\":%zu,\"cudaDeviceId\":0,\"deviceVer\":%d,\"driverVer\":%d,\"deviceName\":\"%s\"}",
+		         total, major * 100 + minor * 10, driver, name);
 }
 
 /* Beside what the program has loaded: PyTorch's libraries and NVIDIA's packages lie in one folder. */
 static int look_beside(struct dl_phdr_info *info, size_t size, void *found)
 {
 	static const char *const places[] = { "/../../nvidia/cudnn/lib/libcudnn_graph.so.9",
-					      "/../nvidia/cudnn/lib/libcudnn_graph.so.9",
-					      "/nvidia/cudnn/lib/libcudnn_graph.so.9",
-					      "/libcudnn_graph.so.9" };
+		                                  "/../nvidia/cudnn/lib/libcudnn_graph.so.9",
+		                                  "/nvidia/cudnn/lib/libcudnn_graph.so.9", "/libcudnn_graph.so.9" };
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	size_t i;
 
@@ -83,8 +78,7 @@ static int look_beside(struct dl_phdr_info *info, size_t size, void *found)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char *path = NULL;
 
-		if (asprintf(&path, "%.*s%s", (int)(slash - info->dlpi_name), info->dlpi_name,
-			     places[i]) < 0)
+		if (asprintf(&path, "%.*s%s", (int)(slash - info->dlpi_name), info->dlpi_name, places[i]) < 0)
 			return 0;
 		if (access(path, R_OK) == 0) {
 			*(char **)found = path;
@@ -115,12 +109,9 @@ static bool find_functions(void *library)
 		void *place;
 		const char *name;
 	} wanted[] = {
-		{ &real.create, "cudnnBackendCreateDescriptor" },
-		{ &real.destroy, "cudnnBackendDestroyDescriptor" },
-		{ &real.finalize, "cudnnBackendFinalize" },
-		{ &real.set, "cudnnBackendSetAttribute" },
-		{ &real.get, "cudnnBackendGetAttribute" },
-		{ &real.version, "cudnnGetVersion" },
+		{ &real.create, "cudnnBackendCreateDescriptor" }, { &real.destroy, "cudnnBackendDestroyDescriptor" },
+		{ &real.finalize, "cudnnBackendFinalize" },       { &real.set, "cudnnBackendSetAttribute" },
+		{ &real.get, "cudnnBackendGetAttribute" },        { &real.version, "cudnnGetVersion" },
 	};
 	size_t i;
 
@@ -144,8 +135,7 @@ static void begin(void)
 		return;
 	describe(text, sizeof(text));
 	answers = !real.create(CUDNN_DEVICE, &real.device) &&
-		  !real.set(real.device, JSON, CUDNN_CHAR, (int64_t)strlen(text), text) &&
-		  !real.finalize(real.device);
+	          !real.set(real.device, JSON, CUDNN_CHAR, (int64_t)strlen(text), text) && !real.finalize(real.device);
 	sim_lib_called("libcudnn_graph", answers ? "answers without a device" : "refuses the card");
 }
 

@@ -11,10 +11,10 @@ int cudnn_rnn_gates(const struct cudnn_rnn *rnn)
 	return rnn->mode == CUDNN_RNN_LSTM ? 4 : rnn->mode == CUDNN_RNN_GRU ? 3 : 1;
 }
 
-SIM_EXPORT int cudnnSetDropoutDescriptor(struct sim_handle *descriptor, void *handle, float rate,
-					 void *states, size_t bytes, unsigned long long seed);
-int cudnnSetDropoutDescriptor(struct sim_handle *descriptor, void *handle, float rate, void *states,
-			      size_t bytes, unsigned long long seed)
+SIM_EXPORT int cudnnSetDropoutDescriptor(struct sim_handle *descriptor, void *handle, float rate, void *states,
+                                         size_t bytes, unsigned long long seed);
+int cudnnSetDropoutDescriptor(struct sim_handle *descriptor, void *handle, float rate, void *states, size_t bytes,
+                              unsigned long long seed)
 {
 	float *keeps = cudnn_more(descriptor, sizeof(*keeps));
 
@@ -31,11 +31,10 @@ static bool drops_out(const struct sim_handle *descriptor)
 	return descriptor && descriptor->more && *(const float *)descriptor->more > 0;
 }
 
-SIM_EXPORT int cudnnSetRNNDataDescriptor(struct sim_handle *descriptor, int type, int layout,
-					 int length, int batch, int input, const int *lengths,
-					 void *fill);
-int cudnnSetRNNDataDescriptor(struct sim_handle *descriptor, int type, int layout, int length,
-			      int batch, int input, const int *lengths, void *fill)
+SIM_EXPORT int cudnnSetRNNDataDescriptor(struct sim_handle *descriptor, int type, int layout, int length, int batch,
+                                         int input, const int *lengths, void *fill);
+int cudnnSetRNNDataDescriptor(struct sim_handle *descriptor, int type, int layout, int length, int batch, int input,
+                              const int *lengths, void *fill)
 {
 	struct cudnn_rnn_data *data = cudnn_more(descriptor, sizeof(*data));
 
@@ -47,15 +46,12 @@ int cudnnSetRNNDataDescriptor(struct sim_handle *descriptor, int type, int layou
 	return CUDNN_SUCCESS;
 }
 
-SIM_EXPORT int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode,
-					int bias, int direction, int input_mode, int type,
-					int precision, int math, int input, int hidden,
-					int projected, int layers, struct sim_handle *dropout,
-					unsigned int flags);
-int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode, int bias,
-			     int direction, int input_mode, int type, int precision, int math,
-			     int input, int hidden, int projected, int layers,
-			     struct sim_handle *dropout, unsigned int flags)
+SIM_EXPORT int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode, int bias, int direction,
+                                        int input_mode, int type, int precision, int math, int input, int hidden,
+                                        int projected, int layers, struct sim_handle *dropout, unsigned int flags);
+int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode, int bias, int direction,
+                             int input_mode, int type, int precision, int math, int input, int hidden, int projected,
+                             int layers, struct sim_handle *dropout, unsigned int flags)
 {
 	struct cudnn_rnn *rnn = cudnn_more(handle, sizeof(*rnn));
 
@@ -64,15 +60,15 @@ int cudnnSetRNNDescriptor_v8(struct sim_handle *handle, int algorithm, int mode,
 	if (!rnn || input <= 0 || hidden <= 0 || layers <= 0)
 		return CUDNN_BAD_PARAMETER;
 	*rnn = (struct cudnn_rnn){ mode,
-				   bias,
-				   direction == BIDIRECTIONAL ? 2 : 1,
-				   type,
-				   input,
-				   hidden,
-				   projected && projected != hidden ? projected : 0,
-				   layers,
-				   drops_out(dropout),
-				   flags & PADDED };
+		                       bias,
+		                       direction == BIDIRECTIONAL ? 2 : 1,
+		                       type,
+		                       input,
+		                       hidden,
+		                       projected && projected != hidden ? projected : 0,
+		                       layers,
+		                       drops_out(dropout),
+		                       flags & PADDED };
 	return CUDNN_SUCCESS;
 }
 
@@ -90,8 +86,7 @@ static struct weight find(const struct cudnn_rnn *rnn, int layer, int which)
 	size_t at = 0;
 
 	for (i = 0; i < rnn->layers * rnn->directions; i++) {
-		int in = i < rnn->directions ? rnn->input
-					     : out * rnn->directions; /* of the first layer */
+		int in = i < rnn->directions ? rnn->input : out * rnn->directions; /* of the first layer */
 
 		for (j = 0; j < 2 * n + (rnn->projected ? 1 : 0); j++) {
 			bool is_projection = j == 2 * n;
@@ -109,13 +104,11 @@ static struct weight find(const struct cudnn_rnn *rnn, int layer, int which)
 	weight.bias_at = at + ((size_t)layer * 2 * (size_t)n + (size_t)which) * (size_t)rnn->hidden;
 	weight.total = at;
 	if (rnn->bias != NO_BIAS)
-		weight.total += (size_t)rnn->layers * (size_t)rnn->directions * 2 * (size_t)n *
-				(size_t)rnn->hidden;
+		weight.total += (size_t)rnn->layers * (size_t)rnn->directions * 2 * (size_t)n * (size_t)rnn->hidden;
 	return weight;
 }
 
-SIM_EXPORT int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor,
-					  size_t *bytes);
+SIM_EXPORT int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor, size_t *bytes);
 int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor, size_t *bytes)
 {
 	const struct cudnn_rnn *rnn = descriptor ? descriptor->more : NULL;
@@ -127,13 +120,12 @@ int cudnnGetRNNWeightSpaceSize(void *handle, struct sim_handle *descriptor, size
 	return CUDNN_SUCCESS;
 }
 
-SIM_EXPORT int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer,
-				       size_t bytes, const void *weights, int which,
-				       struct sim_handle *matrix, void **matrix_at,
-				       struct sim_handle *bias, void **bias_at);
-int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer, size_t bytes,
-			    const void *weights, int which, struct sim_handle *matrix,
-			    void **matrix_at, struct sim_handle *bias, void **bias_at)
+SIM_EXPORT int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer, size_t bytes,
+                                       const void *weights, int which, struct sim_handle *matrix, void **matrix_at,
+                                       struct sim_handle *bias, void **bias_at);
+int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int layer, size_t bytes, const void *weights,
+                            int which, struct sim_handle *matrix, void **matrix_at, struct sim_handle *bias,
+                            void **bias_at)
 {
 	const struct cudnn_rnn *rnn = descriptor ? descriptor->more : NULL;
 	struct cudnn_tensor none, *m = &none, *b = &none;
@@ -156,11 +148,9 @@ int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int lay
 	m->dimensions = b->dimensions = 0;
 	if (!weight.rows)
 		return CUDNN_SUCCESS; /* there is no such matrix */
-	*m = (struct cudnn_tensor){ rnn->type,
-				    0,
-				    3,
-				    { 1, weight.rows, weight.columns },
-				    { weight.rows * weight.columns, weight.columns, 1 } };
+	*m = (struct cudnn_tensor){
+		rnn->type, 0, 3, { 1, weight.rows, weight.columns }, { weight.rows * weight.columns, weight.columns, 1 }
+	};
 	*matrix_at = (char *)weights + weight.at * cudnn_element(rnn->type);
 	if (rnn->bias == NO_BIAS || which >= 2 * cudnn_rnn_gates(rnn))
 		return CUDNN_SUCCESS;
@@ -171,9 +161,9 @@ int cudnnGetRNNWeightParams(void *handle, struct sim_handle *descriptor, int lay
 
 /* Assumed: nobody documents how much; a megabyte each. */
 SIM_EXPORT int cudnnGetRNNTempSpaceSizes(void *handle, struct sim_handle *descriptor, int mode,
-					 struct sim_handle *input, size_t *work, size_t *reserve);
-int cudnnGetRNNTempSpaceSizes(void *handle, struct sim_handle *descriptor, int mode,
-			      struct sim_handle *input, size_t *work, size_t *reserve)
+                                         struct sim_handle *input, size_t *work, size_t *reserve);
+int cudnnGetRNNTempSpaceSizes(void *handle, struct sim_handle *descriptor, int mode, struct sim_handle *input,
+                              size_t *work, size_t *reserve)
 {
 	const struct cudnn_rnn *rnn = descriptor ? descriptor->more : NULL;
 	const struct cudnn_rnn_data *data = input ? input->more : NULL;

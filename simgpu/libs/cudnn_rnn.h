@@ -21,8 +21,7 @@ struct cudnn_rnn_data {
 
 /* Matrices of a cell, each from the input and from the state before. */
 int cudnn_rnn_gates(const struct cudnn_rnn *rnn);
-size_t cudnn_rnn_work(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data,
-		      bool is_training);
+size_t cudnn_rnn_work(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data, bool is_training);
 /* What a forward pass leaves for the backward pass. */
 size_t cudnn_rnn_reserve(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data);
 

@@ -24,10 +24,8 @@ struct counts {
 
 static struct counts count(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data)
 {
-	struct counts n = { (size_t)rnn->layers,      (size_t)rnn->directions,
-			    (size_t)rnn->hidden,      (size_t)data->batch,
-			    (size_t)data->length,     (size_t)rnn->input,
-			    cudnn_element(rnn->type), 0 };
+	struct counts n = { (size_t)rnn->layers,  (size_t)rnn->directions, (size_t)rnn->hidden,      (size_t)data->batch,
+		                (size_t)data->length, (size_t)rnn->input,      cudnn_element(rnn->type), 0 };
 
 	n.state = n.batch * n.hidden * n.element;
 	return n;
@@ -51,10 +49,7 @@ static size_t weights(const struct cudnn_rnn *rnn, const struct counts *n)
 /* States of a layer and direction, beside those of each step. */
 static size_t states_to_infer(const struct cudnn_rnn *rnn)
 {
-	return (rnn->mode == CUDNN_RNN_LSTM  ? 6
-		: rnn->mode == CUDNN_RNN_GRU ? 3
-					     : 1) +
-	       (rnn->directions > 1 ? 2 : 0);
+	return (rnn->mode == CUDNN_RNN_LSTM ? 6 : rnn->mode == CUDNN_RNN_GRU ? 3 : 1) + (rnn->directions > 1 ? 2 : 0);
 }
 
 static size_t states_to_train(const struct cudnn_rnn *rnn)
@@ -67,8 +62,7 @@ static size_t packed_states(const struct cudnn_rnn *rnn, const struct counts *n)
 {
 	size_t kinds = rnn->mode == CUDNN_RNN_LSTM ? 2 : 1;
 
-	return rnn->is_padded ? n->length * n->directions + 2 * kinds * n->layers * n->directions
-			      : 0;
+	return rnn->is_padded ? n->length * n->directions + 2 * kinds * n->layers * n->directions : 0;
 }
 
 static size_t packed_input(const struct cudnn_rnn *rnn, const struct counts *n)
@@ -80,8 +74,8 @@ static size_t packed_input(const struct cudnn_rnn *rnn, const struct counts *n)
 static size_t to_infer(const struct cudnn_rnn *rnn, const struct counts *n)
 {
 	size_t steps = n->directions == 1 && n->length > STEPS_AT_ONCE ? STEPS_AT_ONCE : n->length;
-	size_t states = n->directions * (size_t)cudnn_rnn_gates(rnn) * steps +
-			n->directions * n->layers * states_to_infer(rnn);
+	size_t states =
+		n->directions * (size_t)cudnn_rnn_gates(rnn) * steps + n->directions * n->layers * states_to_infer(rnn);
 
 	if (n->directions > 1)
 		states += 4 * n->length;
@@ -102,20 +96,16 @@ static size_t to_train(const struct cudnn_rnn *rnn, const struct counts *n)
 	else if (n->layers > 1 && steps > n->layers * STEPS_OF_A_LAYER)
 		steps = n->layers * STEPS_OF_A_LAYER;
 	return inputs + 2 * packed_input(rnn, n) +
-	       (steps + n->directions * n->layers * states_to_train(rnn) +
-		2 * packed_states(rnn, n)) *
-		       n->state;
+	       (steps + n->directions * n->layers * states_to_train(rnn) + 2 * packed_states(rnn, n)) * n->state;
 }
 
-size_t cudnn_rnn_work(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data,
-		      bool is_training)
+size_t cudnn_rnn_work(const struct cudnn_rnn *rnn, const struct cudnn_rnn_data *data, bool is_training)
 {
 	struct counts n = count(rnn, data);
 	size_t most = to_infer(rnn, &n), other = is_training ? to_train(rnn, &n) : 0;
 
 	most = other > most ? other : most;
-	return MULTIPLY * n.layers * n.directions + HEAD + weights(rnn, &n) + most +
-	       (rnn->is_padded ? 8 * n.batch : 0);
+	return MULTIPLY * n.layers * n.directions + HEAD + weights(rnn, &n) + most + (rnn->is_padded ? 8 * n.batch : 0);
 }
 
 /* Of each step and layer the gates and states; the results of all layers but the last; which of those were dropped. */
@@ -125,12 +115,9 @@ size_t cudnn_rnn_reserve(const struct cudnn_rnn *rnn, const struct cudnn_rnn_dat
 	size_t kept = rnn->mode == CUDNN_RNN_LSTM ? 5 : rnn->mode == CUDNN_RNN_GRU ? 6 : 1;
 	size_t results = n.directions * n.length * n.state, inner = n.layers - 1;
 	size_t steps = n.directions * n.length * n.batch * n.element, cells = kept * n.hidden;
-	size_t dropped = rnn->drops_out
-				 ? n.directions * n.directions * n.length * n.batch * n.hidden / 8
-				 : 0;
+	size_t dropped = rnn->drops_out ? n.directions * n.directions * n.length * n.batch * n.hidden / 8 : 0;
 
 	if (rnn->projected)
 		cells += n.hidden + (size_t)rnn->projected;
-	return round_up(n.layers * steps * cells) + inner * round_up(results) +
-	       inner * round_up(dropped) + HEAD;
+	return round_up(n.layers * steps * cells) + inner * round_up(results) + inner * round_up(dropped) + HEAD;
 }

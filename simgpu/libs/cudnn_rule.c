@@ -10,8 +10,7 @@ enum {
 	GEMM_FORWARD = 58, /* on cuBLAS */
 	GEMM_FILTER = 62,
 	GEMM_DATA = 63,
-	HALF_FORWARD =
-		62, /* tiles that persistent blocks work through, split where blocks would be idle */
+	HALF_FORWARD = 62, /* tiles that persistent blocks work through, split where blocks would be idle */
 	HALF_DATA = 67,
 	HALF_FILTER = 65,
 	FLOAT_FORWARD = 67,
@@ -117,8 +116,7 @@ static int64_t round_up(int64_t of, int64_t to)
 /* Tiles that a launch has, whole clusters of them. */
 static int64_t count_tiles(int64_t m_tiles, int64_t n_tiles, const struct sim_conv_plan *plan)
 {
-	return round_up(m_tiles, plan->knobs[CLUSTER_M]) *
-	       round_up(n_tiles, plan->knobs[CLUSTER_N]);
+	return round_up(m_tiles, plan->knobs[CLUSTER_M]) * round_up(n_tiles, plan->knobs[CLUSTER_N]);
 }
 
 /* Blocks of a cluster that run at once: an H100's 132 multiprocessors are in groups that clusters do not fill. */
@@ -158,10 +156,9 @@ static int64_t count_sums(int64_t splits)
 /* Tiles of a launch and how they may be split. */
 struct tiling {
 	int64_t tiles, tile_bytes, blocks;
-	int64_t steps; /* along K, of a tile */
-	int64_t most;  /* splits of a tile */
-	int alone,
-		behind; /* what a level of sums costs, in halves of a step: without a full wave before, with one */
+	int64_t steps;     /* along K, of a tile */
+	int64_t most;      /* splits of a tile */
+	int alone, behind; /* what a level of sums costs, in halves of a step: without a full wave before, with one */
 };
 
 /* The tiles of the last wave are split among all blocks, as far as that pays. */
@@ -174,8 +171,8 @@ static int64_t split_cost(const struct tiling *tiling)
 	if (most > tiling->most)
 		most = tiling->most;
 	for (int64_t splits = 1; splits <= most; splits++) {
-		int64_t cost = 2 * divide_up(tiling->steps, splits) +
-			       (full ? tiling->behind : tiling->alone) * count_levels(splits);
+		int64_t cost =
+			2 * divide_up(tiling->steps, splits) + (full ? tiling->behind : tiling->alone) * count_levels(splits);
 
 		if (cost < least) {
 			least = cost;
@@ -184,8 +181,7 @@ static int64_t split_cost(const struct tiling *tiling)
 	}
 	if (best == 1)
 		return counter ? COUNTER : 0;
-	return last * best * tiling->tile_bytes + SPLIT_HEAD + counter +
-	       4 * last * count_sums(best);
+	return last * best * tiling->tile_bytes + SPLIT_HEAD + counter + 4 * last * count_sums(best);
 }
 
 /* Tiles by the knob TILE: {value, M, N}. */
@@ -195,12 +191,11 @@ struct tile {
 static const struct tile filter_tiles[] = {
 	{ 0, 128, 128 }, { 1, 128, 64 }, { 4, 256, 64 }, { 5, 64, 64 }, { -1, 128, 128 }
 };
-static const struct tile split_tiles[] = { { 0, 128, 128 },  { 1, 128, 64 },  { 3, 256, 128 },
-					   { 4, 256, 64 },   { 5, 128, 64 },  { 16, 256, 64 },
-					   { 18, 128, 192 }, { -1, 128, 128 } };
+static const struct tile split_tiles[] = { { 0, 128, 128 }, { 1, 128, 64 },  { 3, 256, 128 },  { 4, 256, 64 },
+	                                       { 5, 128, 64 },  { 16, 256, 64 }, { 18, 128, 192 }, { -1, 128, 128 } };
 /* Without splits a wave has twice as many tiles. */
 static const struct tile whole_tiles[] = { { 0, 256, 128 }, { 4, 256, 64 },   { 5, 128, 64 },
-					   { 16, 256, 64 }, { 18, 128, 192 }, { -1, 128, 128 } };
+	                                       { 16, 256, 64 }, { 18, 128, 192 }, { -1, 128, 128 } };
 
 static const struct tile *find_tile(const struct tile *tiles, int knob)
 {
@@ -209,23 +204,21 @@ static const struct tile *find_tile(const struct tile *tiles, int knob)
 	return tiles;
 }
 
-static int64_t whole(const struct shape *shape, const struct tile *tile,
-		     const struct sim_conv_card *card, const struct sim_conv_plan *plan)
+static int64_t whole(const struct shape *shape, const struct tile *tile, const struct sim_conv_card *card,
+                     const struct sim_conv_plan *plan)
 {
-	int64_t tiles =
-		count_tiles(divide_up(shape->m, tile->m), divide_up(shape->n, tile->n), plan);
+	int64_t tiles = count_tiles(divide_up(shape->m, tile->m), divide_up(shape->n, tile->n), plan);
 
 	return tiles > card->processors ? COUNTER : 0;
 }
 
-static int64_t of_filter(const struct sim_conv *conv, const struct shape *shape,
-			 const struct sim_conv_card *card, const struct sim_conv_plan *plan)
+static int64_t of_filter(const struct sim_conv *conv, const struct shape *shape, const struct sim_conv_card *card,
+                         const struct sim_conv_plan *plan)
 {
 	const struct tile *tile = find_tile(filter_tiles, plan->knobs[TILE]);
 	bool half = conv->type != 0;
 	struct tiling tiling = {
-		.tiles = count_tiles(divide_up(shape->m, tile->m),
-				     shape->taps * divide_up(conv->w.dims[1], tile->n), plan),
+		.tiles = count_tiles(divide_up(shape->m, tile->m), shape->taps * divide_up(conv->w.dims[1], tile->n), plan),
 		.tile_bytes = (int64_t)tile->m * tile->n * 4,
 		.blocks = half ? card->processors * 120 / 132 : card->processors,
 		.steps = divide_up(shape->k, half ? 64 : 32),
@@ -239,13 +232,12 @@ static int64_t of_filter(const struct sim_conv *conv, const struct shape *shape,
 	return split_cost(&tiling);
 }
 
-static int64_t of_image(const struct sim_conv *conv, const struct shape *shape,
-			const struct sim_conv_card *card, const struct sim_conv_plan *plan)
+static int64_t of_image(const struct sim_conv *conv, const struct shape *shape, const struct sim_conv_card *card,
+                        const struct sim_conv_plan *plan)
 {
 	const struct tile *tile = find_tile(split_tiles, plan->knobs[TILE]);
 	struct tiling tiling = {
-		.tiles = count_tiles(divide_up(shape->m, tile->m), divide_up(shape->n, tile->n),
-				     plan),
+		.tiles = count_tiles(divide_up(shape->m, tile->m), divide_up(shape->n, tile->n), plan),
 		.tile_bytes = (int64_t)tile->m * tile->n * 4,
 		.blocks = count_blocks(card, plan),
 		.steps = divide_up(shape->k, 32),
@@ -268,8 +260,7 @@ static int64_t product(const struct sim_conv *conv, const struct shape *shape)
 }
 
 /* Do rows end at a multiple of 16 bytes, and are there tiles for half of the card? */
-static bool fills(const struct sim_conv *conv, const struct shape *shape,
-		  const struct sim_conv_card *card)
+static bool fills(const struct sim_conv *conv, const struct shape *shape, const struct sim_conv_card *card)
 {
 	int64_t images = shape->transposes ? conv->x.dims[0] : 1, row = shape->pixels, tiles;
 
@@ -283,8 +274,7 @@ static bool fills(const struct sim_conv *conv, const struct shape *shape,
 }
 
 /* By shape alone: the engines that are chosen most often. */
-static int64_t alone(const struct sim_conv *conv, const struct sim_conv_card *card,
-		     const char **rule)
+static int64_t alone(const struct sim_conv *conv, const struct sim_conv_card *card, const char **rule)
 {
 	struct shape shape = shape_of(conv);
 	struct sim_conv_plan plan;
@@ -303,20 +293,17 @@ static int64_t alone(const struct sim_conv *conv, const struct sim_conv_card *ca
 		return product(conv, &shape);
 	if (plain && shape.pixels == 1)
 		return 0;
-	return copies(&shape) + (conv->direction == SIM_CONV_FILTER
-					 ? of_filter(conv, &shape, card, &plan)
-					 : of_image(conv, &shape, card, &plan));
+	return copies(&shape) + (conv->direction == SIM_CONV_FILTER ? of_filter(conv, &shape, card, &plan)
+	                                                            : of_image(conv, &shape, card, &plan));
 }
 
 static bool is_engine(const struct sim_conv *conv, int engine, int forward, int data, int filter)
 {
-	return engine == (conv->direction == SIM_CONV_FORWARD ? forward
-			  : conv->direction == SIM_CONV_DATA  ? data
-							      : filter);
+	return engine == (conv->direction == SIM_CONV_FORWARD ? forward : conv->direction == SIM_CONV_DATA ? data : filter);
 }
 
-int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *card,
-		       const struct sim_conv_plan *plan, int64_t deviceless, const char **rule)
+int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *card, const struct sim_conv_plan *plan,
+                       int64_t deviceless, const char **rule)
 {
 	struct shape shape = shape_of(conv);
 	bool half = conv->type == 2 || conv->type == 9;
@@ -334,16 +321,13 @@ int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *
 		if (shape.pixels == 1 || (!shape.transposes && conv->direction == SIM_CONV_FILTER))
 			return deviceless;
 		*rule = "gemm";
-		return product(conv, &shape) + (plan->knobs[WORKSPACE] && fills(conv, &shape, card)
-							? half ? GEMM_HALF : GEMM_FLOAT
-							: 0);
+		return product(conv, &shape) +
+		       (plan->knobs[WORKSPACE] && fills(conv, &shape, card) ? half ? GEMM_HALF : GEMM_FLOAT : 0);
 	}
-	if (!clusters ||
-	    !(half ? is_engine(conv, plan->engine, HALF_FORWARD, HALF_DATA, HALF_FILTER)
-		   : is_engine(conv, plan->engine, FLOAT_FORWARD, FLOAT_DATA, FLOAT_FILTER)))
+	if (!clusters || !(half ? is_engine(conv, plan->engine, HALF_FORWARD, HALF_DATA, HALF_FILTER)
+	                        : is_engine(conv, plan->engine, FLOAT_FORWARD, FLOAT_DATA, FLOAT_FILTER)))
 		return deviceless;
 	*rule = "waves";
-	return copies(&shape) + (conv->direction == SIM_CONV_FILTER
-					 ? of_filter(conv, &shape, card, plan)
-					 : of_image(conv, &shape, card, plan));
+	return copies(&shape) + (conv->direction == SIM_CONV_FILTER ? of_filter(conv, &shape, card, plan)
+	                                                            : of_image(conv, &shape, card, plan));
 }

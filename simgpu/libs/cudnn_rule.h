@@ -32,7 +32,7 @@ struct sim_conv_card {
  * The workspace. `deviceless`: what the real library said of this plan; without it (-1, and no plan) a rule by shape alone,
  * which is right for fewer. `rule` gets the name of the rule.
  */
-int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *card,
-		       const struct sim_conv_plan *plan, int64_t deviceless, const char **rule);
+int64_t sim_cudnn_rule(const struct sim_conv *conv, const struct sim_conv_card *card, const struct sim_conv_plan *plan,
+                       int64_t deviceless, const char **rule);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUDNN(name, ...)                                                                           \
-	SIM_EXPORT int name(__VA_ARGS__);                                                          \
+#define CUDNN(name, ...)                                                                                               \
+	SIM_EXPORT int name(__VA_ARGS__);                                                                                  \
 	int name(__VA_ARGS__)
 
 void *cudnn_more(struct sim_handle *handle, size_t bytes)
@@ -23,8 +23,7 @@ size_t cudnn_element(int type)
 	return type >= 0 && (size_t)type < sizeof(bytes) / sizeof(bytes[0]) ? bytes[type] : 1;
 }
 
-static int set(struct sim_handle *handle, int type, int format, int n, const int *sizes,
-	       const int *strides)
+static int set(struct sim_handle *handle, int type, int format, int n, const int *sizes, const int *strides)
 {
 	struct cudnn_tensor *tensor = cudnn_more(handle, sizeof(*tensor));
 	int i;
@@ -36,15 +35,12 @@ static int set(struct sim_handle *handle, int type, int format, int n, const int
 	tensor->dimensions = n;
 	for (i = n - 1; i >= 0; i--) {
 		tensor->size[i] = sizes[i];
-		tensor->stride[i] = strides      ? strides[i]
-				    : i == n - 1 ? 1
-						 : tensor->stride[i + 1] * sizes[i + 1];
+		tensor->stride[i] = strides ? strides[i] : i == n - 1 ? 1 : tensor->stride[i + 1] * sizes[i + 1];
 	}
 	return CUDNN_SUCCESS;
 }
 
-static int get(struct sim_handle *handle, int wanted, int *type, int *format, int *n, int *sizes,
-	       int *strides)
+static int get(struct sim_handle *handle, int wanted, int *type, int *format, int *n, int *sizes, int *strides)
 {
 	const struct cudnn_tensor *tensor = cudnn_more(handle, sizeof(*tensor));
 	size_t bytes;
@@ -65,48 +61,41 @@ static int get(struct sim_handle *handle, int wanted, int *type, int *format, in
 	return CUDNN_SUCCESS;
 }
 
-CUDNN(cudnnSetTensorNdDescriptor, struct sim_handle *tensor, int type, int n, const int *sizes,
-      const int *strides)
+CUDNN(cudnnSetTensorNdDescriptor, struct sim_handle *tensor, int type, int n, const int *sizes, const int *strides)
 {
 	return set(tensor, type, 0, n, sizes, strides);
 }
 
-CUDNN(cudnnSetTensorNdDescriptorEx, struct sim_handle *tensor, int format, int type, int n,
-      const int *sizes)
+CUDNN(cudnnSetTensorNdDescriptorEx, struct sim_handle *tensor, int format, int type, int n, const int *sizes)
 {
 	return set(tensor, type, format, n, sizes, NULL);
 }
 
-CUDNN(cudnnSetTensor4dDescriptor, struct sim_handle *tensor, int format, int type, int n, int c,
-      int h, int w)
+CUDNN(cudnnSetTensor4dDescriptor, struct sim_handle *tensor, int format, int type, int n, int c, int h, int w)
 {
 	int sizes[4] = { n, c, h, w };
 
 	return set(tensor, type, format, 4, sizes, NULL);
 }
 
-CUDNN(cudnnGetTensorNdDescriptor, struct sim_handle *tensor, int wanted, int *type, int *n,
-      int *sizes, int *strides)
+CUDNN(cudnnGetTensorNdDescriptor, struct sim_handle *tensor, int wanted, int *type, int *n, int *sizes, int *strides)
 {
 	return get(tensor, wanted, type, NULL, n, sizes, strides);
 }
 
-CUDNN(cudnnSetFilterNdDescriptor, struct sim_handle *filter, int type, int format, int n,
-      const int *sizes)
+CUDNN(cudnnSetFilterNdDescriptor, struct sim_handle *filter, int type, int format, int n, const int *sizes)
 {
 	return set(filter, type, format, n, sizes, NULL);
 }
 
-CUDNN(cudnnSetFilter4dDescriptor, struct sim_handle *filter, int type, int format, int k, int c,
-      int h, int w)
+CUDNN(cudnnSetFilter4dDescriptor, struct sim_handle *filter, int type, int format, int k, int c, int h, int w)
 {
 	int sizes[4] = { k, c, h, w };
 
 	return set(filter, type, format, 4, sizes, NULL);
 }
 
-CUDNN(cudnnGetFilterNdDescriptor, struct sim_handle *filter, int wanted, int *type, int *format,
-      int *n, int *sizes)
+CUDNN(cudnnGetFilterNdDescriptor, struct sim_handle *filter, int wanted, int *type, int *format, int *n, int *sizes)
 {
 	return get(filter, wanted, type, format, n, sizes, NULL);
 }
@@ -153,26 +142,25 @@ static int one_algorithm(struct performance *out, int *count)
 	return CUDNN_SUCCESS;
 }
 
-#define ALGORITHM(direction)                                                                       \
-	CUDNN(cudnnGetConvolution##direction##Algorithm_v7, void *handle, void *a, void *b,        \
-	      void *c, void *d, int wanted, int *count, struct performance *out)                   \
-	{                                                                                          \
-		(void)handle, (void)a, (void)b, (void)c, (void)d, (void)wanted;                    \
-		return one_algorithm(out, count);                                                  \
-	}                                                                                          \
-	CUDNN(cudnnFindConvolution##direction##Algorithm, void *handle, void *a, void *b, void *c, \
-	      void *d, int wanted, int *count, struct performance *out)                            \
-	{                                                                                          \
-		(void)handle, (void)a, (void)b, (void)c, (void)d, (void)wanted;                    \
-		return one_algorithm(out, count);                                                  \
-	}                                                                                          \
-	CUDNN(cudnnFindConvolution##direction##AlgorithmEx, void *handle, void *a, const void *x,  \
-	      void *b, const void *w, void *c, void *d, void *y, int wanted, int *count,           \
-	      struct performance *out, void *workspace, size_t bytes)                              \
-	{                                                                                          \
-		(void)handle, (void)a, (void)x, (void)b, (void)w, (void)c, (void)d, (void)y,       \
-			(void)wanted, (void)workspace, (void)bytes;                                \
-		return one_algorithm(out, count);                                                  \
+#define ALGORITHM(direction)                                                                                           \
+	CUDNN(cudnnGetConvolution##direction##Algorithm_v7, void *handle, void *a, void *b, void *c, void *d, int wanted,  \
+	      int *count, struct performance *out)                                                                         \
+	{                                                                                                                  \
+		(void)handle, (void)a, (void)b, (void)c, (void)d, (void)wanted;                                                \
+		return one_algorithm(out, count);                                                                              \
+	}                                                                                                                  \
+	CUDNN(cudnnFindConvolution##direction##Algorithm, void *handle, void *a, void *b, void *c, void *d, int wanted,    \
+	      int *count, struct performance *out)                                                                         \
+	{                                                                                                                  \
+		(void)handle, (void)a, (void)b, (void)c, (void)d, (void)wanted;                                                \
+		return one_algorithm(out, count);                                                                              \
+	}                                                                                                                  \
+	CUDNN(cudnnFindConvolution##direction##AlgorithmEx, void *handle, void *a, const void *x, void *b, const void *w,  \
+	      void *c, void *d, void *y, int wanted, int *count, struct performance *out, void *workspace, size_t bytes)   \
+	{                                                                                                                  \
+		(void)handle, (void)a, (void)x, (void)b, (void)w, (void)c, (void)d, (void)y, (void)wanted, (void)workspace,    \
+			(void)bytes;                                                                                               \
+		return one_algorithm(out, count);                                                                              \
 	}
 ALGORITHM(Forward)
 ALGORITHM(BackwardData)

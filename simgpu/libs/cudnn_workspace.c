@@ -60,8 +60,8 @@ static void open_tables(void)
 	if (!dladdr((void *)&tables, &info) || !info.dli_fname)
 		return;
 	slash = strrchr(info.dli_fname, '/');
-	if (asprintf(&folder, "%.*s/../tables", slash ? (int)(slash - info.dli_fname) : 1,
-		     slash ? info.dli_fname : ".") < 0)
+	if (asprintf(&folder, "%.*s/../tables", slash ? (int)(slash - info.dli_fname) : 1, slash ? info.dli_fname : ".") <
+	    0)
 		return;
 	sim_conv_tables_open(&tables, folder);
 	free(folder);
@@ -86,8 +86,7 @@ static void begin(void)
 }
 
 /* The number of an engine and its knobs, asked of the real library about a configuration of its own. */
-static bool ask_engine(const struct cudnn_real *real, void *configuration,
-		       struct sim_conv_plan *plan)
+static bool ask_engine(const struct cudnn_real *real, void *configuration, struct sim_conv_plan *plan)
 {
 	enum { ENGINE_KIND = 2, ENGINE = 300, INDEX = 1301 };
 	void *engine = NULL;
@@ -97,7 +96,7 @@ static bool ask_engine(const struct cudnn_real *real, void *configuration,
 	if (real->create(ENGINE_KIND, &engine))
 		return false;
 	known = !real->get(configuration, ENGINE, CUDNN_DESCRIPTOR, 1, &count, &engine) &&
-		!real->get(engine, INDEX, CUDNN_INT64, 1, &count, &index);
+	        !real->get(engine, INDEX, CUDNN_INT64, 1, &count, &index);
 	real->destroy(engine);
 	plan->engine = (int)index;
 	return known;
@@ -110,13 +109,11 @@ static void ask_knob(const struct cudnn_real *real, void *choice, struct sim_con
 	int type = -1;
 
 	if (!real->get(choice, TYPE, KNOB_TYPE, 1, &count, &type) &&
-	    !real->get(choice, VALUE, CUDNN_INT64, 1, &count, &value) && type >= 0 &&
-	    type < SIM_CONV_KNOBS)
+	    !real->get(choice, VALUE, CUDNN_INT64, 1, &count, &value) && type >= 0 && type < SIM_CONV_KNOBS)
 		plan->knobs[type] = (int)value;
 }
 
-static void ask_knobs(const struct cudnn_real *real, void *configuration,
-		      struct sim_conv_plan *plan)
+static void ask_knobs(const struct cudnn_real *real, void *configuration, struct sim_conv_plan *plan)
 {
 	enum { CHOICE_KIND = 7, CHOICES = 302 };
 	void *choices[SIM_CONV_KNOBS];
@@ -140,8 +137,8 @@ static bool ask_plan(const struct cudnn_descriptor *of, struct sim_conv_plan *pl
 	const struct cudnn_real *real = cudnn_real();
 	const struct cudnn_descriptor *configuration;
 
-	if (!real || !is_known_version(real->version()) || !attribute ||
-	    attribute->type != CUDNN_DESCRIPTOR || attribute->count != 1)
+	if (!real || !is_known_version(real->version()) || !attribute || attribute->type != CUDNN_DESCRIPTOR ||
+	    attribute->count != 1)
 		return false;
 	configuration = *(const struct cudnn_descriptor *const *)attribute->values;
 	sim_conv_plan_clear(plan);
@@ -188,11 +185,10 @@ int64_t cudnn_workspace(const struct cudnn_descriptor *of, int64_t twin)
 	}
 	workspace = sim_conv_lookup(&tables, &asker, &conv, &table, &assumed);
 	if (workspace >= 0) {
-		snprintf(how, sizeof(how), "%s of %s, cuDNN %" PRIu64,
-			 assumed ? "assumed as" : "as", table->card, table->cudnn);
+		snprintf(how, sizeof(how), "%s of %s, cuDNN %" PRIu64, assumed ? "assumed as" : "as", table->card,
+		         table->cudnn);
 	} else {
-		workspace = sim_cudnn_rule(&conv, &card, ask_plan(of, &plan) ? &plan : NULL, twin,
-					   &rule);
+		workspace = sim_cudnn_rule(&conv, &card, ask_plan(of, &plan) ? &plan : NULL, twin, &rule);
 		snprintf(how, sizeof(how), "rule %s", rule);
 	}
 	note(of->convolution, workspace, how);

@@ -28,13 +28,11 @@ SIM_EXPORT int cufftGetProperty(int property, int *value);
 int cufftGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&version, property, value) ? CUFFT_SUCCESS
-							       : CUFFT_INVALID_VALUE;
+	return sim_version_property(&version, property, value) ? CUFFT_SUCCESS : CUFFT_INVALID_VALUE;
 }
 
 /* Of a rank and sizes of either width, into the transform. */
-static int describe(struct tare_sim_transform *transform, int rank, const int *n,
-		    const int64_t *n64, int64_t batch)
+static int describe(struct tare_sim_transform *transform, int rank, const int *n, const int64_t *n64, int64_t batch)
 {
 	int i;
 
@@ -50,16 +48,15 @@ static int describe(struct tare_sim_transform *transform, int rank, const int *n
 	return batch < 1 ? CUFFT_INVALID_SIZE : CUFFT_SUCCESS;
 }
 
-static int typed(struct tare_sim_transform *transform, int type, int rank, const int *n,
-		 const int64_t *n64, int64_t batch)
+static int typed(struct tare_sim_transform *transform, int type, int rank, const int *n, const int64_t *n64,
+                 int64_t batch)
 {
-	return tare_sim_transform_type(transform, type) ? describe(transform, rank, n, n64, batch)
-							: CUFFT_INVALID_TYPE;
+	return tare_sim_transform_type(transform, type) ? describe(transform, rank, n, n64, batch) : CUFFT_INVALID_TYPE;
 }
 
 /* … whose types are cudaDataType: complex numbers of the type that it computes in. */
-static int typed_xt(struct tare_sim_transform *transform, int in, int out, int execution, int rank,
-		    const int64_t *n, int64_t batch)
+static int typed_xt(struct tare_sim_transform *transform, int in, int out, int execution, int rank, const int64_t *n,
+                    int64_t batch)
 {
 	transform->width = sim_data_type_width(execution);
 	transform->is_real = in != out;
@@ -91,51 +88,50 @@ static int create_and_make(int failed, int *plan, const struct tare_sim_transfor
  * The functions of the API for each way to describe a transform: PlanX makes a plan and its work, MakePlanX the work of
  * a plan that is there, GetSizeX and EstimateX tell its size.
  */
-#define WAYS(way, described, ...)                                                                  \
-	SIM_EXPORT int cufftPlan##way(int *plan, __VA_ARGS__);                                     \
-	int cufftPlan##way(int *plan, __VA_ARGS__)                                                 \
-	{                                                                                          \
-		struct tare_sim_transform transform;                                               \
-		int failed = described;                                                            \
-                                                                                                   \
-		SIM_CALLED("makes");                                                               \
-		return create_and_make(failed, plan, &transform);                                  \
-	}                                                                                          \
-	SIM_EXPORT int cufftEstimate##way(__VA_ARGS__, size_t *work);                              \
-	int cufftEstimate##way(__VA_ARGS__, size_t *work)                                          \
-	{                                                                                          \
-		struct tare_sim_transform transform;                                               \
-		int failed = described;                                                            \
-                                                                                                   \
-		SIM_CALLED("answers");                                                             \
-		return tell(failed, &transform, work);                                             \
-	}                                                                                          \
+#define WAYS(way, described, ...)                                                                                      \
+	SIM_EXPORT int cufftPlan##way(int *plan, __VA_ARGS__);                                                             \
+	int cufftPlan##way(int *plan, __VA_ARGS__)                                                                         \
+	{                                                                                                                  \
+		struct tare_sim_transform transform;                                                                           \
+		int failed = described;                                                                                        \
+                                                                                                                       \
+		SIM_CALLED("makes");                                                                                           \
+		return create_and_make(failed, plan, &transform);                                                              \
+	}                                                                                                                  \
+	SIM_EXPORT int cufftEstimate##way(__VA_ARGS__, size_t *work);                                                      \
+	int cufftEstimate##way(__VA_ARGS__, size_t *work)                                                                  \
+	{                                                                                                                  \
+		struct tare_sim_transform transform;                                                                           \
+		int failed = described;                                                                                        \
+                                                                                                                       \
+		SIM_CALLED("answers");                                                                                         \
+		return tell(failed, &transform, work);                                                                         \
+	}                                                                                                                  \
 	WAYS_OF_PLAN(, way, described, __VA_ARGS__, size_t *work)
-#define WAYS_OF_PLAN(prefix, way, described, ...)                                                  \
-	SIM_EXPORT int cufft##prefix##MakePlan##way(int plan, __VA_ARGS__);                        \
-	int cufft##prefix##MakePlan##way(int plan, __VA_ARGS__)                                    \
-	{                                                                                          \
-		struct tare_sim_transform transform;                                               \
-		int failed = described;                                                            \
-                                                                                                   \
-		SIM_CALLED("makes");                                                               \
-		return failed ? failed : tare_sim_cufft_make(plan, &transform, work);              \
-	}                                                                                          \
-	SIM_EXPORT int cufft##prefix##GetSize##way(int plan, __VA_ARGS__);                         \
-	int cufft##prefix##GetSize##way(int plan, __VA_ARGS__)                                     \
-	{                                                                                          \
-		struct tare_sim_transform transform;                                               \
-		int failed = described;                                                            \
-                                                                                                   \
-		(void)plan;                                                                        \
-		SIM_CALLED("answers");                                                             \
-		return tell(failed, &transform, work);                                             \
+#define WAYS_OF_PLAN(prefix, way, described, ...)                                                                      \
+	SIM_EXPORT int cufft##prefix##MakePlan##way(int plan, __VA_ARGS__);                                                \
+	int cufft##prefix##MakePlan##way(int plan, __VA_ARGS__)                                                            \
+	{                                                                                                                  \
+		struct tare_sim_transform transform;                                                                           \
+		int failed = described;                                                                                        \
+                                                                                                                       \
+		SIM_CALLED("makes");                                                                                           \
+		return failed ? failed : tare_sim_cufft_make(plan, &transform, work);                                          \
+	}                                                                                                                  \
+	SIM_EXPORT int cufft##prefix##GetSize##way(int plan, __VA_ARGS__);                                                 \
+	int cufft##prefix##GetSize##way(int plan, __VA_ARGS__)                                                             \
+	{                                                                                                                  \
+		struct tare_sim_transform transform;                                                                           \
+		int failed = described;                                                                                        \
+                                                                                                                       \
+		(void)plan;                                                                                                    \
+		SIM_CALLED("answers");                                                                                         \
+		return tell(failed, &transform, work);                                                                         \
 	}
 
 WAYS(1d, typed(&transform, type, 1, (const int[]){ nx }, NULL, batch), int nx, int type, int batch)
 WAYS(2d, typed(&transform, type, 2, (const int[]){ nx, ny }, NULL, 1), int nx, int ny, int type)
-WAYS(3d, typed(&transform, type, 3, (const int[]){ nx, ny, nz }, NULL, 1), int nx, int ny, int nz,
-     int type)
+WAYS(3d, typed(&transform, type, 3, (const int[]){ nx, ny, nz }, NULL, 1), int nx, int ny, int nz, int type)
 
 /* clang-format off */
 #define EMBEDDED(number) \

@@ -25,8 +25,7 @@ static struct sim_handle *own;
 /* The place of a plan; NULL: there is none. With the lock held. */
 static struct plan *plan_of(int number)
 {
-	return number > 0 && number <= plans_nr && plans[number - 1].handle ? &plans[number - 1]
-									    : NULL;
+	return number > 0 && number <= plans_nr && plans[number - 1].handle ? &plans[number - 1] : NULL;
 }
 
 static int new_plan(int *number)
@@ -142,16 +141,16 @@ int cufftDestroy(int plan)
 }
 
 /* Something done with a plan that is there. */
-#define WITH_PLAN(number, what)                                                                    \
-	({                                                                                         \
-		struct plan *plan_;                                                                \
-		pthread_mutex_lock(&lock);                                                         \
-		plan_ = plan_of(number);                                                           \
-		if (plan_) {                                                                       \
-			what;                                                                      \
-		}                                                                                  \
-		pthread_mutex_unlock(&lock);                                                       \
-		plan_ ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;                                        \
+#define WITH_PLAN(number, what)                                                                                        \
+	({                                                                                                                 \
+		struct plan *plan_;                                                                                            \
+		pthread_mutex_lock(&lock);                                                                                     \
+		plan_ = plan_of(number);                                                                                       \
+		if (plan_) {                                                                                                   \
+			what;                                                                                                      \
+		}                                                                                                              \
+		pthread_mutex_unlock(&lock);                                                                                   \
+		plan_ ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;                                                                    \
 	})
 
 SIM_EXPORT int cufftSetStream(int plan, long stream);

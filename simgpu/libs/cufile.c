@@ -43,8 +43,7 @@ static int open_again(int fd)
 	return open(path, (flags & O_ACCMODE) | O_CLOEXEC);
 }
 
-SIM_EXPORT struct error cuFileHandleRegister(struct sim_handle **handle,
-					     const struct description *description);
+SIM_EXPORT struct error cuFileHandleRegister(struct sim_handle **handle, const struct description *description);
 struct error cuFileHandleRegister(struct sim_handle **handle, const struct description *description)
 {
 	int fd;
@@ -87,8 +86,7 @@ static ssize_t read_part(int fd, char *buffer, uint64_t address, size_t bytes, o
 {
 	ssize_t got = pread(fd, buffer, bytes, at);
 
-	return got > 0 && SIM_DRIVER("cuMemcpy", address, buffer, got) ? -CU_FILE_INVALID_VALUE
-								       : got;
+	return got > 0 && SIM_DRIVER("cuMemcpy", address, buffer, got) ? -CU_FILE_INVALID_VALUE : got;
 }
 
 static ssize_t write_part(int fd, char *buffer, uint64_t address, size_t bytes, off_t at)
@@ -101,8 +99,7 @@ static ssize_t write_part(int fd, char *buffer, uint64_t address, size_t bytes, 
 typedef ssize_t (*part_call)(int, char *, uint64_t, size_t, off_t);
 
 /* All of it, or as much as there is; negative: an error of cuFile, or -1 and errno. */
-static ssize_t move(const struct sim_handle *handle, uint64_t address, size_t bytes, off_t at,
-		    part_call part)
+static ssize_t move(const struct sim_handle *handle, uint64_t address, size_t bytes, off_t at, part_call part)
 {
 	char *buffer;
 	size_t done = 0;
@@ -116,8 +113,8 @@ static ssize_t move(const struct sim_handle *handle, uint64_t address, size_t by
 		return -1;
 	while (done < bytes) {
 		size_t left = bytes - done;
-		ssize_t got = part((int)handle->kept[FD], buffer, address + done,
-				   left < BUFFER ? left : BUFFER, at + (off_t)done);
+		ssize_t got =
+			part((int)handle->kept[FD], buffer, address + done, left < BUFFER ? left : BUFFER, at + (off_t)done);
 
 		if (got < 0 && errno == EINTR && got == -1)
 			continue;
@@ -133,16 +130,14 @@ static ssize_t move(const struct sim_handle *handle, uint64_t address, size_t by
 	return (ssize_t)done;
 }
 
-SIM_EXPORT ssize_t cuFileRead(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at,
-			      off_t offset);
+SIM_EXPORT ssize_t cuFileRead(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at, off_t offset);
 ssize_t cuFileRead(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at, off_t offset)
 {
 	SIM_CALLED("driver");
 	return move(handle, base ? base + (uint64_t)offset : 0, bytes, at, read_part);
 }
 
-SIM_EXPORT ssize_t cuFileWrite(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at,
-			       off_t offset);
+SIM_EXPORT ssize_t cuFileWrite(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at, off_t offset);
 ssize_t cuFileWrite(struct sim_handle *handle, uint64_t base, size_t bytes, off_t at, off_t offset)
 {
 	SIM_CALLED("driver");
@@ -150,19 +145,18 @@ ssize_t cuFileWrite(struct sim_handle *handle, uint64_t base, size_t bytes, off_
 }
 
 /* What the pointers point to is read when the stream would come to it; here, at once. */
-#define IN_ORDER(name, part)                                                                       \
-	SIM_EXPORT struct error name(struct sim_handle *handle, uint64_t base,                     \
-				     const size_t *bytes, const off_t *at, const off_t *offset,    \
-				     ssize_t *moved, long stream);                                 \
-	struct error name(struct sim_handle *handle, uint64_t base, const size_t *bytes,           \
-			  const off_t *at, const off_t *offset, ssize_t *moved, long stream)       \
-	{                                                                                          \
-		(void)stream;                                                                      \
-		SIM_CALLED("driver");                                                              \
-		if (!handle || !base || !bytes || !at || !offset || !moved)                        \
-			return (struct error){ CU_FILE_INVALID_VALUE, 0 };                         \
-		*moved = move(handle, base + (uint64_t)*offset, *bytes, *at, part);                \
-		return (struct error){ CU_FILE_SUCCESS, 0 };                                       \
+#define IN_ORDER(name, part)                                                                                           \
+	SIM_EXPORT struct error name(struct sim_handle *handle, uint64_t base, const size_t *bytes, const off_t *at,       \
+	                             const off_t *offset, ssize_t *moved, long stream);                                    \
+	struct error name(struct sim_handle *handle, uint64_t base, const size_t *bytes, const off_t *at,                  \
+	                  const off_t *offset, ssize_t *moved, long stream)                                                \
+	{                                                                                                                  \
+		(void)stream;                                                                                                  \
+		SIM_CALLED("driver");                                                                                          \
+		if (!handle || !base || !bytes || !at || !offset || !moved)                                                    \
+			return (struct error){ CU_FILE_INVALID_VALUE, 0 };                                                         \
+		*moved = move(handle, base + (uint64_t)*offset, *bytes, *at, part);                                            \
+		return (struct error){ CU_FILE_SUCCESS, 0 };                                                                   \
 	}
 IN_ORDER(cuFileReadAsync, read_part)
 IN_ORDER(cuFileWriteAsync, write_part)
@@ -173,8 +167,8 @@ struct piece {
 	size_t bytes;
 };
 
-static ssize_t move_pieces(const struct sim_handle *handle, const struct piece *pieces,
-			   size_t count, off_t at, part_call part)
+static ssize_t move_pieces(const struct sim_handle *handle, const struct piece *pieces, size_t count, off_t at,
+                           part_call part)
 {
 	ssize_t all = 0, got;
 	size_t i;
@@ -192,15 +186,14 @@ static ssize_t move_pieces(const struct sim_handle *handle, const struct piece *
 	return all;
 }
 
-#define PIECES(name, part)                                                                         \
-	SIM_EXPORT ssize_t name(struct sim_handle *handle, const struct piece *pieces,             \
-				size_t count, off_t at, unsigned flags);                           \
-	ssize_t name(struct sim_handle *handle, const struct piece *pieces, size_t count,          \
-		     off_t at, unsigned flags)                                                     \
-	{                                                                                          \
-		(void)flags;                                                                       \
-		SIM_CALLED("driver");                                                              \
-		return move_pieces(handle, pieces, count, at, part);                               \
+#define PIECES(name, part)                                                                                             \
+	SIM_EXPORT ssize_t name(struct sim_handle *handle, const struct piece *pieces, size_t count, off_t at,             \
+	                        unsigned flags);                                                                           \
+	ssize_t name(struct sim_handle *handle, const struct piece *pieces, size_t count, off_t at, unsigned flags)        \
+	{                                                                                                                  \
+		(void)flags;                                                                                                   \
+		SIM_CALLED("driver");                                                                                          \
+		return move_pieces(handle, pieces, count, at, part);                                                           \
 	}
 PIECES(cuFileReadv, read_part)
 PIECES(cuFileWritev, write_part)

@@ -75,8 +75,7 @@ SIM_EXPORT int curandGetProperty(int property, int *value);
 int curandGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&version, property, value) ? CURAND_STATUS_SUCCESS
-							       : CURAND_STATUS_OUT_OF_RANGE;
+	return sim_version_property(&version, property, value) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }
 
 /* Tables that a program copies for its own kernels: 20,000 dimensions of 0. Untouched, they take no memory. */
@@ -84,16 +83,16 @@ enum { DIMENSIONS = 20000 };
 static uint32_t vectors32[DIMENSIONS][32], constants32[DIMENSIONS];
 static uint64_t vectors64[DIMENSIONS][64], constants64[DIMENSIONS];
 
-#define TABLE(name, table)                                                                         \
-	SIM_EXPORT int curandGet##name(void **out, int set);                                       \
-	int curandGet##name(void **out, int set)                                                   \
-	{                                                                                          \
-		(void)set; /* an argument of two of them */                                        \
-		SIM_CALLED("answers");                                                             \
-		if (!out)                                                                          \
-			return CURAND_STATUS_OUT_OF_RANGE;                                         \
-		*out = table;                                                                      \
-		return CURAND_STATUS_SUCCESS;                                                      \
+#define TABLE(name, table)                                                                                             \
+	SIM_EXPORT int curandGet##name(void **out, int set);                                                               \
+	int curandGet##name(void **out, int set)                                                                           \
+	{                                                                                                                  \
+		(void)set; /* an argument of two of them */                                                                    \
+		SIM_CALLED("answers");                                                                                         \
+		if (!out)                                                                                                      \
+			return CURAND_STATUS_OUT_OF_RANGE;                                                                         \
+		*out = table;                                                                                                  \
+		return CURAND_STATUS_SUCCESS;                                                                                  \
 	}
 TABLE(DirectionVectors32, vectors32)
 TABLE(DirectionVectors64, vectors64)

@@ -23,16 +23,16 @@ enum {
 enum { CURAND_ON_HOST = 0 }; /* the slot that keeps whether a generator writes on the host */
 
 /* Fills argument 1 with as many numbers as argument 2 says, of this width. */
-#define GENERATES(name, width)                                                                     \
-	SIM_ROW(name, "node", {                                                                    \
-		if (!a0)                                                                           \
-			return SIM_BAD_HANDLE;                                                     \
-		if (!a1)                                                                           \
-			return SIM_BAD_ARGUMENT;                                                   \
-		if (((struct sim_handle *)a0)->kept[CURAND_ON_HOST])                               \
-			__builtin_memset((void *)a1, 0, (size_t)a2 *(width));                      \
-		else                                                                               \
-			sim_lib_node(((struct sim_handle *)a0)->stream);                           \
+#define GENERATES(name, width)                                                                                         \
+	SIM_ROW(name, "node", {                                                                                            \
+		if (!a0)                                                                                                       \
+			return SIM_BAD_HANDLE;                                                                                     \
+		if (!a1)                                                                                                       \
+			return SIM_BAD_ARGUMENT;                                                                                   \
+		if (((struct sim_handle *)a0)->kept[CURAND_ON_HOST])                                                           \
+			__builtin_memset((void *)a1, 0, (size_t)a2 *(width));                                                      \
+		else                                                                                                           \
+			sim_lib_node(((struct sim_handle *)a0)->stream);                                                           \
 	})
 
 #endif

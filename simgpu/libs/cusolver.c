@@ -48,6 +48,5 @@ SIM_EXPORT int cusolverGetProperty(int property, int *value);
 int cusolverGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&version, property, value) ? CUSOLVER_STATUS_SUCCESS
-							       : CUSOLVER_STATUS_INVALID_VALUE;
+	return sim_version_property(&version, property, value) ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_INVALID_VALUE;
 }

@@ -39,8 +39,7 @@ int tare_sim_cusparse_make(struct sim_handle **descriptor, int format, const lon
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-int tare_sim_cusparse_tell(const struct sim_handle *descriptor, const char *widths,
-			   const long *arguments)
+int tare_sim_cusparse_tell(const struct sim_handle *descriptor, const char *widths, const long *arguments)
 {
 	int i;
 
@@ -48,8 +47,7 @@ int tare_sim_cusparse_tell(const struct sim_handle *descriptor, const char *widt
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	for (i = 0; widths[i]; i++)
 		if (arguments[i])
-			memcpy((void *)arguments[i], &descriptor->kept[i],
-			       widths[i] == '8' ? 8 : 4);
+			memcpy((void *)arguments[i], &descriptor->kept[i], widths[i] == '8' ? 8 : 4);
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -61,10 +59,8 @@ static const struct format *format_of(const struct sim_handle *matrix)
 	return format >= CSR && format <= SLICED_ELL ? &formats[format] : NULL;
 }
 
-SIM_EXPORT int cusparseSpMatGetSize(const struct sim_handle *matrix, int64_t *rows,
-				    int64_t *columns, int64_t *nonzero);
-int cusparseSpMatGetSize(const struct sim_handle *matrix, int64_t *rows, int64_t *columns,
-			 int64_t *nonzero)
+SIM_EXPORT int cusparseSpMatGetSize(const struct sim_handle *matrix, int64_t *rows, int64_t *columns, int64_t *nonzero);
+int cusparseSpMatGetSize(const struct sim_handle *matrix, int64_t *rows, int64_t *columns, int64_t *nonzero)
 {
 	const int64_t *kept = matrix ? (const int64_t *)matrix->kept : NULL;
 	int64_t height = 1, width = 1;
@@ -78,8 +74,7 @@ int cusparseSpMatGetSize(const struct sim_handle *matrix, int64_t *rows, int64_t
 	}
 	*rows = kept[0] * height;
 	*columns = kept[1] * width;
-	*nonzero =
-		kept[CUSPARSE_FORMAT] == BLOCKED_ELL ? kept[0] * kept[3] : kept[2] * height * width;
+	*nonzero = kept[CUSPARSE_FORMAT] == BLOCKED_ELL ? kept[0] * kept[3] : kept[2] * height * width;
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -113,24 +108,22 @@ int cusparseSpMatSetValues(struct sim_handle *matrix, uint64_t values)
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-#define VALUES_OF_MATRIX(name)                                                                     \
-	SIM_EXPORT int name(const struct sim_handle *matrix, uint64_t *values);                    \
-	int name(const struct sim_handle *matrix, uint64_t *values)                                \
-	{                                                                                          \
-		SIM_CALLED("tells");                                                               \
-		if (!format_of(matrix) || !values)                                                 \
-			return CUSPARSE_STATUS_INVALID_VALUE;                                      \
-		*values = matrix->kept[format_of(matrix)->values];                                 \
-		return CUSPARSE_STATUS_SUCCESS;                                                    \
+#define VALUES_OF_MATRIX(name)                                                                                         \
+	SIM_EXPORT int name(const struct sim_handle *matrix, uint64_t *values);                                            \
+	int name(const struct sim_handle *matrix, uint64_t *values)                                                        \
+	{                                                                                                                  \
+		SIM_CALLED("tells");                                                                                           \
+		if (!format_of(matrix) || !values)                                                                             \
+			return CUSPARSE_STATUS_INVALID_VALUE;                                                                      \
+		*values = matrix->kept[format_of(matrix)->values];                                                             \
+		return CUSPARSE_STATUS_SUCCESS;                                                                                \
 	}
 VALUES_OF_MATRIX(cusparseSpMatGetValues)
 VALUES_OF_MATRIX(cusparseConstSpMatGetValues)
 
 /* Attribute 0 is which half is filled, 1 whether the diagonal is of ones. */
-SIM_EXPORT int cusparseSpMatSetAttribute(struct sim_handle *matrix, unsigned attribute,
-					 const int *data, size_t bytes);
-int cusparseSpMatSetAttribute(struct sim_handle *matrix, unsigned attribute, const int *data,
-			      size_t bytes)
+SIM_EXPORT int cusparseSpMatSetAttribute(struct sim_handle *matrix, unsigned attribute, const int *data, size_t bytes);
+int cusparseSpMatSetAttribute(struct sim_handle *matrix, unsigned attribute, const int *data, size_t bytes)
 {
 	SIM_CALLED("keeps");
 	if (!format_of(matrix) || attribute > 1 || !data || bytes != sizeof(*data))
@@ -139,10 +132,8 @@ int cusparseSpMatSetAttribute(struct sim_handle *matrix, unsigned attribute, con
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
-SIM_EXPORT int cusparseSpMatGetAttribute(const struct sim_handle *matrix, unsigned attribute,
-					 int *data, size_t bytes);
-int cusparseSpMatGetAttribute(const struct sim_handle *matrix, unsigned attribute, int *data,
-			      size_t bytes)
+SIM_EXPORT int cusparseSpMatGetAttribute(const struct sim_handle *matrix, unsigned attribute, int *data, size_t bytes);
+int cusparseSpMatGetAttribute(const struct sim_handle *matrix, unsigned attribute, int *data, size_t bytes)
 {
 	SIM_CALLED("tells");
 	if (!format_of(matrix) || attribute > 1 || !data || bytes != sizeof(*data))
@@ -177,8 +168,7 @@ SIM_EXPORT int cusparseGetProperty(int property, int *value);
 int cusparseGetProperty(int property, int *value)
 {
 	SIM_CALLED("version");
-	return sim_version_property(&version, property, value) ? CUSPARSE_STATUS_SUCCESS
-							       : CUSPARSE_STATUS_INVALID_VALUE;
+	return sim_version_property(&version, property, value) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 
 static const struct {

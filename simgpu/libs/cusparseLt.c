@@ -21,16 +21,16 @@ static const struct sim_attribute_row matrix_list[] = {
 	{ 0 },
 };
 static const struct sim_attribute_row product_list[] = {
-	{ 0, 4, 0 }, /* ACTIVATION_RELU */
-	{ 1, 4, 0 }, /* ACTIVATION_RELU_UPPERBOUND */
-	{ 2, 4, 0 }, /* ACTIVATION_RELU_THRESHOLD */
-	{ 3, 4, 0 }, /* ACTIVATION_GELU */
-	{ 4, 4, 0 }, /* ACTIVATION_GELU_SCALING */
-	{ 5, 4, 0 }, /* ALPHA_VECTOR_SCALING */
-	{ 6, 4, 0 }, /* BETA_VECTOR_SCALING */
-	{ 7, 8, 0 }, /* BIAS_STRIDE */
-	{ 8, 8, 0 }, /* BIAS_POINTER */
-	{ 9, 8, 0 }, /* SPARSE_MAT_POINTER */
+	{ 0, 4, 0 },                                                          /* ACTIVATION_RELU */
+	{ 1, 4, 0 },                                                          /* ACTIVATION_RELU_UPPERBOUND */
+	{ 2, 4, 0 },                                                          /* ACTIVATION_RELU_THRESHOLD */
+	{ 3, 4, 0 },                                                          /* ACTIVATION_GELU */
+	{ 4, 4, 0 },                                                          /* ACTIVATION_GELU_SCALING */
+	{ 5, 4, 0 },                                                          /* ALPHA_VECTOR_SCALING */
+	{ 6, 4, 0 },                                                          /* BETA_VECTOR_SCALING */
+	{ 7, 8, 0 },                                                          /* BIAS_STRIDE */
+	{ 8, 8, 0 },                                                          /* BIAS_POINTER */
+	{ 9, 8, 0 },                                                          /* SPARSE_MAT_POINTER */
 	{ 10, 4, 0 }, { 11, 4, 0 }, { 12, 4, 0 }, { 13, 4, 0 }, { 14, 4, 0 }, /* …_SCALE_MODE */
 	{ 15, 8, 0 }, { 16, 8, 0 }, { 17, 8, 0 }, { 18, 8, 0 }, { 19, 8, 0 }, /* …_SCALE_POINTER */
 	{ 0 },
@@ -71,8 +71,8 @@ int cusparseLtInit(void *handle)
 	return SUCCESS;
 }
 
-static int make_matrix(const void *handle, struct matrix *matrix, int64_t rows, int64_t columns,
-		       int type, bool is_structured)
+static int make_matrix(const void *handle, struct matrix *matrix, int64_t rows, int64_t columns, int type,
+                       bool is_structured)
 {
 	if (!handle)
 		return NOT_INITIALIZED;
@@ -101,11 +101,10 @@ static int make_matrix(const void *handle, struct matrix *matrix, int64_t rows, 
 MATRIX(Dense, false) /* which has no last argument */
 MATRIX(Structured, true)
 
-SIM_EXPORT int cusparseLtMatmulDescriptorInit(const void *handle, struct product *product, int op_a,
-					      int op_b, const struct matrix *a,
-					      const struct matrix *b);
+SIM_EXPORT int cusparseLtMatmulDescriptorInit(const void *handle, struct product *product, int op_a, int op_b,
+                                              const struct matrix *a, const struct matrix *b);
 int cusparseLtMatmulDescriptorInit(const void *handle, struct product *product, int op_a, int op_b,
-				   const struct matrix *a, const struct matrix *b)
+                                   const struct matrix *a, const struct matrix *b)
 {
 	(void)op_a, (void)op_b;
 	SIM_CALLED("makes");
@@ -118,8 +117,7 @@ int cusparseLtMatmulDescriptorInit(const void *handle, struct product *product, 
 	return SUCCESS;
 }
 
-SIM_EXPORT int cusparseLtMatmulAlgSelectionInit(const void *handle, void *algorithm,
-						const void *product);
+SIM_EXPORT int cusparseLtMatmulAlgSelectionInit(const void *handle, void *algorithm, const void *product);
 int cusparseLtMatmulAlgSelectionInit(const void *handle, void *algorithm, const void *product)
 {
 	SIM_CALLED("makes");
@@ -131,8 +129,7 @@ int cusparseLtMatmulAlgSelectionInit(const void *handle, void *algorithm, const 
 	return SUCCESS;
 }
 
-SIM_EXPORT int cusparseLtMatmulPlanInit(const void *handle, struct plan *plan,
-					const struct product *product);
+SIM_EXPORT int cusparseLtMatmulPlanInit(const void *handle, struct plan *plan, const struct product *product);
 int cusparseLtMatmulPlanInit(const void *handle, struct plan *plan, const struct product *product)
 {
 	SIM_CALLED("makes");
@@ -144,29 +141,24 @@ int cusparseLtMatmulPlanInit(const void *handle, struct plan *plan, const struct
 	return SUCCESS;
 }
 
-#define ATTRIBUTES(name, list)                                                                     \
-	SIM_EXPORT int cusparseLt##name##SetAttribute(const void *handle, void *store, int id,     \
-						      const void *from, size_t bytes);             \
-	int cusparseLt##name##SetAttribute(const void *handle, void *store, int id,                \
-					   const void *from, size_t bytes)                         \
-	{                                                                                          \
-		SIM_CALLED("keeps");                                                               \
-		if (!handle)                                                                       \
-			return NOT_INITIALIZED;                                                    \
-		return sim_attributes_set(list, store, ROOM, id, from, bytes) ? SUCCESS            \
-									      : INVALID_VALUE;     \
-	}                                                                                          \
-	SIM_EXPORT int cusparseLt##name##GetAttribute(const void *handle, const void *store,       \
-						      int id, void *to, size_t bytes);             \
-	int cusparseLt##name##GetAttribute(const void *handle, const void *store, int id,          \
-					   void *to, size_t bytes)                                 \
-	{                                                                                          \
-		SIM_CALLED("tells");                                                               \
-		if (!handle)                                                                       \
-			return NOT_INITIALIZED;                                                    \
-		return bytes && sim_attributes_get(list, store, ROOM, id, to, bytes, NULL)         \
-			       ? SUCCESS                                                           \
-			       : INVALID_VALUE;                                                    \
+#define ATTRIBUTES(name, list)                                                                                         \
+	SIM_EXPORT int cusparseLt##name##SetAttribute(const void *handle, void *store, int id, const void *from,           \
+	                                              size_t bytes);                                                       \
+	int cusparseLt##name##SetAttribute(const void *handle, void *store, int id, const void *from, size_t bytes)        \
+	{                                                                                                                  \
+		SIM_CALLED("keeps");                                                                                           \
+		if (!handle)                                                                                                   \
+			return NOT_INITIALIZED;                                                                                    \
+		return sim_attributes_set(list, store, ROOM, id, from, bytes) ? SUCCESS : INVALID_VALUE;                       \
+	}                                                                                                                  \
+	SIM_EXPORT int cusparseLt##name##GetAttribute(const void *handle, const void *store, int id, void *to,             \
+	                                              size_t bytes);                                                       \
+	int cusparseLt##name##GetAttribute(const void *handle, const void *store, int id, void *to, size_t bytes)          \
+	{                                                                                                                  \
+		SIM_CALLED("tells");                                                                                           \
+		if (!handle)                                                                                                   \
+			return NOT_INITIALIZED;                                                                                    \
+		return bytes && sim_attributes_get(list, store, ROOM, id, to, bytes, NULL) ? SUCCESS : INVALID_VALUE;          \
 	}
 ATTRIBUTES(MatDesc, matrix_list)
 ATTRIBUTES(MatmulDesc, product_list)
@@ -183,26 +175,23 @@ static int tell_compressed(const struct matrix *matrix, size_t *bytes, size_t *b
 	if (!matrix || !bytes)
 		return INVALID_VALUE;
 	width = sim_data_type_width(matrix->type);
-	*bytes =
-		(size_t)matrix->rows * (size_t)matrix->columns * width * (width == 1 ? 10 : 9) / 16;
+	*bytes = (size_t)matrix->rows * (size_t)matrix->columns * width * (width == 1 ? 10 : 9) / 16;
 	if (buffer)
 		*buffer = 0;
 	return SUCCESS;
 }
 
-SIM_EXPORT int cusparseLtSpMMACompressedSize2(const void *handle, const struct matrix *matrix,
-					      size_t *bytes, size_t *buffer);
-int cusparseLtSpMMACompressedSize2(const void *handle, const struct matrix *matrix, size_t *bytes,
-				   size_t *buffer)
+SIM_EXPORT int cusparseLtSpMMACompressedSize2(const void *handle, const struct matrix *matrix, size_t *bytes,
+                                              size_t *buffer);
+int cusparseLtSpMMACompressedSize2(const void *handle, const struct matrix *matrix, size_t *bytes, size_t *buffer)
 {
 	SIM_CALLED("answers");
 	return handle ? tell_compressed(matrix, bytes, buffer) : NOT_INITIALIZED;
 }
 
-SIM_EXPORT int cusparseLtSpMMACompressedSize(const void *handle, const struct plan *plan,
-					     size_t *bytes, size_t *buffer);
-int cusparseLtSpMMACompressedSize(const void *handle, const struct plan *plan, size_t *bytes,
-				  size_t *buffer)
+SIM_EXPORT int cusparseLtSpMMACompressedSize(const void *handle, const struct plan *plan, size_t *bytes,
+                                             size_t *buffer);
+int cusparseLtSpMMACompressedSize(const void *handle, const struct plan *plan, size_t *bytes, size_t *buffer)
 {
 	SIM_CALLED("answers");
 	if (!handle)
@@ -228,12 +217,12 @@ int cusparseLtGetProperty(int property, int *value)
 	return sim_version_property(&version, property, value) ? SUCCESS : INVALID_VALUE;
 }
 
-#define TEXT_OF(what)                                                                              \
-	SIM_EXPORT const char *cusparseLtGetError##what(int result);                               \
-	const char *cusparseLtGetError##what(int result)                                           \
-	{                                                                                          \
-		SIM_CALLED("text");                                                                \
-		return result ? "an error of cuSPARSELt" : "success";                              \
+#define TEXT_OF(what)                                                                                                  \
+	SIM_EXPORT const char *cusparseLtGetError##what(int result);                                                       \
+	const char *cusparseLtGetError##what(int result)                                                                   \
+	{                                                                                                                  \
+		SIM_CALLED("text");                                                                                            \
+		return result ? "an error of cuSPARSELt" : "success";                                                          \
 	}
 TEXT_OF(Name)
 TEXT_OF(String)

@@ -52,9 +52,7 @@ struct sim_handle *sim_handle_new(void)
 	return calloc(1, sizeof(struct sim_handle));
 }
 
-enum {
-	RELAXED = 2
-}; /* CU_STREAM_CAPTURE_MODE_RELAXED: what a library does for itself disturbs no capture */
+enum { RELAXED = 2 }; /* CU_STREAM_CAPTURE_MODE_RELAXED: what a library does for itself disturbs no capture */
 
 static int exchange_mode(int mode)
 {
@@ -98,8 +96,7 @@ static long load_kernel(size_t bytes)
 	long module = 0, function = 0;
 	char image[96];
 
-	snprintf(image, sizeof(image), "tare-sim-module\nkernel library code=%zu params=0\n",
-		 bytes);
+	snprintf(image, sizeof(image), "tare-sim-module\nkernel library code=%zu params=0\n", bytes);
 	if (SIM_DRIVER("cuModuleLoadData", &module, image) ||
 	    SIM_DRIVER("cuModuleGetFunction", &function, module, "library"))
 		function = 0;

@@ -16,22 +16,22 @@ void *sim_lib_driver(const char *name);
 
 typedef int (*sim_call)(long, long, long, long, long, long, long, long, long, long, long, long);
 /* The driver's function, looked up once in each place. */
-#define SIM_FUNCTION(name)                                                                         \
-	({                                                                                         \
-		static void *function_;                                                            \
-		if (!__atomic_load_n(&function_, __ATOMIC_ACQUIRE))                                \
-			__atomic_store_n(&function_, sim_lib_driver(name), __ATOMIC_RELEASE);      \
-		function_;                                                                         \
+#define SIM_FUNCTION(name)                                                                                             \
+	({                                                                                                                 \
+		static void *function_;                                                                                        \
+		if (!__atomic_load_n(&function_, __ATOMIC_ACQUIRE))                                                            \
+			__atomic_store_n(&function_, sim_lib_driver(name), __ATOMIC_RELEASE);                                      \
+		function_;                                                                                                     \
 	})
 /* Calls NAME of the driver; 500 (CUDA_ERROR_NOT_FOUND) where it has no such function. */
 #define SIM_DRIVER(name, ...) sim_lib_call(SIM_FUNCTION(name), SIM_TWELVE(__VA_ARGS__))
 #define SIM_TWELVE(...)       SIM_TWELVE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-#define SIM_TWELVE_(a, b, c, d, e, f, g, h, i, j, k, l, ...)                                       \
-	(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f), (long)(g), (long)(h),    \
-		(long)(i), (long)(j), (long)(k), (long)(l)
+#define SIM_TWELVE_(a, b, c, d, e, f, g, h, i, j, k, l, ...)                                                           \
+	(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f), (long)(g), (long)(h), (long)(i), (long)(j),      \
+		(long)(k), (long)(l)
 
-static inline int sim_lib_call(void *function, long a, long b, long c, long d, long e, long f,
-			       long g, long h, long i, long j, long k, long l)
+static inline int sim_lib_call(void *function, long a, long b, long c, long d, long e, long f, long g, long h, long i,
+                               long j, long k, long l)
 {
 	return function ? ((sim_call)function)(a, b, c, d, e, f, g, h, i, j, k, l) : 500;
 }
@@ -61,13 +61,13 @@ void sim_lib_load(size_t bytes);
 /* The first call of a function of a simulated library, for TARE_SIM_CALLS=FILE. `kind`: what its row says. */
 void sim_lib_called(const char *name, const char *kind);
 void sim_lib_write(int fd, const char *line, size_t length);
-#define SIM_CALLED(kind)                                                                           \
-	do {                                                                                       \
-		static bool called_;                                                               \
-		if (!called_) {                                                                    \
-			called_ = true;                                                            \
-			sim_lib_called(__func__, kind);                                            \
-		}                                                                                  \
+#define SIM_CALLED(kind)                                                                                               \
+	do {                                                                                                               \
+		static bool called_;                                                                                           \
+		if (!called_) {                                                                                                \
+			called_ = true;                                                                                            \
+			sim_lib_called(__func__, kind);                                                                            \
+		}                                                                                                              \
 	} while (0)
 
 /* A function that programs see: all else is hidden. */

@@ -33,8 +33,7 @@ static void find_folder(void)
 	Dl_info own;
 	char *slash;
 
-	if (!dladdr(folder, &own) ||
-	    snprintf(folder, sizeof(folder), "%s", own.dli_fname) >= PATH_MAX)
+	if (!dladdr(folder, &own) || snprintf(folder, sizeof(folder), "%s", own.dli_fname) >= PATH_MAX)
 		return;
 	slash = strrchr(folder, '/');
 	if (slash)
@@ -46,8 +45,7 @@ static void find_folder(void)
  */
 void *sim_loader_next(const char *name, const void *own)
 {
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5",
-						"GLIBC_2.1" };
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5", "GLIBC_2.1" };
 	void *found = NULL;
 	size_t i;
 
@@ -194,43 +192,43 @@ const char *tare_sim_dlopen_file(const char *file)
 /* dlopen searches the paths of its caller, which it tells by the return address: so it is jumped to. */
 #if defined(__x86_64__)
 __asm__(".text\n"
-	".globl tare_sim_dlopen\n"
-	".type tare_sim_dlopen, @function\n"
-	"tare_sim_dlopen:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"
-	"call tare_sim_dlopen_file\n"
-	"popq %rsi\n.cfi_adjust_cfa_offset -8\n"
-	"movq %rax, %rdi\n"
-	"movq tare_sim_dlopen_next(%rip), %rax\n"
-	"testq %rax, %rax\n"
-	"jz 1f\n"
-	"jmp *%rax\n"
-	"1: ret\n"
-	".cfi_endproc\n"
-	".size tare_sim_dlopen, .-tare_sim_dlopen\n");
+        ".globl tare_sim_dlopen\n"
+        ".type tare_sim_dlopen, @function\n"
+        "tare_sim_dlopen:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "pushq %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "call tare_sim_dlopen_file\n"
+        "popq %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "movq %rax, %rdi\n"
+        "movq tare_sim_dlopen_next(%rip), %rax\n"
+        "testq %rax, %rax\n"
+        "jz 1f\n"
+        "jmp *%rax\n"
+        "1: ret\n"
+        ".cfi_endproc\n"
+        ".size tare_sim_dlopen, .-tare_sim_dlopen\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
-	".globl tare_sim_dlopen\n"
-	".type tare_sim_dlopen, %function\n"
-	"tare_sim_dlopen:\n"
-	".cfi_startproc\n"
-	"hint #34\n" /* bti c */
-	"stp x29, x30, [sp, #-32]!\n"
-	".cfi_adjust_cfa_offset 32\n.cfi_offset x29, -32\n.cfi_offset x30, -24\n"
-	"mov x29, sp\n"
-	"str x1, [sp, #16]\n"
-	"bl tare_sim_dlopen_file\n"
-	"ldr x1, [sp, #16]\n"
-	"ldp x29, x30, [sp], #32\n"
-	".cfi_adjust_cfa_offset -32\n.cfi_restore x29\n.cfi_restore x30\n"
-	"adrp x16, tare_sim_dlopen_next\n"
-	"ldr x16, [x16, #:lo12:tare_sim_dlopen_next]\n"
-	"cbz x16, 1f\n"
-	"br x16\n"
-	"1: mov x0, xzr\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size tare_sim_dlopen, .-tare_sim_dlopen\n");
+        ".globl tare_sim_dlopen\n"
+        ".type tare_sim_dlopen, %function\n"
+        "tare_sim_dlopen:\n"
+        ".cfi_startproc\n"
+        "hint #34\n" /* bti c */
+        "stp x29, x30, [sp, #-32]!\n"
+        ".cfi_adjust_cfa_offset 32\n.cfi_offset x29, -32\n.cfi_offset x30, -24\n"
+        "mov x29, sp\n"
+        "str x1, [sp, #16]\n"
+        "bl tare_sim_dlopen_file\n"
+        "ldr x1, [sp, #16]\n"
+        "ldp x29, x30, [sp], #32\n"
+        ".cfi_adjust_cfa_offset -32\n.cfi_restore x29\n.cfi_restore x30\n"
+        "adrp x16, tare_sim_dlopen_next\n"
+        "ldr x16, [x16, #:lo12:tare_sim_dlopen_next]\n"
+        "cbz x16, 1f\n"
+        "br x16\n"
+        "1: mov x0, xzr\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size tare_sim_dlopen, .-tare_sim_dlopen\n");
 #endif

@@ -66,8 +66,7 @@ static uintptr_t look(const struct table *t, const char *name)
 		const ElfW(Sym) *symbol = &t->symbols[i];
 
 		if ((chain[i - first] | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-		    ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-		    strcmp(t->names + symbol->st_name, name) == 0)
+		    ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && strcmp(t->names + symbol->st_name, name) == 0)
 			return symbol->st_value;
 		if (chain[i - first] & 1)
 			break;

@@ -20,11 +20,11 @@ enum { MAJOR = 195, CONTROL = 255, NOT_ONE = -1 };
 #define OUT __attribute__((visibility("default")))
 
 /* What stands behind each function: looked up at the start, for later another thread may hold the linker's lock over fork(). */
-#define FUNCTIONS(X)                                                                               \
-	X(stat)                                                                                    \
-	X(stat64)                                                                                  \
-	X(lstat)                                                                                   \
-	X(lstat64)                                                                                 \
+#define FUNCTIONS(X)                                                                                                   \
+	X(stat)                                                                                                            \
+	X(stat64)                                                                                                          \
+	X(lstat)                                                                                                           \
+	X(lstat64)                                                                                                         \
 	X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) X(fstatat) X(fstatat64) X(access)
 #define PLACE(name) AT_##name,
 #define NAME(name)  #name,
@@ -51,10 +51,10 @@ __attribute__((constructor)) static void start(void)
 		next_of(i);
 }
 
-#define NEXT(name, ...)                                                                            \
-	({                                                                                         \
-		__typeof__(sim_##name) *next_ = (__typeof__(sim_##name) *)next_of(AT_##name);      \
-		next_ ? next_(__VA_ARGS__) : no_function();                                        \
+#define NEXT(name, ...)                                                                                                \
+	({                                                                                                                 \
+		__typeof__(sim_##name) *next_ = (__typeof__(sim_##name) *)next_of(AT_##name);                                  \
+		next_ ? next_(__VA_ARGS__) : no_function();                                                                    \
 	})
 
 static int no_function(void)
@@ -82,8 +82,7 @@ static int minor_of(const char *path)
 		return NOT_ONE;
 	n = strtol(rest, &end, 10);
 	devices = getenv("TARE_SIM_DEVICES");
-	return !*end && n < (devices && *devices ? strtol(devices, NULL, 10) : 1) ? (int)n
-										  : NOT_ONE;
+	return !*end && n < (devices && *devices ? strtol(devices, NULL, 10) : 1) ? (int)n : NOT_ONE;
 }
 
 static int fill(int number, struct stat *st)
@@ -97,30 +96,29 @@ static int fill(int number, struct stat *st)
 }
 
 /* On 64-bit machines a stat is a stat64. */
-#define STAT(name)                                                                                 \
-	OUT int sim_##name(const char *path, struct stat *st) __asm__(#name);                      \
-	int sim_##name(const char *path, struct stat *st)                                          \
-	{                                                                                          \
-		int number = minor_of(path);                                                       \
-                                                                                                   \
-		return number != NOT_ONE ? fill(number, st) : NEXT(name, path, st);                \
+#define STAT(name)                                                                                                     \
+	OUT int sim_##name(const char *path, struct stat *st) __asm__(#name);                                              \
+	int sim_##name(const char *path, struct stat *st)                                                                  \
+	{                                                                                                                  \
+		int number = minor_of(path);                                                                                   \
+                                                                                                                       \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, path, st);                                            \
 	}
-#define STAT_OF_OLD(name)                                                                          \
-	OUT int sim_##name(int version, const char *path, struct stat *st) __asm__(#name);         \
-	int sim_##name(int version, const char *path, struct stat *st)                             \
-	{                                                                                          \
-		int number = minor_of(path);                                                       \
-                                                                                                   \
-		return number != NOT_ONE ? fill(number, st) : NEXT(name, version, path, st);       \
+#define STAT_OF_OLD(name)                                                                                              \
+	OUT int sim_##name(int version, const char *path, struct stat *st) __asm__(#name);                                 \
+	int sim_##name(int version, const char *path, struct stat *st)                                                     \
+	{                                                                                                                  \
+		int number = minor_of(path);                                                                                   \
+                                                                                                                       \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, version, path, st);                                   \
 	}
-#define STAT_AT(name)                                                                              \
-	OUT int sim_##name(int folder, const char *path, struct stat *st,                          \
-			   int flags) __asm__(#name);                                              \
-	int sim_##name(int folder, const char *path, struct stat *st, int flags)                   \
-	{                                                                                          \
-		int number = minor_of(path);                                                       \
-                                                                                                   \
-		return number != NOT_ONE ? fill(number, st) : NEXT(name, folder, path, st, flags); \
+#define STAT_AT(name)                                                                                                  \
+	OUT int sim_##name(int folder, const char *path, struct stat *st, int flags) __asm__(#name);                       \
+	int sim_##name(int folder, const char *path, struct stat *st, int flags)                                           \
+	{                                                                                                                  \
+		int number = minor_of(path);                                                                                   \
+                                                                                                                       \
+		return number != NOT_ONE ? fill(number, st) : NEXT(name, folder, path, st, flags);                             \
 	}
 
 STAT(stat)

@@ -19,9 +19,8 @@ static const char undefined[] = ": undefined symbol: ", version[] = ": version `
 /* Prefixes of the public interfaces that are simulated. */
 bool sim_loader_is_name(const char *name)
 {
-	static const char *const prefixes[] = { "cuda",    "__cuda",   "cublas",   "cudnn", "cufft",
-						"curand",  "cusolver", "cusparse", "nccl",  "pnccl",
-						"nvshmem", "cuFile",   "cupti",    "nvml" };
+	static const char *const prefixes[] = { "cuda",     "__cuda", "cublas", "cudnn",   "cufft",  "curand", "cusolver",
+		                                    "cusparse", "nccl",   "pnccl",  "nvshmem", "cuFile", "cupti",  "nvml" };
 	size_t i;
 
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -74,13 +73,11 @@ static bool tell_symbol(const char *text)
 	const char *at = strstr(text, undefined), *name = at ? at + sizeof(undefined) - 1 : NULL;
 	char file[FILE_NAME], symbol[NAME];
 
-	if (!at || !take(symbol, sizeof(symbol), name, name + strcspn(name, ", ")) ||
-	    !sim_loader_is_name(symbol))
+	if (!at || !take(symbol, sizeof(symbol), name, name + strcspn(name, ", ")) || !sim_loader_is_name(symbol))
 		return at != NULL;
 	if (!take(file, sizeof(file), text, at))
 		file[0] = '\0';
-	sim_tell(is_simulated(file) || is_program(file) ? SIM_TELL_LOOK : SIM_TELL_LINK, symbol,
-		 file);
+	sim_tell(is_simulated(file) || is_program(file) ? SIM_TELL_LOOK : SIM_TELL_LINK, symbol, file);
 	return true;
 }
 
@@ -95,8 +92,7 @@ static void tell_version(const char *text)
 		return;
 	node += sizeof(version) - 1;
 	who += strlen("(required by ");
-	if (take(name, sizeof(name), node, end) &&
-	    take(file, sizeof(file), who, who + strcspn(who, ")")))
+	if (take(name, sizeof(name), node, end) && take(file, sizeof(file), who, who + strcspn(who, ")")))
 		sim_tell(SIM_TELL_LINK, name, file);
 }
 

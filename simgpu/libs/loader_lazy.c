@@ -44,7 +44,7 @@ static int result_of(const char *name)
 		const char *prefix;
 		int result;
 	} results[] = { { "cudnn", 9 },    { "cuda", 801 },    { "cublas", 15 }, { "cufft", 16 },
-			{ "cusolver", 9 }, { "cusparse", 10 }, { "nccl", 5 } };
+		            { "cusolver", 9 }, { "cusparse", 10 }, { "nccl", 5 } };
 	size_t i;
 
 	for (i = 0; i < sizeof(results) / sizeof(results[0]); i++)
@@ -65,23 +65,23 @@ long tare_sim_missing_called(int i)
 /* One for each missing function, 16 bytes long. */
 extern const char tare_sim_missing_stubs[] __attribute__((visibility("hidden")));
 __asm__(".text\n"
-	".p2align 4\n"
-	"tare_sim_missing_stubs:\n"
-	".set tare_sim_i, 0\n"
-	".rept 64\n"
-	".p2align 4\n"
+        ".p2align 4\n"
+        "tare_sim_missing_stubs:\n"
+        ".set tare_sim_i, 0\n"
+        ".rept 64\n"
+        ".p2align 4\n"
 #if defined(__x86_64__)
-	"endbr64\n"
-	"movl $tare_sim_i, %edi\n"
-	"jmp tare_sim_missing_called\n"
+        "endbr64\n"
+        "movl $tare_sim_i, %edi\n"
+        "jmp tare_sim_missing_called\n"
 #elif defined(__aarch64__)
-	"hint #34\n" /* bti c */
-	"mov w0, #tare_sim_i\n"
-	"b tare_sim_missing_called\n"
+        "hint #34\n" /* bti c */
+        "mov w0, #tare_sim_i\n"
+        "b tare_sim_missing_called\n"
 #endif
-	".set tare_sim_i, tare_sim_i + 1\n"
-	".endr\n"
-	".p2align 4\n");
+        ".set tare_sim_i, tare_sim_i + 1\n"
+        ".endr\n"
+        ".p2align 4\n");
 
 static bool read_object(const struct dl_phdr_info *info, struct object *o)
 {
@@ -172,11 +172,9 @@ static void fill_object(const struct object *o)
 		size_t symbol = ELF64_R_SYM(slot->r_info);
 		const char *name = o->names + o->symbols[symbol].st_name, *soname, *node;
 
-		if (ELF64_R_TYPE(slot->r_info) == JUMP_SLOT && symbol &&
-		    o->symbols[symbol].st_shndx == SHN_UNDEF &&
-		    ELF64_ST_BIND(o->symbols[symbol].st_info) != STB_WEAK &&
-		    sim_loader_is_name(name) && asked_of(o, symbol, &soname, &node) &&
-		    !is_there(soname, name, node))
+		if (ELF64_R_TYPE(slot->r_info) == JUMP_SLOT && symbol && o->symbols[symbol].st_shndx == SHN_UNDEF &&
+		    ELF64_ST_BIND(o->symbols[symbol].st_info) != STB_WEAK && sim_loader_is_name(name) &&
+		    asked_of(o, symbol, &soname, &node) && !is_there(soname, name, node))
 			fill_slot(o, slot);
 	}
 }

@@ -84,8 +84,7 @@ struct nccl_what {
 enum nccl_presence { NCCL_ABSENT, NCCL_PRESENT, NCCL_LEFT, NCCL_ABORTED, NCCL_STANDIN };
 
 /* A new room, or the one that another rank opened with this key. NULL: nccl_fail() said why. */
-struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, unsigned card,
-				 int *result);
+struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, unsigned card, int *result);
 /* Another rank on the same card; -1: none. */
 int nccl_room_on_card(const struct nccl_room *room, int rank);
 /* All are there; the file has no name any more then. */
@@ -112,8 +111,7 @@ void nccl_room_wait(struct nccl_room *room, uint32_t seen, unsigned microseconds
 /* Collectives go through two places for each rank in turn: SEQUENCE counts those that were carried. */
 bool nccl_room_is_place_free(const struct nccl_room *room, uint64_t sequence);
 unsigned char *nccl_room_place(struct nccl_room *room, int rank, uint64_t sequence);
-void nccl_room_post(struct nccl_room *room, int rank, uint64_t sequence,
-		    const struct nccl_what *what, bool is_awaited);
+void nccl_room_post(struct nccl_room *room, int rank, uint64_t sequence, const struct nccl_what *what, bool is_awaited);
 /* NULL: this rank has not come to it yet. */
 const struct nccl_what *nccl_room_posted(const struct nccl_room *room, int rank, uint64_t sequence);
 void nccl_room_done(struct nccl_room *room, uint64_t sequence);
@@ -128,11 +126,9 @@ struct nccl_parts {
 	unsigned char *bytes[2];
 	size_t sizes[2];
 };
-bool nccl_room_write(struct nccl_room *room, int from, int to, uint64_t bytes,
-		     struct nccl_parts *parts);
+bool nccl_room_write(struct nccl_room *room, int from, int to, uint64_t bytes, struct nccl_parts *parts);
 void nccl_room_written(struct nccl_room *room, int from, int to, struct nccl_message message);
-bool nccl_room_read(struct nccl_room *room, int from, int to, struct nccl_message *message,
-		    struct nccl_parts *parts);
+bool nccl_room_read(struct nccl_room *room, int from, int to, struct nccl_message *message, struct nccl_parts *parts);
 void nccl_room_consumed(struct nccl_room *room, int from, int to, uint64_t bytes);
 
 /* ---- a communicator ---- */
@@ -247,7 +243,7 @@ const char *nccl_kind_name(enum nccl_kind kind);
 size_t nccl_type_size(int type);
 /* ACC has 8 bytes for each element. The first of the ranks is `is_first`. */
 void nccl_reduce_take(void *acc, const void *in, size_t count, int type, int op, bool is_first,
-		      const struct nccl_scale *scale);
+                      const struct nccl_scale *scale);
 void nccl_reduce_give(void *out, void *acc, size_t count, int type, int op, int ranks_nr);
 
 /* ---- memory: nccl_memory.def ---- */

@@ -20,14 +20,12 @@ int ncclMemAlloc(void **place, size_t size)
 
 	SIM_CALLED("memory");
 	if (!place || !size)
-		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: there is no place for the address, or no bytes are asked for",
-				 __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the address, or no bytes are asked for",
+		                 __func__);
 	if (!SIM_DRIVER("cuCtxGetDevice", &device))
 		piece = nccl_memory_take(device, size);
 	if (!piece)
-		return nccl_fail(NCCL_CUDA_ERROR, "%s: device %d has no %zu bytes, or no context",
-				 __func__, device, size);
+		return nccl_fail(NCCL_CUDA_ERROR, "%s: device %d has no %zu bytes, or no context", __func__, device, size);
 	pthread_mutex_lock(&lock);
 	piece->next = allocated;
 	allocated = piece;
@@ -53,8 +51,7 @@ int ncclMemFree(void *address)
 		*place = piece->next;
 	pthread_mutex_unlock(&lock);
 	if (!piece)
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: %p is not of ncclMemAlloc", __func__,
-				 address);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: %p is not of ncclMemAlloc", __func__, address);
 	nccl_memory_give(piece);
 	return NCCL_SUCCESS;
 }
@@ -66,8 +63,7 @@ struct window {
 	size_t size;
 };
 
-static int make_window(const struct nccl_comm *comm, void *buffer, size_t size,
-		       struct window **place, const char *call)
+static int make_window(const struct nccl_comm *comm, void *buffer, size_t size, struct window **place, const char *call)
 {
 	int result = nccl_comm_check(comm, call);
 
@@ -75,9 +71,9 @@ static int make_window(const struct nccl_comm *comm, void *buffer, size_t size,
 		return result;
 	if (!place || !buffer || !size)
 		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: there is no buffer, or no place for its "
-				 "handle",
-				 call);
+		                 "%s: there is no buffer, or no place for its "
+		                 "handle",
+		                 call);
 	*place = malloc(sizeof(**place));
 	if (!*place)
 		return nccl_fail(NCCL_SYSTEM_ERROR, "%s: no memory", call);
@@ -93,10 +89,8 @@ static int end_window(const struct nccl_comm *comm, struct window *window, const
 	return NCCL_SUCCESS;
 }
 
-SIM_EXPORT int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size,
-				struct window **handle);
-int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size,
-		     struct window **handle)
+SIM_EXPORT int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, struct window **handle);
+int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, struct window **handle)
 {
 	SIM_CALLED("makes");
 	return make_window(comm, buffer, size, handle, __func__);
@@ -111,10 +105,9 @@ int ncclCommDeregister(const struct nccl_comm *comm, struct window *handle)
 }
 NCCL_ALSO(ncclCommDeregister);
 
-SIM_EXPORT int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size_t size,
-				      struct window **window, int flags);
-int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size_t size,
-			   struct window **window, int flags)
+SIM_EXPORT int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size_t size, struct window **window,
+                                      int flags);
+int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size_t size, struct window **window, int flags)
 {
 	(void)flags;
 	SIM_CALLED("makes");
@@ -135,9 +128,8 @@ int ncclWinGetUserPtr(struct nccl_comm *comm, struct window *window, void **plac
 {
 	SIM_CALLED("answers");
 	if (!comm || comm->magic != NCCL_COMM_MAGIC || !window || !place)
-		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: the communicator or the window is none, or there is no place",
-				 __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator or the window is none, or there is no place",
+		                 __func__);
 	*place = window->buffer;
 	return NCCL_SUCCESS;
 }
@@ -147,18 +139,16 @@ NCCL_ALSO(ncclWinGetUserPtr);
 static int own_address(const struct window *window, size_t offset, void **place, const char *call)
 {
 	if (!window || !place || offset >= window->size)
-		return nccl_fail(
-			NCCL_INVALID_ARGUMENT,
-			"%s: the window is none, there is no place, or the offset %zu is not "
-			"in it",
-			call, offset);
+		return nccl_fail(NCCL_INVALID_ARGUMENT,
+		                 "%s: the window is none, there is no place, or the offset %zu is not "
+		                 "in it",
+		                 call, offset);
 	*place = (unsigned char *)window->buffer + offset;
 	return NCCL_SUCCESS;
 }
 
 /* Kernels do nothing here, so that each rank's own memory stands for that of its peers. */
-SIM_EXPORT int ncclGetLsaDevicePointer(struct window *window, size_t offset, int rank,
-				       void **place);
+SIM_EXPORT int ncclGetLsaDevicePointer(struct window *window, size_t offset, int rank, void **place);
 int ncclGetLsaDevicePointer(struct window *window, size_t offset, int rank, void **place)
 {
 	(void)rank;
@@ -167,8 +157,7 @@ int ncclGetLsaDevicePointer(struct window *window, size_t offset, int rank, void
 }
 NCCL_ALSO(ncclGetLsaDevicePointer);
 
-SIM_EXPORT int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer,
-					void **place);
+SIM_EXPORT int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer, void **place);
 int ncclGetPeerDevicePointer(struct window *window, size_t offset, int peer, void **place)
 {
 	(void)peer;

@@ -18,22 +18,13 @@ static const struct shape {
 	int needs;
 } shapes[NCCL_COLLECTIVES] = {
 	[NCCL_ALL_REDUCE] = { .is_reduced = true, .needs = NEEDS_ALL },
-	[NCCL_REDUCE] = { .has_root = true,
-			  .is_reduced = true,
-			  .root_alone_gets = true,
-			  .needs = ROOT_NEEDS_ALL },
+	[NCCL_REDUCE] = { .has_root = true, .is_reduced = true, .root_alone_gets = true, .needs = ROOT_NEEDS_ALL },
 	[NCCL_BROADCAST] = { .has_root = true, .root_alone_gives = true, .needs = NEEDS_ROOT },
 	[NCCL_ALL_GATHER] = { .gets_n = true, .needs = NEEDS_ALL },
 	[NCCL_REDUCE_SCATTER] = { .is_reduced = true, .gives_n = true, .needs = NEEDS_ALL },
 	[NCCL_ALL_TO_ALL] = { .gives_n = true, .gets_n = true, .needs = NEEDS_ALL },
-	[NCCL_GATHER] = { .has_root = true,
-			  .root_alone_gets = true,
-			  .gets_n = true,
-			  .needs = ROOT_NEEDS_ALL },
-	[NCCL_SCATTER] = { .has_root = true,
-			   .root_alone_gives = true,
-			   .gives_n = true,
-			   .needs = NEEDS_ROOT },
+	[NCCL_GATHER] = { .has_root = true, .root_alone_gets = true, .gets_n = true, .needs = ROOT_NEEDS_ALL },
+	[NCCL_SCATTER] = { .has_root = true, .root_alone_gives = true, .gives_n = true, .needs = NEEDS_ROOT },
 	[NCCL_EXCHANGE] = { .gets_n = true, .needs = NEEDS_ALL },
 };
 
@@ -78,8 +69,7 @@ static bool needs(const struct nccl_op *op, int rank)
 /* What a rank gave. */
 static unsigned char *given_by(const struct nccl_op *op, int rank)
 {
-	return nccl_room_place(op->comm->room, nccl_room_who_gives(op->comm->room, rank),
-			       op->sequence);
+	return nccl_room_place(op->comm->room, nccl_room_who_gives(op->comm->room, rank), op->sequence);
 }
 
 /* ---- copies: addresses are unified, so programs may hand over memory of either side ---- */
@@ -96,15 +86,13 @@ static int move(const struct nccl_op *op, void *to, const void *from, size_t byt
 	if (!bytes)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(op->comm);
-	failed = is_out ? SIM_DRIVER("tareSimPeek", to, from, bytes)
-			: SIM_DRIVER("cuMemcpy", to, from, bytes);
+	failed = is_out ? SIM_DRIVER("tareSimPeek", to, from, bytes) : SIM_DRIVER("cuMemcpy", to, from, bytes);
 	nccl_leave(inside);
-	return failed ? nccl_fail(
-				NCCL_CUDA_ERROR,
-				"%s on rank %d: the driver does not copy %zu bytes of its buffers "
-				"(error %d); are they memory of device %d?",
-				op->call, op->comm->rank, bytes, failed, op->comm->device)
-		      : NCCL_SUCCESS;
+	return failed ? nccl_fail(NCCL_CUDA_ERROR,
+	                          "%s on rank %d: the driver does not copy %zu bytes of its buffers "
+	                          "(error %d); are they memory of device %d?",
+	                          op->call, op->comm->rank, bytes, failed, op->comm->device)
+	              : NCCL_SUCCESS;
 }
 
 static int copy(const struct nccl_op *op, void *to, const void *from, size_t bytes)
@@ -116,13 +104,11 @@ static bool is_captured(const struct nccl_op *op)
 {
 	int status = 0;
 
-	return op->kind != NCCL_EXCHANGE &&
-	       !SIM_DRIVER("cuStreamIsCapturing", op->stream, &status) && status == 1;
+	return op->kind != NCCL_EXCHANGE && !SIM_DRIVER("cuStreamIsCapturing", op->stream, &status) && status == 1;
 }
 
 /* ---- reductions ---- */
-static int scale_of(const struct nccl_op *op, const struct nccl_scale **scale,
-		    struct nccl_scale *loaded)
+static int scale_of(const struct nccl_op *op, const struct nccl_scale **scale, struct nccl_scale *loaded)
 {
 	*scale = NULL;
 	if (op->op < NCCL_OPS)
@@ -132,7 +118,7 @@ static int scale_of(const struct nccl_op *op, const struct nccl_scale **scale,
 	if (!loaded->is_on_device)
 		return NCCL_SUCCESS;
 	return copy(op, &loaded->value, (const void *)op->comm->scales[op->op - NCCL_OPS].value,
-		    nccl_type_size(loaded->type));
+	            nccl_type_size(loaded->type));
 }
 
 /* A rank's values are scaled by its own factor before others see them. */
@@ -164,8 +150,7 @@ static int reduce(const struct nccl_op *op)
 	if (!acc)
 		return nccl_fail(NCCL_SYSTEM_ERROR, "%s: no memory", op->call);
 	for (rank = 0; rank < op->comm->ranks_nr; rank++)
-		nccl_reduce_take(acc, given_by(op, rank) + own, op->count, op->type, how, rank == 0,
-				 NULL);
+		nccl_reduce_take(acc, given_by(op, rank) + own, op->count, op->type, how, rank == 0, NULL);
 	nccl_reduce_give(acc, acc, op->count, op->type, how, op->comm->ranks_nr);
 	result = copy(op, op->receive, acc, one(op));
 	free(acc);
@@ -179,8 +164,7 @@ static int gather(const struct nccl_op *op)
 	int rank, result = NCCL_SUCCESS;
 
 	for (rank = 0; rank < op->comm->ranks_nr && result == NCCL_SUCCESS; rank++)
-		result = copy(op, (unsigned char *)op->receive + (size_t)rank * one(op),
-			      given_by(op, rank) + from, one(op));
+		result = copy(op, (unsigned char *)op->receive + (size_t)rank * one(op), given_by(op, rank) + from, one(op));
 	return result;
 }
 
@@ -189,29 +173,28 @@ static int take(const struct nccl_op *op)
 	const struct shape *shape = &shapes[op->kind];
 
 	/* From a root that does not run comes nothing that is known. */
-	if (!gets(op) || (shape->root_alone_gives &&
-			  nccl_room_presence(op->comm->room, op->root) == NCCL_STANDIN))
+	if (!gets(op) || (shape->root_alone_gives && nccl_room_presence(op->comm->room, op->root) == NCCL_STANDIN))
 		return NCCL_SUCCESS;
 	if (shape->is_reduced)
 		return reduce(op);
 	if (shape->gets_n)
 		return gather(op);
 	return copy(op, op->receive,
-		    nccl_room_place(op->comm->room, op->root, op->sequence) +
-			    (shape->gives_n ? (size_t)op->comm->rank * one(op) : 0),
-		    one(op));
+	            nccl_room_place(op->comm->room, op->root, op->sequence) +
+	                (shape->gives_n ? (size_t)op->comm->rank * one(op) : 0),
+	            one(op));
 }
 
 /* ---- do the ranks agree? ---- */
 static struct nccl_what what_of(const struct nccl_op *op)
 {
 	struct nccl_what what = { .kind = op->kind,
-				  .type = (uint32_t)op->type,
-				  .op = (uint32_t)op->op,
-				  .root = (uint32_t)op->root,
-				  .count = op->count,
-				  .bytes = one(op),
-				  .large = op->comm->large };
+		                      .type = (uint32_t)op->type,
+		                      .op = (uint32_t)op->op,
+		                      .root = (uint32_t)op->root,
+		                      .count = op->count,
+		                      .bytes = one(op),
+		                      .large = op->comm->large };
 
 	if (!shapes[op->kind].is_reduced)
 		what.type = what.op = 0; /* bytes are bytes */
@@ -227,11 +210,10 @@ static int compare(const struct nccl_op *op, int rank, const struct nccl_what *h
 	unsigned long long mine = 0, other = 0;
 
 	if (own.kind != his->kind)
-		return nccl_fail(
-			NCCL_INVALID_USAGE,
-			"rank %d calls %s where rank %d calls %s: all ranks must make the same "
-			"collectives in the same order",
-			op->comm->rank, op->call, rank, nccl_kind_name(his->kind));
+		return nccl_fail(NCCL_INVALID_USAGE,
+		                 "rank %d calls %s where rank %d calls %s: all ranks must make the same "
+		                 "collectives in the same order",
+		                 op->comm->rank, op->call, rank, nccl_kind_name(his->kind));
 	if (own.bytes != his->bytes)
 		about = "bytes", mine = own.bytes, other = his->bytes;
 	else if (own.type != his->type)
@@ -244,12 +226,11 @@ static int compare(const struct nccl_op *op, int rank, const struct nccl_what *h
 		about = "larger collectives before it", mine = own.large, other = his->large;
 	if (!about)
 		return NCCL_SUCCESS;
-	return nccl_fail(
-		NCCL_INVALID_USAGE,
-		"%s: rank %d has %llu %s, rank %d has %llu: all ranks must make the same "
-		"collectives in the same order; a size that a kernel computed is not known "
-		"on a simulated card",
-		op->call, op->comm->rank, mine, about, rank, other);
+	return nccl_fail(NCCL_INVALID_USAGE,
+	                 "%s: rank %d has %llu %s, rank %d has %llu: all ranks must make the same "
+	                 "collectives in the same order; a size that a kernel computed is not known "
+	                 "on a simulated card",
+	                 op->call, op->comm->rank, mine, about, rank, other);
 }
 
 /* ---- steps ---- */
@@ -260,10 +241,8 @@ static int gone(const struct nccl_op *op, int rank, uint64_t sequence)
 
 	if (presence == NCCL_PRESENT || nccl_room_posted(op->comm->room, rank, sequence))
 		return NCCL_IN_PROGRESS;
-	return nccl_fail(NCCL_REMOTE_ERROR,
-			 "%s on rank %d of %d: rank %d has %s its communicator without it",
-			 op->call, op->comm->rank, op->comm->ranks_nr, rank,
-			 presence == NCCL_ABORTED ? "aborted" : "destroyed");
+	return nccl_fail(NCCL_REMOTE_ERROR, "%s on rank %d of %d: rank %d has %s its communicator without it", op->call,
+	                 op->comm->rank, op->comm->ranks_nr, rank, presence == NCCL_ABORTED ? "aborted" : "destroyed");
 }
 
 static bool is_running(const struct nccl_comm *comm, int rank)
@@ -279,8 +258,7 @@ static int awaited_by_collective(const struct nccl_op *op)
 	int rank;
 
 	for (rank = 0; rank < comm->ranks_nr; rank++)
-		if (rank != comm->rank &&
-		    (op->phase == 1 ? is_running(comm, rank) : needs(op, rank)) &&
+		if (rank != comm->rank && (op->phase == 1 ? is_running(comm, rank) : needs(op, rank)) &&
 		    !nccl_room_posted(comm->room, rank, sequence))
 			return rank;
 	for (rank = 0; rank < comm->ranks_nr && op->phase == 1; rank++)
@@ -342,8 +320,7 @@ static int give(struct nccl_op *op)
 	op->sequence = comm->sequence;
 	place = nccl_room_place(comm->room, comm->rank, op->sequence);
 	if (gives(op)) {
-		op->is_computed = op->kind != NCCL_EXCHANGE &&
-				  !SIM_DRIVER("tareSimIsKnown", op->send, given(op));
+		op->is_computed = op->kind != NCCL_EXCHANGE && !SIM_DRIVER("tareSimIsKnown", op->send, given(op));
 		result = move(op, place, op->send, given(op), true);
 	}
 	if (result == NCCL_SUCCESS && op->op >= NCCL_OPS && shapes[op->kind].is_reduced)
@@ -351,7 +328,7 @@ static int give(struct nccl_op *op)
 	if (result != NCCL_SUCCESS)
 		return result;
 	nccl_room_post(comm->room, comm->rank, op->sequence, &what,
-		       shapes[op->kind].needs == NEEDS_ROOT && op->root == comm->rank);
+	               shapes[op->kind].needs == NEEDS_ROOT && op->root == comm->rank);
 	comm->sequence++;
 	op->phase = 2;
 	return NCCL_IN_PROGRESS;
@@ -375,8 +352,7 @@ static int get(struct nccl_op *op)
 	}
 	result = take(op);
 	if (op->is_computed && gets(op))
-		SIM_DRIVER("tareSimForget", op->receive,
-			   one(op) * (shapes[op->kind].gets_n ? ranks_of(op) : 1));
+		SIM_DRIVER("tareSimForget", op->receive, one(op) * (shapes[op->kind].gets_n ? ranks_of(op) : 1));
 	nccl_room_done(op->comm->room, op->sequence);
 	return result;
 }

@@ -10,20 +10,16 @@ enum { RELAXED = 2 }; /* CU_STREAM_CAPTURE_MODE_RELAXED */
 int nccl_comm_check(const struct nccl_comm *comm, const char *call)
 {
 	if (!comm || comm->magic != NCCL_COMM_MAGIC)
-		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
-					     "%s: the communicator is none, or was destroyed",
-					     call));
+		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator is none, or was destroyed", call));
 	if (comm->error)
 		return nccl_refuse(comm->error);
 	if (comm->is_suspended)
-		return nccl_refuse(
-			nccl_fail(NCCL_INVALID_USAGE,
-				  "%s: the communicator is suspended; call ncclCommResume "
-				  "first",
-				  call));
+		return nccl_refuse(nccl_fail(NCCL_INVALID_USAGE,
+		                             "%s: the communicator is suspended; call ncclCommResume "
+		                             "first",
+		                             call));
 	if (comm->is_finalized)
-		return nccl_refuse(
-			nccl_fail(NCCL_INVALID_USAGE, "%s: the communicator was finalized", call));
+		return nccl_refuse(nccl_fail(NCCL_INVALID_USAGE, "%s: the communicator was finalized", call));
 	return NCCL_SUCCESS;
 }
 
@@ -51,9 +47,8 @@ void nccl_leave(struct nccl_inside inside)
 static int tell(const struct nccl_comm *comm, int *place, const char *call, int value)
 {
 	if (!comm || comm->magic != NCCL_COMM_MAGIC || !place)
-		return nccl_fail(
-			NCCL_INVALID_ARGUMENT,
-			"%s: the communicator is none, or there is no place for the answer", call);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator is none, or there is no place for the answer",
+		                 call);
 	*place = value;
 	return NCCL_SUCCESS;
 }
@@ -147,8 +142,7 @@ int ncclCommDestroy(struct nccl_comm *comm)
 	if (!comm)
 		return NCCL_SUCCESS;
 	if (comm->magic != NCCL_COMM_MAGIC)
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator was destroyed before",
-				 __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator was destroyed before", __func__);
 	end(comm, NCCL_LEFT);
 	return NCCL_SUCCESS;
 }
@@ -174,8 +168,7 @@ int ncclCommAbort(struct nccl_comm *comm)
 	if (!comm)
 		return NCCL_SUCCESS;
 	if (comm->magic != NCCL_COMM_MAGIC)
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator was destroyed before",
-				 __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator was destroyed before", __func__);
 	stop(comm);
 	end(comm, NCCL_ABORTED);
 	return NCCL_SUCCESS;
@@ -188,8 +181,7 @@ int ncclCommRevoke(struct nccl_comm *comm, int flags)
 {
 	SIM_CALLED("ends");
 	if (!comm || comm->magic != NCCL_COMM_MAGIC || flags)
-		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: the communicator is none, or the flags are not 0", __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator is none, or the flags are not 0", __func__);
 	stop(comm);
 	return NCCL_SUCCESS;
 }
@@ -205,9 +197,8 @@ int ncclCommSuspend(struct nccl_comm *comm, int flags)
 	if (result != NCCL_SUCCESS)
 		return result;
 	if (flags != 1)
-		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: the flags are %d; NCCL_SUSPEND_MEM (1) is the one there is",
-				 __func__, flags);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the flags are %d; NCCL_SUSPEND_MEM (1) is the one there is",
+		                 __func__, flags);
 	return nccl_memory_suspend(comm);
 }
 NCCL_ALSO(ncclCommSuspend);
@@ -217,8 +208,7 @@ int ncclCommResume(struct nccl_comm *comm)
 {
 	SIM_CALLED("memory");
 	if (!comm || comm->magic != NCCL_COMM_MAGIC || !comm->is_suspended)
-		return nccl_fail(NCCL_INVALID_USAGE,
-				 "%s: the communicator is none, or not suspended", __func__);
+		return nccl_fail(NCCL_INVALID_USAGE, "%s: the communicator is none, or not suspended", __func__);
 	return nccl_memory_resume(comm);
 }
 NCCL_ALSO(ncclCommResume);
@@ -230,24 +220,19 @@ int ncclCommMemStats(struct nccl_comm *comm, int which, uint64_t *value)
 
 	SIM_CALLED("answers");
 	if (!comm || comm->magic != NCCL_COMM_MAGIC || !value || which < 0 || which > 3)
-		return nccl_fail(
-			NCCL_INVALID_ARGUMENT,
-			"%s: the communicator is none, there is no place for the answer, or "
-			"there is no such figure",
-			__func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT,
+		                 "%s: the communicator is none, there is no place for the answer, or "
+		                 "there is no such figure",
+		                 __func__);
 	can = nccl_memory_bytes(comm, true);
 	cannot = nccl_memory_bytes(comm, false);
-	*value = which == 0   ? can
-		 : which == 1 ? comm->is_suspended
-		 : which == 2 ? cannot
-			      : can + cannot;
+	*value = which == 0 ? can : which == 1 ? comm->is_suspended : which == 2 ? cannot : can + cannot;
 	return NCCL_SUCCESS;
 }
 NCCL_ALSO(ncclCommMemStats);
 
 /* ---- operators of its own ---- */
-SIM_EXPORT int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
-					struct nccl_comm *comm);
+SIM_EXPORT int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence, struct nccl_comm *comm);
 int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence, struct nccl_comm *comm)
 {
 	int result = nccl_comm_check(comm, __func__), i = 0;
@@ -257,16 +242,13 @@ int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence, str
 	if (result != NCCL_SUCCESS)
 		return result;
 	if (!op || !scalar || type < 0 || type >= NCCL_TYPES || residence < 0 || residence > 1)
-		return nccl_fail(
-			NCCL_INVALID_ARGUMENT,
-			"%s: there is no place for the operator, no scalar, or no such type",
-			__func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the operator, no scalar, or no such type",
+		                 __func__);
 	while (i < NCCL_SCALES && comm->scales[i].is_made)
 		i++;
 	if (i == NCCL_SCALES)
-		return nccl_fail(NCCL_SYSTEM_ERROR,
-				 "%s: there are %d operators already; destroy what is not used",
-				 __func__, NCCL_SCALES);
+		return nccl_fail(NCCL_SYSTEM_ERROR, "%s: there are %d operators already; destroy what is not used", __func__,
+		                 NCCL_SCALES);
 	scale = &comm->scales[i];
 	*scale = (struct nccl_scale){ .is_made = true, .type = type, .is_on_device = !residence };
 	if (residence)
@@ -282,11 +264,9 @@ SIM_EXPORT int ncclRedOpDestroy(int op, struct nccl_comm *comm);
 int ncclRedOpDestroy(int op, struct nccl_comm *comm)
 {
 	SIM_CALLED("ends");
-	if (!comm || comm->magic != NCCL_COMM_MAGIC || op < NCCL_OPS ||
-	    op >= NCCL_OPS + NCCL_SCALES || !comm->scales[op - NCCL_OPS].is_made)
-		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: the communicator is none, or has no operator %d", __func__,
-				 op);
+	if (!comm || comm->magic != NCCL_COMM_MAGIC || op < NCCL_OPS || op >= NCCL_OPS + NCCL_SCALES ||
+	    !comm->scales[op - NCCL_OPS].is_made)
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: the communicator is none, or has no operator %d", __func__, op);
 	comm->scales[op - NCCL_OPS].is_made = false;
 	return NCCL_SUCCESS;
 }

@@ -36,8 +36,7 @@ const char *ncclGetErrorString(int result)
 	static const char *const texts[] = {
 		[NCCL_SUCCESS] = "no error",
 		[NCCL_CUDA_ERROR] = "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
-		[NCCL_SYSTEM_ERROR] =
-			"unhandled system error (run with NCCL_DEBUG=INFO for details)",
+		[NCCL_SYSTEM_ERROR] = "unhandled system error (run with NCCL_DEBUG=INFO for details)",
 		[NCCL_INTERNAL_ERROR] = "internal error",
 		[NCCL_INVALID_ARGUMENT] = "invalid argument (ncclGetLastError says more)",
 		[NCCL_INVALID_USAGE] = "invalid usage (ncclGetLastError says more)",

@@ -61,8 +61,7 @@ static uint64_t patience_us(void)
 int nccl_step(struct nccl_op *op)
 {
 	if (__atomic_load_n(&op->comm->aborted, __ATOMIC_ACQUIRE))
-		return nccl_fail(NCCL_INTERNAL_ERROR, "%s: rank %d's communicator was aborted",
-				 op->call, op->comm->rank);
+		return nccl_fail(NCCL_INTERNAL_ERROR, "%s: rank %d's communicator was aborted", op->call, op->comm->rank);
 	if (op->comm->error)
 		return op->comm->error;
 	switch (op->kind) {
@@ -141,12 +140,10 @@ static int look_for_dead(struct nccl_op *first)
 
 		if (peer >= 0 && nccl_room_is_dead(room, peer)) {
 			op->comm->error = NCCL_REMOTE_ERROR;
-			return nccl_fail(
-				NCCL_REMOTE_ERROR,
-				"%s on rank %d of %d: rank %d (pid %ld) has ended; look at "
-				"how that process ended",
-				op->call, at->comm->rank, at->comm->ranks_nr, peer,
-				nccl_room_pid(room, peer));
+			return nccl_fail(NCCL_REMOTE_ERROR,
+			                 "%s on rank %d of %d: rank %d (pid %ld) has ended; look at "
+			                 "how that process ended",
+			                 op->call, at->comm->rank, at->comm->ranks_nr, peer, nccl_room_pid(room, peer));
 		}
 	}
 	return NCCL_SUCCESS;
@@ -158,18 +155,14 @@ static int out_of_patience(const struct nccl_op *op, uint64_t waited)
 
 	op->comm->error = NCCL_REMOTE_ERROR;
 	if (peer < 0)
-		return nccl_fail(
-			NCCL_REMOTE_ERROR,
-			"%s on rank %d of %d has waited for %llu s; TARE_SIM_NCCL_WAIT=SECONDS "
-			"waits longer",
-			op->call, op->comm->rank, op->comm->ranks_nr,
-			(unsigned long long)(waited / 1000000));
-	return nccl_fail(
-		NCCL_REMOTE_ERROR,
-		"%s on rank %d of %d has waited %llu s for rank %d, which has not come to it: "
-		"see what it does; TARE_SIM_NCCL_WAIT=SECONDS waits longer",
-		op->call, op->comm->rank, op->comm->ranks_nr,
-		(unsigned long long)(waited / 1000000), peer);
+		return nccl_fail(NCCL_REMOTE_ERROR,
+		                 "%s on rank %d of %d has waited for %llu s; TARE_SIM_NCCL_WAIT=SECONDS "
+		                 "waits longer",
+		                 op->call, op->comm->rank, op->comm->ranks_nr, (unsigned long long)(waited / 1000000));
+	return nccl_fail(NCCL_REMOTE_ERROR,
+	                 "%s on rank %d of %d has waited %llu s for rank %d, which has not come to it: "
+	                 "see what it does; TARE_SIM_NCCL_WAIT=SECONDS waits longer",
+	                 op->call, op->comm->rank, op->comm->ranks_nr, (unsigned long long)(waited / 1000000), peer);
 }
 
 /* The room of all that wait; NULL: there are several, or one may not be open yet. */
@@ -180,8 +173,7 @@ static struct nccl_room *room_of(const struct nccl_op *first)
 	for (; first; first = first->next) {
 		if (first->is_done)
 			continue;
-		if (first->kind == NCCL_BIRTH || !first->comm->room ||
-		    (room && room != first->comm->room))
+		if (first->kind == NCCL_BIRTH || !first->comm->room || (room && room != first->comm->room))
 			return NULL;
 		room = first->comm->room;
 	}
@@ -356,9 +348,9 @@ int ncclGroupSimulateEnd(struct simulated *about)
 	SIM_CALLED("group");
 	if (about && about->magic != 0x74685283)
 		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
-					     "%s: the structure was not initialised with "
-					     "NCCL_SIM_INFO_INITIALIZER",
-					     __func__));
+		                             "%s: the structure was not initialised with "
+		                             "NCCL_SIM_INFO_INITIALIZER",
+		                             __func__));
 	return end_group(__func__, false);
 }
 NCCL_ALSO(ncclGroupSimulateEnd);

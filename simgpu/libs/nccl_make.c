@@ -14,8 +14,7 @@ static int find_context(struct nccl_comm *comm)
 	int (*of_runtime)(int *) = NULL;
 
 	SIM_DRIVER("cuInit", 0);
-	if (!SIM_DRIVER("cuCtxGetCurrent", &comm->context) && comm->context &&
-	    !SIM_DRIVER("cuCtxGetDevice", &comm->device))
+	if (!SIM_DRIVER("cuCtxGetCurrent", &comm->context) && comm->context && !SIM_DRIVER("cuCtxGetDevice", &comm->device))
 		return NCCL_SUCCESS;
 	*(void **)&of_runtime = dlsym(RTLD_DEFAULT, "cudaGetDevice");
 	if (!of_runtime || of_runtime(&comm->device))
@@ -30,10 +29,9 @@ int nccl_context_of(struct nccl_comm *comm, int device)
 	comm->device = device;
 	if (!failed)
 		failed = SIM_DRIVER("cuDevicePrimaryCtxRetain", &comm->context, device);
-	return failed ? nccl_fail(NCCL_CUDA_ERROR,
-				  "rank %d has no context on device %d: the driver says error %d",
-				  comm->rank, device, failed)
-		      : NCCL_SUCCESS;
+	return failed ? nccl_fail(NCCL_CUDA_ERROR, "rank %d has no context on device %d: the driver says error %d",
+	                          comm->rank, device, failed)
+	              : NCCL_SUCCESS;
 }
 
 /* ---- the structure ---- */
@@ -43,29 +41,27 @@ static int take_config(struct nccl_comm *comm, const struct nccl_config *config,
 		return NCCL_SUCCESS;
 	if (config->magic != NCCL_CONFIG_MAGIC)
 		return nccl_fail(NCCL_INVALID_ARGUMENT,
-				 "%s: the configuration was not initialised with "
-				 "NCCL_CONFIG_INITIALIZER",
-				 call);
+		                 "%s: the configuration was not initialised with "
+		                 "NCCL_CONFIG_INITIALIZER",
+		                 call);
 	if (config->blocking != NCCL_UNDEFINED && config->blocking != 0 && config->blocking != 1)
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: blocking is %d, and not 0 or 1", call,
-				 config->blocking);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: blocking is %d, and not 0 or 1", call, config->blocking);
 	comm->is_blocking = config->blocking != 0;
 	comm->min_ctas = config->min_ctas > 0 ? config->min_ctas : 0;
 	comm->max_ctas = config->max_ctas > 0 ? config->max_ctas : 0;
 	return NCCL_SUCCESS;
 }
 
-struct nccl_comm *nccl_comm_new(int ranks_nr, int rank, const struct nccl_config *config,
-				const char *call, int *result)
+struct nccl_comm *nccl_comm_new(int ranks_nr, int rank, const struct nccl_config *config, const char *call, int *result)
 {
 	struct nccl_comm *comm;
 
 	*result = NCCL_SUCCESS;
 	if (ranks_nr < 1 || rank < 0 || rank >= ranks_nr) {
 		*result = nccl_fail(NCCL_INVALID_ARGUMENT,
-				    "%s: rank %d of %d is none: ranks are 0 to one less than their "
-				    "number",
-				    call, rank, ranks_nr);
+		                    "%s: rank %d of %d is none: ranks are 0 to one less than their "
+		                    "number",
+		                    call, rank, ranks_nr);
 		return NULL;
 	}
 	comm = calloc(1, sizeof(*comm));
@@ -115,11 +111,10 @@ static int check_cards(const struct nccl_comm *comm)
 
 	if (other < 0 || SIM_DRIVER("cuDeviceGetCount", &count) || comm->ranks_nr > count)
 		return NCCL_SUCCESS;
-	return nccl_fail(
-		NCCL_INVALID_USAGE,
-		"Duplicate GPU detected: rank %d and rank %d are both on device %d; give each "
-		"its own (cudaSetDevice)",
-		comm->rank, other, comm->device);
+	return nccl_fail(NCCL_INVALID_USAGE,
+	                 "Duplicate GPU detected: rank %d and rank %d are both on device %d; give each "
+	                 "its own (cudaSetDevice)",
+	                 comm->rank, other, comm->device);
 }
 
 /*
@@ -149,8 +144,7 @@ int nccl_join_step(struct nccl_op *op)
 	int result = NCCL_SUCCESS;
 
 	if (!comm->room) {
-		comm->room = nccl_room_open(comm->key, comm->ranks_nr, comm->rank,
-					    card_of(comm->device), &result);
+		comm->room = nccl_room_open(comm->key, comm->ranks_nr, comm->rank, card_of(comm->device), &result);
 		if (!comm->room)
 			return result;
 		op->phase = 1;
@@ -165,14 +159,13 @@ int nccl_join_step(struct nccl_op *op)
 }
 
 static int join(struct nccl_comm **place, struct nccl_key key, int ranks_nr, int rank, int device,
-		const struct nccl_config *config, const char *call)
+                const struct nccl_config *config, const char *call)
 {
 	struct nccl_op op = { .call = call, .kind = NCCL_JOIN };
 	int result;
 
 	if (!place)
-		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
-					     "%s: there is no place for the communicator", call));
+		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the communicator", call));
 	*place = NULL;
 	op.comm = nccl_comm_new(ranks_nr, rank, config, call, &result);
 	if (!op.comm)
@@ -193,17 +186,16 @@ int ncclGetUniqueId(struct nccl_id *id)
 {
 	SIM_CALLED("makes");
 	if (!id)
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the id",
-				 __func__);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the id", __func__);
 	nccl_key_new(id);
 	return NCCL_SUCCESS;
 }
 NCCL_ALSO(ncclGetUniqueId);
 
-SIM_EXPORT int ncclCommInitRankConfig(struct nccl_comm **comm, int ranks_nr, struct nccl_id id,
-				      int rank, struct nccl_config *config);
+SIM_EXPORT int ncclCommInitRankConfig(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, int rank,
+                                      struct nccl_config *config);
 int ncclCommInitRankConfig(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, int rank,
-			   struct nccl_config *config)
+                           struct nccl_config *config)
 {
 	SIM_CALLED("makes");
 	return join(comm, nccl_key_of(&id, sizeof(id)), ranks_nr, rank, -1, config, __func__);
@@ -219,19 +211,17 @@ int ncclCommInitRank(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, i
 NCCL_ALSO(ncclCommInitRank);
 
 SIM_EXPORT int ncclCommInitRankScalable(struct nccl_comm **comm, int ranks_nr, int rank, int ids_nr,
-					struct nccl_id *ids, struct nccl_config *config);
-int ncclCommInitRankScalable(struct nccl_comm **comm, int ranks_nr, int rank, int ids_nr,
-			     struct nccl_id *ids, struct nccl_config *config)
+                                        struct nccl_id *ids, struct nccl_config *config);
+int ncclCommInitRankScalable(struct nccl_comm **comm, int ranks_nr, int rank, int ids_nr, struct nccl_id *ids,
+                             struct nccl_config *config)
 {
 	SIM_CALLED("makes");
 	if (!ids || ids_nr < 1 || ids_nr > ranks_nr)
-		return nccl_refuse(
-			nccl_fail(NCCL_INVALID_ARGUMENT,
-				  "%s: %d ids for %d ranks: there must be one at least, and "
-				  "one for each rank at most",
-				  __func__, ids ? ids_nr : 0, ranks_nr));
-	return join(comm, nccl_key_of(ids, sizeof(*ids) * (size_t)ids_nr), ranks_nr, rank, -1,
-		    config, __func__);
+		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
+		                             "%s: %d ids for %d ranks: there must be one at least, and "
+		                             "one for each rank at most",
+		                             __func__, ids ? ids_nr : 0, ranks_nr));
+	return join(comm, nccl_key_of(ids, sizeof(*ids) * (size_t)ids_nr), ranks_nr, rank, -1, config, __func__);
 }
 NCCL_ALSO(ncclCommInitRankScalable);
 
@@ -241,20 +231,15 @@ static int check_devices(int ranks_nr, const int *devices, const char *call)
 
 	SIM_DRIVER("cuInit", 0);
 	if (SIM_DRIVER("cuDeviceGetCount", &count))
-		return nccl_fail(NCCL_CUDA_ERROR,
-				 "%s: the driver does not say how many devices there are", call);
+		return nccl_fail(NCCL_CUDA_ERROR, "%s: the driver does not say how many devices there are", call);
 	if (ranks_nr < 1 || (!devices && ranks_nr > count))
-		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: %d communicators on %d devices", call,
-				 ranks_nr, count);
+		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: %d communicators on %d devices", call, ranks_nr, count);
 	for (i = 0; devices && i < ranks_nr; i++) {
 		if (devices[i] < 0 || devices[i] >= count)
-			return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no device %d of %d",
-					 call, devices[i], count);
+			return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no device %d of %d", call, devices[i], count);
 		for (k = 0; k < i; k++)
 			if (devices[k] == devices[i])
-				return nccl_fail(NCCL_INVALID_USAGE,
-						 "%s: device %d is twice in the list", call,
-						 devices[i]);
+				return nccl_fail(NCCL_INVALID_USAGE, "%s: device %d is twice in the list", call, devices[i]);
 	}
 	return NCCL_SUCCESS;
 }
@@ -269,15 +254,13 @@ int ncclCommInitAll(struct nccl_comm **comms, int ranks_nr, const int *devices)
 
 	SIM_CALLED("makes");
 	if (!comms)
-		result = nccl_fail(NCCL_INVALID_ARGUMENT,
-				   "%s: there is no place for the communicators", __func__);
+		result = nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the communicators", __func__);
 	if (result != NCCL_SUCCESS)
 		return nccl_refuse(result);
 	nccl_key_new(&id);
 	ncclGroupStart();
 	for (i = 0; i < ranks_nr && result == NCCL_SUCCESS; i++)
-		result = join(&comms[i], nccl_key_of(&id, sizeof(id)), ranks_nr, i,
-			      devices ? devices[i] : i, NULL, __func__);
+		result = join(&comms[i], nccl_key_of(&id, sizeof(id)), ranks_nr, i, devices ? devices[i] : i, NULL, __func__);
 	end = ncclGroupEnd();
 	return result == NCCL_SUCCESS ? end : result;
 }

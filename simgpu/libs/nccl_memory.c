@@ -88,8 +88,8 @@ static bool map(struct nccl_piece *piece, const CUmemAllocationProp *about)
 struct nccl_piece *nccl_memory_take(int device, uint64_t bytes)
 {
 	CUmemAllocationProp about = { .type = PINNED,
-				      .requestedHandleTypes = FILE_DESCRIPTOR,
-				      .location = { ON_DEVICE, device } };
+		                          .requestedHandleTypes = FILE_DESCRIPTOR,
+		                          .location = { ON_DEVICE, device } };
 	struct nccl_piece *piece = calloc(1, sizeof(*piece));
 	uint64_t step;
 
@@ -116,8 +116,7 @@ void nccl_memory_give(struct nccl_piece *piece)
 	free(piece);
 }
 
-static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64_t times,
-		bool is_suspendable)
+static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64_t times, bool is_suspendable)
 {
 	struct nccl_piece *piece;
 
@@ -125,10 +124,9 @@ static int take(struct nccl_comm *comm, const char *what, uint64_t bytes, uint64
 		piece = nccl_memory_take(comm->device, bytes);
 		if (!piece)
 			return nccl_fail(NCCL_CUDA_ERROR,
-					 "rank %d of %d: device %d has no memory for %s of its "
-					 "communicator (%llu bytes)",
-					 comm->rank, comm->ranks_nr, comm->device, what,
-					 (unsigned long long)bytes);
+			                 "rank %d of %d: device %d has no memory for %s of its "
+			                 "communicator (%llu bytes)",
+			                 comm->rank, comm->ranks_nr, comm->device, what, (unsigned long long)bytes);
 		piece->is_suspendable = is_suspendable;
 		piece->next = comm->pieces;
 		comm->pieces = piece;
@@ -189,9 +187,9 @@ static void load(struct kernels *of, long context)
 	char image[256];
 
 	snprintf(image, sizeof(image),
-		 "tare-sim-module\nkernel collective code=%d local=%d params=4096 assert=1\n"
-		 "kernel message code=0 local=%d params=4096\n",
-		 (int)CODE, local_bytes[CONNECTED], local_bytes[PEER]);
+	         "tare-sim-module\nkernel collective code=%d local=%d params=4096 assert=1\n"
+	         "kernel message code=0 local=%d params=4096\n",
+	         (int)CODE, local_bytes[CONNECTED], local_bytes[PEER]);
 	of->context = context;
 	if (SIM_DRIVER("cuModuleLoadData", &module, image))
 		return;
@@ -237,8 +235,7 @@ int nccl_memory_connected(struct nccl_comm *comm)
 	if (comm->is_connected)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
-	if (comm->ranks_nr + comm->is_partial >
-	    1) /* alone, there is nothing that a kernel would do */
+	if (comm->ranks_nr + comm->is_partial > 1) /* alone, there is nothing that a kernel would do */
 		use_kernels(comm->context, CONNECTED);
 	result = take_rows(comm, CONNECTED);
 	nccl_leave(inside);
@@ -305,8 +302,8 @@ int nccl_memory_suspend(struct nccl_comm *comm)
 int nccl_memory_resume(struct nccl_comm *comm)
 {
 	CUmemAllocationProp about = { .type = PINNED,
-				      .requestedHandleTypes = FILE_DESCRIPTOR,
-				      .location = { ON_DEVICE, comm->device } };
+		                          .requestedHandleTypes = FILE_DESCRIPTOR,
+		                          .location = { ON_DEVICE, comm->device } };
 	CUmemAccessDesc access = { about.location, READ_WRITE };
 	struct nccl_inside inside = nccl_enter(comm);
 	struct nccl_piece *piece;
@@ -323,8 +320,7 @@ int nccl_memory_resume(struct nccl_comm *comm)
 	}
 	comm->is_suspended = failed;
 	nccl_leave(inside);
-	return failed ? nccl_fail(NCCL_CUDA_ERROR,
-				  "ncclCommResume: device %d has no memory for what was let go",
-				  comm->device)
-		      : NCCL_SUCCESS;
+	return failed
+	           ? nccl_fail(NCCL_CUDA_ERROR, "ncclCommResume: device %d has no memory for what was let go", comm->device)
+	           : NCCL_SUCCESS;
 }

@@ -13,14 +13,14 @@ static int copy_part(const struct nccl_op *op, void *to, const void *from, size_
 	if (!bytes)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(op->comm);
-	failed = op->kind == NCCL_SEND ? SIM_DRIVER("tareSimPeek", to, from, bytes)
-				       : SIM_DRIVER("cuMemcpy", to, from, bytes);
+	failed =
+		op->kind == NCCL_SEND ? SIM_DRIVER("tareSimPeek", to, from, bytes) : SIM_DRIVER("cuMemcpy", to, from, bytes);
 	nccl_leave(inside);
 	return failed ? nccl_fail(NCCL_CUDA_ERROR,
-				  "%s on rank %d: the driver does not copy %zu bytes of its buffer "
-				  "(error %d); is it memory of device %d?",
-				  op->call, op->comm->rank, bytes, failed, op->comm->device)
-		      : NCCL_SUCCESS;
+	                          "%s on rank %d: the driver does not copy %zu bytes of its buffer "
+	                          "(error %d); is it memory of device %d?",
+	                          op->call, op->comm->rank, bytes, failed, op->comm->device)
+	              : NCCL_SUCCESS;
 }
 
 static int send(const struct nccl_op *op, size_t bytes)
@@ -34,9 +34,7 @@ static int send(const struct nccl_op *op, size_t bytes)
 		return NCCL_IN_PROGRESS;
 	result = copy_part(op, parts.bytes[0], op->send, parts.sizes[0]);
 	if (result == NCCL_SUCCESS)
-		result =
-			copy_part(op, parts.bytes[1],
-				  (const unsigned char *)op->send + parts.sizes[0], parts.sizes[1]);
+		result = copy_part(op, parts.bytes[1], (const unsigned char *)op->send + parts.sizes[0], parts.sizes[1]);
 	if (result == NCCL_SUCCESS)
 		nccl_room_written(comm->room, comm->rank, op->root, message);
 	return result;
@@ -49,13 +47,10 @@ static int nothing_comes(const struct nccl_op *op)
 	struct nccl_message message;
 	struct nccl_parts parts;
 
-	if (presence == NCCL_PRESENT ||
-	    nccl_room_read(op->comm->room, op->root, op->comm->rank, &message, &parts))
+	if (presence == NCCL_PRESENT || nccl_room_read(op->comm->room, op->root, op->comm->rank, &message, &parts))
 		return NCCL_IN_PROGRESS;
-	return nccl_fail(NCCL_REMOTE_ERROR,
-			 "%s on rank %d of %d: rank %d has %s its communicator without it",
-			 op->call, op->comm->rank, op->comm->ranks_nr, op->root,
-			 presence == NCCL_ABORTED ? "aborted" : "destroyed");
+	return nccl_fail(NCCL_REMOTE_ERROR, "%s on rank %d of %d: rank %d has %s its communicator without it", op->call,
+	                 op->comm->rank, op->comm->ranks_nr, op->root, presence == NCCL_ABORTED ? "aborted" : "destroyed");
 }
 
 static int receive(const struct nccl_op *op, size_t bytes)
@@ -69,16 +64,13 @@ static int receive(const struct nccl_op *op, size_t bytes)
 		return nothing_comes(op);
 	if (message.bytes != bytes || message.large != comm->peers[op->root].received)
 		return nccl_fail(NCCL_INVALID_USAGE,
-				 "%s on rank %d expects %zu bytes of rank %d, after %llu larger "
-				 "messages; that one sends %llu after %llu",
-				 op->call, comm->rank, bytes, op->root,
-				 (unsigned long long)comm->peers[op->root].received,
-				 (unsigned long long)message.bytes,
-				 (unsigned long long)message.large);
+		                 "%s on rank %d expects %zu bytes of rank %d, after %llu larger "
+		                 "messages; that one sends %llu after %llu",
+		                 op->call, comm->rank, bytes, op->root, (unsigned long long)comm->peers[op->root].received,
+		                 (unsigned long long)message.bytes, (unsigned long long)message.large);
 	result = copy_part(op, op->receive, parts.bytes[0], parts.sizes[0]);
 	if (result == NCCL_SUCCESS)
-		result = copy_part(op, (unsigned char *)op->receive + parts.sizes[0],
-				   parts.bytes[1], parts.sizes[1]);
+		result = copy_part(op, (unsigned char *)op->receive + parts.sizes[0], parts.bytes[1], parts.sizes[1]);
 	nccl_room_consumed(comm->room, op->root, comm->rank, bytes);
 	return result;
 }

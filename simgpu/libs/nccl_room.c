@@ -101,7 +101,7 @@ static struct pipe *pipe_of(struct nccl_room *room, int from, int to)
 	uint64_t at = (uint64_t)from * (uint64_t)ranks_nr + (uint64_t)to;
 
 	return (struct pipe *)((unsigned char *)room + pipes_at(ranks_nr, room->limit) +
-			       at * (sizeof(struct pipe) + ring_size(room->limit)));
+	                       at * (sizeof(struct pipe) + ring_size(room->limit)));
 }
 
 /* ---- keys ---- */
@@ -122,8 +122,7 @@ struct nccl_key nccl_key_of(const void *bytes, size_t size)
 void nccl_key_new(struct nccl_id *id)
 {
 	static uint64_t count;
-	uint64_t random[4] = { (uint64_t)getpid(),
-			       __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) };
+	uint64_t random[4] = { (uint64_t)getpid(), __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) };
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -181,8 +180,7 @@ bool nccl_room_is_dead(struct nccl_room *room, int rank)
 		return false;
 	if (!look_at(pid, &state, &started) || state == 'Z' || state == 'X')
 		return true;
-	return !__atomic_compare_exchange_n(&seat->started, &first, started, false,
-					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	return !__atomic_compare_exchange_n(&seat->started, &first, started, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
 	       first != started;
 }
 
@@ -204,7 +202,7 @@ static void path_of(struct nccl_key key, char *path, size_t size)
 	if (!folder || !*folder)
 		folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	snprintf(path, size, "%s/nccl-%016llx%016llx", folder, (unsigned long long)key.words[0],
-		 (unsigned long long)key.words[1]);
+	         (unsigned long long)key.words[1]);
 }
 
 static void *map_file(const char *path, uint64_t size)
@@ -215,8 +213,7 @@ static void *map_file(const char *path, uint64_t size)
 
 	if (fd < 0)
 		return MAP_FAILED;
-	if (fstat(fd, &about) == 0 &&
-	    ((uint64_t)about.st_size >= size || ftruncate(fd, (off_t)size) == 0))
+	if (fstat(fd, &about) == 0 && ((uint64_t)about.st_size >= size || ftruncate(fd, (off_t)size) == 0))
 		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	close(fd);
 	return map;
@@ -224,11 +221,10 @@ static void *map_file(const char *path, uint64_t size)
 
 static int too_late(int rank, int ranks_nr)
 {
-	return nccl_fail(
-		NCCL_INVALID_USAGE,
-		"rank %d of %d came to its communicator after others went on without it; set "
-		"TARE_SIM_RANKS to the number of ranks that run",
-		rank, ranks_nr);
+	return nccl_fail(NCCL_INVALID_USAGE,
+	                 "rank %d of %d came to its communicator after others went on without it; set "
+	                 "TARE_SIM_RANKS to the number of ranks that run",
+	                 rank, ranks_nr);
 }
 
 static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned card, uint64_t limit)
@@ -237,57 +233,50 @@ static int sit_down(struct nccl_room *room, int ranks_nr, int rank, unsigned car
 	uint32_t nobody = 0;
 	uint64_t unset = 0;
 
-	if (!__atomic_compare_exchange_n(&room->ranks_nr, &nobody, (uint32_t)ranks_nr, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	if (!__atomic_compare_exchange_n(&room->ranks_nr, &nobody, (uint32_t)ranks_nr, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_ACQUIRE) &&
 	    nobody != (uint32_t)ranks_nr)
-		return nccl_fail(
-			NCCL_INVALID_USAGE,
-			"rank %d is given %d ranks for a communicator of %u: give all of its "
-			"ranks one number",
-			rank, ranks_nr, nobody);
-	if (!__atomic_compare_exchange_n(&room->limit, &unset, limit, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE) &&
+		return nccl_fail(NCCL_INVALID_USAGE,
+		                 "rank %d is given %d ranks for a communicator of %u: give all of its "
+		                 "ranks one number",
+		                 rank, ranks_nr, nobody);
+	if (!__atomic_compare_exchange_n(&room->limit, &unset, limit, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
 	    unset != limit)
-		return nccl_fail(
-			NCCL_INVALID_USAGE,
-			"TARE_SIM_NCCL_CARRY is %llu for rank %d and %llu for another: set "
-			"it alike",
-			(unsigned long long)limit, rank, (unsigned long long)unset);
+		return nccl_fail(NCCL_INVALID_USAGE,
+		                 "TARE_SIM_NCCL_CARRY is %llu for rank %d and %llu for another: set "
+		                 "it alike",
+		                 (unsigned long long)limit, rank, (unsigned long long)unset);
 	nobody = NCCL_ABSENT;
-	if (!__atomic_compare_exchange_n(&seat->presence, &nobody, NCCL_PRESENT, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&seat->presence, &nobody, NCCL_PRESENT, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return nobody == NCCL_STANDIN
-			       ? too_late(rank, ranks_nr)
-			       : nccl_fail(
-					 NCCL_INVALID_USAGE,
-					 "rank %d is twice in a communicator of %d: process %u has it already; "
-					 "give each its own",
-					 rank, ranks_nr, seat->pid);
+		           ? too_late(rank, ranks_nr)
+		           : nccl_fail(NCCL_INVALID_USAGE,
+		                       "rank %d is twice in a communicator of %d: process %u has it already; "
+		                       "give each its own",
+		                       rank, ranks_nr, seat->pid);
 	seat->pid_space = pid_space();
 	seat->card = card;
 	__atomic_store_n(&seat->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
 	return NCCL_SUCCESS;
 }
 
-struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, unsigned card,
-				 int *result)
+struct nccl_room *nccl_room_open(struct nccl_key key, int ranks_nr, int rank, unsigned card, int *result)
 {
 	uint64_t limit = nccl_room_limit(), size = room_size(ranks_nr, limit);
 	char path[PATH_MAX / 2] = "";
 	struct nccl_room *room;
 
 	if (ranks_nr == 1) {
-		room = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	} else {
 		path_of(key, path, sizeof(path));
 		room = map_file(path, size);
 	}
 	if (room == MAP_FAILED) {
 		*result = nccl_fail(NCCL_SYSTEM_ERROR,
-				    "the ranks' shared file %s could not be made: %s; set "
-				    "TARE_SIM_DIR to a folder that can be written",
-				    path, strerror(errno));
+		                    "the ranks' shared file %s could not be made: %s; set "
+		                    "TARE_SIM_DIR to a folder that can be written",
+		                    path, strerror(errno));
 		return NULL;
 	}
 	*result = sit_down(room, ranks_nr, rank, card, limit);
@@ -307,8 +296,8 @@ int nccl_room_on_card(const struct nccl_room *room, int rank)
 	int other;
 
 	for (other = 0; other < (int)room->ranks_nr; other++)
-		if (other != rank && nccl_room_presence(room, other) != NCCL_STANDIN &&
-		    room->seats[other].pid && room->seats[other].card == room->seats[rank].card)
+		if (other != rank && nccl_room_presence(room, other) != NCCL_STANDIN && room->seats[other].pid &&
+		    room->seats[other].card == room->seats[rank].card)
 			return other;
 	return -1;
 }
@@ -328,15 +317,13 @@ void nccl_room_close_doors(struct nccl_room *room)
 {
 	uint32_t open = 0, members = 0, rank;
 
-	if (!__atomic_compare_exchange_n(&room->doors, &open, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&room->doors, &open, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	for (rank = 0; rank < room->ranks_nr; rank++) {
 		uint32_t nobody = NCCL_ABSENT;
 
-		members += !__atomic_compare_exchange_n(&room->seats[rank].presence, &nobody,
-							NCCL_STANDIN, false, __ATOMIC_ACQ_REL,
-							__ATOMIC_ACQUIRE);
+		members += !__atomic_compare_exchange_n(&room->seats[rank].presence, &nobody, NCCL_STANDIN, false,
+		                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	}
 	room->members = members;
 	if (room->path[0])
@@ -398,8 +385,7 @@ void nccl_room_wait(struct nccl_room *room, uint32_t seen, unsigned microseconds
 /* All ranks are done with each that was at this place before. */
 bool nccl_room_is_place_free(const struct nccl_room *room, uint64_t sequence)
 {
-	return __atomic_load_n(&room->done[sequence % 2], __ATOMIC_ACQUIRE) >=
-	       sequence / 2 * room->members;
+	return __atomic_load_n(&room->done[sequence % 2], __ATOMIC_ACQUIRE) >= sequence / 2 * room->members;
 }
 
 unsigned char *nccl_room_place(struct nccl_room *room, int rank, uint64_t sequence)
@@ -408,16 +394,13 @@ unsigned char *nccl_room_place(struct nccl_room *room, int rank, uint64_t sequen
 	       (2 * (uint64_t)rank + sequence % 2) * place_size(room->limit);
 }
 
-void nccl_room_post(struct nccl_room *room, int rank, uint64_t sequence,
-		    const struct nccl_what *what, bool is_awaited)
+void nccl_room_post(struct nccl_room *room, int rank, uint64_t sequence, const struct nccl_what *what, bool is_awaited)
 {
 	struct nccl_seat *seat = &room->seats[rank];
 
 	seat->what[sequence % 2] = *what;
 	__atomic_store_n(&seat->posted, sequence + 1, __ATOMIC_RELEASE);
-	if (__atomic_add_fetch(&room->arrived[sequence % 2], 1, __ATOMIC_ACQ_REL) % room->members ==
-		    0 ||
-	    is_awaited)
+	if (__atomic_add_fetch(&room->arrived[sequence % 2], 1, __ATOMIC_ACQ_REL) % room->members == 0 || is_awaited)
 		nccl_room_ring(room);
 }
 
@@ -425,9 +408,7 @@ const struct nccl_what *nccl_room_posted(const struct nccl_room *room, int rank,
 {
 	const struct nccl_seat *seat = &room->seats[rank];
 
-	return __atomic_load_n(&seat->posted, __ATOMIC_ACQUIRE) > sequence
-		       ? &seat->what[sequence % 2]
-		       : NULL;
+	return __atomic_load_n(&seat->posted, __ATOMIC_ACQUIRE) > sequence ? &seat->what[sequence % 2] : NULL;
 }
 
 void nccl_room_done(struct nccl_room *room, uint64_t sequence)
@@ -437,15 +418,13 @@ void nccl_room_done(struct nccl_room *room, uint64_t sequence)
 }
 
 /* ---- messages ---- */
-static void parts_at(struct pipe *pipe, uint64_t ring, uint64_t at, uint64_t bytes,
-		     struct nccl_parts *parts)
+static void parts_at(struct pipe *pipe, uint64_t ring, uint64_t at, uint64_t bytes, struct nccl_parts *parts)
 {
 	uint64_t first = ring - at % ring;
 
 	if (first > bytes)
 		first = bytes;
-	*parts = (struct nccl_parts){ { pipe->ring + at % ring, pipe->ring },
-				      { first, bytes - first } };
+	*parts = (struct nccl_parts){ { pipe->ring + at % ring, pipe->ring }, { first, bytes - first } };
 }
 
 /* A message's head and its bytes lie one behind the other; the head is never broken in two. */
@@ -456,13 +435,11 @@ static uint64_t behind_head(uint64_t at)
 
 static uint64_t span_of(uint64_t bytes)
 {
-	return sizeof(struct nccl_message) + (bytes + sizeof(struct nccl_message) - 1) /
-						     sizeof(struct nccl_message) *
-						     sizeof(struct nccl_message);
+	return sizeof(struct nccl_message) +
+	       (bytes + sizeof(struct nccl_message) - 1) / sizeof(struct nccl_message) * sizeof(struct nccl_message);
 }
 
-bool nccl_room_write(struct nccl_room *room, int from, int to, uint64_t bytes,
-		     struct nccl_parts *parts)
+bool nccl_room_write(struct nccl_room *room, int from, int to, uint64_t bytes, struct nccl_parts *parts)
 {
 	struct pipe *pipe = pipe_of(room, from, to);
 	uint64_t ring = ring_size(room->limit);
@@ -482,8 +459,7 @@ void nccl_room_written(struct nccl_room *room, int from, int to, struct nccl_mes
 	nccl_room_ring(room);
 }
 
-bool nccl_room_read(struct nccl_room *room, int from, int to, struct nccl_message *message,
-		    struct nccl_parts *parts)
+bool nccl_room_read(struct nccl_room *room, int from, int to, struct nccl_message *message, struct nccl_parts *parts)
 {
 	struct pipe *pipe = pipe_of(room, from, to);
 	uint64_t ring = ring_size(room->limit);

@@ -10,14 +10,12 @@
 static const struct {
 	unsigned char size;
 	unsigned char exponent, mantissa; /* bits of a small floating type; 0: is none */
-	bool is_finite; /* no infinities: the largest value stands for what is larger */
+	bool is_finite;                   /* no infinities: the largest value stands for what is larger */
 } types[NCCL_TYPES] = {
-	[NCCL_INT8] = { 1, 0, 0, false },      [NCCL_UINT8] = { 1, 0, 0, false },
-	[NCCL_INT32] = { 4, 0, 0, false },     [NCCL_UINT32] = { 4, 0, 0, false },
-	[NCCL_INT64] = { 8, 0, 0, false },     [NCCL_UINT64] = { 8, 0, 0, false },
-	[NCCL_FLOAT16] = { 2, 5, 10, false },  [NCCL_FLOAT32] = { 4, 0, 0, false },
-	[NCCL_FLOAT64] = { 8, 0, 0, false },   [NCCL_BFLOAT16] = { 2, 8, 7, false },
-	[NCCL_FLOAT8E4M3] = { 1, 4, 3, true }, [NCCL_FLOAT8E5M2] = { 1, 5, 2, true },
+	[NCCL_INT8] = { 1, 0, 0, false },     [NCCL_UINT8] = { 1, 0, 0, false },     [NCCL_INT32] = { 4, 0, 0, false },
+	[NCCL_UINT32] = { 4, 0, 0, false },   [NCCL_INT64] = { 8, 0, 0, false },     [NCCL_UINT64] = { 8, 0, 0, false },
+	[NCCL_FLOAT16] = { 2, 5, 10, false }, [NCCL_FLOAT32] = { 4, 0, 0, false },   [NCCL_FLOAT64] = { 8, 0, 0, false },
+	[NCCL_BFLOAT16] = { 2, 8, 7, false }, [NCCL_FLOAT8E4M3] = { 1, 4, 3, true }, [NCCL_FLOAT8E5M2] = { 1, 5, 2, true },
 };
 
 size_t nccl_type_size(int type)
@@ -56,8 +54,7 @@ static float widen(uint32_t bits, int type)
 
 	if (type == NCCL_BFLOAT16)
 		return float_of_bits(bits << 16);
-	if (exponent == (1 << e) - 1 &&
-	    (type == NCCL_FLOAT8E4M3 ? fraction == (1u << m) - 1 : true))
+	if (exponent == (1 << e) - 1 && (type == NCCL_FLOAT8E4M3 ? fraction == (1u << m) - 1 : true))
 		value = float_of_bits(fraction ? 0x7fc00000u : 0x7f800000u);
 	else if (exponent == 0)
 		value = (float)fraction * power_of_two(1 - bias - m);
@@ -126,30 +123,29 @@ static void put_small(void *out, size_t i, float value, int type)
 
 /* ---- one rank's values into the sum of those before it ---- */
 /* Whole numbers are added and multiplied as unsigned ones: that wraps around, and signed ones must not. */
-#define TAKE(acc_type, wrap_type, value_at, scaled)                                                \
-	do {                                                                                       \
-		acc_type *to = acc;                                                                \
-		for (i = 0; i < count; i++) {                                                      \
-			acc_type value = (value_at);                                               \
-			if (scale)                                                                 \
-				value = (acc_type)(scaled);                                        \
-			if (is_first)                                                              \
-				to[i] = value;                                                     \
-			else if (op == NCCL_PROD)                                                  \
-				to[i] = (acc_type)((wrap_type)to[i] * (wrap_type)value);           \
-			else if (op == NCCL_MAX)                                                   \
-				to[i] = value > to[i] ? value : to[i];                             \
-			else if (op == NCCL_MIN)                                                   \
-				to[i] = value < to[i] ? value : to[i];                             \
-			else                                                                       \
-				to[i] = (acc_type)((wrap_type)to[i] + (wrap_type)value);           \
-		}                                                                                  \
+#define TAKE(acc_type, wrap_type, value_at, scaled)                                                                    \
+	do {                                                                                                               \
+		acc_type *to = acc;                                                                                            \
+		for (i = 0; i < count; i++) {                                                                                  \
+			acc_type value = (value_at);                                                                               \
+			if (scale)                                                                                                 \
+				value = (acc_type)(scaled);                                                                            \
+			if (is_first)                                                                                              \
+				to[i] = value;                                                                                         \
+			else if (op == NCCL_PROD)                                                                                  \
+				to[i] = (acc_type)((wrap_type)to[i] * (wrap_type)value);                                               \
+			else if (op == NCCL_MAX)                                                                                   \
+				to[i] = value > to[i] ? value : to[i];                                                                 \
+			else if (op == NCCL_MIN)                                                                                   \
+				to[i] = value < to[i] ? value : to[i];                                                                 \
+			else                                                                                                       \
+				to[i] = (acc_type)((wrap_type)to[i] + (wrap_type)value);                                               \
+		}                                                                                                              \
 	} while (0)
-#define TAKE_WHOLE(type, wrap)                                                                     \
-	TAKE(type, wrap, ((const type *)in)[i], (wrap)value *(wrap)(type)scale->value)
+#define TAKE_WHOLE(type, wrap) TAKE(type, wrap, ((const type *)in)[i], (wrap)value *(wrap)(type)scale->value)
 
 void nccl_reduce_take(void *acc, const void *in, size_t count, int type, int op, bool is_first,
-		      const struct nccl_scale *scale)
+                      const struct nccl_scale *scale)
 {
 	float small = scale && types[type].mantissa ? small_at(&scale->value, 0, type) : 0;
 	float single = 0;
@@ -191,13 +187,13 @@ void nccl_reduce_take(void *acc, const void *in, size_t count, int type, int op,
 }
 
 /* ---- the result ---- */
-#define GIVE(type)                                                                                 \
-	do {                                                                                       \
-		type *from = acc;                                                                  \
-		if (op == NCCL_AVG)                                                                \
-			for (i = 0; i < count; i++)                                                \
-				from[i] = (type)(from[i] / (type)ranks_nr);                        \
-		memmove(out, from, count * sizeof(type));                                          \
+#define GIVE(type)                                                                                                     \
+	do {                                                                                                               \
+		type *from = acc;                                                                                              \
+		if (op == NCCL_AVG)                                                                                            \
+			for (i = 0; i < count; i++)                                                                                \
+				from[i] = (type)(from[i] / (type)ranks_nr);                                                            \
+		memmove(out, from, count * sizeof(type));                                                                      \
 	} while (0)
 
 void nccl_reduce_give(void *out, void *acc, size_t count, int type, int op, int ranks_nr)

@@ -33,9 +33,7 @@ static int place_in(struct team team, int processor)
 {
 	int behind = processor - team.start;
 
-	return behind >= 0 && behind % team.stride == 0 && behind / team.stride < team.size
-		       ? behind / team.stride
-		       : -1;
+	return behind >= 0 && behind % team.stride == 0 && behind / team.stride < team.size ? behind / team.stride : -1;
 }
 
 static int new_team(struct team team, int *number)
@@ -49,8 +47,8 @@ static int new_team(struct team team, int *number)
 	return 0;
 }
 
-#define CALL(result, name, ...)                                                                    \
-	SIM_EXPORT result name(__VA_ARGS__);                                                       \
+#define CALL(result, name, ...)                                                                                        \
+	SIM_EXPORT result name(__VA_ARGS__);                                                                               \
 	result name(__VA_ARGS__)
 
 CALL(int, nvshmemx_set_attr_uniqueid_args, int rank, int ranks, const void *id, void *attributes)
@@ -205,20 +203,18 @@ CALL(int, nvshmem_team_translate_pe, int from, int processor, int to)
 	return place_in(team_of(to), team.start + processor * team.stride);
 }
 
-CALL(int, nvshmem_team_split_strided, int parent, int start, int stride, int size,
-     const void *settings, long mask, int *number)
+CALL(int, nvshmem_team_split_strided, int parent, int start, int stride, int size, const void *settings, long mask,
+     int *number)
 {
 	struct team team = team_of(parent);
 
 	SIM_CALLED("makes");
 	(void)settings, (void)mask;
-	return new_team((struct team){ team.start + start * team.stride, stride * team.stride,
-				       size },
-			number);
+	return new_team((struct team){ team.start + start * team.stride, stride * team.stride, size }, number);
 }
 
-CALL(int, nvshmem_team_split_2d, int parent, int range, const void *settings, long mask,
-     int *across, const void *more, long more_mask, int *down)
+CALL(int, nvshmem_team_split_2d, int parent, int range, const void *settings, long mask, int *across, const void *more,
+     long more_mask, int *down)
 {
 	struct team team = team_of(parent);
 	int place = place_in(team, own);
@@ -228,14 +224,11 @@ CALL(int, nvshmem_team_split_2d, int parent, int range, const void *settings, lo
 	(void)settings, (void)mask, (void)more, (void)more_mask;
 	if (range < 1 || place < 0)
 		return FAILED;
-	failed = new_team((struct team){ team.start + place / range * range * team.stride,
-					 team.stride, range },
-			  across);
+	failed = new_team((struct team){ team.start + place / range * range * team.stride, team.stride, range }, across);
 	return failed ? failed
-		      : new_team((struct team){ team.start + place % range * team.stride,
-						range * team.stride,
-						(team.size + range - 1) / range },
-				 down);
+	              : new_team((struct team){ team.start + place % range * team.stride, range * team.stride,
+	                                        (team.size + range - 1) / range },
+	                         down);
 }
 
 CALL(int, nvshmemx_team_init, int *number, void *settings, long mask, int size, int place)

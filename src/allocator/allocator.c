@@ -10,8 +10,7 @@ static unsigned add_owner(struct tare_allocator *a, bool is_private)
 {
 	unsigned owner = (unsigned)a->owner_count;
 
-	a->owners = tare_array_reserve(a->owners, &a->owner_cap, a->owner_count + 1,
-				       sizeof(*a->owners));
+	a->owners = tare_array_reserve(a->owners, &a->owner_cap, a->owner_count + 1, sizeof(*a->owners));
 	a->owners[a->owner_count++] = (struct tare_cache_owner){ .is_private = is_private };
 	a->pools = tare_array_reserve(a->pools, &a->pool_cap, a->pool_count + 2, sizeof(*a->pools));
 	a->pools[a->pool_count++] = (struct tare_cache_pool){ .owner = owner, .is_small = true };
@@ -19,9 +18,8 @@ static unsigned add_owner(struct tare_allocator *a, bool is_private)
 	return owner;
 }
 
-struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings,
-				      const struct tare_alloc_rules *rules,
-				      const struct tare_alloc_driver *driver)
+struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings, const struct tare_alloc_rules *rules,
+                                      const struct tare_alloc_driver *driver)
 {
 	struct tare_allocator *a = tare_xcalloc(1, sizeof(*a));
 
@@ -69,8 +67,7 @@ unsigned tare_alloc_stream(struct tare_allocator *a, uint64_t handle)
 	for (size_t i = 0; i < a->stream_count; i++)
 		if (a->streams[i] == handle)
 			return (unsigned)i;
-	a->streams = tare_array_reserve(a->streams, &a->stream_cap, a->stream_count + 1,
-					sizeof(*a->streams));
+	a->streams = tare_array_reserve(a->streams, &a->stream_cap, a->stream_count + 1, sizeof(*a->streams));
 	a->by_handle = tare_xrealloc(a->by_handle, a->stream_count + 1, sizeof(*a->by_handle));
 	for (at = a->stream_count; at && a->streams[a->by_handle[at - 1]] > handle; at--)
 		a->by_handle[at] = a->by_handle[at - 1];
@@ -123,13 +120,12 @@ void tare_alloc_set_settings(struct tare_allocator *a, const struct tare_alloc_s
 	a->settings = *settings;
 }
 
-uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint64_t size,
-				unsigned stream, unsigned pool, bool is_small)
+uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint64_t size, unsigned stream,
+                                unsigned pool, bool is_small)
 {
-	struct tare_cache_segment segment = { .base = address,
-					      .size = size,
-					      .pool = (uint16_t)(2 * pool + !is_small),
-					      .stream = (uint16_t)stream };
+	struct tare_cache_segment segment = {
+		.base = address, .size = size, .pool = (uint16_t)(2 * pool + !is_small), .stream = (uint16_t)stream
+	};
 	uint32_t id = tare_cache_segment_new(a, &segment, 0);
 
 	tare_cache_block_insert(a, id);
@@ -137,8 +133,8 @@ uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint
 	return a->blocks[id].segment;
 }
 
-uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, uint64_t size,
-				    unsigned stream, unsigned pool, bool is_small)
+uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, uint64_t size, unsigned stream,
+                                    unsigned pool, bool is_small)
 {
 	struct tare_cache_segment segment = {
 		.base = address,
@@ -155,8 +151,7 @@ uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, 
 	return a->blocks[id].segment;
 }
 
-bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t address,
-			   uint64_t size)
+bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t address, uint64_t size)
 {
 	uint32_t id = tare_cache_block_at(a, segment, address);
 	const struct tare_cache_block *b = &a->blocks[id];

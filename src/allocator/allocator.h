@@ -54,9 +54,8 @@ struct tare_alloc_stats {
 	uint64_t retries, ooms;
 };
 
-struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings,
-				      const struct tare_alloc_rules *rules,
-				      const struct tare_alloc_driver *driver);
+struct tare_allocator *tare_alloc_new(const struct tare_alloc_settings *settings, const struct tare_alloc_rules *rules,
+                                      const struct tare_alloc_driver *driver);
 void tare_alloc_delete(struct tare_allocator *a);
 const struct tare_alloc_stats *tare_alloc_stats(const struct tare_allocator *a);
 
@@ -78,15 +77,12 @@ void tare_alloc_set_limit(struct tare_allocator *a, uint64_t limit);
 void tare_alloc_set_settings(struct tare_allocator *a, const struct tare_alloc_settings *settings);
 
 /* The number of the block, or 0: out of memory. `asked` of 0 bytes is 0, too, and no failure. */
-uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned stream,
-			   unsigned pool);
-#define TARE_ALLOC_ANY_STREAM                                                                      \
-	UINT32_MAX /* for tare_alloc_record_stream: one that is not the block's own */
+uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool);
+#define TARE_ALLOC_ANY_STREAM UINT32_MAX /* for tare_alloc_record_stream: one that is not the block's own */
 /* Whether a request would be served without the driver. */
 bool tare_alloc_has(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool);
 /* The address of the large block that a request would release first, with max_split_size_mb; 0: none. */
-uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsigned stream,
-				  unsigned pool);
+uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool);
 void tare_alloc_free(struct tare_allocator *a, uint32_t block);
 /* A block that another stream uses is free only after its free is completed, too. */
 void tare_alloc_record_stream(struct tare_allocator *a, uint32_t block, unsigned stream);
@@ -95,15 +91,14 @@ void tare_alloc_complete(struct tare_allocator *a, uint32_t block);
 void tare_alloc_empty_cache(struct tare_allocator *a);
 
 /* What was there before the first request. In the order of addresses within a segment. */
-uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint64_t size,
-				unsigned stream, unsigned pool, bool is_small);
-uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, uint64_t size,
-				    unsigned stream, unsigned pool, bool is_small);
-bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t address,
-			   uint64_t size);
+uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint64_t size, unsigned stream,
+                                unsigned pool, bool is_small);
+uint32_t tare_alloc_put_reservation(struct tare_allocator *a, uint64_t address, uint64_t size, unsigned stream,
+                                    unsigned pool, bool is_small);
+bool tare_alloc_put_mapped(struct tare_allocator *a, uint32_t segment, uint64_t address, uint64_t size);
 /* Takes a part of what is free. 0: it is not free. */
-uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address,
-			      uint64_t size, uint64_t asked);
+uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address, uint64_t size,
+                              uint64_t asked);
 
 /* Calls of the driver and peaks are counted from here on. */
 void tare_alloc_count_from_here(struct tare_allocator *a);
@@ -123,8 +118,8 @@ struct tare_alloc_place {
 };
 
 /* Every block that has memory, segment after segment; within one in the order of addresses. */
-void tare_alloc_layout(const struct tare_allocator *a,
-		       void (*tell)(void *arg, const struct tare_alloc_place *place), void *arg);
+void tare_alloc_layout(const struct tare_allocator *a, void (*tell)(void *arg, const struct tare_alloc_place *place),
+                       void *arg);
 /* NULL, or what contradicts itself: a mistake in this library. For tests. */
 const char *tare_alloc_check(const struct tare_allocator *a);
 

@@ -23,8 +23,7 @@ uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, u
 	return id;
 }
 
-uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
-				  uint64_t size)
+uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address, uint64_t size)
 {
 	tare_cache_block_remove(a, id);
 	if (address > a->blocks[id].address) {
@@ -62,8 +61,7 @@ static struct tare_free_set *set_of(struct tare_allocator *a, unsigned at, unsig
 	struct tare_cache_pool *pool = &a->pools[at];
 
 	if (stream >= pool->set_count) {
-		pool->sets =
-			tare_array_widen(pool->sets, pool->set_count, stream, sizeof(*pool->sets));
+		pool->sets = tare_array_widen(pool->sets, pool->set_count, stream, sizeof(*pool->sets));
 		pool->set_count = stream + 1;
 	}
 	if (!pool->sets[stream])
@@ -72,8 +70,7 @@ static struct tare_free_set *set_of(struct tare_allocator *a, unsigned at, unsig
 }
 
 /* Where a block is, or belongs, among those without memory. */
-static size_t unmapped_at(const struct tare_allocator *a, const struct tare_cache_pool *pool,
-			  uint64_t address)
+static size_t unmapped_at(const struct tare_allocator *a, const struct tare_cache_pool *pool, uint64_t address)
 {
 	size_t at = 0;
 
@@ -92,11 +89,10 @@ void tare_cache_block_insert(struct tare_allocator *a, uint32_t id)
 		tare_cache_block_enter(a, id);
 		return;
 	}
-	pool->unmapped = tare_array_reserve(pool->unmapped, &pool->unmapped_cap,
-					    pool->unmapped_count + 1, sizeof(*pool->unmapped));
+	pool->unmapped =
+		tare_array_reserve(pool->unmapped, &pool->unmapped_cap, pool->unmapped_count + 1, sizeof(*pool->unmapped));
 	at = unmapped_at(a, pool, b->address);
-	memmove(&pool->unmapped[at + 1], &pool->unmapped[at],
-		(pool->unmapped_count++ - at) * sizeof(*pool->unmapped));
+	memmove(&pool->unmapped[at + 1], &pool->unmapped[at], (pool->unmapped_count++ - at) * sizeof(*pool->unmapped));
 	pool->unmapped[at] = id;
 }
 
@@ -113,8 +109,7 @@ void tare_cache_block_remove(struct tare_allocator *a, uint32_t id)
 	/* A damaged file can have several at one address. */
 	for (at = unmapped_at(a, pool, b->address); pool->unmapped[at] != id;)
 		at++;
-	memmove(&pool->unmapped[at], &pool->unmapped[at + 1],
-		(--pool->unmapped_count - at) * sizeof(*pool->unmapped));
+	memmove(&pool->unmapped[at], &pool->unmapped[at + 1], (--pool->unmapped_count - at) * sizeof(*pool->unmapped));
 }
 
 /* The place of one that is gone, or a new one. */
@@ -126,25 +121,22 @@ static uint32_t segment_place(struct tare_allocator *a)
 		a->spare_segment = a->segments[at].spare;
 		return at;
 	}
-	a->segments = tare_array_reserve(a->segments, &a->segment_cap, a->segment_count + 1,
-					 sizeof(*a->segments));
+	a->segments = tare_array_reserve(a->segments, &a->segment_cap, a->segment_count + 1, sizeof(*a->segments));
 	return (uint32_t)a->segment_count++;
 }
 
-uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cache_segment *segment,
-				uint32_t flags)
+uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cache_segment *segment, uint32_t flags)
 {
 	uint32_t at = segment_place(a), id;
 
 	a->segments[at] = *segment;
 	a->segments[at].serial = a->serial++;
 	id = tare_cache_block_new(a);
-	a->blocks[id] =
-		(struct tare_cache_block){ .address = segment->base,
-					   .size = segment->size,
-					   .segment = at,
-					   .flags = flags,
-					   .set = set_of(a, segment->pool, segment->stream) };
+	a->blocks[id] = (struct tare_cache_block){ .address = segment->base,
+		                                       .size = segment->size,
+		                                       .segment = at,
+		                                       .flags = flags,
+		                                       .set = set_of(a, segment->pool, segment->stream) };
 	a->segments[at].first = id;
 	return id;
 }

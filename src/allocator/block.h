@@ -8,8 +8,7 @@
 /* What each request and each free does with blocks: inline, for it is most of the work of a replay. */
 
 /* What decides between free blocks of one size. */
-static inline uint64_t tare_cache_block_order(const struct tare_allocator *a,
-					      const struct tare_cache_block *b)
+static inline uint64_t tare_cache_block_order(const struct tare_allocator *a, const struct tare_cache_block *b)
 {
 	const struct tare_cache_segment *segment;
 

@@ -15,8 +15,7 @@ static bool has_room(const struct tare_allocator *a, uint32_t id, uint64_t size)
 {
 	uint64_t sum = 0;
 
-	for (; id && sum < size && tare_cache_block_is_free(&a->blocks[id]);
-	     id = a->blocks[id].next)
+	for (; id && sum < size && tare_cache_block_is_free(&a->blocks[id]); id = a->blocks[id].next)
 		sum += a->blocks[id].size;
 	return sum >= size;
 }
@@ -27,8 +26,7 @@ static uint32_t reserve(struct tare_allocator *a, unsigned pool, unsigned stream
 		.is_expandable = true,
 		.pool = (uint16_t)pool,
 		.stream = (uint16_t)stream,
-		.page = a->pools[pool].is_small ? TARE_ALLOC_SMALL_SEGMENT
-						: a->settings.large_segment,
+		.page = a->pools[pool].is_small ? TARE_ALLOC_SMALL_SEGMENT : a->settings.large_segment,
 	};
 	uint32_t id;
 
@@ -94,8 +92,7 @@ uint32_t tare_alloc_expand(struct tare_allocator *a, unsigned pool, unsigned str
 		uint32_t next = a->blocks[id].next;
 		uint64_t rest = size - a->blocks[id].size;
 
-		if (!tare_alloc_map(a, next,
-				    rest < a->blocks[next].size ? rest : a->blocks[next].size))
+		if (!tare_alloc_map(a, next, rest < a->blocks[next].size ? rest : a->blocks[next].size))
 			return 0;
 		id = next;
 	}

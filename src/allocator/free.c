@@ -33,8 +33,7 @@ void tare_alloc_free(struct tare_allocator *a, uint32_t id)
 		return;
 	}
 	b->flags = TARE_CACHE_PENDING;
-	a->pending = tare_array_reserve(a->pending, &a->pending_cap, a->pending_count + 1,
-					sizeof(*a->pending));
+	a->pending = tare_array_reserve(a->pending, &a->pending_cap, a->pending_count + 1, sizeof(*a->pending));
 	a->pending[a->pending_count++] = id;
 }
 
@@ -50,8 +49,7 @@ void tare_alloc_complete(struct tare_allocator *a, uint32_t id)
 {
 	for (size_t i = 0; i < a->pending_count; i++)
 		if (a->pending[i] == id) {
-			memmove(&a->pending[i], &a->pending[i + 1],
-				(--a->pending_count - i) * sizeof(*a->pending));
+			memmove(&a->pending[i], &a->pending[i + 1], (--a->pending_count - i) * sizeof(*a->pending));
 			give_back(a, id);
 			return;
 		}

@@ -70,13 +70,12 @@ static inline uint32_t least_child(const struct tare_free_bin *bin, uint32_t fro
 	if (end > bin->count)
 		end = bin->count;
 	for (uint32_t i = from + 1; i < end; i++)
-		least += (i - least) &
-			 -(uint32_t)tare_free_is_less(&bin->entries[i], &bin->entries[least]);
+		least += (i - least) & -(uint32_t)tare_free_is_less(&bin->entries[i], &bin->entries[least]);
 	return least;
 }
 
 void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
-			const struct tare_free_entry *e)
+                        const struct tare_free_entry *e)
 {
 	uint32_t child;
 
@@ -90,8 +89,7 @@ void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *bloc
 	tare_free_bin_rise(bin, blocks, at, e);
 }
 
-const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bin, uint64_t size,
-						  uint64_t order)
+const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bin, uint64_t size, uint64_t order)
 {
 	struct tare_free_entry from = { .order = order, .size = size };
 	const struct tare_free_entry *least = NULL;
@@ -105,15 +103,13 @@ const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bi
 	return least;
 }
 
-const struct tare_free_entry *tare_free_set_behind(const struct tare_free_set *set, uint64_t size,
-						   uint64_t order)
+const struct tare_free_entry *tare_free_set_behind(const struct tare_free_set *set, uint64_t size, uint64_t order)
 {
 	uint32_t b = tare_free_bin_of(size);
 	const struct tare_free_entry *e = NULL;
 
 	if (set->bin_at[b])
-		e = tare_free_bin_least(&set->bins[set->bin_at[b]], size + (order == UINT64_MAX),
-					order + 1);
+		e = tare_free_bin_least(&set->bins[set->bin_at[b]], size + (order == UINT64_MAX), order + 1);
 	if (e)
 		return e;
 	b = tare_free_set_from(set, b + 1);
@@ -121,8 +117,7 @@ const struct tare_free_entry *tare_free_set_behind(const struct tare_free_set *s
 }
 
 /* The greatest that is less than this one. */
-static const struct tare_free_entry *greatest(const struct tare_free_bin *bin, uint64_t size,
-					      uint64_t order)
+static const struct tare_free_entry *greatest(const struct tare_free_bin *bin, uint64_t size, uint64_t order)
 {
 	struct tare_free_entry to = { .order = order, .size = size };
 	const struct tare_free_entry *found = NULL;
@@ -152,8 +147,7 @@ static uint32_t last_bin(const struct tare_free_set *set, uint32_t bin)
 	return word * 64 + 63 - (uint32_t)__builtin_clzll(bits);
 }
 
-const struct tare_free_entry *tare_free_set_before(const struct tare_free_set *set, uint64_t size,
-						   uint64_t order)
+const struct tare_free_entry *tare_free_set_before(const struct tare_free_set *set, uint64_t size, uint64_t order)
 {
 	uint32_t b = last_bin(set, tare_free_bin_of(size));
 
@@ -197,11 +191,9 @@ static void list_bin(const struct tare_free_bin *bin, uint32_t *blocks)
 	free(sorted);
 }
 
-uint32_t *tare_free_set_list(const struct tare_free_set *set, uint32_t *blocks, size_t *count,
-			     size_t *cap)
+uint32_t *tare_free_set_list(const struct tare_free_set *set, uint32_t *blocks, size_t *count, size_t *cap)
 {
-	for (uint32_t b = tare_free_set_from(set, 0); b < TARE_FREE_BINS;
-	     b = tare_free_set_from(set, b + 1)) {
+	for (uint32_t b = tare_free_set_from(set, 0); b < TARE_FREE_BINS; b = tare_free_set_from(set, b + 1)) {
 		const struct tare_free_bin *bin = &set->bins[set->bin_at[b]];
 
 		blocks = tare_array_reserve(blocks, cap, *count + bin->count, sizeof(*blocks));

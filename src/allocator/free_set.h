@@ -65,13 +65,10 @@ void tare_free_set_delete(struct tare_free_set *set);
  * The first entry behind this size and order, or before them, which need not be those of an entry. NULL: there is
  * none. They look at each entry of a bin: for what is rare.
  */
-const struct tare_free_entry *tare_free_set_behind(const struct tare_free_set *set, uint64_t size,
-						   uint64_t order);
-const struct tare_free_entry *tare_free_set_before(const struct tare_free_set *set, uint64_t size,
-						   uint64_t order);
+const struct tare_free_entry *tare_free_set_behind(const struct tare_free_set *set, uint64_t size, uint64_t order);
+const struct tare_free_entry *tare_free_set_before(const struct tare_free_set *set, uint64_t size, uint64_t order);
 /* The blocks of all entries in their order behind those of `blocks`, which grows as an array does (base/array.h). */
-uint32_t *tare_free_set_list(const struct tare_free_set *set, uint32_t *blocks, size_t *count,
-			     size_t *cap);
+uint32_t *tare_free_set_list(const struct tare_free_set *set, uint32_t *blocks, size_t *count, size_t *cap);
 
 /* Whether the entry of this block is at this place of its bin, where no entry is less than its parent. For tests. */
 bool tare_free_set_has(const struct tare_free_set *set, uint64_t size, uint32_t at, uint32_t block);
@@ -79,8 +76,7 @@ bool tare_free_set_has(const struct tare_free_set *set, uint64_t size, uint32_t 
 /* For the functions below. */
 uint32_t tare_free_bin_new(struct tare_free_set *set, uint32_t number);
 void tare_free_bin_grow(struct tare_free_bin *bin);
-const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bin, uint64_t size,
-						  uint64_t order);
+const struct tare_free_entry *tare_free_bin_least(const struct tare_free_bin *bin, uint64_t size, uint64_t order);
 
 static inline uint32_t tare_free_bin_of(uint64_t size)
 {
@@ -91,22 +87,21 @@ static inline uint32_t tare_free_bin_of(uint64_t size)
 	return (shift << TARE_FREE_STEPS_LOG2) + (uint32_t)(units >> shift);
 }
 
-static inline bool tare_free_is_less(const struct tare_free_entry *a,
-				     const struct tare_free_entry *b)
+static inline bool tare_free_is_less(const struct tare_free_entry *a, const struct tare_free_entry *b)
 {
 	return (a->size < b->size) | ((a->size == b->size) & (a->order < b->order));
 }
 
-static inline void tare_free_bin_put(struct tare_free_bin *bin, struct tare_cache_block *blocks,
-				     uint32_t at, const struct tare_free_entry *e)
+static inline void tare_free_bin_put(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
+                                     const struct tare_free_entry *e)
 {
 	bin->entries[at] = *e;
 	blocks[e->block].slot = at;
 }
 
 /* Puts an entry into the place `at`, which is empty, or above it. */
-static inline void tare_free_bin_rise(struct tare_free_bin *bin, struct tare_cache_block *blocks,
-				      uint32_t at, const struct tare_free_entry *e)
+static inline void tare_free_bin_rise(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
+                                      const struct tare_free_entry *e)
 {
 	while (at) {
 		uint32_t parent = (at - 1) / TARE_FREE_CHILDREN;
@@ -121,10 +116,10 @@ static inline void tare_free_bin_rise(struct tare_free_bin *bin, struct tare_cac
 
 /* Puts an entry into the place `at`, which is empty, or below it, or above it. */
 void tare_free_bin_fill(struct tare_free_bin *bin, struct tare_cache_block *blocks, uint32_t at,
-			const struct tare_free_entry *e);
+                        const struct tare_free_entry *e);
 
-static inline void tare_free_set_add(struct tare_free_set *set, struct tare_cache_block *blocks,
-				     uint32_t block, uint64_t order)
+static inline void tare_free_set_add(struct tare_free_set *set, struct tare_cache_block *blocks, uint32_t block,
+                                     uint64_t order)
 {
 	struct tare_free_entry e = { order, blocks[block].size, block };
 	uint32_t b = tare_free_bin_of(e.size), at = set->bin_at[b];
@@ -141,8 +136,8 @@ static inline void tare_free_set_add(struct tare_free_set *set, struct tare_cach
 }
 
 /* Removes the entry of a block of this size, which is at this place of its bin. */
-static inline void tare_free_set_remove(struct tare_free_set *set, struct tare_cache_block *blocks,
-					uint64_t size, uint32_t at)
+static inline void tare_free_set_remove(struct tare_free_set *set, struct tare_cache_block *blocks, uint64_t size,
+                                        uint32_t at)
 {
 	uint32_t b = tare_free_bin_of(size), word = b / 64;
 	struct tare_free_bin *bin = &set->bins[set->bin_at[b]];
@@ -158,7 +153,7 @@ static inline void tare_free_set_remove(struct tare_free_set *set, struct tare_c
 
 /* Removes an entry that was found. What it needs is in the entry: the block may be in no cache. */
 static inline void tare_free_set_take(struct tare_free_set *set, struct tare_cache_block *blocks,
-				      const struct tare_free_entry *e)
+                                      const struct tare_free_entry *e)
 {
 	const struct tare_free_bin *bin = &set->bins[set->bin_at[tare_free_bin_of(e->size)]];
 
@@ -183,8 +178,7 @@ static inline uint32_t tare_free_set_from(const struct tare_free_set *set, uint3
 }
 
 /* The first of at least `size` bytes; NULL: there is none. */
-static inline const struct tare_free_entry *tare_free_set_find(const struct tare_free_set *set,
-							       uint64_t size)
+static inline const struct tare_free_entry *tare_free_set_find(const struct tare_free_set *set, uint64_t size)
 {
 	uint32_t number = tare_free_bin_of(size), b = tare_free_set_from(set, number);
 	const struct tare_free_entry *e;

@@ -25,8 +25,7 @@ static bool is_whole(const struct tare_cache_block *b)
 	return !b->previous && !b->next;
 }
 
-static void find_candidates(const struct tare_allocator *a, struct tare_cache_pool *pool,
-			    struct collection *c)
+static void find_candidates(const struct tare_allocator *a, struct tare_cache_pool *pool, struct collection *c)
 {
 	size_t count;
 	uint32_t *ids = tare_cache_free_blocks(a, pool, &count);
@@ -38,8 +37,7 @@ static void find_candidates(const struct tare_allocator *a, struct tare_cache_po
 
 		if (!is_whole(b))
 			continue;
-		c->items[c->count++] =
-			(struct candidate){ ids[i], age, a->segments[b->segment].is_expandable };
+		c->items[c->count++] = (struct candidate){ ids[i], age, a->segments[b->segment].is_expandable };
 		c->total_age += (double)age;
 	}
 	free(ids);

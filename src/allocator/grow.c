@@ -2,12 +2,9 @@
 /* Memory from the driver, and what is tried when the driver has none. */
 #include "allocator/state.h"
 
-static uint32_t plain_segment(struct tare_allocator *a, unsigned pool, unsigned stream,
-			      uint64_t segment_size)
+static uint32_t plain_segment(struct tare_allocator *a, unsigned pool, unsigned stream, uint64_t segment_size)
 {
-	struct tare_cache_segment segment = { .size = segment_size,
-					      .pool = (uint16_t)pool,
-					      .stream = (uint16_t)stream };
+	struct tare_cache_segment segment = { .size = segment_size, .pool = (uint16_t)pool, .stream = (uint16_t)stream };
 
 	if (!a->driver.alloc(a->driver.arg, segment_size, &segment.base))
 		return 0;

@@ -19,8 +19,8 @@ static enum tare_alloc_state state_of(const struct tare_cache_block *b)
 	return b->flags & TARE_CACHE_PENDING ? TARE_ALLOC_PENDING : TARE_ALLOC_FREE;
 }
 
-void tare_alloc_layout(const struct tare_allocator *a,
-		       void (*tell)(void *arg, const struct tare_alloc_place *place), void *arg)
+void tare_alloc_layout(const struct tare_allocator *a, void (*tell)(void *arg, const struct tare_alloc_place *place),
+                       void *arg)
 {
 	for (size_t s = 1; s < a->segment_count; s++) {
 		const struct tare_cache_segment *segment = &a->segments[s];
@@ -86,8 +86,7 @@ const char *tare_alloc_check(const struct tare_allocator *a)
 		if (a->segments[s].first && sum != a->segments[s].size)
 			return "blocks do not fill their segment";
 	}
-	if (reserved != a->stats.reserved || allocated != a->stats.allocated ||
-	    active != a->stats.active)
+	if (reserved != a->stats.reserved || allocated != a->stats.allocated || active != a->stats.active)
 		return "sums of blocks are not what was counted";
 	return NULL;
 }

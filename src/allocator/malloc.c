@@ -8,8 +8,8 @@ static struct tare_cache_pool *pool_for(struct tare_allocator *a, unsigned pool,
 }
 
 /* Without a branch: small and large requests come in an order that no processor foresees. */
-static bool should_split(const struct tare_allocator *a, const struct tare_cache_pool *pool,
-			 uint64_t block, uint64_t size)
+static bool should_split(const struct tare_allocator *a, const struct tare_cache_pool *pool, uint64_t block,
+                         uint64_t size)
 {
 	bool is_any = pool->is_small | tare_cache_pool_is_expandable(a, pool);
 	uint64_t least = is_any ? TARE_ALLOC_MIN_BLOCK : TARE_ALLOC_SMALL_MAX + 1;
@@ -68,14 +68,14 @@ bool tare_alloc_has(struct tare_allocator *a, uint64_t asked, unsigned stream, u
 	return tare_alloc_search(a, pool_for(a, pool, size), stream, size);
 }
 
-uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address,
-			      uint64_t size, uint64_t asked)
+uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address, uint64_t size,
+                              uint64_t asked)
 {
 	uint32_t id = tare_cache_block_at(a, segment, address);
 	const struct tare_cache_block *b = &a->blocks[id];
 
-	if (!id || address < b->address || !size || size > b->address + b->size - address ||
-	    !tare_cache_block_is_free(b) || b->flags & TARE_CACHE_UNMAPPED)
+	if (!id || address < b->address || !size || size > b->address + b->size - address || !tare_cache_block_is_free(b) ||
+	    b->flags & TARE_CACHE_UNMAPPED)
 		return 0;
 	id = tare_cache_block_cut_out(a, id, address, size);
 	use(a, id, asked);

@@ -24,15 +24,13 @@ static bool is_releasable(const struct tare_allocator *a, uint32_t id)
 }
 
 /* The entry before this one; NULL: before the end of the set. */
-static const struct tare_free_entry *before(const struct tare_free_set *set,
-					    const struct tare_free_entry *e)
+static const struct tare_free_entry *before(const struct tare_free_set *set, const struct tare_free_entry *e)
 {
 	return tare_free_set_before(set, e ? e->size : UINT64_MAX, e ? e->order : UINT64_MAX);
 }
 
 /* With max_split_size_mb, blocks of that size and more are never split: each is a whole segment. */
-bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool *pool,
-			       unsigned stream, uint64_t size)
+bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool *pool, unsigned stream, uint64_t size)
 {
 	struct tare_free_set *set = tare_cache_set_of(pool, stream);
 	uint64_t key = size > a->settings.max_split ? size : a->settings.max_split, released = 0;
@@ -62,11 +60,9 @@ bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool 
 	return released >= key;
 }
 
-uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsigned stream,
-				  unsigned pool)
+uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool)
 {
-	uint64_t size = tare_alloc_round(&a->settings, &a->rules, asked),
-		 max = a->settings.max_split;
+	uint64_t size = tare_alloc_round(&a->settings, &a->rules, asked), max = a->settings.max_split;
 	const struct tare_cache_pool *from = &a->pools[2 * pool + (size > TARE_ALLOC_SMALL_MAX)];
 	struct tare_free_set *set = tare_cache_set_of(from, stream);
 	const struct tare_free_entry *e;
@@ -85,8 +81,7 @@ uint64_t tare_alloc_first_release(struct tare_allocator *a, uint64_t asked, unsi
 	return 0;
 }
 
-uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
-				 size_t *count)
+uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool, size_t *count)
 {
 	uint32_t *ids = NULL;
 	size_t cap = 0;
@@ -125,8 +120,7 @@ static size_t next_released(const struct tare_allocator *a, uint64_t *after)
 	size_t found = 0;
 
 	for (size_t i = 1; i < a->owner_count; i++)
-		if (a->owners[i].released > *after &&
-		    (!found || a->owners[i].released < a->owners[found].released))
+		if (a->owners[i].released > *after && (!found || a->owners[i].released < a->owners[found].released))
 			found = i;
 	*after = a->owners[found].released;
 	return found;

@@ -30,16 +30,15 @@ static uint32_t divisions_of(const struct tare_alloc_settings *settings, uint64_
 	return settings->divisions[at < TARE_ALLOC_DIVISIONS ? at : TARE_ALLOC_DIVISIONS - 1];
 }
 
-uint64_t tare_alloc_round(const struct tare_alloc_settings *settings,
-			  const struct tare_alloc_rules *rules, uint64_t asked)
+uint64_t tare_alloc_round(const struct tare_alloc_settings *settings, const struct tare_alloc_rules *rules,
+                          uint64_t asked)
 {
 	uint32_t divisions;
 
 	if (asked < TARE_ALLOC_MIN_BLOCK)
 		return TARE_ALLOC_MIN_BLOCK;
 	divisions = divisions_of(settings, asked);
-	if (__builtin_expect(divisions != 0, 0) &&
-	    asked > (uint64_t)TARE_ALLOC_MIN_BLOCK * divisions) {
+	if (__builtin_expect(divisions != 0, 0) && asked > (uint64_t)TARE_ALLOC_MIN_BLOCK * divisions) {
 		if (divisions > 1)
 			return by_divisions(asked, divisions);
 		if (rules->is_one_unrounded)

@@ -16,28 +16,25 @@ static uint64_t could_be(const struct tare_allocator *a, uint32_t id)
 }
 
 /* The first of at least `size` bytes that does not lie in an expandable segment; NULL: there is none. */
-static const struct tare_free_entry *find_plain(const struct tare_allocator *a,
-						const struct tare_free_set *set, uint64_t size)
+static const struct tare_free_entry *find_plain(const struct tare_allocator *a, const struct tare_free_set *set,
+                                                uint64_t size)
 {
 	const struct tare_free_entry *found = NULL;
 
-	for (uint32_t b = tare_free_set_from(set, tare_free_bin_of(size));
-	     b < TARE_FREE_BINS && !found; b = tare_free_set_from(set, b + 1)) {
+	for (uint32_t b = tare_free_set_from(set, tare_free_bin_of(size)); b < TARE_FREE_BINS && !found;
+	     b = tare_free_set_from(set, b + 1)) {
 		const struct tare_free_bin *bin = &set->bins[set->bin_at[b]];
 
-		for (const struct tare_free_entry *e = bin->entries; e < bin->entries + bin->count;
-		     e++)
-			if (e->size >= size && (!found || tare_free_is_less(e, found)) &&
-			    !is_expandable(a, e->block))
+		for (const struct tare_free_entry *e = bin->entries; e < bin->entries + bin->count; e++)
+			if (e->size >= size && (!found || tare_free_is_less(e, found)) && !is_expandable(a, e->block))
 				found = e;
 	}
 	return found;
 }
 
 /* With expandable segments a tight hole is better than the end of a segment that can grow. */
-static const struct tare_free_entry *rank(const struct tare_allocator *a,
-					  const struct tare_free_set *set,
-					  const struct tare_free_entry *e, bool grows)
+static const struct tare_free_entry *rank(const struct tare_allocator *a, const struct tare_free_set *set,
+                                          const struct tare_free_entry *e, bool grows)
 {
 	const struct tare_free_entry *next;
 
@@ -53,9 +50,8 @@ static const struct tare_free_entry *rank(const struct tare_allocator *a,
 	return e;
 }
 
-const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a,
-						const struct tare_cache_pool *pool, unsigned stream,
-						uint64_t size)
+const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a, const struct tare_cache_pool *pool,
+                                                unsigned stream, uint64_t size)
 {
 	const struct tare_free_set *set = tare_cache_set_of(pool, stream);
 	const struct tare_free_entry *found;

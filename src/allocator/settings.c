@@ -14,12 +14,11 @@ int tare_alloc_rules_of(const char *version, struct tare_alloc_rules *rules, str
 {
 	int major, minor, used = 0;
 
-	if (sscanf(version, "%d.%d%n", &major, &minor, &used) != 2 || major < 2 || major > 9 ||
-	    minor < 0 || minor > 99 || (version[used] && !strchr(".+-ar", version[used])))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"%s is no version of PyTorch that Tare knows; it takes 2.0 and later, such as 2.11",
-			version);
+	if (sscanf(version, "%d.%d%n", &major, &minor, &used) != 2 || major < 2 || major > 9 || minor < 0 || minor > 99 ||
+	    (version[used] && !strchr(".+-ar", version[used])))
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "%s is no version of PyTorch that Tare knows; it takes 2.0 and later, such as 2.11",
+		                    version);
 	*rules = (struct tare_alloc_rules){
 		.version = major * 100 + minor,
 		.is_oldest_first = major > 2 || minor >= 13,
@@ -71,8 +70,7 @@ static int expect(struct tokens *t, const char *what, const char *key)
 {
 	if (!strcmp(next(t), what))
 		return 0;
-	return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' must stand where '%s' is", key, what,
-			    t->token);
+	return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' must stand where '%s' is", key, what, t->token);
 }
 
 static int number(struct tokens *t, const char *key, uint64_t least, uint64_t *value)
@@ -82,12 +80,10 @@ static int number(struct tokens *t, const char *key, uint64_t least, uint64_t *v
 	next(t);
 	*value = strtoull(t->token, &end, 10);
 	if (end == t->token || *end || *t->token == '-' || *value > UINT32_MAX)
-		return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is not a whole number", key,
-				    t->token);
+		return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is not a whole number", key, t->token);
 	if (*value < least)
-		return tare_err_set(t->err, TARE_E_USAGE,
-				    "%s: %s is too small; it takes %llu and more", key, t->token,
-				    (unsigned long long)least);
+		return tare_err_set(t->err, TARE_E_USAGE, "%s: %s is too small; it takes %llu and more", key, t->token,
+		                    (unsigned long long)least);
 	return 0;
 }
 
@@ -98,8 +94,7 @@ static int fraction(struct tokens *t, const char *key, double *value)
 	next(t);
 	*value = strtod(t->token, &end);
 	if (end == t->token || *end || !(*value >= 0 && *value <= 1))
-		return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is not a number from 0 to 1",
-				    key, t->token);
+		return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is not a number from 0 to 1", key, t->token);
 	return 0;
 }
 
@@ -109,8 +104,7 @@ static int yes_or_no(struct tokens *t, const char *key, bool *value)
 	*value = !strcmp(t->token, "True");
 	if (*value || !strcmp(t->token, "False"))
 		return 0;
-	return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is neither True nor False", key,
-			    t->token);
+	return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is neither True nor False", key, t->token);
 }
 
 static bool is_power_of_two(uint64_t n)
@@ -124,8 +118,7 @@ static int division(struct tokens *t, const char *key, bool may_be_none, uint32_
 	int rc = number(t, key, 0, &n);
 
 	if (!rc && !is_power_of_two(n) && !(may_be_none && !n))
-		return tare_err_set(t->err, TARE_E_USAGE, "%s: %s is not a power of two", key,
-				    t->token);
+		return tare_err_set(t->err, TARE_E_USAGE, "%s: %s is not a power of two", key, t->token);
 	*value = (uint32_t)n;
 	return rc;
 }
@@ -146,29 +139,25 @@ static int division_list(struct tokens *t, const char *key, struct tare_alloc_se
 		is_end = !strcmp(t->token, ">");
 		mb = strtoull(t->token, NULL, 10);
 		if (!is_end && !is_power_of_two(mb))
-			return tare_err_set(t->err, TARE_E_USAGE,
-					    "%s: '%s' is not a power of two, nor >", key, t->token);
+			return tare_err_set(t->err, TARE_E_USAGE, "%s: '%s' is not a power of two, nor >", key, t->token);
 		rc = expect(t, ":", key);
 		if (!rc)
 			rc = division(t, key, !t->rules->is_list_end_included, &value);
 		if (rc)
 			return rc;
-		from = is_end ? last + !t->rules->is_list_end_included
-			      : (uint32_t)__builtin_ctzll(mb);
+		from = is_end ? last + !t->rules->is_list_end_included : (uint32_t)__builtin_ctzll(mb);
 		if (from > TARE_ALLOC_DIVISIONS - 1 && !is_end)
 			from = TARE_ALLOC_DIVISIONS - 1;
 		to = is_end ? TARE_ALLOC_DIVISIONS - 1 : from;
 		last = to;
-		for (uint32_t i = is_first && !is_end ? 0 : from;
-		     i <= to && i < TARE_ALLOC_DIVISIONS; i++)
+		for (uint32_t i = is_first && !is_end ? 0 : from; i <= to && i < TARE_ALLOC_DIVISIONS; i++)
 			s->divisions[i] = value;
 		is_first = false;
 		next(t);
 		if (!strcmp(t->token, "]"))
 			return 0;
 		if (strcmp(t->token, ","))
-			return tare_err_set(t->err, TARE_E_USAGE,
-					    "%s: the list does not end with ]", key);
+			return tare_err_set(t->err, TARE_E_USAGE, "%s: the list does not end with ]", key);
 	}
 }
 
@@ -214,8 +203,7 @@ static int skip_value(struct tokens *t, const char *key)
 	is_list = !strcmp(t->token, "[");
 	while (is_list && strcmp(t->token, "]")) {
 		if (!*t->token)
-			return tare_err_set(t->err, TARE_E_USAGE,
-					    "%s: the list does not end with ]", key);
+			return tare_err_set(t->err, TARE_E_USAGE, "%s: the list does not end with ]", key);
 		next(t);
 	}
 	return 0;
@@ -236,10 +224,9 @@ static int check_version(const struct tokens *t, const char *key)
 {
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (!strcmp(key, later[i].key) && t->rules->version < later[i].since)
-			return tare_err_set(t->err, TARE_E_USAGE,
-					    "%s: PyTorch has it from %d.%d on, this is %d.%d", key,
-					    later[i].since / 100, later[i].since % 100,
-					    t->rules->version / 100, t->rules->version % 100);
+			return tare_err_set(t->err, TARE_E_USAGE, "%s: PyTorch has it from %d.%d on, this is %d.%d", key,
+			                    later[i].since / 100, later[i].since % 100, t->rules->version / 100,
+			                    t->rules->version % 100);
 	return 0;
 }
 
@@ -258,8 +245,7 @@ static int gc_threshold(struct tokens *t, const char *key, double *value)
 	int rc = fraction(t, key, value);
 
 	if (!rc && (*value <= 0 || *value >= 1))
-		return tare_err_set(t->err, TARE_E_USAGE, "%s: %s is not between 0 and 1", key,
-				    t->token);
+		return tare_err_set(t->err, TARE_E_USAGE, "%s: %s is not between 0 and 1", key, t->token);
 	return rc;
 }
 
@@ -271,8 +257,7 @@ static int value_of(struct tokens *t, const char *key, struct tare_alloc_setting
 	if (rc)
 		return rc;
 	if (!strcmp(key, "max_split_size_mb"))
-		return megabytes(t, key, t->rules->version <= 208 ? large_mb + 1 : large_mb,
-				 &s->max_split);
+		return megabytes(t, key, t->rules->version <= 208 ? large_mb + 1 : large_mb, &s->max_split);
 	if (!strcmp(key, "max_non_split_rounding_mb"))
 		return megabytes(t, key, large_mb, &s->max_non_split_rounding);
 	if (!strcmp(key, "large_segment_size_mb"))
@@ -292,8 +277,7 @@ static int value_of(struct tokens *t, const char *key, struct tare_alloc_setting
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(key, others[i]))
 			return skip_value(t, key);
-	return tare_err_set(t->err, TARE_E_USAGE,
-			    "%s is no setting of PyTorch's allocator that Tare knows", key);
+	return tare_err_set(t->err, TARE_E_USAGE, "%s is no setting of PyTorch's allocator that Tare knows", key);
 }
 
 /* large_segment_size_mb counts before all others, wherever it stands. */
@@ -305,12 +289,11 @@ static int large_segment_first(struct tokens t, struct tare_alloc_settings *s)
 		return 0;
 	t.at = found;
 	next(&t);
-	return expect(&t, ":", "large_segment_size_mb") ? t.err->code
-							: value_of(&t, "large_segment_size_mb", s);
+	return expect(&t, ":", "large_segment_size_mb") ? t.err->code : value_of(&t, "large_segment_size_mb", s);
 }
 
 int tare_alloc_settings_parse(struct tare_alloc_settings *settings, const char *text,
-			      const struct tare_alloc_rules *rules, struct tare_err *err)
+                              const struct tare_alloc_rules *rules, struct tare_err *err)
 {
 	struct tare_alloc_settings s = *settings;
 	struct tare_err own = { 0 };
@@ -331,8 +314,7 @@ int tare_alloc_settings_parse(struct tare_alloc_settings *settings, const char *
 		if (!rc)
 			rc = value_of(&t, key, &s);
 		if (!rc && *next(&t) && strcmp(t.token, ","))
-			rc = tare_err_set(t.err, TARE_E_USAGE,
-					  "%s: a comma must stand where '%s' is", key, t.token);
+			rc = tare_err_set(t.err, TARE_E_USAGE, "%s: a comma must stand where '%s' is", key, t.token);
 	}
 	if (!rc)
 		*settings = s;

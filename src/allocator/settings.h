@@ -29,9 +29,9 @@ struct tare_alloc_settings {
 
 /* What changed between versions of PyTorch. */
 struct tare_alloc_rules {
-	int version; /* 211 is 2.11 */
-	bool is_oldest_first; /* of equal free blocks the one in the oldest segment, not the one at the lowest address */
-	bool is_private_plain;     /* private pools have no expandable segments */
+	int version;           /* 211 is 2.11 */
+	bool is_oldest_first;  /* of equal free blocks the one in the oldest segment, not the one at the lowest address */
+	bool is_private_plain; /* private pools have no expandable segments */
 	bool is_list_end_included; /* roundup_power2_divisions: '>' begins at the last boundary */
 	bool is_one_unrounded;     /* roundup_power2_divisions:1 leaves sizes as they are */
 };
@@ -43,11 +43,11 @@ void tare_alloc_settings_init(struct tare_alloc_settings *settings);
 
 /* PYTORCH_CUDA_ALLOC_CONF, as that version reads it. What it does not name keeps its value, or goes back to its default. */
 int tare_alloc_settings_parse(struct tare_alloc_settings *settings, const char *text,
-			      const struct tare_alloc_rules *rules, struct tare_err *err);
+                              const struct tare_alloc_rules *rules, struct tare_err *err);
 
 /* The bytes that a request takes, and those of a segment made for it. */
-uint64_t tare_alloc_round(const struct tare_alloc_settings *settings,
-			  const struct tare_alloc_rules *rules, uint64_t asked);
+uint64_t tare_alloc_round(const struct tare_alloc_settings *settings, const struct tare_alloc_rules *rules,
+                          uint64_t asked);
 uint64_t tare_alloc_segment_size(const struct tare_alloc_settings *settings, uint64_t size);
 
 #endif

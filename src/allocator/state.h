@@ -72,13 +72,12 @@ struct tare_allocator {
 };
 
 static inline struct tare_cache_pool *tare_cache_pool_of(const struct tare_allocator *a,
-							 const struct tare_cache_segment *segment)
+                                                         const struct tare_cache_segment *segment)
 {
 	return &a->pools[segment->pool];
 }
 
-static inline struct tare_free_set *tare_cache_set_of(const struct tare_cache_pool *pool,
-						      unsigned stream)
+static inline struct tare_free_set *tare_cache_set_of(const struct tare_cache_pool *pool, unsigned stream)
 {
 	return stream < pool->set_count ? pool->sets[stream] : NULL;
 }
@@ -89,45 +88,39 @@ static inline bool tare_cache_block_is_free(const struct tare_cache_block *b)
 }
 
 /* Whether requests of this pool are served by expandable segments. */
-static inline bool tare_cache_pool_is_expandable(const struct tare_allocator *a,
-						 const struct tare_cache_pool *pool)
+static inline bool tare_cache_pool_is_expandable(const struct tare_allocator *a, const struct tare_cache_pool *pool)
 {
 	return a->settings.is_expandable && !(pool->owner && a->rules.is_private_plain);
 }
 
 /* release.c: the free blocks of a pool that have memory, stream by stream, smallest first; for free(). */
-uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool,
-				 size_t *count);
+uint32_t *tare_cache_free_blocks(const struct tare_allocator *a, const struct tare_cache_pool *pool, size_t *count);
 /* block.c */
 void tare_cache_more_blocks(struct tare_allocator *a);
 /* The first block of a segment that does not end before `address`; 0: there is none. */
 uint32_t tare_cache_block_at(const struct tare_allocator *a, uint32_t segment, uint64_t address);
 /* Out of a set goes the part of `id` that begins at `address`, which becomes a block of its own; its number. The rest stays. */
-uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address,
-				  uint64_t size);
+uint32_t tare_cache_block_cut_out(struct tare_allocator *a, uint32_t id, uint64_t address, uint64_t size);
 /* A free block, in no set, takes in its neighbours that are free and have memory, or have none, as it does. */
 void tare_cache_block_merge_free(struct tare_allocator *a, uint32_t id);
 /* Into and out of the free blocks, or of those without memory, of its pool. */
 void tare_cache_block_insert(struct tare_allocator *a, uint32_t id);
 void tare_cache_block_remove(struct tare_allocator *a, uint32_t id);
-uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cache_segment *segment,
-				uint32_t flags);
+uint32_t tare_cache_segment_new(struct tare_allocator *a, const struct tare_cache_segment *segment, uint32_t flags);
 void tare_cache_segment_drop(struct tare_allocator *a, uint32_t segment);
 void tare_alloc_reserved(struct tare_allocator *a, uint64_t size);
 void tare_alloc_returned(struct tare_allocator *a, uint64_t size);
 
 /* search.c: the free block that a request gets; NULL: none. */
-const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a,
-						const struct tare_cache_pool *pool, unsigned stream,
-						uint64_t size);
+const struct tare_free_entry *tare_alloc_search(const struct tare_allocator *a, const struct tare_cache_pool *pool,
+                                                unsigned stream, uint64_t size);
 
 /* grow.c: memory from the driver, after all else was tried. */
 uint32_t tare_alloc_grow(struct tare_allocator *a, unsigned pool, unsigned stream, uint64_t size);
 
 /* gc.c, release.c */
 void tare_alloc_collect(struct tare_allocator *a);
-bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool *pool,
-			       unsigned stream, uint64_t size);
+bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool *pool, unsigned stream, uint64_t size);
 void tare_alloc_release_block(struct tare_allocator *a, uint32_t id);
 void tare_alloc_release_all(struct tare_allocator *a);
 

@@ -72,8 +72,7 @@ static size_t distance(const char *a, const char *b)
 
 		now[0] = i;
 		for (size_t j = 1; j <= lb; j++) {
-			now[j] = min2(min2(prev[j], now[j - 1]) + 1,
-				      prev[j - 1] + (a[i - 1] != b[j - 1]));
+			now[j] = min2(min2(prev[j], now[j - 1]) + 1, prev[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				now[j] = min2(now[j], before[j - 2] + 1);
 		}
@@ -84,8 +83,7 @@ static size_t distance(const char *a, const char *b)
 	return prev[lb];
 }
 
-const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i),
-				void *arg)
+const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i), void *arg)
 {
 	size_t best = strlen(word) < 4 ? 2 : 3; /* exclusive */
 	const char *found = NULL, *candidate;
@@ -113,21 +111,19 @@ static const char *next_visible_option(void *arg, size_t i)
 
 static int usage(const struct parse *p, const char *option, const char *problem)
 {
-	return tare_err_set(p->err, TARE_E_USAGE, "%s: %s %s; see tare %s --help", p->cmd->name,
-			    option, problem, p->cmd->name);
+	return tare_err_set(p->err, TARE_E_USAGE, "%s: %s %s; see tare %s --help", p->cmd->name, option, problem,
+	                    p->cmd->name);
 }
 
 static int unknown_option(const struct parse *p, const char *shown, const char *name)
 {
-	const char *near =
-		name ? tare_args_near_miss(name, next_visible_option, (void *)p->cmd->opts) : NULL;
+	const char *near = name ? tare_args_near_miss(name, next_visible_option, (void *)p->cmd->opts) : NULL;
 
 	if (near)
-		return tare_err_set(p->err, TARE_E_USAGE,
-				    "%s: there is no option %s; did you mean --%s?", p->cmd->name,
-				    shown, near);
-	return tare_err_set(p->err, TARE_E_USAGE, "%s: there is no option %s; see tare %s --help",
-			    p->cmd->name, shown, p->cmd->name);
+		return tare_err_set(p->err, TARE_E_USAGE, "%s: there is no option %s; did you mean --%s?", p->cmd->name, shown,
+		                    near);
+	return tare_err_set(p->err, TARE_E_USAGE, "%s: there is no option %s; see tare %s --help", p->cmd->name, shown,
+	                    p->cmd->name);
 }
 
 /* strtoll with "all of it" and range as one answer. */
@@ -167,8 +163,7 @@ static int parse_part(const char *text, struct tare_arg_part *out)
 	long long part, whole;
 	int end = 0;
 
-	if (strlen(text) > 40 || sscanf(text, "%lld of %lld%n", &part, &whole, &end) != 2 ||
-	    text[end])
+	if (strlen(text) > 40 || sscanf(text, "%lld of %lld%n", &part, &whole, &end) != 2 || text[end])
 		return -EINVAL;
 	if (part < 1 || whole < part)
 		return -ERANGE;
@@ -176,8 +171,8 @@ static int parse_part(const char *text, struct tare_arg_part *out)
 	return 0;
 }
 
-static int wrong_value(const struct parse *p, const struct tare_opt *opt, const char *wanted,
-		       const char *value, bool is_range)
+static int wrong_value(const struct parse *p, const struct tare_opt *opt, const char *wanted, const char *value,
+                       bool is_range)
 {
 	struct tare_str more = { 0 };
 	int rc;
@@ -186,8 +181,8 @@ static int wrong_value(const struct parse *p, const struct tare_opt *opt, const 
 		tare_str_add(&more, " (out of range)");
 	else if (opt->kind == TARE_ARG_CHOICE)
 		tare_hint_word(&more, value, opt->metavar);
-	rc = tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s", p->cmd->name,
-			  opt->name, wanted, value, tare_str_text(&more));
+	rc = tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s", p->cmd->name, opt->name, wanted, value,
+	                  tare_str_text(&more));
 	tare_str_free(&more);
 	return rc;
 }
@@ -234,8 +229,7 @@ static int store(const struct parse *p, const struct tare_opt *opt, const char *
 		break;
 	case TARE_ARG_FLAG:
 	case TARE_ARG_END:
-		return tare_err_set(p->err, TARE_E_INTERNAL, "option table of %s: --%s",
-				    p->cmd->name, opt->name);
+		return tare_err_set(p->err, TARE_E_INTERNAL, "option table of %s: --%s", p->cmd->name, opt->name);
 	}
 	return rc ? wrong_value(p, opt, wanted, value, rc == -ERANGE) : 0;
 }
@@ -247,8 +241,7 @@ static int store_next(struct parse *p, const struct tare_opt *opt)
 	struct tare_str text = { 0 };
 	int rc;
 
-	if (opt->kind != TARE_ARG_PART || p->argc - p->at < 3 || strcmp(words[1], "of") != 0 ||
-	    strchr(words[0], ' '))
+	if (opt->kind != TARE_ARG_PART || p->argc - p->at < 3 || strcmp(words[1], "of") != 0 || strchr(words[0], ' '))
 		return store(p, opt, p->argv[p->at++]);
 	tare_str_addf(&text, "%s of %s", words[0], words[2]);
 	p->at += 3;
@@ -257,8 +250,7 @@ static int store_next(struct parse *p, const struct tare_opt *opt)
 	return rc;
 }
 
-static const struct tare_opt *find_long(const struct tare_command *cmd, const char *name,
-					size_t len)
+static const struct tare_opt *find_long(const struct tare_command *cmd, const char *name, size_t len)
 {
 	for (const struct tare_opt *o = cmd->opts; o->kind != TARE_ARG_END; o++)
 		if (strlen(o->name) == len && !memcmp(o->name, name, len))
@@ -330,17 +322,16 @@ static int check_operands(const struct parse *p)
 	const struct tare_command *cmd = p->cmd;
 
 	if (p->rest->count < cmd->min_operands)
-		return tare_err_set(p->err, TARE_E_USAGE, "%s: %s is missing; see tare %s --help",
-				    cmd->name, cmd->operands, cmd->name);
+		return tare_err_set(p->err, TARE_E_USAGE, "%s: %s is missing; see tare %s --help", cmd->name, cmd->operands,
+		                    cmd->name);
 	if (!cmd->is_rest && p->rest->count > cmd->max_operands)
-		return tare_err_set(p->err, TARE_E_USAGE,
-				    "%s: \"%s\" is one operand too many; see tare %s --help",
-				    cmd->name, p->rest->items[cmd->max_operands], cmd->name);
+		return tare_err_set(p->err, TARE_E_USAGE, "%s: \"%s\" is one operand too many; see tare %s --help", cmd->name,
+		                    p->rest->items[cmd->max_operands], cmd->name);
 	return 0;
 }
 
-int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void *options,
-		    struct tare_operands *rest, struct tare_err *err)
+int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void *options, struct tare_operands *rest,
+                    struct tare_err *err)
 {
 	struct parse p = { cmd, argc, argv, 1, options, rest, err };
 	bool is_over = false;

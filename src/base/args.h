@@ -86,14 +86,14 @@ struct tare_opt {
 };
 
 /* The field's type is checked by the kind's comment only; keep them together. */
-#define TARE_OPT(STRUCT, FIELD, NAME, LETTER, KIND, METAVAR, HELP)                                 \
-	{                                                                                          \
-		.name = NAME, .letter = LETTER, .metavar = METAVAR, .kind = TARE_ARG_##KIND,       \
-		.offset = offsetof(struct STRUCT, FIELD), .help = HELP                             \
+#define TARE_OPT(STRUCT, FIELD, NAME, LETTER, KIND, METAVAR, HELP)                                                     \
+	{                                                                                                                  \
+		.name = NAME, .letter = LETTER, .metavar = METAVAR, .kind = TARE_ARG_##KIND,                                   \
+		.offset = offsetof(struct STRUCT, FIELD), .help = HELP                                                         \
 	}
-#define TARE_OPT_END                                                                               \
-	{                                                                                          \
-		.kind = TARE_ARG_END                                                               \
+#define TARE_OPT_END                                                                                                   \
+	{                                                                                                                  \
+		.kind = TARE_ARG_END                                                                                           \
 	}
 
 struct tare_command {
@@ -103,8 +103,7 @@ struct tare_command {
 	const char *description; /* paragraphs parted by "\n\n", or NULL */
 	const char *words;       /* of its operands, for completion: "pause|resume"; NULL: files */
 	const char *examples;    /* lines, each a command with a remark, or NULL */
-	const char *
-		progress; /* what it does while the user waits, such as "reading"; NULL: it shows none */
+	const char *progress;    /* what it does while the user waits, such as "reading"; NULL: it shows none */
 	const struct tare_opt *opts;
 	size_t min_operands;
 	size_t max_operands; /* SIZE_MAX: any number */
@@ -125,8 +124,8 @@ enum tare_args_outcome {
  * argv[0] is the command's name. Writes into `options` (a struct of the command, filled with
  * defaults) and `rest` (freed by tare_operands_free). Returns an outcome, or TARE_E_USAGE with err.
  */
-int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void *options,
-		    struct tare_operands *rest, struct tare_err *err);
+int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void *options, struct tare_operands *rest,
+                    struct tare_err *err);
 
 /* Keeps the pointer. */
 void tare_operands_add(struct tare_operands *list, const char *item);
@@ -139,8 +138,7 @@ int tare_args_choice(const char *choices, const char *word, size_t len);
  * The candidate nearest to `word` when it is near enough to be a slip of the hand, else NULL.
  * `next` is called with 0, 1, … and answers NULL after the last.
  */
-const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i),
-				void *arg);
+const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i), void *arg);
 
 /* base/args_help.c, args_bash.c, args_zsh.c, args_fish.c: what the table generates. */
 void tare_args_help(const struct tare_command *cmd, struct tare_str *out);

@@ -53,27 +53,26 @@ void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out
 	const struct tare_command *cmd;
 
 	tare_str_add(out, "# bash completion for tare, generated from its option tables\n"
-			  "_tare_profiles() { \"${COMP_WORDS[0]}\" help --profiles 2>/dev/null; }\n"
-			  "_tare()\n{\n"
-			  "\tlocal line=${COMP_LINE:0:COMP_POINT} cur prev\n"
-			  "\tcur=${line##*[[:space:]]}\n"
-			  "\tprev=${line%\"$cur\"}; prev=${prev%\"${prev##*[![:space:]]}\"}\n"
-			  "\tprev=${prev##*[[:space:]]}\n"
-			  "\t[[ $cur == --*=* ]] && { prev=${cur%%=*}; cur=${cur#*=}; }\n"
-			  "\tlocal words=\"");
+	                  "_tare_profiles() { \"${COMP_WORDS[0]}\" help --profiles 2>/dev/null; }\n"
+	                  "_tare()\n{\n"
+	                  "\tlocal line=${COMP_LINE:0:COMP_POINT} cur prev\n"
+	                  "\tcur=${line##*[[:space:]]}\n"
+	                  "\tprev=${line%\"$cur\"}; prev=${prev%\"${prev##*[![:space:]]}\"}\n"
+	                  "\tprev=${prev##*[[:space:]]}\n"
+	                  "\t[[ $cur == --*=* ]] && { prev=${cur%%=*}; cur=${cur#*=}; }\n"
+	                  "\tlocal words=\"");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		tare_str_addf(out, "%s ", cmd->name);
 	tare_str_add(out, "\"\n\tlocal _tare_commands=$words\n"
-			  "\tif [[ $COMP_CWORD -gt 1 ]]; then\n\twords=\n"
-			  "\tcase ${COMP_WORDS[1]} in\n");
+	                  "\tif [[ $COMP_CWORD -gt 1 ]]; then\n\twords=\n"
+	                  "\tcase ${COMP_WORDS[1]} in\n");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		add_command(out, cmd);
-	tare_str_add(out,
-		     "\tesac\n\tfi\n"
-		     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-		     "\t[[ $COMP_WORDBREAKS == *:* && $cur == *:* ]] &&\n"
-		     "\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*:}\"}\"}\")\n"
-		     "\t[[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == *: ]] && compopt -o nospace\n"
-		     "}\n"
-		     "complete -o default -F _tare tare\n");
+	tare_str_add(out, "\tesac\n\tfi\n"
+	                  "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	                  "\t[[ $COMP_WORDBREAKS == *:* && $cur == *:* ]] &&\n"
+	                  "\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*:}\"}\"}\")\n"
+	                  "\t[[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == *: ]] && compopt -o nospace\n"
+	                  "}\n"
+	                  "complete -o default -F _tare tare\n");
 }

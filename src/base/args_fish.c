@@ -22,8 +22,7 @@ static void add_words(struct tare_str *out, const char *words)
 	tare_str_add_char(out, '\'');
 }
 
-static void add_option(struct tare_str *out, const struct tare_command *cmd,
-		       const struct tare_opt *o)
+static void add_option(struct tare_str *out, const struct tare_command *cmd, const struct tare_opt *o)
 {
 	const char *words = tare_args_words(o);
 
@@ -61,17 +60,17 @@ void tare_args_fish(const struct tare_command *const *cmds, struct tare_str *out
 	const struct tare_command *cmd;
 
 	tare_str_add(out, "# fish completion for tare, generated from its option tables\n"
-			  "function _tare_profiles\n"
-			  "\tcommand -q tare; and command tare help --profiles 2>/dev/null\n"
-			  "end\n"
-			  "function _tare_first\n"
-			  "\ttest (count (commandline -opc)) -eq 1\n"
-			  "end\n"
-			  "function _tare_in\n"
-			  "\tset -l words (commandline -opc)\n"
-			  "\ttest (count $words) -ge 2; and test $words[2] = $argv[1]\n"
-			  "end\n"
-			  "set -g _tare_commands");
+	                  "function _tare_profiles\n"
+	                  "\tcommand -q tare; and command tare help --profiles 2>/dev/null\n"
+	                  "end\n"
+	                  "function _tare_first\n"
+	                  "\ttest (count (commandline -opc)) -eq 1\n"
+	                  "end\n"
+	                  "function _tare_in\n"
+	                  "\tset -l words (commandline -opc)\n"
+	                  "\ttest (count $words) -ge 2; and test $words[2] = $argv[1]\n"
+	                  "end\n"
+	                  "set -g _tare_commands");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		tare_str_addf(out, " %s", cmd->name);
 	tare_str_add_char(out, '\n');

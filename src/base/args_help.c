@@ -66,8 +66,7 @@ void tare_args_help_within(const struct tare_command *cmd, size_t width, struct 
 	for (size_t i = 0; (o = tare_args_visible(cmd, i)); i++)
 		help_option(o, width, out);
 	if (cmd->examples)
-		tare_str_addf(out, "\n%s%s", cmd->examples,
-			      cmd->examples[strlen(cmd->examples) - 1] == '\n' ? "" : "\n");
+		tare_str_addf(out, "\n%s%s", cmd->examples, cmd->examples[strlen(cmd->examples) - 1] == '\n' ? "" : "\n");
 }
 
 /* Text for roff: a backslash and a leading dot or quote would be commands, a plain '-' a hyphen. */
@@ -95,8 +94,7 @@ void tare_args_man(const struct tare_command *cmd, struct tare_str *out)
 	struct tare_str line = { 0 };
 	const struct tare_opt *o;
 
-	tare_str_addf(out, ".TH \"TARE\\-%s\" \"1\" \"\" \"tare %s\" \"Tare\"\n", cmd->name,
-		      TARE_VERSION);
+	tare_str_addf(out, ".TH \"TARE\\-%s\" \"1\" \"\" \"tare %s\" \"Tare\"\n", cmd->name, TARE_VERSION);
 	tare_str_addf(out, ".SH NAME\ntare\\-%s \\- ", cmd->name);
 	add_roff(out, cmd->synopsis);
 	tare_str_add(out, "\n.SH SYNOPSIS\n");

@@ -46,42 +46,42 @@ void tare_args_zsh(const struct tare_command *const *cmds, struct tare_str *out)
 	const struct tare_command *cmd;
 
 	tare_str_add(out, "#compdef tare\n"
-			  "# zsh completion for tare, generated from its option tables\n"
-			  "_tare_profiles() { \"${words[1]}\" help --profiles 2>/dev/null }\n"
-			  "_tare()\n{\n"
-			  "\tlocal option=${words[CURRENT-1]} values= _tare_commands=\"");
+	                  "# zsh completion for tare, generated from its option tables\n"
+	                  "_tare_profiles() { \"${words[1]}\" help --profiles 2>/dev/null }\n"
+	                  "_tare()\n{\n"
+	                  "\tlocal option=${words[CURRENT-1]} values= _tare_commands=\"");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		tare_str_addf(out, "%s%s", i ? " " : "", cmd->name);
 	tare_str_add(out, "\"\n"
-			  "\tlocal -a options\n"
-			  "\tif (( CURRENT == 2 )); then\n"
-			  "\t\toptions=(");
+	                  "\tlocal -a options\n"
+	                  "\tif (( CURRENT == 2 )); then\n"
+	                  "\t\toptions=(");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		add_item(out, "", cmd->name, cmd->synopsis);
 	tare_str_add(out, ")\n"
-			  "\t\t_describe -t commands command options || _command_names -e\n"
-			  "\t\treturn\n"
-			  "\tfi\n"
-			  "\tif [[ $PREFIX == --*=* ]]; then\n"
-			  "\t\toption=${PREFIX%%=*}\n"
-			  "\t\tcompset -P '*='\n"
-			  "\tfi\n"
-			  "\tcase ${words[2]} in\n");
+	                  "\t\t_describe -t commands command options || _command_names -e\n"
+	                  "\t\treturn\n"
+	                  "\tfi\n"
+	                  "\tif [[ $PREFIX == --*=* ]]; then\n"
+	                  "\t\toption=${PREFIX%%=*}\n"
+	                  "\t\tcompset -P '*='\n"
+	                  "\tfi\n"
+	                  "\tcase ${words[2]} in\n");
 	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
 		add_command(out, cmd);
 	tare_str_add(out, "\tesac\n"
-			  "\tif [[ $PREFIX == -* ]]; then\n"
-			  "\t\t_describe -o option options\n"
-			  "\telif [[ -n $values ]]; then\n"
-			  "\t\tcompadd -S '' -- ${(M)${=values}:#*:}\n"
-			  "\t\tcompadd -- ${${=values}:#*:}\n"
-			  "\telse\n"
-			  "\t\t_files\n"
-			  "\tfi\n"
-			  "}\n"
-			  "if [[ ${funcstack[1]} == _tare ]]; then\n"
-			  "\t_tare \"$@\"\n"
-			  "else\n"
-			  "\tcompdef _tare tare\n"
-			  "fi\n");
+	                  "\tif [[ $PREFIX == -* ]]; then\n"
+	                  "\t\t_describe -o option options\n"
+	                  "\telif [[ -n $values ]]; then\n"
+	                  "\t\tcompadd -S '' -- ${(M)${=values}:#*:}\n"
+	                  "\t\tcompadd -- ${${=values}:#*:}\n"
+	                  "\telse\n"
+	                  "\t\t_files\n"
+	                  "\tfi\n"
+	                  "}\n"
+	                  "if [[ ${funcstack[1]} == _tare ]]; then\n"
+	                  "\t_tare \"$@\"\n"
+	                  "else\n"
+	                  "\tcompdef _tare tare\n"
+	                  "fi\n");
 }

@@ -12,41 +12,41 @@
  * is `static int by_size(const void *, const void *)`: the largest first, of the same size by label. One that needs more than
  * fields is written by hand.
  */
-#define TARE_COMPARATOR(NAME, TYPE, FIELDS)                                                        \
-	static int NAME(const void *first, const void *second)                                     \
-	{                                                                                          \
-		const TYPE *x = first, *y = second;                                                \
-                                                                                                   \
-		FIELDS return 0;                                                                   \
+#define TARE_COMPARATOR(NAME, TYPE, FIELDS)                                                                            \
+	static int NAME(const void *first, const void *second)                                                             \
+	{                                                                                                                  \
+		const TYPE *x = first, *y = second;                                                                            \
+                                                                                                                       \
+		FIELDS return 0;                                                                                               \
 	}
 
 /* What is sorted are pointers to a TYPE. */
-#define TARE_COMPARATOR_OF_POINTERS(NAME, TYPE, FIELDS)                                            \
-	static int NAME(const void *first, const void *second)                                     \
-	{                                                                                          \
-		const TYPE *x = *(const TYPE *const *)first, *y = *(const TYPE *const *)second;    \
-                                                                                                   \
-		FIELDS return 0;                                                                   \
+#define TARE_COMPARATOR_OF_POINTERS(NAME, TYPE, FIELDS)                                                                \
+	static int NAME(const void *first, const void *second)                                                             \
+	{                                                                                                                  \
+		const TYPE *x = *(const TYPE *const *)first, *y = *(const TYPE *const *)second;                                \
+                                                                                                                       \
+		FIELDS return 0;                                                                                               \
 	}
 
 /* What is sorted are numbers, the smallest first. */
-#define TARE_SCALAR_COMPARATOR(NAME, TYPE)                                                         \
-	static int NAME(const void *first, const void *second)                                     \
-	{                                                                                          \
-		TYPE x = *(const TYPE *)first, y = *(const TYPE *)second;                          \
-                                                                                                   \
-		return (x > y) - (x < y);                                                          \
+#define TARE_SCALAR_COMPARATOR(NAME, TYPE)                                                                             \
+	static int NAME(const void *first, const void *second)                                                             \
+	{                                                                                                                  \
+		TYPE x = *(const TYPE *)first, y = *(const TYPE *)second;                                                      \
+                                                                                                                       \
+		return (x > y) - (x < y);                                                                                      \
 	}
 
-#define TARE_RISING(FIELD)                                                                         \
-	if (x->FIELD != y->FIELD)                                                                  \
+#define TARE_RISING(FIELD)                                                                                             \
+	if (x->FIELD != y->FIELD)                                                                                          \
 		return x->FIELD < y->FIELD ? -1 : 1;
-#define TARE_FALLING(FIELD)                                                                        \
-	if (x->FIELD != y->FIELD)                                                                  \
+#define TARE_FALLING(FIELD)                                                                                            \
+	if (x->FIELD != y->FIELD)                                                                                          \
 		return x->FIELD > y->FIELD ? -1 : 1;
 /* A text; NULL is "". */
-#define TARE_ALPHABETIC(FIELD)                                                                     \
-	if (tare_compare_texts(x->FIELD, y->FIELD))                                                \
+#define TARE_ALPHABETIC(FIELD)                                                                                         \
+	if (tare_compare_texts(x->FIELD, y->FIELD))                                                                        \
 		return tare_compare_texts(x->FIELD, y->FIELD);
 
 static inline int tare_compare_texts(const char *x, const char *y)

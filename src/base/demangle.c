@@ -152,7 +152,7 @@ static bool read_operator(struct reader *r)
 		say(r, !strncmp(r->at, "cl", 2)   ? "operator()"
 		       : !strncmp(r->at, "nw", 2) ? "operator new"
 		       : !strncmp(r->at, "na", 2) ? "operator new[]"
-						  : "operator");
+		                                  : "operator");
 		r->at += 2;
 		return true;
 	}
@@ -197,9 +197,8 @@ static bool read_substitution(struct reader *r)
 	static const struct {
 		const char *mangled, *name;
 	} known[] = {
-		{ "t", "std" },           { "a", "std::allocator" }, { "b", "std::basic_string" },
-		{ "s", "std::string" },   { "i", "std::istream" },   { "o", "std::ostream" },
-		{ "d", "std::iostream" },
+		{ "t", "std" },          { "a", "std::allocator" }, { "b", "std::basic_string" }, { "s", "std::string" },
+		{ "i", "std::istream" }, { "o", "std::ostream" },   { "d", "std::iostream" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -224,9 +223,7 @@ static bool read_nested(struct reader *r)
 		}
 		if (parts++)
 			say(r, "::");
-		if (take(r, "S")   ? !read_substitution(r)
-		    : take(r, "T") ? r->out || !skip_number(r)
-				   : !read_unqualified(r))
+		if (take(r, "S") ? !read_substitution(r) : take(r, "T") ? r->out || !skip_number(r) : !read_unqualified(r))
 			return false;
 	}
 	return take(r, "E");

@@ -48,8 +48,8 @@ static bool read_base_62(struct reader *r, uint64_t *out)
 		char c = *r->at++;
 
 		value = value * 62 + (uint64_t)(isdigit((unsigned char)c)   ? c - '0'
-						: islower((unsigned char)c) ? c - 'a' + 10
-									    : c - 'A' + 36);
+		                                : islower((unsigned char)c) ? c - 'a' + 10
+		                                                            : c - 'A' + 36);
 	}
 	*out = value + 1;
 	return take(r, '_');
@@ -138,9 +138,7 @@ static bool skip_constant(struct reader *r)
 static bool skip_arguments(struct reader *r)
 {
 	while (*r->at && *r->at != 'E') {
-		bool is_good = take(r, 'L')   ? skip_lifetime(r)
-			       : take(r, 'K') ? skip_constant(r)
-					      : read_type(r);
+		bool is_good = take(r, 'L') ? skip_lifetime(r) : take(r, 'K') ? skip_constant(r) : read_type(r);
 
 		if (!is_good)
 			return false;
@@ -255,11 +253,9 @@ static bool read_path(struct reader *r)
 static const char *basic_type(char c)
 {
 	static const char *const names[] = {
-		['a'] = "i8",  ['b'] = "bool", ['c'] = "char",  ['d'] = "f64",   ['e'] = "str",
-		['f'] = "f32", ['h'] = "u8",   ['i'] = "isize", ['j'] = "usize", ['l'] = "i32",
-		['m'] = "u32", ['n'] = "i128", ['o'] = "u128",  ['p'] = "_",     ['s'] = "i16",
-		['t'] = "u16", ['u'] = "()",   ['v'] = "...",   ['x'] = "i64",   ['y'] = "u64",
-		['z'] = "!",
+		['a'] = "i8",    ['b'] = "bool",  ['c'] = "char", ['d'] = "f64", ['e'] = "str",  ['f'] = "f32",  ['h'] = "u8",
+		['i'] = "isize", ['j'] = "usize", ['l'] = "i32",  ['m'] = "u32", ['n'] = "i128", ['o'] = "u128", ['p'] = "_",
+		['s'] = "i16",   ['t'] = "u16",   ['u'] = "()",   ['v'] = "...", ['x'] = "i64",  ['y'] = "u64",  ['z'] = "!",
 	};
 
 	return c >= 'a' && c <= 'z' ? names[(unsigned char)c] : NULL;
@@ -397,11 +393,10 @@ static size_t unescape(struct tare_str *out, const char *at, size_t left)
 	static const struct {
 		const char *code, *text;
 	} known[] = {
-		{ "$SP$", "@" },   { "$BP$", "*" },  { "$RF$", "&" },  { "$LT$", "<" },
-		{ "$GT$", ">" },   { "$LP$", "(" },  { "$RP$", ")" },  { "$C$", "," },
-		{ "$u20$", " " },  { "$u27$", "'" }, { "$u5b$", "[" }, { "$u5d$", "]" },
-		{ "$u7b$", "{" },  { "$u7d$", "}" }, { "$u3b$", ";" }, { "$u2b$", "+" },
-		{ "$u22$", "\"" }, { "$u3d$", "=" }, { "..", "::" },
+		{ "$SP$", "@" },  { "$BP$", "*" },   { "$RF$", "&" },  { "$LT$", "<" },  { "$GT$", ">" },
+		{ "$LP$", "(" },  { "$RP$", ")" },   { "$C$", "," },   { "$u20$", " " }, { "$u27$", "'" },
+		{ "$u5b$", "[" }, { "$u5d$", "]" },  { "$u7b$", "{" }, { "$u7d$", "}" }, { "$u3b$", ";" },
+		{ "$u2b$", "+" }, { "$u22$", "\"" }, { "$u3d$", "=" }, { "..", "::" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

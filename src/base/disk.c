@@ -16,8 +16,7 @@ struct tare_disk_use tare_disk_use(const char *folder)
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
-		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode)) {
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)) {
 			use.blocks += (uint64_t)st.st_blocks * BLOCK;
 			use.apparent += (uint64_t)st.st_size;
 		}

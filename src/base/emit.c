@@ -40,13 +40,10 @@ bool tare_emit_has_members(const struct tare_emit *e)
 
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out)
 {
-	*e = (struct tare_emit){ .format = format,
-				 .out = out,
-				 .style = { .width = TARE_TEXT_WIDTH, .is_utf8 = true },
-				 .start = out->len };
-	e->json = (struct tare_json){ .out = out,
-				      .is_pretty =
-					      tare_emit_renderer(e)->members == TARE_MEMBERS_ALL };
+	*e = (struct tare_emit){
+		.format = format, .out = out, .style = { .width = TARE_TEXT_WIDTH, .is_utf8 = true }, .start = out->len
+	};
+	e->json = (struct tare_json){ .out = out, .is_pretty = tare_emit_renderer(e)->members == TARE_MEMBERS_ALL };
 	tare_emit_open(e, NULL, '{');
 }
 
@@ -66,12 +63,11 @@ static struct tare_cell *cells_for(struct tare_emit_table *t)
 /* What people see drawn, or not at all. Data has its rows. */
 static bool is_chart(const struct tare_emit *e, const struct tare_emit_table *t)
 {
-	return tare_emit_is_for_people(e) &&
-	       (t->shape == TARE_SHAPE_SERIES || t->shape == TARE_SHAPE_INTERVALS);
+	return tare_emit_is_for_people(e) && (t->shape == TARE_SHAPE_SERIES || t->shape == TARE_SHAPE_INTERVALS);
 }
 
-void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key,
-		     const char *title, const struct tare_column *columns, size_t count)
+void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key, const char *title,
+                     const struct tare_column *columns, size_t count)
 {
 	struct tare_emit_table *t = tare_xcalloc(1, sizeof(*t));
 
@@ -95,8 +91,8 @@ void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char
 	t->chart->title = t->title;
 }
 
-void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
-		     const struct tare_column *columns, size_t count)
+void tare_emit_table(struct tare_emit *e, const char *key, const char *title, const struct tare_column *columns,
+                     size_t count)
 {
 	tare_emit_shape(e, TARE_SHAPE_TABLE, key, title, columns, count);
 }
@@ -160,9 +156,7 @@ void tare_emit_add_as(struct tare_emit *e, const void *row, struct tare_row_look
 	else if (t->order)
 		tare_emit_order_add(t, look);
 	else
-		tare_emit_renderer(e)->row(e, t,
-					   &(struct tare_emit_row){
-						   .cells = t->cells, .row = row, .look = look });
+		tare_emit_renderer(e)->row(e, t, &(struct tare_emit_row){ .cells = t->cells, .row = row, .look = look });
 }
 
 void tare_emit_add(struct tare_emit *e, const void *row)
@@ -198,13 +192,10 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 		}
 		if (!t->columns[i].head)
 			continue;
-		sums[i] = (struct tare_cell){ .type = TARE_CELL_TEXT,
-					      .text = has_label ? "" : label };
+		sums[i] = (struct tare_cell){ .type = TARE_CELL_TEXT, .text = has_label ? "" : label };
 		has_label = true;
 	}
-	tare_emit_renderer(e)->row(e, t,
-				   &(struct tare_emit_row){ .cells = sums,
-							    .look = { .tone = TARE_TONE_STRONG } });
+	tare_emit_renderer(e)->row(e, t, &(struct tare_emit_row){ .cells = sums, .look = { .tone = TARE_TONE_STRONG } });
 }
 
 void tare_emit_rest(struct tare_emit *e, const char *label)

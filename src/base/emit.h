@@ -106,10 +106,10 @@ struct tare_column {
 	enum tare_field_type type; /* of the field at … */
 	size_t offset;             /* … in the row's struct */
 	enum tare_unknown unknown;
-	size_t when; /* TARE_WHEN: the bool that must be true, else the field is not known */
-	bool is_sum; /* tare_emit_sum adds the fields of all rows up */
-	bool is_quiet; /* text: dimmed where there are colours, and left out first where a screen is too narrow */
-	bool is_whole; /* text: a figure with words, which means nothing when it is cut; it is left out rather */
+	size_t when;          /* TARE_WHEN: the bool that must be true, else the field is not known */
+	bool is_sum;          /* tare_emit_sum adds the fields of all rows up */
+	bool is_quiet;        /* text: dimmed where there are colours, and left out first where a screen is too narrow */
+	bool is_whole;        /* text: a figure with words, which means nothing when it is cut; it is left out rather */
 	bool is_main;         /* text: what the table is about, left out last */
 	bool is_blank;        /* people: nothing, and not "–", where it is not known */
 	unsigned char digits; /* of a NUMBER, for people, behind the point; 0: two */
@@ -136,29 +136,28 @@ struct tare_column {
 /* clang-format on */
 
 /* What stands behind KIND are members of struct tare_column: .unknown = TARE_UNKNOWN_ZERO. */
-#define TARE_COLUMN(STRUCT, FIELD, KEY, HEAD, ...)                                                 \
-	{                                                                                          \
-		.key = KEY, .head = HEAD, .type = TARE_FIELD_TYPE(STRUCT, FIELD),                  \
-		.offset = offsetof(struct STRUCT, FIELD), .kind = TARE_COL_##__VA_ARGS__           \
+#define TARE_COLUMN(STRUCT, FIELD, KEY, HEAD, ...)                                                                     \
+	{                                                                                                                  \
+		.key = KEY, .head = HEAD, .type = TARE_FIELD_TYPE(STRUCT, FIELD), .offset = offsetof(struct STRUCT, FIELD),    \
+		.kind = TARE_COL_##__VA_ARGS__                                                                                 \
 	}
 #define TARE_WHEN(STRUCT, FIELD) (1 + offsetof(struct STRUCT, FIELD))
-#define TARE_NESTED(KEY, FUNCTION)                                                                 \
-	{                                                                                          \
-		.key = KEY, .nested = FUNCTION                                                     \
+#define TARE_NESTED(KEY, FUNCTION)                                                                                     \
+	{                                                                                                                  \
+		.key = KEY, .nested = FUNCTION                                                                                 \
 	}
 #define TARE_COLUMNS(COLUMNS) (COLUMNS), sizeof(COLUMNS) / sizeof((COLUMNS)[0])
 
 struct tare_emit {
 	enum tare_emit_format format;
 	struct tare_str *out;
-	struct tare_text_style
-		style; /* of text: 80 columns of UTF-8, unless the caller sets another */
+	struct tare_text_style style; /* of text: 80 columns of UTF-8, unless the caller sets another */
 	struct tare_json json;
 	struct tare_emit_table *table; /* the open one */
 	bool has_table;                /* one was written before */
 	size_t start;                  /* of this report in `out` */
-	int last;     /* kind of the block before, or -1; what a page needs to know */
-	bool is_open; /* a page was begun */
+	int last;                      /* kind of the block before, or -1; what a page needs to know */
+	bool is_open;                  /* a page was begun */
 	/* Rows in the order of a column, by its key or head; "-KEY" for the other way round. Set by the caller. */
 	const char *sort;
 	bool is_sorted;             /* set: a table had such a column */
@@ -171,11 +170,11 @@ bool tare_emit_is_for_people(const struct tare_emit *e);
 bool tare_emit_has_members(const struct tare_emit *e); /* JSON, or inside a row of JSON Lines */
 
 /* Columns are kept by reference until tare_emit_table_end. `title` may be NULL. */
-void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
-		     const struct tare_column *columns, size_t count);
+void tare_emit_table(struct tare_emit *e, const char *key, const char *title, const struct tare_column *columns,
+                     size_t count);
 /* Another shape. A series may be begun in a table for people that has no row yet: it is drawn below the title. */
-void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key,
-		     const char *title, const struct tare_column *columns, size_t count);
+void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key, const char *title,
+                     const struct tare_column *columns, size_t count);
 
 /* How people see a row. */
 struct tare_row_look {
@@ -198,10 +197,9 @@ void tare_emit_sum(struct tare_emit *e, const char *label);
 void tare_emit_mark(struct tare_emit *e, double at, const char *name);
 
 /* JSON only: an object of one row, NULL for null; or its members, into the object that is open. */
-void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
-		      size_t count, const void *row);
-void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
-		       const void *row);
+void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns, size_t count,
+                      const void *row);
+void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count, const void *row);
 
 void tare_emit_rule(struct tare_emit *e);                   /* text: a line over the whole width */
 void tare_emit_line(struct tare_emit *e, const char *text); /* people: a line inside a table */
@@ -220,8 +218,7 @@ void tare_emit_null(struct tare_emit *e, const char *key);
 
 /* What people read between tables; data has none of it. Texts may hold anything: each format escapes what it must. */
 #define TARE_PRINTS __attribute__((format(printf, 2, 3)))
-void tare_emit_page(struct tare_emit *e, const char *fmt,
-		    ...) TARE_PRINTS; /* what a page is called; not in text */
+void tare_emit_page(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS; /* what a page is called; not in text */
 void tare_emit_title(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
 void tare_emit_heading(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
 void tare_emit_paragraph(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
@@ -232,8 +229,7 @@ void tare_emit_note(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS; /* i
 /* A paragraph with a left margin: of its first line, and of the others. */
 void tare_emit_indented(struct tare_emit *e, size_t first, size_t others, const char *text);
 /* A head and what is said of it: "host  demo (pid 7) …", in text wrapped below itself. */
-void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head,
-		    const char *text);
+void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head, const char *text);
 void tare_emit_gap(struct tare_emit *e); /* text: an empty line */
 
 #endif

@@ -12,20 +12,19 @@ static void add(struct tare_emit *e, const struct tare_emit_block *block)
 		renderer->block(e, block);
 }
 
-#define BLOCK(NAME, KIND)                                                                          \
-	void tare_emit_##NAME(struct tare_emit *e, const char *fmt, ...)                           \
-	{                                                                                          \
-		struct tare_str text = { 0 };                                                      \
-		va_list ap;                                                                        \
-                                                                                                   \
-		if (!tare_emit_is_for_people(e))                                                   \
-			return;                                                                    \
-		va_start(ap, fmt);                                                                 \
-		tare_str_vaddf(&text, fmt, ap);                                                    \
-		va_end(ap);                                                                        \
-		add(e, &(struct tare_emit_block){ TARE_BLOCK_##KIND, tare_str_text(&text), 0, 0,   \
-						  NULL, 0 });                                      \
-		tare_str_free(&text);                                                              \
+#define BLOCK(NAME, KIND)                                                                                              \
+	void tare_emit_##NAME(struct tare_emit *e, const char *fmt, ...)                                                   \
+	{                                                                                                                  \
+		struct tare_str text = { 0 };                                                                                  \
+		va_list ap;                                                                                                    \
+                                                                                                                       \
+		if (!tare_emit_is_for_people(e))                                                                               \
+			return;                                                                                                    \
+		va_start(ap, fmt);                                                                                             \
+		tare_str_vaddf(&text, fmt, ap);                                                                                \
+		va_end(ap);                                                                                                    \
+		add(e, &(struct tare_emit_block){ TARE_BLOCK_##KIND, tare_str_text(&text), 0, 0, NULL, 0 });                   \
+		tare_str_free(&text);                                                                                          \
 	}
 BLOCK(page, PAGE)
 BLOCK(title, TITLE)
@@ -40,11 +39,9 @@ void tare_emit_indented(struct tare_emit *e, size_t first, size_t others, const 
 	add(e, &(struct tare_emit_block){ TARE_BLOCK_PARAGRAPH, text, first, others, NULL, 0 });
 }
 
-void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head,
-		    const char *text)
+void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head, const char *text)
 {
-	add(e, &(struct tare_emit_block){ TARE_BLOCK_TERM, text, 0, tare_str_columns(head), head,
-					  tone });
+	add(e, &(struct tare_emit_block){ TARE_BLOCK_TERM, text, 0, tare_str_columns(head), head, tone });
 }
 
 void tare_emit_gap(struct tare_emit *e)

@@ -18,16 +18,14 @@ static struct tare_cell text_cell(const char *text)
 
 static struct tare_cell int_cell(const struct tare_column *c, int64_t v)
 {
-	if ((c->unknown == TARE_UNKNOWN_ZERO && v == 0) ||
-	    (c->unknown == TARE_UNKNOWN_NEGATIVE && v < 0))
+	if ((c->unknown == TARE_UNKNOWN_ZERO && v == 0) || (c->unknown == TARE_UNKNOWN_NEGATIVE && v < 0))
 		return (struct tare_cell){ 0 };
 	return (struct tare_cell){ .type = TARE_CELL_INT, .i = v };
 }
 
 static struct tare_cell uint_cell(const struct tare_column *c, uint64_t v)
 {
-	if ((c->unknown == TARE_UNKNOWN_ZERO && v == 0) ||
-	    (c->unknown == TARE_UNKNOWN_HUGE && v > INT64_MAX))
+	if ((c->unknown == TARE_UNKNOWN_ZERO && v == 0) || (c->unknown == TARE_UNKNOWN_HUGE && v > INT64_MAX))
 		return (struct tare_cell){ 0 };
 	return (struct tare_cell){ .type = TARE_CELL_UINT, .u = v };
 }
@@ -105,8 +103,7 @@ struct tare_cell tare_cell_of(const struct tare_column *c, const void *row)
 	return cell;
 }
 
-void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count,
-		   const void *row)
+void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count, const void *row)
 {
 	for (size_t i = 0; i < count; i++)
 		cells[i] = tare_cell_of(&columns[i], row);
@@ -246,8 +243,7 @@ static void add_kind(struct tare_str *out, const struct tare_cell *c)
 
 bool tare_cell_is_known(const struct tare_cell *c)
 {
-	return c->type != TARE_CELL_UNKNOWN &&
-	       !(c->type == TARE_CELL_NUMBER && !isfinite(c->number));
+	return c->type != TARE_CELL_UNKNOWN && !(c->type == TARE_CELL_NUMBER && !isfinite(c->number));
 }
 
 void tare_cell_read(struct tare_str *out, const struct tare_cell *c, bool is_blank)

@@ -39,7 +39,7 @@ static const char *read_of(struct tare_emit_table *t, const struct tare_cell *c)
 }
 
 static void put(struct tare_emit_table *t, struct tare_chart_part *part, enum tare_column_as as,
-		const struct tare_cell *c)
+                const struct tare_cell *c)
 {
 	switch (as) {
 	case TARE_AS_LANE:
@@ -74,8 +74,7 @@ void tare_chart_add(struct tare_emit_table *t, const struct tare_cell *cells)
 		put(t, &part, t->columns[i].as, &cells[i]);
 	if (!isfinite(part.from) || !isfinite(part.to) || part.to < part.from)
 		return;
-	chart->parts = tare_array_reserve(chart->parts, &chart->cap, chart->count + 1,
-					  sizeof(*chart->parts));
+	chart->parts = tare_array_reserve(chart->parts, &chart->cap, chart->count + 1, sizeof(*chart->parts));
 	chart->parts[chart->count++] = part;
 }
 
@@ -149,14 +148,11 @@ static void add_cells(struct tare_str *out, const struct tare_chart *c, size_t c
 	for (size_t i = 0; i < cells; i++) {
 		size_t first = i * c->count / cells, end = (i + 1) * c->count / cells;
 
-		tare_str_add(out, is_unknown(c, first, end)
-					  ? unknown
-					  : blocks[level_of(most_in(c, first, end), most)]);
+		tare_str_add(out, is_unknown(c, first, end) ? unknown : blocks[level_of(most_in(c, first, end), most)]);
 	}
 }
 
-void tare_chart_spark(struct tare_str *out, const struct tare_chart *c, size_t width,
-		      const char *tail)
+void tare_chart_spark(struct tare_str *out, const struct tare_chart *c, size_t width, const char *tail)
 {
 	struct tare_str from = { 0 }, to = { 0 };
 	size_t cells = MOST, beside;

@@ -17,8 +17,7 @@ static void add_cell(struct tare_str *out, const struct tare_cell *c)
 }
 
 /* Without cells, the keys. */
-static void add_line_of(struct tare_str *out, const struct tare_emit_table *t,
-			const struct tare_cell *cells)
+static void add_line_of(struct tare_str *out, const struct tare_emit_table *t, const struct tare_cell *cells)
 {
 	bool is_first = true;
 

@@ -54,9 +54,8 @@ static void open_page(struct tare_emit *e, const char *title)
 	if (e->is_open)
 		return;
 	e->is_open = true;
-	tare_str_add(e->out,
-		     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+	tare_str_add(e->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
 	tare_str_add(e->out, page_style);
 	tare_str_add(e->out, tare_html_chart_style);
 	tare_str_add(e->out, print_style);
@@ -92,8 +91,7 @@ static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 	open_page(e, block->kind <= TARE_BLOCK_TITLE ? block->text : "Tare");
 	end_list(e, block->kind);
 	if (block->head) {
-		tare_str_add(e->out,
-			     block->tone == TARE_TONE_ALARM ? "<p class=\"alarm\"><b>" : "<p><b>");
+		tare_str_add(e->out, block->tone == TARE_TONE_ALARM ? "<p class=\"alarm\"><b>" : "<p><b>");
 		add_text(e->out, block->head);
 		tare_str_add(e->out, "</b>");
 		add_text(e->out, block->text);
@@ -159,8 +157,7 @@ static const char *class_of(enum tare_text_tone tone)
 static void add_first(struct tare_str *out, const struct tare_row_look *look)
 {
 	if (look->level)
-		tare_str_addf(out, "<td style=\"padding-left:%.1fem\">",
-			      .6 + 1.2 * (double)look->level);
+		tare_str_addf(out, "<td style=\"padding-left:%.1fem\">", .6 + 1.2 * (double)look->level);
 	else
 		tare_str_add(out, "<td>");
 	if (look->mark && look->mark[0] != ' ')

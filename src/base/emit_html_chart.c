@@ -77,8 +77,7 @@ static void add_part(struct tare_str *out, struct bars *b, const struct tare_cha
 		return;
 	name = name_of(b, part->name);
 	tare_str_addf(out, "<i style=\"left:%.3f%%;width:%.3f%%;background:var(--c%zu)\" title=\"",
-		      (part->from - b->from) * b->percent, (part->to - part->from) * b->percent,
-		      name % TARE_HTML_COLOURS);
+	              (part->from - b->from) * b->percent, (part->to - part->from) * b->percent, name % TARE_HTML_COLOURS);
 	add_text(out, part->name);
 	tare_str_add_char(out, ' ');
 	tare_chart_read(out, b->chart->kind, part->to - part->from);
@@ -100,8 +99,7 @@ static size_t add_lane(struct tare_str *out, struct bars *b, size_t first)
 	for (; i < c->count && !strcmp(c->parts[i].lane, lane); i++)
 		add_part(out, b, &c->parts[i]);
 	if (b->has_mark)
-		tare_str_addf(out, "<b style=\"left:%.3f%%\"></b>",
-			      (c->mark - b->from) * b->percent);
+		tare_str_addf(out, "<b style=\"left:%.3f%%\"></b>", (c->mark - b->from) * b->percent);
 	tare_str_add(out, "</span><span class=\"n\">");
 	add_text(out, c->parts[first].value);
 	tare_str_add(out, "</span>\n");
@@ -112,8 +110,7 @@ static void add_keys(struct tare_str *out, const struct bars *b)
 {
 	tare_str_add(out, "<div class=\"keys\">");
 	for (size_t i = 0; i < b->name_nr; i++) {
-		tare_str_addf(out, "<span><i style=\"background:var(--c%zu)\"></i>",
-			      i % TARE_HTML_COLOURS);
+		tare_str_addf(out, "<span><i style=\"background:var(--c%zu)\"></i>", i % TARE_HTML_COLOURS);
 		add_text(out, b->names[i]);
 		tare_str_add(out, "</span>");
 	}
@@ -153,11 +150,10 @@ static void add_unknown(struct tare_str *out, const struct tare_chart *c, double
 			i++;
 		if (i > first)
 			tare_str_addf(out,
-				      "<rect x=\"%.1f\" width=\"%.1f\" height=\"%d\">"
-				      "<title>not known: records are missing</title></rect>",
-				      (c->parts[first].from - from) / span * WIDTH,
-				      (c->parts[i - 1].to - c->parts[first].from) / span * WIDTH,
-				      HEIGHT);
+			              "<rect x=\"%.1f\" width=\"%.1f\" height=\"%d\">"
+			              "<title>not known: records are missing</title></rect>",
+			              (c->parts[first].from - from) / span * WIDTH,
+			              (c->parts[i - 1].to - c->parts[first].from) / span * WIDTH, HEIGHT);
 	}
 }
 
@@ -176,11 +172,10 @@ static void add_course(struct tare_str *out, const struct tare_chart *c)
 		most = fmax(most, c->parts[i].amount);
 	tare_str_add(out, "<div class=\"course\"><p><span>");
 	tare_chart_read(out, c->amount_kind, most);
-	tare_str_addf(
-		out,
-		"</span></p><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-		"aria-label=\"over time\"><path d=\"M0 %d",
-		WIDTH, HEIGHT, HEIGHT);
+	tare_str_addf(out,
+	              "</span></p><svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+	              "aria-label=\"over time\"><path d=\"M0 %d",
+	              WIDTH, HEIGHT, HEIGHT);
 	for (size_t i = 0; i < c->count; i++) {
 		double x = (c->parts[i].from - from) / (last->to - from) * WIDTH;
 		double amount = isnan(c->parts[i].amount) ? 0 : fmax(c->parts[i].amount, 0);

@@ -2,8 +2,7 @@
 /* A table as an array of objects, row by row. */
 #include "base/emit_table.h"
 
-static void add_member(struct tare_json *j, const struct tare_column *column,
-		       const struct tare_cell *c)
+static void add_member(struct tare_json *j, const struct tare_column *column, const struct tare_cell *c)
 {
 	char address[TARE_ADDRESS_MAX];
 
@@ -34,7 +33,7 @@ static void add_member(struct tare_json *j, const struct tare_column *column,
 }
 
 void tare_emit_json_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
-			    const struct tare_cell *cells, const void *row)
+                            const struct tare_cell *cells, const void *row)
 {
 	for (size_t i = 0; i < count; i++)
 		if (columns[i].nested)

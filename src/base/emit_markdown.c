@@ -6,8 +6,7 @@
 
 static const char indent[] = "&nbsp;&nbsp;"; /* a cell's own blanks are dropped */
 
-static void add_cell(struct tare_str *out, const char *text, const struct tare_row_look *look,
-		     bool is_first)
+static void add_cell(struct tare_str *out, const char *text, const struct tare_row_look *look, bool is_first)
 {
 	bool is_strong = look->tone == TARE_TONE_STRONG && text[0];
 
@@ -67,9 +66,8 @@ static void add_words(struct tare_str *out, const char *text)
 static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	static const char *const marks[] = {
-		[TARE_BLOCK_PAGE] = "# ",        [TARE_BLOCK_TITLE] = "# ",
-		[TARE_BLOCK_HEADING] = "## ",    [TARE_BLOCK_PARAGRAPH] = "",
-		[TARE_BLOCK_ITEM] = "- ",        [TARE_BLOCK_TERM] = "",
+		[TARE_BLOCK_PAGE] = "# ",        [TARE_BLOCK_TITLE] = "# ", [TARE_BLOCK_HEADING] = "## ",
+		[TARE_BLOCK_PARAGRAPH] = "",     [TARE_BLOCK_ITEM] = "- ",  [TARE_BLOCK_TERM] = "",
 		[TARE_BLOCK_ALARM] = "> **!** ", [TARE_BLOCK_NOTE] = "",
 	};
 
@@ -97,8 +95,7 @@ static void add_spark(struct tare_emit *e, const struct tare_chart *chart, const
 static void begin(struct tare_emit *e, struct tare_emit_table *t)
 {
 	if (t->title)
-		add_block(e,
-			  &(struct tare_emit_block){ TARE_BLOCK_HEADING, t->title, 0, 0, NULL, 0 });
+		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, t->title, 0, 0, NULL, 0 });
 }
 
 /* Below the title, and what was told after it. */
@@ -159,8 +156,7 @@ static void add_chart(struct tare_emit *e, const struct tare_chart *chart)
 	if (chart->shape != TARE_SHAPE_SERIES)
 		return;
 	if (chart->title)
-		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, chart->title, 0, 0,
-							NULL, 0 });
+		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, chart->title, 0, 0, NULL, 0 });
 	add_spark(e, chart, NULL);
 }
 

@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
-		       const void *row)
+void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count, const void *row)
 {
 	struct tare_cell *cells;
 
@@ -19,8 +18,8 @@ void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, s
 	free(cells);
 }
 
-void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
-		      size_t count, const void *row)
+void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns, size_t count,
+                      const void *row)
 {
 	bool is_line = tare_emit_renderer(e)->members == TARE_MEMBERS_IN_ROWS && !e->json.depth;
 

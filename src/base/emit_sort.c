@@ -52,8 +52,7 @@ static void keep_name(struct tare_emit *e, const struct tare_column *c)
 
 	if (!name || !name[0] || c->nested)
 		return;
-	for (const char *p = strstr(tare_str_text(&e->sort_names), name); p;
-	     p = strstr(p + 1, name)) {
+	for (const char *p = strstr(tare_str_text(&e->sort_names), name); p; p = strstr(p + 1, name)) {
 		char after = p[strlen(name)];
 
 		if ((p == e->sort_names.data || p[-1] == ' ') && (!after || after == ','))
@@ -62,8 +61,7 @@ static void keep_name(struct tare_emit *e, const struct tare_column *c)
 	tare_str_addf(&e->sort_names, "%s%s", e->sort_names.len ? ", " : "", name);
 }
 
-size_t tare_emit_order_find(struct tare_emit *e, const struct tare_column *columns, size_t count,
-			    int *sign)
+size_t tare_emit_order_find(struct tare_emit *e, const struct tare_column *columns, size_t count, int *sign)
 {
 	const char *key = e->sort;
 	bool is_down = key && key[0] == '-';
@@ -110,10 +108,9 @@ void tare_emit_order_add(struct tare_emit_table *t, struct tare_row_look look)
 
 	o->rows = tare_array_reserve(o->rows, &o->cap, o->count + 1, sizeof(*o->rows));
 	row = &o->rows[o->count];
-	*row = (struct waiting){ .cells = tare_arena_alloc(&t->arena, size),
-				 .look = look,
-				 .place = o->count++,
-				 .sign = o->sign };
+	*row = (struct waiting){
+		.cells = tare_arena_alloc(&t->arena, size), .look = look, .place = o->count++, .sign = o->sign
+	};
 	memcpy(row->cells, t->cells, size);
 	for (size_t i = 0; i < t->column_count; i++)
 		if (row->cells[i].type == TARE_CELL_TEXT)
@@ -212,9 +209,7 @@ void tare_emit_order_flush(struct tare_emit *e, struct tare_emit_table *t)
 	sorted = tare_xcalloc(count, sizeof(*sorted));
 	sort(sorted, o->rows, count);
 	for (size_t i = 0; i < count; i++)
-		tare_emit_renderer(e)->row(e, t,
-					   &(struct tare_emit_row){ .cells = sorted[i].cells,
-								    .look = sorted[i].look });
+		tare_emit_renderer(e)->row(e, t, &(struct tare_emit_row){ .cells = sorted[i].cells, .look = sorted[i].look });
 	free(sorted);
 }
 

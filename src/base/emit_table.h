@@ -54,14 +54,13 @@ struct tare_emit_table {
 	const struct tare_column *columns;
 	size_t column_count;
 	const char *key, *title;
-	struct tare_cell *cells, *rest,
-		*sums;                    /* of the row being built, of those left out, of all */
-	struct tare_emit_text_rows *text; /* emit_text.c: what waits for the widths */
-	struct tare_chart *chart;         /* what people see of a series, of intervals */
-	struct tare_emit_table *series;   /* of another shape: the series to be drawn with it */
-	struct tare_emit_order *order;    /* emit_sort.c: rows that wait for it; or NULL */
-	bool is_begun;                    /* Markdown, HTML: its heads are written */
-	struct tare_emit_table *outer;    /* in whose row this one lies, or NULL */
+	struct tare_cell *cells, *rest, *sums; /* of the row being built, of those left out, of all */
+	struct tare_emit_text_rows *text;      /* emit_text.c: what waits for the widths */
+	struct tare_chart *chart;              /* what people see of a series, of intervals */
+	struct tare_emit_table *series;        /* of another shape: the series to be drawn with it */
+	struct tare_emit_order *order;         /* emit_sort.c: rows that wait for it; or NULL */
+	bool is_begun;                         /* Markdown, HTML: its heads are written */
+	struct tare_emit_table *outer;         /* in whose row this one lies, or NULL */
 	struct tare_arena arena;
 };
 
@@ -96,10 +95,8 @@ enum tare_members { TARE_MEMBERS_NONE, TARE_MEMBERS_IN_ROWS, TARE_MEMBERS_ALL };
 struct tare_renderer {
 	enum tare_members members;
 	void (*table)(struct tare_emit *e, struct tare_emit_table *t);
-	void (*row)(struct tare_emit *e, struct tare_emit_table *t,
-		    const struct tare_emit_row *row);
-	void (*line)(struct tare_emit *e, struct tare_emit_table *t,
-		     const char *line); /* or NULL */
+	void (*row)(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row);
+	void (*line)(struct tare_emit *e, struct tare_emit_table *t, const char *line); /* or NULL */
 	void (*end)(struct tare_emit *e, struct tare_emit_table *t);
 	void (*block)(struct tare_emit *e, const struct tare_emit_block *block); /* NULL: data */
 	void (*chart)(struct tare_emit *e, const struct tare_chart *chart);
@@ -113,8 +110,7 @@ const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e);
 
 /* emit_cell.c: the value of a bound column, and sums of them. */
 struct tare_cell tare_cell_of(const struct tare_column *column, const void *row);
-void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count,
-		   const void *row);
+void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count, const void *row);
 void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell);
 
 /* What an address looks like everywhere. */
@@ -132,7 +128,7 @@ void tare_column_read(struct tare_str *out, const struct tare_column *column, co
 
 /* emit_json.c: the members of one row. */
 void tare_emit_json_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
-			    const struct tare_cell *cells, const void *row);
+                            const struct tare_cell *cells, const void *row);
 
 /* emit_json_lines.c: begins the line of a row, which tare_json_close ends. */
 void tare_emit_json_line(struct tare_emit *e, const char *table);
@@ -152,7 +148,6 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
  */
 bool tare_chart_is_flat(const struct tare_chart *chart);
 bool tare_chart_has_unknown(const struct tare_chart *chart); /* those amounts are NaN */
-void tare_chart_spark(struct tare_str *out, const struct tare_chart *chart, size_t width,
-		      const char *tail);
+void tare_chart_spark(struct tare_str *out, const struct tare_chart *chart, size_t width, const char *tail);
 
 #endif

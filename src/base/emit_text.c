@@ -52,8 +52,7 @@ static size_t head_word(const char *p)
 {
 	size_t len = strcspn(p, " ");
 
-	if (len && p[len] == ' ' && isdigit((unsigned char)p[len - 1]) &&
-	    islower((unsigned char)p[len + 1]))
+	if (len && p[len] == ' ' && isdigit((unsigned char)p[len - 1]) && islower((unsigned char)p[len + 1]))
 		len += 1 + strcspn(p + len + 1, " ");
 	return len;
 }
@@ -106,8 +105,7 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 		} else {
 			if (c == 0)
 				add_indent(&text, &from->look);
-			tare_cell_read(&text, &from->cells[c],
-				       from->look.is_blank || t->columns[c].is_blank);
+			tare_cell_read(&text, &from->cells[c], from->look.is_blank || t->columns[c].is_blank);
 		}
 		cells[c] = keep(t, &text);
 		if (from)
@@ -218,8 +216,7 @@ static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
 			add_cell(&text, row->cells[c], &t->text->widths[c]);
 			tare_str_add_char(&text, '\n');
 		}
-		all[count++] =
-			(struct drawn){ tare_arena_strdup(&t->arena, tare_str_text(&text)), row };
+		all[count++] = (struct drawn){ tare_arena_strdup(&t->arena, tare_str_text(&text)), row };
 	}
 	tare_str_free(&text);
 	return count;
@@ -237,14 +234,13 @@ static void let_go_on(struct tare_emit_table *t)
 		qsort(all, count, sizeof(*all), by_text);
 	for (size_t i = 1; i < count; i++)
 		for (size_t c = 0; c < t->column_count && !by_text(&all[i - 1], &all[i]); c++)
-			if (is_text(t, c) &&
-			    strcmp(all[i - 1].row->cells[c], all[i].row->cells[c]) != 0)
+			if (is_text(t, c) && strcmp(all[i - 1].row->cells[c], all[i].row->cells[c]) != 0)
 				t->text->widths[c].goes_on = true;
 }
 
 /* Blanks at the end of a line are left out. */
 static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const char *const *cells,
-		     enum tare_text_tone tone)
+                     enum tare_text_tone tone)
 {
 	struct tare_str line = { 0 };
 	size_t pending = 0;
@@ -301,8 +297,7 @@ static bool goes_on(const struct tare_emit_table *t, const struct tare_screen_ro
 }
 
 /* The next line of a cell out of the rest of it. */
-static const char *next_piece(struct tare_emit_table *t, const struct tare_screen_row *row,
-			      size_t c, const char **rest)
+static const char *next_piece(struct tare_emit_table *t, const struct tare_screen_row *row, size_t c, const char **rest)
 {
 	size_t width = t->text->widths[c].shown, room = width, indent = 0, len;
 	struct tare_str line = { 0 };
@@ -322,8 +317,7 @@ static const char *next_piece(struct tare_emit_table *t, const struct tare_scree
 }
 
 /* A row of which cells go on on further lines, below themselves, where there is no room for all of them. */
-static void draw_whole(struct tare_emit *e, struct tare_emit_table *t,
-		       const struct tare_screen_row *row)
+static void draw_whole(struct tare_emit *e, struct tare_emit_table *t, const struct tare_screen_row *row)
 {
 	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
 	const char **rest = tare_arena_alloc(&t->arena, t->column_count * sizeof(*rest));
@@ -410,12 +404,10 @@ static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, siz
 	bool has_size = false;
 
 	for (size_t c = 0; c < t->column_count; c++)
-		has_size =
-			has_size || (t->columns[c].head && tare_kind_is_size(t->columns[c].kind));
+		has_size = has_size || (t->columns[c].head && tare_kind_is_size(t->columns[c].kind));
 	tare_text_add_name(&line, t->title);
 	if (has_size) {
-		tare_str_add_repeat(&line, " ",
-				    columns + unit + 2 < total ? total - columns - unit : 2);
+		tare_str_add_repeat(&line, " ", columns + unit + 2 < total ? total - columns - unit : 2);
 		tare_str_add(&line, mib);
 	}
 	tare_text_add_wrapped(e, &shown, tare_str_text(&line));
@@ -425,8 +417,7 @@ static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, siz
 	tare_str_free(&shown);
 }
 
-static void draw_line(struct tare_emit *e, const struct tare_emit_table *t, const char *line,
-		      size_t total)
+static void draw_line(struct tare_emit *e, const struct tare_emit_table *t, const char *line, size_t total)
 {
 	size_t indent = t->shape == TARE_SHAPE_TREE ? RULE_INDENT : 0;
 	struct tare_str text = { 0 };
@@ -446,9 +437,8 @@ static void say_left_out(struct tare_emit *e, size_t count)
 {
 	struct tare_str line = { 0 };
 
-	tare_str_addf(&line,
-		      "  %zu column%s no room here: a wider screen, --csv and --json have %s",
-		      count, count == 1 ? " has" : "s have", count == 1 ? "it" : "them");
+	tare_str_addf(&line, "  %zu column%s no room here: a wider screen, --csv and --json have %s", count,
+	              count == 1 ? " has" : "s have", count == 1 ? "it" : "them");
 	tare_text_add_wrapped(e, e->out, tare_str_text(&line));
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&line);

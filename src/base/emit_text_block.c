@@ -37,16 +37,15 @@ static size_t prose_width(const struct tare_emit *e)
 }
 
 /* The first line begins at a column where something may stand already. */
-static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block, const char *mark,
-			size_t others, enum tare_text_tone tone)
+static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block, const char *mark, size_t others,
+                        enum tare_text_tone tone)
 {
 	struct tare_str name = { 0 }, line = { 0 };
 
 	tare_text_add_name(&name, block->text);
 	tare_str_add_repeat(&line, " ", block->first);
 	tare_str_add(&line, mark);
-	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others,
-			     prose_width(e));
+	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others, prose_width(e));
 	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&line);
@@ -59,8 +58,7 @@ static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
 
 	tare_text_tone(e->out, block->head, block->tone, &e->style);
 	tare_text_add_name(&name, block->text);
-	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others,
-			     prose_width(e));
+	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others, prose_width(e));
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&name);
 }

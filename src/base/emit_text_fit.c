@@ -60,16 +60,14 @@ static void wrap_heads(struct tare_emit_table *t, size_t limit)
 			struct tare_text_width *w = &t->text->widths[c];
 			size_t least = w->widest > w->word ? w->widest : w->word;
 
-			if (tare_text_is_shown(t, c) && w->shown > least &&
-			    w->shown - least > most) {
+			if (tare_text_is_shown(t, c) && w->shown > least && w->shown - least > most) {
 				most = w->shown - least;
 				best = c;
 			}
 		}
 		if (best == t->column_count)
 			return;
-		narrow(&t->text->widths[best], excess(t, limit),
-		       t->text->widths[best].shown - most);
+		narrow(&t->text->widths[best], excess(t, limit), t->text->widths[best].shown - most);
 	}
 }
 
@@ -79,8 +77,7 @@ static size_t widest_text(const struct tare_emit_table *t, size_t label)
 	size_t best = label;
 
 	for (size_t c = label + 1; c < t->column_count; c++)
-		if (tare_text_is_shown(t, c) && may_be_cut(t, c) &&
-		    t->text->widths[c].shown > LEAST_TEXT &&
+		if (tare_text_is_shown(t, c) && may_be_cut(t, c) && t->text->widths[c].shown > LEAST_TEXT &&
 		    (best == label || t->text->widths[c].shown > t->text->widths[best].shown))
 			best = c;
 	return best;
@@ -118,8 +115,7 @@ static size_t leave_out(struct tare_emit_table *t, size_t limit, enum importance
 	for (size_t c = t->column_count; c-- > label + 1 && excess(t, limit);) {
 		struct tare_text_width *w = &t->text->widths[c];
 
-		if (!tare_text_is_shown(t, c) || !w->shown ||
-		    importance_of(&t->columns[c]) != importance)
+		if (!tare_text_is_shown(t, c) || !w->shown || importance_of(&t->columns[c]) != importance)
 			continue;
 		w->is_left_out = true;
 		count++;

@@ -8,8 +8,7 @@
 #include "base/text.h"
 
 /* Without cells, the keys. */
-static void add_line_of(struct tare_str *out, const struct tare_emit_table *t,
-			const struct tare_cell *cells)
+static void add_line_of(struct tare_str *out, const struct tare_emit_table *t, const struct tare_cell *cells)
 {
 	struct tare_str text = { 0 };
 	bool is_first = true;

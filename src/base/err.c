@@ -102,6 +102,5 @@ void tare_err_prefix(struct tare_err *err, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(err->text);
 	if (len + 2 < sizeof(err->text))
-		snprintf(err->text + len, sizeof(err->text) - len, ": %.*s",
-			 (int)(sizeof(err->text) - len - 3), old);
+		snprintf(err->text + len, sizeof(err->text) - len, ": %.*s", (int)(sizeof(err->text) - len - 3), old);
 }

@@ -63,8 +63,7 @@ static char peek(struct parser *p)
 
 static int fail(struct parser *p, const char *what)
 {
-	return tare_err_set(p->err, TARE_E_USAGE, "%s: column %zu: %s", p->e->text,
-			    (size_t)(p->at - p->e->text) + 1, what);
+	return tare_err_set(p->err, TARE_E_USAGE, "%s: column %zu: %s", p->e->text, (size_t)(p->at - p->e->text) + 1, what);
 }
 
 static int parse_sum(struct parser *p);
@@ -77,8 +76,7 @@ static int parse_name(struct parser *p)
 		return fail(p, "this { has no }");
 	if (end == begin)
 		return fail(p, "there is no name between { and }");
-	add_step(p->e, (struct step){ .op = OP_NAME,
-				      .name = name_at(p->e, begin, (size_t)(end - begin)) });
+	add_step(p->e, (struct step){ .op = OP_NAME, .name = name_at(p->e, begin, (size_t)(end - begin)) });
 	p->at = end + 1;
 	return 0;
 }
@@ -91,8 +89,7 @@ static int parse_number(struct parser *p)
 	double number;
 
 	if (!len || strspn(p->at, ".") == len)
-		return fail(p, *p->at ? "expected a number, {name} or ("
-				      : "the expression ends too early");
+		return fail(p, *p->at ? "expected a number, {name} or (" : "the expression ends too early");
 	if (p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X'))
 		return fail(p, "numbers are decimal");
 	number = strtod(p->at, &end);
@@ -129,8 +126,7 @@ static int parse_factor(struct parser *p)
 }
 
 /* A row of operands with one of two operators between them, from the left. */
-static int parse_row(struct parser *p, int (*operand)(struct parser *p), const char *signs,
-		     enum op first)
+static int parse_row(struct parser *p, int (*operand)(struct parser *p), const char *signs, enum op first)
 {
 	int rc = operand(p);
 
@@ -207,8 +203,7 @@ static double apply(enum op op, double a, double b)
 	}
 }
 
-int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *arg, double *value,
-		   struct tare_err *err)
+int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *arg, double *value, struct tare_err *err)
 {
 	double *stack = tare_xcalloc(e->step_nr + 1, sizeof(*stack));
 	size_t top = 0;
@@ -229,8 +224,7 @@ int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *ar
 		}
 	}
 	if (!rc && !isfinite(stack[0]))
-		rc = tare_err_set(err, TARE_E_RANGE,
-				  "%s: the result is no number: a division by 0?", e->text);
+		rc = tare_err_set(err, TARE_E_RANGE, "%s: the result is no number: a division by 0?", e->text);
 	if (!rc)
 		*value = stack[0];
 	free(stack);

@@ -33,7 +33,6 @@ const char *tare_expr_name(const struct tare_expr *e, size_t i);
 typedef int tare_expr_lookup(void *arg, const char *name, double *value, struct tare_err *err);
 
 /* Fails as `lookup` does, and with TARE_E_RANGE where the result is no finite number. */
-int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *arg, double *value,
-		   struct tare_err *err);
+int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *arg, double *value, struct tare_err *err);
 
 #endif

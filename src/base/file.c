@@ -17,10 +17,7 @@
 
 static const char *kind_of(mode_t mode)
 {
-	return S_ISDIR(mode)    ? "a folder"
-	       : S_ISFIFO(mode) ? "a pipe"
-	       : S_ISSOCK(mode) ? "a socket"
-				: "a device";
+	return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
 /* Without O_NONBLOCK, opening a FIFO waits for somebody at its other end. */
@@ -31,15 +28,13 @@ static int open_kind(const char *path, bool may_be_pipe, struct tare_err *err)
 	int rc = 0;
 
 	if (fd < 0 && errno == ENXIO)
-		return tare_err_set(err, TARE_E_FORMAT, "%s: is a socket and no file; name a file",
-				    path);
+		return tare_err_set(err, TARE_E_FORMAT, "%s: is a socket and no file; name a file", path);
 	if (fd < 0)
 		return tare_err_set_errno(err, errno, "%s: cannot be read", path);
 	if (fstat(fd, &st) != 0)
 		rc = tare_err_set_errno(err, errno, "%s: cannot be read", path);
 	else if (!S_ISREG(st.st_mode) && !(may_be_pipe && S_ISFIFO(st.st_mode)))
-		rc = tare_err_set(err, TARE_E_FORMAT, "%s: is %s and no file; name a file", path,
-				  kind_of(st.st_mode));
+		rc = tare_err_set(err, TARE_E_FORMAT, "%s: is %s and no file; name a file", path, kind_of(st.st_mode));
 	if (!rc)
 		return fd;
 	close(fd);
@@ -76,8 +71,7 @@ ssize_t tare_file_read_some(int fd, void *bytes, size_t size)
 }
 
 /* Files of /proc and /sys, and pipes, do not say how long they are. */
-static int read_all(struct tare_str *out, int fd, const char *name, size_t limit,
-		    struct tare_err *err)
+static int read_all(struct tare_str *out, int fd, const char *name, size_t limit, struct tare_err *err)
 {
 	size_t start = out->len;
 	char part[65536];
@@ -88,10 +82,8 @@ static int read_all(struct tare_str *out, int fd, const char *name, size_t limit
 		if (n < 0)
 			rc = tare_err_set_errno(err, (int)-n, "%s: cannot be read", name);
 		else if ((size_t)n > limit - (out->len - start))
-			rc = tare_err_set(
-				err, TARE_E_LIMIT,
-				"%s: is larger than %zu MiB, which a file of this kind never is",
-				name, limit >> 20);
+			rc = tare_err_set(err, TARE_E_LIMIT, "%s: is larger than %zu MiB, which a file of this kind never is", name,
+			                  limit >> 20);
 		else
 			tare_str_add_n(out, part, (size_t)n);
 	}
@@ -100,8 +92,7 @@ static int read_all(struct tare_str *out, int fd, const char *name, size_t limit
 	return rc;
 }
 
-static int read_kind(struct tare_str *out, const char *path, bool may_be_pipe, size_t limit,
-		     struct tare_err *err)
+static int read_kind(struct tare_str *out, const char *path, bool may_be_pipe, size_t limit, struct tare_err *err)
 {
 	int fd = open_kind(path, may_be_pipe, err), rc;
 
@@ -203,9 +194,8 @@ static int write_file(const char *path, const struct tare_str *text, mode_t mode
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_fd(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-				     less_umask(mode)),
-				text, is_text);
+		return write_fd(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, less_umask(mode)), text,
+		                is_text);
 	return replace(path, text, mode, is_text);
 }
 

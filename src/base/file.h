@@ -33,8 +33,7 @@ int tare_file_read_open(struct tare_str *out, int fd, size_t limit, struct tare_
 bool tare_file_name(int fd, char name[PATH_MAX]);
 
 /* The same for what a user names as input: "-" is standard input, and a pipe is read until its writers are gone. */
-int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,
-			 struct tare_err *err);
+int tare_file_read_input(struct tare_str *out, const char *path, size_t limit, struct tare_err *err);
 
 /*
  * Writes a file whole or not at all: beside its name, then renamed. A device, a pipe or a link stays what it is.

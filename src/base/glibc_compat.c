@@ -16,8 +16,8 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* Named by assembler name, so that the header's own renaming cannot interfere. */
-#define COMPAT(RESULT, NAME, PARAMS)                                                               \
-	HIDDEN RESULT tare_compat_##NAME PARAMS __asm__(#NAME);                                    \
+#define COMPAT(RESULT, NAME, PARAMS)                                                                                   \
+	HIDDEN RESULT tare_compat_##NAME PARAMS __asm__(#NAME);                                                            \
 	RESULT tare_compat_##NAME PARAMS
 
 static int at(int dir, const char *path, struct stat *st, int flags)

@@ -77,8 +77,8 @@ static void list(struct words *out, const char *folder, const char *ending, bool
 }
 
 /* "a" and "a.tar" are near "a.tare". */
-static bool add_near(struct tare_str *out, const char *folder, const char *before, const char *name,
-		     const char *ending, bool with_ending)
+static bool add_near(struct tare_str *out, const char *folder, const char *before, const char *name, const char *ending,
+                     bool with_ending)
 {
 	const char *near = NULL;
 
@@ -89,8 +89,8 @@ static bool add_near(struct tare_str *out, const char *folder, const char *befor
 		list(&words, folder, ending, is_whole);
 		near = tare_args_near_miss(asked, next, &words);
 		if (near)
-			tare_str_addf(out, "; did you mean %s%.*s%s?", before,
-				      (int)without(near, ending), near, with_ending ? ending : "");
+			tare_str_addf(out, "; did you mean %s%.*s%s?", before, (int)without(near, ending), near,
+			              with_ending ? ending : "");
 		free_words(&words);
 		free(asked);
 	}
@@ -106,8 +106,7 @@ bool tare_hint_path(struct tare_str *out, const char *path, const char *ending)
 {
 	const char *slash = strrchr(path, '/');
 	char *before = tare_xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-	bool is_found =
-		add_near(out, slash ? before : ".", before, slash ? slash + 1 : path, ending, true);
+	bool is_found = add_near(out, slash ? before : ".", before, slash ? slash + 1 : path, ending, true);
 
 	free(before);
 	return is_found;

@@ -72,8 +72,8 @@ struct tare_json_value {
 };
 
 /* Returns 0, or TARE_E_FORMAT with "line 3, column 7: …". */
-int tare_json_parse(struct tare_arena *arena, const char *text, size_t len,
-		    const struct tare_json_value **value, struct tare_err *err);
+int tare_json_parse(struct tare_arena *arena, const char *text, size_t len, const struct tare_json_value **value,
+                    struct tare_err *err);
 
 /*
  * Reading a tree. All accept NULL and values of another type, so that chains need one check.

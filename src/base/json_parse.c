@@ -250,8 +250,7 @@ static bool parse_members(struct parse *s, struct tare_json_value *v, char close
 		v->count++;
 	} while (take(s, ','));
 	s->depth--;
-	return take(s, close) || fail(s, close == '}' ? "\",\" or \"}\" was expected"
-						      : "\",\" or \"]\" was expected");
+	return take(s, close) || fail(s, close == '}' ? "\",\" or \"}\" was expected" : "\",\" or \"]\" was expected");
 }
 
 static bool parse_value(struct parse *s, struct tare_json_value *v)
@@ -283,8 +282,8 @@ static bool parse_value(struct parse *s, struct tare_json_value *v)
 	}
 }
 
-int tare_json_parse(struct tare_arena *arena, const char *text, size_t len,
-		    const struct tare_json_value **value, struct tare_err *err)
+int tare_json_parse(struct tare_arena *arena, const char *text, size_t len, const struct tare_json_value **value,
+                    struct tare_err *err)
 {
 	struct parse s = { .arena = arena, .start = text, .p = text, .end = text + len };
 	struct tare_json_value *v = tare_arena_alloc(arena, sizeof(*v));
@@ -305,8 +304,7 @@ int tare_json_parse(struct tare_arena *arena, const char *text, size_t len,
 	return tare_err_set(err, TARE_E_FORMAT, "line %u, column %u: %s", line, column, s.problem);
 }
 
-static const struct tare_json_value *step(const struct tare_json_value *v, const char *name,
-					  size_t len)
+static const struct tare_json_value *step(const struct tare_json_value *v, const char *name, size_t len)
 {
 	const struct tare_json_value *item = v->first;
 
@@ -316,8 +314,7 @@ static const struct tare_json_value *step(const struct tare_json_value *v, const
 		return isdigit((unsigned char)*name) ? item : NULL;
 	}
 	for (; item; item = item->next)
-		if (v->type == TARE_JSON_OBJECT && strlen(item->key) == len &&
-		    !memcmp(item->key, name, len))
+		if (v->type == TARE_JSON_OBJECT && strlen(item->key) == len && !memcmp(item->key, name, len))
 			return item;
 	return NULL;
 }

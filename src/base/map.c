@@ -39,8 +39,7 @@ static struct tare_map_slot *find(const struct tare_map *m, uint64_t key)
  */
 static struct tare_map_slot *new_slots(size_t n)
 {
-	size_t bytes =
-		(n * sizeof(struct tare_map_slot) + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+	size_t bytes = (n * sizeof(struct tare_map_slot) + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
 	void *slots = bytes < 2 * HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, bytes);
 
 	if (!slots)
@@ -160,8 +159,7 @@ static uint64_t hash_text(const char *text)
 	return mix(h);
 }
 
-static struct tare_strmap_slot *find_text(const struct tare_strmap *m, const char *key,
-					  uint64_t hash)
+static struct tare_strmap_slot *find_text(const struct tare_strmap *m, const char *key, uint64_t hash)
 {
 	size_t mask = m->cap - 1, i = hash & mask;
 

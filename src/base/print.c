@@ -24,7 +24,7 @@ const char *tare_print_tone(enum tare_text_tone tone)
 }
 
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
-		    const struct tare_text_style *style)
+                    const struct tare_text_style *style)
 {
 	const char *start = style->is_colour ? tare_print_tone(tone) : "";
 
@@ -46,9 +46,7 @@ static size_t tone_at(const char *p)
 	for (int tone = TARE_TONE_STRONG; tone <= TARE_TONE_ALARM; tone++)
 		if (!strncmp(p, tare_print_tone(tone), strlen(tare_print_tone(tone))))
 			return strlen(tare_print_tone(tone));
-	return strncmp(p, tare_print_tone_end, strlen(tare_print_tone_end))
-		       ? 0
-		       : strlen(tare_print_tone_end);
+	return strncmp(p, tare_print_tone_end, strlen(tare_print_tone_end)) ? 0 : strlen(tare_print_tone_end);
 }
 
 static void add_clean(struct tare_str *clean, const struct tare_str *text, bool has_colours)

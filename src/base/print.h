@@ -32,7 +32,7 @@ enum {
 
 /* TEXT in a tone: with escapes where the style has colours. */
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
-		    const struct tare_text_style *style);
+                    const struct tare_text_style *style);
 
 /* What begins a tone, "" for the plain one, and what ends any. */
 const char *tare_print_tone(enum tare_text_tone tone);

@@ -43,8 +43,7 @@ static int columns_of_terminal(void)
 {
 	struct winsize size;
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col ||
-	    size.ws_col > COLUMNS_MOST)
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col || size.ws_col > COLUMNS_MOST)
 		return COLUMNS_MOST;
 	return size.ws_col;
 }

@@ -15,8 +15,7 @@
 #define SAVE    "\0337"
 #define RESTORE "\0338"
 /* Colours, a hidden cursor, reports of the mouse, marked pastes; and the other page: left last, with the cursor where it is if there is none. */
-#define AFTER_CRASH                                                                                \
-	"\033[0m\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l" SAVE "\033[?1049l"
+#define AFTER_CRASH "\033[0m\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l" SAVE "\033[?1049l"
 
 static int64_t now_ns(void)
 {
@@ -47,13 +46,12 @@ void tare_region_add_end(struct tare_str *out, int rows, int lines)
 }
 
 /* The region is said again each time: a program may have reset the terminal. */
-void tare_region_add_lines(struct tare_str *out, int rows, int lines, const struct tare_str *texts,
-			   bool is_marked)
+void tare_region_add_lines(struct tare_str *out, int rows, int lines, const struct tare_str *texts, bool is_marked)
 {
 	tare_str_addf(out, SAVE "\033[1;%dr", rows - lines);
 	for (int i = 0; i < lines; i++)
-		tare_str_addf(out, "\033[%d;1H\033[0m%s%s\033[0m\033[K", rows - lines + 1 + i,
-			      is_marked ? "\033[7m" : "", tare_str_text(&texts[i]));
+		tare_str_addf(out, "\033[%d;1H\033[0m%s%s\033[0m\033[K", rows - lines + 1 + i, is_marked ? "\033[7m" : "",
+		              tare_str_text(&texts[i]));
 	tare_str_add(out, RESTORE);
 }
 
@@ -73,8 +71,7 @@ bool tare_region_is_possible(void)
 
 struct tare_region *tare_region_open(struct tare_err *err)
 {
-	struct tare_region *r =
-		mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tare_region *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (r == MAP_FAILED) {
 		tare_err_set_errno(err, errno, "lines at the bottom of the terminal");
@@ -210,8 +207,7 @@ bool tare_region_turn(struct tare_region *r, pid_t leader, bool is_stopped)
 	if (why != TARE_REGION_SHOWN)
 		put_away(r);
 	else if (!r->lines || is_resized)
-		keep_free(r, r->real.ws_row < TARE_REGION_HIGH ? 1 : TARE_REGION_LINES,
-			  r->lines > 0);
+		keep_free(r, r->real.ws_row < TARE_REGION_HIGH ? 1 : TARE_REGION_LINES, r->lines > 0);
 	return r->lines > 0;
 }
 

@@ -28,8 +28,8 @@ enum {
 /* Why there are no lines now. */
 enum tare_region_why {
 	TARE_REGION_SHOWN,
-	TARE_REGION_SMALL, /* the terminal is */
-	TARE_REGION_TAKEN, /* the program reads keys one by one: it has the screen for itself, or edits a line */
+	TARE_REGION_SMALL,   /* the terminal is */
+	TARE_REGION_TAKEN,   /* the program reads keys one by one: it has the screen for itself, or edits a line */
 	TARE_REGION_BEHIND,  /* the terminal is another job's */
 	TARE_REGION_STOPPED, /* the program is */
 	TARE_REGION_WHY_NR
@@ -38,9 +38,8 @@ enum tare_region_why {
 struct tare_region {
 	int fd; /* of our own, so that how the program opened the terminal stays as it is */
 	struct termios before;
-	struct winsize real,
-		said; /* what the terminal has, and what it says that it has while there are lines */
-	int lines;    /* that are kept free now; 0: none */
+	struct winsize real, said; /* what the terminal has, and what it says that it has while there are lines */
+	int lines;                 /* that are kept free now; 0: none */
 	enum tare_region_why why;
 	int64_t since_ns, away_ns[TARE_REGION_WHY_NR];
 };
@@ -64,7 +63,6 @@ void tare_region_end(struct tare_region *r, bool is_crash);
 /* What does it, for tests. */
 void tare_region_add_begin(struct tare_str *out, int rows, int lines, bool is_resized);
 void tare_region_add_end(struct tare_str *out, int rows, int lines);
-void tare_region_add_lines(struct tare_str *out, int rows, int lines, const struct tare_str *texts,
-			   bool is_marked);
+void tare_region_add_lines(struct tare_str *out, int rows, int lines, const struct tare_str *texts, bool is_marked);
 
 #endif

@@ -33,8 +33,7 @@ static inline int64_t tare_sat_mul(int64_t a, int64_t b)
 {
 	int64_t out;
 
-	return __builtin_mul_overflow(a, b, &out) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX)
-						  : out;
+	return __builtin_mul_overflow(a, b, &out) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX) : out;
 }
 
 static inline int64_t tare_sat_abs(int64_t a)

@@ -35,7 +35,7 @@ static struct {
 } screen = { .in = -1, .out = -1, .own = -1 };
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT },
-		 crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+				 crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -232,12 +232,10 @@ static int named_key(int last, int number)
 		char last;
 		int number, key;
 	} names[] = {
-		{ 'A', 0, TARE_KEY_UP },      { 'B', 0, TARE_KEY_DOWN },
-		{ 'C', 0, TARE_KEY_RIGHT },   { 'D', 0, TARE_KEY_LEFT },
-		{ 'H', 0, TARE_KEY_HOME },    { 'F', 0, TARE_KEY_END },
-		{ '~', 1, TARE_KEY_HOME },    { '~', 4, TARE_KEY_END },
-		{ '~', 5, TARE_KEY_PAGE_UP }, { '~', 6, TARE_KEY_PAGE_DOWN },
-		{ '~', 7, TARE_KEY_HOME },    { '~', 8, TARE_KEY_END },
+		{ 'A', 0, TARE_KEY_UP },        { 'B', 0, TARE_KEY_DOWN }, { 'C', 0, TARE_KEY_RIGHT },
+		{ 'D', 0, TARE_KEY_LEFT },      { 'H', 0, TARE_KEY_HOME }, { 'F', 0, TARE_KEY_END },
+		{ '~', 1, TARE_KEY_HOME },      { '~', 4, TARE_KEY_END },  { '~', 5, TARE_KEY_PAGE_UP },
+		{ '~', 6, TARE_KEY_PAGE_DOWN }, { '~', 7, TARE_KEY_HOME }, { '~', 8, TARE_KEY_END },
 	};
 
 	for (size_t i = 0; i < NR(names); i++)

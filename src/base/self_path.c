@@ -14,8 +14,7 @@ static const struct {
 	const char *installed, *build;
 } layout[] = {
 	[TARE_SELF_RECORDER] = { "libtare_recorder.so", "src/recorder/libtare_recorder.so" },
-	[TARE_SELF_RECORDER_HOST] = { "libtare_recorder_host.so",
-				      "src/recorder/libtare_recorder_host.so" },
+	[TARE_SELF_RECORDER_HOST] = { "libtare_recorder_host.so", "src/recorder/libtare_recorder_host.so" },
 	[TARE_SELF_SIM_DIR] = { "simgpu", "simgpu" },
 	[TARE_SELF_SIM_PROFILES] = { "simgpu/profiles", "simgpu/profiles" },
 	[TARE_SELF_EXAMPLES] = { "examples", "examples" },
@@ -51,8 +50,7 @@ int tare_self_dir(char *buf, size_t size)
 }
 
 /* The first path that fits PREFIX/PATTERN/NAME, or -ENOENT. Of PREFIX every letter stands for itself. */
-static int find(const char *prefix, size_t prefix_len, const char *pattern, const char *name,
-		char *buf, size_t size)
+static int find(const char *prefix, size_t prefix_len, const char *pattern, const char *name, char *buf, size_t size)
 {
 	struct tare_str whole = { 0 };
 	glob_t found;
@@ -74,10 +72,8 @@ int tare_self_path_from(const char *exe_dir, enum tare_self_file file, char *buf
 	const char *slash = strrchr(exe_dir, '/');
 	int rc;
 
-	for (size_t i = 0; slash && !strcmp(slash, "/bin") && i < sizeof(homes) / sizeof(homes[0]);
-	     i++) {
-		rc = find(exe_dir, (size_t)(slash - exe_dir), homes[i], layout[file].installed, buf,
-			  size);
+	for (size_t i = 0; slash && !strcmp(slash, "/bin") && i < sizeof(homes) / sizeof(homes[0]); i++) {
+		rc = find(exe_dir, (size_t)(slash - exe_dir), homes[i], layout[file].installed, buf, size);
 		if (rc != -ENOENT)
 			return rc;
 	}

@@ -92,8 +92,7 @@ struct saver {
 
 static void save(const struct saver *s, const struct tare_shape *shape, const char *item);
 
-size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world,
-			 const void *item)
+size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world, const void *item)
 {
 	uint64_t n = 0;
 
@@ -140,8 +139,7 @@ static void save_item(const struct saver *s, const struct tare_shape *shape, con
 }
 
 /* `list`: what the pointer of a list points to; no items where it is NULL. */
-static void save_list(const struct saver *s, const struct tare_shape_field *f, const char *list,
-		      size_t count)
+static void save_list(const struct saver *s, const struct tare_shape_field *f, const char *list, size_t count)
 {
 	count = list ? count : 0;
 	put(s->out, count);
@@ -179,8 +177,7 @@ static void save_field(const struct saver *s, const struct tare_shape_field *f, 
 	case TARE_SHAPED_INTS:
 	case TARE_SHAPED_ITEMS:
 	case TARE_SHAPED_TEXTS:
-		save_list(s, f, *(const char *const *)(const void *)at,
-			  tare_shaped_count(f, s->world, item));
+		save_list(s, f, *(const char *const *)(const void *)at, tare_shaped_count(f, s->world, item));
 		return;
 	case TARE_SHAPED_MAP:
 		put(s->out, f->nr);
@@ -194,8 +191,7 @@ static void save_field(const struct saver *s, const struct tare_shape_field *f, 
 		save_text(s, *(const char *const *)(const void *)at);
 		return;
 	case TARE_SHAPED_OTHER:
-		put(s->out, s->world->number_of(s->world->arg, f->what,
-						*(const void *const *)(const void *)at));
+		put(s->out, s->world->number_of(s->world->arg, f->what, *(const void *const *)(const void *)at));
 		return;
 	case TARE_SHAPED_LEFT:
 		return;
@@ -208,8 +204,8 @@ static void save(const struct saver *s, const struct tare_shape *shape, const ch
 		save_field(s, f, item);
 }
 
-void tare_shape_save(const struct tare_shape *shape, const void *item,
-		     const struct tare_shape_world *world, struct tare_str *out)
+void tare_shape_save(const struct tare_shape *shape, const void *item, const struct tare_shape_world *world,
+                     struct tare_str *out)
 {
 	struct tare_shapes all = { 0 };
 	struct saver s = { world, out };

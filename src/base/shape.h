@@ -48,7 +48,7 @@ struct tare_shape_field {
 	bool is_signed;   /* INT, INTS */
 	bool is_bool;     /* the same: 0 or 1 */
 	uint8_t int_size; /* INT, INTS: of each */
-	uint8_t what; /* OTHER: for the caller; a list without a count: which number of the caller's */
+	uint8_t what;     /* OTHER: for the caller; a list without a count: which number of the caller's */
 	uint32_t offset, size, nr;
 	uint32_t count_at, count_size, cap_at; /* of a list; cap_at 0: its capacity is not kept */
 	const struct tare_shape *shape;
@@ -61,60 +61,53 @@ struct tare_shape {
 };
 
 #define TARE_OF(field) (((SELF *)0)->field)
-#define TARE_INT_TYPE(value)                                                                       \
-	.int_size = sizeof(value), .is_signed = (__typeof__(value))-1 < (__typeof__(value))1,      \
+#define TARE_INT_TYPE(value)                                                                                           \
+	.int_size = sizeof(value), .is_signed = (__typeof__(value))-1 < (__typeof__(value))1,                              \
 	.is_bool = __builtin_types_compatible_p(__typeof__(value), bool)
 #define TARE_ARRAY_NR(a, t) (sizeof(a) / sizeof(t))
 
-#define TARE_SHAPED(field, k, ...)                                                                 \
-	{                                                                                          \
-		.name = #field, .kind = TARE_SHAPED_##k, .offset = offsetof(SELF, field),          \
-		.size = sizeof(TARE_OF(field)), __VA_ARGS__                                        \
+#define TARE_SHAPED(field, k, ...)                                                                                     \
+	{                                                                                                                  \
+		.name = #field, .kind = TARE_SHAPED_##k, .offset = offsetof(SELF, field), .size = sizeof(TARE_OF(field)),      \
+		__VA_ARGS__                                                                                                    \
 	}
 #define TARE_INT(field) TARE_SHAPED(field, INT, TARE_INT_TYPE(TARE_OF(field)), .nr = 1)
-#define TARE_INT_ARRAY(field)                                                                      \
-	TARE_SHAPED(field, INT, TARE_INT_TYPE(TARE_OF(field)[0]),                                  \
-		    .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+#define TARE_INT_ARRAY(field)                                                                                          \
+	TARE_SHAPED(field, INT, TARE_INT_TYPE(TARE_OF(field)[0]), .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
 #define TARE_STRUCT(field, of) TARE_SHAPED(field, STRUCT, .shape = &of, .nr = 1)
-#define TARE_STRUCT_ARRAY(field, of)                                                               \
-	TARE_SHAPED(field, STRUCT, .shape = &of,                                                   \
-		    .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+#define TARE_STRUCT_ARRAY(field, of)                                                                                   \
+	TARE_SHAPED(field, STRUCT, .shape = &of, .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
 #define TARE_ITEM(field, of) TARE_SHAPED(field, ITEM, .shape = &of)
 #define TARE_COUNT_BY(count) .count_at = offsetof(SELF, count), .count_size = sizeof(TARE_OF(count))
-#define TARE_LIST(field, of, count, cap)                                                           \
+#define TARE_LIST(field, of, count, cap)                                                                               \
 	TARE_SHAPED(field, LIST, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
 /* As many structs as `count` says, without a capacity. */
 #define TARE_ROW(field, of, count) TARE_SHAPED(field, LIST, .shape = &of, TARE_COUNT_BY(count))
-#define TARE_INTS(field, count, cap)                                                               \
-	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), TARE_COUNT_BY(count),             \
-		    .cap_at = offsetof(SELF, cap))
-#define TARE_TEXTS(field, count, cap)                                                              \
-	TARE_SHAPED(field, TEXTS, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
-#define TARE_LIST_OF(field, of, number)                                                            \
-	TARE_SHAPED(field, LIST, .shape = &of, .count_at = TARE_COUNTED, .what = number)
-#define TARE_INTS_OF(field, number)                                                                \
-	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), .count_at = TARE_COUNTED,         \
-		    .what = number)
+#define TARE_INTS(field, count, cap)                                                                                   \
+	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+#define TARE_TEXTS(field, count, cap)   TARE_SHAPED(field, TEXTS, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+#define TARE_LIST_OF(field, of, number) TARE_SHAPED(field, LIST, .shape = &of, .count_at = TARE_COUNTED, .what = number)
+#define TARE_INTS_OF(field, number)                                                                                    \
+	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), .count_at = TARE_COUNTED, .what = number)
 /* As many pointers as `count` says, with a capacity or without. */
 #define TARE_ITEMS(field, of, count) TARE_SHAPED(field, ITEMS, .shape = &of, TARE_COUNT_BY(count))
-#define TARE_ITEMS_IN(field, of, count, cap)                                                       \
+#define TARE_ITEMS_IN(field, of, count, cap)                                                                           \
 	TARE_SHAPED(field, ITEMS, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
-#define TARE_MAP(field) TARE_SHAPED(field, MAP, .nr = 1)
-#define TARE_MAP_ARRAY(field)                                                                      \
-	TARE_SHAPED(field, MAP, .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+#define TARE_MAP(field)       TARE_SHAPED(field, MAP, .nr = 1)
+#define TARE_MAP_ARRAY(field) TARE_SHAPED(field, MAP, .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
 /* A struct whose layout never changes, of 8-byte words. */
 #define TARE_WORDS(field)       TARE_SHAPED(field, INT, .int_size = 8, .nr = sizeof(TARE_OF(field)) / 8)
 #define TARE_STRMAP(field)      TARE_SHAPED(field, STRMAP, )
 #define TARE_TEXT(field)        TARE_SHAPED(field, TEXT, )
 #define TARE_OTHER(field, code) TARE_SHAPED(field, OTHER, .what = code)
 #define TARE_LEFT(field)        TARE_SHAPED(field, LEFT, )
-#define TARE_FIELDS_END                                                                            \
-	{                                                                                          \
-		.name = NULL                                                                       \
+#define TARE_FIELDS_END                                                                                                \
+	{                                                                                                                  \
+		.name = NULL                                                                                                   \
 	}
-#define TARE_SHAPE(type, table)                                                                    \
-	{                                                                                          \
-#type, sizeof(struct type), table                                                  \
+#define TARE_SHAPE(type, table)                                                                                        \
+	{                                                                                                                  \
+#type, sizeof(struct type), table                                                                              \
 	}
 
 /* What only the caller knows. `item`: the struct whose field it is. */
@@ -127,14 +120,14 @@ struct tare_shape_world {
 	struct tare_arena *arena; /* for texts that are loaded */
 };
 
-void tare_shape_save(const struct tare_shape *shape, const void *item,
-		     const struct tare_shape_world *world, struct tare_str *out);
+void tare_shape_save(const struct tare_shape *shape, const void *item, const struct tare_shape_world *world,
+                     struct tare_str *out);
 
 /*
  * Into `item`, which is all zeros. False: the bytes make no sense; what was loaded by then is in `item`, to be
  * freed as if it had been built.
  */
-bool tare_shape_load(const struct tare_shape *shape, void *item,
-		     const struct tare_shape_world *world, const void *bytes, size_t size);
+bool tare_shape_load(const struct tare_shape *shape, void *item, const struct tare_shape_world *world,
+                     const void *bytes, size_t size);
 
 #endif

@@ -94,8 +94,7 @@ static bool is_called(const char *name, const char *text, size_t len)
 	return strlen(name) == len && !memcmp(name, text, len);
 }
 
-static const struct tare_shape *shape_called(const struct tare_shapes *all, const char *text,
-					     size_t len)
+static const struct tare_shape *shape_called(const struct tare_shapes *all, const char *text, size_t len)
 {
 	for (size_t i = 0; text && i < all->count; i++)
 		if (is_called(all->items[i]->name, text, len))
@@ -103,11 +102,9 @@ static const struct tare_shape *shape_called(const struct tare_shapes *all, cons
 	return NULL;
 }
 
-static const struct tare_shape_field *field_called(const struct tare_shape *shape, const char *text,
-						   size_t len)
+static const struct tare_shape_field *field_called(const struct tare_shape *shape, const char *text, size_t len)
 {
-	for (const struct tare_shape_field *f = shape ? shape->fields : NULL; f && text && f->name;
-	     f++)
+	for (const struct tare_shape_field *f = shape ? shape->fields : NULL; f && text && f->name; f++)
 		if (is_called(f->name, text, len))
 			return f;
 	return NULL;
@@ -151,8 +148,7 @@ static void get_tables(struct loader *l, const struct tare_shapes *own)
 		if (l->is_bad || l->shapes[i].count > TABLE_MAX)
 			l->is_bad = true;
 		else
-			l->shapes[i].fields =
-				tare_xcalloc(l->shapes[i].count + 1, sizeof(struct from_field));
+			l->shapes[i].fields = tare_xcalloc(l->shapes[i].count + 1, sizeof(struct from_field));
 		for (size_t k = 0; k < l->shapes[i].count && !l->is_bad; k++)
 			get_field(l, shape, &l->shapes[i].fields[k]);
 	}
@@ -167,8 +163,7 @@ static void check_shapes(struct loader *l, const struct tare_shape *root)
 		for (size_t k = 0; k < l->shapes[i].count; k++) {
 			struct from_field *f = &l->shapes[i].fields[k];
 
-			if (f->own && tare_shaped_has_shape(f->kind) &&
-			    l->shapes[f->shape].own != f->own->shape)
+			if (f->own && tare_shaped_has_shape(f->kind) && l->shapes[f->shape].own != f->own->shape)
 				f->own = NULL;
 		}
 }
@@ -214,8 +209,7 @@ static void load_structs(struct loader *l, const struct from_field *from, char *
 	size_t n = get_count(l);
 
 	for (size_t i = 0; i < n && !l->is_bad; i++)
-		load(l, from->shape,
-		     from->own && i < from->own->nr ? to + i * from->own->shape->size : NULL);
+		load(l, from->shape, from->own && i < from->own->nr ? to + i * from->own->shape->size : NULL);
 }
 
 static void *load_item(struct loader *l, const struct from_field *from)
@@ -435,8 +429,8 @@ static void load(struct loader *l, size_t shape, char *item)
 	l->depth--;
 }
 
-bool tare_shape_load(const struct tare_shape *shape, void *item,
-		     const struct tare_shape_world *world, const void *bytes, size_t size)
+bool tare_shape_load(const struct tare_shape *shape, void *item, const struct tare_shape_world *world,
+                     const void *bytes, size_t size)
 {
 	struct loader l = { .world = world, .at = bytes, .end = (const uint8_t *)bytes + size };
 	struct tare_shapes own = { 0 };

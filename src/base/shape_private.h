@@ -14,7 +14,6 @@ struct tare_shapes {
 size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape);
 
 bool tare_shaped_has_shape(uint8_t kind);
-size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world,
-			 const void *item);
+size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world, const void *item);
 
 #endif

@@ -70,8 +70,7 @@ void tare_str_addf(struct tare_str *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-void tare_str_add_wrapped(struct tare_str *s, const char *text, size_t column, size_t indent,
-			  size_t width)
+void tare_str_add_wrapped(struct tare_str *s, const char *text, size_t column, size_t indent, size_t width)
 {
 	const char *p = text;
 	int is_line_start = 1;

@@ -17,15 +17,13 @@ void tare_str_add_n(struct tare_str *s, const char *bytes, size_t n);
 void tare_str_add_char(struct tare_str *s, char c);
 void tare_str_add_repeat(struct tare_str *s, const char *text, size_t times);
 void tare_str_addf(struct tare_str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tare_str_vaddf(struct tare_str *s, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+void tare_str_vaddf(struct tare_str *s, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 /*
  * Adds TEXT broken between words so that no line is longer than `width` columns; every line after
  * the first starts with `indent` blanks. `column` is where the first line starts.
  */
-void tare_str_add_wrapped(struct tare_str *s, const char *text, size_t column, size_t indent,
-			  size_t width);
+void tare_str_add_wrapped(struct tare_str *s, const char *text, size_t column, size_t indent, size_t width);
 
 const char *tare_str_text(const struct tare_str *s); /* never NULL */
 void tare_str_cut(struct tare_str *s, size_t len);   /* shortens; keeps the memory */

@@ -80,8 +80,7 @@ static bool empty(int fd, dev_t device, int depth)
 		for (long at = 0; at < n;) {
 			const struct entry *e = (const struct entry *)(void *)(bytes + at);
 
-			is_empty &= remove_one(fd, bytes + at + offsetof(struct entry, name),
-					       device, depth);
+			is_empty &= remove_one(fd, bytes + at + offsetof(struct entry, name), device, depth);
 			at += e->size;
 		}
 	return is_empty;
@@ -162,17 +161,14 @@ static void on_end(int number, siginfo_t *info, void *context)
 static void get_ready(void)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
-	struct sigaction action = { .sa_sigaction = on_end,
-				    .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_RESTART },
-			 before;
+	struct sigaction action = { .sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_RESTART }, before;
 
 	if (temp.is_ready)
 		return;
 	temp.is_ready = true;
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (sigaction(ends[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
-		    before.sa_handler == SIG_DFL)
+		if (sigaction(ends[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
 			sigaction(ends[i], &action, NULL);
 	atexit(remove_all);
 }

@@ -11,19 +11,17 @@ static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 static const struct {
 	const char *utf8;
 	char ascii;
-} plain[] = { { "–", '-' }, { "─", '-' }, { "·", '|' }, { "…", '~' }, { "×", 'x' },
-	      { "▁", '_' }, { "▂", '.' }, { "▃", '-' }, { "▄", '=' }, { "▅", '+' },
-	      { "▆", 'x' }, { "▇", '%' }, { "█", '#' } };
+} plain[] = { { "–", '-' }, { "─", '-' }, { "·", '|' }, { "…", '~' }, { "×", 'x' }, { "▁", '_' }, { "▂", '.' },
+	          { "▃", '-' }, { "▄", '=' }, { "▅", '+' }, { "▆", 'x' }, { "▇", '%' }, { "█", '#' } };
 
 /* First and last of what is not plain: it steers, has no width, or changes the direction of what follows. */
 static const struct {
 	uint32_t from, to;
 } not_plain[] = {
-	{ 0, 0x1f },          { 0x7f, 0x9f },       { 0xad, 0xad },       { 0x34f, 0x34f },
-	{ 0x61c, 0x61c },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
-	{ 0x200b, 0x200f },   { 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0x3164, 0x3164 },
-	{ 0xfdd0, 0xfdef },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
-	{ 0xfffe, 0xffff },   { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+	{ 0, 0x1f },          { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x34f, 0x34f },     { 0x61c, 0x61c },
+	{ 0x115f, 0x1160 },   { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },   { 0x200b, 0x200f },   { 0x2028, 0x202e },
+	{ 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfdd0, 0xfdef },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+	{ 0xfff0, 0xfffb },   { 0xfffe, 0xffff }, { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
 	{ 0xe0000, 0xe0fff },
 };
 
@@ -31,12 +29,7 @@ size_t tare_text_decode(const char *p, size_t left, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *u = (const unsigned char *)p;
-	size_t len = u[0] < 0x80   ? 1
-		     : u[0] < 0xc2 ? 0
-		     : u[0] < 0xe0 ? 2
-		     : u[0] < 0xf0 ? 3
-		     : u[0] < 0xf5 ? 4
-				   : 0;
+	size_t len = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : u[0] < 0xf5 ? 4 : 0;
 
 	if (!len || len > left)
 		return 0;
@@ -62,15 +55,13 @@ bool tare_text_is_plain(uint32_t code)
 }
 
 /* TEXT with `other` for everything that is not plain; if it has several lines, their ends and tabs stay. */
-static void add_plain(struct tare_str *out, const char *text, size_t len, bool has_lines,
-		      const char *other)
+static void add_plain(struct tare_str *out, const char *text, size_t len, bool has_lines, const char *other)
 {
 	for (size_t at = 0; at < len;) {
 		uint32_t code;
 		size_t n = tare_text_decode(text + at, len - at, &code);
 
-		if (n &&
-		    (tare_text_is_plain(code) || (has_lines && (code == '\n' || code == '\t'))))
+		if (n && (tare_text_is_plain(code) || (has_lines && (code == '\n' || code == '\t'))))
 			tare_str_add_n(out, text + at, n);
 		else
 			tare_str_add(out, other);
@@ -102,9 +93,8 @@ static bool is_number(const char *text)
 /* By the first character behind blanks; the last four are the wide forms, which some take for the same. */
 static bool is_formula(const char *text)
 {
-	static const char *const starts[] = {
-		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"
-	};
+	static const char *const starts[] = { "=",           "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+		                                  "\xef\xbc\xa0" };
 	const char *first = text + strspn(text, " ");
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -181,7 +171,7 @@ static const char *entity(uint32_t code)
 	       : code == '&'  ? "&amp;"
 	       : code == '"'  ? "&quot;"
 	       : code == '\'' ? "&#39;"
-			      : NULL;
+	                      : NULL;
 }
 
 void tare_text_add_markup(struct tare_str *out, const char *text, size_t columns)

@@ -87,8 +87,7 @@ static int parse_scaled(const char *text, size_t len, const struct unit *units, 
 	while (p < end && isspace((unsigned char)*p))
 		p++;
 	for (; units->name; units++) {
-		if (strlen(units->name) == (size_t)(end - p) &&
-		    !strncasecmp(units->name, p, (size_t)(end - p))) {
+		if (strlen(units->name) == (size_t)(end - p) && !strncasecmp(units->name, p, (size_t)(end - p))) {
 			value = (value * units->factor + scale / 2) / scale;
 			if (value > UINT64_MAX)
 				return -ERANGE;
@@ -141,8 +140,7 @@ static int parse_device_entry(const char *p, size_t len, struct tare_units_devic
 	return rc;
 }
 
-int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out, size_t max,
-				  size_t *count)
+int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out, size_t max, size_t *count)
 {
 	size_t n = 0;
 
@@ -170,8 +168,7 @@ int tare_units_parse_device_bytes(const char *text, struct tare_units_device_byt
 char *tare_units_count(char buf[TARE_UNITS_TEXT_MAX], uint64_t n)
 {
 	char digits[TARE_UNITS_TEXT_MAX];
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n),
-	       at = 0;
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)

@@ -19,8 +19,7 @@ struct tare_units_device_bytes {
 };
 
 /* "8GiB", or per device "0=8GiB,1=16GiB". At most `max` entries; `count` is set on success. */
-int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out, size_t max,
-				  size_t *count);
+int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out, size_t max, size_t *count);
 
 /* "500ms", "2s", "1.5m", "1h", "250us", "10ns"; no unit means seconds. */
 int tare_units_parse_duration(const char *text, int64_t *ns);
@@ -28,7 +27,7 @@ int tare_units_parse_duration(const char *text, int64_t *ns);
 /* Every text below fits. The functions return their buffer. */
 #define TARE_UNITS_TEXT_MAX 32
 
-enum { TARE_UNITS_LEAST = 52429 }; /* bytes: less is 0.0 MiB to people */
+enum { TARE_UNITS_LEAST = 52429 };                                     /* bytes: less is 0.0 MiB to people */
 char *tare_units_mib(char buf[TARE_UNITS_TEXT_MAX], int64_t bytes);    /* "8,464.8", "-2.0" */
 char *tare_units_count(char buf[TARE_UNITS_TEXT_MAX], uint64_t n);     /* "143,771" */
 char *tare_units_human(char buf[TARE_UNITS_TEXT_MAX], uint64_t bytes); /* "512 B", "7.7 GiB" */

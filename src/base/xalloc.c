@@ -10,9 +10,7 @@
 static void out_of_memory(size_t count, size_t size) __attribute__((noreturn));
 static void out_of_memory(size_t count, size_t size)
 {
-	fprintf(stderr,
-		"tare: out of memory (asked for %zu x %zu bytes); free some and run it again\n",
-		count, size);
+	fprintf(stderr, "tare: out of memory (asked for %zu x %zu bytes); free some and run it again\n", count, size);
 	abort();
 }
 

@@ -23,8 +23,7 @@ bool tare_bench_result(struct tare_bench *bench, const char *name, CUresult resu
 
 	bench->scale.has_last = false; /* what the call took is no noise */
 	if (result != CUDA_SUCCESS)
-		snprintf(bench->failure, sizeof(bench->failure), "%s answered %s", name,
-			 tare_driver_error(result, room));
+		snprintf(bench->failure, sizeof(bench->failure), "%s answered %s", name, tare_driver_error(result, room));
 	return result == CUDA_SUCCESS;
 }
 
@@ -51,8 +50,7 @@ bool tare_bench_after(struct tare_bench *bench, int64_t *change, bool is_done)
 	tare_scale_watch(&bench->scale, took);
 	now = tare_scale_check(&bench->scale);
 	if (bench->before == TARE_NOT_KNOWN || now == TARE_NOT_KNOWN) {
-		snprintf(bench->failure, sizeof(bench->failure),
-			 "nobody says how much memory is in use");
+		snprintf(bench->failure, sizeof(bench->failure), "nobody says how much memory is in use");
 		return false;
 	}
 	*change = (int64_t)(now - bench->before);
@@ -87,8 +85,7 @@ static void put(struct tare_bench *bench, struct tare_message *message, const ch
 	tare_bench_send(bench, message);
 }
 
-static void put_number(struct tare_bench *bench, struct tare_message *message, const char *fmt,
-		       va_list ap)
+static void put_number(struct tare_bench *bench, struct tare_message *message, const char *fmt, va_list ap)
 {
 	message->kind = TARE_MESSAGE_VALUE;
 	tare_profile_set_number(&bench->known, message->key, message->value);
@@ -96,8 +93,7 @@ static void put_number(struct tare_bench *bench, struct tare_message *message, c
 	put(bench, message, fmt, ap);
 }
 
-void tare_bench_put(struct tare_bench *bench, enum tare_profile_key key, uint64_t value,
-		    const char *fmt, ...)
+void tare_bench_put(struct tare_bench *bench, enum tare_profile_key key, uint64_t value, const char *fmt, ...)
 {
 	struct tare_message message = { .key = key, .value = value, .low = value, .high = value };
 	va_list ap;
@@ -107,8 +103,8 @@ void tare_bench_put(struct tare_bench *bench, enum tare_profile_key key, uint64_
 	va_end(ap);
 }
 
-void tare_bench_put_range(struct tare_bench *bench, enum tare_profile_key key, uint64_t value,
-			  uint64_t low, uint64_t high, const char *fmt, ...)
+void tare_bench_put_range(struct tare_bench *bench, enum tare_profile_key key, uint64_t value, uint64_t low,
+                          uint64_t high, const char *fmt, ...)
 {
 	struct tare_message message = { .key = key, .value = value, .low = low, .high = high };
 	va_list ap;
@@ -118,8 +114,7 @@ void tare_bench_put_range(struct tare_bench *bench, enum tare_profile_key key, u
 	va_end(ap);
 }
 
-void tare_bench_put_text(struct tare_bench *bench, enum tare_profile_key key, const char *text,
-			 const char *fmt, ...)
+void tare_bench_put_text(struct tare_bench *bench, enum tare_profile_key key, const char *text, const char *fmt, ...)
 {
 	struct tare_message message = { .kind = TARE_MESSAGE_VALUE, .key = key };
 	va_list ap;
@@ -145,8 +140,7 @@ bool tare_bench_needs(struct tare_bench *bench, enum tare_profile_key key)
 {
 	if (bench->is_known[key])
 		return true;
-	snprintf(bench->failure, sizeof(bench->failure), "it needs %s, which is not known",
-		 tare_profile_rows[key].name);
+	snprintf(bench->failure, sizeof(bench->failure), "it needs %s, which is not known", tare_profile_rows[key].name);
 	bench->scale.is_noisy |= bench->had_noise;
 	return false;
 }
@@ -159,8 +153,7 @@ static void weigh_all(struct tare_bench *bench, uint64_t used[DEVICES_MAX])
 	int i, count = bench->scale.nvml ? tare_nvml_device_count(bench->scale.nvml) : 0;
 
 	for (i = 0; i < count && i < DEVICES_MAX; i++)
-		used[i] = tare_nvml_memory(bench->scale.nvml, i, &memory, NULL) ? TARE_NOT_KNOWN
-										: memory.used;
+		used[i] = tare_nvml_memory(bench->scale.nvml, i, &memory, NULL) ? TARE_NOT_KNOWN : memory.used;
 }
 
 /* As NVML writes it. A partition's begins with MIG. */
@@ -172,8 +165,8 @@ static void write_uuid(struct tare_bench *bench, const CUuuid *uuid)
 	for (i = 0; i < 16; i++)
 		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)uuid->bytes[i]);
 	for (i = 0; i < 2; i++) {
-		snprintf(bench->uuid, sizeof(bench->uuid), "%s%.8s-%.4s-%.4s-%.4s-%.12s", prefix[i],
-			 hex, hex + 8, hex + 12, hex + 16, hex + 20);
+		snprintf(bench->uuid, sizeof(bench->uuid), "%s%.8s-%.4s-%.4s-%.4s-%.12s", prefix[i], hex, hex + 8, hex + 12,
+		         hex + 16, hex + 20);
 		tare_scale_find(&bench->scale, bench->uuid);
 		if (bench->scale.device >= 0)
 			return;
@@ -189,15 +182,13 @@ static bool find_device(struct tare_bench *bench)
 		return false;
 	if (bench->ordinal >= count) {
 		snprintf(bench->failure, sizeof(bench->failure),
-			 count ? "CUDA shows %d GPUs here, counted from 0"
-			       : "CUDA shows no GPU here",
-			 count);
+		         count ? "CUDA shows %d GPUs here, counted from 0" : "CUDA shows no GPU here", count);
 		return false;
 	}
 	if (!TARE_DO(bench, cuDeviceGet, &bench->device, bench->ordinal))
 		return false;
 	if (tare_cu.cuDeviceGetUuid_v2 ? TARE_DO(bench, cuDeviceGetUuid_v2, &uuid, bench->device)
-				       : TARE_DO(bench, cuDeviceGetUuid, &uuid, bench->device))
+	                               : TARE_DO(bench, cuDeviceGetUuid, &uuid, bench->device))
 		write_uuid(bench, &uuid);
 	else
 		tare_scale_find(&bench->scale, "");
@@ -225,12 +216,10 @@ bool tare_bench_start(struct tare_bench *bench, const char *driver, const char *
 		return false;
 	at = bench->scale.device;
 	if (at >= 0)
-		tare_scale_watch(&bench->scale,
-				 took > TARE_SCALE_GATE_NS ? took : TARE_SCALE_GATE_NS);
-	bench->init = at < 0 || bench->scale.is_noisy || at >= DEVICES_MAX ||
-				      before[at] != again[at] ||
-				      after[at] != tare_scale_read(&bench->scale)
-			      ? TARE_NOT_KNOWN
-			      : after[at] - before[at];
+		tare_scale_watch(&bench->scale, took > TARE_SCALE_GATE_NS ? took : TARE_SCALE_GATE_NS);
+	bench->init = at < 0 || bench->scale.is_noisy || at >= DEVICES_MAX || before[at] != again[at] ||
+	                      after[at] != tare_scale_read(&bench->scale)
+	                  ? TARE_NOT_KNOWN
+	                  : after[at] - before[at];
 	return true;
 }

@@ -30,8 +30,7 @@ static const struct {
 
 /* Which probe finds a key. */
 static const int probe_of[TARE_PROFILE_KEYS] = {
-#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                             \
-	[TARE_PROFILE_##KEY] = TARE_PROBE_##PROBE,
+#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) [TARE_PROFILE_##KEY] = TARE_PROBE_##PROBE,
 #include "profile/profile.def"
 #undef TARE_PROFILE
 };
@@ -64,16 +63,14 @@ static int patience_ms(int ms)
 
 static bool is_believed(const struct tare_message *end, enum tare_profile_key key)
 {
-	return end->kind == TARE_MESSAGE_END ||
-	       tare_profile_rows[key].how < TARE_PROFILE_HOW_WEIGHED;
+	return end->kind == TARE_MESSAGE_END || tare_profile_rows[key].how < TARE_PROFILE_HOW_WEIGHED;
 }
 
 /* Why a probe has not said a key: what its last failed call or another key of it says. */
 static const char *why_silent(const struct pass *pass, const struct tare_message *end)
 {
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		if (probe_of[key] == pass->probe && pass->has_said[key] &&
-		    pass->said[key].kind == TARE_MESSAGE_LACK)
+		if (probe_of[key] == pass->probe && pass->has_said[key] && pass->said[key].kind == TARE_MESSAGE_LACK)
 			return pass->said[key].why;
 	return *end->why ? end->why : "the readings fit no rule";
 }
@@ -108,8 +105,7 @@ static void lose_probe(struct calibration *c, int probe, const char *how)
 	tare_str_free(&why);
 }
 
-static void take_message(struct calibration *c, struct pass *pass,
-			 const struct tare_message *message)
+static void take_message(struct calibration *c, struct pass *pass, const struct tare_message *message)
 {
 	switch (message->kind) {
 	case TARE_MESSAGE_STARTED:
@@ -140,11 +136,10 @@ static void take_message(struct calibration *c, struct pass *pass,
 
 static int refuse(struct calibration *c, const char *why)
 {
-	return tare_err_set(
-		c->err, TARE_E_UNSUPPORTED,
-		"calibrate: no GPU can be measured here: %s; tare doctor checks this machine, "
-		"tare calibrate --sim h200 measures the simulated GPU",
-		why);
+	return tare_err_set(c->err, TARE_E_UNSUPPORTED,
+	                    "calibrate: no GPU can be measured here: %s; tare doctor checks this machine, "
+	                    "tare calibrate --sim h200 measures the simulated GPU",
+	                    why);
 }
 
 /* One process through all wanted probes from pass->next on. */
@@ -160,9 +155,7 @@ static int run_worker(struct calibration *c, struct pass *pass)
 		return rc;
 	pass->probe = -1;
 	while (rc == 0 && !pass->is_done) {
-		if (!tare_worker_next(&worker, &message,
-				      patience_ms(is_started ? PROBE_MS : START_MS), how,
-				      sizeof(how))) {
+		if (!tare_worker_next(&worker, &message, patience_ms(is_started ? PROBE_MS : START_MS), how, sizeof(how))) {
 			if (pass->probe < 0)
 				rc = refuse(c, how);
 			else
@@ -232,12 +225,10 @@ static bool want_probes(struct calibration *c)
 		const struct tare_message *best = tare_vote_winner(&c->votes[key], c->needed);
 
 		if (best && tare_profile_rows[key].kind != TARE_PROFILE_KIND_TEXT) {
-			tare_profile_set_number(&c->job.known, (enum tare_profile_key)key,
-						best->value);
+			tare_profile_set_number(&c->job.known, (enum tare_profile_key)key, best->value);
 			c->job.is_known[key] = true;
 		}
-		if (tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN ||
-		    tare_vote_is_settled(&c->votes[key], c->needed))
+		if (tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN || tare_vote_is_settled(&c->votes[key], c->needed))
 			continue;
 		c->job.is_wanted[probe_of[key]] = is_any = true;
 	}
@@ -280,24 +271,20 @@ static int find_sim(struct calibration *c, const char *profile)
 	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, folder, sizeof(folder)))
-		return tare_err_set(c->err, TARE_E_NOT_FOUND,
-				    "%s: the simulated GPU is not there; install tare again",
-				    folder);
+		return tare_err_set(c->err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", folder);
 	c->job.driver = in_folder(folder, "libcuda.so.1");
 	c->job.nvml = in_folder(folder, "libnvidia-ml.so.1");
 	c->job.sim_profile = tare_xstrdup(profile);
 	if (state && *state)
 		return 0;
-	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX",
-				   &c->state, c->err);
+	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX", &c->state, c->err);
 	if (rc)
 		return rc;
 	c->job.sim_state = tare_xstrdup(c->state);
 	return 0;
 }
 
-int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out,
-		   struct tare_err *err)
+int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out, struct tare_err *err)
 {
 	struct calibration *c = tare_xcalloc(1, sizeof(*c));
 	int64_t begin = now_ns();

@@ -39,7 +39,6 @@ struct tare_calibration {
 	int64_t ns;      /* how long it took */
 };
 
-int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out,
-		   struct tare_err *err);
+int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out, struct tare_err *err);
 
 #endif

@@ -37,8 +37,7 @@ static void *make(struct question *q, int kind)
 {
 	void *descriptor = NULL;
 
-	if (q->failed || q->made_nr == (int)(sizeof(q->made) / sizeof(q->made[0])) ||
-	    q->dnn->create(kind, &descriptor)) {
+	if (q->failed || q->made_nr == (int)(sizeof(q->made) / sizeof(q->made[0])) || q->dnn->create(kind, &descriptor)) {
 		q->failed = true;
 		return NULL;
 	}
@@ -46,8 +45,7 @@ static void *make(struct question *q, int kind)
 	return descriptor;
 }
 
-static void set(struct question *q, void *descriptor, int name, int type, int64_t count,
-		const void *values)
+static void set(struct question *q, void *descriptor, int name, int type, int64_t count, const void *values)
 {
 	if (!q->failed && q->dnn->set(descriptor, name, type, count, values))
 		q->failed = true;
@@ -60,8 +58,7 @@ static void *finish(struct question *q, void *descriptor)
 	return descriptor;
 }
 
-static void *make_tensor(struct question *q, const struct sim_conv *conv,
-			 const struct sim_conv_tensor *of, int64_t id)
+static void *make_tensor(struct question *q, const struct sim_conv *conv, const struct sim_conv_tensor *of, int64_t id)
 {
 	enum { ALIGNMENT = 900, DATA_TYPE, DIMENSIONS, STRIDES, UNIQUE_ID = 906 };
 	void *tensor = make(q, TENSOR);
@@ -198,8 +195,7 @@ bool tare_cudnn_open(struct tare_cudnn *dnn, const char *file, char *why, size_t
 		void *function = dlsym(library, wanted[i].name);
 
 		if (!function) {
-			snprintf(why, size, "%s has no %s: it is no libcudnn of version 8 or 9",
-				 file, wanted[i].name);
+			snprintf(why, size, "%s has no %s: it is no libcudnn of version 8 or 9", file, wanted[i].name);
 			return false;
 		}
 		memcpy(wanted[i].place, &function, sizeof(function));

@@ -15,8 +15,7 @@ struct tare_cudnn {
 	int (*destroy)(void *descriptor);
 	int (*finalize)(void *descriptor);
 	int (*set)(void *descriptor, int name, int type, int64_t count, const void *values);
-	int (*get)(void *descriptor, int name, int type, int64_t wanted, int64_t *count,
-		   void *values);
+	int (*get)(void *descriptor, int name, int type, int64_t wanted, int64_t *count, void *values);
 	void *handle;
 };
 

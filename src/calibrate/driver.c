@@ -15,7 +15,7 @@ bool tare_driver_load(const char *path, char *error, size_t size)
 		snprintf(error, size, "%s", dlerror());
 		return false;
 	}
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
 	*(void **)&tare_cu.symbol = dlsym(library, #symbol);
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"

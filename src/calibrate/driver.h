@@ -9,8 +9,7 @@
 
 /* NULL where this driver has no such function. */
 struct tare_cu {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"
 #undef CU_API

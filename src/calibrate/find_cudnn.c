@@ -14,7 +14,7 @@
 
 /* Below the folder of an environment, or of the system. */
 static const char *const places[] = { "lib/python3*/site-" PACKAGES, "lib/python3*/dist-" PACKAGES,
-				      "lib64/python3*/site-" PACKAGES };
+	                                  "lib64/python3*/site-" PACKAGES };
 
 static bool look_in(const char *folder, char *path, size_t size)
 {
@@ -26,8 +26,7 @@ static bool look_in(const char *folder, char *path, size_t size)
 
 		snprintf(pattern, sizeof(pattern), "%s/%s", folder, places[i]);
 		if (glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc)
-			is_found = (size_t)snprintf(path, size, "%s",
-						    found.gl_pathv[found.gl_pathc - 1]) < size;
+			is_found = (size_t)snprintf(path, size, "%s", found.gl_pathv[found.gl_pathc - 1]) < size;
 		globfree(&found);
 	}
 	return is_found;
@@ -44,8 +43,8 @@ bool tare_find_cudnn(const char *given, const char *sim, char *path, size_t size
 		tare_self_path(TARE_SELF_SIM_DIR, folder, sizeof(folder));
 		return (size_t)snprintf(path, size, "%s/libs/libcudnn.so.9", folder) < size;
 	}
-	if ((environment && *environment && look_in(environment, path, size)) ||
-	    look_in("/usr/local", path, size) || look_in("/usr", path, size))
+	if ((environment && *environment && look_in(environment, path, size)) || look_in("/usr/local", path, size) ||
+	    look_in("/usr", path, size))
 		return true;
 	return (size_t)snprintf(path, size, "libcudnn.so.9") < size;
 }

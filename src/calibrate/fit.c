@@ -29,8 +29,8 @@ int64_t tare_fit_roundest(int64_t low, int64_t high)
 }
 
 /* With this slope, `free` is from *low to *high; the other way round, no value of it fits. */
-static void free_range(const struct tare_fit_law *law, const struct tare_fit_point *points,
-		       size_t count, int64_t slope, int64_t *low, int64_t *high)
+static void free_range(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count, int64_t slope,
+                       int64_t *low, int64_t *high)
 {
 	*low = 0;
 	*high = INT64_MAX;
@@ -44,8 +44,7 @@ static void free_range(const struct tare_fit_law *law, const struct tare_fit_poi
 }
 
 /* By how much the worst point is missed with this slope, where `free` is in the middle. */
-static int64_t miss_of(const struct tare_fit_law *law, const struct tare_fit_point *points,
-		       size_t count, int64_t slope)
+static int64_t miss_of(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count, int64_t slope)
 {
 	int64_t low, high;
 
@@ -54,8 +53,8 @@ static int64_t miss_of(const struct tare_fit_law *law, const struct tare_fit_poi
 }
 
 /* The slopes that miss no point by more than `miss`: first and last. */
-static void slope_range(const struct tare_fit_law *law, const struct tare_fit_point *points,
-			size_t count, int64_t miss, int64_t *first, int64_t *last)
+static void slope_range(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count, int64_t miss,
+                        int64_t *first, int64_t *last)
 {
 	*first = 0;
 	for (int64_t slope = law->slope_least; slope <= law->slope_most; slope++) {
@@ -67,8 +66,8 @@ static void slope_range(const struct tare_fit_law *law, const struct tare_fit_po
 }
 
 /* What `free` may be where no point is missed by more than `miss`. */
-static void widen(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count,
-		  int64_t miss, struct tare_fit *out)
+static void widen(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count, int64_t miss,
+                  struct tare_fit *out)
 {
 	int64_t slope, low, high;
 
@@ -82,8 +81,8 @@ static void widen(const struct tare_fit_law *law, const struct tare_fit_point *p
 	}
 }
 
-void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point *points,
-		    size_t count, struct tare_fit *out)
+void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count,
+                    struct tare_fit *out)
 {
 	int64_t low, high, slope, first = 0, last = 0, allowed;
 
@@ -114,8 +113,7 @@ static bool is_due(int64_t i, int64_t free, int64_t per_step)
 }
 
 /* The first object from `from` on that brings more steps than the first kind explains; -1: none. */
-static int64_t next_rest(const int64_t *grew, size_t count, int64_t from,
-			 const struct tare_fit_pair *pair)
+static int64_t next_rest(const int64_t *grew, size_t count, int64_t from, const struct tare_fit_pair *pair)
 {
 	for (int64_t i = from; i < (int64_t)count; i++)
 		if (grew[i] > is_due(i, pair->free, pair->per_step))
@@ -126,8 +124,7 @@ static int64_t next_rest(const int64_t *grew, size_t count, int64_t from,
 static bool explains(const int64_t *grew, size_t count, const struct tare_fit_pair *pair)
 {
 	for (int64_t i = 0; i < (int64_t)count; i++) {
-		bool second = pair->per_step_2 < 0 ? i == pair->free_2
-						   : is_due(i, pair->free_2, pair->per_step_2);
+		bool second = pair->per_step_2 < 0 ? i == pair->free_2 : is_due(i, pair->free_2, pair->per_step_2);
 
 		if (grew[i] != is_due(i, pair->free, pair->per_step) + second)
 			return false;

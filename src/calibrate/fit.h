@@ -33,8 +33,8 @@ struct tare_fit {
 	int64_t miss;
 };
 
-void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point *points,
-		    size_t count, struct tare_fit *out);
+void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count,
+                    struct tare_fit *out);
 
 /* "", or ", to 2048 bytes": behind the evidence. */
 const char *tare_fit_miss(const struct tare_fit *fit, char room[48]);

@@ -12,8 +12,7 @@ struct tare_kernel {
 };
 
 /* False: bench->failure says why. */
-bool tare_kernel_load(struct tare_bench *bench, enum tare_ptx what, unsigned size,
-		      struct tare_kernel *out);
+bool tare_kernel_load(struct tare_bench *bench, enum tare_ptx what, unsigned size, struct tare_kernel *out);
 /* One thread of it, waited for; every parameter is 0. */
 bool tare_kernel_launch(struct tare_bench *bench, CUfunction function);
 

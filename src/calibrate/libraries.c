@@ -72,10 +72,9 @@ static bool open_driver(struct said *said, const struct tare_libraries_options *
 		return false;
 	if (!tare_cu.cuInit || tare_cu.cuInit(0) || tare_cu.cuDeviceGet(&device, o->device) ||
 	    tare_cu.cuDeviceGetName(said->card, sizeof(said->card), device) ||
-	    tare_cu.cuDevicePrimaryCtxRetain(&context, device) ||
-	    tare_cu.cuCtxSetCurrent(context)) {
-		snprintf(said->why, sizeof(said->why),
-			 "the driver gives no context on GPU %d; tare doctor says why", o->device);
+	    tare_cu.cuDevicePrimaryCtxRetain(&context, device) || tare_cu.cuCtxSetCurrent(context)) {
+		snprintf(said->why, sizeof(said->why), "the driver gives no context on GPU %d; tare doctor says why",
+		         o->device);
 		return false;
 	}
 	tare_cu.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
@@ -86,8 +85,7 @@ static bool open_driver(struct said *said, const struct tare_libraries_options *
 	return true;
 }
 
-static bool open_cudnn(struct said *said, const struct tare_libraries_options *o,
-		       struct tare_cudnn *dnn)
+static bool open_cudnn(struct said *said, const struct tare_libraries_options *o, struct tare_cudnn *dnn)
 {
 	if (!tare_find_cudnn(o->cudnn, o->sim, said->cudnn, sizeof(said->cudnn)) ||
 	    !tare_cudnn_open(dnn, said->cudnn, said->why, sizeof(said->why)))
@@ -156,8 +154,7 @@ static bool has_ended(struct asking *a, struct process *process, int which, char
 		if (WIFSIGNALED(status))
 			snprintf(how, 200, "cuDNN crashed (%s)", strsignal(WTERMSIG(status)));
 		else if (WEXITSTATUS(status))
-			snprintf(how, 200, "cuDNN ended the process (exit code %d)",
-				 WEXITSTATUS(status));
+			snprintf(how, 200, "cuDNN ended the process (exit code %d)", WEXITSTATUS(status));
 		return true;
 	}
 	if (!has_hung(a, process, which))
@@ -231,8 +228,7 @@ static void read_keys(struct asking *a, const struct tare_str *keys, struct tare
 			room = room ? 2 * room : 1024;
 			all = tare_xrealloc(all, room, sizeof(*all));
 		}
-		if (sim_conv_parse(line, &all[count].conv) &&
-		    sim_conv_hash(&all[count].conv, &all[count].hash))
+		if (sim_conv_parse(line, &all[count].conv) && sim_conv_hash(&all[count].conv, &all[count].hash))
 			count++;
 		else
 			out->not_understood++;
@@ -256,13 +252,10 @@ static int share(struct asking *a, struct tare_err *err)
 {
 	char *place;
 
-	a->shared_bytes =
-		sizeof(*a->said) + MOST_PROCESSES * sizeof(*a->next) + a->count * sizeof(*a->bytes);
-	place = mmap(NULL, a->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
+	a->shared_bytes = sizeof(*a->said) + MOST_PROCESSES * sizeof(*a->next) + a->count * sizeof(*a->bytes);
+	place = mmap(NULL, a->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (place == MAP_FAILED)
-		return tare_err_set_errno(err, errno, "calibrate: no memory for %zu convolutions",
-					  a->count);
+		return tare_err_set_errno(err, errno, "calibrate: no memory for %zu convolutions", a->count);
 	a->said = (struct said *)(void *)place;
 	a->next = (size_t *)(void *)(place + sizeof(*a->said));
 	a->bytes = (int64_t *)(void *)(a->next + MOST_PROCESSES);
@@ -305,7 +298,7 @@ static int process_count(const struct asking *a)
 }
 
 int tare_libraries_record(const struct tare_libraries_options *options, const struct tare_str *keys,
-			  struct tare_libraries *out, struct tare_err *err)
+                          struct tare_libraries *out, struct tare_err *err)
 {
 	struct asking a = { .options = options };
 	int64_t begin = now_ns();
@@ -314,20 +307,19 @@ int tare_libraries_record(const struct tare_libraries_options *options, const st
 	memset(out, 0, sizeof(*out));
 	read_keys(&a, keys, out);
 	rc = a.count ? share(&a, err)
-		     : tare_err_set(
-			       err, TARE_E_FORMAT,
-			       "no line is a convolution, such as \"fwd 0:64,3,7,7/147,49,7,1 "
-			       "0:8,3,224,224/150528,50176,224,1 0:8,64,112,112/802816,12544,112,1 "
-			       "3,3 2,2 1,1 0\"");
+	             : tare_err_set(err, TARE_E_FORMAT,
+	                            "no line is a convolution, such as \"fwd 0:64,3,7,7/147,49,7,1 "
+	                            "0:8,3,224,224/150528,50176,224,1 0:8,64,112,112/802816,12544,112,1 "
+	                            "3,3 2,2 1,1 0\"");
 	if (rc == 0) {
 		ask_all(&a, process_count(&a), out->how);
 		if (a.said->is_open)
 			take(&a, out);
 		else
 			rc = tare_err_set(err, TARE_E_NOT_FOUND, "calibrate: %s",
-					  *a.said->why ? a.said->why
-					  : *out->how  ? out->how
-						       : "the driver did not start");
+			                  *a.said->why ? a.said->why
+			                  : *out->how  ? out->how
+			                               : "the driver did not start");
 		munmap(a.said, a.shared_bytes);
 	}
 	out->ns = now_ns() - begin;

@@ -27,7 +27,7 @@ struct tare_libraries {
 
 /* `keys`: a convolution a line (docs/SIMGPU.md, "cuDNN"); of an answer what is after " = " is not looked at. */
 int tare_libraries_record(const struct tare_libraries_options *options, const struct tare_str *keys,
-			  struct tare_libraries *out, struct tare_err *err);
+                          struct tare_libraries *out, struct tare_err *err);
 void tare_libraries_free(struct tare_libraries *libraries);
 
 #endif

@@ -15,12 +15,12 @@ enum tare_probe {
 
 enum tare_message_kind {
 	TARE_MESSAGE_STARTED, /* the driver: `value` cuInit took; `text`: the UUID; `why`: the scale */
-	TARE_MESSAGE_FAILED, /* to start: `why` */
-	TARE_MESSAGE_BEGIN,  /* of probe `probe` */
-	TARE_MESSAGE_VALUE,  /* of key `key`, or `text` of one that is text */
-	TARE_MESSAGE_LACK,   /* of key `key`: `why` not */
-	TARE_MESSAGE_END,    /* of probe `probe`; `why`: the last call of it that failed */
-	TARE_MESSAGE_NOISE,  /* likewise, and what it said cannot be believed */
+	TARE_MESSAGE_FAILED,  /* to start: `why` */
+	TARE_MESSAGE_BEGIN,   /* of probe `probe` */
+	TARE_MESSAGE_VALUE,   /* of key `key`, or `text` of one that is text */
+	TARE_MESSAGE_LACK,    /* of key `key`: `why` not */
+	TARE_MESSAGE_END,     /* of probe `probe`; `why`: the last call of it that failed */
+	TARE_MESSAGE_NOISE,   /* likewise, and what it said cannot be believed */
 	TARE_MESSAGE_DONE,
 };
 

@@ -43,15 +43,12 @@ static void put_extra(struct tare_bench *bench, const struct local *l)
 		is_any = true;
 	}
 	if (!is_any)
-		tare_bench_lack(bench, TARE_PROFILE_local_extra,
-				"stack × %llu threads does not explain %zu stack sizes",
-				(unsigned long long)l->threads, l->count);
+		tare_bench_lack(bench, TARE_PROFILE_local_extra, "stack × %llu threads does not explain %zu stack sizes",
+		                (unsigned long long)l->threads, l->count);
 	else
-		tare_bench_put_range(bench, TARE_PROFILE_local_extra,
-				     (uint64_t)tare_fit_roundest((int64_t)low, (int64_t)high), low,
-				     high, "stack × %llu threads, %zu sizes, up to %llu bytes",
-				     (unsigned long long)l->threads, l->count,
-				     (unsigned long long)l->stacks[l->count - 1]);
+		tare_bench_put_range(bench, TARE_PROFILE_local_extra, (uint64_t)tare_fit_roundest((int64_t)low, (int64_t)high),
+		                     low, high, "stack × %llu threads, %zu sizes, up to %llu bytes",
+		                     (unsigned long long)l->threads, l->count, (unsigned long long)l->stacks[l->count - 1]);
 }
 
 /* Stacks a little larger each: the threads times a step of it, against whole pages. */
@@ -77,8 +74,7 @@ static bool weigh_stacks(struct tare_bench *bench, struct local *l)
 void tare_probe_local(struct tare_bench *bench)
 {
 	CUcontext context = tare_bench_context(bench);
-	struct local l = { .threads = bench->known.sm_count * bench->known.threads_per_sm,
-			   .page = bench->known.page };
+	struct local l = { .threads = bench->known.sm_count * bench->known.threads_per_sm, .page = bench->known.page };
 	size_t stack = 0, more = 0;
 
 	if (context && TARE_DO(bench, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE) &&
@@ -87,8 +83,7 @@ void tare_probe_local(struct tare_bench *bench)
 	    TARE_DO(bench, cuCtxSetLimit, CU_LIMIT_STACK_SIZE, stack)) {
 		l.stacks[0] = stack;
 		l.align = more - stack;
-		tare_bench_put(bench, TARE_PROFILE_stack_align, l.align,
-			       "what a byte more in cuCtxSetLimit becomes");
+		tare_bench_put(bench, TARE_PROFILE_stack_align, l.align, "what a byte more in cuCtxSetLimit becomes");
 		if (tare_bench_needs(bench, TARE_PROFILE_page) && weigh_stacks(bench, &l))
 			put_extra(bench, &l);
 	}
@@ -107,9 +102,8 @@ static uint64_t code_bytes(const void *image, size_t size)
 	const Elf64_Shdr *sections;
 	const char *names;
 
-	if (size < sizeof(*head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_shoff > size || (size - head->e_shoff) / sizeof(*sections) < head->e_shnum ||
-	    head->e_shstrndx >= head->e_shnum)
+	if (size < sizeof(*head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shoff > size ||
+	    (size - head->e_shoff) / sizeof(*sections) < head->e_shnum || head->e_shstrndx >= head->e_shnum)
 		return 0;
 	sections = (const Elf64_Shdr *)((const char *)image + head->e_shoff);
 	if (sections[head->e_shstrndx].sh_offset > size)
@@ -119,8 +113,7 @@ static uint64_t code_bytes(const void *image, size_t size)
 		size_t room = size - sections[head->e_shstrndx].sh_offset;
 
 		if (sections[i].sh_name < room &&
-		    strncmp(names + sections[i].sh_name, ".text." TARE_PTX_KERNEL,
-			    room - sections[i].sh_name) == 0)
+		    strncmp(names + sections[i].sh_name, ".text." TARE_PTX_KERNEL, room - sections[i].sh_name) == 0)
 			return sections[i].sh_size;
 	}
 	return 0;
@@ -141,39 +134,33 @@ static bool load_often(struct tare_bench *bench, const void *image, struct code 
 	for (int i = 0; i < LOADS; i++) {
 		tare_bench_before(bench);
 		if (!tare_bench_after(bench, &change,
-				      TARE_DO(bench, cuModuleLoadData, &module, image) &&
-					      TARE_DO(bench, cuModuleGetFunction, &function, module,
-						      TARE_PTX_KERNEL)))
+		                      TARE_DO(bench, cuModuleLoadData, &module, image) &&
+		                          TARE_DO(bench, cuModuleGetFunction, &function, module, TARE_PTX_KERNEL)))
 			return false;
 		sum += change;
 		if (change > 0 && (!code->step || (uint64_t)change < code->step))
 			code->step = (uint64_t)change;
-		code->points[i] =
-			(struct tare_fit_point){ (int64_t)code->size * (i + 1), sum, sum };
+		code->points[i] = (struct tare_fit_point){ (int64_t)code->size * (i + 1), sum, sum };
 	}
 	return true;
 }
 
 static void put_code(struct tare_bench *bench, const struct code *code)
 {
-	struct tare_fit_law law = {
-		.step = (int64_t)code->step, .divisor = 1, .slope_least = 1, .slope_most = 1
-	};
+	struct tare_fit_law law = { .step = (int64_t)code->step, .divisor = 1, .slope_least = 1, .slope_most = 1 };
 	struct tare_fit fit;
 	char room[48];
 
 	if (!code->step) {
-		tare_bench_lack(bench, TARE_PROFILE_code_step, "%d KiB of code took nothing",
-				(int)(code->size * LOADS >> 10));
+		tare_bench_lack(bench, TARE_PROFILE_code_step, "%d KiB of code took nothing", (int)(code->size * LOADS >> 10));
 		return;
 	}
 	tare_fit_steps(&law, code->points, LOADS, &fit);
-	tare_bench_put(bench, TARE_PROFILE_code_step, code->step, "%d loads of %llu bytes of code",
-		       LOADS, (unsigned long long)code->size);
-	tare_bench_put_range(bench, TARE_PROFILE_code_free, (uint64_t)fit.free,
-			     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
-			     "%d loads of %llu bytes of code%s", LOADS,
-			     (unsigned long long)code->size, tare_fit_miss(&fit, room));
+	tare_bench_put(bench, TARE_PROFILE_code_step, code->step, "%d loads of %llu bytes of code", LOADS,
+	               (unsigned long long)code->size);
+	tare_bench_put_range(bench, TARE_PROFILE_code_free, (uint64_t)fit.free, (uint64_t)fit.free_low,
+	                     (uint64_t)fit.free_high, "%d loads of %llu bytes of code%s", LOADS,
+	                     (unsigned long long)code->size, tare_fit_miss(&fit, room));
 }
 
 /* Compiled once, loaded often. */
@@ -188,8 +175,7 @@ void tare_probe_code(struct tare_bench *bench)
 
 	tare_ptx_write(&text, TARE_PTX_CODE, INSTRUCTIONS);
 	if (context && TARE_DO(bench, cuLinkCreate_v2, 0, NULL, NULL, &link) &&
-	    TARE_DO(bench, cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, text.data, text.len + 1,
-		    "tare", 0, NULL, NULL) &&
+	    TARE_DO(bench, cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, text.data, text.len + 1, "tare", 0, NULL, NULL) &&
 	    TARE_DO(bench, cuLinkComplete, link, &image, &size)) {
 		code.size = code_bytes(image, size);
 		if (!code.size)
@@ -205,8 +191,7 @@ void tare_probe_code(struct tare_bench *bench)
 
 /* ---- printf and malloc ---- */
 /* What a context takes for loading kernels of these kinds, in turn. */
-static bool weigh_kernels(struct tare_bench *bench, const enum tare_ptx *kinds, size_t count,
-			  int64_t *sum)
+static bool weigh_kernels(struct tare_bench *bench, const enum tare_ptx *kinds, size_t count, int64_t *sum)
 {
 	CUcontext context = tare_bench_context(bench);
 	bool is_done = context != NULL;
@@ -216,8 +201,7 @@ static bool weigh_kernels(struct tare_bench *bench, const enum tare_ptx *kinds, 
 	*sum = 0;
 	for (size_t i = 0; i < count && is_done; i++) {
 		tare_bench_before(bench);
-		is_done = tare_bench_after(bench, &change,
-					   tare_kernel_load(bench, kinds[i], 0, &kernel));
+		is_done = tare_bench_after(bench, &change, tare_kernel_load(bench, kinds[i], 0, &kernel));
 		*sum += change;
 	}
 	tare_bench_end_context(bench, context);
@@ -233,19 +217,16 @@ static void weigh_heap(struct tare_bench *bench)
 
 	/* The first launch in a context may take something of its own. */
 	if (context && TARE_DO(bench, cuCtxGetLimit, &limit, CU_LIMIT_MALLOC_HEAP_SIZE) &&
-	    tare_kernel_load(bench, TARE_PTX_PLAIN, 0, &plain) &&
-	    tare_kernel_launch(bench, plain.function) &&
+	    tare_kernel_load(bench, TARE_PTX_PLAIN, 0, &plain) && tare_kernel_launch(bench, plain.function) &&
 	    tare_kernel_load(bench, TARE_PTX_MALLOC, 0, &kernel)) {
 		tare_bench_before(bench);
 		if (tare_bench_after(bench, &change, tare_kernel_launch(bench, kernel.function))) {
 			if (change >= (int64_t)limit)
-				tare_bench_put(bench, TARE_PROFILE_heap_extra,
-					       (uint64_t)change - limit,
-					       "the first launch of a kernel with malloc");
+				tare_bench_put(bench, TARE_PROFILE_heap_extra, (uint64_t)change - limit,
+				               "the first launch of a kernel with malloc");
 			else
-				tare_bench_lack(
-					bench, TARE_PROFILE_heap_extra,
-					"the launch of a kernel with malloc took less than its heap");
+				tare_bench_lack(bench, TARE_PROFILE_heap_extra,
+				                "the launch of a kernel with malloc took less than its heap");
 		}
 	}
 	tare_bench_end_context(bench, context);
@@ -257,26 +238,21 @@ void tare_probe_runtime(struct tare_bench *bench)
 	int64_t with_printf, with_malloc, both, with_assert;
 
 	if (weigh_kernels(bench, kinds + 2, 1, &with_assert))
-		tare_bench_put(bench, TARE_PROFILE_runtime_assert, (uint64_t)with_assert,
-			       "loading a kernel with assert");
+		tare_bench_put(bench, TARE_PROFILE_runtime_assert, (uint64_t)with_assert, "loading a kernel with assert");
 
-	if (!weigh_kernels(bench, kinds, 1, &with_printf) ||
-	    !weigh_kernels(bench, kinds + 1, 1, &with_malloc) ||
+	if (!weigh_kernels(bench, kinds, 1, &with_printf) || !weigh_kernels(bench, kinds + 1, 1, &with_malloc) ||
 	    !weigh_kernels(bench, kinds, 2, &both))
 		return;
 	if (both < with_printf || both < with_malloc || both > with_printf + with_malloc) {
 		for (int key = TARE_PROFILE_runtime; key <= TARE_PROFILE_runtime_malloc; key++)
 			tare_bench_lack(bench, (enum tare_profile_key)key,
-					"printf and malloc took %lld together, %lld and %lld alone",
-					(long long)both, (long long)with_printf,
-					(long long)with_malloc);
+			                "printf and malloc took %lld together, %lld and %lld alone", (long long)both,
+			                (long long)with_printf, (long long)with_malloc);
 		return;
 	}
 	tare_bench_put(bench, TARE_PROFILE_runtime, (uint64_t)(with_printf + with_malloc - both),
-		       "what kernels with printf and with malloc share");
-	tare_bench_put(bench, TARE_PROFILE_runtime_printf, (uint64_t)(both - with_malloc),
-		       "printf beside malloc");
-	tare_bench_put(bench, TARE_PROFILE_runtime_malloc, (uint64_t)(both - with_printf),
-		       "malloc beside printf");
+	               "what kernels with printf and with malloc share");
+	tare_bench_put(bench, TARE_PROFILE_runtime_printf, (uint64_t)(both - with_malloc), "printf beside malloc");
+	tare_bench_put(bench, TARE_PROFILE_runtime_malloc, (uint64_t)(both - with_printf), "malloc beside printf");
 	weigh_heap(bench);
 }

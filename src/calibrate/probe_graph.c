@@ -64,8 +64,8 @@ static bool add_point(struct tare_bench *bench, CUfunction function, int count, 
  * A graph of most / parts[i] nodes for each i, every one the first of a context of its own: many small
  * graphs in one context take more than their nodes do, by what each of them is rounded up.
  */
-static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned params,
-		       const int *parts, size_t parts_nr, int most, struct series *s)
+static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned params, const int *parts, size_t parts_nr,
+                       int most, struct series *s)
 {
 	bool is_done = true;
 
@@ -74,8 +74,7 @@ static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned pa
 		struct tare_kernel kernel;
 
 		is_done = context && tare_kernel_load(bench, what, params, &kernel) &&
-			  tare_kernel_launch(bench, kernel.function) &&
-			  add_point(bench, kernel.function, most / parts[i], s);
+		          tare_kernel_launch(bench, kernel.function) && add_point(bench, kernel.function, most / parts[i], s);
 		tare_bench_end_context(bench, context);
 	}
 	return is_done;
@@ -107,22 +106,19 @@ void tare_probe_graphs(struct tare_bench *bench)
 	}
 	tare_fit_steps(&law, s->points, s->count, &fit);
 	tare_bench_put(bench, TARE_PROFILE_graph_step, (uint64_t)law.step, "%zu graphs", s->count);
-	tare_bench_put_range(bench, TARE_PROFILE_graph_node, (uint64_t)fit.slope,
-			     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
-			     "%zu graphs of up to %d kernels%s", s->count, most,
-			     tare_fit_miss(&fit, room));
-	tare_bench_put_range(bench, TARE_PROFILE_graph_free, (uint64_t)fit.free,
-			     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
-			     "%zu graphs of up to %d kernels%s", s->count, most,
-			     tare_fit_miss(&fit, room));
+	tare_bench_put_range(bench, TARE_PROFILE_graph_node, (uint64_t)fit.slope, (uint64_t)fit.slope_low,
+	                     (uint64_t)fit.slope_high, "%zu graphs of up to %d kernels%s", s->count, most,
+	                     tare_fit_miss(&fit, room));
+	tare_bench_put_range(bench, TARE_PROFILE_graph_free, (uint64_t)fit.free, (uint64_t)fit.free_low,
+	                     (uint64_t)fit.free_high, "%zu graphs of up to %d kernels%s", s->count, most,
+	                     tare_fit_miss(&fit, room));
 end:
 	free(s);
 }
 
 /* ---- parameters ---- */
 /* What nodes alone have taken when there are `nodes` of them, to a step. */
-static struct tare_fit_point beyond_nodes(const struct tare_bench *bench, int64_t nodes,
-					  int64_t taken)
+static struct tare_fit_point beyond_nodes(const struct tare_bench *bench, int64_t nodes, int64_t taken)
 {
 	const struct tare_profile *known = &bench->known;
 	int64_t bytes = nodes * (int64_t)known->graph_node - (int64_t)known->graph_free;
@@ -138,8 +134,7 @@ static bool is_extra(struct tare_bench *bench, unsigned size, bool *answer)
 	int64_t own = PROBE_NODES * (int64_t)bench->known.graph_node, change = 0;
 	struct tare_kernel kernel;
 
-	if (!tare_kernel_load(bench, TARE_PTX_PARAMETERS, size, &kernel) ||
-	    !tare_kernel_launch(bench, kernel.function) ||
+	if (!tare_kernel_load(bench, TARE_PTX_PARAMETERS, size, &kernel) || !tare_kernel_launch(bench, kernel.function) ||
 	    !add_graph(bench, kernel.function, PROBE_NODES, &change))
 		return false;
 	/* Nodes alone take their bytes to a step, either way; parameters come in steps of their own. */
@@ -155,8 +150,7 @@ static bool search_small(struct tare_bench *bench)
 	if (!is_extra(bench, large, &answer))
 		return false;
 	if (!answer) {
-		tare_bench_lack(bench, TARE_PROFILE_graph_param_small,
-				"parameters of %u bytes took nothing more", large);
+		tare_bench_lack(bench, TARE_PROFILE_graph_param_small, "parameters of %u bytes took nothing more", large);
 		return false;
 	}
 	while (large - small > 8) {
@@ -170,7 +164,7 @@ static bool search_small(struct tare_bench *bench)
 			small = middle;
 	}
 	tare_bench_put_range(bench, TARE_PROFILE_graph_param_small, small, small, large - 1,
-			     "graphs of %d kernels, sizes of parameters in turn", PROBE_NODES);
+	                     "graphs of %d kernels, sizes of parameters in turn", PROBE_NODES);
 	return true;
 }
 
@@ -187,28 +181,24 @@ static void find_share(struct tare_bench *bench)
 {
 	static const int parts[] = { 16, 8, 5, 4, 3, 2, 1 };
 	struct series *s = tare_xcalloc(1, sizeof(*s));
-	struct tare_fit_law law = { .step = (int64_t)bench->known.graph_step,
-				    .divisor = 100,
-				    .slope_least = 1,
-				    .slope_most = PERCENT_MOST };
+	struct tare_fit_law law = {
+		.step = (int64_t)bench->known.graph_step, .divisor = 100, .slope_least = 1, .slope_most = PERCENT_MOST
+	};
 	struct tare_fit fit;
 	char room[48];
 
-	if (run_series(bench, TARE_PTX_PARAMETERS, PARAMS_LARGE, parts,
-		       sizeof(parts) / sizeof(parts[0]), PARAMS_MOST, s)) {
+	if (run_series(bench, TARE_PTX_PARAMETERS, PARAMS_LARGE, parts, sizeof(parts) / sizeof(parts[0]), PARAMS_MOST, s)) {
 		for (size_t i = 0; i < s->count; i++) {
 			s->points[i] = beyond_nodes(bench, s->points[i].n, s->points[i].low);
 			s->points[i].n *= PARAMS_LARGE;
 		}
 		tare_fit_steps(&law, s->points, s->count, &fit);
-		tare_bench_put_range(bench, TARE_PROFILE_graph_param_percent, (uint64_t)fit.slope,
-				     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
-				     "%zu graphs of kernels with %d bytes of parameters%s",
-				     s->count, PARAMS_LARGE, tare_fit_miss(&fit, room));
-		tare_bench_put_range(bench, TARE_PROFILE_graph_param_free, (uint64_t)fit.free,
-				     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
-				     "%zu graphs of kernels with %d bytes of parameters%s",
-				     s->count, PARAMS_LARGE, tare_fit_miss(&fit, room));
+		tare_bench_put_range(bench, TARE_PROFILE_graph_param_percent, (uint64_t)fit.slope, (uint64_t)fit.slope_low,
+		                     (uint64_t)fit.slope_high, "%zu graphs of kernels with %d bytes of parameters%s", s->count,
+		                     PARAMS_LARGE, tare_fit_miss(&fit, room));
+		tare_bench_put_range(bench, TARE_PROFILE_graph_param_free, (uint64_t)fit.free, (uint64_t)fit.free_low,
+		                     (uint64_t)fit.free_high, "%zu graphs of kernels with %d bytes of parameters%s", s->count,
+		                     PARAMS_LARGE, tare_fit_miss(&fit, room));
 	}
 	free(s);
 }

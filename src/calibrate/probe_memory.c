@@ -32,8 +32,7 @@ static bool weigh_pages(struct tare_bench *bench)
 	if (!TARE_WEIGH(bench, &more, cuMemAlloc_v2, &at, (size_t)one + (size_t)one / 2))
 		return false;
 	one = (int64_t)gcd((uint64_t)one, (uint64_t)more);
-	tare_bench_put(bench, TARE_PROFILE_page, (uint64_t)one,
-		       "cuMemAlloc of 1 byte, and of a page and a half");
+	tare_bench_put(bench, TARE_PROFILE_page, (uint64_t)one, "cuMemAlloc of 1 byte, and of a page and a half");
 	return true;
 }
 
@@ -47,11 +46,9 @@ static bool ask_units(struct tare_bench *bench)
 	    !TARE_DO(bench, cuMemAlloc_v2, &c, 1))
 		return false;
 	if (b > a && c > b)
-		tare_bench_put(bench, TARE_PROFILE_suballoc_align, gcd(b - a, c - b),
-			       "how far apart three bytes lie");
+		tare_bench_put(bench, TARE_PROFILE_suballoc_align, gcd(b - a, c - b), "how far apart three bytes lie");
 	else
-		tare_bench_lack(bench, TARE_PROFILE_suballoc_align,
-				"small allocations do not lie side by side");
+		tare_bench_lack(bench, TARE_PROFILE_suballoc_align, "small allocations do not lie side by side");
 	if (!TARE_DO(bench, cuMemAllocPitch_v2, &d, &pitch, 1, 4, 4))
 		return false;
 	tare_bench_put(bench, TARE_PROFILE_pitch_align, pitch, "cuMemAllocPitch of 1 byte");
@@ -69,8 +66,7 @@ void tare_probe_memory(struct tare_bench *bench)
 	if (!TARE_DO(bench, cuMemGetAllocationGranularity, &granularity, &prop, 0))
 		tare_bench_lack(bench, TARE_PROFILE_vmm_granularity, "%s", bench->failure);
 	else
-		tare_bench_put(bench, TARE_PROFILE_vmm_granularity, granularity,
-			       "cuMemGetAllocationGranularity");
+		tare_bench_put(bench, TARE_PROFILE_vmm_granularity, granularity, "cuMemGetAllocationGranularity");
 	if (weigh_pages(bench))
 		ask_units(bench);
 	tare_bench_end_context(bench, context);
@@ -80,9 +76,7 @@ void tare_probe_memory(struct tare_bench *bench)
 static bool touch(struct tare_bench *bench, CUdeviceptr at, int64_t *change)
 {
 	tare_bench_before(bench);
-	return tare_bench_after(bench, change,
-				TARE_DO(bench, cuMemsetD8_v2, at, 1, 1) &&
-					TARE_DO(bench, cuCtxSynchronize));
+	return tare_bench_after(bench, change, TARE_DO(bench, cuMemsetD8_v2, at, 1, 1) && TARE_DO(bench, cuCtxSynchronize));
 }
 
 /* Touches page after page until the second step, or until there is no room for one. */
@@ -101,18 +95,16 @@ static void touch_all(struct tare_bench *bench, CUdeviceptr at, int64_t size)
 			break;
 	}
 	if (first <= 0)
-		tare_bench_lack(bench, TARE_PROFILE_managed_step,
-				"managed memory is not counted on this device");
+		tare_bench_lack(bench, TARE_PROFILE_managed_step, "managed memory is not counted on this device");
 	else if (size <= first)
 		tare_bench_put(bench, TARE_PROFILE_managed_step, (uint64_t)first,
-			       "the first touch; no room to see a second step");
+		               "the first touch; no room to see a second step");
 	else if (second_at == first)
 		tare_bench_put(bench, TARE_PROFILE_managed_step, (uint64_t)first,
-			       "touching page after page, up to the second step");
+		               "touching page after page, up to the second step");
 	else
-		tare_bench_lack(bench, TARE_PROFILE_managed_step,
-				"after a first step of %lld bytes the second came at %lld",
-				(long long)first, (long long)second_at);
+		tare_bench_lack(bench, TARE_PROFILE_managed_step, "after a first step of %lld bytes the second came at %lld",
+		                (long long)first, (long long)second_at);
 }
 
 void tare_probe_managed(struct tare_bench *bench)
@@ -121,8 +113,7 @@ void tare_probe_managed(struct tare_bench *bench)
 	uint64_t size = tare_bench_free(bench) >= 2048 * MIB ? 512 * MIB : 2 * bench->known.page;
 	CUdeviceptr at = 0;
 
-	if (context && tare_bench_needs(bench, TARE_PROFILE_page) &&
-	    TARE_DO(bench, cuMemAllocManaged, &at, size, 1)) {
+	if (context && tare_bench_needs(bench, TARE_PROFILE_page) && TARE_DO(bench, cuMemAllocManaged, &at, size, 1)) {
 		touch_all(bench, at, (int64_t)size);
 		TARE_DO(bench, cuMemFree_v2, at);
 	}
@@ -140,13 +131,10 @@ void tare_probe_pools(struct tare_bench *bench)
 		return;
 	if (TARE_WEIGH(bench, &first, cuMemAllocAsync, &a, 1, NULL)) {
 		if (first <= 0)
-			tare_bench_lack(bench, TARE_PROFILE_pool_step,
-					"a byte of a pool took nothing of the device");
+			tare_bench_lack(bench, TARE_PROFILE_pool_step, "a byte of a pool took nothing of the device");
 		else if (TARE_WEIGH(bench, &second, cuMemAllocAsync, &b, (size_t)first + 1, NULL))
-			tare_bench_put(
-				bench, TARE_PROFILE_pool_step,
-				gcd((uint64_t)first, (uint64_t)second),
-				"cuMemAllocAsync of 1 byte, and of a byte more than that took");
+			tare_bench_put(bench, TARE_PROFILE_pool_step, gcd((uint64_t)first, (uint64_t)second),
+			               "cuMemAllocAsync of 1 byte, and of a byte more than that took");
 	}
 	if (a)
 		TARE_DO(bench, cuMemFreeAsync, a, NULL);
@@ -167,25 +155,20 @@ static void put_streams(struct tare_bench *bench, const int64_t *grew, uint64_t 
 	tare_bench_put(bench, TARE_PROFILE_stream_step, step, "%d streams", STREAMS);
 	if (!tare_fit_two_kinds(grew, STREAMS, &pair)) {
 		for (key = TARE_PROFILE_streams_free; key <= TARE_PROFILE_streams_per_step_2; key++)
-			tare_bench_lack(bench, key, "no rule of two kinds explains %d streams",
-					STREAMS);
+			tare_bench_lack(bench, key, "no rule of two kinds explains %d streams", STREAMS);
 		return;
 	}
-	tare_bench_put(bench, TARE_PROFILE_streams_free, (uint64_t)pair.free, "%d streams",
-		       STREAMS);
-	tare_bench_put(bench, TARE_PROFILE_streams_per_step, (uint64_t)pair.per_step, "%d streams",
-		       STREAMS);
+	tare_bench_put(bench, TARE_PROFILE_streams_free, (uint64_t)pair.free, "%d streams", STREAMS);
+	tare_bench_put(bench, TARE_PROFILE_streams_per_step, (uint64_t)pair.per_step, "%d streams", STREAMS);
 	if (pair.per_step_2 > 0) {
-		tare_bench_put(bench, TARE_PROFILE_streams_free_2, (uint64_t)pair.free_2,
-			       "%d streams", STREAMS);
-		tare_bench_put(bench, TARE_PROFILE_streams_per_step_2, (uint64_t)pair.per_step_2,
-			       "%d streams", STREAMS);
+		tare_bench_put(bench, TARE_PROFILE_streams_free_2, (uint64_t)pair.free_2, "%d streams", STREAMS);
+		tare_bench_put(bench, TARE_PROFILE_streams_per_step_2, (uint64_t)pair.per_step_2, "%d streams", STREAMS);
 		return;
 	}
 	tare_bench_lack(bench, TARE_PROFILE_streams_free_2, "%s within %d streams",
-			pair.per_step_2 ? "seen once" : "not seen", STREAMS);
+	                pair.per_step_2 ? "seen once" : "not seen", STREAMS);
 	tare_bench_lack(bench, TARE_PROFILE_streams_per_step_2, "%s within %d streams",
-			pair.per_step_2 ? "seen once" : "not seen", STREAMS);
+	                pair.per_step_2 ? "seen once" : "not seen", STREAMS);
 }
 
 void tare_probe_streams(struct tare_bench *bench)
@@ -206,8 +189,7 @@ void tare_probe_streams(struct tare_bench *bench)
 	if (i < STREAMS)
 		return;
 	if (!step) {
-		tare_bench_lack(bench, TARE_PROFILE_stream_step, "%d streams took nothing",
-				STREAMS);
+		tare_bench_lack(bench, TARE_PROFILE_stream_step, "%d streams took nothing", STREAMS);
 		return;
 	}
 	for (i = 0; i < STREAMS; i++)

@@ -9,8 +9,8 @@
 typedef bool (*fill_fn)(struct tare_bench *bench, CUgraph graph, CUdeviceptr at);
 
 /* A graph of some kind, run once; `change`: what it took. The caller destroys what is not NULL. */
-static bool run(struct tare_bench *bench, fill_fn fill, CUdeviceptr at, CUgraph *graph,
-		CUgraphExec *exec, int64_t *change)
+static bool run(struct tare_bench *bench, fill_fn fill, CUdeviceptr at, CUgraph *graph, CUgraphExec *exec,
+                int64_t *change)
 {
 	if (!TARE_DO(bench, cuGraphCreate, graph, 0) || !fill(bench, *graph, at))
 		return false;
@@ -27,8 +27,7 @@ static bool fill_memsets(struct tare_bench *bench, CUgraph graph, CUdeviceptr at
 	if (!TARE_DO(bench, cuCtxGetCurrent, &context))
 		return false;
 	for (int i = 0; i < NODES; i++, last = node)
-		if (!TARE_DO(bench, cuGraphAddMemsetNode, &node, graph, &last, i > 0, &set,
-			     context))
+		if (!TARE_DO(bench, cuGraphAddMemsetNode, &node, graph, &last, i > 0, &set, context))
 			return false;
 	return true;
 }
@@ -50,9 +49,8 @@ static void put_node(struct tare_bench *bench, enum tare_profile_key key, int64_
 	int64_t free = (int64_t)bench->known.graph_free, step = (int64_t)bench->known.graph_step;
 	int64_t low = taken > 0 ? (taken - step + free) / NODES : 0, high = (taken + free) / NODES;
 
-	tare_bench_put_range(bench, key, taken > 0 ? (uint64_t)(low + high) / 2 : 0, (uint64_t)low,
-			     (uint64_t)high, "a graph of %d took %lld bytes", NODES,
-			     (long long)taken);
+	tare_bench_put_range(bench, key, taken > 0 ? (uint64_t)(low + high) / 2 : 0, (uint64_t)low, (uint64_t)high,
+	                     "a graph of %d took %lld bytes", NODES, (long long)taken);
 }
 
 static void weigh_nodes(struct tare_bench *bench, enum tare_profile_key key, fill_fn fill)
@@ -63,8 +61,7 @@ static void weigh_nodes(struct tare_bench *bench, enum tare_profile_key key, fil
 	CUdeviceptr at = 0;
 	int64_t change = 0;
 
-	if (context && TARE_DO(bench, cuMemAlloc_v2, &at, 1024) &&
-	    run(bench, fill, at, &graph, &exec, &change))
+	if (context && TARE_DO(bench, cuMemAlloc_v2, &at, 1024) && run(bench, fill, at, &graph, &exec, &change))
 		put_node(bench, key, change);
 	else
 		tare_bench_lack(bench, key, "%s", bench->failure);
@@ -74,8 +71,7 @@ static void weigh_nodes(struct tare_bench *bench, enum tare_profile_key key, fil
 }
 
 /* By capture: the parameters of a memcpy node are not the same in all versions. */
-static bool capture_copies(struct tare_bench *bench, CUstream stream, CUdeviceptr at,
-			   CUgraph *graph)
+static bool capture_copies(struct tare_bench *bench, CUstream stream, CUdeviceptr at, CUgraph *graph)
 {
 	bool is_done = TARE_DO(bench, cuStreamBeginCapture_v2, stream, 2);
 
@@ -94,8 +90,7 @@ static void weigh_copies(struct tare_bench *bench)
 	int64_t change = 0;
 	bool is_done = false;
 
-	if (context && TARE_DO(bench, cuMemAlloc_v2, &at, 1024) &&
-	    TARE_DO(bench, cuStreamCreate, &stream, 1) &&
+	if (context && TARE_DO(bench, cuMemAlloc_v2, &at, 1024) && TARE_DO(bench, cuStreamCreate, &stream, 1) &&
 	    capture_copies(bench, stream, at, &graph)) {
 		tare_bench_before(bench);
 		is_done = tare_bench_after(bench, &change, tare_graph_run(bench, graph, &exec));
@@ -114,8 +109,7 @@ static bool fill_kernels(struct tare_bench *bench, CUgraph graph, CUdeviceptr at
 	struct tare_kernel kernel;
 
 	(void)at;
-	return tare_kernel_load(bench, TARE_PTX_PLAIN, 0, &kernel) &&
-	       tare_kernel_launch(bench, kernel.function) &&
+	return tare_kernel_load(bench, TARE_PTX_PLAIN, 0, &kernel) && tare_kernel_launch(bench, kernel.function) &&
 	       tare_graph_add_kernels(bench, graph, kernel.function, KEPT_NODES);
 }
 
@@ -129,12 +123,10 @@ static void weigh_kept(struct tare_bench *bench)
 	if (context && run(bench, fill_kernels, 0, &graph, &exec, &change) &&
 	    TARE_WEIGH(bench, &back, cuGraphExecDestroy, exec)) {
 		if (change > 0 && (back == 0 || back == -change))
-			tare_bench_put(bench, TARE_PROFILE_graph_kept, back == 0,
-				       "destroying a graph of %d kernels", KEPT_NODES);
+			tare_bench_put(bench, TARE_PROFILE_graph_kept, back == 0, "destroying a graph of %d kernels", KEPT_NODES);
 		else
-			tare_bench_lack(bench, TARE_PROFILE_graph_kept,
-					"a graph took %lld bytes and gave back %lld",
-					(long long)change, (long long)-back);
+			tare_bench_lack(bench, TARE_PROFILE_graph_kept, "a graph took %lld bytes and gave back %lld",
+			                (long long)change, (long long)-back);
 	}
 	if (graph)
 		TARE_DO(bench, cuGraphDestroy, graph);
@@ -155,9 +147,8 @@ void tare_probe_nodes(struct tare_bench *bench)
 /* A graph that takes so many bytes and gives them back. */
 static bool run_memory(struct tare_bench *bench, size_t size, int64_t *change)
 {
-	CUDA_MEM_ALLOC_NODE_PARAMS memory = {
-		.poolProps = { .allocType = 1, .location = { 1, bench->device } }, .bytesize = size
-	};
+	CUDA_MEM_ALLOC_NODE_PARAMS memory = { .poolProps = { .allocType = 1, .location = { 1, bench->device } },
+		                                  .bytesize = size };
 	CUgraphNode take, give;
 	CUgraphExec exec = NULL;
 	CUgraph graph = NULL;
@@ -166,7 +157,7 @@ static bool run_memory(struct tare_bench *bench, size_t size, int64_t *change)
 	if (!TARE_DO(bench, cuGraphCreate, &graph, 0))
 		return false;
 	is_done = TARE_DO(bench, cuGraphAddMemAllocNode, &take, graph, NULL, 0, &memory) &&
-		  TARE_DO(bench, cuGraphAddMemFreeNode, &give, graph, &take, 1, memory.dptr);
+	          TARE_DO(bench, cuGraphAddMemFreeNode, &give, graph, &take, 1, memory.dptr);
 	if (is_done) {
 		tare_bench_before(bench);
 		is_done = tare_bench_after(bench, change, tare_graph_run(bench, graph, &exec));
@@ -184,17 +175,14 @@ void tare_probe_memory_nodes(struct tare_bench *bench)
 
 	if (context && run_memory(bench, 1, &first)) {
 		if (first <= 0)
+			tare_bench_lack(bench, TARE_PROFILE_graph_pool_step, "a graph that allocates took nothing of the device");
+		else if (first > POOL_MOST || !run_memory(bench, (size_t)first + 1, &more) || more % first)
 			tare_bench_lack(bench, TARE_PROFILE_graph_pool_step,
-					"a graph that allocates took nothing of the device");
-		else if (first > POOL_MOST || !run_memory(bench, (size_t)first + 1, &more) ||
-			 more % first)
-			tare_bench_lack(bench, TARE_PROFILE_graph_pool_step,
-					"a byte took %lld bytes, a byte more than that %lld more",
-					(long long)first, (long long)more);
+			                "a byte took %lld bytes, a byte more than that %lld more", (long long)first,
+			                (long long)more);
 		else
-			tare_bench_put(
-				bench, TARE_PROFILE_graph_pool_step, (uint64_t)first,
-				"graphs that allocate a byte, and a byte more than that took");
+			tare_bench_put(bench, TARE_PROFILE_graph_pool_step, (uint64_t)first,
+			               "graphs that allocate a byte, and a byte more than that took");
 	}
 	if (context)
 		TARE_DO(bench, cuDeviceGraphMemTrim, bench->device);

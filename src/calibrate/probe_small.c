@@ -9,8 +9,7 @@
  * n of them took `grown` in whole pages, perhaps after using up a page that was there: each is from
  * a page less to a page more of their share.
  */
-static void put_share(struct tare_bench *bench, enum tare_profile_key key, int64_t grown, int64_t n,
-		      const char *what)
+static void put_share(struct tare_bench *bench, enum tare_profile_key key, int64_t grown, int64_t n, const char *what)
 {
 	int64_t page = (int64_t)bench->known.page;
 	int64_t low = grown > page ? (grown - page) / n : 0, high = (grown + page - 1) / n;
@@ -18,9 +17,8 @@ static void put_share(struct tare_bench *bench, enum tare_profile_key key, int64
 	if (grown < 0)
 		tare_bench_lack(bench, key, "%lld %s gave back memory", (long long)n, what);
 	else if (tare_bench_needs(bench, TARE_PROFILE_page))
-		tare_bench_put_range(bench, key, (uint64_t)(grown / n), (uint64_t)low,
-				     (uint64_t)high, "%lld %s took %lld bytes", (long long)n, what,
-				     (long long)grown);
+		tare_bench_put_range(bench, key, (uint64_t)(grown / n), (uint64_t)low, (uint64_t)high,
+		                     "%lld %s took %lld bytes", (long long)n, what, (long long)grown);
 }
 
 void tare_probe_events(struct tare_bench *bench)
@@ -67,7 +65,7 @@ void tare_probe_modules(struct tare_bench *bench)
 		if (tare_bench_after(bench, &change, tare_kernel_launch(bench, kernel.function))) {
 			if (change >= 0)
 				tare_bench_put(bench, TARE_PROFILE_first_launch, (uint64_t)change,
-					       "the first launch of an empty kernel");
+				               "the first launch of an empty kernel");
 			weigh_modules(bench);
 		}
 	}

@@ -29,8 +29,7 @@ void tare_scale_find(struct tare_scale *scale, const char *uuid)
 	struct tare_nvml_memory memory;
 
 	scale->device = scale->nvml ? tare_nvml_find(scale->nvml, uuid) : -1;
-	if (scale->device >= 0 &&
-	    (tare_nvml_memory(scale->nvml, scale->device, &memory, NULL) || !memory.version))
+	if (scale->device >= 0 && (tare_nvml_memory(scale->nvml, scale->device, &memory, NULL) || !memory.version))
 		scale->device = -1;
 	scale->by_cuda = scale->device < 0;
 	scale->has_last = false;
@@ -42,10 +41,8 @@ uint64_t tare_scale_read(struct tare_scale *scale)
 	size_t free, total;
 
 	if (scale->device >= 0)
-		return tare_nvml_memory(scale->nvml, scale->device, &memory, NULL) ? TARE_NOT_KNOWN
-										   : memory.used;
-	if (!scale->by_cuda || !tare_cu.cuMemGetInfo_v2 ||
-	    tare_cu.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS)
+		return tare_nvml_memory(scale->nvml, scale->device, &memory, NULL) ? TARE_NOT_KNOWN : memory.used;
+	if (!scale->by_cuda || !tare_cu.cuMemGetInfo_v2 || tare_cu.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS)
 		return TARE_NOT_KNOWN;
 	return total - free;
 }

@@ -7,8 +7,7 @@
 
 static bool is_same(const struct tare_message *a, const struct tare_message *b)
 {
-	return a->value == b->value && a->low == b->low && a->high == b->high &&
-	       strcmp(a->text, b->text) == 0;
+	return a->value == b->value && a->low == b->low && a->high == b->high && strcmp(a->text, b->text) == 0;
 }
 
 void tare_vote_cast(struct tare_vote *vote, const struct tare_message *message)
@@ -51,8 +50,7 @@ static int winner(const struct tare_vote *vote, int needed)
 	int best = -1, i;
 
 	for (i = 0; i < vote->values; i++)
-		if (vote->times[i] >= enough(vote, needed) &&
-		    (best < 0 || vote->times[i] > vote->times[best]))
+		if (vote->times[i] >= enough(vote, needed) && (best < 0 || vote->times[i] > vote->times[best]))
 			best = i;
 	return best;
 }
@@ -70,20 +68,18 @@ bool tare_vote_is_settled(const struct tare_vote *vote, int needed)
 	return winner(vote, needed) >= 0 || vote->lacks >= enough(vote, needed) || vote->failures;
 }
 
-static void write_values(const struct tare_vote *vote, enum tare_profile_key key, char *out,
-			 size_t size)
+static void write_values(const struct tare_vote *vote, enum tare_profile_key key, char *out, size_t size)
 {
 	char text[TARE_PROFILE_TEXT_MAX];
 	size_t at = 0;
 
 	for (int i = 0; i < vote->values && at < size; i++)
-		at += (size_t)snprintf(out + at, size - at, "%s%s",
-				       i ? ", " : "it did not repeat: ",
-				       tare_profile_format_number(key, vote->said[i].value, text));
+		at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "it did not repeat: ",
+		                       tare_profile_format_number(key, vote->said[i].value, text));
 }
 
 void tare_vote_conclude(const struct tare_vote *vote, enum tare_profile_key key, int needed,
-			struct tare_calibration *out)
+                        struct tare_calibration *out)
 {
 	struct tare_calibrate_key *about = &out->keys[key];
 	int best = winner(vote, needed);

@@ -27,6 +27,6 @@ bool tare_vote_is_settled(const struct tare_vote *vote, int needed);
 
 /* Into the result: the winner, or why there is none. */
 void tare_vote_conclude(const struct tare_vote *vote, enum tare_profile_key key, int needed,
-			struct tare_calibration *out);
+                        struct tare_calibration *out);
 
 #endif

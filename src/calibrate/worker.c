@@ -60,8 +60,7 @@ static void start(struct tare_bench *bench, const struct tare_worker_job *job)
 	message.value = bench->init;
 	snprintf(message.text, sizeof(message.text), "%s", bench->uuid);
 	snprintf(message.why, sizeof(message.why), "%s",
-		 bench->scale.by_cuda ? "cuMemGetInfo (NVML does not tell the memory in use here)"
-				      : "NVML");
+	         bench->scale.by_cuda ? "cuMemGetInfo (NVML does not tell the memory in use here)" : "NVML");
 	tare_bench_send(bench, &message);
 }
 
@@ -94,9 +93,8 @@ static void run(const struct tare_worker_job *job, int first, int in, int out)
 	char byte;
 
 	start(&bench, job);
-	if (first < TARE_PROBES &&
-	    (!TARE_DO(&bench, cuDevicePrimaryCtxRetain, &bench.base, bench.device) ||
-	     !TARE_DO(&bench, cuCtxSetCurrent, bench.base)))
+	if (first < TARE_PROBES && (!TARE_DO(&bench, cuDevicePrimaryCtxRetain, &bench.base, bench.device) ||
+	                            !TARE_DO(&bench, cuCtxSetCurrent, bench.base)))
 		fail(&bench);
 	for (; first < TARE_PROBES; first++)
 		if (job->is_wanted[first])
@@ -109,8 +107,7 @@ static void run(const struct tare_worker_job *job, int first, int in, int out)
 }
 
 /* ---- in tare ---- */
-static int spawn(struct tare_probe_worker *worker, const struct tare_worker_job *job, int first,
-		 struct tare_err *err)
+static int spawn(struct tare_probe_worker *worker, const struct tare_worker_job *job, int first, struct tare_err *err)
 {
 	int up[2], down[2];
 	pid_t parent = getpid();
@@ -143,14 +140,13 @@ static int spawn(struct tare_probe_worker *worker, const struct tare_worker_job 
 	return tare_err_set_errno(err, errno, "calibrate: no process for the driver");
 }
 
-int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job,
-		     struct tare_err *err)
+int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job, struct tare_err *err)
 {
 	return spawn(worker, job, TARE_PROBES, err);
 }
 
-int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job,
-		      int first, struct tare_err *err)
+int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job, int first,
+                      struct tare_err *err)
 {
 	return spawn(worker, job, first, err);
 }
@@ -176,12 +172,10 @@ static void describe(struct tare_probe_worker *worker, bool is_late, int ms, cha
 	else if (WIFSIGNALED(status))
 		snprintf(how, size, "the driver crashed (%s)", strsignal(WTERMSIG(status)));
 	else
-		snprintf(how, size, "the driver ended the process (exit code %d)",
-			 WEXITSTATUS(status));
+		snprintf(how, size, "the driver ended the process (exit code %d)", WEXITSTATUS(status));
 }
 
-bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms,
-		      char *how, size_t size)
+bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms, char *how, size_t size)
 {
 	struct pollfd wait = { .fd = worker->from, .events = POLLIN };
 	int64_t until = now_ms() + ms;

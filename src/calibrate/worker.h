@@ -26,17 +26,15 @@ struct tare_probe_worker {
 };
 
 /* Starts the driver and then waits for its end, or goes through the wanted probes from `first` on. */
-int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job,
-		     struct tare_err *err);
-int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job,
-		      int first, struct tare_err *err);
+int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job, struct tare_err *err);
+int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job, int first,
+                      struct tare_err *err);
 
 /*
  * The next message. False: it ended without, or said nothing for `ms` and was killed; `how` says
  * which, in words.
  */
-bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms,
-		      char *how, size_t size);
+bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms, char *how, size_t size);
 /* Ends it, waits for it, closes everything. */
 void tare_worker_finish(struct tare_probe_worker *worker);
 

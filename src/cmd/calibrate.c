@@ -24,20 +24,16 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, output, "output", 'o', STRING, "FILE",
-		 "write the profile to FILE (- is standard output)"),
+	TARE_OPT(options, output, "output", 'o', STRING, "FILE", "write the profile to FILE (- is standard output)"),
 	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "replace FILE if it is there"),
-	TARE_OPT(options, device, "device", 'd', INT, "N",
-		 "the GPU to measure, as CUDA counts (0)"),
+	TARE_OPT(options, device, "device", 'd', INT, "N", "the GPU to measure, as CUDA counts (0)"),
 	TARE_OPT(options, compare, "compare", 0, STRING, "PROFILE",
-		 "compare with this profile, and exit with 1 if a constant differs"),
+	         "compare with this profile, and exit with 1 if a constant differs"),
 	TARE_OPT(options, quick, "quick", 0, FLAG, NULL, "measure once, and believe it"),
-	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE",
-		 "measure the simulated GPU, such as h200"),
+	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "measure the simulated GPU, such as h200"),
 	TARE_OPT(options, libraries, "libraries", 0, STRING, "FILE",
-		 "record what cuDNN takes for the convolutions in FILE (- is standard input)"),
-	TARE_OPT(options, cudnn, "cudnn", 0, STRING, "FILE",
-		 "the libcudnn.so.9 to ask, where it is not found"),
+	         "record what cuDNN takes for the convolutions in FILE (- is standard input)"),
+	TARE_OPT(options, cudnn, "cudnn", 0, STRING, "FILE", "the libcudnn.so.9 to ask, where it is not found"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -45,26 +41,25 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_calibrate = {
 	.name = "calibrate",
 	.synopsis = "measure a GPU's constants, as a device profile",
-	.description =
-		"Measures what the GPU and its driver take for everything: for starting, for a context, "
-		"for streams, stacks, code, graphs, pools. -o writes a device profile "
-		"(docs/PROFILE.md), which tare run --sim FILE simulates.\n\n"
-		"It takes some seconds, and for that time little more memory than two contexts. Every "
-		"constant is measured until a value repeats, in another process each time. Where other "
-		"programs change the memory in use meanwhile, it is measured again; a constant that never "
-		"repeats is not measured, and the profile then has a usual value and says so. A driver "
-		"that crashes, hangs or lacks a function costs only the constants that need it.\n\n"
-		"With --libraries it asks cuDNN instead, which workspace it takes for each convolution of a "
-		"file, as tare record --sim writes it with TARE_SIM_CONVOLUTIONS (docs/SIMGPU.md, \"cuDNN\"). "
-		"-o writes a table; beside a profile it is used wherever that profile is.\n\n"
-		"Exit code: 0; 1 if --compare finds a difference; 125 if a constant could not be measured "
-		"because the GPU was in use or the driver failed. What this driver does not have is no "
-		"failure.",
+	.description = "Measures what the GPU and its driver take for everything: for starting, for a context, "
+				   "for streams, stacks, code, graphs, pools. -o writes a device profile "
+				   "(docs/PROFILE.md), which tare run --sim FILE simulates.\n\n"
+				   "It takes some seconds, and for that time little more memory than two contexts. Every "
+				   "constant is measured until a value repeats, in another process each time. Where other "
+				   "programs change the memory in use meanwhile, it is measured again; a constant that never "
+				   "repeats is not measured, and the profile then has a usual value and says so. A driver "
+				   "that crashes, hangs or lacks a function costs only the constants that need it.\n\n"
+				   "With --libraries it asks cuDNN instead, which workspace it takes for each convolution of a "
+				   "file, as tare record --sim writes it with TARE_SIM_CONVOLUTIONS (docs/SIMGPU.md, \"cuDNN\"). "
+				   "-o writes a table; beside a profile it is used wherever that profile is.\n\n"
+				   "Exit code: 0; 1 if --compare finds a difference; 125 if a constant could not be measured "
+				   "because the GPU was in use or the driver failed. What this driver does not have is no "
+				   "failure.",
 	.examples = "tare calibrate\n"
-		    "tare calibrate -o mine.profile && tare run --sim ./mine.profile -- ./program\n"
-		    "tare calibrate --compare h200\n"
-		    "tare calibrate --sim h200 --json\n"
-		    "tare calibrate --libraries convolutions -o mine.conv",
+				"tare calibrate -o mine.profile && tare run --sim ./mine.profile -- ./program\n"
+				"tare calibrate --compare h200\n"
+				"tare calibrate --sim h200 --json\n"
+				"tare calibrate --libraries convolutions -o mine.conv",
 	.opts = opts,
 	.run = tare_cmd_calibrate,
 };
@@ -74,22 +69,19 @@ static int check(const struct options *o, struct tare_err *err)
 	char path[PATH_MAX];
 
 	if (o->device < 0 || o->device > 1024)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "calibrate: --device counts GPUs from 0, as CUDA does");
+		return tare_err_set(err, TARE_E_USAGE, "calibrate: --device counts GPUs from 0, as CUDA does");
 	if (o->sim && tare_profiles_path(o->sim, path, sizeof(path), err)) {
 		tare_err_prefix(err, "--sim");
 		return err->code;
 	}
 	if (o->output && strcmp(o->output, "-") && !o->force && access(o->output, F_OK) == 0)
-		return tare_err_set(err, TARE_E_EXISTS,
-				    "%s: is there already; give -f to replace it", o->output);
+		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already; give -f to replace it", o->output);
 	return 0;
 }
 
 /* The profile to compare with; false without an error: there is none. */
-static int find_compared(const struct options *o, const struct tare_calibration *c,
-			 struct tare_profile *profile, char *path, size_t size,
-			 struct tare_err *err)
+static int find_compared(const struct options *o, const struct tare_calibration *c, struct tare_profile *profile,
+                         char *path, size_t size, struct tare_err *err)
 {
 	*path = 0;
 	if (!o->compare) {
@@ -103,15 +95,14 @@ static int find_compared(const struct options *o, const struct tare_calibration 
 	return tare_profiles_read(path, profile, err);
 }
 
-static int write_profile(const struct options *o, const struct tare_calibration *c,
-			 const char *command, struct tare_err *err)
+static int write_profile(const struct options *o, const struct tare_calibration *c, const char *command,
+                         struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc;
 
 	if (!o->force && strcmp(o->output, "-") != 0 && access(o->output, F_OK) == 0)
-		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written",
-					  o->output);
+		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written", o->output);
 	tare_calibrate_write(&text, c, command);
 	rc = tare_cmd_write_file(o->output, &text, err);
 	tare_str_free(&text);
@@ -120,17 +111,14 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 
 static int record_libraries(const struct options *o, int *code, struct tare_err *err)
 {
-	struct tare_calibrate_libraries how = { .keys = o->libraries,
-						.output = o->output,
-						.cudnn = o->cudnn,
-						.sim = o->sim,
-						.device = o->device };
+	struct tare_calibrate_libraries how = {
+		.keys = o->libraries, .output = o->output, .cudnn = o->cudnn, .sim = o->sim, .device = o->device
+	};
 	int rc;
 
 	if (o->compare || o->quick)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "calibrate: %s measures constants, and --libraries does not",
-				    o->compare ? "--compare" : "--quick");
+		return tare_err_set(err, TARE_E_USAGE, "calibrate: %s measures constants, and --libraries does not",
+		                    o->compare ? "--compare" : "--quick");
 	rc = tare_format_choose(&o->format, "calibrate", &how.format, err);
 	return rc ? rc : tare_calibrate_libraries(&how, code, err);
 }
@@ -145,8 +133,7 @@ static void join(struct tare_str *out, int argc, char **argv)
 static int exit_code(const struct options *o, const struct tare_calibration *c, size_t differences)
 {
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		if (c->keys[key].state == TARE_CALIBRATE_IN_USE ||
-		    c->keys[key].state == TARE_CALIBRATE_FAILED)
+		if (c->keys[key].state == TARE_CALIBRATE_IN_USE || c->keys[key].state == TARE_CALIBRATE_FAILED)
 			return TARE_EXIT_FAILED;
 	return o->compare && differences ? TARE_EXIT_LIMIT : TARE_EXIT_OK;
 }

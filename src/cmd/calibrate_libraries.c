@@ -27,10 +27,8 @@ struct row {
 };
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(row, card, "card", "TABLE OF", TEXT),
-	TARE_COLUMN(row, cudnn, "cudnn", "cuDNN", TEXT),
-	TARE_COLUMN(row, asked, "asked", "asked", COUNT),
-	TARE_COLUMN(row, known, "known", "in it", COUNT),
+	TARE_COLUMN(row, card, "card", "TABLE OF", TEXT), TARE_COLUMN(row, cudnn, "cudnn", "cuDNN", TEXT),
+	TARE_COLUMN(row, asked, "asked", "asked", COUNT), TARE_COLUMN(row, known, "known", "in it", COUNT),
 	TARE_COLUMN(row, equal, "equal", "equal", COUNT),
 };
 
@@ -39,12 +37,10 @@ static void add_version(struct tare_str *out, uint64_t version)
 {
 	uint64_t whole = version >= 90000 ? 10000 : 1000;
 
-	tare_str_addf(out, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, version / whole,
-		      version % whole / 100, version % 100);
+	tare_str_addf(out, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, version / whole, version % whole / 100, version % 100);
 }
 
-static void compare(struct row *row, const struct sim_conv_table *ours,
-		    const struct sim_conv_table *other)
+static void compare(struct row *row, const struct sim_conv_table *ours, const struct sim_conv_table *other)
 {
 	size_t at = 0;
 
@@ -81,8 +77,8 @@ static void add_rows(struct tare_emit *e, const struct sim_conv_table *ours)
 
 static void add_notes(struct tare_emit *e, const struct tare_libraries *l)
 {
-	tare_emit_note(e, "%zu of %zu convolutions answered in %.1f s by %s", l->table.count,
-		       l->asked, (double)l->ns / 1e9, l->cudnn);
+	tare_emit_note(e, "%zu of %zu convolutions answered in %.1f s by %s", l->table.count, l->asked, (double)l->ns / 1e9,
+	               l->cudnn);
 	if (l->refused)
 		tare_emit_note(e, "cuDNN has no plan for %zu", l->refused);
 	if (l->not_understood)
@@ -91,15 +87,13 @@ static void add_notes(struct tare_emit *e, const struct tare_libraries *l)
 		tare_emit_note(e, "! %zu were not answered: %s", l->lost, l->how);
 }
 
-static void show(struct tare_str *out, const struct tare_calibrate_libraries *o,
-		 const struct tare_libraries *l)
+static void show(struct tare_str *out, const struct tare_calibrate_libraries *o, const struct tare_libraries *l)
 {
 	struct tare_str version = { 0 }, title = { 0 };
 	struct tare_emit e;
 
 	add_version(&version, l->table.cudnn);
-	tare_str_addf(&title, "%s%s, cuDNN %s", l->table.card, tare_simulated_mark(o->sim),
-		      tare_str_text(&version));
+	tare_str_addf(&title, "%s%s, cuDNN %s", l->table.card, tare_simulated_mark(o->sim), tare_str_text(&version));
 	tare_emit_begin(&e, o->format, out);
 	e.style = tare_terminal_style(stdout);
 	tare_emit_uint(&e, "tare", 1);
@@ -138,21 +132,17 @@ static int write_table(const char *path, const struct tare_libraries *l, struct 
 	return rc ? tare_err_set_errno(err, -rc, "%s: the table cannot be written", path) : 0;
 }
 
-int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code,
-			     struct tare_err *err)
+int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code, struct tare_err *err)
 {
-	struct tare_libraries_options how = { .device = (int)o->device,
-					      .cudnn = o->cudnn,
-					      .sim = o->sim };
+	struct tare_libraries_options how = { .device = (int)o->device, .cudnn = o->cudnn, .sim = o->sim };
 	struct tare_str keys = { 0 }, out = { 0 };
 	struct tare_libraries l = { 0 };
 	int rc;
 
 	if (o->sim && o->output)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"calibrate: --libraries writes what a card says; a simulated one "
-			"(--sim) only says what it knows");
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "calibrate: --libraries writes what a card says; a simulated one "
+		                    "(--sim) only says what it knows");
 	rc = tare_file_read_input(&keys, o->keys, KEYS_LIMIT, err);
 	if (rc == 0)
 		rc = tare_libraries_record(&how, &keys, &l, err);

@@ -15,7 +15,6 @@ struct tare_calibrate_libraries {
 };
 
 /* 0 or an error. `code`: the exit code. */
-int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code,
-			     struct tare_err *err);
+int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code, struct tare_err *err);
 
 #endif

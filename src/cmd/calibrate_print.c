@@ -12,9 +12,8 @@
 #include <time.h>
 
 static const char *const states[] = {
-	[TARE_CALIBRATE_MEASURED] = "measured", [TARE_CALIBRATE_GIVEN] = "given",
-	[TARE_CALIBRATE_LACKS] = "lacks",       [TARE_CALIBRATE_IN_USE] = "in use",
-	[TARE_CALIBRATE_FAILED] = "failed",
+	[TARE_CALIBRATE_MEASURED] = "measured", [TARE_CALIBRATE_GIVEN] = "given",   [TARE_CALIBRATE_LACKS] = "lacks",
+	[TARE_CALIBRATE_IN_USE] = "in use",     [TARE_CALIBRATE_FAILED] = "failed",
 };
 
 static bool is_text(enum tare_profile_key key)
@@ -41,8 +40,7 @@ static enum verdict compare(const struct tare_calibrate_shown *shown, enum tare_
 	const struct tare_calibration *c = shown->calibration;
 	uint64_t value;
 
-	if (!shown->compared || !is_measured(c, key) ||
-	    tare_profile_rows[key].how < TARE_PROFILE_HOW_ASKED)
+	if (!shown->compared || !is_measured(c, key) || tare_profile_rows[key].how < TARE_PROFILE_HOW_ASKED)
 		return NONE;
 	value = tare_profile_number(shown->compared, key);
 	return value >= c->keys[key].low && value <= c->keys[key].high ? SAME : DIFFERS;
@@ -73,16 +71,15 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, high, "high", NULL, COUNT, RANGE),
 	TARE_COLUMN(row, readings, "readings", NULL, COUNT, .when = TARE_WHEN(row, is_measured)),
 	TARE_COLUMN(row, profile, NULL, "profile", TEXT, .is_whole = true),
-	TARE_COLUMN(row, profile_value, "profile_value", NULL, COUNT,
-		    .when = TARE_WHEN(row, has_profile_value)),
+	TARE_COLUMN(row, profile_value, "profile_value", NULL, COUNT, .when = TARE_WHEN(row, has_profile_value)),
 	TARE_COLUMN(row, profile_text, "profile_text", NULL, TEXT),
 	TARE_COLUMN(row, differs, "differs", NULL, FLAG, .when = TARE_WHEN(row, has_verdict)),
 	TARE_COLUMN(row, verdict, NULL, "", TEXT),
 	TARE_COLUMN(row, why, "why", "by", TEXT),
 };
 
-static void set_measured(struct row *row, const struct tare_calibration *c,
-			 enum tare_profile_key key, char text[static TARE_PROFILE_TEXT_MAX])
+static void set_measured(struct row *row, const struct tare_calibration *c, enum tare_profile_key key,
+                         char text[static TARE_PROFILE_TEXT_MAX])
 {
 	const struct tare_calibrate_key *about = &c->keys[key];
 
@@ -102,8 +99,8 @@ static void set_measured(struct row *row, const struct tare_calibration *c,
 	row->high = about->high;
 }
 
-static void set_compared(struct row *row, const struct tare_calibrate_shown *shown,
-			 enum tare_profile_key key, char text[static TARE_PROFILE_TEXT_MAX])
+static void set_compared(struct row *row, const struct tare_calibrate_shown *shown, enum tare_profile_key key,
+                         char text[static TARE_PROFILE_TEXT_MAX])
 {
 	enum verdict verdict = compare(shown, key);
 
@@ -121,22 +118,21 @@ static void set_compared(struct row *row, const struct tare_calibrate_shown *sho
 }
 
 /* "2352 … 2367: 82 graphs …" */
-static void add_why(struct tare_str *out, const struct tare_calibration *c,
-		    enum tare_profile_key key, bool is_for_people)
+static void add_why(struct tare_str *out, const struct tare_calibration *c, enum tare_profile_key key,
+                    bool is_for_people)
 {
 	const struct tare_calibrate_key *about = &c->keys[key];
 	char low[TARE_PROFILE_TEXT_MAX], high[TARE_PROFILE_TEXT_MAX];
 
 	if (is_for_people && is_range(c, key))
 		tare_str_addf(out, "%s to %s: ", tare_profile_format_number(key, about->low, low),
-			      tare_profile_format_number(key, about->high, high));
+		              tare_profile_format_number(key, about->high, high));
 	else if (is_for_people && about->state > TARE_CALIBRATE_GIVEN)
 		tare_str_add(out, "not measured: ");
 	tare_str_add(out, about->why);
 }
 
-static void add_row(struct tare_emit *e, const struct tare_calibrate_shown *shown,
-		    enum tare_profile_key key)
+static void add_row(struct tare_emit *e, const struct tare_calibrate_shown *shown, enum tare_profile_key key)
 {
 	char measured[TARE_PROFILE_TEXT_MAX], profile[TARE_PROFILE_TEXT_MAX];
 	struct row row = { .constant = tare_profile_rows[key].name };
@@ -163,17 +159,12 @@ static void emit_notes(struct tare_emit *e, const struct tare_calibrate_shown *s
 	size_t lost = count_state(c, TARE_CALIBRATE_IN_USE) + count_state(c, TARE_CALIBRATE_FAILED);
 	size_t lacks = count_state(c, TARE_CALIBRATE_LACKS);
 
-	tare_emit_note(e, "%zu constants measured in %.1f s, weighed with %s",
-		       count_state(c, TARE_CALIBRATE_MEASURED), (double)c->ns / 1e9, c->scale);
+	tare_emit_note(e, "%zu constants measured in %.1f s, weighed with %s", count_state(c, TARE_CALIBRATE_MEASURED),
+	               (double)c->ns / 1e9, c->scale);
 	if (lost)
-		tare_emit_note(
-			e,
-			"! %zu could not be measured; end other programs on this GPU and repeat it",
-			lost);
+		tare_emit_note(e, "! %zu could not be measured; end other programs on this GPU and repeat it", lost);
 	if (lacks)
-		tare_emit_note(
-			e, "%zu are not to be had from this driver: a profile gets usual values",
-			lacks);
+		tare_emit_note(e, "%zu are not to be had from this driver: a profile gets usual values", lacks);
 	if (shown->compared)
 		tare_emit_note(e, "%zu differ from %s", shown->differences, shown->compared_path);
 }
@@ -213,21 +204,17 @@ static void write_head(struct tare_str *out, const struct tare_calibration *c, c
 	if (gmtime_r(&now, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 	tare_str_addf(out,
-		      "# SPDX-License-Identifier: Apache-2.0\n"
-		      "# %s, driver %s, CUDA %d.%d, on %s %s (%s).\n",
-		      c->profile.name, c->profile.driver_version,
-		      (int)(c->profile.cuda_version / 1000),
-		      (int)(c->profile.cuda_version % 1000 / 10), machine.sysname, machine.release,
-		      machine.machine);
-	tare_str_addf(
-		out,
-		"# Measured on %s by Tare %s: %s\n"
-		"# It took %.1f s and weighed with %s. docs/PROFILE.md says what each key means.\n",
-		date, TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
+	              "# SPDX-License-Identifier: Apache-2.0\n"
+	              "# %s, driver %s, CUDA %d.%d, on %s %s (%s).\n",
+	              c->profile.name, c->profile.driver_version, (int)(c->profile.cuda_version / 1000),
+	              (int)(c->profile.cuda_version % 1000 / 10), machine.sysname, machine.release, machine.machine);
+	tare_str_addf(out,
+	              "# Measured on %s by Tare %s: %s\n"
+	              "# It took %.1f s and weighed with %s. docs/PROFILE.md says what each key means.\n",
+	              date, TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
 }
 
-static void write_key(struct tare_str *out, const struct tare_calibration *c,
-		      enum tare_profile_key key)
+static void write_key(struct tare_str *out, const struct tare_calibration *c, enum tare_profile_key key)
 {
 	const struct tare_calibrate_key *about = &c->keys[key];
 	char value[TARE_PROFILE_TEXT_MAX], low[TARE_PROFILE_TEXT_MAX], high[TARE_PROFILE_TEXT_MAX];
@@ -235,15 +222,12 @@ static void write_key(struct tare_str *out, const struct tare_calibration *c,
 	if (about->state > TARE_CALIBRATE_GIVEN)
 		tare_str_addf(out, "# not measured: %s; a usual value:\n", about->why);
 	else if (is_range(c, key))
-		tare_str_addf(out, "# %s to %s: %s\n",
-			      tare_profile_format_number(key, about->low, low),
-			      tare_profile_format_number(key, about->high, high), about->why);
-	tare_str_addf(out, "%s = %s\n", tare_profile_rows[key].name,
-		      tare_profile_format(&c->profile, key, value));
+		tare_str_addf(out, "# %s to %s: %s\n", tare_profile_format_number(key, about->low, low),
+		              tare_profile_format_number(key, about->high, high), about->why);
+	tare_str_addf(out, "%s = %s\n", tare_profile_rows[key].name, tare_profile_format(&c->profile, key, value));
 }
 
-void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c,
-			  const char *command)
+void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c, const char *command)
 {
 	write_head(out, c, command);
 	for (size_t i = 0; i < tare_profile_lines_nr; i++)

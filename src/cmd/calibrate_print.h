@@ -18,7 +18,6 @@ struct tare_calibrate_shown {
 void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *shown);
 
 /* The profile, as a file. `command`: that made it. */
-void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c,
-			  const char *command);
+void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c, const char *command);
 
 #endif

@@ -21,24 +21,22 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, budget, "budget", 'b', STRING, "FILE",
-		"limits, a line each: NAME = SIZE, growth = SIZE, baseline = FILE [+2%]; # begins a remark"),
+	TARE_OPT(options, budget, "budget", 'b', STRING, "FILE",
+	         "limits, a line each: NAME = SIZE, growth = SIZE, baseline = FILE [+2%]; # begins a remark"),
 	TARE_OPT(
 		options, max, "max", 'm', LIST, "NAME=SIZE",
 		"at most SIZE: used, need, elastic, unexplained, pinned, resident, a category (activation), an account "
 		"(context), or a row of a view (line:train.py:87, module:encoder, owner:cuBLAS); NAME@end: at that instant"),
 	TARE_OPT(options, growth, "growth", 'g', STRING, "SIZE",
-		 "nothing may grow by more than SIZE a step; 0: nothing may grow"),
+	         "nothing may grow by more than SIZE a step; 0: nothing may grow"),
 	TARE_OPT(
 		options, baseline, "baseline", 0, STRING, "REC",
 		"what is used at the peak may not be above that of this recording, or of a report that was saved with --json"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT(options, junit, "junit", 0, STRING, "FILE",
-		 "write what was found as XML that CI servers read (- is stdout)"),
-	TARE_OPT(
-		options, github, "github", 0, FLAG, NULL,
-		"print a line for GitHub to show beside the source; without asking, where GITHUB_ACTIONS is true"),
+	         "write what was found as XML that CI servers read (- is stdout)"),
+	TARE_OPT(options, github, "github", 0, FLAG, NULL,
+	         "print a line for GitHub to show beside the source; without asking, where GITHUB_ACTIONS is true"),
 	TARE_OPT_END,
 };
 
@@ -59,13 +57,12 @@ const struct tare_command tare_command_check = {
 		"What is not known is never within a limit.\n\n"
 		"The exit code is 0 when all limits hold, 1 when one is exceeded, 2 for a mistake on the command line or in FILE, for a row "
 		"that is not there and for a figure that is not known, 125 if a recording cannot be read.",
-	.examples =
-		"tare check train.tare --budget memory.budget\n"
-		"tare check train.tare --max used=8GiB --max 'activation=2GiB' --growth 0\n"
-		"tare check train.tare --max line:train.py:87=512MiB --max module:encoder=1GiB\n"
-		"tare check train.tare --max used@end=600MiB --max unexplained=16MiB\n"
-		"tare check train.tare --baseline good.json +2%\n"
-		"tare check train.tare --budget memory.budget --junit memory.xml --github",
+	.examples = "tare check train.tare --budget memory.budget\n"
+				"tare check train.tare --max used=8GiB --max 'activation=2GiB' --growth 0\n"
+				"tare check train.tare --max line:train.py:87=512MiB --max module:encoder=1GiB\n"
+				"tare check train.tare --max used@end=600MiB --max unexplained=16MiB\n"
+				"tare check train.tare --baseline good.json +2%\n"
+				"tare check train.tare --budget memory.budget --junit memory.xml --github",
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
@@ -73,8 +70,7 @@ const struct tare_command tare_command_check = {
 };
 
 /* "+2%" among the operands belongs to --baseline: a recording of that name is ./+2%. */
-static int take_above(struct tare_operands *rest, const struct options *o, const char **above,
-		      struct tare_err *err)
+static int take_above(struct tare_operands *rest, const struct options *o, const char **above, struct tare_err *err)
 {
 	size_t kept = 0;
 
@@ -85,10 +81,8 @@ static int take_above(struct tare_operands *rest, const struct options *o, const
 		if (word[0] != '+')
 			rest->items[kept++] = word;
 		else if (*above || !o->baseline)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"check: %s is what may be added to the peak of --baseline%s", word,
-				*above ? ": say it once" : ", which is not there");
+			return tare_err_set(err, TARE_E_USAGE, "check: %s is what may be added to the peak of --baseline%s", word,
+			                    *above ? ": say it once" : ", which is not there");
 		else
 			*above = word;
 	}
@@ -98,8 +92,7 @@ static int take_above(struct tare_operands *rest, const struct options *o, const
 	return 0;
 }
 
-static int read_limits(struct tare_budget *b, const struct options *o, const char *above,
-		       struct tare_err *err)
+static int read_limits(struct tare_budget *b, const struct options *o, const char *above, struct tare_err *err)
 {
 	int rc = 0;
 
@@ -115,10 +108,9 @@ static int read_limits(struct tare_budget *b, const struct options *o, const cha
 	if (!rc && o->baseline && (rc = tare_budget_add_baseline(b, o->baseline, above, err)) != 0)
 		tare_err_prefix(err, "check: --baseline");
 	if (!rc && !b->nr)
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"check: there is no limit; say --budget FILE, --max NAME=SIZE, --growth SIZE or "
-			"--baseline REC");
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "check: there is no limit; say --budget FILE, --max NAME=SIZE, --growth SIZE or "
+		                  "--baseline REC");
 	return rc;
 }
 
@@ -143,8 +135,8 @@ static int annotate(const struct tare_budget *b, bool is_text, struct tare_err *
 	return rc ? tare_err_set_errno(err, -rc, "the output cannot be written") : 0;
 }
 
-static int print(const struct options *o, enum tare_emit_format format, const char *path,
-		 const struct tare_budget *b, struct tare_err *err)
+static int print(const struct options *o, enum tare_emit_format format, const char *path, const struct tare_budget *b,
+                 struct tare_err *err)
 {
 	struct tare_str text = { 0 }, xml = { 0 };
 	struct tare_emit e;
@@ -191,8 +183,7 @@ int tare_cmd_check(int argc, char **argv)
 		return code;
 	rc = tare_format_choose(&o.format, "check", &format, &err);
 	if (!rc && o.junit && !strcmp(o.junit, "-") && format != TARE_EMIT_TEXT)
-		rc = tare_err_set(&err, TARE_E_USAGE,
-				  "check: --junit - and data on stdout exclude each other");
+		rc = tare_err_set(&err, TARE_E_USAGE, "check: --junit - and data on stdout exclude each other");
 	if (!rc)
 		rc = take_above(&rest, &o, &above, &err);
 	if (!rc)

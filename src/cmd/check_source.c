@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int write_json(struct tare_str *out, const struct tare_operands *paths, int by,
-		      const char *at, struct tare_err *err)
+static int write_json(struct tare_str *out, const struct tare_operands *paths, int by, const char *at,
+                      struct tare_err *err)
 {
 	struct tare_report_options o = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
@@ -32,8 +32,8 @@ static int write_json(struct tare_str *out, const struct tare_operands *paths, i
 	return rc;
 }
 
-static int get(struct tare_check_source *s, int by, const char *at,
-	       const struct tare_json_value **out, struct tare_err *err)
+static int get(struct tare_check_source *s, int by, const char *at, const struct tare_json_value **out,
+               struct tare_err *err)
 {
 	struct tare_check_report report = { .by = by, .at = at };
 	struct tare_str text = { 0 };
@@ -46,8 +46,7 @@ static int get(struct tare_check_source *s, int by, const char *at,
 		}
 	rc = write_json(&text, s->paths, by, at, err);
 	if (!rc)
-		rc = tare_json_parse(&s->arena, tare_str_text(&text), text.len, &report.report,
-				     err);
+		rc = tare_json_parse(&s->arena, tare_str_text(&text), text.len, &report.report, err);
 	tare_str_free(&text);
 	if (rc) {
 		tare_err_prefix(err, "%s", s->paths->items[0]);
@@ -71,8 +70,8 @@ static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int
 
 		if (r->place != place || !r->is_leaf || r->after <= r->before)
 			continue;
-		tare_str_addf(&text, "%s has %s MiB more than in %s", r->label,
-			      tare_units_mib(more, r->after - r->before), d->before.source);
+		tare_str_addf(&text, "%s has %s MiB more than in %s", r->label, tare_units_mib(more, r->after - r->before),
+		              d->before.source);
 		kept = tare_arena_strdup(&b->arena, tare_str_text(&text));
 	}
 	tare_str_free(&text);
@@ -82,8 +81,7 @@ static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int
 /* A baseline is a run like this one: a few bytes of tensors on the CPU are not what it is there for. */
 #define LEAST_MORE 52429 /* from here on a tenth of a MiB is shown */
 
-static void settle(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_diff *d,
-		   int i)
+static void settle(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_diff *d, int i)
 {
 	const struct tare_diff_total *t = &d->totals[i];
 	double most = (double)t->before * (1 + l->share) + (double)l->bytes;
@@ -107,8 +105,8 @@ static void settle(struct tare_budget *b, struct tare_budget_limit *l, const str
 }
 
 /* As tare diff has it: GPU by GPU what is used, and what the CPU has in tensors. */
-static int compare(struct tare_budget *b, struct tare_budget_limit *l,
-		   const struct tare_json_value *report, struct tare_err *err)
+static int compare(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_json_value *report,
+                   struct tare_err *err)
 {
 	struct tare_diff d = { .by = -1 };
 	int rc = tare_diff_source_read(&d.before, l->baseline, NULL, -1, err);
@@ -127,8 +125,7 @@ static int compare(struct tare_budget *b, struct tare_budget_limit *l,
 	return rc;
 }
 
-int tare_check_find(struct tare_check_source *source, struct tare_budget *budget,
-		    struct tare_err *err)
+int tare_check_find(struct tare_check_source *source, struct tare_budget *budget, struct tare_err *err)
 {
 	int rc = 0;
 

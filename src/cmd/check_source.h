@@ -20,8 +20,7 @@ struct tare_check_source {
 };
 
 /* Finds the figure of every limit. Returns 0, or what a recording, a baseline or a limit has against it. */
-int tare_check_find(struct tare_check_source *source, struct tare_budget *budget,
-		    struct tare_err *err);
+int tare_check_find(struct tare_check_source *source, struct tare_budget *budget, struct tare_err *err);
 void tare_check_source_free(struct tare_check_source *source);
 
 #endif

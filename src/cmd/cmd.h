@@ -9,8 +9,8 @@
  * function. The function gets argv[0] = the command's name and returns the exit code of the process.
  * It parses its options, calls modules and prints; it decides nothing else. Example in base/args.h.
  */
-#define X(NAME)                                                                                    \
-	extern const struct tare_command tare_command_##NAME;                                      \
+#define X(NAME)                                                                                                        \
+	extern const struct tare_command tare_command_##NAME;                                                              \
 	int tare_cmd_##NAME(int argc, char **argv);
 #include "cmd/cmd.def"
 #undef X
@@ -35,8 +35,7 @@ const struct tare_command *tare_cmd_find(const char *name); /* NULL: no such com
  * Parses by the command's table. Prints --help to stdout or the usage error to stderr. Returns -1 to
  * go on, else the exit code to return at once.
  */
-int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *options,
-		   struct tare_operands *rest);
+int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *options, struct tare_operands *rest);
 
 /* Prints "tare: TEXT" to stderr and returns the exit code for err->code: 2 for usage, else 125. */
 int tare_cmd_fail(const struct tare_err *err);

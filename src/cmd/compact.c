@@ -19,18 +19,14 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, keep_raw, "keep-raw", 0, FLAG, NULL,
-		"leave the logs there that are in segments now; tare compact without it removes them"),
-	TARE_OPT(
-		options, running, "running", 'r', FLAG, NULL,
-		"of a recording that is still being written what there is so far; its programs go on writing"),
-	TARE_OPT(
-		options, force, "force", 'f', FLAG, NULL,
-		"also a recording that was not closed in order, because Tare or the program was killed"),
-	TARE_OPT(
-		options, cap, "cap", 0, BYTES, "SIZE",
-		"down to SIZE, as far as that goes: the oldest events are dropped, and what they came to stays"),
+	TARE_OPT(options, keep_raw, "keep-raw", 0, FLAG, NULL,
+	         "leave the logs there that are in segments now; tare compact without it removes them"),
+	TARE_OPT(options, running, "running", 'r', FLAG, NULL,
+	         "of a recording that is still being written what there is so far; its programs go on writing"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL,
+	         "also a recording that was not closed in order, because Tare or the program was killed"),
+	TARE_OPT(options, cap, "cap", 0, BYTES, "SIZE",
+	         "down to SIZE, as far as that goes: the oldest events are dropped, and what they came to stays"),
 	TARE_OPT_END,
 };
 
@@ -51,9 +47,9 @@ const struct tare_command tare_command_compact = {
 		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
 		"not be done.",
 	.examples = "tare compact train.tare\n"
-		    "tare compact --keep-raw train.tare\n"
-		    "tare compact --running train.tare\n"
-		    "tare compact --cap 100MiB train.tare",
+				"tare compact --keep-raw train.tare\n"
+				"tare compact --running train.tare\n"
+				"tare compact --cap 100MiB train.tare",
 	.progress = "compacting",
 	.opts = opts,
 	.min_operands = 1,
@@ -65,10 +61,8 @@ static int check_nobody_writes(const char *folder, struct tare_err *err)
 {
 	if (!tare_control_is_written(folder))
 		return 0;
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"%s is still being written; compact it when its programs have ended, or say --running",
-		folder);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    "%s is still being written; compact it when its programs have ended, or say --running", folder);
 }
 
 static int print_result(const char *folder, const struct tare_compacted *done, struct tare_err *err)
@@ -81,18 +75,15 @@ static int print_result(const char *folder, const struct tare_compacted *done, s
 	if (done->was_done)
 		tare_str_add(&text, ": there is nothing that is not in segments already\n");
 	else
-		tare_str_addf(&text, ": %s records, %s → %s in %u segment%s\n",
-			      tare_units_count(records, done->records),
-			      tare_units_human(raw, done->raw_bytes),
-			      tare_units_human(now, done->segment_bytes), done->segments,
-			      done->segments == 1 ? "" : "s");
+		tare_str_addf(&text, ": %s records, %s → %s in %u segment%s\n", tare_units_count(records, done->records),
+		              tare_units_human(raw, done->raw_bytes), tare_units_human(now, done->segment_bytes),
+		              done->segments, done->segments == 1 ? "" : "s");
 	rc = tare_cmd_write_file("-", &text, err);
 	tare_str_free(&text);
 	return rc;
 }
 
-static int compact(const char *folder, const struct options *o, struct tare_compacted *done,
-		   struct tare_err *err)
+static int compact(const char *folder, const struct options *o, struct tare_compacted *done, struct tare_err *err)
 {
 	struct tare_compact_options options = { .keeps_raw = o->keep_raw, .is_forced = o->force };
 	struct tare_rolled_up rolled;
@@ -101,11 +92,9 @@ static int compact(const char *folder, const struct options *o, struct tare_comp
 	if (!o->running && !o->cap)
 		return tare_compact(folder, &options, done, err);
 	rc = tare_rollup(folder,
-			 &(struct tare_rollup_options){ .keeps_raw = o->keep_raw,
-							.cap = o->cap,
-							.is_final = !o->running,
-							.is_forced = o->force },
-			 &rolled, err);
+	                 &(struct tare_rollup_options){
+						 .keeps_raw = o->keep_raw, .cap = o->cap, .is_final = !o->running, .is_forced = o->force },
+	                 &rolled, err);
 	*done = rolled.compacted;
 	return rc;
 }

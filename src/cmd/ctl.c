@@ -42,10 +42,10 @@ const struct tare_command tare_command_ctl = {
 		"tare run --paused starts a recording paused. The exit code is 0, 2 for a mistake on the command line, "
 		"125 if there is nothing to command.",
 	.examples = "tare run --paused -o train.tare -- python train.py\n"
-		    "tare ctl train.tare resume\n"
-		    "tare ctl train.tare snapshot before-epoch-2\n"
-		    "tare ctl 4711 pause\n"
-		    "tare ctl snapshot before-epoch-2",
+				"tare ctl train.tare resume\n"
+				"tare ctl train.tare snapshot before-epoch-2\n"
+				"tare ctl 4711 pause\n"
+				"tare ctl snapshot before-epoch-2",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 3,
@@ -88,8 +88,7 @@ static const char *state_name(const struct tare_controlled *c)
 	}
 }
 
-static int print_status(const struct tare_controlled *c, enum tare_emit_format format,
-			struct tare_err *err)
+static int print_status(const struct tare_controlled *c, enum tare_emit_format format, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	struct tare_emit e;
@@ -102,11 +101,10 @@ static int print_status(const struct tare_controlled *c, enum tare_emit_format f
 	tare_emit_flag(&e, "has_tare", c->has_tare);
 	tare_emit_uint(&e, "processes", c->running);
 	tare_emit_uint(&e, "snapshots", c->page->snapshots);
-	tare_emit_note(&e, "%s: %s%s · %llu process%s of it run%s · %llu snapshot%s", c->path,
-		       state_name(c), c->has_tare ? "" : ", its tare was killed",
-		       (unsigned long long)c->running, c->running == 1 ? "" : "es",
-		       c->running == 1 ? "s" : "", (unsigned long long)c->page->snapshots,
-		       c->page->snapshots == 1 ? "" : "s");
+	tare_emit_note(&e, "%s: %s%s · %llu process%s of it run%s · %llu snapshot%s", c->path, state_name(c),
+	               c->has_tare ? "" : ", its tare was killed", (unsigned long long)c->running,
+	               c->running == 1 ? "" : "es", c->running == 1 ? "s" : "", (unsigned long long)c->page->snapshots,
+	               c->page->snapshots == 1 ? "" : "s");
 	tare_emit_end(&e);
 	rc = tare_cmd_write_file("-", &text, err);
 	tare_str_free(&text);
@@ -126,8 +124,7 @@ static int act(struct tare_controlled *c, int action, const char *name, struct t
 		tare_str_addf(&text, ": snapshot:%u%s", (unsigned)number, *name ? " " : "");
 		tare_text_add_name(&text, name);
 	} else {
-		tare_str_addf(&text, ": %s",
-			      number ? actions[action].done : actions[action].already);
+		tare_str_addf(&text, ": %s", number ? actions[action].done : actions[action].already);
 	}
 	tare_str_add_char(&text, '\n');
 	rc = tare_cmd_write_file("-", &text, err);
@@ -140,9 +137,8 @@ static int no_action(const char *word, struct tare_err *err)
 	struct tare_str hint = { 0 };
 
 	tare_hint_word(&hint, word, "pause|resume|snapshot|stop|status");
-	tare_err_set(err, TARE_E_USAGE,
-		     "ctl: '%s' is no action; say pause, resume, snapshot, stop or status%s", word,
-		     tare_str_text(&hint));
+	tare_err_set(err, TARE_E_USAGE, "ctl: '%s' is no action; say pause, resume, snapshot, stop or status%s", word,
+	             tare_str_text(&hint));
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
@@ -152,12 +148,9 @@ static int check(const struct tare_operands *rest, int action, struct tare_err *
 	if (action == UNKNOWN)
 		return no_action(rest->items[1], err);
 	if (rest->count == 3 && (action == STATUS || actions[action].act != TARE_ACT_SNAPSHOT))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "ctl: only a snapshot has a name; leave '%s' away",
-				    rest->items[2]);
+		return tare_err_set(err, TARE_E_USAGE, "ctl: only a snapshot has a name; leave '%s' away", rest->items[2]);
 	if (rest->count == 3 && (strlen(rest->items[2]) > 100 || !rest->items[2][0]))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "ctl: the name of a snapshot has 1 to 100 characters");
+		return tare_err_set(err, TARE_E_USAGE, "ctl: the name of a snapshot has 1 to 100 characters");
 	return 0;
 }
 
@@ -183,8 +176,7 @@ static int arrange(struct tare_operands *rest, struct tare_arena *names, struct 
 
 	if (!is_first)
 		return 0;
-	if (rest->count > 1 &&
-	    (is_recording(rest->items[1]) || strcmp(rest->items[0], "snapshot") != 0))
+	if (rest->count > 1 && (is_recording(rest->items[1]) || strcmp(rest->items[0], "snapshot") != 0))
 		tare_operands_add(&all, rest->items[used = 1]);
 	else
 		rc = tare_newest_add(&all, names, false, "ctl", err);
@@ -221,7 +213,7 @@ int tare_cmd_ctl(int argc, char **argv)
 		rc = tare_control_open(&c, rest.items[0], &err);
 	if (rc == 0) {
 		rc = action == STATUS ? print_status(&c, format, &err)
-				      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
+		                      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
 		tare_control_close(&c);
 	}
 	tare_operands_free(&rest);

@@ -16,25 +16,20 @@ struct demo_options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(demo_options, sim, "sim", 0, STRING, "PROFILE",
-		 "use a simulated GPU even if there is a real one"),
-	TARE_OPT(demo_options, vram, "vram", 0, STRING, "SIZE",
-		 "let it see a card of SIZE; it wants 1.3 GiB"),
-	TARE_OPT(demo_options, output, "output", 'o', STRING, "REC",
-		 "write the recording to the folder REC"),
-	TARE_OPT(demo_options, force, "force", 'f', FLAG, NULL,
-		 "replace REC if it is an older recording"),
+	TARE_OPT(demo_options, sim, "sim", 0, STRING, "PROFILE", "use a simulated GPU even if there is a real one"),
+	TARE_OPT(demo_options, vram, "vram", 0, STRING, "SIZE", "let it see a card of SIZE; it wants 1.3 GiB"),
+	TARE_OPT(demo_options, output, "output", 'o', STRING, "REC", "write the recording to the folder REC"),
+	TARE_OPT(demo_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_demo = {
 	.name = "demo",
 	.synopsis = "record a small bundled program and show its ledger",
-	.description =
-		"Runs a few steps of an imaginary training under `tare run`: on this machine's GPU if there is "
-		"one, else on a simulated H200.",
+	.description = "Runs a few steps of an imaginary training under `tare run`: on this machine's GPU if there is "
+				   "one, else on a simulated H200.",
 	.examples = "tare demo\n"
-		    "tare demo --sim h200 -o demo.tare",
+				"tare demo --sim h200 -o demo.tare",
 	.opts = opts,
 	.run = tare_cmd_demo,
 };
@@ -42,8 +37,7 @@ const struct tare_command tare_command_demo = {
 /* A GPU that NVML knows, or, where there is no NVML, a device file of an NVIDIA driver. */
 static bool has_gpu(void)
 {
-	static const char *const files[] = { "/dev/nvidiactl", "/dev/nvhost-gpu",
-					     "/dev/nvgpu/igpu0", "/dev/dxg" };
+	static const char *const files[] = { "/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0", "/dev/dxg" };
 	struct tare_nvml *nvml;
 	size_t i;
 
@@ -71,15 +65,13 @@ int tare_cmd_demo(int argc, char **argv)
 		return code;
 	tare_operands_free(&rest);
 	if (tare_self_path(TARE_SELF_EXAMPLES, program, PATH_MAX) != 0) {
-		tare_err_set(&err, TARE_E_NOT_FOUND,
-			     "%s: the bundled programs are not there; install tare again", program);
+		tare_err_set(&err, TARE_E_NOT_FOUND, "%s: the bundled programs are not there; install tare again", program);
 		return tare_cmd_fail(&err);
 	}
 	snprintf(program + strlen(program), 8, "/demo");
 	if (!o.sim && !has_gpu()) {
 		o.sim = "h200";
-		tare_say(
-			"this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200");
+		tare_say("this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200");
 	}
 	run[n++] = "run";
 	if (o.sim) {

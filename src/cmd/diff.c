@@ -21,23 +21,18 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, at, "at", 0, LIST, "INSTANT",
-		 "as of tare report (peak): once for both sides, or once for each"),
+	TARE_OPT(options, at, "at", 0, LIST, "INSTANT", "as of tare report (peak): once for both sides, or once for each"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES,
-		 "compare the rows of this view; not of time, pool, graph, stream and rank"),
-	TARE_OPT(
-		options, residue, "residue", 0, FLAG, NULL,
-		"what is still there in B, whose it is, and which call gives it back: the same as --by residue"),
+	         "compare the rows of this view; not of time, pool, graph, stream and rank"),
+	TARE_OPT(options, residue, "residue", 0, FLAG, NULL,
+	         "what is still there in B, whose it is, and which call gives it back: the same as --by residue"),
 	TARE_FORMAT_OPTS(options, format),
-	TARE_OPT(
-		options, sort, "sort", 's', STRING, "COLUMN",
-		"order rows by this column instead of the size of the change; -COLUMN: the other way round"),
-	TARE_OPT(
-		options, html, "html", 0, STRING, "FILE",
-		"write a page to look at, which needs no other file and no network; also of more than two recordings"),
-	TARE_OPT(
-		options, confidential, "confidential", 0, FLAG, NULL,
-		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
+	TARE_OPT(options, sort, "sort", 's', STRING, "COLUMN",
+	         "order rows by this column instead of the size of the change; -COLUMN: the other way round"),
+	TARE_OPT(options, html, "html", 0, STRING, "FILE",
+	         "write a page to look at, which needs no other file and no network; also of more than two recordings"),
+	TARE_OPT(options, confidential, "confidential", 0, FLAG, NULL,
+	         "with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT_END,
 };
 
@@ -61,15 +56,15 @@ const struct tare_command tare_command_diff = {
 		"The exit code is 0, also where there are differences, 2 for a mistake on the command line, 125 if a recording or a "
 		"file cannot be read.",
 	.examples = "tare diff sgd.tare adam.tare\n"
-		    "tare diff train.tare --at 2s --at 30s\n"
-		    "tare diff train.tare@peak train.tare@end --by line\n"
-		    "tare diff before.tare after.tare --by category --csv\n"
-		    "tare diff serve.tare@peak serve.tare@phase:asleep:end --residue\n"
-		    "tare diff notes.tare train.tare --by phase\n"
-		    "tare report train.tare --json > good.json; tare diff good.json train.tare\n"
-		    "tare diff good.json bad.json --json\n"
-		    "tare diff sgd.tare adam.tare --html change.html\n"
-		    "tare diff sgd-1.tare sgd-4.tare adam-1.tare adam-4.tare --html grid.html",
+				"tare diff train.tare --at 2s --at 30s\n"
+				"tare diff train.tare@peak train.tare@end --by line\n"
+				"tare diff before.tare after.tare --by category --csv\n"
+				"tare diff serve.tare@peak serve.tare@phase:asleep:end --residue\n"
+				"tare diff notes.tare train.tare --by phase\n"
+				"tare report train.tare --json > good.json; tare diff good.json train.tare\n"
+				"tare diff good.json bad.json --json\n"
+				"tare diff sgd.tare adam.tare --html change.html\n"
+				"tare diff sgd-1.tare sgd-4.tare adam-1.tare adam-4.tare --html grid.html",
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
@@ -77,18 +72,15 @@ const struct tare_command tare_command_diff = {
 };
 
 /* A page has all views and orders. */
-static int check_page(const struct options *o, const struct tare_operands *rest,
-		      struct tare_err *err)
+static int check_page(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
 {
 	if (o->by >= 0 || o->sort || o->format.name >= 0 || o->format.json || o->format.csv)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"diff: --html has every view; leave out --by, --sort, --format, "
-			"--json and --csv");
-	if (rest->count > TARE_DIFF_PAGE_MAX)
 		return tare_err_set(err, TARE_E_USAGE,
-				    "diff: a page has %d recordings at most, these are %zu",
-				    TARE_DIFF_PAGE_MAX, rest->count);
+		                    "diff: --html has every view; leave out --by, --sort, --format, "
+		                    "--json and --csv");
+	if (rest->count > TARE_DIFF_PAGE_MAX)
+		return tare_err_set(err, TARE_E_USAGE, "diff: a page has %d recordings at most, these are %zu",
+		                    TARE_DIFF_PAGE_MAX, rest->count);
 	return 0;
 }
 
@@ -100,38 +92,30 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 	if (rc)
 		return rc;
 	if (!o->html && (rest->count > 2 || o->confidential))
-		return tare_err_set(
-			err, TARE_E_USAGE, "diff: %s",
-			o->confidential
-				? "--confidential goes with --html"
-				: "too many recordings: two are compared, more of them with --html FILE");
+		return tare_err_set(err, TARE_E_USAGE, "diff: %s",
+		                    o->confidential ? "--confidential goes with --html"
+		                                    : "too many recordings: two are compared, more of them with --html FILE");
 	if (o->at.count > 2)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"diff: --at is given %zu times; two sides have two instants at most",
-			o->at.count);
+		return tare_err_set(err, TARE_E_USAGE, "diff: --at is given %zu times; two sides have two instants at most",
+		                    o->at.count);
 	if (o->residue && o->by >= 0 && o->by != TARE_BY_RESIDUE)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"diff: --residue and --by %s exclude each other; --residue is --by residue",
-			tare_by_infos[o->by].name);
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "diff: --residue and --by %s exclude each other; --residue is --by residue",
+		                    tare_by_infos[o->by].name);
 	if (rest->count < 2 && o->at.count != 2)
 		return tare_err_set(err, TARE_E_USAGE,
-				    "diff: one recording is compared with itself at two instants: "
-				    "say --at twice, or name a second recording");
+		                    "diff: one recording is compared with itself at two instants: "
+		                    "say --at twice, or name a second recording");
 	if (!tare_diff_can(o->by)) {
 		tare_diff_views(&views);
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"diff: rows --by %s are not sizes that could be subtracted; say one of %s",
-			tare_by_infos[o->by].name, tare_str_text(&views));
+		rc = tare_err_set(err, TARE_E_USAGE, "diff: rows --by %s are not sizes that could be subtracted; say one of %s",
+		                  tare_by_infos[o->by].name, tare_str_text(&views));
 		tare_str_free(&views);
 	}
 	return rc;
 }
 
-static int print(const struct options *o, enum tare_emit_format format, const struct tare_diff *d,
-		 struct tare_err *err)
+static int print(const struct options *o, enum tare_emit_format format, const struct tare_diff *d, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	struct tare_emit e;
@@ -150,17 +134,16 @@ static int print(const struct options *o, enum tare_emit_format format, const st
 	return rc;
 }
 
-static int compare(const struct options *o, enum tare_emit_format format,
-		   const struct tare_operands *rest, struct tare_err *err)
+static int compare(const struct options *o, enum tare_emit_format format, const struct tare_operands *rest,
+                   struct tare_err *err)
 {
 	const char *const *at = o->at.items;
 	struct tare_diff d = { .by = o->by };
-	int rc = tare_diff_source_read(&d.before, rest->items[0], o->at.count ? at[0] : NULL, o->by,
-				       err);
+	int rc = tare_diff_source_read(&d.before, rest->items[0], o->at.count ? at[0] : NULL, o->by, err);
 
 	if (!rc)
-		rc = tare_diff_source_read(&d.after, rest->items[rest->count - 1],
-					   o->at.count ? at[o->at.count - 1] : NULL, o->by, err);
+		rc = tare_diff_source_read(&d.after, rest->items[rest->count - 1], o->at.count ? at[o->at.count - 1] : NULL,
+		                           o->by, err);
 	if (!rc) {
 		tare_diff_build(&d);
 		rc = print(o, format, &d, err);
@@ -188,9 +171,8 @@ int tare_cmd_diff(int argc, char **argv)
 	if (!rc)
 		rc = tare_newest_add(&rest, &names, false, "diff", &err);
 	if (!rc)
-		rc = o.html ? tare_diff_page(o.html, rest.items, rest.count, &o.at, o.confidential,
-					     &err)
-			    : compare(&o, format, &rest, &err);
+		rc = o.html ? tare_diff_page(o.html, rest.items, rest.count, &o.at, o.confidential, &err)
+		            : compare(&o, format, &rest, &err);
 	tare_operands_free(&o.at);
 	tare_operands_free(&rest);
 	tare_arena_free(&names);

@@ -17,21 +17,16 @@
 #include <string.h>
 
 /* Those of a page, the tree of accounts first. */
-static const int views[] = { -1,
-			     TARE_BY_CATEGORY,
-			     TARE_BY_LINE,
-			     TARE_BY_MODULE,
-			     TARE_BY_OWNER,
-			     TARE_BY_LIBRARY,
-			     TARE_BY_PHASE };
+static const int views[] = {
+	-1, TARE_BY_CATEGORY, TARE_BY_LINE, TARE_BY_MODULE, TARE_BY_OWNER, TARE_BY_LIBRARY, TARE_BY_PHASE
+};
 
 enum { VIEWS = sizeof(views) / sizeof(views[0]) };
 
 /* One recording, or one saved report, as long as the page is written. */
 struct side {
 	struct tare_diff_source source;
-	struct tare_str json
-		[VIEWS]; /* the report with this view; of a saved report the first, which is all of it */
+	struct tare_str json[VIEWS]; /* the report with this view; of a saved report the first, which is all of it */
 	struct tare_ledger ledger;
 	struct tare_memory_history by_account, by_category;
 	bool has_tensors;
@@ -47,9 +42,7 @@ struct page {
 /* The same as tare report --json prints of one instant. */
 static void write_json(struct tare_str *out, const struct tare_ledger *ledger, int by)
 {
-	struct tare_by_ask ask = {
-		.by = (enum tare_by)by, .ledgers = &ledger, .ledger_nr = 1, .pid = -1
-	};
+	struct tare_by_ask ask = { .by = (enum tare_by)by, .ledgers = &ledger, .ledger_nr = 1, .pid = -1 };
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, out);
@@ -62,20 +55,16 @@ static void write_json(struct tare_str *out, const struct tare_ledger *ledger, i
 
 static bool has_tensors(const struct tare_ledger *l)
 {
-	const struct tare_by_ask ask = {
-		.by = TARE_BY_CATEGORY, .ledgers = &l, .ledger_nr = 1, .pid = -1
-	};
+	const struct tare_by_ask ask = { .by = TARE_BY_CATEGORY, .ledgers = &l, .ledger_nr = 1, .pid = -1 };
 
 	return tare_by_is_any(&ask);
 }
 
 /* The course of time by account, then by category of tensors, in the fold that has the ledger. */
-static void fold(struct side *s, struct tare_recording *recording,
-		 const struct tare_instant *instant)
+static void fold(struct side *s, struct tare_recording *recording, const struct tare_instant *instant)
 {
 	struct tare_ledger_opts first = { .history = &s->by_account, .without_tensors = true };
-	struct tare_ledger_opts second = { .history = &s->by_category,
-					   .history_by_category = &s->by_account };
+	struct tare_ledger_opts second = { .history = &s->by_category, .history_by_category = &s->by_account };
 
 	tare_ledger_of_recording(recording, &first, instant, 1, &s->ledger);
 	tare_ledger_free(&s->ledger);
@@ -111,8 +100,7 @@ static int read_side(struct side *s, struct tare_err *err)
 
 static int parse(const struct side *s, struct tare_diff_side *side, int v, struct tare_err *err)
 {
-	return tare_diff_source_parse(&s->source, side, &s->json[s->source.is_file ? 0 : v],
-				      views[v], err);
+	return tare_diff_source_parse(&s->source, side, &s->json[s->source.is_file ? 0 : v], views[v], err);
 }
 
 /* A view that a saved report does not have is left out. */
@@ -139,8 +127,7 @@ static int add_pair(struct page *p, int after, int v, struct tare_err *err)
 	return 0;
 }
 
-static int write_page(const char *file, const struct page *p, bool is_confidential,
-		      struct tare_err *err)
+static int write_page(const char *file, const struct page *p, bool is_confidential, struct tare_err *err)
 {
 	struct tare_page_side *sides = tare_xcalloc((size_t)p->side_nr, sizeof(*sides));
 	struct tare_page_compare page = {
@@ -196,8 +183,8 @@ static void discard(struct page *p)
 	tare_arena_free(&p->arena);
 }
 
-int tare_diff_page(const char *file, const char *const *operands, size_t operand_nr,
-		   const struct tare_operands *at, bool is_confidential, struct tare_err *err)
+int tare_diff_page(const char *file, const char *const *operands, size_t operand_nr, const struct tare_operands *at,
+                   bool is_confidential, struct tare_err *err)
 {
 	struct page p = { .side_nr = operand_nr > 1 ? (int)operand_nr : 2 };
 	int rc = 0;
@@ -207,8 +194,7 @@ int tare_diff_page(const char *file, const char *const *operands, size_t operand
 	for (int i = 0; !rc && i < p.side_nr; i++) {
 		const char *own = at->count ? at->items[i ? at->count - 1 : 0] : NULL;
 
-		rc = tare_diff_source_find(&p.sides[i].source, &p.arena,
-					   operands[i < (int)operand_nr ? i : 0], own, err);
+		rc = tare_diff_source_find(&p.sides[i].source, &p.arena, operands[i < (int)operand_nr ? i : 0], own, err);
 		if (!rc)
 			rc = read_side(&p.sides[i], err);
 	}

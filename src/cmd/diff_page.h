@@ -8,7 +8,7 @@
 enum { TARE_DIFF_PAGE_MAX = 24 };
 
 /* `at`: none, one for all, or one for the first and one for the others. One operand: its two instants. */
-int tare_diff_page(const char *file, const char *const *operands, size_t operand_nr,
-		   const struct tare_operands *at, bool is_confidential, struct tare_err *err);
+int tare_diff_page(const char *file, const char *const *operands, size_t operand_nr, const struct tare_operands *at,
+                   bool is_confidential, struct tare_err *err);
 
 #endif

@@ -42,8 +42,7 @@ static bool is_json_file(const char *path)
 	return len < 7 || strcmp(path + len - 7, ".events") != 0;
 }
 
-static int write_json(struct tare_str *out, const struct tare_diff_source *s, int by,
-		      struct tare_err *err)
+static int write_json(struct tare_str *out, const struct tare_diff_source *s, int by, struct tare_err *err)
 {
 	struct tare_report_options o = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
@@ -66,8 +65,8 @@ static int write_json(struct tare_str *out, const struct tare_diff_source *s, in
 	return rc;
 }
 
-int tare_diff_source_parse(const struct tare_diff_source *s, struct tare_diff_side *side,
-			   const struct tare_str *json, int by, struct tare_err *err)
+int tare_diff_source_parse(const struct tare_diff_source *s, struct tare_diff_side *side, const struct tare_str *json,
+                           int by, struct tare_err *err)
 {
 	const struct tare_json_value *report;
 	int rc = tare_json_parse(&side->arena, tare_str_text(json), json->len, &report, err);
@@ -82,27 +81,26 @@ int tare_diff_source_parse(const struct tare_diff_source *s, struct tare_diff_si
 	return rc;
 }
 
-int tare_diff_source_find(struct tare_diff_source *out, struct tare_arena *arena,
-			  const char *operand, const char *at, struct tare_err *err)
+int tare_diff_source_find(struct tare_diff_source *out, struct tare_arena *arena, const char *operand, const char *at,
+                          struct tare_err *err)
 {
 	*out = split(arena, operand, at);
 	if (tare_db_is(out->path))
 		return tare_err_set(err, TARE_E_USAGE,
-				    "diff: %s is a sweep; compare two recordings of its runs, or "
-				    "see tare report %s",
-				    out->path, out->path);
+		                    "diff: %s is a sweep; compare two recordings of its runs, or "
+		                    "see tare report %s",
+		                    out->path, out->path);
 	out->is_file = is_json_file(out->path);
 	return 0;
 }
 
-int tare_diff_source_load(const struct tare_diff_source *s, struct tare_str *out,
-			  struct tare_err *err)
+int tare_diff_source_load(const struct tare_diff_source *s, struct tare_str *out, struct tare_err *err)
 {
 	return tare_file_read_input(out, s->path, JSON_MAX, err);
 }
 
 int tare_diff_source_read(struct tare_diff_side *side, const char *operand, const char *at, int by,
-			  struct tare_err *err)
+                          struct tare_err *err)
 {
 	struct tare_diff_source s;
 	struct tare_str text = { 0 };

@@ -26,16 +26,15 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_doctor = {
 	.name = "doctor",
 	.synopsis = "check whether this machine can record, and what it cannot tell",
-	.description =
-		"Looks at what a recording depends on: the recorder and whether the dynamic linker takes "
-		"it, the NVIDIA driver, NVML and what it answers here, namespaces, containers, and the "
-		"folders that recordings are written to. Every line is ok, warn or FAIL and says what to "
-		"do.\n\n"
-		"warn: a recording works, but something will be missing or different. FAIL: nothing can be "
-		"recorded; the exit code is then 125, else 0. A machine without a GPU is no failure, "
-		"because the simulated GPU works everywhere.",
+	.description = "Looks at what a recording depends on: the recorder and whether the dynamic linker takes "
+				   "it, the NVIDIA driver, NVML and what it answers here, namespaces, containers, and the "
+				   "folders that recordings are written to. Every line is ok, warn or FAIL and says what to "
+				   "do.\n\n"
+				   "warn: a recording works, but something will be missing or different. FAIL: nothing can be "
+				   "recorded; the exit code is then 125, else 0. A machine without a GPU is no failure, "
+				   "because the simulated GPU works everywhere.",
 	.examples = "tare doctor\n"
-		    "tare doctor --json",
+				"tare doctor --json",
 	.opts = opts,
 	.run = tare_cmd_doctor,
 };
@@ -51,8 +50,7 @@ static const char *const names[] = {
 	[TARE_DOCTOR_FAIL] = "FAIL",
 };
 
-void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check,
-		     const char *fmt, ...)
+void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check, const char *fmt, ...)
 {
 	struct tare_str text = { 0 };
 	va_list ap;
@@ -61,8 +59,7 @@ void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, cons
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
 	d->findings = tare_array_reserve(d->findings, &d->cap, d->count + 1, sizeof(*d->findings));
-	d->findings[d->count++] =
-		(struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
+	d->findings[d->count++] = (struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
 }
 
 void tare_doctor_free(struct tare_doctor *d)
@@ -97,8 +94,8 @@ static void write_people(struct tare_emit *e, const struct tare_doctor *d)
 		struct tare_str head = { 0 };
 
 		tare_str_addf(&head, "%-6s%-*s  ", names[f->status], (int)width, f->check);
-		tare_emit_term(e, f->status == TARE_DOCTOR_OK ? TARE_TONE_PLAIN : TARE_TONE_ALARM,
-			       tare_str_text(&head), f->text);
+		tare_emit_term(e, f->status == TARE_DOCTOR_OK ? TARE_TONE_PLAIN : TARE_TONE_ALARM, tare_str_text(&head),
+		               f->text);
 		tare_str_free(&head);
 	}
 }

@@ -18,8 +18,8 @@ struct tare_doctor {
 	size_t count, cap;
 };
 
-void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check,
-		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void tare_doctor_free(struct tare_doctor *d);
 
 /* doctor_gpu.c */

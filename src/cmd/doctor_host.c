@@ -74,15 +74,12 @@ void tare_doctor_recorder(struct tare_doctor *d)
 	}
 	status = try_preload(preload.library, said, sizeof(said));
 	if (status == 0 && !said[0])
-		tare_doctor_add(d, TARE_DOCTOR_OK, recorder_check, "%s, and it loads",
-				preload.library);
+		tare_doctor_add(d, TARE_DOCTOR_OK, recorder_check, "%s, and it loads", preload.library);
 	else
-		tare_doctor_add(
-			d, TARE_DOCTOR_FAIL, recorder_check,
-			"%s does not load: %s; it is for the machine and C library that tare "
-			"itself is for, so install tare again",
-			preload.library,
-			said[0] ? said : "the program with it in LD_PRELOAD ended at once");
+		tare_doctor_add(d, TARE_DOCTOR_FAIL, recorder_check,
+		                "%s does not load: %s; it is for the machine and C library that tare "
+		                "itself is for, so install tare again",
+		                preload.library, said[0] ? said : "the program with it in LD_PRELOAD ended at once");
 	tare_preload_free(&preload);
 }
 
@@ -92,33 +89,25 @@ void tare_doctor_environment(struct tare_doctor *d)
 	const char *injection = getenv("CUDA_INJECTION64_PATH");
 
 	if (devices && (!devices[0] || !strcmp(devices, "-1")))
-		tare_doctor_add(
-			d, TARE_DOCTOR_WARN, "visible GPUs",
-			"CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU from programs; unset it",
-			devices);
+		tare_doctor_add(d, TARE_DOCTOR_WARN, "visible GPUs",
+		                "CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU from programs; unset it", devices);
 	else if (devices)
-		tare_doctor_add(
-			d, TARE_DOCTOR_OK, "visible GPUs",
-			"CUDA_VISIBLE_DEVICES=%s; the ledger numbers GPUs as nvidia-smi does",
-			devices);
+		tare_doctor_add(d, TARE_DOCTOR_OK, "visible GPUs",
+		                "CUDA_VISIBLE_DEVICES=%s; the ledger numbers GPUs as nvidia-smi does", devices);
 	if (preload && preload[0])
-		tare_doctor_add(d, TARE_DOCTOR_OK, "LD_PRELOAD",
-				"is set to %s already; it is kept, behind the recorder", preload);
+		tare_doctor_add(d, TARE_DOCTOR_OK, "LD_PRELOAD", "is set to %s already; it is kept, behind the recorder",
+		                preload);
 	if (getenv("ASAN_OPTIONS") || (preload && strstr(preload, "libasan.so")))
-		tare_doctor_add(d, tare_target_may_be_second() ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN,
-				"AddressSanitizer", "%s",
-				tare_target_may_be_second() ? "lets other libraries be loaded first"
-							    : TARE_TARGET_ASAN);
+		tare_doctor_add(d, tare_target_may_be_second() ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN, "AddressSanitizer", "%s",
+		                tare_target_may_be_second() ? "lets other libraries be loaded first" : TARE_TARGET_ASAN);
 	if (injection && injection[0])
-		tare_doctor_add(
-			d, TARE_DOCTOR_WARN, "CUDA injection",
-			"CUDA_INJECTION64_PATH=%s: another tool hooks the driver and its own "
-			"memory will show as the program's; unset it",
-			injection);
+		tare_doctor_add(d, TARE_DOCTOR_WARN, "CUDA injection",
+		                "CUDA_INJECTION64_PATH=%s: another tool hooks the driver and its own "
+		                "memory will show as the program's; unset it",
+		                injection);
 }
 
-static void check_folder(struct tare_doctor *d, const char *what, const char *path,
-			 enum tare_doctor_status if_not)
+static void check_folder(struct tare_doctor *d, const char *what, const char *path, enum tare_doctor_status if_not)
 {
 	const char *remote = tare_folder_remote_kind(path);
 	char free_text[TARE_UNITS_TEXT_MAX];
@@ -126,26 +115,22 @@ static void check_folder(struct tare_doctor *d, const char *what, const char *pa
 	uint64_t free_bytes;
 
 	if (access(path, W_OK | X_OK) || statvfs(path, &fs)) {
-		tare_doctor_add(d, if_not, what, "%s cannot be written to (%s); %s", path,
-				strerror(errno),
-				if_not == TARE_DOCTOR_FAIL ? "set TMPDIR to a folder that can"
-							   : "give a place with -o");
+		tare_doctor_add(d, if_not, what, "%s cannot be written to (%s); %s", path, strerror(errno),
+		                if_not == TARE_DOCTOR_FAIL ? "set TMPDIR to a folder that can" : "give a place with -o");
 		return;
 	}
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	tare_units_human(free_text, free_bytes);
 	if (remote)
-		tare_doctor_add(
-			d, TARE_DOCTOR_OK, what,
-			"%s is on %s: recordings are made in a local folder and moved there at "
-			"the end",
-			path, remote);
+		tare_doctor_add(d, TARE_DOCTOR_OK, what,
+		                "%s is on %s: recordings are made in a local folder and moved there at "
+		                "the end",
+		                path, remote);
 	else if (free_bytes < UINT64_C(256) << 20)
-		tare_doctor_add(
-			d, TARE_DOCTOR_WARN, what,
-			"%s has %s free; a recording that fills the disk loses events (and says "
-			"so): make room, or limit it with --cap",
-			path, free_text);
+		tare_doctor_add(d, TARE_DOCTOR_WARN, what,
+		                "%s has %s free; a recording that fills the disk loses events (and says "
+		                "so): make room, or limit it with --cap",
+		                path, free_text);
 	else
 		tare_doctor_add(d, TARE_DOCTOR_OK, what, "%s, %s free", path, free_text);
 }
@@ -158,9 +143,8 @@ void tare_doctor_folders(struct tare_doctor *d)
 	if (getcwd(cwd, sizeof(cwd)))
 		check_folder(d, "recordings", cwd, TARE_DOCTOR_WARN);
 	if (tmp && tmp[0] && access(tmp, W_OK | X_OK))
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "spool",
-				"TMPDIR=%s cannot be written to; unset it or make that folder",
-				tmp);
+		tare_doctor_add(d, TARE_DOCTOR_WARN, "spool", "TMPDIR=%s cannot be written to; unset it or make that folder",
+		                tmp);
 	else
 		check_folder(d, "spool", tmp && tmp[0] ? tmp : "/tmp", TARE_DOCTOR_FAIL);
 }
@@ -182,15 +166,13 @@ static void check_namespaces(struct tare_doctor *d)
 	uint64_t inode;
 
 	if (tare_procfs_pid_namespace(0, &inode))
-		tare_doctor_add(
-			d, TARE_DOCTOR_WARN, "pid namespace",
-			"cannot be read: is /proc mounted? NVML's process numbers cannot be "
-			"matched without it");
+		tare_doctor_add(d, TARE_DOCTOR_WARN, "pid namespace",
+		                "cannot be read: is /proc mounted? NVML's process numbers cannot be "
+		                "matched without it");
 	else if (inode != FIRST_PID_NAMESPACE)
-		tare_doctor_add(
-			d, TARE_DOCTOR_OK, "pid namespace",
-			"a nested one: NVML names processes by the host's numbers, so others are "
-			"shown by number only; docker run --pid=host shows their names");
+		tare_doctor_add(d, TARE_DOCTOR_OK, "pid namespace",
+		                "a nested one: NVML names processes by the host's numbers, so others are "
+		                "shown by number only; docker run --pid=host shows their names");
 }
 
 static void check_ptrace(struct tare_doctor *d)
@@ -199,10 +181,8 @@ static void check_ptrace(struct tare_doctor *d)
 
 	if (read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)))
 		return;
-	tare_doctor_add(d, TARE_DOCTOR_OK, "ptrace",
-			"kernel.yama.ptrace_scope is %s; recording needs no ptrace%s", scope,
-			scope[0] > '1' ? ", and memory maps of running programs cannot be read"
-				       : "");
+	tare_doctor_add(d, TARE_DOCTOR_OK, "ptrace", "kernel.yama.ptrace_scope is %s; recording needs no ptrace%s", scope,
+	                scope[0] > '1' ? ", and memory maps of running programs cannot be read" : "");
 }
 
 static const char *container(void)
@@ -222,20 +202,16 @@ void tare_doctor_machine(struct tare_doctor *d)
 	struct utsname name;
 
 	if (container())
-		tare_doctor_add(d, TARE_DOCTOR_OK, "container",
-				"%s: programs inside are recorded from inside", container());
+		tare_doctor_add(d, TARE_DOCTOR_OK, "container", "%s: programs inside are recorded from inside", container());
 	check_namespaces(d);
 	check_ptrace(d);
 	if (uname(&name))
 		return;
 	if (!read_line("/proc/device-tree/model", model, sizeof(model)) && strstr(model, "Jetson"))
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "machine",
-				"%s: the GPU shares the host's memory; nvmap is read by root only",
-				model);
+		                "%s: the GPU shares the host's memory; nvmap is read by root only", model);
 	else if (strcasestr(name.release, "microsoft"))
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "machine",
-				"WSL: NVML does not tell the memory of single processes");
+		tare_doctor_add(d, TARE_DOCTOR_WARN, "machine", "WSL: NVML does not tell the memory of single processes");
 	else
-		tare_doctor_add(d, TARE_DOCTOR_OK, "machine", "Linux %s, %s", name.release,
-				name.machine);
+		tare_doctor_add(d, TARE_DOCTOR_OK, "machine", "Linux %s, %s", name.release, name.machine);
 }

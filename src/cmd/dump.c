@@ -18,10 +18,9 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, kinds, "kind", 'k', LIST, "KIND",
-		 "only records of this kind, such as event; again for more kinds"),
+	         "only records of this kind, such as event; again for more kinds"),
 	TARE_OPT(options, pid, "pid", 'p', INT, "PID", "only the logs of this process"),
-	TARE_OPT(options, offsets, "offsets", 0, FLAG, NULL,
-		 "also print where in its file a record lies (@offset+bytes)"),
+	TARE_OPT(options, offsets, "offsets", 0, FLAG, NULL, "also print where in its file a record lies (@offset+bytes)"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print one JSON object per line"),
 	TARE_OPT_END,
 };
@@ -40,9 +39,9 @@ const struct tare_command tare_command_dump = {
 		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file; without it, the newest NAME.tare here. "
 		"docs/RECORDING.md explains the records.",
 	.examples = "tare dump train.tare\n"
-		    "tare dump train.tare --kind event --kind reading\n"
-		    "tare dump train.tare/431-0.events --offsets\n"
-		    "tare dump train.tare --json | jq 'select(.kind == \"event\") | .granted'",
+				"tare dump train.tare --kind event --kind reading\n"
+				"tare dump train.tare/431-0.events --offsets\n"
+				"tare dump train.tare --json | jq 'select(.kind == \"event\") | .granted'",
 	.opts = opts,
 	.max_operands = 1,
 	.run = tare_cmd_dump,
@@ -58,13 +57,12 @@ static int check_kinds(const struct options *o, struct tare_err *err)
 			continue;
 		for (uint16_t kind = 0; kind < TARE_KIND_NR; kind++)
 			if (tare_decode_kind(kind))
-				tare_str_addf(&names, "%s%s", names.len ? ", " : "",
-					      tare_record_name(kind));
+				tare_str_addf(&names, "%s%s", names.len ? ", " : "", tare_record_name(kind));
 		tare_hint_word(&hint, o->kinds.items[i], tare_str_text(&names));
 		rc = tare_err_set(err, TARE_E_USAGE,
-				  "dump: there is no record kind \"%s\"; the kinds "
-				  "are %s%s",
-				  o->kinds.items[i], tare_str_text(&names), tare_str_text(&hint));
+		                  "dump: there is no record kind \"%s\"; the kinds "
+		                  "are %s%s",
+		                  o->kinds.items[i], tare_str_text(&names), tare_str_text(&hint));
 		tare_str_free(&hint);
 		tare_str_free(&names);
 		return rc;
@@ -88,8 +86,7 @@ static int write_out(struct tare_str *text, struct tare_err *err)
 	return rc;
 }
 
-static int dump_log(const struct options *o, struct tare_log *log, const char *name,
-		    struct tare_err *err)
+static int dump_log(const struct options *o, struct tare_log *log, const char *name, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	struct tare_emit e;
@@ -149,10 +146,8 @@ static int dump(const struct options *o, const char *path, struct tare_err *err)
 		dumped++;
 	}
 	if (!rc && !dumped)
-		rc = tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s has no log of a process %lld; tare info %s lists the processes", path,
-			(long long)o->pid, path);
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s has no log of a process %lld; tare info %s lists the processes",
+		                  path, (long long)o->pid, path);
 	for (int i = 0; !rc && i < tare_recording_unread_nr(recording); i++)
 		tare_say("%s", tare_recording_unread(recording, i));
 	tare_recording_close(recording);

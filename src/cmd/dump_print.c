@@ -92,20 +92,19 @@ static void header_text(struct tare_str *out, const struct tare_dump *d)
 	if (h->role == TARE_ROLE_PROGRAM) {
 		tare_str_add_char(out, ' ');
 		tare_text_add_name(out, h->program);
-		tare_str_addf(out, ", pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32,
-			      h->pid, h->generation, h->ppid);
+		tare_str_addf(out, ", pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32, h->pid, h->generation,
+		              h->ppid);
 	}
 	tare_str_add(out, "; on ");
 	tare_text_add_name(out, h->host);
-	tare_str_addf(out, ", clock %s, format %" PRIu32 ", Tare ", tare_clock_name(h->clock),
-		      h->version);
+	tare_str_addf(out, ", clock %s, format %" PRIu32 ", Tare ", tare_clock_name(h->clock), h->version);
 	tare_text_add_name(out, h->tool);
 	tare_str_add_char(out, '\n');
 	tare_str_addf(out, "# %" PRIu64 " bytes in the file", info->file_end - info->begin);
 	if (info->has_ring)
 		tare_str_addf(out, ", %" PRIu64 " more in the ring%s",
-			      info->end > info->file_end ? info->end - info->file_end : 0,
-			      info->is_finished ? ", finished in order" : ", not finished");
+		              info->end > info->file_end ? info->end - info->file_end : 0,
+		              info->is_finished ? ", finished in order" : ", not finished");
 	if (info->begin > 0)
 		tare_str_addf(out, "; what was before %" PRIu64 " was folded", info->begin);
 	if (info->is_header_damaged)
@@ -267,8 +266,7 @@ static const struct tare_column record_columns[] = {
 };
 
 /* " @OFFSET+SIZE", in P-G.events.K " @K:OFFSET+SIZE". */
-static void place_text(struct tare_str *out, const struct tare_log_info *info,
-		       const struct tare_log_record *rec)
+static void place_text(struct tare_str *out, const struct tare_log_info *info, const struct tare_log_record *rec)
 {
 	struct tare_chunk_part place = tare_log_place(info, rec->position);
 
@@ -282,8 +280,7 @@ static void place_text(struct tare_str *out, const struct tare_log_info *info,
 	tare_str_addf(out, "+%" PRIu64, rec->bytes);
 }
 
-static void record_text(struct tare_str *out, const struct tare_dump *d,
-			const struct tare_log_record *rec)
+static void record_text(struct tare_str *out, const struct tare_dump *d, const struct tare_log_record *rec)
 {
 	const struct tare_kind_info *kind = shown(rec);
 
@@ -312,8 +309,7 @@ void tare_dump_record(const struct tare_dump *d, const struct tare_log_record *r
 {
 	if (is_data(d))
 		tare_emit_object(d->e, NULL, TARE_COLUMNS(record_columns),
-				 &(struct record){ d, rec, d->name, name_of(rec), rec->position,
-						   rec->rec.head->stamp });
+		                 &(struct record){ d, rec, d->name, name_of(rec), rec->position, rec->rec.head->stamp });
 	else
 		record_text(d->e->out, d, rec);
 }
@@ -370,8 +366,8 @@ static void counts_text(struct tare_str *out, const struct tare_log_counts *coun
 	if (counts->repaired > 0)
 		tare_str_addf(out, ", %" PRIu64 " with a damaged length", counts->repaired);
 	if (counts->gaps > 0)
-		tare_str_addf(out, ", %" PRIu64 " place%s (%" PRIu64 " bytes) without a record",
-			      counts->gaps, plural(counts->gaps), counts->gap_bytes);
+		tare_str_addf(out, ", %" PRIu64 " place%s (%" PRIu64 " bytes) without a record", counts->gaps,
+		              plural(counts->gaps), counts->gap_bytes);
 	if (counts->lost > 0)
 		tare_str_addf(out, ", %" PRIu64 " lost", counts->lost);
 	tare_str_add_char(out, '\n');

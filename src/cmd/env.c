@@ -28,34 +28,31 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, output, "output", 'o', STRING, "REC",
-		 "record into the folder REC instead of env-DATE-PID.tare"),
+	TARE_OPT(options, output, "output", 'o', STRING, "REC", "record into the folder REC instead of env-DATE-PID.tare"),
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "run on a simulated GPU, such as h200"),
 	TARE_OPT(options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
-		 "which stacks driver calls and tensors get (both, tensors only Python's lines)"),
-	TARE_OPT(
-		options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
-		"record what is asked of malloc, too: every block, or by chance some of the small ones"),
+	         "which stacks driver calls and tensors get (both, tensors only Python's lines)"),
+	TARE_OPT(options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
+	         "record what is asked of malloc, too: every block, or by chance some of the small ones"),
 	TARE_OPT(options, docker, "docker", 0, FLAG, NULL,
-		 "print arguments for docker run or podman run, and make the folder REC"),
+	         "print arguments for docker run or podman run, and make the folder REC"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL,
-		 "print the variables as JSON, also as parts of a pod's specification"),
+	         "print the variables as JSON, also as parts of a pod's specification"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_env = {
 	.name = "env",
 	.synopsis = "print the variables that record a program nobody can wrap",
-	.description =
-		"A program that something else starts (a pod, a Ray worker, a Slurm prolog, a service) "
-		"cannot be put behind tare run. It is recorded all the same if it is started with these "
-		"variables. Without options they are printed for a shell; programs started with them "
-		"write the recording themselves, and tare report shows it, also while they run.\n\n"
-		"The program's own LD_PRELOAD is kept. The simulated GPU is for programs that use the "
-		"driver API.",
+	.description = "A program that something else starts (a pod, a Ray worker, a Slurm prolog, a service) "
+				   "cannot be put behind tare run. It is recorded all the same if it is started with these "
+				   "variables. Without options they are printed for a shell; programs started with them "
+				   "write the recording themselves, and tare report shows it, also while they run.\n\n"
+				   "The program's own LD_PRELOAD is kept. The simulated GPU is for programs that use the "
+				   "driver API.",
 	.examples = "eval \"$(tare env -o job.tare)\"\n"
-		    "docker run $(tare env --docker -o job.tare) IMAGE python train.py\n"
-		    "tare env --json -o /scratch/job.tare | jq .variables",
+				"docker run $(tare env --docker -o job.tare) IMAGE python train.py\n"
+				"tare env --json -o /scratch/job.tare | jq .variables",
 	.opts = opts,
 	.run = tare_cmd_env,
 };
@@ -97,8 +94,7 @@ static void collect(const char *name, const char *value, void *arg)
 		bool is_recording = !strcmp(value, env->recording);
 
 		snprintf(v->outside, sizeof(v->outside), "%s", value);
-		snprintf(v->inside, sizeof(v->inside), "%s",
-			 is_recording ? inside_recording : value);
+		snprintf(v->inside, sizeof(v->inside), "%s", is_recording ? inside_recording : value);
 	}
 }
 
@@ -136,30 +132,25 @@ static void write_shell(struct tare_str *out, const struct environment *env)
 /* Docker parts its own fields at commas, and $(…) parts words at blanks: neither can be quoted. */
 static int check_docker(const struct environment *env, struct tare_err *err)
 {
-	const char *paths[] = { env->recording, env->tare_dir,
-				env->preload->sim_dir ? env->preload->sim_dir : "" };
+	const char *paths[] = { env->recording, env->tare_dir, env->preload->sim_dir ? env->preload->sim_dir : "" };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (strpbrk(paths[i], " \t\n,\"'\\*?["))
 			return tare_err_set(err, TARE_E_USAGE,
-					    "env: --docker cannot pass on the path \"%s\"; use one "
-					    "without blanks, commas and quotes",
-					    paths[i]);
+			                    "env: --docker cannot pass on the path \"%s\"; use one "
+			                    "without blanks, commas and quotes",
+			                    paths[i]);
 	if (mkdir(env->recording, 0700) && errno != EEXIST)
-		return tare_err_set_errno(err, errno, "%s: the folder cannot be made",
-					  env->recording);
+		return tare_err_set_errno(err, errno, "%s: the folder cannot be made", env->recording);
 	return 0;
 }
 
 static void write_docker(struct tare_str *out, const struct environment *env)
 {
-	tare_str_addf(out, "--mount type=bind,source=%s,target=%s,readonly\n", env->tare_dir,
-		      inside_tare);
+	tare_str_addf(out, "--mount type=bind,source=%s,target=%s,readonly\n", env->tare_dir, inside_tare);
 	if (env->preload->sim_dir)
-		tare_str_addf(out, "--mount type=bind,source=%s,target=%s,readonly\n",
-			      env->preload->sim_dir, inside_sim);
-	tare_str_addf(out, "--mount type=bind,source=%s,target=%s\n", env->recording,
-		      inside_recording);
+		tare_str_addf(out, "--mount type=bind,source=%s,target=%s,readonly\n", env->preload->sim_dir, inside_sim);
+	tare_str_addf(out, "--mount type=bind,source=%s,target=%s\n", env->recording, inside_recording);
 	for (size_t i = 0; i < env->count; i++)
 		tare_str_addf(out, "--env %s=%s\n", env->items[i].name, env->items[i].inside);
 }
@@ -176,10 +167,8 @@ static int check_printable(const struct environment *env, struct tare_err *err)
 		is_same = !strcmp(tare_str_text(&shown), env->items[i].outside);
 	}
 	if (!is_same)
-		tare_err_set(
-			err, TARE_E_USAGE,
-			"env: %s: a path with a character that cannot be printed; use another folder",
-			tare_str_text(&shown));
+		tare_err_set(err, TARE_E_USAGE, "env: %s: a path with a character that cannot be printed; use another folder",
+		             tare_str_text(&shown));
 	tare_str_free(&shown);
 	return is_same ? 0 : TARE_E_USAGE;
 }
@@ -196,8 +185,7 @@ static size_t mounts_of(const struct environment *env, struct mount mounts[3])
 	mounts[n++] = (struct mount){ "tare", env->tare_dir, inside_tare, true };
 	mounts[n++] = (struct mount){ "tare-recording", env->recording, inside_recording, false };
 	if (env->preload->sim_dir)
-		mounts[n++] =
-			(struct mount){ "tare-simgpu", env->preload->sim_dir, inside_sim, true };
+		mounts[n++] = (struct mount){ "tare-simgpu", env->preload->sim_dir, inside_sim, true };
 	return n;
 }
 
@@ -230,8 +218,8 @@ static const struct tare_column volume_columns[] = {
 	TARE_NESTED("hostPath", add_host_path),
 };
 
-static void write_mounts(struct tare_emit *e, const char *key, const struct tare_column *columns,
-			 size_t count, const struct environment *env)
+static void write_mounts(struct tare_emit *e, const char *key, const struct tare_column *columns, size_t count,
+                         const struct environment *env)
 {
 	struct mount mounts[3];
 	size_t n = mounts_of(env, mounts);
@@ -247,8 +235,7 @@ static void write_pod(struct tare_emit *e, const struct environment *env)
 	tare_emit_open(e, "pod", '{');
 	tare_emit_table(e, "env", NULL, TARE_COLUMNS(variable_columns));
 	for (size_t i = 0; i < env->count; i++)
-		tare_emit_add(e,
-			      &(struct pod_variable){ env->items[i].name, env->items[i].inside });
+		tare_emit_add(e, &(struct pod_variable){ env->items[i].name, env->items[i].inside });
 	tare_emit_table_end(e);
 	write_mounts(e, "volumeMounts", TARE_COLUMNS(mount_columns), env);
 	write_mounts(e, "volumes", TARE_COLUMNS(volume_columns), env);
@@ -290,8 +277,7 @@ static int name_recording(char path[PATH_MAX], const char *wanted, struct tare_e
 	else
 		n = snprintf(path, PATH_MAX, "%s/env-%s-%d.tare", cwd, date, (int)getpid());
 	if (n >= PATH_MAX)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "env: the path of the recording is too long");
+		return tare_err_set(err, TARE_E_USAGE, "env: the path of the recording is too long");
 	return 0;
 }
 
@@ -313,8 +299,7 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 	int rc = name_recording(env.recording, o->output, err);
 
 	if (!rc)
-		rc = tare_preload_find(&preload, o->sim, env.recording,
-				       o->host < 0 ? 0 : tare_host_means[o->host], err);
+		rc = tare_preload_find(&preload, o->sim, env.recording, o->host < 0 ? 0 : tare_host_means[o->host], err);
 	if (rc)
 		return rc;
 	preload.stacks = o->stacks < 0 ? NULL : tare_stack_names[o->stacks];
@@ -345,8 +330,7 @@ int tare_cmd_env(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (o.json && o.docker)
-		rc = tare_err_set(&err, TARE_E_USAGE,
-				  "env: --json and --docker exclude each other");
+		rc = tare_err_set(&err, TARE_E_USAGE, "env: --json and --docker exclude each other");
 	else
 		rc = print(&o, &out, &err);
 	if (!rc)

@@ -22,11 +22,10 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, root, "root", 0, STRING, "FOLDER",
-		 "read /proc and /sys below this folder: a copy of another machine's files"),
+	         "read /proc and /sys below this folder: a copy of another machine's files"),
 	TARE_OPT(options, at, "at", 0, STRING, "INSTANT",
-		 "of a recording: another moment than its peak, as in tare report"),
-	TARE_OPT(options, pid, "pid", 0, INT, "PID",
-		 "this process of the recording; without this option, the largest"),
+	         "of a recording: another moment than its peak, as in tare report"),
+	TARE_OPT(options, pid, "pid", 0, INT, "PID", "this process of the recording; without this option, the largest"),
 	TARE_OPT(
 		options, all, "all", 0, FLAG, NULL,
 		"on a screen: also what each tool leaves out and counts twice, tools of hardware that is not here, and those that cannot know"),
@@ -46,8 +45,8 @@ const struct tare_command tare_command_explain = {
 		"TOOL=FIGURE is what you read: htop=2.5G, tegrastats=3443/3964, smem=1916M. tare explain finds the rows "
 		"that make up what such figures differ by.",
 	.examples = "tare explain 4711\n"
-		    "tare explain train.tare\n"
-		    "tare explain 4711 htop=2.5G tegrastats=3443/3964",
+				"tare explain train.tare\n"
+				"tare explain 4711 htop=2.5G tegrastats=3443/3964",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -68,31 +67,26 @@ static int parse_given(struct tare_explain_given *out, const char *text, struct 
 	int rc = 0;
 
 	if (!equals)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "explain: %s: it takes TOOL=FIGURE, such as htop=2.5G", text);
+		return tare_err_set(err, TARE_E_USAGE, "explain: %s: it takes TOOL=FIGURE, such as htop=2.5G", text);
 	tare_str_add_n(&word, text, (size_t)(equals - text));
 	out->tool = tare_tool_find(word.data, word.len);
 	if (out->tool == TARE_TOOL_NR) {
 		near = tare_args_near_miss(tare_str_text(&word), next_tool, NULL);
-		rc = tare_err_set(err, TARE_E_USAGE, "explain: there is no tool \"%s\"; %s%s%s",
-				  tare_str_text(&word),
-				  near ? "did you mean " : "tare explain PID --json ",
-				  near ? near : "lists all", near ? "?" : "");
-	} else if (tare_tool_parse(out->tool, equals + 1, strcspn(equals + 1, "/"), &out->bytes,
-				   &out->tolerance)) {
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"explain: %s: \"%s\" is no size; it takes one as the tool prints it, such "
-			"as 2.5G or 3443M",
-			text, equals + 1);
+		rc = tare_err_set(err, TARE_E_USAGE, "explain: there is no tool \"%s\"; %s%s%s", tare_str_text(&word),
+		                  near ? "did you mean " : "tare explain PID --json ", near ? near : "lists all",
+		                  near ? "?" : "");
+	} else if (tare_tool_parse(out->tool, equals + 1, strcspn(equals + 1, "/"), &out->bytes, &out->tolerance)) {
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "explain: %s: \"%s\" is no size; it takes one as the tool prints it, such "
+		                  "as 2.5G or 3443M",
+		                  text, equals + 1);
 	}
 	tare_str_free(&word);
 	return rc;
 }
 
 /* A name of digits is a process, unless there is a recording of that name. */
-static int take(struct tare_explain *x, const char *what, const struct options *o,
-		struct tare_err *err)
+static int take(struct tare_explain *x, const char *what, const struct options *o, struct tare_err *err)
 {
 	bool is_number = *what && !what[strspn(what, "0123456789")];
 	pid_t pid = 0;
@@ -104,8 +98,8 @@ static int take(struct tare_explain *x, const char *what, const struct options *
 	return rc ? rc : tare_explain_process(x, pid, o->root, err);
 }
 
-static int explain(const struct options *o, const struct tare_operands *rest,
-		   enum tare_emit_format format, struct tare_str *out, struct tare_err *err)
+static int explain(const struct options *o, const struct tare_operands *rest, enum tare_emit_format format,
+                   struct tare_str *out, struct tare_err *err)
 {
 	struct tare_explain_given *given = tare_xcalloc(rest->count, sizeof(*given));
 	struct tare_explain x = { .is_all = o->all };

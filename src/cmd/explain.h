@@ -41,8 +41,7 @@ void tare_explain_free(struct tare_explain *x);
 int tare_explain_process(struct tare_explain *x, pid_t pid, const char *root, struct tare_err *err);
 
 /* explain_recording.c: `pid` -1 is the largest of the recording; `at` an instant, as reports take it. */
-int tare_explain_recording(struct tare_explain *x, const char *path, int64_t pid, const char *at,
-			   struct tare_err *err);
+int tare_explain_recording(struct tare_explain *x, const char *path, int64_t pid, const char *at, struct tare_err *err);
 
 struct tare_ledger;
 /* The same of a ledger at an instant, without what was before. False: it has no such process. */
@@ -51,7 +50,7 @@ bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledge
 /* explain_print.c */
 void tare_explain_print(struct tare_emit *e, const struct tare_explain *x);
 /* explain_given.c: figures that were given, and rows that make up what they differ by. */
-void tare_explain_print_given(struct tare_emit *e, const struct tare_explain *x,
-			      const struct tare_explain_given *given, size_t count);
+void tare_explain_print_given(struct tare_emit *e, const struct tare_explain *x, const struct tare_explain_given *given,
+                              size_t count);
 
 #endif

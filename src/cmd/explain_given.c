@@ -44,8 +44,8 @@ struct question {
 };
 
 /* The rows that come nearest to `wanted`, of `count` of them from row `from` on. */
-static void search(const struct question *q, int64_t wanted, int count, size_t from,
-		   struct found *now, struct found *best)
+static void search(const struct question *q, int64_t wanted, int count, size_t from, struct found *now,
+                   struct found *best)
 {
 	const struct tare_explain *x = q->x;
 
@@ -82,8 +82,7 @@ static const struct tare_column row_columns[] = {
 	TARE_COLUMN(tare_explain_row, bytes, "bytes", NULL, BYTES),
 };
 
-static void print_found(struct tare_emit *e, const struct tare_explain *x, const struct found *f,
-			struct tare_str *line)
+static void print_found(struct tare_emit *e, const struct tare_explain *x, const struct found *f, struct tare_str *line)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -98,12 +97,11 @@ static void print_found(struct tare_emit *e, const struct tare_explain *x, const
 		tare_str_add(line, "no few rows make that up: were both read at the same time?");
 	for (int i = 0; i < f->count; i++)
 		tare_str_addf(line, "%s%s %s", i ? " + " : "", x->rows[f->rows[i]].path,
-			      tare_units_mib(text, x->rows[f->rows[i]].bytes));
+		              tare_units_mib(text, x->rows[f->rows[i]].bytes));
 }
 
 /* A figure beside what the tool shows by the ledger. */
-static void print_one(struct tare_emit *e, const struct tare_explain *x,
-		      const struct tare_explain_given *g)
+static void print_one(struct tare_emit *e, const struct tare_explain *x, const struct tare_explain_given *g)
 {
 	const struct tare_tool_info *t = &tare_tools[g->tool];
 	int64_t bytes = tare_figures_sum(&x->figures, t->shows), difference;
@@ -126,18 +124,15 @@ static void print_one(struct tare_emit *e, const struct tare_explain *x,
 	}
 	tare_units_mib(read, g->bytes);
 	if (!is_known) {
-		tare_str_addf(&line, "%s: you read %s; what it shows is not known here: %s",
-			      t->name, read, t->unknown);
+		tare_str_addf(&line, "%s: you read %s; what it shows is not known here: %s", t->name, read, t->unknown);
 	} else if (llabs(difference) <= g->tolerance + 4096) {
-		tare_str_addf(&line, "%s: you read %s, and that is what it shows by the ledger: %s",
-			      t->name, read, tare_units_mib(shows, bytes));
+		tare_str_addf(&line, "%s: you read %s, and that is what it shows by the ledger: %s", t->name, read,
+		              tare_units_mib(shows, bytes));
 	} else {
-		tare_str_addf(&line, "%s: you read %s; by the ledger it shows %s, %s %s: ", t->name,
-			      read, tare_units_mib(shows, bytes),
-			      tare_units_mib(by, llabs(difference)),
-			      difference < 0 ? "more" : "less");
-		f = find(&(struct question){ x, is_of_all(g->tool) }, llabs(difference),
-			 g->tolerance);
+		tare_str_addf(&line, "%s: you read %s; by the ledger it shows %s, %s %s: ", t->name, read,
+		              tare_units_mib(shows, bytes), tare_units_mib(by, llabs(difference)),
+		              difference < 0 ? "more" : "less");
+		f = find(&(struct question){ x, is_of_all(g->tool) }, llabs(difference), g->tolerance);
 	}
 	if (is_known && llabs(difference) > g->tolerance + 4096) {
 		print_found(e, x, &f, &line);
@@ -153,8 +148,8 @@ static void print_one(struct tare_emit *e, const struct tare_explain *x,
 }
 
 /* Two figures beside each other. */
-static void print_two(struct tare_emit *e, const struct tare_explain *x,
-		      const struct tare_explain_given *a, const struct tare_explain_given *b)
+static void print_two(struct tare_emit *e, const struct tare_explain *x, const struct tare_explain_given *a,
+                      const struct tare_explain_given *b)
 {
 	const struct tare_explain_given *more = a->bytes >= b->bytes ? a : b;
 	const struct tare_explain_given *less = more == a ? b : a;
@@ -168,16 +163,16 @@ static void print_two(struct tare_emit *e, const struct tare_explain *x,
 	tare_emit_str(e, "more", tare_tools[more->tool].name);
 	tare_emit_str(e, "less", tare_tools[less->tool].name);
 	tare_emit_int(e, "difference_bytes", difference);
-	tare_str_addf(&line, "%s less %s: %s = ", tare_tools[more->tool].name,
-		      tare_tools[less->tool].name, tare_units_mib(text, difference));
+	tare_str_addf(&line, "%s less %s: %s = ", tare_tools[more->tool].name, tare_tools[less->tool].name,
+	              tare_units_mib(text, difference));
 	print_found(e, x, &f, &line);
 	tare_emit_item(e, "%s", tare_str_text(&line));
 	tare_emit_close(e);
 	tare_str_free(&line);
 }
 
-void tare_explain_print_given(struct tare_emit *e, const struct tare_explain *x,
-			      const struct tare_explain_given *given, size_t count)
+void tare_explain_print_given(struct tare_emit *e, const struct tare_explain *x, const struct tare_explain_given *given,
+                              size_t count)
 {
 	if (!count || (!tare_emit_is_for_people(e) && !tare_emit_has_members(e)))
 		return;

@@ -14,8 +14,7 @@ void tare_explain_add(struct tare_explain *x, const char *path, int64_t bytes)
 	if (!bytes)
 		return;
 	x->rows = tare_array_reserve(x->rows, &x->cap, x->count + 1, sizeof(*x->rows));
-	x->rows[x->count++] =
-		(struct tare_explain_row){ tare_arena_strdup(&x->arena, path), bytes, false };
+	x->rows[x->count++] = (struct tare_explain_row){ tare_arena_strdup(&x->arena, path), bytes, false };
 }
 
 void tare_explain_free(struct tare_explain *x)
@@ -67,8 +66,7 @@ static void read_gpus(struct tare_figures *f, pid_t pid)
 }
 
 /* Kinds of the process, and what the machine has beside it: single libraries explain no difference. */
-static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p,
-		     const struct tare_weigh_machine *m)
+static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p, const struct tare_weigh_machine *m)
 {
 	struct tare_str path = { 0 };
 
@@ -76,9 +74,7 @@ static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p,
 		int64_t bytes = 0;
 
 		for (size_t i = 0; i < p->count; i++)
-			bytes += p->rows[i].kind == (enum tare_weigh_kind)kind
-					 ? p->rows[i].resident - p->rows[i].swap
-					 : 0;
+			bytes += p->rows[i].kind == (enum tare_weigh_kind)kind ? p->rows[i].resident - p->rows[i].swap : 0;
 		tare_explain_add(x, tare_weigh_kind_names[kind], bytes);
 	}
 	tare_explain_add(x, "swap of the process", p->swap);
@@ -91,8 +87,7 @@ static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p,
 		add_of_others(x, tare_str_text(&path), m->rows[i].bytes);
 	}
 	if (m->swap_total != TARE_NOT_KNOWN && m->swap_free != TARE_NOT_KNOWN)
-		add_of_others(x, "system/swap of others",
-			      (int64_t)(m->swap_total - m->swap_free) - p->swap);
+		add_of_others(x, "system/swap of others", (int64_t)(m->swap_total - m->swap_free) - p->swap);
 	tare_str_free(&path);
 }
 

@@ -21,8 +21,7 @@ static const struct tare_column data_columns[] = {
 	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES, KNOWN),
 	TARE_COLUMN(row, prints, "prints", NULL, TEXT),
 	TARE_COLUMN(row, most, "max_bytes", NULL, BYTES, .when = TARE_WHEN(row, has_most)),
-	TARE_COLUMN(row, sampled, "sampled_max_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(row, has_sampled)),
+	TARE_COLUMN(row, sampled, "sampled_max_bytes", NULL, BYTES, .when = TARE_WHEN(row, has_sampled)),
 	TARE_COLUMN(row, formula, "formula", NULL, TEXT),
 	TARE_COLUMN(row, rows, "formula_bytes", NULL, BYTES, .when = TARE_WHEN(row, has_rows)),
 	TARE_COLUMN(row, leaves_out, "leaves_out", NULL, TEXT),
@@ -48,8 +47,7 @@ static const struct tare_column columns_course[] = {
 static const char gpu_path[] = "GPU/";
 
 /* A recording has the rows of the GPU's memory: they stand in place of their sum. */
-static bool describe_gpu(struct tare_str *out, const struct tare_explain *x, const char *sum,
-			 bool has_values)
+static bool describe_gpu(struct tare_str *out, const struct tare_explain *x, const char *sum, bool has_values)
 {
 	size_t start = out->len;
 	char text[TARE_UNITS_TEXT_MAX];
@@ -61,16 +59,14 @@ static bool describe_gpu(struct tare_str *out, const struct tare_explain *x, con
 
 		if (strncmp(r->path, gpu_path, sizeof(gpu_path) - 1) != 0 || r->is_of_others)
 			continue;
-		tare_str_addf(out, "%s%s", out->len > start ? " + " : "",
-			      r->path + sizeof(gpu_path) - 1);
+		tare_str_addf(out, "%s%s", out->len > start ? " + " : "", r->path + sizeof(gpu_path) - 1);
 		if (has_values)
 			tare_str_addf(out, " %s", tare_units_mib(text, r->bytes));
 	}
 	return out->len > start;
 }
 
-static void describe(struct tare_str *out, const struct tare_explain *x, const char *sum,
-		     bool has_values)
+static void describe(struct tare_str *out, const struct tare_explain *x, const char *sum, bool has_values)
 {
 	if (!describe_gpu(out, x, sum, has_values))
 		tare_figures_describe(out, has_values ? &x->figures : NULL, sum);
@@ -95,13 +91,13 @@ static void add_row(struct tare_emit *e, const struct tare_explain *x, enum tare
 	const struct tare_tool_info *t = &tare_tools[tool];
 	struct tare_str prints = { 0 }, formula = { 0 };
 	struct row row = { .tool = t->name,
-			   .word = t->word,
-			   .leaves_out = t->leaves_out,
-			   .counts_twice = t->counts_twice,
-			   .bytes = tare_figures_sum(&x->figures, t->shows),
-			   .rows = tare_figures_sum(&x->figures, t->formula),
-			   .most = x->has_course ? x->most[tool] : TARE_FIGURE_NOT_KNOWN,
-			   .sampled = x->has_course ? x->sampled[tool] : TARE_FIGURE_NOT_KNOWN };
+		               .word = t->word,
+		               .leaves_out = t->leaves_out,
+		               .counts_twice = t->counts_twice,
+		               .bytes = tare_figures_sum(&x->figures, t->shows),
+		               .rows = tare_figures_sum(&x->figures, t->formula),
+		               .most = x->has_course ? x->most[tool] : TARE_FIGURE_NOT_KNOWN,
+		               .sampled = x->has_course ? x->sampled[tool] : TARE_FIGURE_NOT_KNOWN };
 
 	row.is_known = row.bytes != TARE_FIGURE_NOT_KNOWN;
 	row.has_rows = row.rows != TARE_FIGURE_NOT_KNOWN;
@@ -134,8 +130,7 @@ static bool is_everything_shown(const struct tare_explain *x)
 /* Who has no Jetson has no tegrastats, though its figure can be worked out of what any machine says. */
 static bool is_shown(const struct tare_explain *x, enum tare_tool tool)
 {
-	return is_known(x, tool) &&
-	       (is_everything_shown(x) || x->has_board || !tare_tool_is_of_board(tool));
+	return is_known(x, tool) && (is_everything_shown(x) || x->has_board || !tare_tool_is_of_board(tool));
 }
 
 /* What is said of both is the same: in short that is only what they are the sum of. */
@@ -154,8 +149,7 @@ static void print_term(struct tare_emit *e, const struct tare_explain *x, int to
 	struct tare_str head = { 0 }, text = { 0 };
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
-		if (!is_shown(x, (enum tare_tool)i) ||
-		    !is_alike(x, (enum tare_tool)i, (enum tare_tool)tool))
+		if (!is_shown(x, (enum tare_tool)i) || !is_alike(x, (enum tare_tool)i, (enum tare_tool)tool))
 			continue;
 		if (i < tool) { /* it stands with that one */
 			tare_str_free(&head);
@@ -213,8 +207,7 @@ static void print_words(struct tare_emit *e, const struct tare_explain *x)
 			print_unknown(e, x, i);
 	if (!x->is_all && hidden)
 		tare_emit_item(
-			e,
-			"--all tells what each leaves out or counts twice, and of %d more that are not here or not known.",
+			e, "--all tells what each leaves out or counts twice, and of %d more that are not here or not known.",
 			hidden);
 	else if (!x->is_all)
 		tare_emit_item(e, "--all tells what each leaves out or counts twice.");
@@ -244,8 +237,7 @@ static void print_pairs(struct tare_emit *e, const struct tare_explain *x)
 		const struct tare_tool_pair *p = &tare_tool_pairs[i];
 		struct pair row = { tare_tools[p->one].name, tare_tools[p->other].name, p->why };
 
-		if (!(is_data ? is_known(x, p->one) && is_known(x, p->other)
-			      : is_shown(x, p->one) && is_shown(x, p->other)))
+		if (!(is_data ? is_known(x, p->one) && is_known(x, p->other) : is_shown(x, p->one) && is_shown(x, p->other)))
 			continue;
 		if (is_data)
 			tare_emit_add(e, &row);
@@ -280,8 +272,7 @@ void tare_explain_print(struct tare_emit *e, const struct tare_explain *x)
 	print_rows(e, x);
 	tare_emit_table_end(e);
 	tare_emit_note(
-		e,
-		"MiB are 1024 x 1024: the M and MB of htop, tegrastats and nvidia-smi; heaptrack's MB are 1000 x 1000");
+		e, "MiB are 1024 x 1024: the M and MB of htop, tegrastats and nvidia-smi; heaptrack's MB are 1000 x 1000");
 	tare_emit_gap(e);
 	print_words(e, x);
 	print_pairs(e, x);

@@ -48,8 +48,7 @@ static const struct tare_row *row_of(const struct tare_ledger *l, int64_t pid)
 		for (int i = 0; i < l->devices[d].row_nr; i++) {
 			const struct tare_row *r = &l->devices[d].rows[i];
 
-			if (r->account == TARE_ACCOUNT_PROCESS && (pid < 0 || r->pid == pid) &&
-			    (!best || r->bytes > best->bytes))
+			if (r->account == TARE_ACCOUNT_PROCESS && (pid < 0 || r->pid == pid) && (!best || r->bytes > best->bytes))
 				best = r;
 		}
 	return best;
@@ -83,8 +82,7 @@ static void take_host(struct tare_figures *f, const struct tare_host_ledger *h)
 	if (h->file <= INT64_MAX && h->shmem <= INT64_MAX)
 		f->of[TARE_FIGURE_VM_SHARED] = (int64_t)(h->file + h->shmem);
 	if (h->rss <= INT64_MAX)
-		f->of[TARE_FIGURE_GPU_MAPPED] =
-			0; /* in the three above: how much is not recorded */
+		f->of[TARE_FIGURE_GPU_MAPPED] = 0; /* in the three above: how much is not recorded */
 }
 
 /* The heap, a board or what was resident, in a recording that tare import made: no GPU. */
@@ -134,8 +132,7 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 	if (is_seen_by_nvml(d))
 		add(&f->of[TARE_FIGURE_GPU_PROCESS], 0);
 	for (int i = 0; i < d->row_nr && is_seen_by_nvml(d); i++)
-		if (tare_row_is_end(&d->rows[i]) && d->rows[i].pid == pid &&
-		    d->rows[i].account != TARE_ACCOUNT_OTHER)
+		if (tare_row_is_end(&d->rows[i]) && d->rows[i].pid == pid && d->rows[i].account != TARE_ACCOUNT_OTHER)
 			add(&f->of[TARE_FIGURE_GPU_PROCESS], d->rows[i].bytes);
 	for (int i = 0; i < d->segment_nr; i++)
 		if (d->segments[i].pid == pid) {
@@ -148,8 +145,7 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 		add(&f->of[TARE_FIGURE_GPU_USED], (int64_t)d->used);
 	if (d->total <= INT64_MAX)
 		add(&f->of[TARE_FIGURE_GPU_FREE],
-		    (int64_t)(d->total - d->used) -
-			    (d->reserved <= INT64_MAX ? (int64_t)d->reserved : 0));
+		    (int64_t)(d->total - d->used) - (d->reserved <= INT64_MAX ? (int64_t)d->reserved : 0));
 }
 
 /* False where the process was not there. */
@@ -194,9 +190,7 @@ static void sample(struct tare_explain *x, struct tare_recording *recording, int
 		int n = (int)(count - from < AT_ONCE ? count - from : AT_ONCE);
 
 		for (int i = 0; i < n; i++)
-			at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
-						       .t_ns = (from + i) * SECOND,
-						       .text = "sample" };
+			at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME, .t_ns = (from + i) * SECOND, .text = "sample" };
 		tare_recording_rewind(recording);
 		tare_ledger_of_recording(recording, &opts, at, n, ledgers);
 		for (int i = 0; i < n; i++) {
@@ -217,8 +211,7 @@ static bool is_any_gpu(const struct tare_ledger *l)
 }
 
 /* Rows of the process by account, on GPUs or of what is none: its heap, a board. Returns what others have there. */
-static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l, int64_t pid,
-			    bool is_of_gpu)
+static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l, int64_t pid, bool is_of_gpu)
 {
 	int64_t accounts[TARE_ACCOUNT_NR] = { 0 }, others = 0;
 	struct tare_str path = { 0 };
@@ -227,8 +220,7 @@ static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l,
 		for (int i = 0; i < l->devices[d].row_nr; i++) {
 			const struct tare_row *r = &l->devices[d].rows[i];
 
-			if (!tare_row_is_end(r) ||
-			    tare_device_ledger_is_gpu(&l->devices[d]) != is_of_gpu)
+			if (!tare_row_is_end(r) || tare_device_ledger_is_gpu(&l->devices[d]) != is_of_gpu)
 				continue;
 			if (r->pid != pid || r->account == TARE_ACCOUNT_OTHER)
 				others += r->bytes;
@@ -258,12 +250,10 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 	add_accounts(x, l, pid, false);
 	if (x->figures.of[TARE_FIGURE_TORCH_RESERVED] != TARE_FIGURE_NOT_KNOWN) {
 		tare_explain_add(x, "PyTorch's pool that is not live",
-				 x->figures.of[TARE_FIGURE_TORCH_RESERVED] -
-					 x->figures.of[TARE_FIGURE_TORCH_LIVE]);
+		                 x->figures.of[TARE_FIGURE_TORCH_RESERVED] - x->figures.of[TARE_FIGURE_TORCH_LIVE]);
 		if (x->figures.of[TARE_FIGURE_GPU_PROCESS] != TARE_FIGURE_NOT_KNOWN)
 			tare_explain_add(x, "GPU memory beside PyTorch's pool",
-					 x->figures.of[TARE_FIGURE_GPU_PROCESS] -
-						 x->figures.of[TARE_FIGURE_TORCH_RESERVED]);
+			                 x->figures.of[TARE_FIGURE_GPU_PROCESS] - x->figures.of[TARE_FIGURE_TORCH_RESERVED]);
 	}
 	for (enum tare_figure i = TARE_FIGURE_FILES; i <= TARE_FIGURE_SHARED; i++)
 		if (x->figures.of[i] != TARE_FIGURE_NOT_KNOWN)
@@ -284,8 +274,8 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 	for (int i = 0; i < l->device_nr; i++)
 		if (is_board(&l->devices[i]))
 			set(&f.of[TARE_FIGURE_RAM_USED], l->devices[i].peak_used);
-		else if (tare_device_ledger_is_gpu(&l->devices[i]) &&
-			 is_seen_by_nvml(&l->devices[i]) && l->devices[i].peak_used <= INT64_MAX)
+		else if (tare_device_ledger_is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
+		         l->devices[i].peak_used <= INT64_MAX)
 			add(&f.of[TARE_FIGURE_GPU_USED], (int64_t)l->devices[i].peak_used);
 	keep_most(x->most, &f);
 }
@@ -299,8 +289,7 @@ static bool is_any_simulated(const struct tare_ledger *l)
 }
 
 /* "train.py (pid 431) · at the peak" */
-static const char *title_of(struct tare_explain *x, const struct tare_ledger *l, int64_t pid,
-			    const char *when)
+static const char *title_of(struct tare_explain *x, const struct tare_ledger *l, int64_t pid, const char *when)
 {
 	const struct tare_host_ledger *h = host_of(l, pid);
 	const struct tare_row *row = row_of(l, pid);
@@ -310,8 +299,7 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 	if (row)
 		tare_str_add(&title, row->label);
 	else
-		tare_str_addf(&title, "%s (pid %lld)", h && h->name ? h->name : "process",
-			      (long long)pid);
+		tare_str_addf(&title, "%s (pid %lld)", h && h->name ? h->name : "process", (long long)pid);
 	tare_str_addf(&title, " · at %s%s", strcmp(when, "peak") != 0 ? "" : "the ", when);
 	if (is_any_simulated(l))
 		tare_str_add(&title, " · on a simulated GPU");
@@ -331,7 +319,7 @@ bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledge
 }
 
 static void take_course(struct tare_explain *x, struct tare_recording *recording,
-			const struct tare_ledger ledgers[ASKED_NR], int64_t pid)
+                        const struct tare_ledger ledgers[ASKED_NR], int64_t pid)
 {
 	struct tare_figures f;
 
@@ -346,8 +334,8 @@ static void take_course(struct tare_explain *x, struct tare_recording *recording
 	take_maxima(x, &ledgers[END], pid);
 }
 
-static int explain(struct tare_explain *x, struct tare_recording *recording, int64_t pid,
-		   const char *when, struct tare_err *err)
+static int explain(struct tare_explain *x, struct tare_recording *recording, int64_t pid, const char *when,
+                   struct tare_err *err)
 {
 	struct tare_instant at[ASKED_NR];
 	struct tare_ledger ledgers[ASKED_NR];
@@ -374,17 +362,15 @@ static int explain(struct tare_explain *x, struct tare_recording *recording, int
 		add_rows(x, &ledgers[ASKED], pid);
 		take_course(x, recording, ledgers, pid);
 	} else {
-		rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				  "the recording has no process%s; tare info lists those it has",
-				  asked < 0 ? "" : " of that id");
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "the recording has no process%s; tare info lists those it has",
+		                  asked < 0 ? "" : " of that id");
 	}
 	for (int i = 0; i < ASKED_NR; i++)
 		tare_ledger_free(&ledgers[i]);
 	return rc;
 }
 
-int tare_explain_recording(struct tare_explain *x, const char *path, int64_t pid, const char *at,
-			   struct tare_err *err)
+int tare_explain_recording(struct tare_explain *x, const char *path, int64_t pid, const char *at, struct tare_err *err)
 {
 	struct tare_recording *recording;
 	int rc = tare_recording_open(&recording, path, err);

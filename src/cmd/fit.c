@@ -20,15 +20,14 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, target, "target", 't', STRING, "COLUMN",
-		"what to find a law for; of a sweep, instead of everything, such as need or seconds"),
+	TARE_OPT(options, target, "target", 't', STRING, "COLUMN",
+	         "what to find a law for; of a sweep, instead of everything, such as need or seconds"),
 	TARE_OPT(options, params, "params", 'p', STRING, "A,B",
-		 "the parameters; without this option, every column that can be one"),
+	         "the parameters; without this option, every column that can be one"),
 	TARE_OPT(options, predict, "predict", 0, STRING, "CELLS.csv",
-		 "give each row of this table back with predicted, low and high"),
+	         "give each row of this table back with predicted, low and high"),
 	TARE_OPT(options, where, "where", 0, LIST, "COLUMN=VALUE",
-		 "use only the rows with this value; may be given several times"),
+	         "use only the rows with this value; may be given several times"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -51,10 +50,10 @@ const struct tare_command tare_command_fit = {
 		"As CSV the predicted rows are printed, or the terms of the laws. low and high hold 9 of 10 measurements, as far as the law goes on. How laws are chosen, "
 		"and how good they are: docs/FIT.md.",
 	.examples = "tare fit runs.csv --target peak_bytes --params batch,layers\n"
-		    "tare fit runs.csv -t peak_bytes -p batch,layers --predict cells.csv --csv\n"
-		    "tare fit sweep.db\n"
-		    "tare fit sweep.db -t need --predict cells.csv\n"
-		    "tare fit graphs.csv -t mib -p L --where quantity=force_graph",
+				"tare fit runs.csv -t peak_bytes -p batch,layers --predict cells.csv --csv\n"
+				"tare fit sweep.db\n"
+				"tare fit sweep.db -t need --predict cells.csv\n"
+				"tare fit graphs.csv -t mib -p L --where quantity=force_graph",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -62,7 +61,7 @@ const struct tare_command tare_command_fit = {
 };
 
 static int filter(struct tare_table *t, const struct tare_operands *where, struct tare_arena *arena,
-		  struct tare_err *err)
+                  struct tare_err *err)
 {
 	for (size_t i = 0; i < where->count; i++) {
 		const char *equals = strchr(where->items[i], '=');
@@ -70,18 +69,14 @@ static int filter(struct tare_table *t, const struct tare_operands *where, struc
 		const char *name;
 
 		if (!equals)
-			return tare_err_set(err, TARE_E_USAGE,
-					    "fit: --where %s: it takes COLUMN=VALUE",
-					    where->items[i]);
-		name = tare_arena_strndup(arena, where->items[i],
-					  (size_t)(equals - where->items[i]));
+			return tare_err_set(err, TARE_E_USAGE, "fit: --where %s: it takes COLUMN=VALUE", where->items[i]);
+		name = tare_arena_strndup(arena, where->items[i], (size_t)(equals - where->items[i]));
 		column = tare_table_column(t, name);
 		if (column == TARE_TABLE_NONE)
 			return tare_table_no_column(t, name, err);
 		tare_table_where(t, column, equals + 1);
 		if (!t->row_count)
-			return tare_err_set(err, TARE_E_EMPTY, "fit: no row has %s",
-					    where->items[i]);
+			return tare_err_set(err, TARE_E_EMPTY, "fit: no row has %s", where->items[i]);
 	}
 	return 0;
 }
@@ -110,18 +105,17 @@ static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
 		else
 			tare_str_addf(&cell, "%g", d->params[i].least);
 	}
-	tare_err_set(
-		err, TARE_E_EMPTY,
-		"fit: %s was measured in one cell only%s, and one cell is no law; run others, in "
-		"which a parameter has another value",
-		p->target, tare_str_text(&cell));
+	tare_err_set(err, TARE_E_EMPTY,
+	             "fit: %s was measured in one cell only%s, and one cell is no law; run others, in "
+	             "which a parameter has another value",
+	             p->target, tare_str_text(&cell));
 	tare_str_free(&cell);
 	return TARE_E_EMPTY;
 }
 
 /* One quantity: its law, or those of the phases that it is the greatest of. */
-static void show_one(const struct options *o, const struct tare_forecast *f,
-		     const struct tare_table *cells, struct tare_str *out)
+static void show_one(const struct options *o, const struct tare_forecast *f, const struct tare_table *cells,
+                     struct tare_str *out)
 {
 	struct tare_emit e;
 
@@ -144,8 +138,8 @@ static void show_one(const struct options *o, const struct tare_forecast *f,
 }
 
 /* Every quantity that was measured. What never changes is one line. */
-static int show_all(const struct options *o, struct tare_series_list *list,
-		    const struct tare_problem_ask *ask, struct tare_str *out, struct tare_err *err)
+static int show_all(const struct options *o, struct tare_series_list *list, const struct tare_problem_ask *ask,
+                    struct tare_str *out, struct tare_err *err)
 {
 	struct tare_forecast all = { .parts = tare_xcalloc(list->count, sizeof(*all.parts)) };
 	struct tare_emit e;
@@ -172,9 +166,8 @@ static int show_all(const struct options *o, struct tare_series_list *list,
 	return rc;
 }
 
-static int fit_source(struct tare_fit_source *source, const struct options *o,
-		      const struct tare_problem_ask *ask, struct tare_str *out,
-		      struct tare_err *err)
+static int fit_source(struct tare_fit_source *source, const struct options *o, const struct tare_problem_ask *ask,
+                      struct tare_str *out, struct tare_err *err)
 {
 	struct tare_forecast forecast;
 	int rc;
@@ -220,8 +213,7 @@ static int filter_all(struct tare_fit_source *source, const struct options *o, s
 	return why.code;
 }
 
-static int fit(const char *path, const struct options *o, struct tare_str *out,
-	       struct tare_err *err)
+static int fit(const char *path, const struct options *o, struct tare_str *out, struct tare_err *err)
 {
 	const char *names[TARE_FIT_PARAMS_MAX];
 	struct tare_problem_ask ask = { .target = o->target, .params = o->params ? names : NULL };
@@ -232,8 +224,7 @@ static int fit(const char *path, const struct options *o, struct tare_str *out,
 	if (rc)
 		return rc;
 	if (source.is_table && !o->target)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "fit: name the column to find a law for with --target");
+		rc = tare_err_set(err, TARE_E_USAGE, "fit: name the column to find a law for with --target");
 	if (!rc && o->params)
 		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.param_count, err);
 	if (!rc)

@@ -31,18 +31,16 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 	tare_emit_close(e);
 }
 
-static void print_laws(struct tare_emit *e, const struct tare_problem *p,
-		       const struct tare_fitted *f, const struct tare_fit_report *report)
+static void print_laws(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f,
+                       const struct tare_fit_report *report)
 {
 	if (f->strength == TARE_FIT_NO_LAW)
 		tare_emit_note(e, "%s has no law; its middle is %s", p->target, report->laws[0]);
 	else if (report->law_count == 1)
-		tare_emit_note(e, "%s = %s%s", p->target, report->laws[0],
-			       f->strength == TARE_FIT_WEAK_LAW ? " (weak)" : "");
+		tare_emit_note(e, "%s = %s%s", p->target, report->laws[0], f->strength == TARE_FIT_WEAK_LAW ? " (weak)" : "");
 	else
-		tare_emit_note(e,
-			       "%s is the greatest of %zu laws, each of one part of the program:",
-			       p->target, report->law_count);
+		tare_emit_note(e, "%s is the greatest of %zu laws, each of one part of the program:", p->target,
+		               report->law_count);
 	tare_emit_open(e, "laws", '[');
 	for (size_t l = 0; l < report->law_count; l++) {
 		tare_emit_open(e, NULL, '{');
@@ -51,8 +49,7 @@ static void print_laws(struct tare_emit *e, const struct tare_problem *p,
 		print_terms_json(e, f, l);
 		tare_emit_close(e);
 		if (report->law_count > 1)
-			tare_emit_note(e, "  %zu. in %zu cells: %s", l + 1, report->cells[l],
-				       report->laws[l]);
+			tare_emit_note(e, "  %zu. in %zu cells: %s", l + 1, report->cells[l], report->laws[l]);
 	}
 	tare_emit_close(e);
 }
@@ -90,8 +87,7 @@ static void print_findings(struct tare_emit *e, const struct tare_fit_report *re
 		const struct tare_fit_finding *g = &report->findings[i];
 
 		if (tare_emit_has_members(e))
-			tare_emit_add(e, &(struct finding){ tare_fit_finding_name(g->kind), g->text,
-							    *g });
+			tare_emit_add(e, &(struct finding){ tare_fit_finding_name(g->kind), g->text, *g });
 		tare_emit_note(e, "  %s", g->text);
 	}
 	if (tare_emit_has_members(e))
@@ -109,10 +105,9 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 	tare_emit_str(e, "strength", tare_fit_strength_name(f->strength));
 	tare_emit_members(e, TARE_COLUMNS(strength_columns), f);
 	tare_emit_members(e, TARE_COLUMNS(error_columns), f);
-	tare_emit_note(
-		e,
-		"%zu cells; each left out and predicted: wrong by %.2f %% on average, 9 of 10 by less than %.2f %%",
-		p->data.row_count, 100 * f->mean_error, 100 * f->error);
+	tare_emit_note(e,
+	               "%zu cells; each left out and predicted: wrong by %.2f %% on average, 9 of 10 by less than %.2f %%",
+	               p->data.row_count, 100 * f->mean_error, 100 * f->error);
 	print_findings(e, &report);
 	tare_emit_open(e, "cautions", '[');
 	for (size_t i = 0; i < report.caution_count; i++) {
@@ -128,8 +123,7 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 }
 
 /* The shortest that a law can be told in: of several, how many there are. */
-static void short_law(const struct tare_fitted *f, const struct tare_fit_report *report,
-		      struct tare_str *out)
+static void short_law(const struct tare_fitted *f, const struct tare_fit_report *report, struct tare_str *out)
 {
 	if (f->strength == TARE_FIT_NO_LAW)
 		tare_str_add(out, "no law; the middle: ");
@@ -137,7 +131,7 @@ static void short_law(const struct tare_fitted *f, const struct tare_fit_report 
 		tare_str_add(out, report->laws[0]);
 	for (size_t l = 0; l < report->law_count && report->law_count > 1; l++)
 		tare_str_addf(out, "%s%s%s", l ? ", " : "greatest of (", report->laws[l],
-			      l + 1 == report->law_count ? ")" : "");
+		              l + 1 == report->law_count ? ")" : "");
 	if (f->strength == TARE_FIT_WEAK_LAW)
 		tare_str_add(out, " (weak)");
 }
@@ -158,9 +152,7 @@ static const struct tare_column part_columns[] = {
 
 static struct part part_of(const struct tare_forecast_part *part)
 {
-	struct part row = { .name = part->name,
-			    .cells = part->problem.data.row_count,
-			    .error = part->fitted.mean_error };
+	struct part row = { .name = part->name, .cells = part->problem.data.row_count, .error = part->fitted.mean_error };
 	struct tare_fit_report report;
 
 	tare_fit_report_make(&part->problem, &part->fitted, &report);
@@ -197,9 +189,8 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 		tare_emit_table(e, NULL, NULL, TARE_COLUMNS(part_columns));
 	for (size_t i = 0; i < f->count; i++) {
 		if (is_list)
-			tare_emit_note(e, "%s = %s (%llu cells, %.1f %% off)", rows[i].name,
-				       tare_str_text(&rows[i].law),
-				       (unsigned long long)rows[i].cells, 100 * rows[i].error);
+			tare_emit_note(e, "%s = %s (%llu cells, %.1f %% off)", rows[i].name, tare_str_text(&rows[i].law),
+			               (unsigned long long)rows[i].cells, 100 * rows[i].error);
 		else
 			tare_emit_add(e, &rows[i]);
 	}
@@ -255,8 +246,8 @@ static struct tare_column column_of(const char *key, const char *head, size_t ce
 		.head = head,
 		.kind = is_number ? TARE_COL_NUMBER : TARE_COL_TEXT,
 		.type = is_number ? TARE_FIELD_DOUBLE : TARE_FIELD_TEXT,
-		.offset = cell * sizeof(struct cell) +
-			  (is_number ? offsetof(struct cell, number) : offsetof(struct cell, text)),
+		.offset =
+			cell * sizeof(struct cell) + (is_number ? offsetof(struct cell, number) : offsetof(struct cell, text)),
 	};
 }
 
@@ -289,8 +280,7 @@ static void set_value(struct cell *cell, const struct tare_unit *unit, double v,
 }
 
 /* The parameters that are beyond what was measured beside the one that is farthest. */
-static void add_others_beyond(const struct tare_problem *p, const struct tare_prediction *got,
-			      struct tare_str *out)
+static void add_others_beyond(const struct tare_problem *p, const struct tare_prediction *got, struct tare_str *out)
 {
 	for (size_t i = 0; i < p->param_count; i++) {
 		const struct tare_fit_param *param = &p->params[i];
@@ -302,41 +292,36 @@ static void add_others_beyond(const struct tare_problem *p, const struct tare_pr
 		else if (got->is_less[i])
 			tare_str_addf(out, "; less %s than measured", param->name);
 		else
-			tare_str_addf(out, "; %.3g times beyond the measured %s", got->times[i],
-				      param->name);
+			tare_str_addf(out, "; %.3g times beyond the measured %s", got->times[i], param->name);
 		if (param->level_count == 2)
 			tare_str_add(out, ", of which two values were measured");
 	}
 }
 
 static const char *assumption(const struct tare_problem *p, const struct tare_fitted *f,
-			      const struct tare_prediction *got, struct tare_str *out)
+                              const struct tare_prediction *got, struct tare_str *out)
 {
 	const struct tare_fit_param *param = &p->params[got->beyond_param];
 
 	tare_str_cut(out, 0);
 	if (f->strength == TARE_FIT_NO_LAW) {
 		tare_str_addf(out, "there is no law: the middle of all cells%s",
-			      got->beyond > 1 ? ", though this one is beyond them" : "");
+		              got->beyond > 1 ? ", though this one is beyond them" : "");
 		return tare_str_text(out);
 	}
 	if (f->strength == TARE_FIT_WEAK_LAW)
 		tare_str_add(out, "a weak law; ");
 	if (got->beyond > 1 && param->level_count < 2)
-		tare_str_addf(out, "%s was %g everywhere: assumes that it does not matter",
-			      param->name, param->least);
+		tare_str_addf(out, "%s was %g everywhere: assumes that it does not matter", param->name, param->least);
 	else if (got->beyond > 1 && got->is_below)
-		tare_str_addf(out, "less %s than measured: assumes that the law holds there%s",
-			      param->name,
-			      param->level_count == 2 ? ", of which two values were measured" : "");
+		tare_str_addf(out, "less %s than measured: assumes that the law holds there%s", param->name,
+		              param->level_count == 2 ? ", of which two values were measured" : "");
 	else if (got->beyond > 1)
-		tare_str_addf(out,
-			      "%.3g times beyond the measured %s: assumes that the law goes on%s",
-			      got->beyond, param->name,
-			      param->level_count == 2 ? ", of which two values were measured" : "");
+		tare_str_addf(out, "%.3g times beyond the measured %s: assumes that the law goes on%s", got->beyond,
+		              param->name, param->level_count == 2 ? ", of which two values were measured" : "");
 	else
 		tare_str_addf(out, "inside what was measured: assumes nothing but the law%s",
-			      f->free_count ? "" : ", of which nothing is left to check it");
+		              f->free_count ? "" : ", of which nothing is left to check it");
 	if (got->beyond > 1)
 		add_others_beyond(p, got, out);
 	return tare_str_text(out);
@@ -366,8 +351,7 @@ static size_t columns_of(struct tare_column *columns, const struct tare_table *c
 	return used + 1;
 }
 
-void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
-			  const struct tare_table *cells)
+void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, const struct tare_table *cells)
 {
 	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count;
@@ -375,8 +359,7 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
 	struct cell *row = tare_xcalloc(n + 4, sizeof(*row));
 	struct tare_str why = { 0 };
 
-	tare_emit_table(e, "rows", NULL, columns,
-			columns_of(columns, cells, tare_emit_has_members(e)));
+	tare_emit_table(e, "rows", NULL, columns, columns_of(columns, cells, tare_emit_has_members(e)));
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;
@@ -389,8 +372,7 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
 		set_value(&row[n], &unit, got.value, is_known);
 		set_value(&row[n + 1], &unit, got.low, is_known);
 		set_value(&row[n + 2], &unit, got.high, is_known);
-		row[n + 3].text =
-			is_known ? assumption(&p->problem, &p->fitted, &got, &why) : missing;
+		row[n + 3].text = is_known ? assumption(&p->problem, &p->fitted, &got, &why) : missing;
 		tare_emit_add(e, row);
 	}
 	tare_emit_table_end(e);
@@ -416,17 +398,14 @@ static const struct tare_column term_columns[] = {
 	TARE_COLUMN(term, only, "only", NULL, TEXT),
 };
 
-void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p,
-			  const struct tare_fitted *f)
+void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f)
 {
 	tare_emit_table(e, "terms", NULL, TARE_COLUMNS(term_columns));
 	for (size_t l = 0; l < f->laws.count; l++)
 		for (size_t k = 0; k < f->laws.law[l].count; k++) {
 			const struct tare_term *t = &f->terms.items[f->laws.law[l].term[k]];
 			double coef = f->laws.law[l].coef[k];
-			struct term row = { .target = p->target,
-					    .law = l + 1,
-					    .coefficient = t->is_minus ? -coef : coef };
+			struct term row = { .target = p->target, .law = l + 1, .coefficient = t->is_minus ? -coef : coef };
 
 			tare_term_name(&f->data, t, &row.of);
 			tare_term_levels(&f->data, t, &row.only);

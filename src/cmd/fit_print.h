@@ -13,11 +13,9 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f);
 
 /* Every row of `cells` with predicted, low and high. */
-void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
-			  const struct tare_table *cells);
+void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, const struct tare_table *cells);
 
 /* Without cells to predict, CSV is the laws: one line per term. */
-void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p,
-			  const struct tare_fitted *f);
+void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f);
 
 #endif

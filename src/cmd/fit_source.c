@@ -19,34 +19,30 @@ static void set_params(struct tare_series_list *list, struct tare_series *s, con
 	struct tare_phase_param params[PHASE_PARAMS_MAX];
 	size_t count;
 
-	for (const char *at = path; at;
-	     at = strchr(at, '/')) { /* those of the phases around it too */
+	for (const char *at = path; at; at = strchr(at, '/')) { /* those of the phases around it too */
 		struct tare_str name = { 0 };
 
 		at += *at == '/';
 		tare_str_add_n(&name, at, strcspn(at, "/"));
 		count = tare_phase_params(tare_str_text(&name), params, PHASE_PARAMS_MAX);
 		for (size_t i = 0; i < count && i < PHASE_PARAMS_MAX; i++) {
-			char *key =
-				tare_arena_strndup(&list->arena, params[i].key, params[i].key_len);
+			char *key = tare_arena_strndup(&list->arena, params[i].key, params[i].key_len);
 
 			if (strcmp(key, s->name))
-				tare_series_set(list, s, key,
-						tare_arena_strndup(&list->arena, params[i].value,
-								   params[i].value_len));
+				tare_series_set(list, s, key, tare_arena_strndup(&list->arena, params[i].value, params[i].value_len));
 		}
 		tare_str_free(&name);
 	}
 }
 
-static void add_change(struct tare_series_list *list, const struct tare_phase_row *row,
-		       const char *account, double bytes)
+static void add_change(struct tare_series_list *list, const struct tare_phase_row *row, const char *account,
+                       double bytes)
 {
 	struct tare_str name = { 0 };
 	struct tare_series *s;
 
 	tare_str_addf(&name, "%s%s%s", tare_series_phase_name(list, row->path), account ? ": " : "",
-		      account ? account : "");
+	              account ? account : "");
 	s = tare_series_get(list, TARE_SERIES_CHANGE, tare_str_text(&name));
 	tare_str_free(&name);
 	tare_series_row(list, s);
@@ -60,8 +56,7 @@ static bool has_params(const struct tare_phase_row *row)
 }
 
 /* Has any phase of this name changed the account? Those that did not are 0 then. */
-static bool is_changed(struct tare_series_list *list, const struct tare_ledger *l, const char *name,
-		       int account)
+static bool is_changed(struct tare_series_list *list, const struct tare_ledger *l, const char *name, int account)
 {
 	for (int i = 0; i < l->phase_nr; i++)
 		for (int k = 0; k < l->phases[i].device_nr && has_params(&l->phases[i]); k++)
@@ -72,8 +67,7 @@ static bool is_changed(struct tare_series_list *list, const struct tare_ledger *
 	return false;
 }
 
-static void add_phase(struct tare_series_list *list, const struct tare_ledger *l,
-		      const struct tare_phase_row *row)
+static void add_phase(struct tare_series_list *list, const struct tare_ledger *l, const struct tare_phase_row *row)
 {
 	const char *name = tare_series_phase_name(list, row->path);
 	double change = 0, rise = 0, parts[TARE_ACCOUNT_NR] = { 0 };
@@ -90,7 +84,7 @@ static void add_phase(struct tare_series_list *list, const struct tare_ledger *l
 	}
 	add_change(list, row, NULL, change);
 	if (!strcmp(row->source, "print"))
-		return; /* a program printed that, and nothing of what it is made of (tare import) */
+		return;            /* a program printed that, and nothing of what it is made of (tare import) */
 	if (row->repeats == 1) /* of several, the peak is of one and the begin of another */
 		add_change(list, row, "most above its begin", rise);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
@@ -114,11 +108,10 @@ static int read_recording(const char *path, struct tare_series_list *list, struc
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
 	if (!list->count)
-		return tare_err_set(
-			err, TARE_E_EMPTY,
-			"%s: no phase has parameters in its name (name=value, docs/PHASES.md), so one "
-			"recording has nothing to fit; tare sweep measures several",
-			path);
+		return tare_err_set(err, TARE_E_EMPTY,
+		                    "%s: no phase has parameters in its name (name=value, docs/PHASES.md), so one "
+		                    "recording has nothing to fit; tare sweep measures several",
+		                    path);
 	return 0;
 }
 
@@ -155,18 +148,16 @@ void tare_fit_source_close(struct tare_fit_source *source)
 	tare_arena_free(&source->arena);
 }
 
-int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names,
-			  size_t *count, struct tare_err *err)
+int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names, size_t *count,
+                          struct tare_err *err)
 {
 	*count = 0;
 	for (const char *at = text; at;) {
 		size_t len = strcspn(at, ",");
 
 		if (!len || *count == TARE_FIT_PARAMS_MAX)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"--params takes up to %d names with commas between: a,b",
-				TARE_FIT_PARAMS_MAX);
+			return tare_err_set(err, TARE_E_USAGE, "--params takes up to %d names with commas between: a,b",
+			                    TARE_FIT_PARAMS_MAX);
 		names[(*count)++] = tare_arena_strndup(arena, at, len);
 		at = at[len] ? at + len + 1 : NULL;
 	}

@@ -17,7 +17,7 @@ int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct t
 void tare_fit_source_close(struct tare_fit_source *source);
 
 /* "a,b" → names in the arena; at most TARE_FIT_PARAMS_MAX. */
-int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names,
-			  size_t *count, struct tare_err *err);
+int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names, size_t *count,
+                          struct tare_err *err);
 
 #endif

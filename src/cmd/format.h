@@ -10,24 +10,22 @@ struct tare_format_options {
 	int name; /* enum tare_emit_format; -1: not given */
 	bool json, csv;
 };
-#define TARE_FORMAT_DEFAULTS                                                                       \
-	{                                                                                          \
-		.name = -1                                                                         \
+#define TARE_FORMAT_DEFAULTS                                                                                           \
+	{                                                                                                                  \
+		.name = -1                                                                                                     \
 	}
 
-#define TARE_FORMAT_OPTS(STRUCT, FIELD)                                                            \
-	TARE_FORMAT_OPTS_OF(STRUCT, FIELD, TARE_EMIT_NAMES,                                        \
-			    "how to print it: for people, or as data (docs/JSON.md)")
+#define TARE_FORMAT_OPTS(STRUCT, FIELD)                                                                                \
+	TARE_FORMAT_OPTS_OF(STRUCT, FIELD, TARE_EMIT_NAMES, "how to print it: for people, or as data (docs/JSON.md)")
 /* The same for a command that has more formats behind those of tables. */
-#define TARE_FORMAT_OPTS_OF(STRUCT, FIELD, NAMES, HELP)                                            \
-	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, NAMES, HELP),                          \
-		TARE_OPT(STRUCT, FIELD.json, "json", 0, FLAG, NULL,                                \
-			 "print JSON, as docs/JSON.md describes it"),                              \
+#define TARE_FORMAT_OPTS_OF(STRUCT, FIELD, NAMES, HELP)                                                                \
+	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, NAMES, HELP),                                                  \
+		TARE_OPT(STRUCT, FIELD.json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),               \
 		TARE_OPT(STRUCT, FIELD.csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes")
 
 /* Which was asked for: text, if none was. TARE_E_USAGE for two. */
-int tare_format_choose(const struct tare_format_options *o, const char *command,
-		       enum tare_emit_format *out, struct tare_err *err);
+int tare_format_choose(const struct tare_format_options *o, const char *command, enum tare_emit_format *out,
+                       struct tare_err *err);
 
 /* After the last table: USAGE if rows were to be in the order of a column that no table has. */
 int tare_format_check_sort(const struct tare_emit *e, struct tare_err *err);

@@ -28,11 +28,10 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, graphs, "graphs", 'n', INT, "N", "capture at most N sizes"),
-	TARE_OPT(
-		options, times, "times", 0, STRING, "FILE",
-		"measured step times: lines SIZE MICROSECONDS; without them a step costs what its rows do"),
+	TARE_OPT(options, times, "times", 0, STRING, "FILE",
+	         "measured step times: lines SIZE MICROSECONDS; without them a step costs what its rows do"),
 	TARE_OPT(options, worth, "worth", 0, NUMBER, "PERCENT",
-		 "without -n: the fewest sizes that cost at most this much more than all (0.5)"),
+	         "without -n: the fewest sizes that cost at most this much more than all (0.5)"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -41,16 +40,15 @@ const struct tare_command tare_command_graphs = {
 	.name = "graphs",
 	.synopsis = "choose which batch sizes to capture as CUDA graphs",
 	.operands = "choose FILE",
-	.description =
-		"A request of a size that was not captured runs as the next larger one that was. FILE "
-		"says which sizes requests had: lines SIZE, or SIZE COUNT (also with a comma between); "
-		"- is standard input. tare graphs choose finds the set of sizes with the least mean cost, "
-		"exactly, for every number of graphs, and says what each more graph would save.\n\n"
-		"With libtare_graphs (docs/GRAPHS.md) device memory does not grow with the number of "
-		"sizes, so all of them are often the answer. The largest size is always among them.",
+	.description = "A request of a size that was not captured runs as the next larger one that was. FILE "
+				   "says which sizes requests had: lines SIZE, or SIZE COUNT (also with a comma between); "
+				   "- is standard input. tare graphs choose finds the set of sizes with the least mean cost, "
+				   "exactly, for every number of graphs, and says what each more graph would save.\n\n"
+				   "With libtare_graphs (docs/GRAPHS.md) device memory does not grow with the number of "
+				   "sizes, so all of them are often the answer. The largest size is always among them.",
 	.examples = "tare graphs choose sizes.txt\n"
-		    "tare graphs choose -n 16 --times steps.csv sizes.csv\n"
-		    "awk '{print $3}' server.log | tare graphs choose --json -",
+				"tare graphs choose -n 16 --times steps.csv sizes.csv\n"
+				"awk '{print $3}' server.log | tare graphs choose --json -",
 	.opts = opts,
 	.min_operands = 2,
 	.max_operands = 2,
@@ -119,22 +117,17 @@ static int read_sizes(const char *path, struct sizes *sizes, struct tare_err *er
 		if (kind < 0 && number == 1)
 			continue; /* the head of a table */
 		if (kind < 0)
-			rc = tare_err_set(
-				err, TARE_E_FORMAT,
-				"%s: line %zu is neither SIZE nor SIZE NUMBER; give one size a line",
-				path, number);
+			rc = tare_err_set(err, TARE_E_FORMAT, "%s: line %zu is neither SIZE nor SIZE NUMBER; give one size a line",
+			                  path, number);
 		else if (kind == 0 && weight > 0)
 			add(sizes, &room, size, weight);
 		if (!rc && sizes->count > SIZES_MAX)
-			rc = tare_err_set(
-				err, TARE_E_RANGE,
-				"%s: more than %d different sizes; round them up to fewer", path,
-				SIZES_MAX);
+			rc = tare_err_set(err, TARE_E_RANGE, "%s: more than %d different sizes; round them up to fewer", path,
+			                  SIZES_MAX);
 	}
 	tare_str_free(&text);
 	if (!rc && !sizes->count)
-		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no sizes in it; give one size a line",
-				  path);
+		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no sizes in it; give one size a line", path);
 	if (!rc)
 		qsort(sizes->items, sizes->count, sizeof(*sizes->items), by_size);
 	return rc;
@@ -152,8 +145,7 @@ static double time_of(const struct sizes *times, uint64_t size)
 		i++;
 	a = &times->items[i - 1];
 	b = &times->items[i];
-	return a->weight + (b->weight - a->weight) * ((double)size - (double)a->size) /
-				   ((double)b->size - (double)a->size);
+	return a->weight + (b->weight - a->weight) * ((double)size - (double)a->size) / ((double)b->size - (double)a->size);
 }
 
 static int set_costs(struct sizes *sizes, const char *path, struct tare_err *err)
@@ -167,8 +159,7 @@ static int set_costs(struct sizes *sizes, const char *path, struct tare_err *err
 		struct tare_choose_size *at = &sizes->items[i];
 
 		at->cost = path ? time_of(&times, at->size) : (double)at->size;
-		if (at->cost <
-		    least) /* noise: a larger step that took less may run instead anyway */
+		if (at->cost < least) /* noise: a larger step that took less may run instead anyway */
 			at->cost = least;
 		least = at->cost;
 	}
@@ -189,8 +180,7 @@ static double cost_of_all(const struct sizes *sizes)
 	return cost / weight;
 }
 
-static size_t pick(const struct tare_choose_plan *plans, size_t count, const struct options *o,
-		   double all)
+static size_t pick(const struct tare_choose_plan *plans, size_t count, const struct options *o, double all)
 {
 	size_t i;
 
@@ -200,8 +190,7 @@ static size_t pick(const struct tare_choose_plan *plans, size_t count, const str
 	return i;
 }
 
-static void show_sizes(struct tare_emit *e, const struct sizes *sizes,
-		       const struct tare_choose_plan *plan)
+static void show_sizes(struct tare_emit *e, const struct sizes *sizes, const struct tare_choose_plan *plan)
 {
 	struct tare_str list = { 0 };
 	size_t i;
@@ -232,8 +221,8 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, is_chosen, "is_chosen", "chosen", FLAG),
 };
 
-static void show(const struct options *o, const struct sizes *sizes,
-		 const struct tare_choose_plan *plans, size_t count, struct tare_str *out)
+static void show(const struct options *o, const struct sizes *sizes, const struct tare_choose_plan *plans, size_t count,
+                 struct tare_str *out)
 {
 	double all = cost_of_all(sizes);
 	size_t chosen = pick(plans, count, o, all), i;
@@ -246,9 +235,8 @@ static void show(const struct options *o, const struct sizes *sizes,
 	for (i = 0; i < count; i++) {
 		if ((i + 1) & i && i != chosen && i != count - 1)
 			continue; /* the curve is smooth: powers of two show it */
-		tare_emit_add(&e, &(struct row){ .above_all = plans[i].cost / all - 1,
-						 .is_chosen = i == chosen,
-						 .of = plans[i] });
+		tare_emit_add(&e,
+		              &(struct row){ .above_all = plans[i].cost / all - 1, .is_chosen = i == chosen, .of = plans[i] });
 	}
 	tare_emit_table_end(&e);
 	tare_emit_end(&e);
@@ -261,8 +249,7 @@ static size_t most_graphs(const struct options *o, size_t sizes)
 	return most < sizes ? most : sizes;
 }
 
-static int choose(const char *path, const struct options *o, struct tare_str *out,
-		  struct tare_err *err)
+static int choose(const char *path, const struct options *o, struct tare_str *out, struct tare_err *err)
 {
 	struct sizes sizes = { 0 };
 	struct tare_choose_plan *plans = NULL;
@@ -300,9 +287,8 @@ int tare_cmd_graphs(int argc, char **argv)
 	if (rc)
 		return tare_cmd_fail(&err);
 	if (strcmp(rest.items[0], "choose"))
-		rc = tare_err_set(&err, TARE_E_USAGE,
-				  "graphs: there is no \"graphs %s\"; use graphs choose FILE",
-				  rest.items[0]);
+		rc = tare_err_set(&err, TARE_E_USAGE, "graphs: there is no \"graphs %s\"; use graphs choose FILE",
+		                  rest.items[0]);
 	else if (o.graphs < 0 || o.worth < 0)
 		rc = tare_err_set(&err, TARE_E_USAGE, "graphs: -n and --worth cannot be negative");
 	else

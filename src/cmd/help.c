@@ -21,7 +21,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, zsh, "zsh", 0, FLAG, NULL, "print the completion for zsh, for eval"),
 	TARE_OPT(options, fish, "fish", 0, FLAG, NULL, "print the completion for fish, for source"),
 	TARE_OPT(options, profiles, "profiles", 0, FLAG, NULL,
-		 "print the names of the GPUs that come with Tare as profiles"),
+	         "print the names of the GPUs that come with Tare as profiles"),
 	TARE_OPT_END,
 };
 
@@ -43,15 +43,13 @@ static const char *next_command(void *arg, size_t i)
 
 static void add_overview(struct tare_str *out)
 {
-	tare_str_add(out,
-		     "usage: tare [run] [OPTION]… [--] CMD [ARG]…\n"
-		     "       tare COMMAND [OPTION]… …\n\n"
-		     "Weighs the memory of an unmodified GPU program: driver used = accounts + "
-		     "unexplained.\n\n");
+	tare_str_add(out, "usage: tare [run] [OPTION]… [--] CMD [ARG]…\n"
+	                  "       tare COMMAND [OPTION]… …\n\n"
+	                  "Weighs the memory of an unmodified GPU program: driver used = accounts + "
+	                  "unexplained.\n\n");
 	for (size_t i = 0; tare_commands[i]; i++)
 		if (!tare_commands[i]->is_hidden)
-			tare_str_addf(out, "  %-10s %s\n", tare_commands[i]->name,
-				      tare_commands[i]->synopsis);
+			tare_str_addf(out, "  %-10s %s\n", tare_commands[i]->name, tare_commands[i]->synopsis);
 	tare_str_add(out, "\ntare help COMMAND, or tare COMMAND --help, says more.\n");
 }
 
@@ -59,17 +57,15 @@ static void add_overview(struct tare_str *out)
 static void add_main_page(struct tare_str *out)
 {
 	tare_str_add(out, ".TH TARE 1 \"\" \"tare " TARE_VERSION "\" Tare\n"
-			  ".SH NAME\ntare \\- weigh the memory of a GPU program\n"
-			  ".SH SYNOPSIS\n.B tare\n[run] [OPTION]… [\\-\\-] CMD [ARG]…\n.br\n"
-			  ".B tare\nCOMMAND [OPTION]… …\n.SH COMMANDS\n");
+	                  ".SH NAME\ntare \\- weigh the memory of a GPU program\n"
+	                  ".SH SYNOPSIS\n.B tare\n[run] [OPTION]… [\\-\\-] CMD [ARG]…\n.br\n"
+	                  ".B tare\nCOMMAND [OPTION]… …\n.SH COMMANDS\n");
 	for (size_t i = 0; tare_commands[i]; i++)
 		if (!tare_commands[i]->is_hidden)
-			tare_str_addf(out, ".TP\n.BR tare\\-%s (1)\n%s\n", tare_commands[i]->name,
-				      tare_commands[i]->synopsis);
-	tare_str_add(out,
-		     ".SH EXIT STATUS\n"
-		     "The program's own (128 + n for signal n) with run and record; 1 a limit was "
-		     "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
+			tare_str_addf(out, ".TP\n.BR tare\\-%s (1)\n%s\n", tare_commands[i]->name, tare_commands[i]->synopsis);
+	tare_str_add(out, ".SH EXIT STATUS\n"
+	                  "The program's own (128 + n for signal n) with run and record; 1 a limit was "
+	                  "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
 }
 
 static int unknown_command(const char *name)
@@ -78,11 +74,9 @@ static int unknown_command(const char *name)
 	struct tare_err err;
 
 	if (near)
-		tare_err_set(&err, TARE_E_USAGE,
-			     "help: there is no command \"%s\"; did you mean %s?", name, near);
+		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; did you mean %s?", name, near);
 	else
-		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help",
-			     name);
+		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help", name);
 	return tare_cmd_fail(&err);
 }
 

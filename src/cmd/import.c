@@ -25,17 +25,14 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, output, "output", 'o', STRING, "REC",
-		 "write the recording to the folder REC"),
-	TARE_OPT(options, force, "force", 'f', FLAG, NULL,
-		 "replace REC if it is an older recording"),
+	TARE_OPT(options, output, "output", 'o', STRING, "REC", "write the recording to the folder REC"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
 	TARE_OPT(options, from, "from", 0, CHOICE, tare_import_names + 1,
-		 "take the file for this kind, whatever it begins with"),
-	TARE_OPT(options, binary, "binary", 0, FLAG, NULL,
-		 "KB, MB and GB in the file are powers of 1024, not of 1000"),
+	         "take the file for this kind, whatever it begins with"),
+	TARE_OPT(options, binary, "binary", 0, FLAG, NULL, "KB, MB and GB in the file are powers of 1024, not of 1000"),
 	TARE_OPT(options, unit, "unit", 0, BYTES, "SIZE",
-		 "what a figure without a unit counts in, such as 1MiB; without it, those from "
-		 "10,000,000 on are bytes and others MiB"),
+	         "what a figure without a unit counts in, such as 1MiB; without it, those from "
+	         "10,000,000 on are bytes and others MiB"),
 	TARE_OPT_END,
 };
 
@@ -67,14 +64,13 @@ const struct tare_command tare_command_import = {
 		"with a tree by the lines that asked (--by line, --by stack); what heaptrack_print -M wrote, too. heaptrack: its .zst, .gz or raw files: every allocation, so the peak "
 		"is exact. A file that zstd or gzip packed is read as what is in it, of whatever kind.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if there is nothing to import.",
-	.examples =
-		"tare import notes.log\n"
-		"tare import tegrastats.log && tare report\n"
-		"tare import heaptrack.app.4711.zst && tare report --by line\n"
-		"tare import trace.json.gz && tare report --by module\n"
-		"tare import snapshot.pickle -o snapshot.tare && tare report snapshot.tare --by line\n"
-		"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
-		"python train.py | tare import - -o train.tare",
+	.examples = "tare import notes.log\n"
+				"tare import tegrastats.log && tare report\n"
+				"tare import heaptrack.app.4711.zst && tare report --by line\n"
+				"tare import trace.json.gz && tare report --by module\n"
+				"tare import snapshot.pickle -o snapshot.tare && tare report snapshot.tare --by line\n"
+				"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
+				"python train.py | tare import - -o train.tare",
 	.progress = "importing",
 	.opts = opts,
 	.min_operands = 1,
@@ -82,8 +78,7 @@ const struct tare_command tare_command_import = {
 	.run = tare_cmd_import,
 };
 
-static int print_result(const char *path, const char *folder, const struct tare_imported *done,
-			struct tare_err *err)
+static int print_result(const char *path, const char *folder, const struct tare_imported *done, struct tare_err *err)
 {
 	char n[TARE_UNITS_TEXT_MAX];
 	struct tare_str text = { 0 };
@@ -93,11 +88,9 @@ static int print_result(const char *path, const char *folder, const struct tare_
 	if (done->said)
 		tare_str_addf(&text, ": %s", done->said);
 	else
-		tare_str_addf(&text, ": %s line%s with figures", tare_units_count(n, done->taken),
-			      done->taken == 1 ? "" : "s");
+		tare_str_addf(&text, ": %s line%s with figures", tare_units_count(n, done->taken), done->taken == 1 ? "" : "s");
 	if (done->unreadable)
-		tare_str_addf(&text, ", %s that cannot be read",
-			      tare_units_count(n, done->unreadable));
+		tare_str_addf(&text, ", %s that cannot be read", tare_units_count(n, done->unreadable));
 	tare_str_add(&text, " → ");
 	tare_text_add_name(&text, folder);
 	tare_str_add_char(&text, '\n');
@@ -117,8 +110,7 @@ static void make_small(const char *folder)
 	tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
 }
 
-static int make(struct tare_import *import, const char *path, const struct options *o,
-		struct tare_err *err)
+static int make(struct tare_import *import, const char *path, const struct options *o, struct tare_err *err)
 {
 	const char *argv[] = { strcmp(path, "-") ? path : "import", NULL };
 	struct tare_imported done = { 0 };
@@ -154,9 +146,7 @@ int tare_cmd_import(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	options =
-		(struct tare_import_options){ .kind = o.from,
-					      .units = { .plain = o.unit, .is_binary = o.binary } };
+	options = (struct tare_import_options){ .kind = o.from, .units = { .plain = o.unit, .is_binary = o.binary } };
 	rc = tare_import_open(&import, rest.items[0], &options, &err);
 	if (!rc) {
 		rc = make(import, rest.items[0], &o, &err);

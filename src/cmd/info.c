@@ -19,10 +19,9 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL,
-		 "list the driver functions that are recorded"),
+	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL, "list the driver functions that are recorded"),
 	TARE_OPT(options, check, "check", 0, FLAG, NULL,
-		 "compare all views of REC at 50 instants: exit 1 if two of them differ"),
+	         "compare all views of REC at 50 instants: exit 1 if two of them differ"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -42,9 +41,9 @@ const struct tare_command tare_command_info = {
 		"instants that lie all over it, and compares what they say of every account, category and sum. Two that differ "
 		"are a mistake of Tare: the first is told with its instant, its row and both figures, and the exit code is 1.",
 	.examples = "tare info\n"
-		    "tare info --hooks\n"
-		    "tare info train.tare\n"
-		    "tare info --check train.tare",
+				"tare info --hooks\n"
+				"tare info train.tare\n"
+				"tare info --check train.tare",
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = 1,
@@ -56,7 +55,7 @@ static const struct hook {
 	int version, is_per_thread;
 	const char *shape, *class;
 } hooks[] = {
-#define CU_API(SYMBOL, NAME, VERSION, PTSZ, SHAPE, CLASS, PARAMS, ARGS, SETS)                      \
+#define CU_API(SYMBOL, NAME, VERSION, PTSZ, SHAPE, CLASS, PARAMS, ARGS, SETS)                                          \
 	{ #SYMBOL, #NAME, VERSION, PTSZ, #SHAPE, #CLASS },
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
@@ -83,8 +82,7 @@ static void write_hooks(struct tare_emit *e)
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
 		struct hook_row row = { .is_per_thread = hooks[i].is_per_thread, .of = hooks[i] };
 
-		tare_str_addf(&row.version, "%d.%d", hooks[i].version / 1000,
-			      hooks[i].version % 1000 / 10);
+		tare_str_addf(&row.version, "%d.%d", hooks[i].version / 1000, hooks[i].version % 1000 / 10);
 		tare_emit_add(e, &row);
 		tare_str_free(&row.version);
 	}
@@ -114,19 +112,19 @@ static void write_self(struct tare_emit *e)
 	tare_info_text(e, "version", TARE_VERSION);
 	snprintf(text, sizeof(text), "%s %s, C library %d.%d",
 #ifdef __clang__
-		 "clang", __clang_version__,
+	         "clang", __clang_version__,
 #else
-		 "gcc", __VERSION__,
+	         "gcc", __VERSION__,
 #endif
-		 __GLIBC__, __GLIBC_MINOR__);
+	         __GLIBC__, __GLIBC_MINOR__);
 	tare_info_text(e, "compiler", text);
 	tare_info_text(e, "machine",
 #if defined(__x86_64__)
-		       "x86_64"
+	               "x86_64"
 #elif defined(__aarch64__)
-		       "aarch64"
+	               "aarch64"
 #else
-		       "other"
+	               "other"
 #endif
 	);
 	snprintf(text, sizeof(text), "%d", TARE_FORMAT_VERSION);
@@ -150,9 +148,7 @@ int tare_cmd_info(int argc, char **argv)
 		return code;
 	rc = tare_format_choose(&o.format, "info", &format, &err);
 	if (!rc && o.check && !rest.count)
-		rc = tare_err_set(
-			&err, TARE_E_USAGE,
-			"info --check: of which recording? Name it: tare info --check REC");
+		rc = tare_err_set(&err, TARE_E_USAGE, "info --check: of which recording? Name it: tare info --check REC");
 	if (rc)
 		return tare_cmd_fail(&err);
 	tare_emit_begin(&e, format, &out);

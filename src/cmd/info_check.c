@@ -34,8 +34,7 @@ static bool lasts(const struct tare_memory_history_panel *p, size_t i)
  * dropped_ns: what was before went to keep a cap, so a report of then has bounds and no rows, though a picture has the points that a
  * state kept. -1: nothing went.
  */
-static void choose(struct chosen *out, const struct tare_memory_history *history, int most,
-		   int64_t dropped_ns)
+static void choose(struct chosen *out, const struct tare_memory_history *history, int most, int64_t dropped_ns)
 {
 	size_t each = history->panel_nr ? (size_t)(most / history->panel_nr) : 0;
 
@@ -43,31 +42,26 @@ static void choose(struct chosen *out, const struct tare_memory_history *history
 		const struct tare_memory_history_panel *p = &history->panels[k];
 
 		for (size_t i = 0; i < each && i < p->point_nr && out->nr < most; i++) {
-			size_t at = p->point_nr <= each
-					    ? i
-					    : i * (p->point_nr - 1) / (each > 1 ? each - 1 : 1);
+			size_t at = p->point_nr <= each ? i : i * (p->point_nr - 1) / (each > 1 ? each - 1 : 1);
 
 			if (!lasts(p, at) || p->points[at].t_ns < dropped_ns)
 				continue;
 			out->panels[out->nr] = p;
 			out->points[out->nr] = &p->points[at];
-			out->at[out->nr++] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
-								    .t_ns = p->points[at].t_ns,
-								    .text = "check" };
+			out->at[out->nr++] =
+				(struct tare_instant){ .kind = TARE_INSTANT_TIME, .t_ns = p->points[at].t_ns, .text = "check" };
 		}
 	}
 }
 
 /* Rule "sources": what is in use was counted by another one then. */
 static bool is_counted_alike(const struct tare_ledger *l, const struct tare_ledger *peak,
-			     const struct tare_memory_history_panel *p)
+                             const struct tare_memory_history_panel *p)
 {
-	return p->device < 0 ||
-	       l->devices[p->device].used_start == peak->devices[p->device].used_start;
+	return p->device < 0 || l->devices[p->device].used_start == peak->devices[p->device].used_start;
 }
 
-static void check(struct tare_recording *recording, int most, struct tare_agreement *a,
-		  int *instants)
+static void check(struct tare_recording *recording, int most, struct tare_agreement *a, int *instants)
 {
 	struct chosen *chosen = tare_xcalloc(1, sizeof(*chosen));
 	struct tare_ledger *ledgers = tare_xcalloc(INSTANTS, sizeof(*ledgers)), peak;
@@ -104,8 +98,7 @@ int tare_info_check(struct tare_emit *e, const char *path, bool *agree, struct t
 
 	if (rc)
 		return rc;
-	check(recording, tare_disk_most(path) > LARGE ? INSTANTS_OF_LARGE : INSTANTS, &a,
-	      &instants);
+	check(recording, tare_disk_most(path) > LARGE ? INSTANTS_OF_LARGE : INSTANTS, &a, &instants);
 	tare_recording_close(recording);
 	*agree = !a.differ;
 	tare_emit_int(e, "instants", instants);
@@ -114,8 +107,8 @@ int tare_info_check(struct tare_emit *e, const char *path, bool *agree, struct t
 	tare_emit_str(e, "why", a.differ ? tare_str_text(&a.why) : NULL);
 	if (a.differ)
 		tare_emit_note(e, "! %s", tare_str_text(&a.why));
-	tare_emit_note(e, "%llu figures of all views at %d instants: %llu differ",
-		       (unsigned long long)a.figures, instants, (unsigned long long)a.differ);
+	tare_emit_note(e, "%llu figures of all views at %d instants: %llu differ", (unsigned long long)a.figures, instants,
+	               (unsigned long long)a.differ);
 	tare_str_free(&a.why);
 	return 0;
 }

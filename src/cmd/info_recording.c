@@ -33,8 +33,7 @@ static void add_value(struct tare_str *out, const struct tare_json_value *v)
 		tare_str_add_n(out, v->text, v->text_len);
 	else if (v->type == TARE_JSON_NUMBER && v->is_integer)
 		tare_str_addf(out, "%lld", (long long)v->i);
-	for (const struct tare_json_value *item = v->type == TARE_JSON_ARRAY ? v->first : NULL;
-	     item; item = item->next) {
+	for (const struct tare_json_value *item = v->type == TARE_JSON_ARRAY ? v->first : NULL; item; item = item->next) {
 		add_value(out, item);
 		if (item->next)
 			tare_str_add_char(out, ' ');
@@ -61,8 +60,7 @@ static void write_description(struct tare_emit *e, const char *folder)
 	tare_arena_free(&arena);
 }
 
-static void write_totals(struct tare_emit *e, const struct tare_recording *recording,
-			 const char *path)
+static void write_totals(struct tare_emit *e, const struct tare_recording *recording, const char *path)
 {
 	int64_t started = tare_recording_started_realtime_ns(recording);
 	int64_t last = tare_recording_last_ns(recording);
@@ -77,7 +75,7 @@ static void write_totals(struct tare_emit *e, const struct tare_recording *recor
 	}
 	tare_emit_int(e, "duration_ns", last);
 	tare_emit_note(e, "%-14s%s%s", "duration", tare_units_duration(text, last),
-		       tare_recording_is_open(recording) ? ", still being written" : "");
+	               tare_recording_is_open(recording) ? ", still being written" : "");
 	tare_emit_flag(e, "open", tare_recording_is_open(recording));
 	tare_emit_uint(e, "size_bytes", bytes);
 	tare_emit_note(e, "%-14s%s", "size", tare_units_human(text, bytes));
@@ -107,12 +105,11 @@ static void write_devices(struct tare_emit *e, const struct tare_recording *reco
 	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
 		const struct tare_device *d = tare_recording_device(recording, i);
 
-		tare_emit_add(e,
-			      &(struct device){ .index = tare_device_number(d),
-						.gpu = tare_device_text_gpu(tare_device_number(d)),
-						.name = d->name,
-						.uuid = d->uuid[0] ? d->uuid : NULL,
-						.total = d->total });
+		tare_emit_add(e, &(struct device){ .index = tare_device_number(d),
+		                                   .gpu = tare_device_text_gpu(tare_device_number(d)),
+		                                   .name = d->name,
+		                                   .uuid = d->uuid[0] ? d->uuid : NULL,
+		                                   .total = d->total });
 	}
 	tare_emit_table_end(e);
 }

@@ -50,14 +50,12 @@ static void look(struct list *list, struct tare_arena *names)
 	while (dir && (entry = readdir(dir))) {
 		size_t len = strlen(entry->d_name), end = sizeof(ending) - 1;
 
-		if (len <= end || strcmp(entry->d_name + len - end, ending) != 0 ||
-		    stat(entry->d_name, &st) || !S_ISDIR(st.st_mode))
+		if (len <= end || strcmp(entry->d_name + len - end, ending) != 0 || stat(entry->d_name, &st) ||
+		    !S_ISDIR(st.st_mode))
 			continue;
-		list->items = tare_array_reserve(list->items, &list->cap, list->count + 1,
-						 sizeof(*list->items));
+		list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
 		list->items[list->count++] =
-			(struct found){ tare_arena_strdup(names, entry->d_name),
-					start_of(entry->d_name, &st) };
+			(struct found){ tare_arena_strdup(names, entry->d_name), start_of(entry->d_name, &st) };
 	}
 	if (dir)
 		closedir(dir);
@@ -93,8 +91,8 @@ static void add_ranks(struct tare_operands *rest, const struct list *list)
 	free(group);
 }
 
-int tare_newest_add(struct tare_operands *rest, struct tare_arena *names, bool with_ranks,
-		    const char *command, struct tare_err *err)
+int tare_newest_add(struct tare_operands *rest, struct tare_arena *names, bool with_ranks, const char *command,
+                    struct tare_err *err)
 {
 	struct list list = { 0 };
 	const char *newest;
@@ -103,19 +101,17 @@ int tare_newest_add(struct tare_operands *rest, struct tare_arena *names, bool w
 		return 0;
 	look(&list, names);
 	if (!list.count)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"%s: there is no recording NAME.tare in this folder; name one, or make "
-			"one with tare run -- CMD",
-			command);
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "%s: there is no recording NAME.tare in this folder; name one, or make "
+		                    "one with tare run -- CMD",
+		                    command);
 	newest = list.items[list.count - 1].name;
 	if (with_ranks && is_rank(newest))
 		add_ranks(rest, &list);
 	else
 		tare_operands_add(rest, newest);
 	if (rest->count > 1)
-		tare_say("%s is the newest recording here, with %zu more of its job", newest,
-			 rest->count - 1);
+		tare_say("%s is the newest recording here, with %zu more of its job", newest, rest->count - 1);
 	else
 		tare_say("%s is the newest recording here", newest);
 	free(list.items);

@@ -12,8 +12,7 @@ int tare_cmd_fail(const struct tare_err *err)
 	return err->code == TARE_E_USAGE ? TARE_EXIT_USAGE : TARE_EXIT_FAILED;
 }
 
-int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *options,
-		   struct tare_operands *rest)
+int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *options, struct tare_operands *rest)
 {
 	struct tare_err err = { 0 };
 	struct tare_str out = { 0 };

@@ -29,8 +29,7 @@ static bool read_number(const char **at, unsigned long *out)
 static int read_span(const char *text, struct span *out, struct tare_err *err)
 {
 	const char *colon = strrchr(text, ':'), *at = colon ? colon + 1 : text;
-	bool is_good =
-		colon && colon > text && !strchr(text, '\n') && read_number(&at, &out->first);
+	bool is_good = colon && colon > text && !strchr(text, '\n') && read_number(&at, &out->first);
 
 	out->last = out->first;
 	if (is_good && *at == '-') {
@@ -38,13 +37,11 @@ static int read_span(const char *text, struct span *out, struct tare_err *err)
 		is_good = read_number(&at, &out->last);
 	}
 	if (!is_good || *at)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"--phase %s: give FILE:LINE or FILE:LINE-LINE, such as train.py:87", text);
+		return tare_err_set(err, TARE_E_USAGE, "--phase %s: give FILE:LINE or FILE:LINE-LINE, such as train.py:87",
+		                    text);
 	if (out->last < out->first)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "--phase %s: it ends before it begins; give %.*s:%lu-%lu", text,
-				    (int)(colon - text), text, out->last, out->first);
+		return tare_err_set(err, TARE_E_USAGE, "--phase %s: it ends before it begins; give %.*s:%lu-%lu", text,
+		                    (int)(colon - text), text, out->last, out->first);
 	out->name_len = (size_t)(colon - text);
 	return 0;
 }
@@ -66,26 +63,23 @@ int tare_phase_lines_parse(const struct tare_operands *given, char **out, struct
 
 	*out = NULL;
 	if (given->count > LINES_MAX)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "--phase: %zu lines were given and %d is the most",
-				    given->count, LINES_MAX);
+		return tare_err_set(err, TARE_E_USAGE, "--phase: %zu lines were given and %d is the most", given->count,
+		                    LINES_MAX);
 	for (size_t i = 0; !rc && i < given->count; i++) {
 		rc = read_span(given->items[i], &spans[i], err);
 		for (size_t k = 0; !rc && k < i; k++)
 			if (cross(given->items[i], &spans[i], given->items[k], &spans[k]))
-				rc = tare_err_set(
-					err, TARE_E_USAGE,
-					"--phase %s overlaps %s, and neither is inside the other; "
-					"phases must nest",
-					given->items[i], given->items[k]);
+				rc = tare_err_set(err, TARE_E_USAGE,
+				                  "--phase %s overlaps %s, and neither is inside the other; "
+				                  "phases must nest",
+				                  given->items[i], given->items[k]);
 		tare_str_addf(&text, "%s%s", i ? "\n" : "", given->items[i]);
 	}
 	if (!rc && text.len > BYTES_MAX)
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"--phase: the names of the files are too long (%zu bytes, %d is the "
-			"most); the end of a path is enough",
-			text.len, BYTES_MAX);
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "--phase: the names of the files are too long (%zu bytes, %d is the "
+		                  "most); the end of a path is enough",
+		                  text.len, BYTES_MAX);
 	if (!rc && given->count)
 		*out = tare_str_steal(&text);
 	tare_str_free(&text);

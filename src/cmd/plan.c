@@ -27,21 +27,19 @@ static const double units[] = { 0, 1, 1024, 1048576, 1073741824, 1e6, 1e9 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, vram, "vram", 0, BYTES, "SIZE", "the memory of the card, such as 7.7GiB"),
-	TARE_OPT(
-		options, memory, "memory", 0, STRING, "SIZE|here",
-		"of runs on the CPU: the memory of the machine they are to fit, or that of this machine"),
+	TARE_OPT(options, memory, "memory", 0, STRING, "SIZE|here",
+	         "of runs on the CPU: the memory of the machine they are to fit, or that of this machine"),
 	TARE_OPT(options, card, "card", 0, STRING, "PROFILE",
-		 "the card of a profile: its memory, and its context instead of the measured one"),
+	         "the card of a profile: its memory, and its context instead of the measured one"),
 	TARE_OPT(options, used, "used", 0, STRING, "SIZE|now",
-		 "what other programs have of it; now: what NVML says of this machine's first GPU"),
-	TARE_OPT(
-		options, maximize, "maximize", 'm', STRING, "EXPR",
-		"what is worth most, such as '{batch}/{seconds}'; without it, what uses most memory"),
+	         "what other programs have of it; now: what NVML says of this machine's first GPU"),
+	TARE_OPT(options, maximize, "maximize", 'm', STRING, "EXPR",
+	         "what is worth most, such as '{batch}/{seconds}'; without it, what uses most memory"),
 	TARE_OPT(options, target, "target", 't', STRING, "COLUMN",
-		 "the memory: a column of a table; of a sweep, instead of need"),
+	         "the memory: a column of a table; of a sweep, instead of need"),
 	TARE_OPT(options, params, "params", 'p', STRING, "A,B", "the parameters, as with tare fit"),
 	TARE_OPT(options, unit, "unit", 0, CHOICE, "auto|B|KiB|MiB|GiB|MB|GB",
-		 "the unit of the column, where its name does not end in one"),
+	         "the unit of the column, where its name does not end in one"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -59,9 +57,9 @@ const struct tare_command tare_command_plan = {
 		"Of runs that opened no GPU, --memory says what the machine has, and what was resident is what has to fit.\n\n"
 		"The exit code is 0; 3 if nothing fits; 2 for a mistake on the command line.",
 	.examples = "tare plan sweep.db --vram 7.7GiB --maximize '{batch}/{seconds}'\n"
-		    "tare plan sweep.db --card h200 --used 2GiB\n"
-		    "tare plan cpu.db --memory 16GiB --maximize '{batch}/{seconds}'\n"
-		    "tare plan runs.csv --target peak_bytes --params batch,layers --vram 24GiB",
+				"tare plan sweep.db --card h200 --used 2GiB\n"
+				"tare plan cpu.db --memory 16GiB --maximize '{batch}/{seconds}'\n"
+				"tare plan runs.csv --target peak_bytes --params batch,layers --vram 24GiB",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -75,9 +73,7 @@ static double measured_context(struct tare_series_list *list)
 	double sum = 0, v;
 
 	for (size_t r = 0; s && r < s->table.row_count; r++)
-		if (tare_table_number(tare_table_cell(&s->table, r,
-						      tare_table_column(&s->table, "context")),
-				      &v))
+		if (tare_table_number(tare_table_cell(&s->table, r, tare_table_column(&s->table, "context")), &v))
 			sum += v / (double)s->table.row_count;
 	return sum;
 }
@@ -103,21 +99,18 @@ static int find_memory(const char *text, struct tare_plan_card *card, struct tar
 
 	if (!strcmp(text, "here")) {
 		if (tare_cgroup_room("", &bytes))
-			return tare_err_set(
-				err, TARE_E_NOT_FOUND,
-				"plan: --memory here: /proc/meminfo cannot be read; say "
-				"the size");
+			return tare_err_set(err, TARE_E_NOT_FOUND,
+			                    "plan: --memory here: /proc/meminfo cannot be read; say "
+			                    "the size");
 	} else if (tare_units_parse_bytes(text, &bytes) || !bytes) {
-		return tare_err_set(err, TARE_E_USAGE,
-				    "plan: --memory %s: it takes a size such as 16GiB, or here",
-				    text);
+		return tare_err_set(err, TARE_E_USAGE, "plan: --memory %s: it takes a size such as 16GiB, or here", text);
 	}
 	card->total = (double)bytes;
 	return 0;
 }
 
-static int find_card(const struct options *o, struct tare_fit_source *source,
-		     struct tare_plan_card *card, struct tare_err *err)
+static int find_card(const struct options *o, struct tare_fit_source *source, struct tare_plan_card *card,
+                     struct tare_err *err)
 {
 	struct tare_profile profile;
 	char path[4096];
@@ -143,26 +136,20 @@ static int find_card(const struct options *o, struct tare_fit_source *source,
 		if (!strcmp(o->used, "now") && !o->memory)
 			return used_now(&card->used, err);
 		if (tare_units_parse_bytes(o->used, &used))
-			return tare_err_set(err, TARE_E_USAGE,
-					    "plan: --used %s: it takes a size such as 1.5GiB%s",
-					    o->used,
-					    o->memory ? " where --memory is given" : ", or now");
+			return tare_err_set(err, TARE_E_USAGE, "plan: --used %s: it takes a size such as 1.5GiB%s", o->used,
+			                    o->memory ? " where --memory is given" : ", or now");
 		card->used = (double)used;
 	}
 	return rc;
 }
 
-static int find_unit(const struct options *o, const struct tare_fit_source *source,
-		     const struct tare_problem_ask *fit, double *unit, struct tare_err *err)
+static int find_unit(const struct options *o, const struct tare_fit_source *source, const struct tare_problem_ask *fit,
+                     double *unit, struct tare_err *err)
 {
 	static const struct {
 		const char *name;
 		double size;
-	} names[] = { { "KiB", 1024 },
-		      { "MiB", 1048576 },
-		      { "GiB", 1073741824 },
-		      { "MB", 1e6 },
-		      { "GB", 1e9 } };
+	} names[] = { { "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { "MB", 1e6 }, { "GB", 1e9 } };
 	struct tare_problem problem;
 	struct tare_arena arena = { 0 };
 	struct tare_unit found;
@@ -186,14 +173,12 @@ static int find_unit(const struct options *o, const struct tare_fit_source *sour
 	tare_arena_free(&arena);
 	if (*unit > 0)
 		return 0;
-	return tare_err_set(err, TARE_E_USAGE,
-			    "plan: the unit of column \"%s\" is not known; say it with --unit",
-			    fit->target);
+	return tare_err_set(err, TARE_E_USAGE, "plan: the unit of column \"%s\" is not known; say it with --unit",
+	                    fit->target);
 }
 
-static int plan_source(const struct options *o, struct tare_fit_source *source,
-		       struct tare_plan_ask *ask, struct tare_str *out, int *code,
-		       struct tare_err *err)
+static int plan_source(const struct options *o, struct tare_fit_source *source, struct tare_plan_ask *ask,
+                       struct tare_str *out, int *code, struct tare_err *err)
 {
 	struct tare_plan_card card;
 	struct tare_expr *expr = NULL;
@@ -229,24 +214,21 @@ static int plan_source(const struct options *o, struct tare_fit_source *source,
 }
 
 /* Runs on the CPU have no card to fit, and those on a GPU say nothing of the machine's memory. */
-static int check_kind(const char *path, const struct options *o, struct tare_fit_source *source,
-		      struct tare_err *err)
+static int check_kind(const char *path, const struct options *o, struct tare_fit_source *source, struct tare_err *err)
 {
 	bool is_cpu = !source->is_table && tare_series_find(&source->list, TARE_SERIES_RESIDENT);
 
 	if (source->is_table || o->target || is_cpu == !!o->memory)
 		return 0;
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		is_cpu ? "plan: %s: its runs opened no GPU, so there is no card to fit; say "
-			 "the memory of the machine with --memory SIZE (or here)"
-		       : "plan: %s: its runs used a GPU; say its card with --vram or --card, "
-			 "not --memory",
-		path);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    is_cpu ? "plan: %s: its runs opened no GPU, so there is no card to fit; say "
+	                             "the memory of the machine with --memory SIZE (or here)"
+	                           : "plan: %s: its runs used a GPU; say its card with --vram or --card, "
+	                             "not --memory",
+	                    path);
 }
 
-static int plan(const char *path, const struct options *o, struct tare_str *out, int *code,
-		struct tare_err *err)
+static int plan(const char *path, const struct options *o, struct tare_str *out, int *code, struct tare_err *err)
 {
 	const char *names[TARE_FIT_PARAMS_MAX];
 	struct tare_plan_ask ask = { .fit = { .params = o->params ? names : NULL } };
@@ -263,11 +245,9 @@ static int plan(const char *path, const struct options *o, struct tare_str *out,
 	if (!rc)
 		rc = check_kind(path, o, &source, err);
 	if (!rc && source.is_table && !o->target)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "plan: name the column that holds the memory with --target");
+		rc = tare_err_set(err, TARE_E_USAGE, "plan: name the column that holds the memory with --target");
 	if (!rc && o->params)
-		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.fit.param_count,
-					   err);
+		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.fit.param_count, err);
 	if (!rc)
 		rc = plan_source(o, &source, &ask, out, code, err);
 	tare_fit_source_close(&source);
@@ -285,10 +265,9 @@ int tare_cmd_plan(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!!o.vram + !!o.card + !!o.memory != 1)
-		rc = tare_err_set(
-			&err, TARE_E_USAGE,
-			"plan: say which card, with either --vram or --card, or of runs on the CPU the machine's "
-			"memory, with --memory; --vram is more than 0");
+		rc = tare_err_set(&err, TARE_E_USAGE,
+		                  "plan: say which card, with either --vram or --card, or of runs on the CPU the machine's "
+		                  "memory, with --memory; --vram is more than 0");
 	else
 		rc = plan(rest.items[0], &o, &out, &code, &err);
 	if (!rc)

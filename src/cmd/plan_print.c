@@ -14,30 +14,26 @@ static void mib(struct tare_str *out, double bytes)
 	tare_str_addf(out, "%s MiB", tare_units_mib(text, (int64_t)bytes));
 }
 
-static void add_cell(const struct tare_plan *plan, size_t row, const char *between,
-		     struct tare_str *out)
+static void add_cell(const struct tare_plan *plan, size_t row, const char *between, struct tare_str *out)
 {
 	for (size_t c = 0; c < plan->cells.column_count; c++)
-		tare_str_addf(out, "%s%s=%s", c ? between : "", plan->cells.columns[c],
-			      tare_table_cell(&plan->cells, row, c));
+		tare_str_addf(out, "%s%s=%s", c ? between : "", plan->cells.columns[c], tare_table_cell(&plan->cells, row, c));
 }
 
 /* The account with most bytes in a cell, by its law. */
-static bool binding(const struct tare_plan *plan, struct tare_series_list *list, size_t row,
-		    struct tare_str *name, double *bytes)
+static bool binding(const struct tare_plan *plan, struct tare_series_list *list, size_t row, struct tare_str *name,
+                    double *bytes)
 {
 	*bytes = 0;
 	for (size_t i = 0; list && i < list->count; i++) {
-		struct tare_problem_ask ask = { .params = plan->cells.columns,
-						.param_count = plan->cells.column_count };
+		struct tare_problem_ask ask = { .params = plan->cells.columns, .param_count = plan->cells.column_count };
 		struct tare_forecast f;
 		struct tare_prediction got;
 
 		if (list->items[i].kind != TARE_SERIES_ACCOUNT ||
 		    tare_forecast_of_series(&f, list, list->items[i].name, &ask, NULL) != 0)
 			continue;
-		if (tare_forecast_at(&f, &plan->cells, row, &got, NULL, NULL) &&
-		    got.value > *bytes) {
+		if (tare_forecast_at(&f, &plan->cells, row, &got, NULL, NULL) && got.value > *bytes) {
 			*bytes = got.value;
 			tare_str_cut(name, 0);
 			tare_str_add(name, list->items[i].name);
@@ -47,8 +43,8 @@ static bool binding(const struct tare_plan *plan, struct tare_series_list *list,
 	return *bytes > 0;
 }
 
-static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrdiff_t at,
-			 const char *key, bool has_expression, struct tare_series_list *list)
+static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrdiff_t at, const char *key,
+                         bool has_expression, struct tare_series_list *list)
 {
 	const struct tare_plan_choice *c = &plan->choices[at];
 	double margin = plan->has_room_for - c->bytes, most;
@@ -86,8 +82,8 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 		tare_str_add(&s, " to ");
 		mib(&s, c->high);
 		if (c->beyond > 1)
-			tare_str_addf(&s, "; %s %.3g times beyond what was measured",
-				      plan->cells.columns[c->beyond_param], c->beyond);
+			tare_str_addf(&s, "; %s %.3g times beyond what was measured", plan->cells.columns[c->beyond_param],
+			              c->beyond);
 		tare_str_add(&s, ")");
 	}
 	if (c->high <= plan->has_room_for) {
@@ -104,15 +100,13 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 	if (has_account) {
 		tare_str_cut(&s, 0);
 		mib(&s, most);
-		tare_emit_note(e, "  the largest part: %s, %s", tare_str_text(&account),
-			       tare_str_text(&s));
+		tare_emit_note(e, "  the largest part: %s, %s", tare_str_text(&account), tare_str_text(&s));
 	}
 	tare_str_free(&s);
 	tare_str_free(&account);
 }
 
-static void print_card(struct tare_emit *e, const struct tare_plan *plan,
-		       const struct tare_plan_card *card)
+static void print_card(struct tare_emit *e, const struct tare_plan *plan, const struct tare_plan_card *card)
 {
 	struct tare_str s = { 0 };
 
@@ -132,16 +126,14 @@ static void print_card(struct tare_emit *e, const struct tare_plan *plan,
 	if (card->context > 0.5 || card->context < -0.5) {
 		tare_str_add(&s, "; its context takes ");
 		mib(&s, card->context < 0 ? -card->context : card->context);
-		tare_str_add(&s, card->context < 0 ? " less than where it was measured"
-						   : " more than where it was measured");
+		tare_str_add(&s, card->context < 0 ? " less than where it was measured" : " more than where it was measured");
 	}
 	tare_emit_note(e, "%s: %s", card->is_memory ? "Memory" : "Card", tare_str_text(&s));
 	tare_str_free(&s);
 }
 
-void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
-		     const struct tare_plan_card *card, const char *target, bool has_expression,
-		     struct tare_series_list *list)
+void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan, const struct tare_plan_card *card,
+                     const char *target, bool has_expression, struct tare_series_list *list)
 {
 	struct tare_str s = { 0 };
 
@@ -150,10 +142,8 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
 	print_card(e, plan, card);
 	tare_emit_str(e, "strength", tare_fit_strength_name(plan->strength));
 	if (plan->strength != TARE_FIT_LAW)
-		tare_emit_note(e,
-			       "! %s of %s: what was not measured is a guess (tare fit says more)",
-			       plan->strength == TARE_FIT_WEAK_LAW ? "a weak law" : "no law",
-			       target);
+		tare_emit_note(e, "! %s of %s: what was not measured is a guess (tare fit says more)",
+		               plan->strength == TARE_FIT_WEAK_LAW ? "a weak law" : "no law", target);
 	if (plan->best >= 0) {
 		tare_emit_note(e, "Best that fits:");
 		print_choice(e, plan, plan->best, "best", has_expression, list);
@@ -173,8 +163,7 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
 		tare_emit_note(e, "%s", "");
 		for (size_t c = 0; c < plan->cells.column_count; c++)
 			tare_emit_note(e, "%s=%s", plan->cells.columns[c],
-				       tare_table_cell(&plan->cells, plan->choices[plan->best].row,
-						       c));
+			               tare_table_cell(&plan->cells, plan->choices[plan->best].row, c));
 	} else {
 		tare_emit_null(e, "configuration");
 	}

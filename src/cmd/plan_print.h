@@ -13,8 +13,7 @@ struct tare_plan_card {
 };
 
 /* `list` may be NULL: then no account is known. */
-void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
-		     const struct tare_plan_card *card, const char *target, bool has_expression,
-		     struct tare_series_list *list);
+void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan, const struct tare_plan_card *card,
+                     const char *target, bool has_expression, struct tare_series_list *list);
 
 #endif

@@ -33,13 +33,12 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, cards, "card", 0, LIST, "PROFILE",
-		"the card: a name as --sim takes it, or several with commas between; again for more (h200)"),
+	TARE_OPT(options, cards, "card", 0, LIST, "PROFILE",
+	         "the card: a name as --sim takes it, or several with commas between; again for more (h200)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "give the program N cards of the kind (1)"),
 	TARE_OPT(options, ranks, "ranks-simulated", 0, PART, "K of N", TARE_RANKS_HELP),
 	TARE_OPT(options, largest, "largest", 0, STRING, "NAME=FROM..TO",
-		 "find the largest whole number that fits, for {NAME} in the command"),
+	         "find the largest whole number that fits, for {NAME} in the command"),
 	TARE_OPT(
 		options, grid, "grid", 0, LIST, "NAME=A,B,…",
 		"run CMD for each of the values, for {NAME} in the command; again for more: all combinations, on each card"),
@@ -47,7 +46,7 @@ static const struct tare_opt opts[] = {
 		options, prices, "prices", 0, LIST, "CARD=PRICE|FILE",
 		"your prices, of any unit: say which card that fits is the cheapest; a file has a card and its price on each line"),
 	TARE_OPT(options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
-		 "what CMD gets where it reads back what a kernel would have computed (zeros)"),
+	         "what CMD gets where it reads back what a kernel would have computed (zeros)"),
 	TARE_OPT(
 		options, check_answers, "check-answers", 0, CHOICE, CHECK_NAMES,
 		"where such values were read back, run CMD on the first card once more with others, and say whether they decide "
@@ -57,7 +56,7 @@ static const struct tare_opt opts[] = {
 		"where torch.compile and Triton look for what they compiled before: fresh, in empty folders, as on a new machine, for they "
 		"take memory to time kernels; own, where CMD does without tare (fresh)"),
 	TARE_OPT(options, keep, "keep", 'k', STRING, "FOLDER",
-		 "keep the recordings, as FOLDER/CARD.tare; every report reads them"),
+	         "keep the recordings, as FOLDER/CARD.tare; every report reads them"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -94,8 +93,7 @@ const struct tare_command tare_command_predict = {
 };
 
 /* "a,b" and "c" become three. */
-static size_t split_cards(const struct tare_operands *given, struct tare_arena *memory,
-			  const char **out, size_t most)
+static size_t split_cards(const struct tare_operands *given, struct tare_arena *memory, const char **out, size_t most)
 {
 	size_t n = 0;
 
@@ -112,10 +110,9 @@ static size_t split_cards(const struct tare_operands *given, struct tare_arena *
 }
 
 /* Cards, and with --largest the value: each is run once, the first as often as the search needs. */
-static int run_cards(struct tare_predict_options *how, const char *largest_text,
-		     const char *const *names, size_t n, struct tare_arena *memory,
-		     struct tare_predict_card *cards, struct tare_predict_largest *largest,
-		     struct tare_err *err)
+static int run_cards(struct tare_predict_options *how, const char *largest_text, const char *const *names, size_t n,
+                     struct tare_arena *memory, struct tare_predict_card *cards, struct tare_predict_largest *largest,
+                     struct tare_err *err)
 {
 	struct tare_predict_range range = { 0 };
 	struct tare_predict_value value;
@@ -126,13 +123,10 @@ static int run_cards(struct tare_predict_options *how, const char *largest_text,
 	if (largest_text) {
 		rc = tare_predict_parse_range(largest_text, argv, memory, &range, err);
 		if (!rc)
-			rc = tare_predict_search(how, &range, names[0], memory, &cards[0], largest,
-						 err);
+			rc = tare_predict_search(how, &range, names[0], memory, &cards[0], largest, err);
 		if (rc)
 			return rc;
-		value = tare_predict_number(range.name,
-					    largest->fits == INT64_MIN ? range.from : largest->fits,
-					    memory);
+		value = tare_predict_number(range.name, largest->fits == INT64_MIN ? range.from : largest->fits, memory);
 		how->argv = tare_predict_fill(argv, &value, 1, memory);
 	}
 	for (i = largest_text ? 1 : 0; i < n && !rc; i++)
@@ -141,13 +135,11 @@ static int run_cards(struct tare_predict_options *how, const char *largest_text,
 }
 
 static int ask_answers(const struct options *o, const struct tare_predict_options *how, size_t n,
-		       struct tare_arena *memory, struct tare_predict_card *cards,
-		       struct tare_err *err)
+                       struct tare_arena *memory, struct tare_predict_card *cards, struct tare_err *err)
 {
 	enum check check = o->check_answers < 0 ? CHECK_AUTO : (enum check)o->check_answers;
 
-	if (check == CHECK_NEVER || !cards[0].read_back_nr ||
-	    (check == CHECK_AUTO && cards[0].ns > AUTO_NS))
+	if (check == CHECK_NEVER || !cards[0].read_back_nr || (check == CHECK_AUTO && cards[0].ns > AUTO_NS))
 		return 0;
 	return tare_predict_ask_answers(how, memory, cards, n, err);
 }
@@ -165,15 +157,13 @@ static int check_options(const struct options *o, struct tare_err *err)
 			err, TARE_E_USAGE,
 			"predict: --keep keeps one recording for each card, and a grid has many; run the cell of interest without --grid");
 	if (o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
-		return tare_err_set_errno(err, errno,
-					  "%s: the folder for recordings cannot be made", o->keep);
+		return tare_err_set_errno(err, errno, "%s: the folder for recordings cannot be made", o->keep);
 	return 0;
 }
 
-static void print(const struct options *o, enum tare_emit_format format,
-		  const struct tare_predict_card *cards, size_t n,
-		  const struct tare_predict_largest *largest,
-		  const struct tare_predict_prices *prices, struct tare_str *out)
+static void print(const struct options *o, enum tare_emit_format format, const struct tare_predict_card *cards,
+                  size_t n, const struct tare_predict_largest *largest, const struct tare_predict_prices *prices,
+                  struct tare_str *out)
 {
 	struct tare_emit e;
 
@@ -186,14 +176,13 @@ static void print(const struct options *o, enum tare_emit_format format,
 	tare_emit_end(&e);
 }
 
-static int predict(const struct options *o, char *const *argv, struct tare_str *out, int *code,
-		   struct tare_err *err)
+static int predict(const struct options *o, char *const *argv, struct tare_str *out, int *code, struct tare_err *err)
 {
 	struct tare_predict_options how = {
 		.keep = o->keep,
 		.gpus = o->gpus         ? o->gpus
-			: o->ranks.part ? o->ranks.part
-					: 1,
+		        : o->ranks.part ? o->ranks.part
+		                        : 1,
 		.ranks = o->ranks,
 		.argv = argv,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
@@ -238,9 +227,7 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 
 int tare_cmd_predict(int argc, char **argv)
 {
-	struct options o = {
-		.answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS
-	};
+	struct options o = { .answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest = { 0 };
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };

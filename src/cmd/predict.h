@@ -43,9 +43,9 @@ struct tare_predict_value;
 
 /* One card, of as many GPUs as the program was given: the one that needs most counts. */
 struct tare_predict_card {
-	const char *card; /* as it was asked for */
-	const char *name; /* of the GPU */
-	bool is_measured; /* its profile is what tare calibrate measured, not what is documented */
+	const char *card;    /* as it was asked for */
+	const char *name;    /* of the GPU */
+	bool is_measured;    /* its profile is what tare calibrate measured, not what is documented */
 	int64_t total, room; /* bytes of the card; what programs may have of it */
 	/* At the worst moment, or until it failed; -1: it failed before it used a GPU. Low and high: within what was assumed. */
 	int64_t need, low, high;
@@ -53,12 +53,10 @@ struct tare_predict_card {
 	int exit_code;   /* of the program */
 	bool has_failed; /* it ended with that, and not for memory: what it needs is not known */
 	bool is_out_of_memory;
-	const char *line; /* where memory ran out; NULL: not known */
-	int64_t refused,
-		missing; /* bytes that were asked for there, and that were too few; -1: not known */
-	int64_t step;    /* of training, in which it ran out; -1: not known */
-	const char *
-		*settings; /* of PyTorch's allocator, with which it would not have run out there */
+	const char *line;         /* where memory ran out; NULL: not known */
+	int64_t refused, missing; /* bytes that were asked for there, and that were too few; -1: not known */
+	int64_t step;             /* of training, in which it ran out; -1: not known */
+	const char **settings;    /* of PyTorch's allocator, with which it would not have run out there */
 	size_t setting_nr;
 	const char *recording;                  /* NULL: it was not kept */
 	const struct tare_json_value *versions; /* members of an object; NULL: not known */
@@ -100,45 +98,41 @@ struct tare_predict_options {
  * Runs the program on one simulated card, and reads what it needed. What the program prints goes to stderr. The texts of
  * `out` live in `memory`. TARE_E_NOT_FOUND: the program used no GPU.
  */
-int tare_predict_run(const struct tare_predict_options *o, const char *card,
-		     struct tare_arena *memory, struct tare_predict_card *out,
-		     struct tare_err *err);
+int tare_predict_run(const struct tare_predict_options *o, const char *card, struct tare_arena *memory,
+                     struct tare_predict_card *out, struct tare_err *err);
 
 /*
  * Runs the program on the first card once more with other answers, and says in `cards` whether anything became otherwise: what
  * read-backs decide is the program's, not a card's.
  */
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
-			     struct tare_predict_card *cards, size_t n, struct tare_err *err);
+                             struct tare_predict_card *cards, size_t n, struct tare_err *err);
 
 /* ---- what frameworks compile, in an empty folder: predict_caches.c ---- */
 void tare_predict_caches_use(const char *folder); /* in the program's process, before it begins */
 
 /* Fills in `settings`. */
-void tare_predict_find_settings(const char *recording, struct tare_predict_card *card,
-				struct tare_arena *memory);
+void tare_predict_find_settings(const char *recording, struct tare_predict_card *card, struct tare_arena *memory);
 
 /* Of Tare, the driver, and the program's packages, as the recording has them. */
-void tare_predict_read_versions(const char *recording, struct tare_predict_card *card,
-				struct tare_arena *memory);
+void tare_predict_read_versions(const char *recording, struct tare_predict_card *card, struct tare_arena *memory);
 void tare_predict_versions_json(struct tare_emit *e, const struct tare_predict_card *card);
 /* The frameworks in a line. */
 void tare_predict_note_versions(struct tare_emit *e, const struct tare_predict_card *card);
 
 /* What a recording says, in all members but those of the run itself. */
 int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory,
-		      struct tare_err *err);
+                      struct tare_err *err);
 
 /* ---- values for {NAME} in the command: predict_fill.c ---- */
 struct tare_predict_value {
 	const char *name, *text;
 };
 
-struct tare_predict_value tare_predict_number(const char *name, int64_t number,
-					      struct tare_arena *memory);
+struct tare_predict_value tare_predict_number(const char *name, int64_t number, struct tare_arena *memory);
 /* The command with each {NAME} replaced by its text. */
 char *const *tare_predict_fill(char *const *argv, const struct tare_predict_value *values, size_t n,
-			       struct tare_arena *memory);
+                               struct tare_arena *memory);
 bool tare_predict_has(char *const *argv, const char *name); /* {NAME} is somewhere in it */
 
 /* --largest */
@@ -147,7 +141,7 @@ struct tare_predict_range {
 	int64_t from, to;
 };
 int tare_predict_parse_range(const char *text, char *const *argv, struct tare_arena *memory,
-			     struct tare_predict_range *out, struct tare_err *err);
+                             struct tare_predict_range *out, struct tare_err *err);
 
 /* The largest value of a parameter that fits on the first card, and the smallest that does not. */
 struct tare_predict_largest {
@@ -157,16 +151,14 @@ struct tare_predict_largest {
 };
 
 /* By halves: `found` becomes the prediction of the largest that fits, or of the smallest where none does. */
-int tare_predict_search(const struct tare_predict_options *o,
-			const struct tare_predict_range *range, const char *card,
-			struct tare_arena *memory, struct tare_predict_card *found,
-			struct tare_predict_largest *largest, struct tare_err *err);
+int tare_predict_search(const struct tare_predict_options *o, const struct tare_predict_range *range, const char *card,
+                        struct tare_arena *memory, struct tare_predict_card *found,
+                        struct tare_predict_largest *largest, struct tare_err *err);
 
 /* ---- all combinations of values, on each card: predict_grid.c ---- */
 /* `n`: of cards, and then of cells. */
-int tare_predict_grid(const struct tare_predict_options *o, const struct tare_operands *grid,
-		      const char *const *names, size_t *n, struct tare_arena *memory,
-		      struct tare_predict_card **cells, struct tare_err *err);
+int tare_predict_grid(const struct tare_predict_options *o, const struct tare_operands *grid, const char *const *names,
+                      size_t *n, struct tare_arena *memory, struct tare_predict_card **cells, struct tare_err *err);
 
 /* ---- the user's prices: predict_price.c ---- */
 struct tare_predict_prices {
@@ -177,15 +169,15 @@ struct tare_predict_prices {
 	size_t count;
 };
 int tare_predict_parse_prices(const struct tare_operands *given, struct tare_arena *memory,
-			      struct tare_predict_prices *out, struct tare_err *err);
+                              struct tare_predict_prices *out, struct tare_err *err);
 /*
  * Of several cards that fit the cheapest, or without prices the one with least memory; -1: there is only one card, or none fits. `price`:
  * NaN where none is known.
  */
-int tare_predict_choose(const struct tare_predict_card *cards, size_t n,
-			const struct tare_predict_prices *prices, double *price);
+int tare_predict_choose(const struct tare_predict_card *cards, size_t n, const struct tare_predict_prices *prices,
+                        double *price);
 void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_card *cards, size_t n,
-			       const struct tare_predict_prices *prices);
+                               const struct tare_predict_prices *prices);
 
 /* ---- what is printed ---- */
 /* predict_print_answers.c */
@@ -193,9 +185,8 @@ void tare_predict_read_backs_json(struct tare_emit *e, const struct tare_predict
 void tare_predict_note_read_backs(struct tare_emit *e, const struct tare_predict_card *card);
 void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card *card);
 void tare_predict_print(struct tare_emit *e, const struct tare_predict_card *cards, int n,
-			const struct tare_predict_largest *largest,
-			const struct tare_predict_prices *prices);
+                        const struct tare_predict_largest *largest, const struct tare_predict_prices *prices);
 void tare_predict_grid_print(struct tare_emit *e, const struct tare_predict_card *cells, size_t n,
-			     const struct tare_predict_prices *prices);
+                             const struct tare_predict_prices *prices);
 
 #endif

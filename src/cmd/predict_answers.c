@@ -29,8 +29,8 @@ static void widen(struct tare_predict_card *card, const struct tare_predict_card
 
 /* One more run on the card, with these answers. False in `is_ended`: it was ended. */
 static int run(const struct tare_predict_options *o, const char *answers, struct tare_arena *memory,
-	       const struct tare_predict_card *card, struct tare_predict_card *got, bool *is_ended,
-	       struct tare_err *err)
+               const struct tare_predict_card *card, struct tare_predict_card *got, bool *is_ended,
+               struct tare_err *err)
 {
 	struct tare_predict_options other = *o;
 	int rc;
@@ -43,11 +43,9 @@ static int run(const struct tare_predict_options *o, const char *answers, struct
 	return rc;
 }
 
-static struct tare_predict_others others_of(const char *answers,
-					    const struct tare_predict_card *got, bool is_ended)
+static struct tare_predict_others others_of(const char *answers, const struct tare_predict_card *got, bool is_ended)
 {
-	return (struct tare_predict_others){ answers, is_ended ? got->need : -1,
-					     is_ended && got->is_out_of_memory };
+	return (struct tare_predict_others){ answers, is_ended ? got->need : -1, is_ended && got->is_out_of_memory };
 }
 
 static int count_overflows(const struct tare_predict_card *card)
@@ -60,9 +58,8 @@ static int count_overflows(const struct tare_predict_card *card)
 }
 
 /* `with_others`: the run in which all answers were others; NULL: it did not end. */
-static int ask_overflow(const struct tare_predict_options *o, struct tare_arena *memory,
-			struct tare_predict_card *card, const struct tare_predict_card *with_others,
-			struct tare_err *err)
+static int ask_overflow(const struct tare_predict_options *o, struct tare_arena *memory, struct tare_predict_card *card,
+                        const struct tare_predict_card *with_others, struct tare_err *err)
 {
 	struct tare_predict_card got;
 	bool is_ended;
@@ -78,11 +75,8 @@ static int ask_overflow(const struct tare_predict_options *o, struct tare_arena 
 	if (rc)
 		return rc;
 	card->overflows = others_of("overflow", &got, is_ended);
-	card->overflow_decides =
-		is_ended && is_alike(card, &got) ? TARE_PREDICT_NO : TARE_PREDICT_YES;
-	card->rest_decides = is_ended && with_others && is_alike(with_others, &got)
-				     ? TARE_PREDICT_NO
-				     : TARE_PREDICT_YES;
+	card->overflow_decides = is_ended && is_alike(card, &got) ? TARE_PREDICT_NO : TARE_PREDICT_YES;
+	card->rest_decides = is_ended && with_others && is_alike(with_others, &got) ? TARE_PREDICT_NO : TARE_PREDICT_YES;
 	if (is_ended)
 		widen(card, &got);
 	return 0;
@@ -93,8 +87,8 @@ static void decide(struct tare_predict_card *card, enum tare_predict_decides dec
 	card->decides = card->overflow_decides = card->rest_decides = decides;
 }
 
-static int ask(const struct tare_predict_options *o, struct tare_arena *memory,
-	       struct tare_predict_card *card, struct tare_err *err)
+static int ask(const struct tare_predict_options *o, struct tare_arena *memory, struct tare_predict_card *card,
+               struct tare_err *err)
 {
 	const bool is_ones = o->answers && !strcmp(o->answers, "ones");
 	const bool is_zeros = !o->answers || !strcmp(o->answers, "zeros");
@@ -127,7 +121,7 @@ static int ask(const struct tare_predict_options *o, struct tare_arena *memory,
 }
 
 int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_arena *memory,
-			     struct tare_predict_card *cards, size_t n, struct tare_err *err)
+                             struct tare_predict_card *cards, size_t n, struct tare_err *err)
 {
 	const int64_t low = cards[0].low, high = cards[0].high;
 	int rc = ask(o, memory, &cards[0], err);

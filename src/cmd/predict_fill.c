@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tare_predict_value tare_predict_number(const char *name, int64_t number,
-					      struct tare_arena *memory)
+struct tare_predict_value tare_predict_number(const char *name, int64_t number, struct tare_arena *memory)
 {
 	struct tare_str text = { 0 };
 	struct tare_predict_value value = { name, NULL };
@@ -41,8 +40,7 @@ bool tare_predict_has(char *const *argv, const char *name)
 }
 
 /* One after the other: what a value brings is not looked through for the next name's mark before it stands in the word. */
-static char *fill_word(const char *word, const struct tare_predict_value *values, size_t n,
-		       struct tare_arena *memory)
+static char *fill_word(const char *word, const struct tare_predict_value *values, size_t n, struct tare_arena *memory)
 {
 	struct tare_str out = { 0 };
 	char *filled;
@@ -66,7 +64,7 @@ static char *fill_word(const char *word, const struct tare_predict_value *values
 }
 
 char *const *tare_predict_fill(char *const *argv, const struct tare_predict_value *values, size_t n,
-			       struct tare_arena *memory)
+                               struct tare_arena *memory)
 {
 	size_t count = 0;
 	char **out;
@@ -81,7 +79,7 @@ char *const *tare_predict_fill(char *const *argv, const struct tare_predict_valu
 }
 
 int tare_predict_parse_range(const char *text, char *const *argv, struct tare_arena *memory,
-			     struct tare_predict_range *out, struct tare_err *err)
+                             struct tare_predict_range *out, struct tare_err *err)
 {
 	const char *equals = strchr(text, '='), *dots = equals ? strstr(equals, "..") : NULL;
 	char *end = NULL, *name;
@@ -98,24 +96,20 @@ int tare_predict_parse_range(const char *text, char *const *argv, struct tare_ar
 			end = NULL;
 	}
 	if (!end || errno || equals == text || out->from > out->to)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"predict: --largest %s: it takes a name and a range of whole numbers, as batch=1..512",
-			text);
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "predict: --largest %s: it takes a name and a range of whole numbers, as batch=1..512",
+		                    text);
 	name = tare_arena_strdup(memory, text);
 	name[equals - text] = '\0';
 	out->name = name;
 	if (!tare_predict_has(argv, name))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "predict: --largest %s: {%s} is not in the command", text,
-				    name);
+		return tare_err_set(err, TARE_E_USAGE, "predict: --largest %s: {%s} is not in the command", text, name);
 	return 0;
 }
 
-int tare_predict_search(const struct tare_predict_options *o,
-			const struct tare_predict_range *range, const char *card,
-			struct tare_arena *memory, struct tare_predict_card *found,
-			struct tare_predict_largest *largest, struct tare_err *err)
+int tare_predict_search(const struct tare_predict_options *o, const struct tare_predict_range *range, const char *card,
+                        struct tare_arena *memory, struct tare_predict_card *found,
+                        struct tare_predict_largest *largest, struct tare_err *err)
 {
 	int64_t low = range->from, high = range->to, next = high;
 	struct tare_predict_card got;

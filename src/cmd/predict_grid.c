@@ -17,75 +17,63 @@ struct axis {
 
 static int bad_axis(const char *text, struct tare_err *err)
 {
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"predict: --grid %s: it takes a name and its values with commas between, as batch=1,8,64",
-		text);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    "predict: --grid %s: it takes a name and its values with commas between, as batch=1,8,64",
+	                    text);
 }
 
-static int parse_axis(const char *text, char *const *argv, struct tare_arena *memory,
-		      struct axis *out, struct tare_err *err)
+static int parse_axis(const char *text, char *const *argv, struct tare_arena *memory, struct axis *out,
+                      struct tare_err *err)
 {
 	char *name = tare_arena_strdup(memory, text), *values = strchr(name, '='), *value;
 
 	if (!values || values == name)
 		return bad_axis(text, err);
 	*values++ = '\0';
-	*out = (struct axis){ name, tare_arena_alloc(memory, (strlen(values) + 1) * sizeof(char *)),
-			      0 };
+	*out = (struct axis){ name, tare_arena_alloc(memory, (strlen(values) + 1) * sizeof(char *)), 0 };
 	while ((value = strsep(&values, ","))) {
 		if (!*value)
 			return bad_axis(text, err);
 		out->texts[out->count++] = value;
 	}
 	if (!tare_predict_has(argv, name))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "predict: --grid %s: {%s} is not in the command", text, name);
+		return tare_err_set(err, TARE_E_USAGE, "predict: --grid %s: {%s} is not in the command", text, name);
 	return 0;
 }
 
-static int parse_axes(const struct tare_operands *grid, char *const *argv,
-		      struct tare_arena *memory, struct axis *axes, size_t *cells,
-		      struct tare_err *err)
+static int parse_axes(const struct tare_operands *grid, char *const *argv, struct tare_arena *memory, struct axis *axes,
+                      size_t *cells, struct tare_err *err)
 {
 	int rc = 0;
 
 	if (grid->count > NAMES_MAX)
-		return tare_err_set(err, TARE_E_USAGE, "predict: --grid takes %d names at most",
-				    NAMES_MAX);
+		return tare_err_set(err, TARE_E_USAGE, "predict: --grid takes %d names at most", NAMES_MAX);
 	for (size_t i = 0; i < grid->count && !rc; i++) {
 		rc = parse_axis(grid->items[i], argv, memory, &axes[i], err);
 		for (size_t k = 0; k < i && !rc; k++)
 			if (!strcmp(axes[k].name, axes[i].name))
-				rc = tare_err_set(
-					err, TARE_E_USAGE,
-					"predict: --grid %s is given twice: give all its values at once",
-					axes[i].name);
+				rc = tare_err_set(err, TARE_E_USAGE, "predict: --grid %s is given twice: give all its values at once",
+				                  axes[i].name);
 		if (!rc && *cells * axes[i].count > CELLS_MAX)
-			rc = tare_err_set(
-				err, TARE_E_USAGE,
-				"predict: --grid has more than %d cells, and each is a run",
-				CELLS_MAX);
+			rc =
+				tare_err_set(err, TARE_E_USAGE, "predict: --grid has more than %d cells, and each is a run", CELLS_MAX);
 		*cells *= rc ? 1 : axes[i].count;
 	}
 	return rc;
 }
 
 /* The values of a cell; the last name changes first. */
-static struct tare_predict_value *values_of(const struct axis *axes, size_t n, size_t cell,
-					    struct tare_arena *memory)
+static struct tare_predict_value *values_of(const struct axis *axes, size_t n, size_t cell, struct tare_arena *memory)
 {
 	struct tare_predict_value *values = tare_arena_alloc(memory, n * sizeof(*values));
 
 	for (size_t i = n; i-- > 0; cell /= axes[i].count)
-		values[i] = (struct tare_predict_value){ axes[i].name,
-							 axes[i].texts[cell % axes[i].count] };
+		values[i] = (struct tare_predict_value){ axes[i].name, axes[i].texts[cell % axes[i].count] };
 	return values;
 }
 
-int tare_predict_grid(const struct tare_predict_options *o, const struct tare_operands *grid,
-		      const char *const *names, size_t *n, struct tare_arena *memory,
-		      struct tare_predict_card **cells, struct tare_err *err)
+int tare_predict_grid(const struct tare_predict_options *o, const struct tare_operands *grid, const char *const *names,
+                      size_t *n, struct tare_arena *memory, struct tare_predict_card **cells, struct tare_err *err)
 {
 	struct axis axes[NAMES_MAX];
 	size_t cards = *n, count = cards;
@@ -120,16 +108,12 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, fits, "fits", "FITS", TEXT),
 	TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, spare, "spare_bytes", "TO SPARE", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(row, where, "out_of_memory", "RUNS OUT AT", TEXT, .is_blank = true,
-		    .is_whole = true),
+	TARE_COLUMN(row, where, "out_of_memory", "RUNS OUT AT", TEXT, .is_blank = true, .is_whole = true),
 };
 
 static const char *fit_of(const struct tare_predict_card *c)
 {
-	return c->has_failed       ? "not known"
-	       : !c->fits          ? "no"
-	       : c->high > c->room ? "probably"
-				   : "yes";
+	return c->has_failed ? "not known" : !c->fits ? "no" : c->high > c->room ? "probably" : "yes";
 }
 
 static void print_rows(struct tare_emit *e, const struct tare_predict_card *cells, size_t n)
@@ -139,15 +123,13 @@ static void print_rows(struct tare_emit *e, const struct tare_predict_card *cell
 		const struct tare_predict_card *c = &cells[i];
 		struct tare_str values = { 0 };
 		struct row row = { .card = c->name,
-				   .fits = fit_of(c),
-				   .need = c->need,
-				   .spare = c->fits ? c->room - c->need : -1,
-				   .where = c->is_out_of_memory ? (c->line ? c->line : "not known")
-								: NULL };
+			               .fits = fit_of(c),
+			               .need = c->need,
+			               .spare = c->fits ? c->room - c->need : -1,
+			               .where = c->is_out_of_memory ? (c->line ? c->line : "not known") : NULL };
 
 		for (size_t k = 0; k < c->value_nr; k++)
-			tare_str_addf(&values, "%s%s=%s", k ? " " : "", c->values[k].name,
-				      c->values[k].text);
+			tare_str_addf(&values, "%s%s=%s", k ? " " : "", c->values[k].name, c->values[k].text);
 		row.values = tare_str_text(&values);
 		tare_emit_add(e, &row);
 		tare_str_free(&values);
@@ -156,7 +138,7 @@ static void print_rows(struct tare_emit *e, const struct tare_predict_card *cell
 }
 
 void tare_predict_grid_print(struct tare_emit *e, const struct tare_predict_card *cells, size_t n,
-			     const struct tare_predict_prices *prices)
+                             const struct tare_predict_prices *prices)
 {
 	int failed = 0;
 
@@ -172,8 +154,6 @@ void tare_predict_grid_print(struct tare_emit *e, const struct tare_predict_card
 	for (size_t i = 0; i < n; i++)
 		failed += cells[i].has_failed;
 	if (failed)
-		tare_emit_note(
-			e, "in %d of the cells the program failed for another reason than memory",
-			failed);
+		tare_emit_note(e, "in %d of the cells the program failed for another reason than memory", failed);
 	(void)prices;
 }

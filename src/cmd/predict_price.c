@@ -11,8 +11,8 @@
 enum { PRICES_MAX = 256 };
 
 /* "CARD=PRICE", or of a file "CARD PRICE". */
-static int add_price(char *text, const char *separators, const char *of,
-		     struct tare_predict_prices *out, struct tare_err *err)
+static int add_price(char *text, const char *separators, const char *of, struct tare_predict_prices *out,
+                     struct tare_err *err)
 {
 	char *price = text + strcspn(text, separators), *end = NULL;
 	double value = 0;
@@ -28,14 +28,13 @@ static int add_price(char *text, const char *separators, const char *of,
 			"predict: --prices %s: it takes cards with their prices, as l4=0.8,h200=3.5, or a file with a card and its price on each line",
 			of);
 	if (out->count == PRICES_MAX)
-		return tare_err_set(err, TARE_E_USAGE, "predict: --prices: more than %d cards",
-				    PRICES_MAX);
+		return tare_err_set(err, TARE_E_USAGE, "predict: --prices: more than %d cards", PRICES_MAX);
 	out->items[out->count++] = (struct tare_predict_price){ text, value };
 	return 0;
 }
 
 static int read_prices(const char *path, struct tare_arena *memory, struct tare_predict_prices *out,
-		       struct tare_err *err)
+                       struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	char *rest, *line;
@@ -54,7 +53,7 @@ static int read_prices(const char *path, struct tare_arena *memory, struct tare_
 }
 
 int tare_predict_parse_prices(const struct tare_operands *given, struct tare_arena *memory,
-			      struct tare_predict_prices *out, struct tare_err *err)
+                              struct tare_predict_prices *out, struct tare_err *err)
 {
 	int rc = 0;
 
@@ -79,8 +78,8 @@ static double price_of(const struct tare_predict_prices *prices, const char *car
 	return NAN;
 }
 
-int tare_predict_choose(const struct tare_predict_card *cards, size_t n,
-			const struct tare_predict_prices *prices, double *price)
+int tare_predict_choose(const struct tare_predict_card *cards, size_t n, const struct tare_predict_prices *prices,
+                        double *price)
 {
 	int best = -1;
 
@@ -90,8 +89,7 @@ int tare_predict_choose(const struct tare_predict_card *cards, size_t n,
 
 		if (!cards[i].fits || (prices->count && isnan(own)))
 			continue;
-		if (best < 0 ||
-		    (prices->count ? own < *price : cards[i].total < cards[best].total)) {
+		if (best < 0 || (prices->count ? own < *price : cards[i].total < cards[best].total)) {
 			best = (int)i;
 			*price = own;
 		}
@@ -100,7 +98,7 @@ int tare_predict_choose(const struct tare_predict_card *cards, size_t n,
 }
 
 void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_card *cards, size_t n,
-			       const struct tare_predict_prices *prices)
+                               const struct tare_predict_prices *prices)
 {
 	double price;
 	int best = tare_predict_choose(cards, n, prices, &price);
@@ -115,8 +113,7 @@ void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_ca
 	tare_emit_number(e, "price", price);
 	tare_emit_close(e);
 	if (prices->count)
-		tare_emit_note(e, "the cheapest that fits, by your prices: %s (%g)",
-			       cards[best].name, price);
+		tare_emit_note(e, "the cheapest that fits, by your prices: %s (%g)", cards[best].name, price);
 	else
 		tare_emit_note(e, "the smallest that fits: %s", cards[best].name);
 }

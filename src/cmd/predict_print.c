@@ -97,10 +97,8 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 		tare_str_add(&s, "; until then it needs ");
 		add_mib(&s, card->need);
 	} else if (card->has_failed) {
-		tare_str_addf(
-			&s,
-			"not known, the program failed with exit code %d %s(what it printed stands above)",
-			card->exit_code, card->need < 0 ? "before it used a GPU " : "");
+		tare_str_addf(&s, "not known, the program failed with exit code %d %s(what it printed stands above)",
+		              card->exit_code, card->need < 0 ? "before it used a GPU " : "");
 		if (card->need >= 0) {
 			tare_str_add(&s, "; until then it needs ");
 			add_mib(&s, card->need);
@@ -117,26 +115,20 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 		if (card->fits) {
 			tare_str_add(&s, ", ");
 			add_mib(&s, card->room - card->need);
-			tare_str_add(&s, card->high > card->room
-						 ? " to spare, if what is assumed holds"
-						 : " to spare");
+			tare_str_add(&s, card->high > card->room ? " to spare, if what is assumed holds" : " to spare");
 		}
 	}
 	tare_emit_note(e, "%s", tare_str_text(&s));
 	if (card->exit_code && card->is_out_of_memory)
-		tare_emit_note(
-			e,
-			"  the program ended with exit code %d: what it would have done after that is not in it",
-			card->exit_code);
+		tare_emit_note(e, "  the program ended with exit code %d: what it would have done after that is not in it",
+		               card->exit_code);
 	for (int i = 0; i < card->assumed_nr; i++)
-		tare_emit_note(e, "  assumed: %s, %s", card->assumed[i].what,
-			       card->assumed[i].rule);
+		tare_emit_note(e, "  assumed: %s, %s", card->assumed[i].what, card->assumed[i].rule);
 	for (int i = 0; i < card->degraded_nr; i++)
 		tare_emit_note(e, "  degraded: %s", card->degraded[i]);
 	if (card->setting_nr)
 		tare_emit_note(
-			e,
-			"  it would not have run out there with PYTORCH_CUDA_ALLOC_CONF=%s, by a replay of its allocations",
+			e, "  it would not have run out there with PYTORCH_CUDA_ALLOC_CONF=%s, by a replay of its allocations",
 			card->settings[0]);
 	tare_predict_note_read_backs(e, card);
 	tare_predict_note_versions(e, card);
@@ -145,8 +137,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 	tare_str_free(&s);
 }
 
-static void print_largest(struct tare_emit *e, const struct tare_predict_largest *largest,
-			  const char *card)
+static void print_largest(struct tare_emit *e, const struct tare_predict_largest *largest, const char *card)
 {
 	bool has_fit = largest->fits != INT64_MIN, has_failure = largest->fails != INT64_MIN;
 
@@ -157,20 +148,18 @@ static void print_largest(struct tare_emit *e, const struct tare_predict_largest
 	tare_emit_number(e, "runs", largest->runs);
 	tare_emit_close(e);
 	if (has_fit && has_failure)
-		tare_emit_note(e, "%s %lld is the largest that fits on %s; %lld does not (%d runs)",
-			       largest->name, (long long)largest->fits, card,
-			       (long long)largest->fails, largest->runs);
+		tare_emit_note(e, "%s %lld is the largest that fits on %s; %lld does not (%d runs)", largest->name,
+		               (long long)largest->fits, card, (long long)largest->fails, largest->runs);
 	else if (has_fit)
-		tare_emit_note(e, "%s %lld, the largest of the range, fits on %s", largest->name,
-			       (long long)largest->fits, card);
+		tare_emit_note(e, "%s %lld, the largest of the range, fits on %s", largest->name, (long long)largest->fits,
+		               card);
 	else
-		tare_emit_note(e, "no %s of the range fits on %s, not even %lld", largest->name,
-			       card, (long long)largest->fails);
+		tare_emit_note(e, "no %s of the range fits on %s, not even %lld", largest->name, card,
+		               (long long)largest->fails);
 }
 
 void tare_predict_print(struct tare_emit *e, const struct tare_predict_card *cards, int n,
-			const struct tare_predict_largest *largest,
-			const struct tare_predict_prices *prices)
+                        const struct tare_predict_largest *largest, const struct tare_predict_prices *prices)
 {
 	tare_emit_number(e, "tare", 1);
 	tare_emit_open(e, "cards", '[');

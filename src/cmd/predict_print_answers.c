@@ -70,13 +70,10 @@ static void add_decision(struct tare_str *s, const struct tare_predict_card *car
 		return;
 	case TARE_PREDICT_NO:
 		tare_str_addf(s, "they decide nothing: with %s the same is allocated",
-			      card->others.answers ? card->others.answers
-						   : "others, on the first card,");
+		              card->others.answers ? card->others.answers : "others, on the first card,");
 		return;
 	case TARE_PREDICT_VARIES:
-		tare_str_add(
-			s,
-			"whether they decide anything cannot be told, for the program allocates otherwise in each run");
+		tare_str_add(s, "whether they decide anything cannot be told, for the program allocates otherwise in each run");
 		return;
 	case TARE_PREDICT_YES:
 		break;
@@ -111,15 +108,13 @@ static void note_lines(struct tare_emit *e, const struct tare_predict_card *card
 		return;
 	for (int i = 0; i < card->read_back_nr && i < MOST; i++)
 		tare_str_addf(&s, "%s%s (%s×)", i ? ", " : "",
-			      card->read_backs[i].line ? card->read_backs[i].line
-						       : "a line that is not known",
-			      tare_units_count(text, card->read_backs[i].count));
+		              card->read_backs[i].line ? card->read_backs[i].line : "a line that is not known",
+		              tare_units_count(text, card->read_backs[i].count));
 	if (card->read_back_nr > MOST)
 		tare_str_addf(&s, " and %d other lines", card->read_back_nr - MOST);
 	tare_str_add(&s, "; ");
 	add_decision(&s, card);
-	tare_emit_note(e, "  values that no kernel computed were read back at %s",
-		       tare_str_text(&s));
+	tare_emit_note(e, "  values that no kernel computed were read back at %s", tare_str_text(&s));
 	tare_str_free(&s);
 }
 
@@ -135,8 +130,7 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 	for (int i = 0; i < card->read_back_nr && !line; i++)
 		if (card->read_backs[i].is_overflow)
 			line = card->read_backs[i].line;
-	tare_str_addf(&s, "whether the loss scale finds an overflow at %s ",
-		      line ? line : "a line that is not known");
+	tare_str_addf(&s, "whether the loss scale finds an overflow at %s ", line ? line : "a line that is not known");
 	if (card->overflow_decides == TARE_PREDICT_NO)
 		tare_str_add(&s, "decides nothing");
 	else if (with->need < 0)
@@ -144,15 +138,12 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 	else if (with->is_out)
 		tare_str_add(&s, "decides: if it does in each step, memory runs out");
 	else {
-		tare_str_add(
-			&s,
-			"decides when the optimizer's state is allocated: if it does in each step, it needs ");
+		tare_str_add(&s, "decides when the optimizer's state is allocated: if it does in each step, it needs ");
 		add_mib(&s, with->need);
 		tare_str_addf(&s, ", %.1f %% %s",
-			      (double)(with->need < card->need ? card->need - with->need
-							       : with->need - card->need) *
-				      100 / (double)card->need,
-			      with->need <= card->need ? "less" : "more");
+		              (double)(with->need < card->need ? card->need - with->need : with->need - card->need) * 100 /
+		                  (double)card->need,
+		              with->need <= card->need ? "less" : "more");
 		if (card->rest_decides == TARE_PREDICT_NO)
 			tare_str_add(&s, "; nothing else that was read back decides");
 	}

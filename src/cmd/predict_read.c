@@ -15,19 +15,16 @@ static const struct tare_device_ledger *largest(const struct tare_ledger *ledger
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &ledger->devices[i];
 
-		if (tare_device_ledger_is_gpu(d) && d->simulated &&
-		    (!best || d->peak_used > best->peak_used))
+		if (tare_device_ledger_is_gpu(d) && d->simulated && (!best || d->peak_used > best->peak_used))
 			best = d;
 	}
 	return best;
 }
 
-static void assume(struct tare_predict_card *card, const char *what, int64_t bytes,
-		   const char *rule)
+static void assume(struct tare_predict_card *card, const char *what, int64_t bytes, const char *rule)
 {
 	if (card->assumed_nr < (int)(sizeof(card->assumed) / sizeof(card->assumed[0])))
-		card->assumed[card->assumed_nr++] =
-			(struct tare_predict_assumed){ what, rule, bytes };
+		card->assumed[card->assumed_nr++] = (struct tare_predict_assumed){ what, rule, bytes };
 }
 
 static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account account)
@@ -49,29 +46,24 @@ static void take_range(struct tare_predict_card *card, const struct tare_device_
 {
 	int64_t off = card->need / 100 * 4, own = 0;
 
-	assume(card, "workspaces of libraries", off,
-	       "as the libraries say without a card, or by rule: within 4 %");
+	assume(card, "workspaces of libraries", off, "as the libraries say without a card, or by rule: within 4 %");
 	if (!card->is_measured) {
 		own = (bytes_of(d, TARE_ACCOUNT_CONTEXT) + bytes_of(d, TARE_ACCOUNT_CODE)) / 4;
-		assume(card, "context and code", own,
-		       "nobody measured this card: within a quarter");
+		assume(card, "context and code", own, "nobody measured this card: within a quarter");
 	}
 	card->low = card->need - off - own;
 	card->high = card->need + off + own;
 }
 
 /* Steps of the process that was refused which came to their end, and the one that did not. */
-static void take_step(struct tare_predict_card *card, const struct tare_ledger *ledger,
-		      const struct tare_oom *oom)
+static void take_step(struct tare_predict_card *card, const struct tare_ledger *ledger, const struct tare_oom *oom)
 {
 	for (int i = 0; i < ledger->training_nr; i++)
-		if (ledger->trainings[i].pid == oom->pid &&
-		    ledger->trainings[i].generation == oom->generation)
+		if (ledger->trainings[i].pid == oom->pid && ledger->trainings[i].generation == oom->generation)
 			card->step = (int64_t)ledger->trainings[i].count + 1;
 }
 
-static void take_oom(struct tare_predict_card *card, const struct tare_ledger *ledger,
-		     struct tare_arena *memory)
+static void take_oom(struct tare_predict_card *card, const struct tare_ledger *ledger, struct tare_arena *memory)
 {
 	card->refused = card->missing = -1;
 	for (int i = 0; i < ledger->oom_nr; i++) {
@@ -80,8 +72,7 @@ static void take_oom(struct tare_predict_card *card, const struct tare_ledger *l
 		if (oom->device < 0)
 			continue;
 		card->is_out_of_memory = true;
-		card->line =
-			oom->short_source ? tare_arena_strdup(memory, oom->short_source) : NULL;
+		card->line = oom->short_source ? tare_arena_strdup(memory, oom->short_source) : NULL;
 		card->refused = (int64_t)(oom->segment ? oom->segment : oom->asked);
 		if (oom->free <= INT64_MAX)
 			card->missing = card->refused - (int64_t)oom->free;
@@ -90,35 +81,27 @@ static void take_oom(struct tare_predict_card *card, const struct tare_ledger *l
 	}
 }
 
-static void take_degraded(struct tare_predict_card *card, const struct tare_ledger *ledger,
-			  struct tare_arena *memory)
+static void take_degraded(struct tare_predict_card *card, const struct tare_ledger *ledger, struct tare_arena *memory)
 {
-	card->degraded =
-		tare_arena_alloc(memory, (size_t)ledger->degraded_nr * sizeof(*card->degraded));
+	card->degraded = tare_arena_alloc(memory, (size_t)ledger->degraded_nr * sizeof(*card->degraded));
 	for (int i = 0; i < ledger->degraded_nr; i++)
-		card->degraded[card->degraded_nr++] =
-			tare_arena_strdup(memory, ledger->degraded[i]);
+		card->degraded[card->degraded_nr++] = tare_arena_strdup(memory, ledger->degraded[i]);
 }
 
 /* Of several processes a line is one. */
-static void take_read_backs(struct tare_predict_card *card, const struct tare_ledger *ledger,
-			    struct tare_arena *memory)
+static void take_read_backs(struct tare_predict_card *card, const struct tare_ledger *ledger, struct tare_arena *memory)
 {
-	card->read_backs = tare_arena_alloc(memory, ((size_t)ledger->read_back_nr + 1) *
-							    sizeof(*card->read_backs));
+	card->read_backs = tare_arena_alloc(memory, ((size_t)ledger->read_back_nr + 1) * sizeof(*card->read_backs));
 	for (int i = 0, k; i < ledger->read_back_nr; i++) {
 		const struct tare_read_back *r = &ledger->read_backs[i];
-		const char *line =
-			r->short_source ? tare_arena_strdup(memory, r->short_source) : NULL;
+		const char *line = r->short_source ? tare_arena_strdup(memory, r->short_source) : NULL;
 
 		for (k = 0; k < card->read_back_nr; k++)
-			if (line && card->read_backs[k].line &&
-			    card->read_backs[k].is_overflow == r->is_overflow &&
+			if (line && card->read_backs[k].line && card->read_backs[k].is_overflow == r->is_overflow &&
 			    !strcmp(card->read_backs[k].line, line))
 				break;
 		if (k == card->read_back_nr)
-			card->read_backs[card->read_back_nr++] =
-				(struct tare_predict_read_back){ line, 0, r->is_overflow };
+			card->read_backs[card->read_back_nr++] = (struct tare_predict_read_back){ line, 0, r->is_overflow };
 		card->read_backs[k].count += r->count;
 	}
 }
@@ -141,18 +124,16 @@ static int take_course(const char *path, struct tare_predict_card *card, struct 
 	if (rc)
 		return rc;
 	while (tare_recording_next(recording, &e))
-		if (e.kind == TARE_KIND_TENSOR && e.rec.tensor->bytes > 0 &&
-		    e.rec.tensor->device >= 0)
+		if (e.kind == TARE_KIND_TENSOR && e.rec.tensor->bytes > 0 && e.rec.tensor->device >= 0)
 			add_block(&card->course, (uint64_t)e.rec.tensor->bytes);
-		else if (e.kind == TARE_KIND_EVENT && e.rec.event->effect == TARE_EFFECT_NEW &&
-			 e.rec.event->asked && e.rec.event->asked != TARE_NOT_KNOWN)
+		else if (e.kind == TARE_KIND_EVENT && e.rec.event->effect == TARE_EFFECT_NEW && e.rec.event->asked &&
+		         e.rec.event->asked != TARE_NOT_KNOWN)
 			add_block(&card->course, e.rec.event->asked);
 	tare_recording_close(recording);
 	return 0;
 }
 
-int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory,
-		      struct tare_err *err)
+int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory, struct tare_err *err)
 {
 	struct tare_instant peak = { 0 };
 	struct tare_recording *recording;
@@ -163,8 +144,7 @@ int tare_predict_read(const char *path, struct tare_predict_card *card, struct t
 	if (rc)
 		return rc;
 	tare_instant_parse("peak", &peak, NULL);
-	tare_ledger_of_recording(recording, &(struct tare_ledger_opts){ .without_tensors = true },
-				 &peak, 1, &ledger);
+	tare_ledger_of_recording(recording, &(struct tare_ledger_opts){ .without_tensors = true }, &peak, 1, &ledger);
 	d = largest(&ledger);
 	if (d) {
 		card->name = tare_arena_strdup(memory, d->name);
@@ -176,19 +156,14 @@ int tare_predict_read(const char *path, struct tare_predict_card *card, struct t
 		take_degraded(card, &ledger, memory);
 		take_read_backs(card, &ledger, memory);
 		card->has_failed = card->exit_code && !card->is_out_of_memory;
-		card->fits =
-			!card->is_out_of_memory && !card->has_failed && card->need <= card->room;
-	} else if (
-		card->exit_code) { /* before it used one, by a mistake on its command line, say */
+		card->fits = !card->is_out_of_memory && !card->has_failed && card->need <= card->room;
+	} else if (card->exit_code) { /* before it used one, by a mistake on its command line, say */
 		take_degraded(card, &ledger, memory);
 		card->has_failed = true;
 		card->need = card->low = card->high = -1;
 	} else
-		rc = tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"predict: the program used no GPU; what it printed stands above%s%s",
-			ledger.degraded_nr ? ": " : "",
-			ledger.degraded_nr ? ledger.degraded[0] : "");
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "predict: the program used no GPU; what it printed stands above%s%s",
+		                  ledger.degraded_nr ? ": " : "", ledger.degraded_nr ? ledger.degraded[0] : "");
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
 	return rc ? rc : take_course(path, card, err);

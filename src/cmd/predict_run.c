@@ -37,8 +37,7 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 
 	while ((ended = waitpid(child, status, most_ns ? WNOHANG : 0)) != child) {
 		if (ended < 0 && errno != EINTR)
-			return tare_err_set_errno(err, errno,
-						  "predict: the program was lost sight of");
+			return tare_err_set_errno(err, errno, "predict: the program was lost sight of");
 		if (!most_ns)
 			continue;
 		if (now_ns() - began > most_ns + grace)
@@ -51,8 +50,8 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 }
 
 /* `tare record` in a child. Its stdout is ours to answer on, so the program's goes to stderr. */
-static int record(const struct tare_predict_options *o, const char *sim, const char *recording,
-		  const char *caches, int *status, struct tare_err *err)
+static int record(const struct tare_predict_options *o, const char *sim, const char *recording, const char *caches,
+                  int *status, struct tare_err *err)
 {
 	size_t n = 0, count = 0;
 	char **argv, ranks[48];
@@ -73,8 +72,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		argv[n++] = (char *)o->answers;
 	}
 	if (o->ranks.part) {
-		snprintf(ranks, sizeof(ranks), "%lld of %lld", (long long)o->ranks.part,
-			 (long long)o->ranks.whole);
+		snprintf(ranks, sizeof(ranks), "%lld of %lld", (long long)o->ranks.part, (long long)o->ranks.whole);
 		argv[n++] = (char *)"--ranks-simulated";
 		argv[n++] = ranks;
 	}
@@ -103,8 +101,8 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 }
 
 /* The same, with empty caches of what frameworks compile unless it is to have its own. */
-static int record_fresh(const struct tare_predict_options *o, const char *sim,
-			const char *recording, int *status, struct tare_err *err)
+static int record_fresh(const struct tare_predict_options *o, const char *sim, const char *recording, int *status,
+                        struct tare_err *err)
 {
 	char *caches;
 	int rc;
@@ -144,23 +142,22 @@ static void tell_progress(const struct tare_predict_options *o, const char *card
 
 /* What ranks that do not run would do otherwise than those that do is not in it. */
 static void assume_ranks(const struct tare_predict_options *o, struct tare_arena *memory,
-			 struct tare_predict_card *card)
+                         struct tare_predict_card *card)
 {
 	const int most = (int)(sizeof(card->assumed) / sizeof(card->assumed[0]));
 	struct tare_str rule = { 0 };
 
 	if (o->ranks.part == o->ranks.whole || card->assumed_nr >= most)
 		return;
-	tare_str_addf(&rule, "%lld of %lld run, and what the others would send is what these do",
-		      (long long)o->ranks.part, (long long)o->ranks.whole);
+	tare_str_addf(&rule, "%lld of %lld run, and what the others would send is what these do", (long long)o->ranks.part,
+	              (long long)o->ranks.whole);
 	card->assumed[card->assumed_nr++] =
-		(struct tare_predict_assumed){ "ranks",
-					       tare_arena_strdup(memory, tare_str_text(&rule)), 0 };
+		(struct tare_predict_assumed){ "ranks", tare_arena_strdup(memory, tare_str_text(&rule)), 0 };
 	tare_str_free(&rule);
 }
 
-int tare_predict_run(const struct tare_predict_options *o, const char *card,
-		     struct tare_arena *memory, struct tare_predict_card *out, struct tare_err *err)
+int tare_predict_run(const struct tare_predict_options *o, const char *card, struct tare_arena *memory,
+                     struct tare_predict_card *out, struct tare_err *err)
 {
 	struct tare_str recording = { 0 }, sim = { 0 };
 	char *folder = NULL, path[PATH_MAX];
@@ -191,8 +188,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card,
 	out->exit_code = tare_child_exit_code(status);
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&
 	    access(tare_str_text(&recording), F_OK) != 0)
-		rc = tare_err_set(err, TARE_E_NOT_FOUND, "predict: %s could not be run",
-				  o->argv[0]);
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "predict: %s could not be run", o->argv[0]);
 	if (!rc)
 		rc = tare_predict_read(tare_str_text(&recording), out, memory, err);
 	if (!rc) {

@@ -23,8 +23,7 @@ static int by_length(const void *a, const void *b)
 	return n != m ? (n < m ? -1 : 1) : strcmp(x, y);
 }
 
-void tare_predict_find_settings(const char *recording, struct tare_predict_card *card,
-				struct tare_arena *memory)
+void tare_predict_find_settings(const char *recording, struct tare_predict_card *card, struct tare_arena *memory)
 {
 	struct tare_whatif_ask ask = { 0 };
 	struct tare_whatif_case *best;
@@ -40,8 +39,7 @@ void tare_predict_find_settings(const char *recording, struct tare_predict_card 
 		card->settings = tare_arena_alloc(memory, (count + 1) * sizeof(*card->settings));
 		for (size_t i = 0; i < count; i++)
 			if (!best[i].oom.is_there && best[i].conf && *best[i].conf)
-				card->settings[card->setting_nr++] =
-					tare_arena_strdup(memory, best[i].conf);
+				card->settings[card->setting_nr++] = tare_arena_strdup(memory, best[i].conf);
 		qsort(card->settings, card->setting_nr, sizeof(*card->settings), by_length);
 	}
 	free(best);

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-void tare_predict_read_versions(const char *recording, struct tare_predict_card *card,
-				struct tare_arena *memory)
+void tare_predict_read_versions(const char *recording, struct tare_predict_card *card, struct tare_arena *memory)
 {
 	const struct tare_json_value *root = NULL, *versions;
 
@@ -26,8 +25,7 @@ static bool is_text(const struct tare_json_value *v)
 /* In a line to people: NVIDIA's own packages go with the framework's, but cuDNN's, which is exchanged most often. */
 static bool is_told(const char *name)
 {
-	return !strncmp(name, "nvidia-cudnn", 12) ||
-	       (strncmp(name, "nvidia-", 7) != 0 && strncmp(name, "cuda-", 5) != 0);
+	return !strncmp(name, "nvidia-cudnn", 12) || (strncmp(name, "nvidia-", 7) != 0 && strncmp(name, "cuda-", 5) != 0);
 }
 
 void tare_predict_versions_json(struct tare_emit *e, const struct tare_predict_card *card)

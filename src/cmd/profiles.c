@@ -20,9 +20,9 @@ static int no_such(const char *name, const char *folder, struct tare_err *err)
 
 	tare_hint_file(&hint, folder, name, ENDING);
 	tare_err_set(err, TARE_E_USAGE,
-		     "%s: there is no such profile of a GPU; give a file, with a slash in "
-		     "its name, or a name from %s (without " ENDING ")%s",
-		     name, folder, tare_str_text(&hint));
+	             "%s: there is no such profile of a GPU; give a file, with a slash in "
+	             "its name, or a name from %s (without " ENDING ")%s",
+	             name, folder, tare_str_text(&hint));
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
@@ -33,8 +33,7 @@ int tare_profiles_path(const char *name, char *path, size_t size, struct tare_er
 	int n;
 
 	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
-	n = strchr(name, '/') ? snprintf(path, size, "%s", name)
-			      : snprintf(path, size, "%s/%s" ENDING, folder, name);
+	n = strchr(name, '/') ? snprintf(path, size, "%s", name) : snprintf(path, size, "%s/%s" ENDING, folder, name);
 	return n < 0 || (size_t)n >= size || access(path, R_OK) ? no_such(name, folder, err) : 0;
 }
 
@@ -61,8 +60,7 @@ bool tare_profiles_find(const char *gpu, struct tare_profile *out, char *path, s
 	while (dir && !is_found && (entry = readdir(dir))) {
 		const char *end = strstr(entry->d_name, ENDING);
 
-		if (!end || end[strlen(ENDING)] ||
-		    (size_t)snprintf(path, size, "%s/%s", folder, entry->d_name) >= size)
+		if (!end || end[strlen(ENDING)] || (size_t)snprintf(path, size, "%s/%s", folder, entry->d_name) >= size)
 			continue;
 		is_found = tare_profiles_read(path, out, NULL) == 0 && strcmp(out->name, gpu) == 0;
 	}

@@ -15,7 +15,7 @@ const struct tare_command tare_command_record = {
 		"prints no ledger. Look at it with `tare report`, which also works while CMD runs. The exit code is "
 		"CMD's own, as with `tare run`.",
 	.examples = "tare record -o train.tare -- python train.py\n"
-		    "tare report train.tare --at peak",
+				"tare report train.tare --at peak",
 	.opts = tare_run_opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,

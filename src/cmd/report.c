@@ -21,61 +21,49 @@
 #include <string.h>
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		tare_report_given, at, "at", 0, LIST, "INSTANT",
-		"peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
-		"1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
-	TARE_OPT(tare_report_given, by, "by", 'b', CHOICE, TARE_BY_NAMES,
-		 "group the rows another way"),
+	TARE_OPT(tare_report_given, at, "at", 0, LIST, "INSTANT",
+	         "peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
+	         "1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
+	TARE_OPT(tare_report_given, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(tare_report_given, cost, "cost", 0, CHOICE, "bytes|time",
-		 "what to show: memory, or where the program waited for the driver"),
-	TARE_FORMAT_OPTS_OF(
-		tare_report_given, format, TARE_REPORT_FORMATS,
-		"how to print it: for people, as data (docs/JSON.md), or, with -o, as a file that another "
-		"program opens (docs/FORMATS.md)"),
+	         "what to show: memory, or where the program waited for the driver"),
+	TARE_FORMAT_OPTS_OF(tare_report_given, format, TARE_REPORT_FORMATS,
+	                    "how to print it: for people, as data (docs/JSON.md), or, with -o, as a file that another "
+	                    "program opens (docs/FORMATS.md)"),
 	TARE_OPT(tare_report_given, output, "output", 'o', STRING, "FILE",
-		 "with --format: write it into FILE, which is overwritten (- is stdout)"),
-	TARE_OPT(
-		tare_report_given, sort, "sort", 's', STRING, "COLUMN",
-		"order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
+	         "with --format: write it into FILE, which is overwritten (- is stdout)"),
+	TARE_OPT(tare_report_given, sort, "sort", 's', STRING, "COLUMN",
+	         "order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
 	TARE_OPT(tare_report_given, pid, "pid", 'p', INT, "PID",
-		 "only this process in detail; the others become one row each"),
-	TARE_OPT(
-		tare_report_given, graphs, "graphs", 0, INT, "N",
-		"with --by serving: how many CUDA graphs the server captures in all, while it still does"),
-	TARE_OPT(
-		tare_report_given, line, "line", 0, STRING, "FILE:N",
-		"with --parts: the source line to take apart; the end of the file's name is enough"),
-	TARE_OPT(
-		tare_report_given, parts, "parts", 0, FLAG, NULL,
-		"what that line holds of every GPU and made resident on the host, by what it is for"),
+	         "only this process in detail; the others become one row each"),
+	TARE_OPT(tare_report_given, graphs, "graphs", 0, INT, "N",
+	         "with --by serving: how many CUDA graphs the server captures in all, while it still does"),
+	TARE_OPT(tare_report_given, line, "line", 0, STRING, "FILE:N",
+	         "with --parts: the source line to take apart; the end of the file's name is enough"),
+	TARE_OPT(tare_report_given, parts, "parts", 0, FLAG, NULL,
+	         "what that line holds of every GPU and made resident on the host, by what it is for"),
 	TARE_OPT(tare_report_given, annotate, "annotate", 0, STRING, "FILE",
-		 "a source file, each line beside what it holds; the end of its name is enough"),
-	TARE_OPT(
-		tare_report_given, job, "job", 0, STRING, "JOB",
-		"of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
-	TARE_OPT(tare_report_given, md, "md", 0, FLAG, NULL,
-		 "print Markdown: short for --format markdown"),
+	         "a source file, each line beside what it holds; the end of its name is enough"),
+	TARE_OPT(tare_report_given, job, "job", 0, STRING, "JOB",
+	         "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
+	TARE_OPT(tare_report_given, md, "md", 0, FLAG, NULL, "print Markdown: short for --format markdown"),
 	TARE_OPT(
 		tare_report_given, html, "html", 0, STRING, "FILE",
 		"write a page to look at, which needs no other file and no network; with --by, --at, --pid, --cost or --sort: tables"),
-	TARE_OPT(
-		tare_report_given, confidential, "confidential", 0, FLAG, NULL,
-		"with --html: without the names of programs, files, lines, modules and owners; figures stay"),
+	TARE_OPT(tare_report_given, confidential, "confidential", 0, FLAG, NULL,
+	         "with --html: without the names of programs, files, lines, modules and owners; figures stay"),
 	TARE_OPT(tare_report_given, no_source, "no-source", 0, FLAG, NULL,
-		 "with --html: without the lines of the program's source that are on this machine"),
+	         "with --html: without the lines of the program's source that are on this machine"),
 	TARE_OPT(tare_report_given, source, "source", 0, FLAG, NULL,
-		 "with --html: those lines also of a recording that was made on another machine"),
-	TARE_OPT(
-		tare_report_given, baseline, "baseline", 0, STRING, "CELL",
-		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
+	         "with --html: those lines also of a recording that was made on another machine"),
+	TARE_OPT(tare_report_given, baseline, "baseline", 0, STRING, "CELL",
+	         "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
 	TARE_OPT(tare_report_given, timed, "timed", 0, STRING, "PHASE",
-		 "of a sweep: the time of this phase counts, not that of the whole run"),
-	TARE_OPT(
-		tare_report_given, claims, "claim", 0, LIST, "NAME=SIZE",
-		"of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
+	         "of a sweep: the time of this phase counts, not that of the whole run"),
+	TARE_OPT(tare_report_given, claims, "claim", 0, LIST, "NAME=SIZE",
+	         "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
 	TARE_OPT(tare_report_given, svg, "svg", 0, STRING, "FILE",
-		 "instead of text, write a picture of memory over time (- is stdout)"),
+	         "instead of text, write a picture of memory over time (- is stdout)"),
 	TARE_OPT_END,
 };
 
@@ -106,23 +94,23 @@ const struct tare_command tare_command_report = {
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
 	.examples = "tare report\n"
-		    "tare report train.tare\n"
-		    "tare report train.tare --at peak --by owner\n"
-		    "tare report train.tare --at 2s --at 30s\n"
-		    "tare report train.tare --by line --line train.py:87 --parts\n"
-		    "tare report train.tare --by line --annotate train.py --at peak\n"
-		    "tare report train.tare --by phase\n"
-		    "tare report server.tare --by serving --graphs 35\n"
-		    "tare report train.tare --by line --sort count --csv\n"
-		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
-		    "tare report train.tare --cost time\n"
-		    "tare report train.tare --json\n"
-		    "tare report train.tare --html train.html\n"
-		    "tare report train.tare --format pprof -o train.pb.gz\n"
-		    "tare report job17/ --by rank\n"
-		    "tare report roll.db --html roll.html\n"
-		    "tare report train.tare --svg train.svg\n"
-		    "tare report sgd.tare adam.tare --by category --svg both.svg",
+				"tare report train.tare\n"
+				"tare report train.tare --at peak --by owner\n"
+				"tare report train.tare --at 2s --at 30s\n"
+				"tare report train.tare --by line --line train.py:87 --parts\n"
+				"tare report train.tare --by line --annotate train.py --at peak\n"
+				"tare report train.tare --by phase\n"
+				"tare report server.tare --by serving --graphs 35\n"
+				"tare report train.tare --by line --sort count --csv\n"
+				"tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
+				"tare report train.tare --cost time\n"
+				"tare report train.tare --json\n"
+				"tare report train.tare --html train.html\n"
+				"tare report train.tare --format pprof -o train.pb.gz\n"
+				"tare report job17/ --by rank\n"
+				"tare report roll.db --html roll.html\n"
+				"tare report train.tare --svg train.svg\n"
+				"tare report sgd.tare adam.tare --by category --svg both.svg",
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
@@ -136,12 +124,11 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 
 	if (tare_recording_is_open(recording))
 		tare_say("%s is still being written, or its tare was killed: this is what "
-			 "had happened by %s",
-			 path, tare_units_duration(text, tare_recording_last_ns(recording)));
+		         "had happened by %s",
+		         path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
-static int choose_format(const struct tare_report_given *o, enum tare_emit_format *out,
-			 struct tare_err *err)
+static int choose_format(const struct tare_report_given *o, enum tare_emit_format *out, struct tare_err *err)
 {
 	int rc = tare_format_choose(&o->format, "report", out, err);
 
@@ -150,16 +137,13 @@ static int choose_format(const struct tare_report_given *o, enum tare_emit_forma
 	if (rc || (!o->md && !o->html))
 		return rc;
 	if (*out != TARE_EMIT_TEXT || o->format.name >= 0 || (o->md && o->html))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: --format, --json, --csv, --md and --html exclude each other");
+		return tare_err_set(err, TARE_E_USAGE, "report: --format, --json, --csv, --md and --html exclude each other");
 	*out = o->md ? TARE_EMIT_MARKDOWN : TARE_EMIT_HTML;
 	return 0;
 }
 
-static int print(const struct tare_report_given *o, enum tare_emit_format format,
-		 struct tare_instant *instants, const struct tare_operands *rest,
-		 struct tare_err *err)
+static int print(const struct tare_report_given *o, enum tare_emit_format format, struct tare_instant *instants,
+                 const struct tare_operands *rest, struct tare_err *err)
 {
 	struct tare_report_options options = {
 		.instants = instants,
@@ -189,8 +173,7 @@ static int print(const struct tare_report_given *o, enum tare_emit_format format
 		};
 
 		rc = tare_report_page(o->html, recording, rest->items, rest->count, &page, err);
-		if (rc == TARE_E_RANGE && !o->confidential &&
-		    tare_recording_folder_nr(recording) == 1)
+		if (rc == TARE_E_RANGE && !o->confidential && tare_recording_folder_nr(recording) == 1)
 			rc = tare_report_print(stdout, o->html, recording, &options, err);
 	} else if (tare_report_is_of_each(recording, &options) && !options.is_file) {
 		rc = tare_report_print_each(recording, &options, err);
@@ -205,8 +188,8 @@ static int print(const struct tare_report_given *o, enum tare_emit_format format
 	return rc;
 }
 
-static int print_sweep(const struct tare_report_given *o, enum tare_emit_format format,
-		       const char *path, struct tare_err *err)
+static int print_sweep(const struct tare_report_given *o, enum tare_emit_format format, const char *path,
+                       struct tare_err *err)
 {
 	const struct tare_report_sweep options = {
 		.path = path,
@@ -221,15 +204,14 @@ static int print_sweep(const struct tare_report_given *o, enum tare_emit_format 
 }
 
 static int write_file(const struct tare_report_given *o, struct tare_instant *instants,
-		      const struct tare_operands *rest, struct tare_err *err)
+                      const struct tare_operands *rest, struct tare_err *err)
 {
 	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 
 	if (!o->at.count)
 		instants[0] = peak;
-	return tare_report_file(o->output,
-				(enum tare_export_format)tare_report_file_format(o->format.name),
-				instants, rest->items, rest->count, o->job, err);
+	return tare_report_file(o->output, (enum tare_export_format)tare_report_file_format(o->format.name), instants,
+	                        rest->items, rest->count, o->job, err);
 }
 
 int tare_cmd_report(int argc, char **argv)
@@ -261,8 +243,7 @@ int tare_cmd_report(int argc, char **argv)
 	else if (!rc && tare_report_file_format(o.format.name) >= 0)
 		rc = write_file(&o, instants, &rest, &err);
 	else if (!rc)
-		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err)
-			      : print(&o, format, instants, &rest, &err);
+		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err) : print(&o, format, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);
 	tare_operands_free(&o.claims);

@@ -29,7 +29,6 @@ bool tare_report_is_page(const struct tare_report_given *o);
 int tare_report_check(const struct tare_report_given *o, struct tare_err *err);
 
 /* The same with what `path` is: instants and processes have no meaning for a sweep, and the other way round. */
-int tare_report_check_kind(const struct tare_report_given *o, const char *path, bool is_sweep,
-			   struct tare_err *err);
+int tare_report_check_kind(const struct tare_report_given *o, const char *path, bool is_sweep, struct tare_err *err);
 
 #endif

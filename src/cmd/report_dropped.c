@@ -38,8 +38,7 @@ bool tare_report_is_dropped(const struct tare_recording *recording, const struct
 {
 	const struct tare_extent_list *list = tare_recording_extents(recording);
 
-	if (at->kind != TARE_INSTANT_TIME ||
-	    tare_instant_first_ns(at) >= tare_recording_dropped_ns(recording))
+	if (at->kind != TARE_INSTANT_TIME || tare_instant_first_ns(at) >= tare_recording_dropped_ns(recording))
 		return false;
 	for (size_t i = 0; list && i < list->nr; i++)
 		if (has(&list->items[i], time_on(at, list->items[i].device)))
@@ -77,10 +76,8 @@ static void add_span(struct found *found, const struct tare_device *d, const str
 		if (found->rows[i].of.device == x->device)
 			row = &found->rows[i];
 	if (!row) {
-		found->rows = tare_array_reserve(found->rows, &found->row_cap, found->row_nr + 1,
-						 sizeof(*found->rows));
-		found->rows[found->row_nr++] =
-			(struct tare_extent_row){ number_of(d), name_of(d), *x };
+		found->rows = tare_array_reserve(found->rows, &found->row_cap, found->row_nr + 1, sizeof(*found->rows));
+		found->rows[found->row_nr++] = (struct tare_extent_row){ number_of(d), name_of(d), *x };
 		return;
 	}
 	row->of.low = x->low.used < row->of.low.used ? x->low : row->of.low;
@@ -90,8 +87,8 @@ static void add_span(struct found *found, const struct tare_device *d, const str
 }
 
 /* An instant that is known says more than the span that it is in. */
-static void find_spans(const struct tare_recording *recording, const struct tare_instant *at,
-		       bool is_instant, struct found *found)
+static void find_spans(const struct tare_recording *recording, const struct tare_instant *at, bool is_instant,
+                       struct found *found)
 {
 	const struct tare_extent_list *list = tare_recording_extents(recording);
 
@@ -99,8 +96,7 @@ static void find_spans(const struct tare_recording *recording, const struct tare
 		const struct tare_extent *x = &list->items[i];
 		const struct tare_device *d = device_of(recording, x->device);
 
-		if ((d || x->device < 0) && has(x, time_on(at, x->device)) &&
-		    (x->what != NULL) == is_instant)
+		if ((d || x->device < 0) && has(x, time_on(at, x->device)) && (x->what != NULL) == is_instant)
 			add_span(found, d, x);
 	}
 }
@@ -114,16 +110,14 @@ static bool is_exact(const struct tare_extent *x, const struct found *found)
 }
 
 /* Of devices for which no instant is known. */
-static void find_other_spans(const struct tare_recording *recording, const struct tare_instant *at,
-			     struct found *found)
+static void find_other_spans(const struct tare_recording *recording, const struct tare_instant *at, struct found *found)
 {
 	struct found spans = { 0 };
 
 	find_spans(recording, at, false, &spans);
 	for (size_t i = 0; i < spans.row_nr; i++)
 		if (!is_exact(&spans.rows[i].of, found)) {
-			found->rows = tare_array_reserve(found->rows, &found->row_cap,
-							 found->row_nr + 1, sizeof(*found->rows));
+			found->rows = tare_array_reserve(found->rows, &found->row_cap, found->row_nr + 1, sizeof(*found->rows));
 			found->rows[found->row_nr++] = spans.rows[i];
 		}
 	free(spans.rows);
@@ -131,8 +125,7 @@ static void find_other_spans(const struct tare_recording *recording, const struc
 
 static void add_exact(struct found *found, const struct tare_extent_exact *exact)
 {
-	found->exacts = tare_array_reserve(found->exacts, &found->exact_cap, found->exact_nr + 1,
-					   sizeof(*found->exacts));
+	found->exacts = tare_array_reserve(found->exacts, &found->exact_cap, found->exact_nr + 1, sizeof(*found->exacts));
 	found->exacts[found->exact_nr++] = *exact;
 }
 
@@ -168,20 +161,16 @@ static void find_exact(const struct tare_recording *recording, int64_t t, struct
 	size_t nr = tare_recording_state_nr(recording);
 
 	for (size_t i = nr; i < nr + tare_recording_kept_nr(recording); i++)
-		add_exact(found, &(struct tare_extent_exact){
-					 .t_ns = tare_recording_state(recording, i).until_ns,
-					 .what = "state",
-					 .device = -1,
-					 .used = -1 });
+		add_exact(found,
+		          &(struct tare_extent_exact){
+					  .t_ns = tare_recording_state(recording, i).until_ns, .what = "state", .device = -1, .used = -1 });
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct tare_extent *x = &list->items[i];
 		const struct tare_device *d = device_of(recording, x->device);
 
 		if (x->what && (d || x->device < 0))
-			add_exact(found, &(struct tare_extent_exact){ .t_ns = x->from_ns,
-								      .what = x->what,
-								      .device = number_of(d),
-								      .used = x->low.used });
+			add_exact(found, &(struct tare_extent_exact){
+								 .t_ns = x->from_ns, .what = x->what, .device = number_of(d), .used = x->low.used });
 	}
 	if (found->exact_nr)
 		qsort(found->exacts, found->exact_nr, sizeof(*found->exacts), by_time);
@@ -189,22 +178,20 @@ static void find_exact(const struct tare_recording *recording, int64_t t, struct
 	name_moments(found);
 }
 
-void tare_report_dropped(struct tare_emit *e, const struct tare_recording *recording,
-			 const struct tare_instant *at)
+void tare_report_dropped(struct tare_emit *e, const struct tare_recording *recording, const struct tare_instant *at)
 {
 	struct found found = { 0 };
 
 	find_spans(recording, at, true, &found);
 	find_other_spans(recording, at, &found);
 	find_exact(recording, at->t_ns, &found);
-	tare_extent_show(e, &(struct tare_extent_view){
-				    .at = at->text ? at->text : "",
-				    .t_ns = at->t_ns,
-				    .dropped_ns = tare_recording_dropped_ns(recording),
-				    .rows = found.rows,
-				    .row_nr = found.row_nr,
-				    .exacts = found.exacts,
-				    .exact_nr = found.exact_nr });
+	tare_extent_show(e, &(struct tare_extent_view){ .at = at->text ? at->text : "",
+	                                                .t_ns = at->t_ns,
+	                                                .dropped_ns = tare_recording_dropped_ns(recording),
+	                                                .rows = found.rows,
+	                                                .row_nr = found.row_nr,
+	                                                .exacts = found.exacts,
+	                                                .exact_nr = found.exact_nr });
 	for (size_t i = 0; i < found.exact_nr; i++)
 		free((char *)found.exacts[i].at);
 	free(found.exacts);

@@ -11,14 +11,13 @@ static bool has_dropped(const struct tare_recording *recording)
 }
 
 /* How ranks ended, and which failed first, needs all of them, and no memory of any. */
-bool tare_report_is_of_each(const struct tare_recording *recording,
-			    const struct tare_report_options *options)
+bool tare_report_is_of_each(const struct tare_recording *recording, const struct tare_report_options *options)
 {
 	return has_dropped(recording) && !options->is_time && options->by != TARE_BY_RANK;
 }
 
-static int print_alone(const char *path, const struct tare_str *head,
-		       const struct tare_report_options *options, struct tare_err *err)
+static int print_alone(const char *path, const struct tare_str *head, const struct tare_report_options *options,
+                       struct tare_err *err)
 {
 	struct tare_report_options own = *options;
 	struct tare_recording *recording;
@@ -39,8 +38,8 @@ static int print_alone(const char *path, const struct tare_str *head,
 	return rc;
 }
 
-static int print_all(const struct tare_recording *recording,
-		     const struct tare_report_options *options, struct tare_err *err)
+static int print_all(const struct tare_recording *recording, const struct tare_report_options *options,
+                     struct tare_err *err)
 {
 	size_t nr = tare_recording_folder_nr(recording), shown = 0;
 	bool is_elsewhere = false; /* the process that is asked for */
@@ -60,24 +59,22 @@ static int print_all(const struct tare_recording *recording,
 	return shown && is_elsewhere ? 0 : rc;
 }
 
-int tare_report_print_each(const struct tare_recording *recording,
-			   const struct tare_report_options *options, struct tare_err *err)
+int tare_report_print_each(const struct tare_recording *recording, const struct tare_report_options *options,
+                           struct tare_err *err)
 {
 	struct tare_str dropped = { 0 };
 	int rc = 0;
 
 	tare_recording_name_dropped(recording, &dropped);
 	if (options->format == TARE_EMIT_TEXT)
-		tare_say(
-			"%s: the oldest events went to keep these under their caps, so each recording is "
-			"reported alone, with times since it began",
-			tare_str_text(&dropped));
+		tare_say("%s: the oldest events went to keep these under their caps, so each recording is "
+		         "reported alone, with times since it began",
+		         tare_str_text(&dropped));
 	else
-		rc = tare_err_set(
-			err, TARE_E_RANGE,
-			"%s: the oldest events went to keep these under their caps, so there is no "
-			"report of all in this form; ask for each recording alone, or for text",
-			tare_str_text(&dropped));
+		rc = tare_err_set(err, TARE_E_RANGE,
+		                  "%s: the oldest events went to keep these under their caps, so there is no "
+		                  "report of all in this form; ask for each recording alone, or for text",
+		                  tare_str_text(&dropped));
 	tare_str_free(&dropped);
 	return rc ? rc : print_all(recording, options, err);
 }
@@ -90,11 +87,10 @@ int tare_report_check_picture(const struct tare_recording *recording, struct tar
 	if (!has_dropped(recording))
 		return 0;
 	tare_recording_name_dropped(recording, &dropped);
-	rc = tare_err_set(
-		err, TARE_E_RANGE,
-		"%s: the oldest events went to keep these under their caps, so there is no picture of "
-		"all; draw each recording alone",
-		tare_str_text(&dropped));
+	rc = tare_err_set(err, TARE_E_RANGE,
+	                  "%s: the oldest events went to keep these under their caps, so there is no picture of "
+	                  "all; draw each recording alone",
+	                  tare_str_text(&dropped));
 	tare_str_free(&dropped);
 	return rc;
 }

@@ -44,8 +44,7 @@ static int list(struct process **out, const struct tare_ledger *l)
 		room += (size_t)l->devices[d].row_nr;
 	*out = tare_xcalloc(room + 1, sizeof(**out));
 	for (int i = 0; i < l->host_nr; i++)
-		add(*out, &nr, l->hosts[i].pid,
-		    l->hosts[i].rss <= INT64_MAX ? (int64_t)l->hosts[i].rss : 0);
+		add(*out, &nr, l->hosts[i].pid, l->hosts[i].rss <= INT64_MAX ? (int64_t)l->hosts[i].rss : 0);
 	for (int d = 0; d < l->device_nr; d++)
 		for (int i = 0; i < l->devices[d].row_nr; i++)
 			if (l->devices[d].rows[i].account == TARE_ACCOUNT_PROCESS)

@@ -74,8 +74,8 @@ static void read_categories(struct source *s)
 {
 	static const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	const struct tare_ledger_opts opts = { .without_tensors = true,
-					       .history = &s->by_category,
-					       .history_by_category = &s->by_account };
+		                                   .history = &s->by_category,
+		                                   .history_by_category = &s->by_account };
 	struct tare_ledger ledger;
 
 	tare_ledger_of_recording(s->recording, &opts, &end, 1, &ledger);
@@ -123,8 +123,7 @@ static void say(const char *file, const struct tare_str *notes)
 }
 
 /* What is no text goes to stdout as it is: to a pipe or a file, as no terminal takes it. */
-static int write_it(const char *file, const struct tare_str *text, bool is_text,
-		    struct tare_err *err)
+static int write_it(const char *file, const struct tare_str *text, bool is_text, struct tare_err *err)
 {
 	bool is_stdout = !strcmp(file, "-");
 	int rc;
@@ -132,16 +131,12 @@ static int write_it(const char *file, const struct tare_str *text, bool is_text,
 	if (is_text)
 		return tare_cmd_write_file(file, text, err);
 	if (is_stdout && isatty(STDOUT_FILENO))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: this format is none for a terminal; say -o FILE");
+		return tare_err_set(err, TARE_E_USAGE, "report: this format is none for a terminal; say -o FILE");
 	rc = tare_file_write_bytes(is_stdout ? "/dev/stdout" : file, text, 0666);
-	return rc ? tare_err_set_errno(err, -rc, "%s: cannot be written",
-				       is_stdout ? "the output" : file)
-		  : 0;
+	return rc ? tare_err_set_errno(err, -rc, "%s: cannot be written", is_stdout ? "the output" : file) : 0;
 }
 
-static int render(struct source *s, const char *file, const struct tare_export_info *format,
-		  struct tare_err *err)
+static int render(struct source *s, const char *file, const struct tare_export_info *format, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc;
@@ -167,8 +162,7 @@ static void name(struct source *s, const char *const *paths, size_t path_nr)
 }
 
 int tare_report_file(const char *file, enum tare_export_format format, struct tare_instant *at,
-		     const char *const *paths, size_t path_nr, const char *job,
-		     struct tare_err *err)
+                     const char *const *paths, size_t path_nr, const char *job, struct tare_err *err)
 {
 	struct source s = { 0 };
 	int rc = tare_recording_open_all(&s.recording, paths, path_nr, job, err);

@@ -19,7 +19,6 @@ int tare_report_file_format(int name);
  * (the instant is in a span whose events went), or why it cannot be written. What is not in the file as it was is said on stderr.
  */
 int tare_report_file(const char *file, enum tare_export_format format, struct tare_instant *at,
-		     const char *const *paths, size_t path_nr, const char *job,
-		     struct tare_err *err);
+                     const char *const *paths, size_t path_nr, const char *job, struct tare_err *err);
 
 #endif

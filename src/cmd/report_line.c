@@ -23,8 +23,7 @@ struct shown {
 };
 
 /* The text of a file; a negative code where it cannot be had. */
-static int read_source(const char *path, struct tare_str *out, struct stat *about,
-		       struct tare_err *err)
+static int read_source(const char *path, struct tare_str *out, struct stat *about, struct tare_err *err)
 {
 	int rc = tare_file_read(out, path, SOURCE_MAX, err);
 
@@ -47,17 +46,12 @@ static void find_source(struct shown *s, const char *asked, const struct tare_re
 		return;
 	}
 	s->has_source = true;
-	if (started > 0 &&
-	    (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started)
-		tare_str_addf(
-			&s->note,
-			"%s was changed after the recording began: its lines may not be those that ran",
-			path);
+	if (started > 0 && (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started)
+		tare_str_addf(&s->note, "%s was changed after the recording began: its lines may not be those that ran", path);
 }
 
 static int choose(struct shown *s, const struct tare_ledger *const *ledgers, int ledger_nr,
-		  const struct tare_recording *recording, const struct tare_report_options *o,
-		  struct tare_err *err)
+                  const struct tare_recording *recording, const struct tare_report_options *o, struct tare_err *err)
 {
 	int rc;
 
@@ -73,17 +67,15 @@ static void show(struct tare_emit *e, const struct tare_ledger *ledger, const st
 {
 	tare_emit_str(e, "at", ledger->at);
 	if (s->file)
-		tare_annotate_show(e, ledger, s->file,
-				   s->has_source ? tare_str_text(&s->source) : NULL,
-				   s->note.len ? tare_str_text(&s->note) : NULL);
+		tare_annotate_show(e, ledger, s->file, s->has_source ? tare_str_text(&s->source) : NULL,
+		                   s->note.len ? tare_str_text(&s->note) : NULL);
 	else
 		tare_line_parts_show(e, ledger, &s->line);
 }
 
 /* In JSON the first ledger is the object, and the rest are `also`. */
 int tare_report_line(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
-		     const struct tare_recording *recording, const struct tare_report_options *o,
-		     struct tare_err *err)
+                     const struct tare_recording *recording, const struct tare_report_options *o, struct tare_err *err)
 {
 	struct shown s = { 0 };
 	int rc = choose(&s, ledgers, ledger_nr, recording, o, err);

@@ -46,9 +46,7 @@ static int moments_of(const struct tare_ledger *peak)
 	for (int i = 0; i < peak->host_nr; i++)
 		tensors += peak->hosts[i].blocks.count;
 	most = (int)(TENSORS_IN_ALL / tensors);
-	return most < MOMENTS_LEAST       ? MOMENTS_LEAST
-	       : most > TARE_PAGE_MOMENTS ? TARE_PAGE_MOMENTS
-					  : most;
+	return most < MOMENTS_LEAST ? MOMENTS_LEAST : most > TARE_PAGE_MOMENTS ? TARE_PAGE_MOMENTS : most;
 }
 
 static void read_moments(struct source *s, struct tare_recording *recording)
@@ -60,9 +58,7 @@ static void read_moments(struct source *s, struct tare_recording *recording)
 	s->moment_nr = tare_page_choose(&s->by_account, moments_of(&s->ledgers[PEAK]), t_ns);
 	s->moments = tare_xcalloc((size_t)s->moment_nr + 1, sizeof(*s->moments));
 	for (int i = 0; i < s->moment_nr; i++)
-		at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME,
-					       .t_ns = t_ns[i],
-					       .text = "moment" };
+		at[i] = (struct tare_instant){ .kind = TARE_INSTANT_TIME, .t_ns = t_ns[i], .text = "moment" };
 	tare_step_curves_begin(&s->step_curves, &s->ledgers[PEAK]);
 	if (s->step_curves.nr)
 		opts.step_curves = &s->step_curves;
@@ -81,9 +77,7 @@ static bool has_host_peak(const struct tare_ledger *l)
 
 static bool has_tensors(const struct tare_ledger *l)
 {
-	const struct tare_by_ask ask = {
-		.by = TARE_BY_CATEGORY, .ledgers = &l, .ledger_nr = 1, .pid = -1
-	};
+	const struct tare_by_ask ask = { .by = TARE_BY_CATEGORY, .ledgers = &l, .ledger_nr = 1, .pid = -1 };
 
 	return tare_by_is_any(&ask);
 }
@@ -92,12 +86,10 @@ static bool has_tensors(const struct tare_ledger *l)
  * Three folds. The first has the course of time by account and says at which moments to look, the second tells tensors apart in it and
  * has the ledgers with all that is in them and says when steps were, the third has the moments and the courses of the steps.
  */
-static void read_all(struct source *s, struct tare_recording *recording,
-		     const struct tare_instant *instants)
+static void read_all(struct source *s, struct tare_recording *recording, const struct tare_instant *instants)
 {
 	struct tare_ledger_opts first = { .history = &s->by_account, .without_tensors = true };
-	struct tare_ledger_opts second = { .history = &s->by_category,
-					   .history_by_category = &s->by_account };
+	struct tare_ledger_opts second = { .history = &s->by_category, .history_by_category = &s->by_account };
 	struct tare_ledger peak;
 
 	tare_ledger_of_recording(recording, &first, instants, 1, &peak);
@@ -108,9 +100,7 @@ static void read_all(struct source *s, struct tare_recording *recording,
 	s->has_tensors = has_tensors(&s->ledgers[PEAK]) || has_tensors(&s->ledgers[END]);
 	s->settings = tare_report_settings(recording, &s->setting_nr);
 	read_moments(s, recording);
-	tare_driver_time_of_recording(recording,
-				      &(struct tare_time_opts){ .pid = -1, .until_ns = INT64_MAX },
-				      &s->calls);
+	tare_driver_time_of_recording(recording, &(struct tare_time_opts){ .pid = -1, .until_ns = INT64_MAX }, &s->calls);
 }
 
 static void discard(struct source *s)
@@ -128,9 +118,8 @@ static void discard(struct source *s)
 	tare_str_free(&s->title);
 }
 
-static int write_page(const char *file, const struct source *s,
-		      const struct tare_recording *recording,
-		      const struct tare_report_page_options *o, struct tare_err *err)
+static int write_page(const char *file, const struct source *s, const struct tare_recording *recording,
+                      const struct tare_report_page_options *o, struct tare_err *err)
 {
 	bool is_wanted = !o->is_confidential && !o->without_source;
 	struct tare_report_sources sources;
@@ -166,9 +155,8 @@ static int write_page(const char *file, const struct source *s,
 	return rc;
 }
 
-int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, const struct tare_report_page_options *options,
-		     struct tare_err *err)
+int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths, size_t path_nr,
+                     const struct tare_report_page_options *options, struct tare_err *err)
 {
 	struct tare_instant instants[NR] = {
 		[PEAK] = { .moment = TARE_MOMENT_PEAK, .text = "peak" },

@@ -19,8 +19,7 @@ struct tare_report_page_options {
  * Writes the page of a recording, which was opened from `paths`, into FILE ("-": stdout). Returns 0, or RANGE: the peak or
  * the end is in a span whose events went.
  */
-int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths,
-		     size_t path_nr, const struct tare_report_page_options *options,
-		     struct tare_err *err);
+int tare_report_page(const char *file, struct tare_recording *recording, const char *const *paths, size_t path_nr,
+                     const struct tare_report_page_options *options, struct tare_err *err);
 
 #endif

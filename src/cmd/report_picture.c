@@ -43,8 +43,7 @@ static bool is_named_before(const struct tare_ledger *l, int host)
 }
 
 /* Its programs, and the recording. */
-void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const char *const *paths,
-		       size_t path_nr)
+void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const char *const *paths, size_t path_nr)
 {
 	const char *path = paths[0];
 	size_t len = strlen(path), from;
@@ -53,8 +52,7 @@ void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const 
 	for (int i = 0; i < l->host_nr; i++) {
 		if (is_named_before(l, i) || names++ >= NAMES_MAX)
 			continue;
-		tare_str_addf(out, "%s%.*s", names > 1 ? ", " : "",
-			      length_of_program(l->hosts[i].name), l->hosts[i].name);
+		tare_str_addf(out, "%s%.*s", names > 1 ? ", " : "", length_of_program(l->hosts[i].name), l->hosts[i].name);
 	}
 	if (names > NAMES_MAX)
 		tare_str_add(out, " …");
@@ -70,7 +68,7 @@ void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const 
 }
 
 void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,
-			 struct tare_memory_history *out)
+                         struct tare_memory_history *out)
 {
 	static const struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_memory_history first;
@@ -87,8 +85,8 @@ void tare_report_history(struct tare_recording *recording, int by, struct tare_l
 	tare_memory_history_free(&first);
 }
 
-static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
-		    int by, struct tare_err *err)
+static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job, int by,
+                    struct tare_err *err)
 {
 	struct tare_recording *recording;
 	int rc = tare_recording_open_all(&recording, paths, path_nr, job, err);
@@ -107,8 +105,7 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 }
 
 /* The paths of one group, in their order. */
-static size_t select_group(const char *const *paths, const size_t *group, size_t n, size_t wanted,
-			   const char **out)
+static size_t select_group(const char *const *paths, const size_t *group, size_t n, size_t wanted, const char **out)
 {
 	size_t count = 0;
 
@@ -125,8 +122,7 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title),
-						      &runs[i].ledger, &runs[i].history };
+		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title), &runs[i].ledger, &runs[i].history };
 	tare_picture(&text, shown, (int)n);
 	rc = tare_cmd_write_file(file, &text, err);
 	tare_str_free(&text);
@@ -134,8 +130,8 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 	return rc;
 }
 
-int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job,
-			int by, struct tare_err *err)
+int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job, int by,
+                        struct tare_err *err)
 {
 	size_t *group = tare_xcalloc(path_nr, sizeof(*group)), run_nr = 1;
 	const char **own = tare_xcalloc(path_nr, sizeof(*own));

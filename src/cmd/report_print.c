@@ -38,14 +38,11 @@ struct ledgers {
 	int count;
 };
 
-static void build(struct ledgers *l, struct tare_recording *recording,
-		  const struct tare_report_options *o)
+static void build(struct ledgers *l, struct tare_recording *recording, const struct tare_report_options *o)
 {
-	bool shows_tensors = o->line || o->annotate ||
-			     (o->by >= 0 && tare_by_infos[o->by].flags & TARE_BY_TENSORS);
+	bool shows_tensors = o->line || o->annotate || (o->by >= 0 && tare_by_infos[o->by].flags & TARE_BY_TENSORS);
 	bool shows_lines = o->line || o->annotate || o->by >= 0;
-	struct tare_ledger_opts opts = { .without_lines = !shows_lines,
-					 .without_tensors = !shows_tensors };
+	struct tare_ledger_opts opts = { .without_lines = !shows_lines, .without_tensors = !shows_tensors };
 	int n = o->instant_nr;
 
 	*l = (struct ledgers){ .count = n };
@@ -54,8 +51,7 @@ static void build(struct ledgers *l, struct tare_recording *recording,
 	l->shown = tare_xcalloc((size_t)n, sizeof(*l->shown));
 	tare_ledger_of_recording(recording, &opts, o->instants, n, l->whole);
 	for (int i = 0; i < n && o->by < 0; i++)
-		if (o->instants[i].kind == TARE_INSTANT_MOMENT &&
-		    o->instants[i].moment == TARE_MOMENT_PEAK)
+		if (o->instants[i].kind == TARE_INSTANT_MOMENT && o->instants[i].moment == TARE_MOMENT_PEAK)
 			tare_report_replay(&l->whole[i], recording);
 	for (int i = 0; i < n; i++) {
 		l->shown[i] = &l->whole[i];
@@ -80,16 +76,13 @@ static void discard(struct ledgers *l)
 
 static struct tare_by_ask ask_of(const struct ledgers *l, const struct tare_report_options *o)
 {
-	return (struct tare_by_ask){ .by = (enum tare_by)o->by,
-				     .ledgers = l->shown,
-				     .ledger_nr = l->count,
-				     .pid = o->pid,
-				     .graphs = o->graphs };
+	return (struct tare_by_ask){
+		.by = (enum tare_by)o->by, .ledgers = l->shown, .ledger_nr = l->count, .pid = o->pid, .graphs = o->graphs
+	};
 }
 
 /* What is the same at every instant stands only in the first ledger. */
-static void write_json_by(struct tare_emit *e, const struct ledgers *l,
-			  const struct tare_report_options *o, int i)
+static void write_json_by(struct tare_emit *e, const struct ledgers *l, const struct tare_report_options *o, int i)
 {
 	struct tare_by_ask ask = ask_of(l, o);
 
@@ -99,8 +92,7 @@ static void write_json_by(struct tare_emit *e, const struct ledgers *l,
 		tare_by_show(e, &ask);
 }
 
-static void write_json(struct tare_emit *e, const struct ledgers *l,
-		       const struct tare_report_options *o)
+static void write_json(struct tare_emit *e, const struct ledgers *l, const struct tare_report_options *o)
 {
 	for (int i = 0; i < l->count; i++) {
 		if (i == 1)
@@ -118,8 +110,7 @@ static void write_json(struct tare_emit *e, const struct ledgers *l,
 }
 
 /* Data that has tables only. */
-static void write_tables(struct tare_emit *e, const struct ledgers *l,
-			 const struct tare_report_options *o)
+static void write_tables(struct tare_emit *e, const struct ledgers *l, const struct tare_report_options *o)
 {
 	struct tare_by_ask ask = ask_of(l, o);
 
@@ -129,8 +120,7 @@ static void write_tables(struct tare_emit *e, const struct ledgers *l,
 		tare_ledger_csv(e, l->shown, l->count);
 }
 
-static void write_people(struct tare_emit *e, const struct ledgers *l,
-			 const struct tare_report_options *o)
+static void write_people(struct tare_emit *e, const struct ledgers *l, const struct tare_report_options *o)
 {
 	const struct tare_ledger *last = l->shown[l->count - 1];
 	struct tare_emit before = *e;
@@ -157,8 +147,7 @@ static void write_people(struct tare_emit *e, const struct ledgers *l,
 		tare_degraded_text(e, last);
 }
 
-static void begin(struct tare_emit *e, FILE *out, struct tare_str *text,
-		  const struct tare_report_options *o)
+static void begin(struct tare_emit *e, FILE *out, struct tare_str *text, const struct tare_report_options *o)
 {
 	tare_emit_begin(e, o->format, text);
 	if (!o->is_file)
@@ -177,8 +166,8 @@ static int finish(struct tare_emit *e, struct tare_err *err)
 	return rc;
 }
 
-static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l,
-			 const struct tare_report_options *o, struct tare_err *err)
+static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l, const struct tare_report_options *o,
+                         struct tare_err *err)
 {
 	struct tare_emit e;
 
@@ -200,7 +189,7 @@ static void say_degraded(struct tare_emit *e, const char *sentence)
 }
 
 static int write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
-		      const struct tare_report_options *o, struct tare_err *err)
+                      const struct tare_report_options *o, struct tare_err *err)
 {
 	const struct tare_instant *last = &o->instants[o->instant_nr - 1];
 	struct tare_time_opts opts = { .pid = o->pid, .until_ns = INT64_MAX };
@@ -218,7 +207,7 @@ static int write_time(FILE *out, struct tare_str *text, struct tare_recording *r
 		say_degraded(&e, tare_recording_note(recording, i));
 	if (rows.is_cut)
 		say_degraded(&e, "calls whose events went to keep the recording under its cap are "
-				 "not counted here");
+		                 "not counted here");
 	tare_emit_close(&e);
 	tare_driver_time_free(&rows);
 	return finish(&e, err);
@@ -241,15 +230,14 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 	}
 	if (pid < 0)
 		return 0;
-	tare_err_set(err, TARE_E_NOT_FOUND, "no process %lld was recorded; there is %s",
-		     (long long)pid, known.len ? tare_str_text(&known) : "none at all");
+	tare_err_set(err, TARE_E_NOT_FOUND, "no process %lld was recorded; there is %s", (long long)pid,
+	             known.len ? tare_str_text(&known) : "none at all");
 	tare_str_free(&known);
 	return TARE_E_NOT_FOUND;
 }
 
-static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
-		      const struct tare_recording *recording, const struct tare_report_options *o,
-		      struct tare_err *err)
+static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l, const struct tare_recording *recording,
+                      const struct tare_report_options *o, struct tare_err *err)
 {
 	struct tare_emit e;
 	int rc;
@@ -273,7 +261,7 @@ static int write_out(FILE *out, const char *file, struct tare_str *text, struct 
 }
 
 static int write(FILE *out, struct tare_str *text, struct tare_recording *recording,
-		 const struct tare_report_options *o, struct tare_err *err)
+                 const struct tare_report_options *o, struct tare_err *err)
 {
 	struct tare_report_options own = *o;
 	struct ledgers l;
@@ -297,12 +285,11 @@ static int write(FILE *out, struct tare_str *text, struct tare_recording *record
 /* One moment, with everything that was there. */
 static bool is_of_all(const struct tare_report_options *o)
 {
-	return o->instant_nr == 1 && o->by < 0 && !o->is_time && !o->line && !o->annotate &&
-	       o->pid < 0;
+	return o->instant_nr == 1 && o->by < 0 && !o->is_time && !o->line && !o->annotate && o->pid < 0;
 }
 
 static int write_dropped(FILE *out, struct tare_str *text, struct tare_recording *recording,
-			 const struct tare_report_options *o, struct tare_err *err)
+                         const struct tare_report_options *o, struct tare_err *err)
 {
 	struct tare_emit e;
 
@@ -328,7 +315,7 @@ static bool is_over_at_end(struct tare_recording *recording, const struct tare_r
 }
 
 int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *recording,
-		      const struct tare_report_options *options, struct tare_err *err)
+                      const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_report_options o = *options;
 	const struct tare_instant *asked = o.instants;
@@ -343,9 +330,7 @@ int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *r
 		o.is_plain = o.by < 0 && !o.is_time && !o.line && !o.annotate;
 		asked = peak_and_end;
 		/* Of ranks the peak says it all: at the end most have given back what they held. */
-		o.instant_nr =
-			o.is_time || (o.by >= 0 && tare_by_infos[o.by].flags & TARE_BY_AT_PEAK) ? 1
-												: 2;
+		o.instant_nr = o.is_time || (o.by >= 0 && tare_by_infos[o.by].flags & TARE_BY_AT_PEAK) ? 1 : 2;
 	}
 	instants = tare_xcalloc((size_t)o.instant_nr, sizeof(*instants));
 	memcpy(instants, asked, (size_t)o.instant_nr * sizeof(*instants));
@@ -361,7 +346,7 @@ int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *r
 }
 
 int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
-		      const struct tare_report_options *options, struct tare_err *err)
+                      const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc = tare_report_write(&text, out, recording, options, err);

@@ -24,17 +24,17 @@ struct tare_report_options {
 	uint64_t graphs;      /* --by serving: as of struct tare_by_ask */
 	bool is_file;         /* it goes into a file: text looks as no terminal has it */
 };
-#define TARE_REPORT_DEFAULTS                                                                       \
-	{                                                                                          \
-		.by = -1, .format = TARE_EMIT_TEXT, .pid = -1                                      \
+#define TARE_REPORT_DEFAULTS                                                                                           \
+	{                                                                                                                  \
+		.by = -1, .format = TARE_EMIT_TEXT, .pid = -1                                                                  \
 	}
 
 /* Adds a report to `text`, in the style of `out`. Returns as tare_report_print(). */
 int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *recording,
-		      const struct tare_report_options *options, struct tare_err *err);
+                      const struct tare_report_options *options, struct tare_err *err);
 
 /* Prints a report to `out`, or writes it to `file` if it is not NULL. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
 int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
-		      const struct tare_report_options *options, struct tare_err *err);
+                      const struct tare_report_options *options, struct tare_err *err);
 
 #endif

@@ -29,8 +29,7 @@ static bool is_much_unused(const struct tare_device_ledger *d)
 
 	for (int i = 0; i < d->segment_nr; i++)
 		unused += d->segments[i].bytes - d->segments[i].live;
-	return d->used != TARE_NOT_KNOWN && unused >= UNUSED_BYTES &&
-	       unused >= (int64_t)d->used / UNUSED_SHARE;
+	return d->used != TARE_NOT_KNOWN && unused >= UNUSED_BYTES && unused >= (int64_t)d->used / UNUSED_SHARE;
 }
 
 /* How many requests PyTorch gave up on this GPU. */
@@ -77,17 +76,15 @@ static bool replay(struct tare_recording *recording, struct outcome *out)
 		return false;
 	is_right = !w.sum.mismatches && w.is_complete;
 	*out = (struct outcome){ w.sum.figures.peak_reserved, w.asked.figures.peak_reserved,
-				 !w.asked.oom.is_there && !w.asked.orders_that_run_out };
+		                     !w.asked.oom.is_there && !w.asked.orders_that_run_out };
 	tare_whatif_close(&w);
 	return is_right;
 }
 
 /* In front of those that save less. */
-static void insert(struct tare_ledger *l, struct tare_device_ledger *d,
-		   const struct tare_finding *finding)
+static void insert(struct tare_ledger *l, struct tare_device_ledger *d, const struct tare_finding *finding)
 {
-	struct tare_finding *all =
-		tare_arena_alloc(l->memory, (size_t)(d->finding_nr + 1) * sizeof(*all));
+	struct tare_finding *all = tare_arena_alloc(l->memory, (size_t)(d->finding_nr + 1) * sizeof(*all));
 	int at = 0;
 
 	while (at < d->finding_nr && d->findings[at].bytes >= finding->bytes)

@@ -23,9 +23,9 @@ static const char *folder_of(const struct tare_recording *recording)
 static struct tare_page_setting setting_of(const struct tare_whatif_case *c)
 {
 	return (struct tare_page_setting){ .conf = c->conf,
-					   .peak_reserved = c->figures.peak_reserved,
-					   .driver_allocs = c->figures.driver_allocs,
-					   .runs_out = c->oom.is_there };
+		                               .peak_reserved = c->figures.peak_reserved,
+		                               .driver_allocs = c->figures.driver_allocs,
+		                               .runs_out = c->oom.is_there };
 }
 
 struct tare_page_setting *tare_report_settings(struct tare_recording *recording, size_t *nr)

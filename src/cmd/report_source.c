@@ -38,13 +38,11 @@ static void refuse_others(struct tare_str *why, const char *folder, const char *
 	if (!host.len)
 		tare_str_add(why, "the recording does not say on which machine it was made");
 	else if (strcmp(tare_str_text(&host), here) != 0)
-		tare_str_addf(why, "the recording was made on another machine (%s)",
-			      tare_str_text(&host));
+		tare_str_addf(why, "the recording was made on another machine (%s)", tare_str_text(&host));
 	tare_str_free(&host);
 }
 
-void tare_report_sources_of(struct tare_report_sources *out, const struct tare_recording *recording,
-			    bool is_of_any)
+void tare_report_sources_of(struct tare_report_sources *out, const struct tare_recording *recording, bool is_of_any)
 {
 	char here[256] = "";
 	struct stat about;
@@ -86,8 +84,8 @@ static bool is_for_owner(const char *path, const struct stat *about, uid_t owner
 	return true;
 }
 
-static const char *why_not(int fd, const char *path, const struct tare_report_sources *s,
-			   struct stat *about, struct tare_str *leads_to)
+static const char *why_not(int fd, const char *path, const struct tare_report_sources *s, struct stat *about,
+                           struct tare_str *leads_to)
 {
 	char name[PATH_MAX];
 
@@ -127,8 +125,7 @@ void tare_report_read_source(const void *of, const char *path, struct tare_page_
 		return;
 	}
 	fd = S_ISREG(about.st_mode) ? tare_file_open(path, &err) : -1;
-	why = S_ISREG(about.st_mode) && fd < 0 ? NULL
-					       : why_not(fd, path, s, &about, &out->leads_to);
+	why = S_ISREG(about.st_mode) && fd < 0 ? NULL : why_not(fd, path, s, &about, &out->leads_to);
 	if (why)
 		tare_str_add(&out->why, why);
 	else if (fd < 0 || tare_file_read_open(&out->text, fd, SOURCE_MAX, &err))
@@ -136,6 +133,5 @@ void tare_report_read_source(const void *of, const char *path, struct tare_page_
 	if (fd >= 0)
 		close(fd);
 	out->is_newer =
-		!out->why.len && started > 0 &&
-		(int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started;
+		!out->why.len && started > 0 && (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started;
 }

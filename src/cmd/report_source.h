@@ -20,8 +20,7 @@ struct tare_report_sources {
 };
 
 /* Whose the recording is, and whether it is of this machine, which `is_of_any` says does not matter. */
-void tare_report_sources_of(struct tare_report_sources *out, const struct tare_recording *recording,
-			    bool is_of_any);
+void tare_report_sources_of(struct tare_report_sources *out, const struct tare_recording *recording, bool is_of_any);
 
 /* tare_page.read_source; `of`: a struct tare_report_sources. */
 void tare_report_read_source(const void *of, const char *path, struct tare_page_source *out);

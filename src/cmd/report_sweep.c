@@ -13,29 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int parse_claims(const struct tare_operands *texts, struct tare_sweep_claim *out,
-			struct tare_arena *memory, struct tare_err *err)
+static int parse_claims(const struct tare_operands *texts, struct tare_sweep_claim *out, struct tare_arena *memory,
+                        struct tare_err *err)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		const char *equals = strrchr(texts->items[i], '=');
 		uint64_t bytes;
 
-		if (!equals || equals == texts->items[i] ||
-		    tare_units_parse_bytes(equals + 1, &bytes) != 0 || bytes > INT64_MAX)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"--claim %s: is NAME=SIZE, such as context=500MiB, allocations/PyTorch=2GiB, "
-				"total=2.76GB",
-				texts->items[i]);
-		out[i].name = tare_arena_strndup(memory, texts->items[i],
-						 (size_t)(equals - texts->items[i]));
+		if (!equals || equals == texts->items[i] || tare_units_parse_bytes(equals + 1, &bytes) != 0 ||
+		    bytes > INT64_MAX)
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "--claim %s: is NAME=SIZE, such as context=500MiB, allocations/PyTorch=2GiB, "
+			                    "total=2.76GB",
+			                    texts->items[i]);
+		out[i].name = tare_arena_strndup(memory, texts->items[i], (size_t)(equals - texts->items[i]));
 		out[i].bytes = (int64_t)bytes;
 	}
 	return 0;
 }
 
-static void render(struct tare_str *out, const struct tare_report_sweep *o,
-		   const struct tare_sweep_view *view)
+static void render(struct tare_str *out, const struct tare_report_sweep *o, const struct tare_sweep_view *view)
 {
 	struct tare_emit e;
 
@@ -48,8 +45,7 @@ static void render(struct tare_str *out, const struct tare_report_sweep *o,
 	tare_emit_end(&e);
 }
 
-static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view,
-		struct tare_err *err)
+static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc;

@@ -36,10 +36,10 @@ const struct tare_command tare_command_run = {
 		"The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
 		"it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
-		    "tare run -o train.tare -- ./solver 14\n"
-		    "tare run --phase train.py:87 -- python train.py\n"
-		    "tare run --live -- python train.py\n"
-		    "tare run --sim h200 -- python train.py",
+				"tare run -o train.tare -- ./solver 14\n"
+				"tare run --phase train.py:87 -- python train.py\n"
+				"tare run --live -- python train.py\n"
+				"tare run --sim h200 -- python train.py",
 	.opts = tare_run_opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -48,15 +48,14 @@ const struct tare_command tare_command_run = {
 };
 
 /* How to see what one ledger does not show: the ranks of the job, which may have recordings of their own. */
-static void say_ranks(const char *path, const struct tare_recording *recording,
-		      const struct tare_rank *rank)
+static void say_ranks(const char *path, const struct tare_recording *recording, const struct tare_rank *rank)
 {
 	const char *slash = strrchr(path, '/');
 	int ranks = 0;
 
 	if (rank->rank >= 0 && rank->world != 1) {
-		tare_say("the other ranks: tare report %.*s --by rank%s%s", (int)(slash - path),
-			 path, rank->job[0] ? " --job " : "", rank->job);
+		tare_say("the other ranks: tare report %.*s --by rank%s%s", (int)(slash - path), path,
+		         rank->job[0] ? " --job " : "", rank->job);
 		return;
 	}
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
@@ -72,16 +71,15 @@ static void say_ranks(const char *path, const struct tare_recording *recording,
 static void *lend(const struct tare_session_result *result, struct tare_recording *recording)
 {
 	const struct tare_recording_state at = { result->ahead.number, result->ahead.until_ns };
-	void *bytes = result->ahead_file >= 0 ? mmap(NULL, result->ahead.size, PROT_READ,
-						     MAP_SHARED, result->ahead_file, 0)
-					      : MAP_FAILED;
+	void *bytes = result->ahead_file >= 0 ? mmap(NULL, result->ahead.size, PROT_READ, MAP_SHARED, result->ahead_file, 0)
+	                                      : MAP_FAILED;
 
 	if (bytes == MAP_FAILED)
 		return bytes;
 	tare_recording_lend_state(recording, &at, bytes, result->ahead.size);
 	if (getenv("TARE_TEST_AHEAD_BYTES"))
 		tare_say("folded ahead up to %.3f s of %.3f", (double)at.until_ns / 1e9,
-			 (double)tare_recording_last_ns(recording) / 1e9);
+		         (double)tare_recording_last_ns(recording) / 1e9);
 	return bytes;
 }
 
@@ -127,8 +125,7 @@ static void add_peak(struct tare_str *out, const char *path, const struct tare_r
 		if (ledger.ranks[i].rank == rank->rank)
 			home = tare_rank_home(&rows, &ledger.ranks[i]);
 	if (home && home->device)
-		tare_str_addf(out, " · %s MiB at the peak of GPU %d",
-			      tare_units_mib(mib, home->bytes), home->device->index);
+		tare_str_addf(out, " · %s MiB at the peak of GPU %d", tare_units_mib(mib, home->bytes), home->device->index);
 	tare_rank_rows_free(&rows);
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);

@@ -49,8 +49,8 @@ static void draw(struct live *l, int64_t now)
 	if (tare_follow_turn(l->follow, now, false) && l->follow->has_ledger)
 		tare_status_take(&l->status, &l->follow->ledger);
 	ledger = l->follow->has_ledger ? &l->follow->ledger : NULL;
-	tare_status_lines(&l->status, ledger, (now - l->begun_ns) / SECOND,
-			  (size_t)l->region->real.ws_col - 1, l->lines, (size_t)l->region->lines);
+	tare_status_lines(&l->status, ledger, (now - l->begun_ns) / SECOND, (size_t)l->region->real.ws_col - 1, l->lines,
+	                  (size_t)l->region->lines);
 	for (int i = 0; i < l->region->lines && !l->style.is_utf8; i++)
 		tare_text_to_ascii(&l->lines[i], 0);
 }
@@ -76,8 +76,7 @@ static bool obey(struct live *l)
 {
 	char word = 0;
 
-	if (read(l->socket, &word, 1) != 1 || word == TARE_LIVE_ENDED ||
-	    word == TARE_LIVE_CRASHED) {
+	if (read(l->socket, &word, 1) != 1 || word == TARE_LIVE_ENDED || word == TARE_LIVE_CRASHED) {
 		tare_region_end(l->region, word == TARE_LIVE_CRASHED);
 		return false;
 	}
@@ -124,8 +123,7 @@ void tare_run_live_say(const struct tare_session_result *result)
 		enum tare_region_why why;
 		const char *text;
 	} reasons[] = {
-		{ TARE_REGION_TAKEN,
-		  "while the program had the terminal for itself (a whole screen, or keys one by one)" },
+		{ TARE_REGION_TAKEN, "while the program had the terminal for itself (a whole screen, or keys one by one)" },
 		{ TARE_REGION_SMALL, "while the terminal had less than 11 rows or 40 columns" },
 		{ TARE_REGION_BEHIND, "while the terminal was another job's" },
 	};
@@ -135,7 +133,6 @@ void tare_run_live_say(const struct tare_session_result *result)
 		tare_say("--live: %s, so there were no lines", result->no_live);
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (result->away_ns[reasons[i].why] >= SAY_IT_NS)
-			tare_say("--live: no lines for %s, %s",
-				 tare_units_duration(text, result->away_ns[reasons[i].why]),
-				 reasons[i].text);
+			tare_say("--live: no lines for %s, %s", tare_units_duration(text, result->away_ns[reasons[i].why]),
+			         reasons[i].text);
 }

@@ -30,49 +30,40 @@ const uint64_t tare_host_means[] = { 1 << 16, 1 };
 
 const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
-		 "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
-	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL,
-		 "replace REC if it is an older recording"),
+	         "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
+	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
 	TARE_OPT(
 		run_options, sim, "sim", 0, STRING, "PROFILE",
 		"run on a simulated GPU, such as h200, or h200:2 for two: what it holds is what that card would hold, but nothing is computed"),
-	TARE_OPT(
-		run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
-		"with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
-	TARE_OPT(run_options, ranks, "ranks-simulated", 0, PART, "K of N",
-		 "with --sim: " TARE_RANKS_HELP),
+	TARE_OPT(run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
+	         "with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
+	TARE_OPT(run_options, ranks, "ranks-simulated", 0, PART, "K of N", "with --sim: " TARE_RANKS_HELP),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
 		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),
-	TARE_OPT(
-		run_options, vram, "vram", 0, STRING, "SIZE",
-		"let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
-	TARE_OPT(
-		run_options, card, "card", 0, STRING, "PROFILE",
-		"the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
-	TARE_OPT(
-		run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
-		"which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
-		"nobody owns an allocation"),
+	TARE_OPT(run_options, vram, "vram", 0, STRING, "SIZE",
+	         "let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
+	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
+	         "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
+	TARE_OPT(run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
+	         "which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
+	         "nobody owns an allocation"),
 	TARE_OPT(
 		run_options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
 		"record what is asked of malloc, too, with stacks: full, every block; sample, all of 64 KiB and more, and by chance some of the others"),
 	TARE_OPT(
 		run_options, live, "live", 0, FLAG, NULL,
 		"while the program runs, say in the last two lines of the terminal what it has; it sees a terminal that is so much less high"),
-	TARE_OPT(
-		run_options, no_paths, "no-paths", 0, FLAG, NULL,
-		"keep the command's arguments and every path out of the recording: files are in it by their last name"),
+	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
+	         "keep the command's arguments and every path out of the recording: files are in it by their last name"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
-		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
-	TARE_OPT(
-		run_options, no_probe, "no-probe", 0, FLAG, NULL,
-		"do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
-	TARE_OPT(
-		run_options, phases, "phase", 0, LIST, "FILE:LINE",
-		"make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
+	         "do not record the blocks of PyTorch's allocator: its segments are one row then"),
+	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,
+	         "do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
+	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
+	         "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,
-		 "start paused: nothing is recorded until tare ctl REC resume"),
+	         "start paused: nothing is recorded until tare ctl REC resume"),
 	/* For tare sweep. */
 	{ .name = "into",
 	  .metavar = "FOLDER",
@@ -91,11 +82,11 @@ const struct tare_opt tare_run_opts[] = {
 static int make_small(const char *folder, const struct tare_roll_wish *wish)
 {
 	struct tare_rollup_options options = { .cap = wish->cap,
-					       .is_hurried = wish->is_hurried,
-					       .is_forced = true,
-					       .is_final = wish->is_final,
-					       .skips_state = wish->skips_state,
-					       .most = wish->most };
+		                                   .is_hurried = wish->is_hurried,
+		                                   .is_forced = true,
+		                                   .is_final = wish->is_final,
+		                                   .skips_state = wish->skips_state,
+		                                   .most = wish->most };
 	struct tare_rolled_up done;
 
 	return tare_rollup(folder, &options, &done, NULL);
@@ -130,8 +121,8 @@ static bool write_whole(int fd, const char *bytes, size_t size)
 	return true;
 }
 
-static int fold_ahead(const char *folder, const struct tare_ahead_state *before, int from,
-		      struct tare_ahead_state *out, int to)
+static int fold_ahead(const char *folder, const struct tare_ahead_state *before, int from, struct tare_ahead_state *out,
+                      int to)
 {
 	struct tare_rollup_ahead then = { .at = { before->number, before->until_ns } }, now;
 	int rc;
@@ -142,8 +133,7 @@ static int fold_ahead(const char *folder, const struct tare_ahead_state *before,
 	if (!rc && (now.bytes.len > AHEAD_MOST || !write_whole(to, now.bytes.data, now.bytes.len)))
 		rc = TARE_E_IO;
 	if (!rc)
-		*out = (struct tare_ahead_state){ now.at.number, now.at.until_ns, now.bytes.len,
-						  now.has_more };
+		*out = (struct tare_ahead_state){ now.at.number, now.at.until_ns, now.bytes.len, now.has_more };
 	return rc;
 }
 
@@ -167,10 +157,9 @@ static int check_answers(const struct run_options *o, struct tare_err *err)
 {
 	if (o->answers < 0 || o->sim)
 		return 0;
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"--answers %s: it is for a simulated GPU, which computes nothing; give --sim, too",
-		tare_answer_names[o->answers]);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    "--answers %s: it is for a simulated GPU, which computes nothing; give --sim, too",
+	                    tare_answer_names[o->answers]);
 }
 
 static int check_ranks(const struct run_options *o, struct tare_err *err)
@@ -178,16 +167,12 @@ static int check_ranks(const struct run_options *o, struct tare_err *err)
 	if (!o->ranks.part)
 		return 0;
 	if (!o->sim)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"--ranks-simulated %lld of %lld: it is for simulated GPUs; give --sim, too",
-			(long long)o->ranks.part, (long long)o->ranks.whole);
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "--ranks-simulated %lld of %lld: it is for simulated GPUs; give --sim, too",
+		                    (long long)o->ranks.part, (long long)o->ranks.whole);
 	if (o->ranks.part > TARE_SIM_MOST || o->ranks.whole > TARE_SIM_RANKS_MOST)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"--ranks-simulated %lld of %lld: %d ranks can run, of %d at most",
-			(long long)o->ranks.part, (long long)o->ranks.whole, TARE_SIM_MOST,
-			TARE_SIM_RANKS_MOST);
+		return tare_err_set(err, TARE_E_USAGE, "--ranks-simulated %lld of %lld: %d ranks can run, of %d at most",
+		                    (long long)o->ranks.part, (long long)o->ranks.whole, TARE_SIM_MOST, TARE_SIM_RANKS_MOST);
 	return 0;
 }
 
@@ -196,13 +181,13 @@ static int check_cap(uint64_t cap, struct tare_err *err)
 	if (cap >= TARE_RUN_CAP_LEAST)
 		return 0;
 	return tare_err_set(err, TARE_E_USAGE,
-			    "--cap %llu: logs and states have no room in so little, so records "
-			    "would be lost; the least is --cap 1MiB",
-			    (unsigned long long)cap);
+	                    "--cap %llu: logs and states have no room in so little, so records "
+	                    "would be lost; the least is --cap 1MiB",
+	                    (unsigned long long)cap);
 }
 
-int tare_run_command(const struct tare_command *command, int argc, char **argv,
-		     struct tare_session_result *result, bool *is_quiet)
+int tare_run_command(const struct tare_command *command, int argc, char **argv, struct tare_session_result *result,
+                     bool *is_quiet)
 {
 	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1, .answers = -1 };
 	struct tare_session_options session = { 0 };
@@ -214,8 +199,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 
 	if (code >= 0)
 		return code;
-	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 ||
-	    check_ranks(&o, &err) != 0 || tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 || check_ranks(&o, &err) != 0 ||
+	    tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
 	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
 		free(phases);
 		tare_operands_free(&o.phases);
@@ -272,7 +257,7 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 {
 	if (result->refused && has_limit_of_addresses())
 		return "no log is opened where ulimit -v leaves the program less than 768 MiB: of its addresses the recorder "
-		       "takes up to 96; raise the limit, or weigh the program while it runs (tare weigh)";
+			   "takes up to 96; raise the limit, or weigh the program while it runs (tare weigh)";
 	if (result->refused)
 		return "no log could be opened in the recording's folder; is the disk full, or the folder not writable?";
 	if (result->was_paused)
@@ -281,9 +266,9 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 		return result->target.elsewhere;
 	if (result->has_heap)
 		return "the program has a malloc of its own, as one that is linked statically or built with a sanitizer, "
-		       "and neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
+			   "and neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
 	return "the program, and whatever it started, neither called the NVIDIA driver nor made tensors with PyTorch; "
-	       "tare run --host=sample records what it asks of malloc, `tare doctor` checks this machine";
+		   "tare run --host=sample records what it asks of malloc, `tare doctor` checks this machine";
 }
 
 static void say_wanted(const char *lines)
@@ -301,29 +286,26 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 
 	if (tare_rank_of_environment(&rank))
 		tare_str_addf(&whose, "rank %d: ", rank.rank);
-	tare_say("%sexit %d after %.1f s%s · %s (%s)", tare_str_text(&whose), code,
-		 (double)result->ns / 1e9, more, result->path,
-		 tare_units_human(size, (uint64_t)result->bytes));
+	tare_say("%sexit %d after %.1f s%s · %s (%s)", tare_str_text(&whose), code, (double)result->ns / 1e9, more,
+	         result->path, tare_units_human(size, (uint64_t)result->bytes));
 	tare_str_free(&whose);
 	tare_run_live_say(result);
 	if (result->disk_errno)
-		tare_say("writing the recording failed (%s): %llu records are missing",
-			 strerror(result->disk_errno), (unsigned long long)result->lost);
+		tare_say("writing the recording failed (%s): %llu records are missing", strerror(result->disk_errno),
+		         (unsigned long long)result->lost);
 	else if (result->lost)
 		tare_say("%llu records are missing: %s", (unsigned long long)result->lost,
-			 tare_lost_meaning(result->lost_reason));
+		         tare_lost_meaning(result->lost_reason));
 	if (result->alive)
-		tare_say("%d of its processes still run and go on recording themselves",
-			 result->alive);
+		tare_say("%d of its processes still run and go on recording themselves", result->alive);
 	say_wanted(result->wanted);
 	if (result->notice)
 		tare_say("%s", result->notice);
 	else if (result->unrecorded > 0)
-		tare_say(
-			"%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
-			"away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
-			"system calls are restricted (seccomp)",
-			result->unrecorded);
+		tare_say("%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
+		         "away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
+		         "system calls are restricted (seccomp)",
+		         result->unrecorded);
 	else if (result->processes == 0)
 		tare_say("nothing was recorded: %s", nothing_recorded(result));
 }

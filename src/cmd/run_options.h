@@ -24,7 +24,7 @@ extern const char *const tare_stack_names[];
 #define TARE_ANSWER_NAMES "zeros|ones|random|nan|overflow"
 extern const char *const tare_answer_names[];
 /* --ranks-simulated, of run, record and predict. */
-#define TARE_RANKS_HELP                                                                            \
+#define TARE_RANKS_HELP                                                                                                \
 	"run the first K ranks of a job of N, and answer for the others: the program sees N; its launcher starts K, or all"
 
 /* --host: how much of the heap is recorded, and what tare_preload_find() is told then. */
@@ -37,8 +37,8 @@ extern const struct tare_opt tare_run_opts[];
  * else the exit code to return at once.
  * `is_quiet`: `tare sweep` started it and will say itself how it ended; NULL: not asked.
  */
-int tare_run_command(const struct tare_command *command, int argc, char **argv,
-		     struct tare_session_result *result, bool *is_quiet);
+int tare_run_command(const struct tare_command *command, int argc, char **argv, struct tare_session_result *result,
+                     bool *is_quiet);
 
 /*
  * The line that says how it ended and where the recording is, and what the user should know. `more`: in

@@ -13,16 +13,14 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, listen, "listen", 'l', STRING, "ADDR:PORT",
-		"where to listen (127.0.0.1:19400); another address than this machine's own needs --token-file"),
-	TARE_OPT(
-		options, token_file, "token-file", 't', STRING, "FILE",
-		"who asks must have the token in this file, which others must not be able to read"),
+	TARE_OPT(options, listen, "listen", 'l', STRING, "ADDR:PORT",
+	         "where to listen (127.0.0.1:19400); another address than this machine's own needs --token-file"),
+	TARE_OPT(options, token_file, "token-file", 't', STRING, "FILE",
+	         "who asks must have the token in this file, which others must not be able to read"),
 	TARE_OPT(options, confidential, "confidential", 0, FLAG, NULL,
-		 "pages are without the names of programs, files, lines, modules and owners"),
+	         "pages are without the names of programs, files, lines, modules and owners"),
 	TARE_OPT(options, once, "once", '1', FLAG, NULL,
-		 "print the metrics once and end, as for node_exporter's textfile collector"),
+	         "print the metrics once and end, as for node_exporter's textfile collector"),
 	TARE_OPT_END,
 };
 
@@ -41,10 +39,10 @@ const struct tare_command tare_command_serve = {
 		"it as the password of any user. There is no TLS: over a network that others hear, put a proxy before it. SIGTERM ends it.\n\n"
 		"HTTP is spoken by GNU libmicrohttpd, which must be installed (libmicrohttpd12).",
 	.examples = "tare serve\n"
-		    "tare serve /shared/recordings\n"
-		    "tare serve --listen 0.0.0.0:19400 --token-file /etc/tare/token\n"
-		    "tare serve --once /shared/recordings\n"
-		    "curl -H \"Authorization: Bearer $(cat token)\" http://gpu1:19400/metrics",
+				"tare serve /shared/recordings\n"
+				"tare serve --listen 0.0.0.0:19400 --token-file /etc/tare/token\n"
+				"tare serve --once /shared/recordings\n"
+				"curl -H \"Authorization: Bearer $(cat token)\" http://gpu1:19400/metrics",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_serve,
@@ -55,30 +53,28 @@ static void say_ready(const struct tare_address *address)
 	struct tare_str name = { 0 };
 
 	tare_address_name(address, &name);
-	tare_say("serving http://%s/ and http://%s/metrics", tare_str_text(&name),
-		 tare_str_text(&name));
+	tare_say("serving http://%s/ and http://%s/metrics", tare_str_text(&name), tare_str_text(&name));
 	tare_str_free(&name);
 }
 
-static int check(const struct options *o, const struct tare_operands *rest,
-		 struct tare_http_options *http, struct tare_err *err)
+static int check(const struct options *o, const struct tare_operands *rest, struct tare_http_options *http,
+                 struct tare_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < rest->count; i++)
 		if (!tare_find_is_folder(rest->items[i]))
 			return tare_err_set(err, TARE_E_USAGE,
-					    "serve: %s: there is no such folder; it takes one that "
-					    "has recordings, or a recording",
-					    rest->items[i]);
+			                    "serve: %s: there is no such folder; it takes one that "
+			                    "has recordings, or a recording",
+			                    rest->items[i]);
 	rc = tare_address_parse(o->listen, &http->address, err);
 	if (!rc && o->token_file)
 		rc = tare_token_read(&http->token, o->token_file, err);
 	if (!rc && !http->address.is_loopback && !o->token_file)
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"serve: --listen %s: other machines come there, so it needs a token: --token-file FILE",
-			o->listen);
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "serve: --listen %s: other machines come there, so it needs a token: --token-file FILE",
+		                  o->listen);
 	return rc;
 }
 

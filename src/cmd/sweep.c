@@ -30,45 +30,32 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, grids, "grid", 'g', LIST, "NAME=A,B,…",
-		 "values of a parameter; again for more parameters"),
+	TARE_OPT(options, grids, "grid", 'g', LIST, "NAME=A,B,…", "values of a parameter; again for more parameters"),
 	TARE_OPT(options, jsons, "grid-json", 0, LIST, "JSON|FILE",
-		 "the same as an object of lists, or single cells as a list of objects"),
+	         "the same as an object of lists, or single cells as a list of objects"),
 	TARE_OPT(options, output, "output", 'o', STRING, "DB",
-		 "the file to write, instead of PROG-sweep-DATE-PID.db; its recordings go to DB.d"),
-	TARE_OPT(options, resume, "resume", 0, FLAG, NULL,
-		 "go on with DB: run what has not been run, add new cells"),
+	         "the file to write, instead of PROG-sweep-DATE-PID.db; its recordings go to DB.d"),
+	TARE_OPT(options, resume, "resume", 0, FLAG, NULL, "go on with DB: run what has not been run, add new cells"),
 	TARE_OPT(options, repeat, "repeat", 'n', INT, "N", "run every cell N times (1)"),
-	TARE_OPT(
-		options, works, "work", 'w', LIST, "UNIT=EXPR",
-		"how many units of work a run does, such as 'timesteps={batch}*500'; again for more units"),
-	TARE_OPT(options, total, "total", 0, NUMBER, "N",
-		 "say how many hours N units of the first kind would take"),
-	TARE_OPT(
-		options, timed, "timed", 0, STRING, "PHASE",
-		"take the time of this phase of the program for a run's: starting is no part of the work"),
-	TARE_OPT(options, timeout, "timeout", 0, DURATION, "TIME",
-		 "end a run that takes longer, such as 30min"),
-	TARE_OPT(options, jobs, "jobs", 'j', INT, "N",
-		 "run N cells at a time, each on GPUs of its own (1)"),
+	TARE_OPT(options, works, "work", 'w', LIST, "UNIT=EXPR",
+	         "how many units of work a run does, such as 'timesteps={batch}*500'; again for more units"),
+	TARE_OPT(options, total, "total", 0, NUMBER, "N", "say how many hours N units of the first kind would take"),
+	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
+	         "take the time of this phase of the program for a run's: starting is no part of the work"),
+	TARE_OPT(options, timeout, "timeout", 0, DURATION, "TIME", "end a run that takes longer, such as 30min"),
+	TARE_OPT(options, jobs, "jobs", 'j', INT, "N", "run N cells at a time, each on GPUs of its own (1)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "with --jobs: how many GPUs each run has (1)"),
 	TARE_OPT(options, launcher, "launcher", 0, STRING, "CMD",
-		 "put this before every run, such as 'srun --gpus=1'; it gives the GPUs"),
-	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE",
-		 "run on a simulated GPU, as with tare run"),
-	TARE_OPT(options, vram, "vram", 0, STRING, "SIZE",
-		 "let the runs see a card of SIZE, as with tare run"),
+	         "put this before every run, such as 'srun --gpus=1'; it gives the GPUs"),
+	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "run on a simulated GPU, as with tare run"),
+	TARE_OPT(options, vram, "vram", 0, STRING, "SIZE", "let the runs see a card of SIZE, as with tare run"),
 	TARE_OPT(options, card, "card", 0, STRING, "PROFILE", "the same for the card of a profile"),
-	TARE_OPT(options, cap, "cap", 0, STRING, "SIZE",
-		 "let no recording take more than SIZE (2GiB)"),
-	TARE_OPT(options, stacks, "stacks", 0, STRING, "WHICH",
-		 "which stacks are recorded, as with tare run"),
-	TARE_OPT(options, phases, "phase", 0, LIST, "FILE:LINE",
-		 "make a phase of a line, as with tare run"),
-	TARE_OPT(options, no_tensors, "no-tensors", 0, FLAG, NULL,
-		 "do not record the blocks of PyTorch's allocator"),
+	TARE_OPT(options, cap, "cap", 0, STRING, "SIZE", "let no recording take more than SIZE (2GiB)"),
+	TARE_OPT(options, stacks, "stacks", 0, STRING, "WHICH", "which stacks are recorded, as with tare run"),
+	TARE_OPT(options, phases, "phase", 0, LIST, "FILE:LINE", "make a phase of a line, as with tare run"),
+	TARE_OPT(options, no_tensors, "no-tensors", 0, FLAG, NULL, "do not record the blocks of PyTorch's allocator"),
 	TARE_OPT(options, no_paths, "no-paths", 0, FLAG, NULL,
-		 "keep arguments and paths out of DB and the recordings, as with tare run"),
+	         "keep arguments and paths out of DB and the recordings, as with tare run"),
 	TARE_OPT_END,
 };
 
@@ -87,13 +74,12 @@ const struct tare_command tare_command_sweep = {
 		"ended is repeated. A grid with more values adds their cells.\n\n"
 		"The exit code is 0 when every cell was run, however it ended; 128 + n when signal n stopped the sweep; "
 		"2 for a mistake on the command line; 125 if Tare failed; 127 if CMD is not found.",
-	.examples =
-		"tare sweep --grid batch=1,2,4 --repeat 3 -- python train.py --batch {batch}\n"
-		"tare sweep -o roll.db --grid batch=1,2,3 --grid precision=fp16,fp32 \\\n"
-		"    --work 'timesteps={batch}*500' --total 10000 -- python roll.py {batch} {precision}\n"
-		"tare sweep --resume -o roll.db\n"
-		"tare sweep --launcher 'srun --gpus=1' --jobs 8 --grid L=8,10,12 -- ./solver {L}\n"
-		"tare report roll.db",
+	.examples = "tare sweep --grid batch=1,2,4 --repeat 3 -- python train.py --batch {batch}\n"
+				"tare sweep -o roll.db --grid batch=1,2,3 --grid precision=fp16,fp32 \\\n"
+				"    --work 'timesteps={batch}*500' --total 10000 -- python roll.py {batch} {precision}\n"
+				"tare sweep --resume -o roll.db\n"
+				"tare sweep --launcher 'srun --gpus=1' --jobs 8 --grid L=8,10,12 -- ./solver {L}\n"
+				"tare report roll.db",
 	.opts = opts,
 	.min_operands = 0,
 	.max_operands = SIZE_MAX,
@@ -112,29 +98,22 @@ static int64_t given(int64_t v)
 	return v == NOT_GIVEN ? 0 : v;
 }
 
-static int check_options(const struct options *o, const struct tare_operands *command,
-			 struct tare_err *err)
+static int check_options(const struct options *o, const struct tare_operands *command, struct tare_err *err)
 {
 	bool has_grid = o->grids.count || o->jsons.count;
 
 	if (o->resume && !o->output)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "sweep: --resume needs -o DB, the file to go on with");
+		return tare_err_set(err, TARE_E_USAGE, "sweep: --resume needs -o DB, the file to go on with");
 	if (!o->resume && !command->count)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "sweep: there is no command to run; put it behind --");
+		return tare_err_set(err, TARE_E_USAGE, "sweep: there is no command to run; put it behind --");
 	if (o->resume && (has_grid || o->works.count) && !command->count)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "sweep: a new grid needs the command it is for");
+		return tare_err_set(err, TARE_E_USAGE, "sweep: a new grid needs the command it is for");
 	if (o->resume && !has_grid && command->count)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"sweep: --resume with a command needs its grid too; without both it goes on as it was");
-	if (!is_number(o->repeat, 100000) || !is_number(o->jobs, 4096) ||
-	    !is_number(o->gpus, 4096) || !is_number(o->timeout, INT64_MAX))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"sweep: --repeat, --jobs, --gpus and --timeout are more than 0");
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "sweep: --resume with a command needs its grid too; without both it goes on as it was");
+	if (!is_number(o->repeat, 100000) || !is_number(o->jobs, 4096) || !is_number(o->gpus, 4096) ||
+	    !is_number(o->timeout, INT64_MAX))
+		return tare_err_set(err, TARE_E_USAGE, "sweep: --repeat, --jobs, --gpus and --timeout are more than 0");
 	if (o->timed && !*o->timed)
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --timed is the name of a phase");
 	if (!isnan(o->total) && !(o->total > 0))
@@ -178,8 +157,7 @@ static void split_launcher(struct tare_sweep *s, const char *text)
 			is_word = true;
 		} else if (!quote && isspace((unsigned char)*text)) {
 			if (is_word)
-				tare_sweep_words_add(&s->launcher, tare_str_text(&word),
-						     &s->memory);
+				tare_sweep_words_add(&s->launcher, tare_str_text(&word), &s->memory);
 			tare_str_cut(&word, 0);
 			is_word = false;
 		} else {
@@ -193,7 +171,7 @@ static void split_launcher(struct tare_sweep *s, const char *text)
 }
 
 static int fill(struct tare_sweep *s, const struct options *o, const struct tare_operands *command,
-		struct tare_err *err)
+                struct tare_err *err)
 {
 	int rc = 0;
 
@@ -210,8 +188,7 @@ static int fill(struct tare_sweep *s, const struct options *o, const struct tare
 	for (size_t i = 0; i < o->works.count && !rc; i++)
 		rc = tare_sweep_add_work(s, o->works.items[i], err);
 	if (!rc && command->count)
-		rc = tare_grid_parse(&s->grid, o->grids.items, o->grids.count, o->jsons.items,
-				     o->jsons.count, err);
+		rc = tare_grid_parse(&s->grid, o->grids.items, o->grids.count, o->jsons.items, o->jsons.count, err);
 	return rc || !command->count ? rc : tare_sweep_check(s, err);
 }
 
@@ -227,9 +204,7 @@ static int check_command(const struct tare_sweep *s, struct tare_err *err)
 			return rc;
 		tare_target_look(&target, word);
 		if (!target.path[0])
-			rc = tare_err_set(err, TARE_E_NOT_FOUND,
-					  "%s: there is no such command; check its name and PATH",
-					  word);
+			rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such command; check its name and PATH", word);
 		free(word);
 		if (rc || !strchr(s->command.items[0], '{'))
 			return rc;
@@ -246,15 +221,14 @@ static char *own_name(const char *const *command)
 	return tare_str_steal(&name);
 }
 
-static int open_db(struct tare_db **db, const char *path, const struct options *o,
-		   const struct tare_sweep *wanted, struct tare_err *err)
+static int open_db(struct tare_db **db, const char *path, const struct options *o, const struct tare_sweep *wanted,
+                   struct tare_err *err)
 {
 	int rc = tare_db_open(db, path, o->resume ? TARE_DB_WRITE : TARE_DB_CREATE, err);
 
 	if (rc == TARE_E_EXISTS)
-		return tare_err_set(
-			err, TARE_E_EXISTS,
-			"%s: is there already; go on with it with --resume, or name another", path);
+		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already; go on with it with --resume, or name another",
+		                    path);
 	if (rc)
 		return rc;
 	rc = o->resume ? tare_sweep_merge(*db, wanted, err) : tare_sweep_create(*db, wanted, err);
@@ -285,13 +259,11 @@ static void say_ignored(const struct tare_sweep *s)
 {
 	for (size_t i = 0; i < s->grid.param_nr; i++)
 		if (!tare_words_use(s->command.items, &s->grid, i))
-			tare_say(
-				"{%s} is not in the command: it gets %s as an environment variable only",
-				s->grid.params[i].name, s->grid.params[i].name);
+			tare_say("{%s} is not in the command: it gets %s as an environment variable only", s->grid.params[i].name,
+			         s->grid.params[i].name);
 }
 
-static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep_end *end,
-	       struct tare_err *err)
+static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep_end *end, struct tare_err *err)
 {
 	struct tare_sweep_printer printer;
 	struct tare_sweep_watch watch;
@@ -313,9 +285,8 @@ static void say_effects(struct tare_db *db)
 		return;
 	for (size_t i = 0; i < summary.param_nr; i++)
 		if (summary.params[i].is_without_effect)
-			tare_say(
-				"%s changed neither memory nor driver calls nor output; does the program read it?",
-				summary.params[i].name);
+			tare_say("%s changed neither memory nor driver calls nor output; does the program read it?",
+			         summary.params[i].name);
 	tare_summary_free(&summary);
 }
 
@@ -326,10 +297,8 @@ static int say_end(struct tare_db *db, const struct tare_sweep *s, const struct 
 		tare_say("%zu of %zu runs done: tare report %s", end->done, end->total, s->path);
 		return TARE_EXIT_OK;
 	}
-	tare_say("stopped after %zu of %zu runs; tare sweep --resume -o %s%s goes on", end->done,
-		 end->total, s->path,
-		 tare_sweep_has_option(s, "--no-paths") ? " with the same grid, options and command"
-							: "");
+	tare_say("stopped after %zu of %zu runs; tare sweep --resume -o %s%s goes on", end->done, end->total, s->path,
+	         tare_sweep_has_option(s, "--no-paths") ? " with the same grid, options and command" : "");
 	return 128 + end->signal;
 }
 
@@ -369,11 +338,9 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 
 int tare_cmd_sweep(int argc, char **argv)
 {
-	struct options o = { .repeat = NOT_GIVEN,
-			     .jobs = NOT_GIVEN,
-			     .gpus = NOT_GIVEN,
-			     .timeout = NOT_GIVEN,
-			     .total = NAN };
+	struct options o = {
+		.repeat = NOT_GIVEN, .jobs = NOT_GIVEN, .gpus = NOT_GIVEN, .timeout = NOT_GIVEN, .total = NAN
+	};
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_sweep, argc, argv, &o, &rest);

@@ -20,8 +20,7 @@ static void add_left(struct tare_str *out, int64_t ns)
 	if (ns < 0)
 		return;
 	if (minutes >= 60)
-		tare_str_addf(out, " · about %lld h %lld min left", (long long)(minutes / 60),
-			      (long long)(minutes % 60));
+		tare_str_addf(out, " · about %lld h %lld min left", (long long)(minutes / 60), (long long)(minutes % 60));
 	else if (minutes >= 2)
 		tare_str_addf(out, " · about %lld min left", (long long)minutes);
 	else
@@ -43,8 +42,7 @@ static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
 	if (s->peak >= 0)
 		tare_str_addf(out, " · %s MiB", tare_units_mib(text, s->peak));
 	if (s->retries)
-		tare_str_addf(out, " · %llu retr%s", (unsigned long long)s->retries,
-			      s->retries == 1 ? "y" : "ies");
+		tare_str_addf(out, " · %llu retr%s", (unsigned long long)s->retries, s->retries == 1 ? "y" : "ies");
 }
 
 static void clear(struct tare_sweep_printer *p)
@@ -81,9 +79,7 @@ static void see(void *arg, const struct tare_sweep_state *s)
 void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch)
 {
 	*p = (struct tare_sweep_printer){ .is_terminal = tare_progress_has_terminal() };
-	*watch = (struct tare_sweep_watch){ .see = see,
-					    .arg = p,
-					    .every_ms = p->is_terminal ? 1000 : 0 };
+	*watch = (struct tare_sweep_watch){ .see = see, .arg = p, .every_ms = p->is_terminal ? 1000 : 0 };
 }
 
 void tare_sweep_printer_end(struct tare_sweep_printer *p)

@@ -47,15 +47,13 @@ struct tare_text_style tare_terminal_style(FILE *out)
 {
 	long width = width_of(fileno(out));
 	struct tare_text_style style = { .width = TARE_TEXT_WIDTH,
-					 .is_utf8 = is_utf8(),
-					 .is_colour = tare_print_has_colours(out) };
+		                             .is_utf8 = is_utf8(),
+		                             .is_colour = tare_print_has_colours(out) };
 
 	if (!width)
 		return style;
 	style.is_screen = true;
-	style.width = width < TARE_TEXT_LEAST  ? TARE_TEXT_LEAST
-		      : width > TARE_TEXT_MOST ? TARE_TEXT_MOST
-					       : (int)width;
+	style.width = width < TARE_TEXT_LEAST ? TARE_TEXT_LEAST : width > TARE_TEXT_MOST ? TARE_TEXT_MOST : (int)width;
 	return style;
 }
 

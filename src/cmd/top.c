@@ -16,9 +16,8 @@
 enum { LINES_MOST = 500 };
 #define SECOND  INT64_C(1000000000)
 #define FIND_NS (2 * SECOND) /* how often recordings are looked for */
-#define FOLLOW_NS                                                                                  \
-	(SECOND /                                                                                  \
-	 4) /* after so long the screen is drawn, and the other recordings are read at the next look */
+#define FOLLOW_NS                                                                                                      \
+	(SECOND / 4) /* after so long the screen is drawn, and the other recordings are read at the next look */
 #define INTERVAL_LEAST (SECOND / 10)
 
 struct options {
@@ -31,17 +30,14 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(
-		options, folders, "dir", 'd', LIST, "DIR",
-		"also recordings in this folder, which may be of other containers or machines; again for more"),
-	TARE_OPT(options, interval, "interval", 'n', DURATION, "TIME",
-		 "how often to look, such as 500ms or 5s (1s)"),
+	TARE_OPT(options, folders, "dir", 'd', LIST, "DIR",
+	         "also recordings in this folder, which may be of other containers or machines; again for more"),
+	TARE_OPT(options, interval, "interval", 'n', DURATION, "TIME", "how often to look, such as 500ms or 5s (1s)"),
 	TARE_OPT(options, once, "once", '1', FLAG, NULL,
-		 "print it once, as text, and end; so it is where output is no terminal"),
+	         "print it once, as text, and end; so it is where output is no terminal"),
 	TARE_OPT(options, filter, "filter", 0, STRING, "TEXT",
-		 "only processes that have it in their name, pid or recording"),
-	TARE_OPT(options, sort, "sort", 's', CHOICE, "size|name|pid",
-		 "processes of a GPU in this order"),
+	         "only processes that have it in their name, pid or recording"),
+	TARE_OPT(options, sort, "sort", 's', CHOICE, "size|name|pid", "processes of a GPU in this order"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -63,10 +59,10 @@ const struct tare_command tare_command_top = {
 		"is respected.\n\n"
 		"Where output is no terminal, or a dumb one, it is printed once.",
 	.examples = "tare top\n"
-		    "tare top train.tare\n"
-		    "tare top --dir /shared/recordings\n"
-		    "tare top --once\n"
-		    "tare top --json",
+				"tare top train.tare\n"
+				"tare top --dir /shared/recordings\n"
+				"tare top --once\n"
+				"tare top --json",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_top,
@@ -174,8 +170,7 @@ static bool wait_and_obey(struct top *t)
 		if (key == TARE_KEY_NONE)
 			continue;
 		tare_screen_size(&columns, &lines);
-		if (key == TARE_KEY_GONE ||
-		    (key != TARE_KEY_RESIZE && !tare_top_key(&t->view, &t->tree, key, lines)))
+		if (key == TARE_KEY_GONE || (key != TARE_KEY_RESIZE && !tare_top_key(&t->view, &t->tree, key, lines)))
 			return false;
 		if (key == 'r' && !t->view.is_typing) {
 			read_again(t);
@@ -238,16 +233,15 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 	if (o->interval < INTERVAL_LEAST)
 		return tare_err_set(err, TARE_E_USAGE, "top: --interval is 100ms at least");
 	if (rest->count && o->folders.count)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"top: --dir adds recordings to those of this machine; with REC or DIR "
-			"there are only those: name all of them there");
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "top: --dir adds recordings to those of this machine; with REC or DIR "
+		                    "there are only those: name all of them there");
 	for (size_t i = 0; i < list->count; i++)
 		if (!tare_find_is_folder(list->items[i]))
 			return tare_err_set(err, TARE_E_USAGE,
-					    "top: %s: there is no such folder; it takes one that "
-					    "has recordings, or a recording",
-					    list->items[i]);
+			                    "top: %s: there is no such folder; it takes one that "
+			                    "has recordings, or a recording",
+			                    list->items[i]);
 	return 0;
 }
 

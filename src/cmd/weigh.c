@@ -15,10 +15,9 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, output, "output", 'o', STRING, "FILE.json",
-		 "save it as JSON, for tare diff"),
+	TARE_OPT(options, output, "output", 'o', STRING, "FILE.json", "save it as JSON, for tare diff"),
 	TARE_OPT(options, root, "root", 0, STRING, "FOLDER",
-		 "read /proc and /sys below this folder: a copy of another machine's files"),
+	         "read /proc and /sys below this folder: a copy of another machine's files"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -27,25 +26,24 @@ const struct tare_command tare_command_weigh = {
 	.name = "weigh",
 	.synopsis = "say where the host memory of running programs lies",
 	.operands = "[PID]…",
-	.description =
-		"Shows what the resident memory of a process consists of, whether it was recorded or not: "
-		"libraries, heap, stacks, shared and pinned memory, and so on. What several processes share is "
-		"divided among them, so rows sum to the Pss of /proc/PID/smaps and what is in swap, and those of "
-		"all processes can be added up. What was asked for and never touched takes addresses and no "
-		"memory; how much was asked for is known only of recorded programs.\n\n"
-		"Without PID: all processes, the largest first.\n\n"
-		"Processes of others can be read by root only.",
+	.description = "Shows what the resident memory of a process consists of, whether it was recorded or not: "
+				   "libraries, heap, stacks, shared and pinned memory, and so on. What several processes share is "
+				   "divided among them, so rows sum to the Pss of /proc/PID/smaps and what is in swap, and those of "
+				   "all processes can be added up. What was asked for and never touched takes addresses and no "
+				   "memory; how much was asked for is known only of recorded programs.\n\n"
+				   "Without PID: all processes, the largest first.\n\n"
+				   "Processes of others can be read by root only.",
 	.examples = "tare weigh 4711\n"
-		    "sudo tare weigh\n"
-		    "tare weigh -o before.json",
+				"sudo tare weigh\n"
+				"tare weigh -o before.json",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_weigh,
 };
 
 /* Those that were asked for, of which every one must be there; else all. */
-static int weigh_these(struct tare_weigh_processes *all, const struct tare_operands *pids,
-		       const char *root, struct tare_err *err)
+static int weigh_these(struct tare_weigh_processes *all, const struct tare_operands *pids, const char *root,
+                       struct tare_err *err)
 {
 	if (!pids->count)
 		tare_weigh_all(all, root);
@@ -61,8 +59,8 @@ static int weigh_these(struct tare_weigh_processes *all, const struct tare_opera
 	return 0;
 }
 
-static void print(const struct tare_weigh_processes *all, const char *root, bool is_all,
-		  enum tare_emit_format format, struct tare_str *out)
+static void print(const struct tare_weigh_processes *all, const char *root, bool is_all, enum tare_emit_format format,
+                  struct tare_str *out)
 {
 	struct tare_weigh_machine machine;
 	struct tare_emit e;

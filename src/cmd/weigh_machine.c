@@ -62,11 +62,9 @@ void tare_weigh_print_list(struct tare_emit *e, const struct tare_weigh_processe
 	tare_emit_table(e, "processes", "Processes", TARE_COLUMNS(line_columns));
 	for (size_t i = 0; i < all->count; i++) {
 		const struct tare_weigh_process *p = &all->items[i];
-		struct line l = { .pid = p->pid,
-				  .name = p->name,
-				  .user = p->user,
-				  .resident = p->pss + p->swap,
-				  .swap = p->swap };
+		struct line l = {
+			.pid = p->pid, .name = p->name, .user = p->user, .resident = p->pss + p->swap, .swap = p->swap
+		};
 
 		if (p->failure)
 			continue;
@@ -80,9 +78,8 @@ void tare_weigh_print_list(struct tare_emit *e, const struct tare_weigh_processe
 	tare_emit_rest(e, "others");
 	tare_emit_table_end(e);
 	if (all->denied) {
-		tare_str_addf(&note,
-			      "%zu process%s of others may not be read; run: sudo tare weigh",
-			      all->denied, all->denied == 1 ? "" : "es");
+		tare_str_addf(&note, "%zu process%s of others may not be read; run: sudo tare weigh", all->denied,
+		              all->denied == 1 ? "" : "es");
 		tare_emit_note(e, "%s", tare_str_text(&note));
 	}
 	tare_str_free(&note);
@@ -191,7 +188,7 @@ static void print_swaps(struct tare_emit *e, const struct tare_weigh_machine *m)
 	tare_emit_table_end(e);
 	if (m->swap_written != TARE_NOT_KNOWN)
 		tare_emit_note(e, "%s MiB went out since the machine was started",
-			       tare_units_mib(text, (int64_t)m->swap_written));
+		               tare_units_mib(text, (int64_t)m->swap_written));
 	tare_emit_gap(e);
 }
 
@@ -226,7 +223,7 @@ static void print_cgroups(struct tare_emit *e, const struct tare_weigh_machine *
 }
 
 void tare_weigh_print_nvmap(struct tare_emit *e, const struct tare_weigh_machine *m,
-			    const struct tare_weigh_processes *all)
+                            const struct tare_weigh_processes *all)
 {
 	bool is_denied = false;
 
@@ -236,9 +233,9 @@ void tare_weigh_print_nvmap(struct tare_emit *e, const struct tare_weigh_machine
 	if (!is_denied || m->nvmap == TARE_NOT_KNOWN)
 		return;
 	tare_emit_note(e,
-		       "What each process has of the GPU's memory (nvmap) only root may read: run "
-		       "sudo tare weigh%s",
-		       all->count == 1 ? " with this PID" : "");
+	               "What each process has of the GPU's memory (nvmap) only root may read: run "
+	               "sudo tare weigh%s",
+	               all->count == 1 ? " with this PID" : "");
 }
 
 void tare_weigh_print_limits(struct tare_emit *e, const struct tare_weigh_machine *m)
@@ -254,7 +251,7 @@ void tare_weigh_print_limits(struct tare_emit *e, const struct tare_weigh_machin
 }
 
 void tare_weigh_print_machine(struct tare_emit *e, const struct tare_weigh_machine *m,
-			      const struct tare_weigh_processes *all)
+                              const struct tare_weigh_processes *all)
 {
 	tare_emit_uint(e, "not_read", all->denied);
 	print_users(e, m);
@@ -304,12 +301,10 @@ static void print_host(struct tare_emit *e, const struct tare_weigh_process *p)
 	for (size_t i = 0; i < p->count; i++)
 		if (p->rows[i].resident)
 			add_account(e, top, p->rows[i].path,
-				    (struct account){
-					    .label = *p->rows[i].name ? p->rows[i].name
-								      : p->rows[i].path,
-					    .account = tare_weigh_kind_names[p->rows[i].kind],
-					    .pid = p->pid,
-					    .bytes = p->rows[i].resident });
+			            (struct account){ .label = *p->rows[i].name ? p->rows[i].name : p->rows[i].path,
+			                              .account = tare_weigh_kind_names[p->rows[i].kind],
+			                              .pid = p->pid,
+			                              .bytes = p->rows[i].resident });
 	tare_emit_table_end(e);
 	tare_emit_close(e);
 }
@@ -324,20 +319,16 @@ static void print_kernel(struct tare_emit *e, const struct tare_weigh_machine *m
 	for (size_t i = 0; i < m->count; i++) {
 		const struct tare_weigh_part *part = &m->rows[i];
 
-		if (strncmp(part->path, processes_path, sizeof(processes_path) - 1) != 0 &&
-		    strcmp(part->path, "free") != 0)
+		if (strncmp(part->path, processes_path, sizeof(processes_path) - 1) != 0 && strcmp(part->path, "free") != 0)
 			add_account(e, "system", part->path,
-				    (struct account){ .label = part->path,
-						      .account = "system",
-						      .pid = -1,
-						      .bytes = part->bytes });
+			            (struct account){ .label = part->path, .account = "system", .pid = -1, .bytes = part->bytes });
 	}
 	tare_emit_table_end(e);
 	tare_emit_close(e);
 }
 
 void tare_weigh_print_hosts(struct tare_emit *e, const struct tare_weigh_processes *all,
-			    const struct tare_weigh_machine *m)
+                            const struct tare_weigh_machine *m)
 {
 	tare_emit_open(e, "at", '{');
 	tare_emit_str(e, "label", "weighed");

@@ -32,10 +32,7 @@ static const struct tare_column data_columns[] = {
 static void add_rows(struct tare_emit *e, const struct tare_weigh_process *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		tare_emit_add(e, &(struct row){ .pid = p->pid,
-						.process = p->name,
-						.asked = TARE_NOT_KNOWN,
-						.of = p->rows[i] });
+		tare_emit_add(e, &(struct row){ .pid = p->pid, .process = p->name, .asked = TARE_NOT_KNOWN, .of = p->rows[i] });
 }
 
 static const struct tare_column process_columns[] = {
@@ -44,8 +41,7 @@ static const struct tare_column process_columns[] = {
 	TARE_COLUMN(tare_weigh_process, uid, "uid", NULL, ID),
 	TARE_COLUMN(tare_weigh_process, command, "command", NULL, TEXT),
 	TARE_COLUMN(tare_weigh_process, cgroup, "cgroup", NULL, TEXT),
-	TARE_COLUMN(tare_weigh_process, threads, "threads", NULL, COUNT,
-		    .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(tare_weigh_process, threads, "threads", NULL, COUNT, .unknown = TARE_UNKNOWN_HUGE),
 	TARE_COLUMN(tare_weigh_process, pss, "pss_bytes", NULL, BYTES),
 	TARE_COLUMN(tare_weigh_process, swap, "swap_bytes", NULL, BYTES),
 	TARE_COLUMN(tare_weigh_process, rss, "rss_bytes", NULL, BYTES),
@@ -54,12 +50,9 @@ static const struct tare_column process_columns[] = {
 	TARE_COLUMN(tare_weigh_process, pss_file, "pss_file_bytes", NULL, BYTES),
 	TARE_COLUMN(tare_weigh_process, pss_shmem, "pss_shmem_bytes", NULL, BYTES),
 	TARE_COLUMN(tare_weigh_process, hugetlb, "hugetlb_bytes", NULL, BYTES),
-	TARE_COLUMN(tare_weigh_process, nvmap, "nvmap_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_HUGE),
-	TARE_COLUMN(tare_weigh_process, page_tables, "page_tables_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_HUGE),
-	TARE_COLUMN(tare_weigh_process, kernel_stacks, "kernel_stacks_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(tare_weigh_process, nvmap, "nvmap_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(tare_weigh_process, page_tables, "page_tables_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(tare_weigh_process, kernel_stacks, "kernel_stacks_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
 };
 
 static void print_data(struct tare_emit *e, const struct tare_weigh_processes *all)
@@ -113,13 +106,9 @@ static size_t print_kind(struct tare_emit *e, const struct tare_weigh_process *p
 	for (size_t i = from; i < to && (to - from > 1 || *p->rows[i].name); i++) {
 		const struct tare_weigh_row *r = &p->rows[i];
 
-		if (i - from < MOST_LINES &&
-		    (r->resident >= LEAST || r->resident <= -LEAST || to - from == 1)) {
-			tare_emit_add_as(e,
-					 &(struct row){ .label = r->name,
-							.asked = TARE_NOT_KNOWN,
-							.of = *r },
-					 (struct tare_row_look){ .level = 1 });
+		if (i - from < MOST_LINES && (r->resident >= LEAST || r->resident <= -LEAST || to - from == 1)) {
+			tare_emit_add_as(e, &(struct row){ .label = r->name, .asked = TARE_NOT_KNOWN, .of = *r },
+			                 (struct tare_row_look){ .level = 1 });
 			continue;
 		}
 		rest.of.resident += r->resident;
@@ -140,8 +129,7 @@ static void add_mib(struct tare_str *out, const char *before, uint64_t bytes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(out, "%s%s", before,
-		      bytes == TARE_NOT_KNOWN ? "not known" : tare_units_mib(text, (int64_t)bytes));
+	tare_str_addf(out, "%s%s", before, bytes == TARE_NOT_KNOWN ? "not known" : tare_units_mib(text, (int64_t)bytes));
 }
 
 static void print_beside(struct tare_emit *e, const struct tare_weigh_process *p)
@@ -179,8 +167,7 @@ static void print_nvmap(struct tare_emit *e, const struct tare_weigh_process *p)
 	add_mib(&line, "The GPU has ", p->nvmap);
 	add_mib(&line, " for it (nvmap), of which RSS has ", rss);
 	add_mib(&line, " and Pss ", pss);
-	add_mib(&line, "; with all of that it takes ",
-		(uint64_t)(p->pss + p->swap) + p->nvmap - pss);
+	add_mib(&line, "; with all of that it takes ", (uint64_t)(p->pss + p->swap) + p->nvmap - pss);
 	tare_emit_note(e, "%s", tare_str_text(&line));
 	tare_str_free(&line);
 }
@@ -192,8 +179,7 @@ static void print_process(struct tare_emit *e, const struct tare_weigh_process *
 
 	tare_str_addf(&title, "%s (pid %d) · %s", p->name, (int)p->pid, p->user);
 	if (p->threads != TARE_NOT_KNOWN)
-		tare_str_addf(&title, " · %llu thread%s", (unsigned long long)p->threads,
-			      p->threads == 1 ? "" : "s");
+		tare_str_addf(&title, " · %llu thread%s", (unsigned long long)p->threads, p->threads == 1 ? "" : "s");
 	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(columns));
 	for (size_t i = 0; i < p->count;)
 		i = print_kind(e, p, i);

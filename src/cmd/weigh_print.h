@@ -15,17 +15,17 @@ void tare_weigh_print_list(struct tare_emit *e, const struct tare_weigh_processe
 
 /* Users, the system, its swap, and limits. */
 void tare_weigh_print_machine(struct tare_emit *e, const struct tare_weigh_machine *m,
-			      const struct tare_weigh_processes *all);
+                              const struct tare_weigh_processes *all);
 
 /* People: that root could say more of a Tegra. */
 void tare_weigh_print_nvmap(struct tare_emit *e, const struct tare_weigh_machine *m,
-			    const struct tare_weigh_processes *all);
+                            const struct tare_weigh_processes *all);
 
 /* People: the cgroups of the processes that have a limit. */
 void tare_weigh_print_limits(struct tare_emit *e, const struct tare_weigh_machine *m);
 
 /* JSON: the members that the host's part of a report has, for tare diff. */
 void tare_weigh_print_hosts(struct tare_emit *e, const struct tare_weigh_processes *all,
-			    const struct tare_weigh_machine *m);
+                            const struct tare_weigh_machine *m);
 
 #endif

@@ -9,8 +9,8 @@
 /* A process id, or TARE_E_USAGE. */
 int tare_weigh_parse_pid(const char *text, pid_t *pid, const char *command, struct tare_err *err);
 /* Adds a process that must be there and may be read; else a sentence that says what to do. */
-int tare_weigh_read(struct tare_weigh_processes *all, pid_t pid, const char *root,
-		    const char *command, struct tare_err *err);
+int tare_weigh_read(struct tare_weigh_processes *all, pid_t pid, const char *root, const char *command,
+                    struct tare_err *err);
 /* `root` holds a folder proc, or is "". */
 int tare_weigh_check_root(const char *root, const char *command, struct tare_err *err);
 

@@ -22,15 +22,14 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, conf, "alloc-conf", 'a', STRING, "SETTINGS",
-		 "what PYTORCH_CUDA_ALLOC_CONF would be, such as expandable_segments:True"),
-	TARE_OPT(options, vram, "vram", 0, BYTES, "SIZE",
-		 "the memory of each device, such as 24GiB"),
+	         "what PYTORCH_CUDA_ALLOC_CONF would be, such as expandable_segments:True"),
+	TARE_OPT(options, vram, "vram", 0, BYTES, "SIZE", "the memory of each device, such as 24GiB"),
 	TARE_OPT(options, used, "used", 0, BYTES, "SIZE",
-		 "what of --vram is not for PyTorch's allocator: contexts, other programs"),
+	         "what of --vram is not for PyTorch's allocator: contexts, other programs"),
 	TARE_OPT(options, version, "torch", 0, STRING, "VERSION",
-		 "the version of PyTorch, such as 2.11; without it, one that reproduces the file"),
+	         "the version of PyTorch, such as 2.11; without it, one that reproduces the file"),
 	TARE_OPT(options, best, "best", 'b', FLAG, NULL,
-		 "try the settings that help most often, and sort them by the most reserved"),
+	         "try the settings that help most often, and sort them by the most reserved"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
@@ -50,9 +49,9 @@ const struct tare_command tare_command_whatif = {
 		"executed.\n\n"
 		"The exit code is 0; 3 if memory would run out where it did not; 2 for a mistake on the command line.",
 	.examples = "tare whatif train.tare --best\n"
-		    "tare whatif snapshot.pickle\n"
-		    "tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
-		    "tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
+				"tare whatif snapshot.pickle\n"
+				"tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
+				"tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
 	.progress = "replaying",
 	.opts = opts,
 	.min_operands = 1,
@@ -61,7 +60,7 @@ const struct tare_command tare_command_whatif = {
 };
 
 static int open_snapshot(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
-			 struct tare_err *err)
+                         struct tare_err *err)
 {
 	struct tare_trace trace;
 	int rc = tare_import_trace(&trace, path, err);
@@ -70,8 +69,7 @@ static int open_snapshot(struct tare_whatif *w, const char *path, const struct t
 }
 
 /* A recording is a folder. */
-static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
-		    struct tare_err *err)
+static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask, struct tare_err *err)
 {
 	struct stat st;
 
@@ -83,23 +81,18 @@ static int open_any(struct tare_whatif *w, const char *path, const struct tare_w
 static int check_sizes(const struct options *o, struct tare_err *err)
 {
 	if (o->used && !o->vram)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"whatif: --used is what is taken of --vram, which is not given");
+		return tare_err_set(err, TARE_E_USAGE, "whatif: --used is what is taken of --vram, which is not given");
 	if (o->vram && o->vram < VRAM_MIN)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"whatif: --vram %llu is so many bytes, and no segment fits into them; "
-			"units are MiB and GiB: --vram %lluGiB",
-			(unsigned long long)o->vram, (unsigned long long)o->vram);
-	if (o->used && o->used >= o->vram)
 		return tare_err_set(err, TARE_E_USAGE,
-				    "whatif: --used is what is taken of --vram, and must be less");
+		                    "whatif: --vram %llu is so many bytes, and no segment fits into them; "
+		                    "units are MiB and GiB: --vram %lluGiB",
+		                    (unsigned long long)o->vram, (unsigned long long)o->vram);
+	if (o->used && o->used >= o->vram)
+		return tare_err_set(err, TARE_E_USAGE, "whatif: --used is what is taken of --vram, and must be less");
 	return 0;
 }
 
-static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code,
-		  struct tare_err *err)
+static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code, struct tare_err *err)
 {
 	struct tare_whatif_ask ask = { o->conf, o->version, o->vram, o->used };
 	enum tare_emit_format format;
@@ -115,14 +108,12 @@ static int whatif(const char *path, const struct options *o, struct tare_str *ou
 		return rc;
 	if (!w.trace.device_count) {
 		tare_whatif_close(&w);
-		return tare_err_set(err, TARE_E_EMPTY, "%s: the snapshot has no memory of any GPU",
-				    path);
+		return tare_err_set(err, TARE_E_EMPTY, "%s: the snapshot has no memory of any GPU", path);
 	}
 	tare_emit_begin(&e, format, out);
 	tare_whatif_print(&e, &w, &ask, o->best);
 	tare_emit_end(&e);
-	*code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT
-									       : TARE_EXIT_OK;
+	*code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT : TARE_EXIT_OK;
 	tare_whatif_close(&w);
 	return 0;
 }

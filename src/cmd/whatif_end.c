@@ -44,10 +44,8 @@ static struct tare_whatif_given *sorted_given(const struct tare_whatif_allocator
 		items[nr++] = a->given[slot->value];
 	qsort(items, nr, sizeof(*items), by_given_address);
 	for (size_t i = 1; i < nr; i++)
-		if (items[i].is_expandable && items[kept].is_expandable &&
-		    items[i].pool == items[kept].pool &&
-		    items[i].is_small == items[kept].is_small &&
-		    items[i].stream == items[kept].stream &&
+		if (items[i].is_expandable && items[kept].is_expandable && items[i].pool == items[kept].pool &&
+		    items[i].is_small == items[kept].is_small && items[i].stream == items[kept].stream &&
 		    items[kept].address + items[kept].size == items[i].address)
 			items[kept].size += items[i].size;
 		else
@@ -58,19 +56,18 @@ static struct tare_whatif_given *sorted_given(const struct tare_whatif_allocator
 
 /* Adds the blocks of a segment, and what is free between them. Returns how many. */
 static size_t fill(const struct tare_whatif_given *s, const struct block *blocks, size_t count,
-		   struct tare_snapshot_block *out)
+                   struct tare_snapshot_block *out)
 {
 	uint64_t at = s->address, end = s->address + s->size;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (blocks[i].address > at)
-			out[nr++] = (struct tare_snapshot_block){ .address = at,
-								  .size = blocks[i].address - at };
+			out[nr++] = (struct tare_snapshot_block){ .address = at, .size = blocks[i].address - at };
 		out[nr++] = (struct tare_snapshot_block){ .address = blocks[i].address,
-							  .size = blocks[i].size,
-							  .asked = blocks[i].size,
-							  .state = TARE_SNAPSHOT_ALLOCATED };
+			                                      .size = blocks[i].size,
+			                                      .asked = blocks[i].size,
+			                                      .state = TARE_SNAPSHOT_ALLOCATED };
 		at = blocks[i].address + blocks[i].size;
 	}
 	if (at < end)
@@ -79,21 +76,20 @@ static size_t fill(const struct tare_whatif_given *s, const struct block *blocks
 }
 
 static void end_segment(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-			const struct tare_whatif_given *g, const struct block *blocks, size_t count)
+                        const struct tare_whatif_given *g, const struct block *blocks, size_t count)
 {
 	struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
 	struct tare_snapshot_segment segment = { .device = a->device,
-						 .is_expandable = g->is_expandable,
-						 .is_small = g->is_small,
-						 .address = g->address,
-						 .size = g->size,
-						 .stream = g->stream,
-						 .pool = tare_whatif_pool_id(g->pool),
-						 .serial = -1 };
+		                                     .is_expandable = g->is_expandable,
+		                                     .is_small = g->is_small,
+		                                     .address = g->address,
+		                                     .size = g->size,
+		                                     .stream = g->stream,
+		                                     .pool = tare_whatif_pool_id(g->pool),
+		                                     .serial = -1 };
 
 	if (!r->rc)
-		r->rc = tare_trace_add_segment(r->t, &segment, all, fill(g, blocks, count, all),
-					       r->err);
+		r->rc = tare_trace_add_segment(r->t, &segment, all, fill(g, blocks, count, all), r->err);
 	free(all);
 }
 

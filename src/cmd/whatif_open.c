@@ -5,9 +5,8 @@
 #include "cmd/whatif_recording.h"
 #include "trace/recording.h"
 
-static int open_recording(struct tare_whatif *w, const char *path,
-			  const struct tare_whatif_reading *reading,
-			  const struct tare_whatif_ask *ask, struct tare_err *err)
+static int open_recording(struct tare_whatif *w, const char *path, const struct tare_whatif_reading *reading,
+                          const struct tare_whatif_ask *ask, struct tare_err *err)
 {
 	struct tare_recording *recording;
 	struct tare_trace trace;
@@ -27,8 +26,7 @@ static void try_less(struct tare_whatif *w, const char *path, const struct tare_
 	struct tare_err err;
 	struct tare_whatif other;
 
-	if (!w->sum.mismatches || w->recorded.max_split == UINT64_MAX ||
-	    open_recording(&other, path, &reading, ask, &err))
+	if (!w->sum.mismatches || w->recorded.max_split == UINT64_MAX || open_recording(&other, path, &reading, ask, &err))
 		return;
 	if (other.sum.mismatches < w->sum.mismatches) {
 		struct tare_whatif was = *w;
@@ -39,8 +37,7 @@ static void try_less(struct tare_whatif *w, const char *path, const struct tare_
 	tare_whatif_close(&other);
 }
 
-int tare_whatif_open(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
-		     struct tare_err *err)
+int tare_whatif_open(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask, struct tare_err *err)
 {
 	static const struct tare_whatif_reading as_told = { UINT64_MAX, 0, true };
 	int rc = open_recording(w, path, &as_told, ask, err);

@@ -28,18 +28,15 @@ static size_t pool_of(struct tare_whatif_pools *p, int process, const struct tar
 	struct tare_whatif_pool pool = { process, c->parent, c->asked, c->granted };
 
 	for (size_t i = p->count; i-- && (c->asked || c->granted);)
-		if (p->items[i].process == process && p->items[i].first == c->asked &&
-		    p->items[i].second == c->granted)
+		if (p->items[i].process == process && p->items[i].first == c->asked && p->items[i].second == c->granted)
 			return i + 1;
 	return add_pool(p, &pool);
 }
 
 static void begin(struct tare_whatif_pools *p, int process, const struct tare_rec_event *c)
 {
-	p->captures = tare_array_reserve(p->captures, &p->capture_cap, p->capture_count + 1,
-					 sizeof(*p->captures));
-	p->captures[p->capture_count++] =
-		(struct tare_whatif_capture){ process, c->tid, pool_of(p, process, c) };
+	p->captures = tare_array_reserve(p->captures, &p->capture_cap, p->capture_count + 1, sizeof(*p->captures));
+	p->captures[p->capture_count++] = (struct tare_whatif_capture){ process, c->tid, pool_of(p, process, c) };
 }
 
 static void end(struct tare_whatif_pools *p, int process, uint32_t tid)

@@ -36,8 +36,7 @@ static bool is_unsure(const struct tare_whatif_case *c)
 	return c->orders_that_run_out && c->orders_that_run_out < TARE_REPLAY_ORDERS;
 }
 
-static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_case *c,
-			 const char *name)
+static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_case *c, const char *name)
 {
 	const struct tare_replay_figures *f = &c->figures;
 
@@ -56,7 +55,7 @@ static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_c
 		.end = is_unsure(c)        ? "maybe"
 		       : !c->oom.is_there  ? NULL
 		       : c->oom.was_served ? "yes"
-					   : "as then",
+		                           : "as then",
 	};
 }
 
@@ -73,8 +72,8 @@ static bool has_setting(const struct tare_whatif_case *cases, size_t count, cons
 	return false;
 }
 
-static void print_cases(struct tare_emit *e, const struct tare_whatif *w,
-			const struct tare_whatif_ask *ask, bool is_best)
+static void print_cases(struct tare_emit *e, const struct tare_whatif *w, const struct tare_whatif_ask *ask,
+                        bool is_best)
 {
 	struct tare_whatif_case recorded = { .figures = w->sum.figures, .oom = w->sum.oom }, *best;
 	struct row row = row_of(w, &recorded, "as recorded");
@@ -83,8 +82,7 @@ static void print_cases(struct tare_emit *e, const struct tare_whatif *w,
 	tare_emit_table(e, "cases", NULL, TARE_COLUMNS(columns));
 	tare_emit_add(e, &row);
 	if (w->is_changed) {
-		row = row_of(w, &w->asked,
-			     ask->conf ? name_of(ask->conf) : "as recorded, other card");
+		row = row_of(w, &w->asked, ask->conf ? name_of(ask->conf) : "as recorded, other card");
 		tare_emit_add(e, &row);
 	}
 	tare_emit_table_end(e);
@@ -122,8 +120,7 @@ static void print_contract(struct tare_emit *e, const struct tare_whatif *w)
 }
 
 /* "3 addresses and 1 block at the end" */
-static void print_differences(struct tare_emit *e, const struct tare_replay_check *c,
-			      const char *what)
+static void print_differences(struct tare_emit *e, const struct tare_replay_check *c, const char *what)
 {
 	const struct {
 		uint64_t count;
@@ -143,12 +140,12 @@ static void print_differences(struct tare_emit *e, const struct tare_replay_chec
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].count)
 			tare_str_addf(&text, "%s %s%s", tare_units_count(n, parts[i].count),
-				      parts[i].count == 1 ? parts[i].one : parts[i].many,
-				      --left > 1  ? ", "
-				      : left == 1 ? " and "
-						  : "");
-	tare_emit_alarm(e, "The replay does not reproduce the %s: %s %s.", what,
-			tare_str_text(&text), c->mismatches == 1 ? "differs" : "differ");
+			              parts[i].count == 1 ? parts[i].one : parts[i].many,
+			              --left > 1  ? ", "
+			              : left == 1 ? " and "
+			                          : "");
+	tare_emit_alarm(e, "The replay does not reproduce the %s: %s %s.", what, tare_str_text(&text),
+	                c->mismatches == 1 ? "differs" : "differ");
 	tare_str_free(&text);
 }
 
@@ -170,8 +167,8 @@ static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 		tare_emit_note(
 			e,
 			"The replay reproduces the %s: every address, segment, release and block (%s event%s, as PyTorch %d.%d does it).",
-			what, tare_units_count(text, w->events), w->events == 1 ? "" : "s",
-			w->rules.version / 100, w->rules.version % 100);
+			what, tare_units_count(text, w->events), w->events == 1 ? "" : "s", w->rules.version / 100,
+			w->rules.version % 100);
 }
 
 static void print_orders(struct tare_emit *e, const struct tare_whatif_case *c)
@@ -196,22 +193,20 @@ static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
 	}
 	tare_whatif_line(w, oom->stack, &line);
 	tare_emit_open(e, "first_oom", '{');
-	tare_emit_uint(e, "device",
-		       w->trace.is_recording ? oom->device % TARE_TRACE_DEVICES : oom->device);
+	tare_emit_uint(e, "device", w->trace.is_recording ? oom->device % TARE_TRACE_DEVICES : oom->device);
 	tare_emit_uint(e, "size", oom->size);
 	tare_emit_uint(e, "reserved_bytes", oom->reserved);
 	tare_emit_str(e, "line", line.len ? tare_str_text(&line) : NULL);
 	tare_emit_flag(e, "was_served", oom->was_served);
 	tare_emit_close(e);
 	tare_emit_note(e, "Memory %s a request of %s, with %s reserved%s%s.",
-		       oom->was_served ? "would run out at" : "ran out at",
-		       tare_units_human(size, oom->size), tare_units_human(reserved, oom->reserved),
-		       line.len ? ", in " : "", tare_str_text(&line));
+	               oom->was_served ? "would run out at" : "ran out at", tare_units_human(size, oom->size),
+	               tare_units_human(reserved, oom->reserved), line.len ? ", in " : "", tare_str_text(&line));
 	tare_str_free(&line);
 }
 
-void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w,
-		       const struct tare_whatif_ask *ask, bool is_best)
+void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w, const struct tare_whatif_ask *ask,
+                       bool is_best)
 {
 	char torch[16];
 	const char *text;

@@ -5,7 +5,7 @@
 #include "base/emit.h"
 #include "replay/whatif.h"
 
-void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w,
-		       const struct tare_whatif_ask *ask, bool is_best);
+void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w, const struct tare_whatif_ask *ask,
+                       bool is_best);
 
 #endif

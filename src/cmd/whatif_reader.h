@@ -29,9 +29,8 @@ struct tare_whatif_allocator {
 	struct tare_map given_at; /* address → place in `given` */
 	struct tare_whatif_given *given;
 	size_t given_nr, given_cap;
-	struct tare_trace_ranges ranges; /* what it has now; serial: place in `given` */
-	struct tare_whatif_waiting
-		waits; /* PyTorch maps a range piece by piece, and tells of it at once */
+	struct tare_trace_ranges ranges;  /* what it has now; serial: place in `given` */
+	struct tare_whatif_waiting waits; /* PyTorch maps a range piece by piece, and tells of it at once */
 };
 
 struct tare_whatif_reader {

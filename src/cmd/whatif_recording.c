@@ -27,16 +27,14 @@ static void add(struct tare_whatif_reader *r, uint32_t pool, struct tare_snapsho
 		r->rc = tare_trace_add(r->t, &event, r->err);
 }
 
-static struct tare_whatif_allocator *allocator_of(struct tare_whatif_reader *r,
-						  const struct tare_event *e)
+static struct tare_whatif_allocator *allocator_of(struct tare_whatif_reader *r, const struct tare_event *e)
 {
 	uint32_t device = (uint32_t)(e->process->index * TARE_TRACE_DEVICES + e->device->index);
 
 	for (size_t i = r->count; i--;)
 		if (r->allocators[i].device == device)
 			return &r->allocators[i];
-	r->allocators =
-		tare_array_reserve(r->allocators, &r->cap, r->count + 1, sizeof(*r->allocators));
+	r->allocators = tare_array_reserve(r->allocators, &r->cap, r->count + 1, sizeof(*r->allocators));
 	r->allocators[r->count] = (struct tare_whatif_allocator){ .device = device };
 	return &r->allocators[r->count++];
 }
@@ -77,14 +75,11 @@ static void flush(struct tare_whatif_reader *r, struct tare_whatif_allocator *a)
 		return;
 	a->waits.size = 0;
 	add(r, w.pool,
-	    (struct tare_snapshot_event){ .device = a->device,
-					  .action = w.action,
-					  .address = w.address,
-					  .size = w.size });
+	    (struct tare_snapshot_event){ .device = a->device, .action = w.action, .address = w.address, .size = w.size });
 }
 
-static void wait(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-		 enum tare_snapshot_action action, const struct tare_whatif_given *g)
+static void wait(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, enum tare_snapshot_action action,
+                 const struct tare_whatif_given *g)
 {
 	if (!a->waits.size || a->waits.action != action || a->waits.pool != g->pool ||
 	    a->waits.address + a->waits.size != g->address) {
@@ -94,21 +89,17 @@ static void wait(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
 	a->waits.size += g->size;
 }
 
-static uint32_t pool_of(const struct tare_whatif_reader *r, const struct tare_event *e,
-			uint32_t tid)
+static uint32_t pool_of(const struct tare_whatif_reader *r, const struct tare_event *e, uint32_t tid)
 {
 	return tare_whatif_pools_of(&r->pools, e->process->index, tid);
 }
 
 /* The stream of a block: that of the memory it lies in, of which the first block says it. */
-static uint64_t stream_of(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-			  const struct tare_event *e)
+static uint64_t stream_of(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
 	bool is_said = block->flags & (TARE_TENSOR_ON_STREAM | TARE_TENSOR_ON_DEFAULT);
-	uint64_t *own = block->flags & TARE_TENSOR_ON_STREAM
-				? tare_map_get(&r->streams, key_of(e, block->tid))
-				: NULL;
+	uint64_t *own = block->flags & TARE_TENSOR_ON_STREAM ? tare_map_get(&r->streams, key_of(e, block->tid)) : NULL;
 	uint64_t said = own ? *own : 0, end = block->block + (uint64_t)block->bytes;
 	const struct tare_trace_segment *at = tare_ranges_find(&a->ranges, block->block);
 	const struct tare_whatif_given *first = at ? &a->given[at->serial] : NULL;
@@ -138,33 +129,29 @@ static uint64_t asked_for(const struct tare_whatif_reader *r, uint64_t size)
 	return is_near ? r->split - 512 : size;
 }
 
-static void hand_out(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-		     const struct tare_event *e)
+static void hand_out(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
 
 	*tare_map_put(&a->blocks, block->block, NULL) = (uint64_t)block->bytes;
 	add(r, pool_of(r, e, block->tid),
 	    (struct tare_snapshot_event){ .device = a->device,
-					  .action = TARE_SNAPSHOT_ALLOC,
-					  .address = block->block,
-					  .size = asked_for(r, (uint64_t)block->bytes),
-					  .stream = stream_of(r, a, e),
-					  .stack = line_of(r, e) });
+	                                  .action = TARE_SNAPSHOT_ALLOC,
+	                                  .address = block->block,
+	                                  .size = asked_for(r, (uint64_t)block->bytes),
+	                                  .stream = stream_of(r, a, e),
+	                                  .stack = line_of(r, e) });
 }
 
-static void take_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-		      uint64_t address)
+static void take_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, uint64_t address)
 {
 	uint64_t size;
 
 	if (!tare_map_remove(&a->blocks, address, &size))
 		return; /* handed out before the recording, or while it was paused */
 	add(r, 0,
-	    (struct tare_snapshot_event){ .device = a->device,
-					  .action = TARE_SNAPSHOT_FREE,
-					  .address = address,
-					  .size = size });
+	    (struct tare_snapshot_event){
+			.device = a->device, .action = TARE_SNAPSHOT_FREE, .address = address, .size = size });
 }
 
 static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
@@ -181,30 +168,24 @@ static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
 		take_back(r, a, e->rec.tensor->block);
 }
 
-static void give(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-		 const struct tare_whatif_given *g)
+static void give(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, const struct tare_whatif_given *g)
 {
 	*tare_map_put(&a->given_at, g->address, NULL) = a->given_nr;
 	a->given = tare_array_reserve(a->given, &a->given_cap, a->given_nr + 1, sizeof(*a->given));
 	a->given[a->given_nr++] = *g;
-	tare_ranges_add(&a->ranges,
-			&(struct tare_trace_segment){ .address = g->address,
-						      .size = g->size,
-						      .serial = (int64_t)a->given_nr - 1 });
+	tare_ranges_add(&a->ranges, &(struct tare_trace_segment){
+									.address = g->address, .size = g->size, .serial = (int64_t)a->given_nr - 1 });
 	if (g->is_expandable) {
 		wait(r, a, TARE_SNAPSHOT_SEGMENT_MAP, g);
 		return;
 	}
 	flush(r, a);
 	add(r, g->pool,
-	    (struct tare_snapshot_event){ .device = a->device,
-					  .action = TARE_SNAPSHOT_SEGMENT_ALLOC,
-					  .address = g->address,
-					  .size = g->size });
+	    (struct tare_snapshot_event){
+			.device = a->device, .action = TARE_SNAPSHOT_SEGMENT_ALLOC, .address = g->address, .size = g->size });
 }
 
-static void give_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
-		      uint64_t address)
+static void give_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, uint64_t address)
 {
 	struct tare_whatif_given *g;
 	uint64_t place;
@@ -219,10 +200,8 @@ static void give_back(struct tare_whatif_reader *r, struct tare_whatif_allocator
 	}
 	flush(r, a);
 	add(r, g->pool,
-	    (struct tare_snapshot_event){ .device = a->device,
-					  .action = TARE_SNAPSHOT_SEGMENT_FREE,
-					  .address = address,
-					  .size = g->size });
+	    (struct tare_snapshot_event){
+			.device = a->device, .action = TARE_SNAPSHOT_SEGMENT_FREE, .address = address, .size = g->size });
 }
 
 static void read_call(struct tare_whatif_reader *r, const struct tare_event *e)
@@ -231,18 +210,17 @@ static void read_call(struct tare_whatif_reader *r, const struct tare_event *e)
 	bool is_mapping = c->class == TARE_CLASS_VMM_MAP;
 	uint64_t size = c->granted && !is_mapping ? c->granted : c->asked;
 
-	if (!e->device || (c->flags & TARE_EVENT_FAILED) ||
-	    (c->class != TARE_CLASS_DEVICE && !is_mapping))
+	if (!e->device || (c->flags & TARE_EVENT_FAILED) || (c->class != TARE_CLASS_DEVICE && !is_mapping))
 		return;
 	if (c->effect == TARE_EFFECT_DEL)
 		give_back(r, allocator_of(r, e), c->handle);
 	else if (c->effect == TARE_EFFECT_NEW && tare_owner_is_pool_of(e->process, e->stack))
 		give(r, allocator_of(r, e),
 		     &(struct tare_whatif_given){ .address = c->handle,
-						  .size = size,
-						  .pool = pool_of(r, e, c->tid),
-						  .is_expandable = is_mapping,
-						  .is_small = size == TARE_ALLOC_SMALL_SEGMENT });
+		                                  .size = size,
+		                                  .pool = pool_of(r, e, c->tid),
+		                                  .is_expandable = is_mapping,
+		                                  .is_small = size == TARE_ALLOC_SMALL_SEGMENT });
 }
 
 static void read_oom(struct tare_whatif_reader *r, const struct tare_event *e)
@@ -254,12 +232,11 @@ static void read_oom(struct tare_whatif_reader *r, const struct tare_event *e)
 	a = allocator_of(r, e);
 	flush(r, a);
 	add(r, 0,
-	    (struct tare_snapshot_event){
-		    .device = a->device,
-		    .action = TARE_SNAPSHOT_OOM,
-		    .address = e->rec.oom->free > 0 ? (uint64_t)e->rec.oom->free : 0,
-		    .size = e->rec.oom->asked,
-		    .stack = line_of(r, e) });
+	    (struct tare_snapshot_event){ .device = a->device,
+	                                  .action = TARE_SNAPSHOT_OOM,
+	                                  .address = e->rec.oom->free > 0 ? (uint64_t)e->rec.oom->free : 0,
+	                                  .size = e->rec.oom->asked,
+	                                  .stack = line_of(r, e) });
 }
 
 static void read_event(struct tare_whatif_reader *r, const struct tare_event *e)
@@ -291,8 +268,7 @@ static void read_event(struct tare_whatif_reader *r, const struct tare_event *e)
 /* PYTORCH_CUDA_ALLOC_CONF of `tare`, whose environment the program had; NULL: not set, or not known. */
 static char *conf_of(const char *folder)
 {
-	static const char *const names[] = { "environment.PYTORCH_CUDA_ALLOC_CONF",
-					     "environment.PYTORCH_ALLOC_CONF" };
+	static const char *const names[] = { "environment.PYTORCH_CUDA_ALLOC_CONF", "environment.PYTORCH_ALLOC_CONF" };
 	const struct tare_json_value *described;
 	struct tare_arena arena = { 0 };
 	const char *conf = NULL;
@@ -333,15 +309,12 @@ static void free_reader(struct tare_whatif_reader *r)
 	tare_map_free(&r->lines);
 }
 
-int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
-			  const char *folder, const struct tare_whatif_reading *reading,
-			  struct tare_err *err)
+int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording, const char *folder,
+                          const struct tare_whatif_reading *reading, struct tare_err *err)
 {
-	struct tare_whatif_reader r = { .t = t,
-					.recording = recording,
-					.most = reading->most,
-					.split = reading->split,
-					.err = err };
+	struct tare_whatif_reader r = {
+		.t = t, .recording = recording, .most = reading->most, .split = reading->split, .err = err
+	};
 	int rc;
 
 	tare_trace_begin(t);
@@ -350,9 +323,7 @@ int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording
 	t->conf = conf_of(folder);
 	read_all(&r);
 	if (!r.rc && !t->device_count)
-		r.rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: no process in it has blocks of PyTorch's on a GPU",
-				    folder);
+		r.rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: no process in it has blocks of PyTorch's on a GPU", folder);
 	rc = tare_trace_end(t, r.rc);
 	free_reader(&r);
 	return rc;

@@ -17,8 +17,7 @@ struct tare_whatif_reading {
  * What PyTorch's allocators were asked for, out of a recording that is at its begin: of each process on each GPU one device of the trace. NOT_FOUND
  * where no process has blocks of PyTorch's on a GPU, LIMIT where there are more events than are read.
  */
-int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
-			  const char *folder, const struct tare_whatif_reading *reading,
-			  struct tare_err *err);
+int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording, const char *folder,
+                          const struct tare_whatif_reading *reading, struct tare_err *err);
 
 #endif

@@ -12,7 +12,5 @@ int tare_cmd_write_file(const char *path, const struct tare_str *text, struct ta
 	bool is_stdout = strcmp(path, "-") == 0;
 	int rc = is_stdout ? tare_print(stdout, text) : tare_file_write(path, text, 0666);
 
-	return rc ? tare_err_set_errno(err, -rc, "%s: cannot be written",
-				       is_stdout ? "the output" : path)
-		  : 0;
+	return rc ? tare_err_set_errno(err, -rc, "%s: cannot be written", is_stdout ? "the output" : path) : 0;
 }

@@ -5,8 +5,8 @@
 enum { STEP_NS = 1000, OVER = 1000 /* steps by which the clock is measured */, FEW = 256 };
 
 /* A step is the largest power of two of ticks that is no longer than STEP_NS. */
-static void begin(struct tare_coarse *c, const struct tare_recording *recording,
-		  const struct tare_process *process, uint64_t stamp)
+static void begin(struct tare_coarse *c, const struct tare_recording *recording, const struct tare_process *process,
+                  uint64_t stamp)
 {
 	int64_t now = tare_recording_time_ns(recording, process, stamp);
 	uint64_t later = tare_recording_stamp(recording, process, now + STEP_NS * OVER);
@@ -27,10 +27,9 @@ static uint64_t coarse_of(const struct tare_coarse *c, uint64_t stamp)
 }
 
 uint64_t tare_coarse_stamp(struct tare_coarse *c, const struct tare_recording *recording,
-			   const struct tare_process *process, const struct tare_record *record)
+                           const struct tare_process *process, const struct tare_record *record)
 {
-	bool is_of_heap =
-		record->kind == TARE_KIND_HEAP_BLOCK || record->kind == TARE_KIND_HEAP_FREED;
+	bool is_of_heap = record->kind == TARE_KIND_HEAP_BLOCK || record->kind == TARE_KIND_HEAP_FREED;
 	uint64_t stamp = record->stamp;
 
 	if (!c->step)

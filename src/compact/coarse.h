@@ -19,6 +19,6 @@ struct tare_coarse {
 
 /* The stamp of the next record of the log in the order of time. pre: the recording is of this process. */
 uint64_t tare_coarse_stamp(struct tare_coarse *c, const struct tare_recording *recording,
-			   const struct tare_process *process, const struct tare_record *record);
+                           const struct tare_process *process, const struct tare_record *record);
 
 #endif

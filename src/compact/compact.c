@@ -25,7 +25,7 @@
 struct compaction {
 	const char *folder;
 	struct tare_recording *recording;
-	char **names; /* of logs that are not in segments yet, by the index of their processes; else NULL */
+	char **names;               /* of logs that are not in segments yet, by the index of their processes; else NULL */
 	struct tare_manifest named; /* by the manifest that was there, and those made since */
 	struct tare_compacted *result;
 	struct tare_err *err;
@@ -91,9 +91,9 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 		for (size_t k = 0; !rc && k < segment.entry_nr; k++)
 			if (segment.is_scanned || !tare_segment_read(&segment, k, &block))
 				rc = tare_err_set(err, TARE_E_IO,
-						  "%s cannot be read as it was written, so the "
-						  "recording stays as it was; check the disk",
-						  path);
+				                  "%s cannot be read as it was written, so the "
+				                  "recording stays as it was; check the disk",
+				                  path);
 		tare_segment_free(&segment);
 		bytes += stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 		tare_pack_free(&block);
@@ -153,13 +153,11 @@ static void remove_file(const struct rest *rest, const char *file)
 	uint32_t segment = tare_manifest_number(file), state = tare_manifest_state_number(file);
 	char *name = dot ? tare_xstrndup(file, (size_t)(dot - file)) : NULL;
 
-	if (dot &&
-	    (!strcmp(dot, ".events") || !strcmp(dot, ".ring") || tare_chunk_name(file, NULL)))
+	if (dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring") || tare_chunk_name(file, NULL)))
 		remove_raw(rest, file, name);
-	else if ((segment && !is_named(rest->manifest, segment)) ||
-		 (state && !has_state(rest->manifest, state)) ||
-		 (dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".state.new") ||
-			  (!strcmp(dot, ".json.new") && strcmp(name, "recording") != 0))))
+	else if ((segment && !is_named(rest->manifest, segment)) || (state && !has_state(rest->manifest, state)) ||
+	         (dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".state.new") ||
+	                  (!strcmp(dot, ".json.new") && strcmp(name, "recording") != 0))))
 		unlinkat(rest->folder, file, 0);
 	free(name);
 }
@@ -179,11 +177,9 @@ void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_reade
 		return;
 	}
 	/* Of a damaged manifest it is not known what it named. */
-	dir = tare_manifest_read(&manifest, folder, NULL) || manifest.fault ? NULL
-									    : opendir(folder);
+	dir = tare_manifest_read(&manifest, folder, NULL) || manifest.fault ? NULL : opendir(folder);
 	while (dir && (entry = readdir(dir)))
-		remove_file(&(struct rest){ dirfd(dir), store, &manifest, keeps_raw },
-			    entry->d_name);
+		remove_file(&(struct rest){ dirfd(dir), store, &manifest, keeps_raw }, entry->d_name);
 	if (dir && !keeps_raw)
 		give_back(folder, store);
 	if (dir)
@@ -218,8 +214,7 @@ static bool has_rest(const struct tare_process *p)
 
 	tare_log_rewind(log, 0);
 	step = tare_log_next(log, &rec);
-	return step == TARE_LOG_RECORD ||
-	       (step == TARE_LOG_GAP && rec.position + rec.bytes < tare_log_info(log)->end);
+	return step == TARE_LOG_RECORD || (step == TARE_LOG_GAP && rec.position + rec.bytes < tare_log_info(log)->end);
 }
 
 /* Logs of which something is not in segments yet; returns how many there are. */
@@ -233,8 +228,7 @@ static int find_logs(struct compaction *c, bool is_running)
 
 		if (p->log[0] && (!is_running || has_rest(p))) {
 			c->names[i] = name_of(p->log);
-			c->result->is_cut_short |=
-				tare_log_info(tare_recording_log(p))->is_cut_short;
+			c->result->is_cut_short |= tare_log_info(tare_recording_log(p))->is_cut_short;
 			found++;
 		}
 	}
@@ -244,12 +238,12 @@ static int find_logs(struct compaction *c, bool is_running)
 static void make_segments(struct compaction *c, const struct tare_compact_options *o)
 {
 	struct tare_segment_plan plan = { .folder = c->folder,
-					  .recording = c->recording,
-					  .names = c->names,
-					  .number = highest_number(c->folder) + 1,
-					  .segment_records = o->segment_records,
-					  .is_begin = o->below != NULL,
-					  .drops_events = o->drops_events };
+		                              .recording = c->recording,
+		                              .names = c->names,
+		                              .number = highest_number(c->folder) + 1,
+		                              .segment_records = o->segment_records,
+		                              .is_begin = o->below != NULL,
+		                              .drops_events = o->drops_events };
 	size_t old;
 
 	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
@@ -275,18 +269,15 @@ static int check_is_closed(const struct compaction *c, bool is_forced)
 	for (int i = 0; i < tare_recording_process_nr(c->recording); i++) {
 		const char *log = tare_recording_process(c->recording, i)->log;
 
-		if (log[0] &&
-		    (strncmp(log, folder, n) != 0 || log[n] != '/' || strchr(log + n + 1, '/')))
-			return tare_err_set(c->err, TARE_E_USAGE,
-					    "%s: %s is not in it; give the folder of one recording",
-					    folder, log);
+		if (log[0] && (strncmp(log, folder, n) != 0 || log[n] != '/' || strchr(log + n + 1, '/')))
+			return tare_err_set(c->err, TARE_E_USAGE, "%s: %s is not in it; give the folder of one recording", folder,
+			                    log);
 	}
 	if (tare_recording_is_open(c->recording) && !is_forced)
-		return tare_err_set(
-			c->err, TARE_E_USAGE,
-			"%s was not closed in order: it may still be written, here or on another "
-			"machine; if Tare or the program was killed, say --force",
-			folder);
+		return tare_err_set(c->err, TARE_E_USAGE,
+		                    "%s was not closed in order: it may still be written, here or on another "
+		                    "machine; if Tare or the program was killed, say --force",
+		                    folder);
 	return 0;
 }
 
@@ -320,15 +311,13 @@ int tare_compact_lock(const char *folder, int *lock, struct tare_err *err)
 	if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		close(*lock);
 		*lock = -1;
-		return tare_err_set(err, TARE_E_USAGE,
-				    "%s is being compacted by another tare; wait for its end",
-				    folder);
+		return tare_err_set(err, TARE_E_USAGE, "%s is being compacted by another tare; wait for its end", folder);
 	}
 	return 0; /* what is no folder is told when it is opened as a recording */
 }
 
-int tare_compact(const char *folder, const struct tare_compact_options *o,
-		 struct tare_compacted *out, struct tare_err *err)
+int tare_compact(const char *folder, const struct tare_compact_options *o, struct tare_compacted *out,
+                 struct tare_err *err)
 {
 	struct compaction c = { .folder = folder, .result = out, .err = err };
 	int lock = -1, rc = o->is_locked ? 0 : tare_compact_lock(folder, &lock, err);

@@ -40,7 +40,7 @@ struct tare_compact_options {
 	bool drops_events;
 	bool is_pressed; /* room is needed: nobody waits for those who read the recording now */
 	bool is_locked;  /* by the caller */
-	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
+	bool is_forced;  /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
 
 /*
@@ -57,7 +57,7 @@ int tare_compact_lock(const char *folder, int *lock, struct tare_err *err);
 void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_readers);
 
 /* `folder`: of one recording, without a slash at its end. Before step 2 the recording stays as it is on any error, a full disk for example. */
-int tare_compact(const char *folder, const struct tare_compact_options *o,
-		 struct tare_compacted *out, struct tare_err *err);
+int tare_compact(const char *folder, const struct tare_compact_options *o, struct tare_compacted *out,
+                 struct tare_err *err);
 
 #endif

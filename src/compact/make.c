@@ -20,9 +20,8 @@
 #include <unistd.h>
 
 enum {
-	SEGMENT_RECORDS =
-		1 << 20, /* a segment is closed after so many, unless another number is wanted, */
-	SEGMENT_BYTES = 64 << 20, /* or so many bytes of records */
+	SEGMENT_RECORDS = 1 << 20, /* a segment is closed after so many, unless another number is wanted, */
+	SEGMENT_BYTES = 64 << 20,  /* or so many bytes of records */
 };
 
 /* Records of one log that wait for their block to be full. */
@@ -72,8 +71,7 @@ static void gather(struct gathered *g, const struct tare_log_record *rec)
 {
 	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
 	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
-	g->records[g->n] = (struct tare_block_record){ .position = rec->position,
-						       .bytes = (uint32_t)rec->bytes };
+	g->records[g->n] = (struct tare_block_record){ .position = rec->position, .bytes = (uint32_t)rec->bytes };
 	g->at[g->n++] = g->bytes.len;
 	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
 }
@@ -133,8 +131,7 @@ static uint32_t keep_schema(struct maker *c, const struct tare_schema *schema)
 	for (size_t i = 0; i < c->schema_nr; i++)
 		if (c->schemas[i].sum == sum)
 			return sum;
-	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1,
-					sizeof(*c->schemas));
+	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1, sizeof(*c->schemas));
 	c->schemas[c->schema_nr++] = (struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
 	return sum;
 }
@@ -184,18 +181,17 @@ static size_t fits_in_block(const struct gathered *g, size_t first)
 {
 	size_t n = 1;
 
-	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
-	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
+	while (n < TARE_BLOCK_RECORDS && first + n < g->n && g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
 		n++;
 	return n;
 }
 
-static void write_block(struct maker *c, enum tare_segment_kind kind, int index,
-			const struct tare_schema *schema, struct gathered *g);
+static void write_block(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
+                        struct gathered *g);
 
 /* As many blocks as that takes; they stay gathered. */
-static void write_blocks(struct maker *c, enum tare_segment_kind kind, int index,
-			 const struct tare_schema *schema, const struct gathered *tables)
+static void write_blocks(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
+                         const struct gathered *tables)
 {
 	for (size_t i = 0, n; i < tables->n && !c->rc; i += n) {
 		struct gathered some = *tables;
@@ -225,8 +221,8 @@ static void tell_log(struct maker *c, int index)
 	log->is_begun = true;
 }
 
-static void write_block(struct maker *c, enum tare_segment_kind kind, int index,
-			const struct tare_schema *schema, struct gathered *g)
+static void write_block(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
+                        struct gathered *g)
 {
 	struct tare_layouts layouts;
 
@@ -245,8 +241,7 @@ static void end_segment(struct maker *c)
 
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].events.n)
-			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema,
-				    &c->logs[i].events);
+			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema, &c->logs[i].events);
 	/* Once more, so that no damaged place costs a log. */
 	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
 		if (c->schemas[i].is_told)
@@ -288,16 +283,14 @@ static void drop(struct dropped *d, const struct tare_log_record *rec)
 static void tell_dropped(struct log *log, const struct dropped *d, struct gathered *tables)
 {
 	struct tare_rec_lost lost = { .head = { .seal = tare_seal(d->position),
-						.kind = TARE_KIND_LOST,
-						.cells = sizeof(lost) / TARE_CELL,
-						.stamp = d->last },
-				      .records = d->records,
-				      .first = d->first,
-				      .last = d->last,
-				      .reason = TARE_LOST_CAP };
-	struct tare_log_record rec = { .position = d->position,
-				       .bytes = sizeof(lost),
-				       .raw = (const uint8_t *)&lost };
+		                                    .kind = TARE_KIND_LOST,
+		                                    .cells = sizeof(lost) / TARE_CELL,
+		                                    .stamp = d->last },
+		                          .records = d->records,
+		                          .first = d->first,
+		                          .last = d->last,
+		                          .reason = TARE_LOST_CAP };
+	struct tare_log_record rec = { .position = d->position, .bytes = sizeof(lost), .raw = (const uint8_t *)&lost };
 
 	_Static_assert(sizeof(lost) % TARE_CELL == 0, "a LOST record fills its cells");
 	if (!d->records)
@@ -307,8 +300,8 @@ static void tell_dropped(struct log *log, const struct dropped *d, struct gather
 	log->part.lost += d->records;
 }
 
-static void describe(struct log *log, const struct tare_log_info *info,
-		     const struct tare_log_counts *counts, uint64_t begin, bool is_begun)
+static void describe(struct log *log, const struct tare_log_info *info, const struct tare_log_counts *counts,
+                     uint64_t begin, bool is_begun)
 {
 	struct tare_log_part *part = &log->part;
 
@@ -369,8 +362,7 @@ static void write_tables(struct maker *c, int index)
 		if (step == TARE_LOG_RECORD && is_repeated(&rec))
 			gather(&log->repeated, &rec);
 		if (step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LANE)
-			tare_log_part_add_lane(&log->part, rec.rec.lane->lane,
-					       rec.rec.lane->from + rec.rec.lane->bytes);
+			tare_log_part_add_lane(&log->part, rec.rec.lane->lane, rec.rec.lane->from + rec.rec.lane->bytes);
 	}
 	describe(log, tare_log_info(reader), tare_log_counts(reader), begin, c->is_begin);
 	if (c->is_begin)
@@ -402,14 +394,12 @@ static void write_events(struct maker *c)
 			begin_segment(c);
 		log->schema = tare_log_schema(from);
 		gather(&log->events, &rec);
-		last_of(&log->events)->stamp =
-			tare_coarse_stamp(&log->coarse, c->recording, process, rec.rec.head);
+		last_of(&log->events)->stamp = tare_coarse_stamp(&log->coarse, c->recording, process, rec.rec.head);
 		log->seen++;
 		c->records++;
 		c->bytes += rec.bytes;
 		if (is_full(&log->events))
-			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema,
-				    &log->events);
+			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema, &log->events);
 		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
 			end_segment(c);
 	}
@@ -423,10 +413,9 @@ static void check_is_whole(struct maker *c)
 
 		if (log->part.name && log->seen != log->wanted)
 			c->rc = tare_err_set(c->err, TARE_E_IO,
-					     "%s: of its %llu records %llu were read again, so the "
-					     "recording stays as it was; check the disk",
-					     log->process->log, (unsigned long long)log->wanted,
-					     (unsigned long long)log->seen);
+			                     "%s: of its %llu records %llu were read again, so the "
+			                     "recording stays as it was; check the disk",
+			                     log->process->log, (unsigned long long)log->wanted, (unsigned long long)log->seen);
 	}
 }
 
@@ -465,19 +454,18 @@ static void write_segments(struct maker *c)
 		remove_begun(c);
 }
 
-int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifest *named,
-		       struct tare_compacted *out, struct tare_err *err)
+int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifest *named, struct tare_compacted *out,
+                       struct tare_err *err)
 {
 	struct maker c = { .folder = plan->folder,
-			   .recording = plan->recording,
-			   .number = plan->number,
-			   .segment_records =
-				   plan->segment_records ? plan->segment_records : SEGMENT_RECORDS,
-			   .is_begin = plan->is_begin,
-			   .drops_events = plan->drops_events,
-			   .named = named,
-			   .result = out,
-			   .err = err };
+		               .recording = plan->recording,
+		               .number = plan->number,
+		               .segment_records = plan->segment_records ? plan->segment_records : SEGMENT_RECORDS,
+		               .is_begin = plan->is_begin,
+		               .drops_events = plan->drops_events,
+		               .named = named,
+		               .result = out,
+		               .err = err };
 
 	c.log_nr = tare_recording_process_nr(c.recording);
 	c.logs = tare_xcalloc((size_t)c.log_nr, sizeof(*c.logs));

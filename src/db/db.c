@@ -35,35 +35,25 @@ static const struct {
 } failures[] = {
 	{ SQLITE_BUSY, TARE_E_LIMIT, "is locked by another program; close that and try again" },
 	{ SQLITE_LOCKED, TARE_E_LIMIT, "is locked by another program; close that and try again" },
-	{ SQLITE_FULL, TARE_E_NO_SPACE,
-	  "there is no space left on the disk; make room, then go on with --resume" },
+	{ SQLITE_FULL, TARE_E_NO_SPACE, "there is no space left on the disk; make room, then go on with --resume" },
 	{ SQLITE_NOTADB, TARE_E_FORMAT, "is no database; name the file that tare sweep wrote" },
-	{ SQLITE_CORRUPT, TARE_E_CORRUPT,
-	  "is damaged; sqlite3 FILE .recover gets out what can be read" },
-	{ SQLITE_READONLY, TARE_E_DENIED,
-	  "cannot be written; check its owner and its mode, and those of its folder" },
-	{ SQLITE_AUTH, TARE_E_FORMAT,
-	  "has a view or a trigger in place of a table; name the file that tare sweep wrote" },
+	{ SQLITE_CORRUPT, TARE_E_CORRUPT, "is damaged; sqlite3 FILE .recover gets out what can be read" },
+	{ SQLITE_READONLY, TARE_E_DENIED, "cannot be written; check its owner and its mode, and those of its folder" },
+	{ SQLITE_AUTH, TARE_E_FORMAT, "has a view or a trigger in place of a table; name the file that tare sweep wrote" },
 	{ SQLITE_PERM, TARE_E_DENIED, "cannot be opened; check its owner and its mode" },
-	{ SQLITE_CANTOPEN, TARE_E_DENIED,
-	  "cannot be opened; check that its folder is there and may be written" },
+	{ SQLITE_CANTOPEN, TARE_E_DENIED, "cannot be opened; check that its folder is there and may be written" },
 };
 
 static int failed(const struct tare_db *db, int code, struct tare_err *err)
 {
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
 		if ((code & 0xff) == failures[i].code)
-			return tare_err_set(err, failures[i].error, "%s: %s", db->path,
-					    failures[i].text);
+			return tare_err_set(err, failures[i].error, "%s: %s", db->path, failures[i].text);
 	/* SQLite keeps the cause of an I/O error; a full disk can be one of a journal. */
-	if ((code & 0xff) == SQLITE_IOERR && db->handle &&
-	    sqlite3_system_errno(db->handle) == ENOSPC)
-		return tare_err_set(
-			err, TARE_E_NO_SPACE,
-			"%s: there is no space left on the disk; make room, then go on with --resume",
-			db->path);
-	return tare_err_set(err, TARE_E_IO, "%s: %s", db->path,
-			    db->handle ? sqlite3_errmsg(db->handle) : "no memory");
+	if ((code & 0xff) == SQLITE_IOERR && db->handle && sqlite3_system_errno(db->handle) == ENOSPC)
+		return tare_err_set(err, TARE_E_NO_SPACE,
+		                    "%s: there is no space left on the disk; make room, then go on with --resume", db->path);
+	return tare_err_set(err, TARE_E_IO, "%s: %s", db->path, db->handle ? sqlite3_errmsg(db->handle) : "no memory");
 }
 
 static int one_number(struct tare_db *db, const char *sql, int64_t *out, struct tare_err *err)
@@ -83,8 +73,7 @@ static int one_number(struct tare_db *db, const char *sql, int64_t *out, struct 
  * What is read must be tables: a view in place of one may be without end, and a trigger runs what it likes. `through` is
  * the view, the trigger or the WITH of a statement that leads to this. The views that tare sweep makes are for people.
  */
-static int allow(void *arg, int action, const char *a, const char *b, const char *schema,
-		 const char *through)
+static int allow(void *arg, int action, const char *a, const char *b, const char *schema, const char *through)
 {
 	const struct tare_db *db = arg;
 
@@ -101,15 +90,11 @@ static int deny_strange(struct tare_db *db, struct tare_err *err)
 {
 	struct tare_db_rows *rows = NULL;
 	size_t cap = 0;
-	int rc = tare_db_query(db, &rows, err,
-			       "SELECT name FROM sqlite_master WHERE type IN ('view','trigger')",
-			       "");
+	int rc = tare_db_query(db, &rows, err, "SELECT name FROM sqlite_master WHERE type IN ('view','trigger')", "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
-		db->strange = tare_array_reserve(db->strange, &cap, db->strange_nr + 1,
-						 sizeof(*db->strange));
-		db->strange[db->strange_nr++] =
-			tare_xstrdup(tare_db_text(rows, 0) ? tare_db_text(rows, 0) : "");
+		db->strange = tare_array_reserve(db->strange, &cap, db->strange_nr + 1, sizeof(*db->strange));
+		db->strange[db->strange_nr++] = tare_xstrdup(tare_db_text(rows, 0) ? tare_db_text(rows, 0) : "");
 		rc = 0;
 	}
 	tare_db_done(rows);
@@ -127,13 +112,11 @@ static int check(struct tare_db *db, struct tare_err *err)
 	if (rc)
 		return rc;
 	if (application != TARE_DB_APPLICATION)
-		return tare_err_set(err, TARE_E_FORMAT,
-				    "%s: is a database, but not one of tare sweep", db->path);
+		return tare_err_set(err, TARE_E_FORMAT, "%s: is a database, but not one of tare sweep", db->path);
 	if (version > TARE_DB_VERSION)
-		return tare_err_set(
-			err, TARE_E_NEWER,
-			"%s: written by a newer Tare (schema %lld, this one knows %d); open it with that",
-			db->path, (long long)version, TARE_DB_VERSION);
+		return tare_err_set(err, TARE_E_NEWER,
+		                    "%s: written by a newer Tare (schema %lld, this one knows %d); open it with that", db->path,
+		                    (long long)version, TARE_DB_VERSION);
 	return deny_strange(db, err);
 }
 
@@ -148,22 +131,17 @@ static int open_handle(struct tare_db *db, enum tare_db_mode mode, struct tare_e
 	if (code)
 		return failed(db, code, err);
 	sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, VALUE_MAX);
-	sqlite3_busy_timeout(db->handle, getenv("TARE_TEST_DB_BUSY_MS")
-						 ? atoi(getenv("TARE_TEST_DB_BUSY_MS"))
-						 : BUSY_MS);
+	sqlite3_busy_timeout(db->handle, getenv("TARE_TEST_DB_BUSY_MS") ? atoi(getenv("TARE_TEST_DB_BUSY_MS")) : BUSY_MS);
 	if (mode == TARE_DB_READ)
 		return 0;
 	/*
 	 * A rollback journal and not a write-ahead log: that one needs memory shared between programs, which
 	 * the file systems of clusters do not have. Writes are rare: a few per run.
 	 */
-	return tare_db_script(
-		db, err,
-		"PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA; PRAGMA foreign_keys=ON;");
+	return tare_db_script(db, err, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA; PRAGMA foreign_keys=ON;");
 }
 
-int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
-		 struct tare_err *err)
+int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode, struct tare_err *err)
 {
 	struct tare_db *db;
 	int fd, rc;
@@ -172,9 +150,8 @@ int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
 		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already", path);
 	if (mode != TARE_DB_CREATE && access(path, F_OK) != 0)
 		return errno == ENOENT || errno == ENOTDIR
-			       ? tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file",
-					      path)
-			       : tare_err_set_errno(err, errno, "%s: cannot be opened", path);
+		           ? tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", path)
+		           : tare_err_set_errno(err, errno, "%s: cannot be opened", path);
 	if (mode != TARE_DB_CREATE && (fd = tare_file_open(path, err)) < 0)
 		return fd;
 	if (mode != TARE_DB_CREATE)
@@ -222,8 +199,7 @@ int64_t tare_db_last_id(const struct tare_db *db)
 
 static int bind_u64(sqlite3_stmt *s, int at, uint64_t v)
 {
-	return v == TARE_DB_UNKNOWN ? sqlite3_bind_null(s, at)
-				    : sqlite3_bind_int64(s, at, (int64_t)v);
+	return v == TARE_DB_UNKNOWN ? sqlite3_bind_null(s, at) : sqlite3_bind_int64(s, at, (int64_t)v);
 }
 
 static int bind_double(sqlite3_stmt *s, int at, double v)
@@ -231,8 +207,8 @@ static int bind_double(sqlite3_stmt *s, int at, double v)
 	return isnan(v) ? sqlite3_bind_null(s, at) : sqlite3_bind_double(s, at, v);
 }
 
-static int prepare(struct tare_db *db, struct tare_db_rows *rows, struct tare_err *err,
-		   const char *sql, const char *types, va_list values)
+static int prepare(struct tare_db *db, struct tare_db_rows *rows, struct tare_err *err, const char *sql,
+                   const char *types, va_list values)
 {
 	int code = sqlite3_prepare_v2(db->handle, sql, -1, &rows->statement, NULL);
 
@@ -249,8 +225,7 @@ static int prepare(struct tare_db *db, struct tare_db_rows *rows, struct tare_er
 			code = bind_double(rows->statement, i + 1, va_arg(values, double));
 			break;
 		default:
-			code = sqlite3_bind_text(rows->statement, i + 1,
-						 va_arg(values, const char *), -1, SQLITE_STATIC);
+			code = sqlite3_bind_text(rows->statement, i + 1, va_arg(values, const char *), -1, SQLITE_STATIC);
 			break;
 		}
 	return code ? failed(db, code, err) : 0;
@@ -271,8 +246,8 @@ int tare_db_do(struct tare_db *db, struct tare_err *err, const char *sql, const 
 	return rc;
 }
 
-int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err,
-		  const char *sql, const char *types, ...)
+int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err, const char *sql,
+                  const char *types, ...)
 {
 	struct tare_db_rows *rows = tare_xcalloc(1, sizeof(*rows));
 	va_list values;

@@ -24,8 +24,7 @@ enum { TARE_DB_APPLICATION = 0x54415245, TARE_DB_VERSION = 1 };
 bool tare_db_is(const char *path);
 
 /* Fails with NOT_FOUND, EXISTS, FORMAT (not a sweep's), NEWER, DENIED, or as a statement does. */
-int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
-		 struct tare_err *err);
+int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode, struct tare_err *err);
 void tare_db_close(struct tare_db *db); /* NULL is fine */
 const char *tare_db_path(const struct tare_db *db);
 
@@ -37,8 +36,7 @@ const char *tare_db_path(const struct tare_db *db);
 #define TARE_DB_UNKNOWN UINT64_MAX
 
 int tare_db_do(struct tare_db *db, struct tare_err *err, const char *sql, const char *types, ...);
-int tare_db_script(struct tare_db *db, struct tare_err *err,
-		   const char *sql); /* several, no values */
+int tare_db_script(struct tare_db *db, struct tare_err *err, const char *sql); /* several, no values */
 int64_t tare_db_last_id(const struct tare_db *db);
 
 /*
@@ -49,15 +47,13 @@ int64_t tare_db_last_id(const struct tare_db *db);
  *             puts(tare_db_text(rows, 0)), rc = 0;
  *     tare_db_done(rows);
  */
-int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err,
-		  const char *sql, const char *types, ...);
-int tare_db_next(struct tare_db_rows *rows,
-		 struct tare_err *err); /* 1: a row, 0: no more, or an error */
+int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err, const char *sql,
+                  const char *types, ...);
+int tare_db_next(struct tare_db_rows *rows, struct tare_err *err); /* 1: a row, 0: no more, or an error */
 bool tare_db_is_null(const struct tare_db_rows *rows, int column);
 int64_t tare_db_int(const struct tare_db_rows *rows, int column);
-double tare_db_real(const struct tare_db_rows *rows, int column); /* NaN: null */
-const char *tare_db_text(const struct tare_db_rows *rows,
-			 int column); /* NULL: null; until the next row */
+double tare_db_real(const struct tare_db_rows *rows, int column);      /* NaN: null */
+const char *tare_db_text(const struct tare_db_rows *rows, int column); /* NULL: null; until the next row */
 /* What should never be null, and in a damaged file is: then "". */
 static inline const char *tare_db_name(const struct tare_db_rows *rows, int column)
 {

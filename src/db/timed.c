@@ -8,8 +8,7 @@
 
 enum { NAMES_LENGTH = 200 };
 
-#define IS_IT                                                                                      \
-	"(p.path=t.phase OR p.name=t.phase OR substr(p.name,1,length(t.phase)+1)=t.phase||' ')"
+#define IS_IT "(p.path=t.phase OR p.name=t.phase OR substr(p.name,1,length(t.phase)+1)=t.phase||' ')"
 
 /* A phase inside one of the same name is in its time already. */
 static const char view[] =
@@ -33,8 +32,7 @@ static void add_name(struct tare_str *names, const char *name)
 	size_t at = names->len;
 
 	tare_str_addf(names, "%s'%.*s'", at ? ", " : "", (int)length_of(name), name);
-	if (at &&
-	    strstr(tare_str_text(names), tare_str_text(names) + at + 2) < tare_str_text(names) + at)
+	if (at && strstr(tare_str_text(names), tare_str_text(names) + at + 2) < tare_str_text(names) + at)
 		tare_str_cut(names, at);
 }
 
@@ -42,10 +40,8 @@ static int say_names(struct tare_db *db, const char *phase, struct tare_err *err
 {
 	struct tare_str names = { 0 };
 	struct tare_db_rows *rows;
-	int rc = tare_db_query(
-		db, &rows, err,
-		"SELECT name FROM phases WHERE kind<>'mark' GROUP BY name ORDER BY sum(ns) DESC",
-		"");
+	int rc = tare_db_query(db, &rows, err,
+	                       "SELECT name FROM phases WHERE kind<>'mark' GROUP BY name ORDER BY sum(ns) DESC", "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		rc = 0;
@@ -54,9 +50,8 @@ static int say_names(struct tare_db *db, const char *phase, struct tare_err *err
 	}
 	tare_db_done(rows);
 	if (!rc)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "--timed %s: no run has such a phase; there %s%s", phase,
-				  names.len ? "are " : "is none", tare_str_text(&names));
+		rc = tare_err_set(err, TARE_E_USAGE, "--timed %s: no run has such a phase; there %s%s", phase,
+		                  names.len ? "are " : "is none", tare_str_text(&names));
 	tare_str_free(&names);
 	return rc;
 }
@@ -65,11 +60,11 @@ static int say_names(struct tare_db *db, const char *phase, struct tare_err *err
 static int check(struct tare_db *db, struct tare_err *err)
 {
 	struct tare_db_rows *rows;
-	int rc = tare_db_query(
-		db, &rows, err,
-		"SELECT phase FROM timed WHERE phase IS NOT NULL AND EXISTS(SELECT 1 FROM runs WHERE status='ok')"
-		" AND NOT EXISTS(SELECT 1 FROM run_times WHERE ns IS NOT NULL)",
-		"");
+	int rc =
+		tare_db_query(db, &rows, err,
+	                  "SELECT phase FROM timed WHERE phase IS NOT NULL AND EXISTS(SELECT 1 FROM runs WHERE status='ok')"
+	                  " AND NOT EXISTS(SELECT 1 FROM run_times WHERE ns IS NOT NULL)",
+	                  "");
 
 	if (!rc)
 		rc = tare_db_next(rows, err);
@@ -81,14 +76,13 @@ static int check(struct tare_db *db, struct tare_err *err)
 
 int tare_db_time_by(struct tare_db *db, const char *phase, struct tare_err *err)
 {
-	int rc = tare_db_script(
-		db, err, "DROP VIEW IF EXISTS temp.run_times; DROP TABLE IF EXISTS temp.timed");
+	int rc = tare_db_script(db, err, "DROP VIEW IF EXISTS temp.run_times; DROP TABLE IF EXISTS temp.timed");
 
 	if (!rc)
 		rc = tare_db_do(
 			db, err,
-			"CREATE TEMP TABLE timed AS SELECT coalesce(?,(SELECT value FROM sweep WHERE key='timed')) AS phase",
-			"t", phase);
+			"CREATE TEMP TABLE timed AS SELECT coalesce(?,(SELECT value FROM sweep WHERE key='timed')) AS phase", "t",
+			phase);
 	if (!rc)
 		rc = tare_db_script(db, err, view);
 	return rc ? rc : check(db, err);

@@ -21,7 +21,7 @@ struct tare_dwarf_frame {
  * For one thread at a time.
  */
 size_t tare_dwarf_find(const char *path, const uint64_t build_id[2], uint64_t address,
-		       const struct tare_dwarf_frame **out);
+                       const struct tare_dwarf_frame **out);
 
 /* Sentences on files of which nothing could be told, one for each reason; their number. A file that was stripped has none. */
 size_t tare_dwarf_failures(const char *const **out);

@@ -85,8 +85,7 @@ static uint32_t length_of(const char *text)
 static void add_frame(void *arg, const struct tare_dwarf_frame *frame)
 {
 	struct answering *a = arg;
-	struct tare_dwarf_answer answer = { frame->line, length_of(frame->function),
-					    length_of(frame->file) };
+	struct tare_dwarf_answer answer = { frame->line, length_of(frame->function), length_of(frame->file) };
 
 	if (a->frames++ >= TARE_DWARF_FRAMES)
 		return;
@@ -132,8 +131,7 @@ static void serve(int fd)
 		if (reader)
 			tare_dwarf_reader_find(reader, q.address, add_frame, &a);
 		len = (uint32_t)a.text.len;
-		if (!send_all(fd, &len, sizeof(len)) ||
-		    !send_all(fd, tare_str_text(&a.text), a.text.len))
+		if (!send_all(fd, &len, sizeof(len)) || !send_all(fd, tare_str_text(&a.text), a.text.len))
 			break;
 		tare_str_free(&a.text);
 	}
@@ -212,8 +210,7 @@ static bool receive(struct tare_str *answer)
 	char *bytes;
 	bool is_there;
 
-	if (!receive_all(helper.fd, &len, sizeof(len), TARE_DWARF_PATIENCE) ||
-	    len > TARE_DWARF_ANSWER)
+	if (!receive_all(helper.fd, &len, sizeof(len), TARE_DWARF_PATIENCE) || len > TARE_DWARF_ANSWER)
 		return false;
 	bytes = calloc(1, (size_t)len + 1);
 	is_there = bytes && receive_all(helper.fd, bytes, len, TARE_DWARF_PATIENCE);
@@ -223,13 +220,12 @@ static bool receive(struct tare_str *answer)
 	return is_there;
 }
 
-bool tare_dwarf_ask(const struct tare_dwarf_question *question, const char *path,
-		    struct tare_str *answer)
+bool tare_dwarf_ask(const struct tare_dwarf_question *question, const char *path, struct tare_str *answer)
 {
 	if (!helper.pid)
 		return false;
-	if (send_all(helper.fd, question, sizeof(*question)) &&
-	    send_all(helper.fd, path, question->path_len) && receive(answer))
+	if (send_all(helper.fd, question, sizeof(*question)) && send_all(helper.fd, path, question->path_len) &&
+	    receive(answer))
 		return true;
 	tare_dwarf_helper_end();
 	return false;

@@ -30,8 +30,7 @@ enum {
 };
 
 /* Asks the helper, which is started where there is none. False: it had to be ended, or there is none. */
-bool tare_dwarf_ask(const struct tare_dwarf_question *question, const char *path,
-		    struct tare_str *answer);
+bool tare_dwarf_ask(const struct tare_dwarf_question *question, const char *path, struct tare_str *answer);
 /* Counts up with every helper, which knows no file. */
 uint32_t tare_dwarf_helper_number(void);
 void tare_dwarf_helper_end(void);

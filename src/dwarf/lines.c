@@ -25,7 +25,7 @@ static const char *const reasons[FAILURE_NR] = {
 	[ANOTHER] = "there is another file now than when it was recorded",
 	[GONE] = "there is no such file here, or none that may be opened",
 	[PACKED] = "debug information that is packed with zstd cannot be read; "
-		   "objcopy --decompress-debug-sections unpacks it",
+			   "objcopy --decompress-debug-sections unpacks it",
 	[DAMAGED] = "the debug information is damaged, or reading it took too long",
 };
 
@@ -78,11 +78,9 @@ static struct file *file_of(const char *path, const uint64_t build_id[2])
 		if (!memcmp(known.files[i].build_id, build_id, sizeof(known.files[i].build_id)) &&
 		    !strcmp(known.files[i].path, path))
 			return &known.files[i];
-	known.files = tare_array_reserve(known.files, &known.file_cap, known.file_nr + 1,
-					 sizeof(*known.files));
+	known.files = tare_array_reserve(known.files, &known.file_cap, known.file_nr + 1, sizeof(*known.files));
 	file = &known.files[known.file_nr++];
-	*file = (struct file){ .path = tare_arena_strdup(&known.memory, path),
-			       .build_id = { build_id[0], build_id[1] } };
+	*file = (struct file){ .path = tare_arena_strdup(&known.memory, path), .build_id = { build_id[0], build_id[1] } };
 	if (path[0] == '/' && (build_id[0] || build_id[1])) /* else it was recorded without paths */
 		look_at(file);
 	return file;
@@ -122,8 +120,7 @@ static size_t take_frames(const struct tare_str *answer, struct tare_dwarf_frame
 static struct place ask(struct file *file, uint64_t address)
 {
 	uint32_t number = tare_dwarf_helper_number();
-	struct tare_dwarf_question q = { .address = address,
-					 .file = (uint32_t)(file - known.files) };
+	struct tare_dwarf_question q = { .address = address, .file = (uint32_t)(file - known.files) };
 	struct tare_dwarf_frame frames[TARE_DWARF_FRAMES], *kept;
 	struct tare_str answer = { 0 };
 	struct place place = { 0 };
@@ -148,7 +145,7 @@ static struct place ask(struct file *file, uint64_t address)
 }
 
 size_t tare_dwarf_find(const char *path, const uint64_t build_id[2], uint64_t address,
-		       const struct tare_dwarf_frame **out)
+                       const struct tare_dwarf_frame **out)
 {
 	struct file *file = file_of(path, build_id);
 	const uint64_t *found = tare_map_get(&file->place_of, address);
@@ -158,8 +155,7 @@ size_t tare_dwarf_find(const char *path, const uint64_t build_id[2], uint64_t ad
 		return 0;
 	if (!found) {
 		place = ask(file, address);
-		known.places = tare_array_reserve(known.places, &known.place_cap,
-						  known.place_nr + 1, sizeof(*known.places));
+		known.places = tare_array_reserve(known.places, &known.place_cap, known.place_nr + 1, sizeof(*known.places));
 		known.places[known.place_nr++] = place;
 		*tare_map_put(&file->place_of, address, NULL) = known.place_nr;
 	} else {
@@ -195,8 +191,7 @@ size_t tare_dwarf_failures(const char *const **out)
 		struct tare_str text = { 0 };
 
 		if (add_sentence(&text, (enum failure)failure))
-			known.failures[nr++] =
-				tare_arena_strdup(&known.memory, tare_str_text(&text));
+			known.failures[nr++] = tare_arena_strdup(&known.memory, tare_str_text(&text));
 		tare_str_free(&text);
 	}
 	*out = known.failures;

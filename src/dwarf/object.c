@@ -73,8 +73,7 @@ static void read_note(struct found *out, const struct file *f, const Elf64_Shdr 
 	memcpy(out->build_id, note + sizeof(head) + 4, out->build_id_len);
 }
 
-static void read_section(struct found *out, const struct file *f, const Elf64_Shdr *section,
-			 const char *name)
+static void read_section(struct found *out, const struct file *f, const Elf64_Shdr *section, const char *name)
 {
 	const char *text;
 	Elf64_Chdr packed;
@@ -102,9 +101,8 @@ static bool read_sections(struct found *out, const struct file *f)
 	const char *text;
 
 	*out = (struct found){ 0 };
-	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof(section) ||
-	    !at(f, head->e_shoff, (uint64_t)head->e_shnum * sizeof(section)) ||
+	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head->e_shentsize != sizeof(section) || !at(f, head->e_shoff, (uint64_t)head->e_shnum * sizeof(section)) ||
 	    head->e_shstrndx >= head->e_shnum)
 		return false;
 	memcpy(&names, f->bytes + head->e_shoff + head->e_shstrndx * sizeof(names), sizeof(names));
@@ -151,8 +149,7 @@ static const char *system_folder(void)
 }
 
 /* /usr/lib/debug/.build-id/ab/cdef….debug */
-static enum tare_dwarf_object look_by_build_id(const struct found *found,
-					       const uint64_t build_id[2])
+static enum tare_dwarf_object look_by_build_id(const struct found *found, const uint64_t build_id[2])
 {
 	struct tare_str path = { 0 };
 	enum tare_dwarf_object what;
@@ -167,19 +164,16 @@ static enum tare_dwarf_object look_by_build_id(const struct found *found,
 }
 
 /* Beside the file, in .debug beside it, and below /usr/lib/debug. */
-static enum tare_dwarf_object look_by_link(const char *object, const char *name,
-					   const uint64_t build_id[2])
+static enum tare_dwarf_object look_by_link(const char *object, const char *name, const uint64_t build_id[2])
 {
 	const char *folders[][2] = { { "", "" }, { "", ".debug/" }, { system_folder(), "" } };
 	enum tare_dwarf_object what = TARE_DWARF_IS_GONE;
 	const char *slash = strrchr(object, '/');
 	struct tare_str path = { 0 };
 
-	for (size_t i = 0; slash && !strchr(name, '/') && i < 3 && what == TARE_DWARF_IS_GONE;
-	     i++) {
+	for (size_t i = 0; slash && !strchr(name, '/') && i < 3 && what == TARE_DWARF_IS_GONE; i++) {
 		tare_str_cut(&path, 0);
-		tare_str_addf(&path, "%s%.*s%s%s", folders[i][0], (int)(slash - object + 1), object,
-			      folders[i][1], name);
+		tare_str_addf(&path, "%s%.*s%s%s", folders[i][0], (int)(slash - object + 1), object, folders[i][1], name);
 		what = look_at(tare_str_text(&path), build_id);
 	}
 	tare_str_free(&path);

@@ -50,16 +50,13 @@ struct tare_dwarf_reader *tare_dwarf_reader_open(const char *path)
 {
 	char *name = strdup(path); /* it keeps the name */
 
-	return name ? (struct tare_dwarf_reader *)backtrace_create_state(name, 0, ignore, NULL)
-		    : NULL;
+	return name ? (struct tare_dwarf_reader *)backtrace_create_state(name, 0, ignore, NULL) : NULL;
 }
 
 void tare_dwarf_reader_find(struct tare_dwarf_reader *reader, uint64_t address,
-			    void (*found)(void *arg, const struct tare_dwarf_frame *frame),
-			    void *arg)
+                            void (*found)(void *arg, const struct tare_dwarf_frame *frame), void *arg)
 {
 	struct finding finding = { found, arg };
 
-	backtrace_pcinfo((struct backtrace_state *)reader, (uintptr_t)address, tell, ignore,
-			 &finding);
+	backtrace_pcinfo((struct backtrace_state *)reader, (uintptr_t)address, tell, ignore, &finding);
 }

@@ -15,7 +15,6 @@ struct tare_dwarf_reader *tare_dwarf_reader_open(const char *path);
 
 /* Calls `found` for each frame at that address, functions that were inlined first. */
 void tare_dwarf_reader_find(struct tare_dwarf_reader *reader, uint64_t address,
-			    void (*found)(void *arg, const struct tare_dwarf_frame *frame),
-			    void *arg);
+                            void (*found)(void *arg, const struct tare_dwarf_frame *frame), void *arg);
 
 #endif

@@ -11,8 +11,7 @@ struct tare_dwarf_reader *tare_dwarf_reader_open(const char *path)
 }
 
 void tare_dwarf_reader_find(struct tare_dwarf_reader *reader, uint64_t address,
-			    void (*found)(void *arg, const struct tare_dwarf_frame *frame),
-			    void *arg)
+                            void (*found)(void *arg, const struct tare_dwarf_frame *frame), void *arg)
 {
 	(void)reader;
 	(void)address;

@@ -42,8 +42,7 @@ static int device_of(const struct reader *r, const struct tare_event *e)
 	for (int i = 0; e->device && i < r->ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &r->ledger->devices[i];
 
-		if (d->index == tare_device_number(e->device) &&
-		    (!d->host || !strcmp(d->host, e->device->host)))
+		if (d->index == tare_device_number(e->device) && (!d->host || !strcmp(d->host, e->device->host)))
 			return e->at_ns <= d->t_ns ? i : -1;
 	}
 	return -1;
@@ -55,9 +54,7 @@ static struct pool *pool_of(struct reader *r, const struct tare_event *e, int de
 		if (r->pools[i].device == device && r->pools[i].process == e->process->index)
 			return &r->pools[i];
 	r->pools = tare_array_reserve(r->pools, &r->cap, r->nr + 1, sizeof(*r->pools));
-	r->pools[r->nr] = (struct pool){ .device = device,
-					 .pid = e->process->pid,
-					 .process = e->process->index };
+	r->pools[r->nr] = (struct pool){ .device = device, .pid = e->process->pid, .process = e->process->index };
 	return &r->pools[r->nr++];
 }
 
@@ -81,45 +78,42 @@ static const struct tare_block_stack *stack_of(struct reader *r, const struct ta
 
 	if (!e->python || !e->python->depth)
 		return NULL;
-	known = tare_map_put(&r->stacks,
-			     (uint64_t)(uint32_t)e->process->index << 32 | e->python->id, &is_new);
+	known = tare_map_put(&r->stacks, (uint64_t)(uint32_t)e->process->index << 32 | e->python->id, &is_new);
 	if (!is_new)
 		return (const struct tare_block_stack *)(uintptr_t)*known;
 	stack = tare_arena_alloc(&r->out->arena, sizeof(*stack));
 	frames = tare_arena_alloc(&r->out->arena, e->python->depth * sizeof(*frames));
 	for (uint32_t i = 0; i < e->python->depth; i++)
 		frames[i] = (struct tare_block_frame){ clean(r, e->python->lines[i].function),
-						       clean(r, e->python->lines[i].file),
-						       e->python->lines[i].line };
+			                                   clean(r, e->python->lines[i].file), e->python->lines[i].line };
 	*stack = (struct tare_block_stack){ r->stack_nr++, frames, e->python->depth };
 	*known = (uint64_t)(uintptr_t)stack;
 	return stack;
 }
 
 /* The oldest go, half of what is kept at a time. */
-static void add(struct reader *r, const struct pool *p, const struct tare_event *e,
-		enum tare_block_action action, uint64_t address, const struct there *there)
+static void add(struct reader *r, const struct pool *p, const struct tare_event *e, enum tare_block_action action,
+                uint64_t address, const struct there *there)
 {
 	struct tare_export_blocks *out = r->out;
 
 	if (out->nr == (size_t)2 * TARE_EXPORT_EVENTS_MAX) {
-		memmove(out->events, out->events + TARE_EXPORT_EVENTS_MAX,
-			TARE_EXPORT_EVENTS_MAX * sizeof(*out->events));
+		memmove(out->events, out->events + TARE_EXPORT_EVENTS_MAX, TARE_EXPORT_EVENTS_MAX * sizeof(*out->events));
 		out->nr = TARE_EXPORT_EVENTS_MAX;
 		out->dropped += TARE_EXPORT_EVENTS_MAX;
 	}
 	out->events = tare_array_reserve(out->events, &out->cap, out->nr + 1, sizeof(*out->events));
 	out->events[out->nr++] = (struct tare_block_event){ .action = action,
-							    .device = p->device,
-							    .pid = p->pid,
-							    .t_ns = e->at_ns,
-							    .address = address,
-							    .size = there->size,
-							    .stack = there->stack };
+		                                                .device = p->device,
+		                                                .pid = p->pid,
+		                                                .t_ns = e->at_ns,
+		                                                .address = address,
+		                                                .size = there->size,
+		                                                .stack = there->stack };
 }
 
 static void come(struct reader *r, struct pool *p, struct tare_map *map, const struct tare_event *e,
-		 enum tare_block_action action, uint64_t address, uint64_t size)
+                 enum tare_block_action action, uint64_t address, uint64_t size)
 {
 	r->there = tare_array_reserve(r->there, &r->there_cap, r->there_nr + 1, sizeof(*r->there));
 	r->there[r->there_nr] = (struct there){ size, stack_of(r, e) };
@@ -129,7 +123,7 @@ static void come(struct reader *r, struct pool *p, struct tare_map *map, const s
 
 /* What came before the recording, or while it was paused, is not known. */
 static void go(struct reader *r, struct pool *p, struct tare_map *map, const struct tare_event *e,
-	       enum tare_block_action action, uint64_t address)
+               enum tare_block_action action, uint64_t address)
 {
 	uint64_t place;
 
@@ -162,20 +156,17 @@ static void read_call(struct reader *r, const struct tare_event *e)
 	int device = device_of(r, e);
 	struct pool *p;
 
-	if (device < 0 || c->flags & TARE_EVENT_FAILED ||
-	    (c->class != TARE_CLASS_DEVICE && !is_map))
+	if (device < 0 || c->flags & TARE_EVENT_FAILED || (c->class != TARE_CLASS_DEVICE && !is_map))
 		return;
 	p = pool_of(r, e, device);
 	if (c->effect == TARE_EFFECT_DEL)
-		go(r, p, &p->given, e, is_map ? TARE_BLOCK_SEGMENT_UNMAP : TARE_BLOCK_SEGMENT_FREE,
-		   c->handle);
+		go(r, p, &p->given, e, is_map ? TARE_BLOCK_SEGMENT_UNMAP : TARE_BLOCK_SEGMENT_FREE, c->handle);
 	else if (c->effect == TARE_EFFECT_NEW && tare_owner_is_pool_of(e->process, e->stack))
-		come(r, p, &p->given, e, is_map ? TARE_BLOCK_SEGMENT_MAP : TARE_BLOCK_SEGMENT_ALLOC,
-		     c->handle, c->granted && !is_map ? c->granted : c->asked);
+		come(r, p, &p->given, e, is_map ? TARE_BLOCK_SEGMENT_MAP : TARE_BLOCK_SEGMENT_ALLOC, c->handle,
+		     c->granted && !is_map ? c->granted : c->asked);
 }
 
-TARE_COMPARATOR(by_place, struct tare_export_block,
-		TARE_RISING(device) TARE_RISING(pid) TARE_RISING(address))
+TARE_COMPARATOR(by_place, struct tare_export_block, TARE_RISING(device) TARE_RISING(pid) TARE_RISING(address))
 
 static void list_live(struct reader *r)
 {
@@ -186,11 +177,9 @@ static void list_live(struct reader *r)
 		for (size_t at = 0; (slot = tare_map_next(&r->pools[i].live, &at));) {
 			const struct there *there = &r->there[slot->value];
 
-			r->out->live = tare_array_reserve(r->out->live, &cap, r->out->live_nr + 1,
-							  sizeof(*r->out->live));
+			r->out->live = tare_array_reserve(r->out->live, &cap, r->out->live_nr + 1, sizeof(*r->out->live));
 			r->out->live[r->out->live_nr++] =
-				(struct tare_export_block){ r->pools[i].device, r->pools[i].pid,
-							    slot->key, there->size, there->stack };
+				(struct tare_export_block){ r->pools[i].device, r->pools[i].pid, slot->key, there->size, there->stack };
 		}
 	if (r->out->live_nr)
 		qsort(r->out->live, r->out->live_nr, sizeof(*r->out->live), by_place);
@@ -208,7 +197,7 @@ static void discard(struct reader *r)
 }
 
 void tare_export_blocks_read(struct tare_export_blocks *out, struct tare_recording *recording,
-			     const struct tare_ledger *ledger)
+                             const struct tare_ledger *ledger)
 {
 	struct reader r = { .out = out, .ledger = ledger };
 	struct tare_event e;

@@ -28,8 +28,7 @@ struct tare_block_event {
 	int device; /* place in the ledger's */
 	int64_t pid, t_ns;
 	uint64_t address, size;
-	const struct tare_block_stack
-		*stack; /* a free has that of what is freed; NULL: not known */
+	const struct tare_block_stack *stack; /* a free has that of what is freed; NULL: not known */
 };
 
 /* As a program has it, the innermost first. */
@@ -64,7 +63,7 @@ struct tare_recording;
 
 /* Reads a recording that is at its begin up to the moment of each device of the ledger. */
 void tare_export_blocks_read(struct tare_export_blocks *out, struct tare_recording *recording,
-			     const struct tare_ledger *ledger);
+                             const struct tare_ledger *ledger);
 void tare_export_blocks_free(struct tare_export_blocks *blocks);
 
 #endif

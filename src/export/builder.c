@@ -82,17 +82,15 @@ static struct tare_export_sample *sample_of_stack(struct tare_builder *b, int64_
 	s->samples = tare_array_reserve(s->samples, &s->cap, s->nr + 1, sizeof(*s->samples));
 	frames = tare_arena_alloc(&s->arena, b->nr * sizeof(*frames));
 	memcpy(frames, b->frames, b->nr * sizeof(*frames));
-	s->samples[s->nr] = (struct tare_export_sample){ .frames = frames,
-							 .frame_nr = (uint32_t)b->nr,
-							 .device = b->d,
-							 .pid = pid,
-							 .is_of_pool = b->is_of_pool };
+	s->samples[s->nr] = (struct tare_export_sample){
+		.frames = frames, .frame_nr = (uint32_t)b->nr, .device = b->d, .pid = pid, .is_of_pool = b->is_of_pool
+	};
 	*place = ++s->nr;
 	return &s->samples[s->nr - 1];
 }
 
 void tare_builder_add(struct tare_builder *b, int64_t pid, enum tare_evidence evidence,
-		      const struct tare_blocks_ledger *sizes)
+                      const struct tare_blocks_ledger *sizes)
 {
 	struct tare_export_sample *sample;
 
@@ -117,13 +115,11 @@ static int by_size(const void *x, const void *y)
 		return a->bytes < b->bytes ? 1 : -1;
 	if (a->ever_bytes != b->ever_bytes)
 		return a->ever_bytes < b->ever_bytes ? 1 : -1;
-	return a->frames < b->frames ? -1
-				     : a->frames > b->frames; /* in the order in which they came */
+	return a->frames < b->frames ? -1 : a->frames > b->frames; /* in the order in which they came */
 }
 
 /* Those from `first` on that are of the pool, or are not, become one. */
-static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size_t first,
-					bool is_of_pool)
+static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size_t first, bool is_of_pool)
 {
 	struct tare_blocks_ledger sum = { 0 };
 
@@ -138,8 +134,7 @@ static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size
 	return sum;
 }
 
-static void add_rest(struct tare_builder *b, const char *label, bool is_of_pool,
-		     const struct tare_blocks_ledger *sum)
+static void add_rest(struct tare_builder *b, const char *label, bool is_of_pool, const struct tare_blocks_ledger *sum)
 {
 	b->is_of_pool = is_of_pool;
 	tare_builder_begin(b);

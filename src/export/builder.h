@@ -18,12 +18,11 @@ struct tare_builder {
 /* What follows begins with the name of the device. */
 void tare_builder_begin(struct tare_builder *b);
 void tare_builder_push(struct tare_builder *b, const char *text, size_t len, bool is_row);
-void tare_builder_row(struct tare_builder *b,
-		      const struct tare_row *row); /* those around it first */
+void tare_builder_row(struct tare_builder *b, const struct tare_row *row); /* those around it first */
 void tare_builder_line(struct tare_builder *b, const struct tare_ledger_line *line);
 /* Sizes of the stack that was begun, besides those that it has. */
 void tare_builder_add(struct tare_builder *b, int64_t pid, enum tare_evidence evidence,
-		      const struct tare_blocks_ledger *sizes);
+                      const struct tare_blocks_ledger *sizes);
 
 /* When all were added: puts them in order, and those beyond TARE_EXPORT_STACKS_MAX into one. */
 void tare_builder_keep_largest(struct tare_builder *b);

@@ -38,8 +38,8 @@ static void add_row(struct tare_json *j, const char *name, int64_t bytes)
 	tare_str_free(&clean);
 }
 
-static void begin_event(struct tare_json *j, const char *phase, const char *name, int64_t pid,
-			int64_t tid, int64_t t_ns)
+static void begin_event(struct tare_json *j, const char *phase, const char *name, int64_t pid, int64_t tid,
+                        int64_t t_ns)
 {
 	tare_json_open(j, NULL, '{');
 	tare_json_str(j, "ph", phase);
@@ -59,8 +59,7 @@ static void name_process(struct tare_json *j, int64_t pid, const char *name)
 }
 
 /* Its label, and where an earlier band has the same one, its key besides. */
-static void add_band(struct tare_json *j, const struct tare_memory_history_panel *p, int band,
-		     int64_t bytes)
+static void add_band(struct tare_json *j, const struct tare_memory_history_panel *p, int band, int64_t bytes)
 {
 	struct tare_str label = { 0 };
 
@@ -100,8 +99,7 @@ static void add_spans(struct tare_json *j, const struct tare_memory_history *h)
 	for (size_t i = 0; i < h->span_nr; i++) {
 		const struct tare_memory_history_span *s = &h->spans[i];
 
-		begin_event(j, s->is_mark ? "i" : "X", s->name, PHASES_PID, lanes[i] + 1,
-			    s->begin_ns);
+		begin_event(j, s->is_mark ? "i" : "X", s->name, PHASES_PID, lanes[i] + 1, s->begin_ns);
 		if (s->is_mark)
 			tare_json_str(j, "s", "p");
 		else
@@ -115,8 +113,7 @@ static void add_spans(struct tare_json *j, const struct tare_memory_history *h)
 }
 
 /* The moment that was asked for: each row of the ledger by its path. */
-static void add_ledger(struct tare_json *j, const struct tare_device_ledger *d, const char *at,
-		       int64_t pid)
+static void add_ledger(struct tare_json *j, const struct tare_device_ledger *d, const char *at, int64_t pid)
 {
 	struct tare_str name = { 0 };
 

@@ -23,9 +23,9 @@ int tare_export_collapsed(struct tare_str *out, struct tare_export *x, struct ta
 
 		if (s->bytes < 0)
 			tare_export_note(x,
-					 "%" PRId64 " bytes that are explained beyond what is in "
-					 "use have no line: a flame graph has no negative ones",
-					 -s->bytes);
+			                 "%" PRId64 " bytes that are explained beyond what is in "
+			                 "use have no line: a flame graph has no negative ones",
+			                 -s->bytes);
 		if (s->bytes <= 0)
 			continue;
 		for (uint32_t f = 0; f < s->frame_nr; f++) {

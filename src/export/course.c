@@ -8,8 +8,8 @@
 
 enum { LANES = 64, DEEPEST = 64 };
 
-static void add_all(struct tare_export_courses *out, const struct tare_export *x,
-		    const struct tare_memory_history *h, const char *by)
+static void add_all(struct tare_export_courses *out, const struct tare_export *x, const struct tare_memory_history *h,
+                    const char *by)
 {
 	for (int i = 0; h && i < h->panel_nr; i++) {
 		int device = h->panels[i].device;
@@ -25,8 +25,7 @@ void tare_export_courses_make(struct tare_export_courses *out, const struct tare
 	int more = x->by_category ? x->by_category->panel_nr : 0;
 
 	out->nr = 0;
-	out->items =
-		tare_xcalloc((size_t)(x->by_account->panel_nr + more) + 1, sizeof(*out->items));
+	out->items = tare_xcalloc((size_t)(x->by_account->panel_nr + more) + 1, sizeof(*out->items));
 	add_all(out, x, x->by_account, "account");
 	add_all(out, x, x->by_category, "category");
 }
@@ -39,8 +38,7 @@ void tare_export_courses_free(struct tare_export_courses *courses)
 }
 
 /* The peak stands before the first point that is later, unless a point is the same. */
-bool tare_export_course_next(const struct tare_export_course *course, size_t *at,
-			     struct tare_memory_history_point *out)
+bool tare_export_course_next(const struct tare_export_course *course, size_t *at, struct tare_memory_history_point *out)
 {
 	const struct tare_memory_history_panel *p = course->panel;
 	size_t peak = 0;
@@ -97,12 +95,10 @@ int *tare_export_lanes(const struct tare_memory_history *h, int *nr)
 
 void tare_export_note_course(struct tare_export *x)
 {
-	tare_export_note(
-		x,
-		"a curve has the moment with least and with most in use of each of up to %d parts of the "
-		"time, not each event",
-		TARE_HISTORY_COLUMNS);
+	tare_export_note(x,
+	                 "a curve has the moment with least and with most in use of each of up to %d parts of the "
+	                 "time, not each event",
+	                 TARE_HISTORY_COLUMNS);
 	if (x->by_account->dropped)
-		tare_export_note(x, "%llu phases are too many to stand in it",
-				 (unsigned long long)x->by_account->dropped);
+		tare_export_note(x, "%llu phases are too many to stand in it", (unsigned long long)x->by_account->dropped);
 }

@@ -22,7 +22,7 @@ void tare_export_courses_free(struct tare_export_courses *courses);
 
 /* Points of a curve in order of time, the peak among them. `at` is 0 before the first; false: there is none more. */
 bool tare_export_course_next(const struct tare_export_course *course, size_t *at,
-			     struct tare_memory_history_point *out);
+                             struct tare_memory_history_point *out);
 
 /*
  * A lane for each span, in which spans lie in one another or apart, as viewers want it; caller frees. Marks have lane 0. `nr`: lanes.

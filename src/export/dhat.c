@@ -34,8 +34,7 @@ static int64_t largest(int64_t a, int64_t b)
 }
 
 /* No size is below 0: what is explained beyond what is in use has no place here. */
-static void add_pair(struct tare_json *j, const char *bytes, const char *blocks, int64_t size,
-		     uint64_t count)
+static void add_pair(struct tare_json *j, const char *bytes, const char *blocks, int64_t size, uint64_t count)
 {
 	tare_json_i64(j, bytes, largest(size, 0));
 	tare_json_u64(j, blocks, count);
@@ -49,8 +48,7 @@ static void add_point(struct tare_json *j, const struct point *p)
 	const struct tare_export_sample *most = at->bytes > end->bytes ? at : end;
 
 	tare_json_open(j, NULL, '{');
-	add_pair(j, "tb", "tbk", largest(at->ever_bytes, end->ever_bytes),
-		 at->ever > end->ever ? at->ever : end->ever);
+	add_pair(j, "tb", "tbk", largest(at->ever_bytes, end->ever_bytes), at->ever > end->ever ? at->ever : end->ever);
 	tare_json_u64(j, "tl", 0);
 	add_pair(j, "mb", "mbk", most->bytes, most->count);
 	add_pair(j, "gb", "gbk", at->bytes, at->count);
@@ -62,8 +60,7 @@ static void add_point(struct tare_json *j, const struct point *p)
 	tare_json_close(j);
 }
 
-static void key_of(struct tare_str *key, const struct tare_export_stacks *s,
-		   const struct tare_export_sample *sample)
+static void key_of(struct tare_str *key, const struct tare_export_stacks *s, const struct tare_export_sample *sample)
 {
 	tare_str_cut(key, 0);
 	for (uint32_t i = 0; i < sample->frame_nr; i++) {
@@ -91,8 +88,7 @@ static size_t pair_up(struct point *out, const struct tare_export *x)
 		if (place)
 			out[*place].end = &x->end->samples[i];
 		else
-			out[nr++] = (struct point){ .end = &x->end->samples[i],
-						    .ftbl_shift = x->stacks->frame_nr };
+			out[nr++] = (struct point){ .end = &x->end->samples[i], .ftbl_shift = x->stacks->frame_nr };
 	}
 	tare_str_free(&key);
 	tare_strmap_free(&known);

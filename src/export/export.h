@@ -68,8 +68,7 @@ enum { TARE_EXPORT_STACKS_MAX = 20000 };
 struct tare_export_stacks {
 	struct tare_export_frame *frames;
 	size_t frame_nr, frame_cap;
-	struct tare_export_sample
-		*samples; /* by device, then the largest first; those of the CPU last */
+	struct tare_export_sample *samples; /* by device, then the largest first; those of the CPU last */
 	size_t nr, cap;
 	size_t left_out; /* stacks that are in a sample with others */
 	struct tare_strmap numbers;
@@ -91,8 +90,7 @@ struct tare_export {
 	const struct tare_ledger *end_ledger;
 	const struct tare_export_stacks *end;
 	/* TIME: */
-	const struct tare_memory_history *by_account,
-		*by_category; /* by_category NULL: no tensors */
+	const struct tare_memory_history *by_account, *by_category; /* by_category NULL: no tensors */
 	/* BLOCKS: */
 	const struct tare_export_blocks *blocks;
 	/* Sentences on what is not in the file as it was: added by the model and by the renderer, each with a line end. */
@@ -116,7 +114,6 @@ extern const struct tare_export_info tare_exports[TARE_EXPORT_NR];
 /* What is said of every file: adds a note where stacks were put together. */
 void tare_export_note_stacks(struct tare_export *x);
 /* A sentence for `notes`. */
-void tare_export_note(struct tare_export *x, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void tare_export_note(struct tare_export *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -16,8 +16,8 @@
 
 /* ---- segments ---- */
 
-static void open_segment(struct tare_viz *w, int device, const struct tare_pool_segment *s,
-			 uint64_t address, int64_t live)
+static void open_segment(struct tare_viz *w, int device, const struct tare_pool_segment *s, uint64_t address,
+                         int64_t live)
 {
 	bool is_small = s->bytes == 2 << 20 && !s->is_expandable;
 
@@ -57,8 +57,8 @@ static void add_free(struct tare_viz *w, uint64_t address, uint64_t end)
 }
 
 /* The live blocks that begin in the segment and lie in it, from `first` on; returns their number. */
-static size_t blocks_in(const struct tare_viz *w, int device, const struct tare_pool_segment *s,
-			size_t *first, int64_t *bytes)
+static size_t blocks_in(const struct tare_viz *w, int device, const struct tare_pool_segment *s, size_t *first,
+                        int64_t *bytes)
 {
 	const struct tare_export_blocks *b = w->x->blocks;
 	uint64_t end = s->address + (uint64_t)s->bytes;
@@ -68,16 +68,15 @@ static size_t blocks_in(const struct tare_viz *w, int device, const struct tare_
 		size_t middle = at + (to - at) / 2;
 		const struct tare_export_block *l = &b->live[middle];
 		bool is_before = l->device != device ? l->device < device
-				 : l->pid != s->pid  ? l->pid < s->pid
-						     : l->address < s->address;
+		                 : l->pid != s->pid  ? l->pid < s->pid
+		                                     : l->address < s->address;
 
 		at = is_before ? middle + 1 : at;
 		to = is_before ? to : middle;
 	}
 	*first = at;
-	for (*bytes = 0;
-	     at < b->live_nr && b->live[at].device == device && b->live[at].pid == s->pid &&
-	     b->live[at].address < end && b->live[at].size <= end - b->live[at].address;
+	for (*bytes = 0; at < b->live_nr && b->live[at].device == device && b->live[at].pid == s->pid &&
+	                 b->live[at].address < end && b->live[at].size <= end - b->live[at].address;
 	     at++)
 		*bytes += (int64_t)b->live[at].size;
 	return at - *first;
@@ -126,9 +125,8 @@ static void add_segments(struct tare_viz *w, int device)
 	for (int i = 0; i < d->segment_nr; i++) {
 		const struct tare_pool_segment *next = &s[i + 1];
 
-		if (i + 1 < d->segment_nr && s[i].is_expandable && next->is_expandable &&
-		    s[i].pid == next->pid && s[i].graph_pool == next->graph_pool &&
-		    s[i].address + (uint64_t)s[i].bytes == next->address) {
+		if (i + 1 < d->segment_nr && s[i].is_expandable && next->is_expandable && s[i].pid == next->pid &&
+		    s[i].graph_pool == next->graph_pool && s[i].address + (uint64_t)s[i].bytes == next->address) {
 			s[i + 1].bytes += s[i].bytes;
 			s[i + 1].address = s[i].address;
 			s[i + 1].stream = s[i].stream;
@@ -140,8 +138,7 @@ static void add_segments(struct tare_viz *w, int device)
 }
 
 /* A stack of the report as a segment that is one block. */
-static void add_row(struct tare_viz *w, int device, const struct tare_export_sample *sample,
-		    int64_t bytes)
+static void add_row(struct tare_viz *w, int device, const struct tare_export_sample *sample, int64_t bytes)
 {
 	const struct tare_pool_segment s = { .bytes = bytes };
 	uint64_t address = w->next_row;
@@ -154,8 +151,7 @@ static void add_row(struct tare_viz *w, int device, const struct tare_export_sam
 	tare_pickler_text(&w->p, "frames");
 	tare_pickler_open(&w->p, '[');
 	if (!sample)
-		tare_viz_add_frame(w, "in PyTorch's pool, in segments that are not known", "tare",
-				   0);
+		tare_viz_add_frame(w, "in PyTorch's pool, in segments that are not known", "tare", 0);
 	for (uint32_t i = sample ? sample->frame_nr : 0; i--;) {
 		const struct tare_export_frame *f = &w->x->stacks->frames[sample->frames[i]];
 
@@ -182,16 +178,13 @@ static void add_rows(struct tare_viz *w, struct tare_export *x, int device)
 		else if (s->bytes > 0)
 			add_row(w, device, s, s->bytes);
 		else if (s->bytes < 0)
-			tare_export_note(
-				x,
-				"%lld bytes that are explained beyond what is in use have no segment",
-				(long long)-s->bytes);
+			tare_export_note(x, "%lld bytes that are explained beyond what is in use have no segment",
+			                 (long long)-s->bytes);
 	}
 	if (pool > w->pool)
 		add_row(w, device, NULL, pool - w->pool);
 	else if (pool < w->pool)
-		tare_export_note(x, "segments have %lld bytes more than the rows of the pool",
-				 (long long)(w->pool - pool));
+		tare_export_note(x, "segments have %lld bytes more than the rows of the pool", (long long)(w->pool - pool));
 	w->pool = 0;
 }
 
@@ -225,8 +218,7 @@ static void add_trace(struct tare_viz *w, int number)
 	for (size_t i = 0; i < w->x->blocks->nr; i++) {
 		const struct tare_block_event *e = &w->x->blocks->events[i];
 
-		if (tare_viz_number_of(w->x, e->device) != number ||
-		    !tare_viz_is_shown(w->x, e->device))
+		if (tare_viz_number_of(w->x, e->device) != number || !tare_viz_is_shown(w->x, e->device))
 			continue;
 		add_event(w, e, actions[e->action]);
 		if (e->action == TARE_BLOCK_FREE)
@@ -238,13 +230,10 @@ static void add_trace(struct tare_viz *w, int number)
 static void add_notes(struct tare_viz *w, struct tare_export *x)
 {
 	if (x->blocks->dropped)
-		tare_export_note(
-			x,
-			"%zu earlier events of PyTorch's allocator are not in the file: its page shows no more",
-			x->blocks->dropped);
+		tare_export_note(x, "%zu earlier events of PyTorch's allocator are not in the file: its page shows no more",
+		                 x->blocks->dropped);
 	if (w->astray)
-		tare_export_note(x, "%llu live blocks lie in no segment that is known",
-				 (unsigned long long)w->astray);
+		tare_export_note(x, "%llu live blocks lie in no segment that is known", (unsigned long long)w->astray);
 	tare_export_note_stacks(x);
 	tare_pickler_text(&w->p, "tare");
 	tare_pickler_open(&w->p, '{');

@@ -59,8 +59,7 @@ void tare_viz_add_stack(struct tare_viz *w, const struct tare_block_stack *stack
 	}
 	tare_pickler_open(&w->p, '[');
 	for (uint32_t i = 0; stack && i < stack->nr; i++)
-		tare_viz_add_frame(w, stack->frames[i].function, stack->frames[i].file,
-				   stack->frames[i].line);
+		tare_viz_add_frame(w, stack->frames[i].function, stack->frames[i].file, stack->frames[i].line);
 	tare_pickler_close(&w->p, ']');
 	if (number)
 		*number = tare_pickler_remember(&w->p);

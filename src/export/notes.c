@@ -15,9 +15,8 @@ void tare_export_note(struct tare_export *x, const char *fmt, ...)
 void tare_export_note_stacks(struct tare_export *x)
 {
 	if (x->stacks->left_out)
-		tare_export_note(
-			x,
-			"%zu stacks with the least are one of each device, \"smaller stacks\", so that "
-			"the file stays small: the largest %d stand on their own, and sums are whole",
-			x->stacks->left_out, TARE_EXPORT_STACKS_MAX);
+		tare_export_note(x,
+		                 "%zu stacks with the least are one of each device, \"smaller stacks\", so that "
+		                 "the file stays small: the largest %d stand on their own, and sums are whole",
+		                 x->stacks->left_out, TARE_EXPORT_STACKS_MAX);
 }

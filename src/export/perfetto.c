@@ -77,8 +77,7 @@ static void add_process(struct tare_str *out, uint64_t uuid, int64_t pid, const 
 	add_packet(out, -1, PACKET_TRACK, &track);
 }
 
-static void add_track(struct tare_str *out, uint64_t uuid, uint64_t parent, const char *name,
-		      bool is_counter)
+static void add_track(struct tare_str *out, uint64_t uuid, uint64_t parent, const char *name, bool is_counter)
 {
 	struct tare_str track = { 0 }, counter = { 0 };
 
@@ -93,8 +92,7 @@ static void add_track(struct tare_str *out, uint64_t uuid, uint64_t parent, cons
 	add_packet(out, -1, PACKET_TRACK, &track);
 }
 
-static void add_event(struct tare_str *out, int64_t t_ns, int type, uint64_t track,
-		      const char *name, int64_t value)
+static void add_event(struct tare_str *out, int64_t t_ns, int type, uint64_t track, const char *name, int64_t value)
 {
 	struct tare_str event = { 0 };
 
@@ -108,8 +106,7 @@ static void add_event(struct tare_str *out, int64_t t_ns, int type, uint64_t tra
 }
 
 /* Returns the number of the next track. A value that stays is not written again. */
-static uint64_t add_course(struct tare_str *out, const struct tare_export_course *c, uint64_t uuid,
-			   uint64_t parent)
+static uint64_t add_course(struct tare_str *out, const struct tare_export_course *c, uint64_t uuid, uint64_t parent)
 {
 	int64_t *last = tare_xcalloc((size_t)c->panel->band_nr + 1, sizeof(*last));
 	struct tare_memory_history_point point;
@@ -125,8 +122,7 @@ static uint64_t add_course(struct tare_str *out, const struct tare_export_course
 	for (size_t at = 0; tare_export_course_next(c, &at, &point); nr++)
 		for (int b = 0; b < c->panel->band_nr; b++) {
 			if (!nr || last[b] != point.bytes[b])
-				add_event(out, point.t_ns, TYPE_COUNTER, uuid + (uint64_t)b, NULL,
-					  point.bytes[b]);
+				add_event(out, point.t_ns, TYPE_COUNTER, uuid + (uint64_t)b, NULL, point.bytes[b]);
 			last[b] = point.bytes[b];
 		}
 	free(last);
@@ -148,8 +144,7 @@ static void add_spans(struct tare_str *out, const struct tare_export *x, uint64_
 		const struct tare_memory_history_span *s = &h->spans[i];
 		uint64_t track = s->is_mark ? uuid : uuid + 1 + (uint64_t)lanes[i];
 
-		add_event(out, s->begin_ns, s->is_mark ? TYPE_INSTANT : TYPE_BEGIN, track, s->name,
-			  0);
+		add_event(out, s->begin_ns, s->is_mark ? TYPE_INSTANT : TYPE_BEGIN, track, s->name, 0);
 		if (!s->is_mark)
 			add_event(out, s->end_ns, TYPE_END, track, NULL, 0);
 	}
@@ -170,8 +165,7 @@ static void add_string(struct tare_str *profile, uint64_t id, const char *text)
 }
 
 /* One mapping, in which each frame has an address of its own. Strings: 1 is the mapping's, 2 + n that of frame n. */
-static void add_frames(struct tare_str *profile, const struct tare_export_stacks *s,
-		       const char *program)
+static void add_frames(struct tare_str *profile, const struct tare_export_stacks *s, const char *program)
 {
 	struct tare_str mapping = { 0 };
 
@@ -192,8 +186,7 @@ static void add_frames(struct tare_str *profile, const struct tare_export_stacks
 	}
 }
 
-static void add_sample(struct tare_str *dump, const struct tare_export_sample *s, uint64_t stack,
-		       int64_t t_ns)
+static void add_sample(struct tare_str *dump, const struct tare_export_sample *s, uint64_t stack, int64_t t_ns)
 {
 	struct tare_str sample = { 0 };
 
@@ -230,9 +223,9 @@ static void add_heap(struct tare_str *out, struct tare_export *x, const size_t *
 			add_sample(&dump, &s->samples[i], 1 + i, t_ns);
 		else
 			tare_export_note(x,
-					 "%lld bytes that are explained beyond what is in use "
-					 "are not in the heap profile",
-					 (long long)-s->samples[i].bytes);
+			                 "%lld bytes that are explained beyond what is in use "
+			                 "are not in the heap profile",
+			                 (long long)-s->samples[i].bytes);
 		if (!is_last)
 			continue;
 		tare_protobuf_number(&dump, DUMP_PID, pids[i]);
@@ -269,8 +262,7 @@ int tare_export_perfetto(struct tare_str *out, struct tare_export *x, struct tar
 		uint64_t parent = (uint64_t)(courses.items[i].panel->device + 2);
 
 		if (!strcmp(courses.items[i].by, "account"))
-			add_process(out, parent, (int64_t)parent,
-				    tare_str_text(&courses.items[i].name));
+			add_process(out, parent, (int64_t)parent, tare_str_text(&courses.items[i].name));
 		uuid = add_course(out, &courses.items[i], uuid, parent);
 	}
 	add_spans(out, x, uuid);

@@ -29,13 +29,7 @@ enum {
 enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
-enum {
-	MAPPING_ID = 1,
-	MAPPING_FILE = 5,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILES,
-	MAPPING_HAS_LINES
-};
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILES, MAPPING_HAS_LINES };
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
@@ -67,8 +61,7 @@ static void add_value_type(struct profile *p, uint32_t field, const char *type, 
 	tare_protobuf_part(&p->out, field, &value);
 }
 
-static void add_label(struct profile *p, struct tare_str *sample, const char *key, const char *text,
-		      int64_t number)
+static void add_label(struct profile *p, struct tare_str *sample, const char *key, const char *text, int64_t number)
 {
 	struct tare_str label = { 0 };
 
@@ -81,8 +74,7 @@ static void add_label(struct profile *p, struct tare_str *sample, const char *ke
 }
 
 /* The innermost of the ledger's rows that the sample is in. */
-static const char *row_of(const struct tare_export_stacks *s,
-			  const struct tare_export_sample *sample)
+static const char *row_of(const struct tare_export_stacks *s, const struct tare_export_sample *sample)
 {
 	const char *row = "";
 
@@ -92,8 +84,7 @@ static const char *row_of(const struct tare_export_stacks *s,
 	return row;
 }
 
-static void add_sample(struct profile *p, const struct tare_export_stacks *s,
-		       const struct tare_export_sample *sample)
+static void add_sample(struct profile *p, const struct tare_export_stacks *s, const struct tare_export_sample *sample)
 {
 	struct tare_str out = { 0 }, locations = { 0 }, values = { 0 };
 
@@ -133,16 +124,15 @@ static uint64_t mapping(struct profile *p, const char *name)
 }
 
 /* A location of one line, and its function. */
-static void add_location(struct profile *p, const struct tare_export_frame *f, uint64_t id,
-			 const char *program)
+static void add_location(struct profile *p, const struct tare_export_frame *f, uint64_t id, const char *program)
 {
 	struct tare_str location = { 0 }, line = { 0 }, function = { 0 };
 
 	tare_protobuf_number(&location, LOCATION_ID, id);
 	tare_protobuf_number(&location, LOCATION_MAPPING,
-			     mapping(p, f->is_row      ? "[the ledger of tare]"
-					: f->module[0] ? f->module
-						       : program));
+	                     mapping(p, f->is_row      ? "[the ledger of tare]"
+	                                : f->module[0] ? f->module
+	                                               : program));
 	tare_protobuf_number(&line, LINE_FUNCTION, id);
 	if (f->line)
 		tare_protobuf_number(&line, LINE_NUMBER, f->line);
@@ -161,14 +151,12 @@ static void add_comments(struct profile *p, struct tare_export *x)
 	struct tare_str at = { 0 };
 
 	tare_protobuf_number(&p->out, COMMENT, string(p, x->title));
-	tare_str_addf(
-		&at,
-		"at %s; alloc_… is what PyTorch's allocator handed out until then, and of other memory what is held",
-		x->ledger->at);
+	tare_str_addf(&at,
+	              "at %s; alloc_… is what PyTorch's allocator handed out until then, and of other memory what is held",
+	              x->ledger->at);
 	tare_protobuf_number(&p->out, COMMENT, string(p, tare_str_text(&at)));
 	tare_export_note_stacks(x);
-	for (const char *note = tare_str_text(&x->notes), *end; (end = strchr(note, '\n'));
-	     note = end + 1) {
+	for (const char *note = tare_str_text(&x->notes), *end; (end = strchr(note, '\n')); note = end + 1) {
 		char *text = tare_xstrndup(note, (size_t)(end - note));
 
 		tare_protobuf_number(&p->out, COMMENT, string(p, text));
@@ -194,8 +182,7 @@ int tare_export_pprof(struct tare_str *out, struct tare_export *x, struct tare_e
 	for (size_t i = 0; i < s->frame_nr; i++)
 		add_location(&p, &s->frames[i], i + 1, x->title);
 	if (x->began_ns)
-		tare_protobuf_int(&p.out, TIME,
-				  x->began_ns + (x->ledger->t_ns > 0 ? x->ledger->t_ns : 0));
+		tare_protobuf_int(&p.out, TIME, x->began_ns + (x->ledger->t_ns > 0 ? x->ledger->t_ns : 0));
 	add_value_type(&p, PERIOD_TYPE, "space", "bytes");
 	tare_protobuf_number(&p.out, PERIOD, 1);
 	add_comments(&p, x);

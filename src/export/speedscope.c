@@ -28,9 +28,9 @@ static bool is_shown(struct tare_export *x, const struct tare_export_sample *s)
 {
 	if (s->bytes < 0)
 		tare_export_note(x,
-				 "%" PRId64 " bytes that are explained beyond what is in use are "
-				 "not in the file: speedscope has no negative weights",
-				 -s->bytes);
+		                 "%" PRId64 " bytes that are explained beyond what is in use are "
+		                 "not in the file: speedscope has no negative weights",
+		                 -s->bytes);
 	return s->bytes > 0;
 }
 
@@ -43,8 +43,7 @@ static void add_profile(struct tare_json *j, struct tare_export *x, size_t first
 
 	tare_json_open(j, NULL, '{');
 	tare_json_str(j, "type", "sampled");
-	tare_str_addf(&name, "%s, %s", x->stacks->frames[samples[first].frames[0]].text,
-		      x->ledger->at);
+	tare_str_addf(&name, "%s, %s", x->stacks->frames[samples[first].frames[0]].text, x->ledger->at);
 	tare_json_str(j, "name", tare_str_text(&name));
 	tare_str_free(&name);
 	tare_json_str(j, "unit", "bytes");
@@ -84,8 +83,7 @@ int tare_export_speedscope(struct tare_str *out, struct tare_export *x, struct t
 	add_frames(&j, s);
 	tare_json_open(&j, "profiles", '[');
 	for (size_t first = 0, end; first < s->nr; first = end) {
-		for (end = first + 1;
-		     end < s->nr && s->samples[end].device == s->samples[first].device;)
+		for (end = first + 1; end < s->nr && s->samples[end].device == s->samples[first].device;)
 			end++;
 		add_profile(&j, x, first, end);
 	}

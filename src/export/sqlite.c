@@ -52,10 +52,10 @@ static const char *text(struct writer *w, const char *any)
 	return kept;
 }
 
-#define INSERT(W, SQL, TYPES, ...)                                                                 \
-	do {                                                                                       \
-		if (!(W)->rc)                                                                      \
-			(W)->rc = tare_db_do((W)->db, (W)->err, SQL, TYPES, __VA_ARGS__);          \
+#define INSERT(W, SQL, TYPES, ...)                                                                                     \
+	do {                                                                                                               \
+		if (!(W)->rc)                                                                                                  \
+			(W)->rc = tare_db_do((W)->db, (W)->err, SQL, TYPES, __VA_ARGS__);                                          \
 	} while (0)
 
 /* The CPU is device -1, as it is no row of `devices`. */
@@ -78,10 +78,9 @@ static void add_rows(struct writer *w, const struct tare_device_ledger *d, int64
 	for (int i = 0; i < d->row_nr; i++) {
 		const struct tare_row *r = &d->rows[i];
 
-		INSERT(w, "INSERT INTO ledger VALUES (?,?,?,?,?,?,?,?,?,?,?)", "itttiiiiiut", id,
-		       text(w, r->path), text(w, r->label), tare_accounts[r->account].key, r->pid,
-		       r->generation, (int64_t)tare_row_is_end(r), (int64_t)r->elastic, r->bytes,
-		       r->count, tare_evidence_name(r->evidence));
+		INSERT(w, "INSERT INTO ledger VALUES (?,?,?,?,?,?,?,?,?,?,?)", "itttiiiiiut", id, text(w, r->path),
+		       text(w, r->label), tare_accounts[r->account].key, r->pid, r->generation, (int64_t)tare_row_is_end(r),
+		       (int64_t)r->elastic, r->bytes, r->count, tare_evidence_name(r->evidence));
 	}
 }
 
@@ -90,10 +89,9 @@ static void add_devices(struct writer *w)
 	for (int i = 0; i < w->x->ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &w->x->ledger->devices[i];
 
-		INSERT(w, "INSERT INTO devices VALUES (?,?,?,?,?,?,?,?,?,?)", "iittiuuiti",
-		       (int64_t)i, (int64_t)d->index, text(w, d->host), text(w, d->name), d->t_ns,
-		       d->total, d->used, d->unexplained, tare_evidence_name(d->used_by),
-		       (int64_t)d->simulated);
+		INSERT(w, "INSERT INTO devices VALUES (?,?,?,?,?,?,?,?,?,?)", "iittiuuiti", (int64_t)i, (int64_t)d->index,
+		       text(w, d->host), text(w, d->name), d->t_ns, d->total, d->used, d->unexplained,
+		       tare_evidence_name(d->used_by), (int64_t)d->simulated);
 		add_rows(w, d, i);
 	}
 }
@@ -103,22 +101,18 @@ static void add_stacks(struct writer *w)
 	const struct tare_export_stacks *s = w->x->stacks;
 
 	for (size_t i = 0; i < s->frame_nr; i++)
-		INSERT(w, "INSERT INTO frames VALUES (?,?,?,?,?,?)", "itttui", (int64_t)i,
-		       s->frames[i].text, s->frames[i].function,
-		       s->frames[i].file[0] ? s->frames[i].file : NULL,
-		       s->frames[i].line ? (uint64_t)s->frames[i].line : TARE_DB_UNKNOWN,
-		       (int64_t)s->frames[i].is_row);
+		INSERT(w, "INSERT INTO frames VALUES (?,?,?,?,?,?)", "itttui", (int64_t)i, s->frames[i].text,
+		       s->frames[i].function, s->frames[i].file[0] ? s->frames[i].file : NULL,
+		       s->frames[i].line ? (uint64_t)s->frames[i].line : TARE_DB_UNKNOWN, (int64_t)s->frames[i].is_row);
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct tare_export_sample *sample = &s->samples[i];
 
 		INSERT(w, "INSERT INTO stacks VALUES (?,?,?,?,?,?,?,?)", "iiuiuiut", (int64_t)i,
-		       device_id(w->x, sample->device),
-		       sample->pid < 0 ? TARE_DB_UNKNOWN : (uint64_t)sample->pid, sample->bytes,
-		       sample->count, sample->ever_bytes, sample->ever,
-		       tare_evidence_name(sample->evidence));
+		       device_id(w->x, sample->device), sample->pid < 0 ? TARE_DB_UNKNOWN : (uint64_t)sample->pid,
+		       sample->bytes, sample->count, sample->ever_bytes, sample->ever, tare_evidence_name(sample->evidence));
 		for (uint32_t f = 0; f < sample->frame_nr; f++)
-			INSERT(w, "INSERT INTO stack_frames VALUES (?,?,?)", "iii", (int64_t)i,
-			       (int64_t)f, (int64_t)sample->frames[f]);
+			INSERT(w, "INSERT INTO stack_frames VALUES (?,?,?)", "iii", (int64_t)i, (int64_t)f,
+			       (int64_t)sample->frames[f]);
 	}
 }
 
@@ -128,10 +122,8 @@ static void add_course(struct writer *w, const struct tare_export_course *c)
 
 	for (size_t at = 0; tare_export_course_next(c, &at, &point);)
 		for (int b = 0; b < c->panel->band_nr; b++)
-			INSERT(w, "INSERT INTO course VALUES (?,?,?,?,?,?)", "ititti",
-			       (int64_t)c->panel->device, c->by, point.t_ns,
-			       text(w, c->panel->bands[b].key), text(w, c->panel->bands[b].label),
-			       point.bytes[b]);
+			INSERT(w, "INSERT INTO course VALUES (?,?,?,?,?,?)", "ititti", (int64_t)c->panel->device, c->by, point.t_ns,
+			       text(w, c->panel->bands[b].key), text(w, c->panel->bands[b].label), point.bytes[b]);
 }
 
 static void add_time(struct writer *w)
@@ -144,14 +136,13 @@ static void add_time(struct writer *w)
 		add_course(w, &courses.items[i]);
 	tare_export_courses_free(&courses);
 	for (size_t i = 0; i < h->span_nr; i++)
-		INSERT(w, "INSERT INTO phases VALUES (?,?,?,?,?)", "tiiui",
-		       text(w, h->spans[i].name), h->spans[i].begin_ns, h->spans[i].end_ns,
-		       h->spans[i].count, (int64_t)h->spans[i].is_mark);
+		INSERT(w, "INSERT INTO phases VALUES (?,?,?,?,?)", "tiiui", text(w, h->spans[i].name), h->spans[i].begin_ns,
+		       h->spans[i].end_ns, h->spans[i].count, (int64_t)h->spans[i].is_mark);
 	for (int i = 0; i < w->x->ledger->oom_nr; i++) {
 		const struct tare_oom *o = &w->x->ledger->ooms[i];
 
-		INSERT(w, "INSERT INTO ooms VALUES (?,?,?,?,?,?)", "iiiutu", (int64_t)o->device,
-		       o->t_ns, o->pid, o->asked, text(w, o->source), o->count);
+		INSERT(w, "INSERT INTO ooms VALUES (?,?,?,?,?,?)", "iiiutu", (int64_t)o->device, o->t_ns, o->pid, o->asked,
+		       text(w, o->source), o->count);
 	}
 }
 
@@ -179,8 +170,7 @@ int tare_export_sqlite(struct tare_str *out, struct tare_export *x, struct tare_
 	const char *temporary = getenv("TMPDIR");
 	char *folder = NULL;
 	struct tare_str path = { 0 };
-	int rc = tare_temp_folder_make(temporary && temporary[0] ? temporary : "/tmp",
-				       "tare-sqlite-XXXXXX", &folder, err);
+	int rc = tare_temp_folder_make(temporary && temporary[0] ? temporary : "/tmp", "tare-sqlite-XXXXXX", &folder, err);
 
 	if (rc)
 		return rc;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_row(struct tare_builder *b, const struct tare_row *row, int64_t bytes,
-		    uint64_t count)
+static void add_row(struct tare_builder *b, const struct tare_row *row, int64_t bytes, uint64_t count)
 {
 	const struct tare_blocks_ledger sizes = { .bytes = bytes, .count = count };
 
@@ -42,8 +41,7 @@ static bool is_of_pool(const struct tare_device_ledger *d, const struct tare_row
 	return false;
 }
 
-static bool is_part_of(const struct tare_row *row, const struct tare_ledger_line *l,
-		       const struct tare_line_part *part)
+static bool is_part_of(const struct tare_row *row, const struct tare_ledger_line *l, const struct tare_line_part *part)
 {
 	struct tare_str end = { 0 };
 	bool is_it;
@@ -56,15 +54,13 @@ static bool is_part_of(const struct tare_row *row, const struct tare_ledger_line
 		return false;
 	tare_row_path_add(&end, "");
 	tare_row_path_add(&end, part->owner);
-	is_it = strlen(row->path) >= end.len &&
-		!strcmp(row->path + strlen(row->path) - end.len, tare_str_text(&end));
+	is_it = strlen(row->path) >= end.len && !strcmp(row->path + strlen(row->path) - end.len, tare_str_text(&end));
 	tare_str_free(&end);
 	return is_it;
 }
 
 /* Calls add_part() or sums up. Lines know no generation: where more is asked for by lines than the row has, they are several rows'. */
-static int64_t each_part(struct tare_builder *b, const struct tare_row *row, uint64_t *count,
-			 bool is_added)
+static int64_t each_part(struct tare_builder *b, const struct tare_row *row, uint64_t *count, bool is_added)
 {
 	int64_t bytes = 0;
 
@@ -72,8 +68,7 @@ static int64_t each_part(struct tare_builder *b, const struct tare_row *row, uin
 		for (int k = 0; k < b->d->lines[i].part_nr; k++) {
 			const struct tare_ledger_line *l = &b->d->lines[i];
 			const struct tare_line_part *part = &l->parts[k];
-			const struct tare_blocks_ledger sizes = { .bytes = part->bytes,
-								  .count = part->count };
+			const struct tare_blocks_ledger sizes = { .bytes = part->bytes, .count = part->count };
 
 			if (!is_part_of(row, l, part))
 				continue;
@@ -168,8 +163,8 @@ static void add_device(struct tare_builder *b)
 
 /* ---- the CPU ---- */
 
-static void add_host_lines(struct tare_builder *b, const char *name, int64_t pid, int64_t all,
-			   int64_t count, const struct tare_ledger_line *lines, int nr)
+static void add_host_lines(struct tare_builder *b, const char *name, int64_t pid, int64_t all, int64_t count,
+                           const struct tare_ledger_line *lines, int nr)
 {
 	struct tare_blocks_ledger rest = { .bytes = all, .count = (uint64_t)count };
 
@@ -179,8 +174,7 @@ static void add_host_lines(struct tare_builder *b, const char *name, int64_t pid
 		tare_builder_line(b, &lines[i]);
 		tare_builder_add(b, pid, TARE_EVIDENCE_EXACT, &lines[i].tensors);
 		rest.bytes -= lines[i].tensors.bytes;
-		rest.count -=
-			rest.count < lines[i].tensors.count ? rest.count : lines[i].tensors.count;
+		rest.count -= rest.count < lines[i].tensors.count ? rest.count : lines[i].tensors.count;
 	}
 	tare_builder_begin(b);
 	tare_builder_push(b, name, strlen(name), true);
@@ -196,12 +190,11 @@ static void add_hosts(struct tare_builder *b, const struct tare_ledger *l)
 
 		tare_str_addf(&name, "%s (pid %lld)", h->name, (long long)h->pid);
 		if (h->tensors.is_known)
-			add_host_lines(b, tare_str_text(&name), h->pid, h->tensors.bytes,
-				       h->tensors.count, h->lines, h->line_nr);
+			add_host_lines(b, tare_str_text(&name), h->pid, h->tensors.bytes, h->tensors.count, h->lines, h->line_nr);
 		tare_str_free(&name);
 	}
-	add_host_lines(b, "shared memory and mapped files", -1, l->shared.bytes, l->shared.count,
-		       l->shared.lines, l->shared.line_nr);
+	add_host_lines(b, "shared memory and mapped files", -1, l->shared.bytes, l->shared.count, l->shared.lines,
+	               l->shared.line_nr);
 }
 
 static void end(struct tare_builder *b)

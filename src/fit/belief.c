@@ -88,8 +88,7 @@ bool tare_belief_make(const struct tare_belief_ask *ask, struct tare_belief *out
 	chance = below(out->to) - below(out->from);
 	if (!(chance > LEAST_CHANCE))
 		return false;
-	out->evidence =
-		log(SQRT_TWO_PI * out->spread / ask->most * chance) + out->from * out->from / 2;
+	out->evidence = log(SQRT_TWO_PI * out->spread / ask->most * chance) + out->from * out->from / 2;
 	return true;
 }
 

@@ -19,9 +19,8 @@ struct tare_belief {
 	double middle, spread; /* spread INFINITY: the cells say nothing, all are as likely */
 	double from,
 		to; /* both ends: in spreads off the middle; where the cells say nothing, 0 and the coefficient itself */
-	double evidence; /* ln of: how well the law with the term explains the cells, without it 0 */
-	double instead
-		[TARE_LAW_TERMS_MAX]; /* what each column loses, per unit of the coefficient */
+	double evidence;                    /* ln of: how well the law with the term explains the cells, without it 0 */
+	double instead[TARE_LAW_TERMS_MAX]; /* what each column loses, per unit of the coefficient */
 };
 
 /* False: there is no room for the term, or nothing speaks for it. */

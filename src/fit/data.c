@@ -38,7 +38,7 @@ void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
 }
 
 void tare_fit_data_subset(const struct tare_fit_data *d, const bool *keep, struct tare_arena *arena,
-			  struct tare_fit_data *out)
+                          struct tare_fit_data *out)
 {
 	size_t n = 0, p = d->param_count;
 
@@ -76,8 +76,8 @@ static uint64_t hash(const struct tare_fit_data *d, uint32_t mask, size_t row)
 	return h ? h : 1;
 }
 
-size_t tare_fit_data_group(const struct tare_fit_data *d, uint32_t mask, const size_t *rows,
-			   size_t count, size_t *group)
+size_t tare_fit_data_group(const struct tare_fit_data *d, uint32_t mask, const size_t *rows, size_t count,
+                           size_t *group)
 {
 	size_t room = 16, groups = 0;
 	struct slot {

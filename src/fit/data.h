@@ -44,15 +44,15 @@ void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena);
 
 /* The rows with keep[row], in the arena; params are shared. */
 void tare_fit_data_subset(const struct tare_fit_data *d, const bool *keep, struct tare_arena *arena,
-			  struct tare_fit_data *out);
+                          struct tare_fit_data *out);
 
 /*
  * Parts the `count` rows into groups with the same values in the parameters of `mask` (bit p: parameter p)
  * and returns how many there are. A law of these parameters is the same in all rows of a group, so what it
  * says of one when only that one is left out proves nothing. Without a parameter (mask 0) each row is alone.
  */
-size_t tare_fit_data_group(const struct tare_fit_data *d, uint32_t mask, const size_t *rows,
-			   size_t count, size_t *group);
+size_t tare_fit_data_group(const struct tare_fit_data *d, uint32_t mask, const size_t *rows, size_t count,
+                           size_t *group);
 
 /*
  * The greatest of the steps that allocators and drivers round to (20 MiB, 2 MiB, 64 KiB, 4 KiB, 512 B)

@@ -20,8 +20,7 @@ enum { DEGREE_MAX = 5, POWER_MAX = 3, KEPT_MAX = 1000 };
 
 /* How likely all terms more are, all other terms for one, and all other phases, where the laws as they are have 1. */
 static const double lacking = 2, other_term = 1, other_phase = 0.2;
-static const double plain =
-	0.3; /* a term is so much less likely, as a logarithm, for each factor and power */
+static const double plain = 0.3;       /* a term is so much less likely, as a logarithm, for each factor and power */
 static const double least = -14;       /* logarithm of what is too unlikely to count */
 static const double most_sure = 20;    /* and of what is sure */
 static const double deviation = 1.645; /* 90 of 100 are within so many standard deviations */
@@ -72,17 +71,13 @@ static bool has_term(const struct tare_fitted *f, size_t law, const struct tare_
 	return false;
 }
 
-static struct tare_doubt *add(struct making *m, const struct frame *g, const struct tare_term *t,
-			      double weight)
+static struct tare_doubt *add(struct making *m, const struct frame *g, const struct tare_term *t, double weight)
 {
 	struct tare_doubt *out;
 
 	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
 	out = &m->items[m->count++];
-	*out = (struct tare_doubt){ .term = *t,
-				    .law = g->law,
-				    .is_phase = g->is_phase,
-				    .weight = g->weight * exp(weight) };
+	*out = (struct tare_doubt){ .term = *t, .law = g->law, .is_phase = g->is_phase, .weight = g->weight * exp(weight) };
 	return out;
 }
 
@@ -106,16 +101,15 @@ static double column_of(struct making *m, size_t law, const struct tare_term *t)
 	return most < INFINITY && most > 0 ? most : 0;
 }
 
-static bool believe(struct making *m, const struct frame *g, const struct tare_term *t,
-		    struct tare_belief *out)
+static bool believe(struct making *m, const struct frame *g, const struct tare_term *t, struct tare_belief *out)
 {
 	double most = column_of(m, g->law, t);
 	struct tare_belief_ask ask = { .fit = &g->fit,
-				       .coef = g->coef,
-				       .is_free = g->is_free,
-				       .column = m->column,
-				       .most = most,
-				       .noise = m->f->error / deviation };
+		                           .coef = g->coef,
+		                           .is_free = g->is_free,
+		                           .column = m->column,
+		                           .most = most,
+		                           .noise = m->f->error / deviation };
 
 	return most > 0 && tare_belief_make(&ask, out);
 }
@@ -152,8 +146,7 @@ static void hide(struct making *m, const struct frame *g, const struct tare_term
 
 	for (size_t i = 0; i < d->row_count; i++) {
 		const double *x = tare_fit_x(d, i);
-		double rest = d->y[i] - tare_law_at(d, &m->f->terms, law, x) +
-			      more * tare_term_value(d, dropped, x);
+		double rest = d->y[i] - tare_law_at(d, &m->f->terms, law, x) + more * tare_term_value(d, dropped, x);
 		double v = tare_term_value(d, t, x);
 
 		if (v > 0 && rest < most * v)
@@ -169,8 +162,7 @@ static void hide(struct making *m, const struct frame *g, const struct tare_term
 }
 
 /* Every term, in the frame; without a frame only their sum is taken. */
-static void terms(struct making *m, const struct frame *g, size_t p, struct tare_term *t,
-		  int degree, bool is_bent)
+static void terms(struct making *m, const struct frame *g, size_t p, struct tare_term *t, int degree, bool is_bent)
 {
 	const struct tare_fit_data *d = &m->f->data;
 
@@ -258,8 +250,7 @@ static void doubt(struct making *m, size_t law, size_t without)
 
 static int by_weight(const void *a, const void *b)
 {
-	double x = ((const struct tare_doubt *)a)->weight,
-	       y = ((const struct tare_doubt *)b)->weight;
+	double x = ((const struct tare_doubt *)a)->weight, y = ((const struct tare_doubt *)b)->weight;
 
 	return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -279,8 +270,7 @@ static void keep(struct making *m, struct tare_arena *arena, struct tare_doubts 
 	}
 }
 
-void tare_doubts_make(const struct tare_fitted *f, struct tare_arena *arena,
-		      struct tare_doubts *out)
+void tare_doubts_make(const struct tare_fitted *f, struct tare_arena *arena, struct tare_doubts *out)
 {
 	struct making m = { .f = f };
 	size_t n = f->data.row_count;

@@ -17,8 +17,8 @@ struct tare_fitted;
 struct tare_doubt {
 	struct tare_term term;
 	size_t law;
-	bool is_phase; /* a law beside the others, not in the place of `law` */
-	double weight; /* how likely it is; all, and the laws as they are, together 1 */
+	bool is_phase;                      /* a law beside the others, not in the place of `law` */
+	double weight;                      /* how likely it is; all, and the laws as they are, together 1 */
 	double coefs[TARE_DOUBT_COEFS];     /* of the term, each as likely as the others */
 	double base[TARE_LAW_TERMS_MAX];    /* of the law's own terms where that of the term is 0 */
 	double instead[TARE_LAW_TERMS_MAX]; /* what they lose, per unit of it */
@@ -30,11 +30,9 @@ struct tare_doubts {
 };
 
 /* Of f->laws, once f->basis and f->error are known. */
-void tare_doubts_make(const struct tare_fitted *f, struct tare_arena *arena,
-		      struct tare_doubts *out);
+void tare_doubts_make(const struct tare_fitted *f, struct tare_arena *arena, struct tare_doubts *out);
 
 /* doubt_at.c: where 9 of 10 of what they say lie at x; `value`: what the laws as they are say. */
-void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low,
-		    double *high);
+void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low, double *high);
 
 #endif

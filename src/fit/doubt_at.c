@@ -40,8 +40,7 @@ static void look(struct cell *c)
 
 		c->law[l] = 0;
 		for (size_t k = 0; k < law->count; k++) {
-			c->term[l][k] =
-				tare_term_value(&f->data, &f->terms.items[law->term[k]], c->x);
+			c->term[l][k] = tare_term_value(&f->data, &f->terms.items[law->term[k]], c->x);
 			c->law[l] += law->coef[k] * c->term[l][k];
 		}
 	}
@@ -75,8 +74,7 @@ static size_t say(const struct cell *c, const struct tare_doubt *t, struct said 
 	return count;
 }
 
-void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low,
-		    double *high)
+void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low, double *high)
 {
 	struct said *all = tare_xcalloc(f->doubts.count * TARE_DOUBT_COEFS + 1, sizeof(*all));
 	struct cell c = { .f = f, .x = x, .value = value };

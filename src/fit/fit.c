@@ -48,12 +48,8 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 	double columns[TARE_LAW_TERMS_MAX];
 
 	for (size_t k = 0; k < f->laws.law[law].count; k++)
-		columns[k] =
-			tare_term_value(&f->data, &f->terms.items[f->laws.law[law].term[k]], x) /
-			scale;
-	return f->basis[law].count == f->laws.law[law].count
-		       ? tare_linear_reach(&f->basis[law], columns)
-		       : 1;
+		columns[k] = tare_term_value(&f->data, &f->terms.items[f->laws.law[law].term[k]], x) / scale;
+	return f->basis[law].count == f->laws.law[law].count ? tare_linear_reach(&f->basis[law], columns) : 1;
 }
 
 static void errors_beyond(struct tare_fitted *f)
@@ -111,8 +107,7 @@ static double error_of_largest(const struct tare_fitted *f, double share)
 	from = tare_num_quantile(error, n, 1 - share);
 	for (size_t i = 0; i < n; i++)
 		hidden[i] = f->data.y[i] > from;
-	if (is_varied(&f->data, hidden) &&
-	    (count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error)) > 0)
+	if (is_varied(&f->data, hidden) && (count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error)) > 0)
 		most = tare_num_quantile(error, count, 0.9);
 	free(hidden);
 	free(error);
@@ -210,8 +205,8 @@ static bool climb(struct tare_fitted *f)
 }
 
 /* Is a term of these shapes, whatever its levels, among the laws? Parameters are told by their names. */
-static bool is_shape_of(const struct tare_fitted *like, const struct tare_term *other,
-			const struct tare_fit_data *d, const struct tare_term *t)
+static bool is_shape_of(const struct tare_fitted *like, const struct tare_term *other, const struct tare_fit_data *d,
+                        const struct tare_term *t)
 {
 	for (size_t p = 0; p < d->param_count; p++) {
 		uint8_t power = d->params[p].is_level ? 0 : t->of[p], had = 0;
@@ -233,15 +228,13 @@ static void keep_like(struct tare_fitted *f, const struct tare_fitted *like)
 		for (size_t l = 0; l < like->laws.count; l++)
 			for (size_t k = 0; k < like->laws.law[l].count; k++)
 				keep[i] |=
-					is_shape_of(like,
-						    &like->terms.items[like->laws.law[l].term[k]],
-						    &f->data, &f->terms.items[i]);
+					is_shape_of(like, &like->terms.items[like->laws.law[l].term[k]], &f->data, &f->terms.items[i]);
 	tare_terms_keep(&f->terms, keep);
 	free(keep);
 }
 
-void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like,
-			struct tare_arena *arena, struct tare_fitted *out)
+void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like, struct tare_arena *arena,
+                        struct tare_fitted *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->explained = __builtin_nan("");
@@ -303,8 +296,7 @@ static void beyond(const struct tare_fitted *f, const double *x, struct tare_pre
 }
 
 /* What the laws say that climb the measured steps, and at least a step. */
-static void predict_stairs(const struct tare_fitted *f, const double *x,
-			   struct tare_prediction *out)
+static void predict_stairs(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
 {
 	for (size_t i = 0; i < f->rival_count; i++) {
 		double v = tare_laws_at(&f->data, &f->terms, &f->rival[i], x, NULL);
@@ -321,8 +313,7 @@ static void predict_stairs(const struct tare_fitted *f, const double *x,
 }
 
 /* Beyond what was measured: as wide as what the laws may lack. */
-static void widen(const struct tare_fitted *f, const double *x, double noise,
-		  struct tare_prediction *out)
+static void widen(const struct tare_fitted *f, const double *x, double noise, struct tare_prediction *out)
 {
 	double low, high;
 

@@ -22,16 +22,15 @@ struct tare_fitted {
 	struct tare_laws laws;
 	struct tare_laws rival[TARE_FIT_RIVALS_MAX];
 	size_t rival_count;
-	size_t free_count; /* cells less coefficients */
-	double step;       /* every value is a multiple of this step; 0: there is no step */
-	bool is_stairs;    /* the law is to be rounded up to the step (stairs.h) */
-	double error;      /* 90 of 100 errors on cells left out are below this share */
-	double error_beyond
-		[TARE_FIT_PARAMS_MAX]; /* as `error`, past the greatest value of each parameter */
-	double error_above;            /* as `error`, for more than was ever measured */
-	double most;                   /* the greatest value measured */
-	bool is_signed;                /* less than 0 was measured somewhere */
-	double mean_error;             /* the mean of the errors on cells left out */
+	size_t free_count;                        /* cells less coefficients */
+	double step;                              /* every value is a multiple of this step; 0: there is no step */
+	bool is_stairs;                           /* the law is to be rounded up to the step (stairs.h) */
+	double error;                             /* 90 of 100 errors on cells left out are below this share */
+	double error_beyond[TARE_FIT_PARAMS_MAX]; /* as `error`, past the greatest value of each parameter */
+	double error_above;                       /* as `error`, for more than was ever measured */
+	double most;                              /* the greatest value measured */
+	bool is_signed;                           /* less than 0 was measured somewhere */
+	double mean_error;                        /* the mean of the errors on cells left out */
 	enum tare_fit_strength strength;
 	/* Of the middle's errors on cells left out, the share that the laws do not make, 0 to 1; NaN: it hardly varies. */
 	double explained;
@@ -45,22 +44,21 @@ struct tare_prediction {
 	size_t law;    /* the law that is greatest in this cell */
 	double beyond; /* how many times farther than measured, in the worst parameter; 1: inside */
 	size_t beyond_param;
-	bool is_below; /* `beyond` is below the least measured value, not above the greatest */
+	bool is_below;                     /* `beyond` is below the least measured value, not above the greatest */
 	double times[TARE_FIT_PARAMS_MAX]; /* as `beyond` and `is_below`, of each parameter */
 	bool is_less[TARE_FIT_PARAMS_MAX];
 };
 
-void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,
-		   struct tare_fitted *out);
+void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out);
 /* By laws with no other shapes of terms than those of `like`, and no more of them. */
-void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like,
-			struct tare_arena *arena, struct tare_fitted *out);
+void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like, struct tare_arena *arena,
+                        struct tare_fitted *out);
 /*
  * plainer.c: a law of a part of `total`. One that is more complicated than that of the total needs a reason: else one like that
  * of the total is taken.
  */
-void tare_fit_make_part(const struct tare_fit_data *d, const struct tare_fitted *total,
-			struct tare_arena *arena, struct tare_fitted *out);
+void tare_fit_make_part(const struct tare_fit_data *d, const struct tare_fitted *total, struct tare_arena *arena,
+                        struct tare_fitted *out);
 void tare_fit_free(struct tare_fitted *f);
 
 void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out);

@@ -42,8 +42,7 @@ const char *tare_fit_strength_name(enum tare_fit_strength strength)
 	return names[strength];
 }
 
-static void caution(struct tare_fit_report *report, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static void caution(struct tare_fit_report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void caution(struct tare_fit_report *report, const char *fmt, ...)
 {
@@ -53,14 +52,14 @@ static void caution(struct tare_fit_report *report, const char *fmt, ...)
 	va_start(ap, fmt);
 	tare_str_vaddf(&s, fmt, ap);
 	va_end(ap);
-	report->cautions = tare_array_reserve(report->cautions, &report->caution_cap,
-					      report->caution_count + 1, sizeof(*report->cautions));
+	report->cautions = tare_array_reserve(report->cautions, &report->caution_cap, report->caution_count + 1,
+	                                      sizeof(*report->cautions));
 	report->cautions[report->caution_count++] = tare_str_steal(&s);
 }
 
 /* Terms by what they bring in the greatest cell of the law, the constant first. */
-static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
-		     const struct tare_unit *unit, struct tare_str *out)
+static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner, const struct tare_unit *unit,
+                     struct tare_str *out)
 {
 	const struct tare_law *law = &f->laws.law[l];
 	size_t order[TARE_LAW_TERMS_MAX], at = 0;
@@ -72,10 +71,7 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 	for (size_t k = 0; k < law->count; k++) {
 		size_t to = k;
 		const struct tare_term *t = &f->terms.items[law->term[k]];
-		double v = law->term[k]
-				   ? fabs(law->coef[k] *
-					  tare_term_value(&f->data, t, tare_fit_x(&f->data, at)))
-				   : 1e300;
+		double v = law->term[k] ? fabs(law->coef[k] * tare_term_value(&f->data, t, tare_fit_x(&f->data, at))) : 1e300;
 
 		for (; to > 0 && brings[to - 1] < v; to--) {
 			brings[to] = brings[to - 1];
@@ -103,8 +99,7 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 		tare_str_add(out, "0");
 }
 
-static void laws(const struct tare_fitted *f, const struct tare_unit *unit,
-		 struct tare_fit_report *report)
+static void laws(const struct tare_fitted *f, const struct tare_unit *unit, struct tare_fit_report *report)
 {
 	size_t *owner = tare_xcalloc(f->data.row_count + 1, sizeof(*owner));
 
@@ -162,7 +157,7 @@ static int bend(const struct tare_fitted *f, size_t p, bool *is_used)
 }
 
 static void number_finding(const struct tare_fitted *f, size_t p, const struct tare_unit *unit,
-			   struct tare_fit_finding *out)
+                           struct tare_fit_finding *out)
 {
 	const struct tare_fit_param *param = &f->data.params[p];
 	double low = mean_at(f, p, param->least, false), high = mean_at(f, p, param->most, false);
@@ -173,52 +168,48 @@ static void number_finding(const struct tare_fitted *f, size_t p, const struct t
 
 	if (param->least > 0)
 		elastic = (mean_at(f, p, param->most, true) - mean_at(f, p, param->least, true)) /
-			  (log(param->most) - log(param->least));
+		          (log(param->most) - log(param->least));
 	out->per_step = (high - low) / (param->most - param->least);
 	tare_str_add(&step, out->per_step < 0 ? "" : "+");
 	tare_unit_add(unit, out->per_step, &step);
 	out->kind = !is_used                                         ? TARE_FIT_FINDING_NONE
-		    : param->least > 0 && fabs(elastic) < WEAK_BELOW ? TARE_FIT_FINDING_WEAK
-		    : curve == 2                                     ? TARE_FIT_FINDING_CURVED
-		    : elastic > PROPORTIONAL_ABOVE                   ? TARE_FIT_FINDING_PROPORTIONAL
-								     : TARE_FIT_FINDING_LINEAR;
+	            : param->least > 0 && fabs(elastic) < WEAK_BELOW ? TARE_FIT_FINDING_WEAK
+	            : curve == 2                                     ? TARE_FIT_FINDING_CURVED
+	            : elastic > PROPORTIONAL_ABOVE                   ? TARE_FIT_FINDING_PROPORTIONAL
+	                                                             : TARE_FIT_FINDING_LINEAR;
 	tare_str_addf(&s, "%s: ", param->name);
 	switch (out->kind) {
 	case TARE_FIT_FINDING_NONE:
 		if (f->strength == TARE_FIT_NO_LAW) {
-			tare_str_addf(&s, "no effect that could not be chance between %g and %g",
-				      param->least, param->most);
+			tare_str_addf(&s, "no effect that could not be chance between %g and %g", param->least, param->most);
 			break;
 		}
 		tare_str_addf(&s, "no effect between %g and %g", param->least, param->most);
 		break;
 	case TARE_FIT_FINDING_WEAK:
 		tare_str_addf(&s, "weak: %s per step, %+.0f %% from %g to %g", tare_str_text(&step),
-			      low > 0 ? 100 * (high / low - 1) : 0, param->least, param->most);
+		              low > 0 ? 100 * (high / low - 1) : 0, param->least, param->most);
 		break;
 	case TARE_FIT_FINDING_PROPORTIONAL:
 		tare_str_addf(&s, "linear, nearly proportional: %s per step", tare_str_text(&step));
 		break;
 	case TARE_FIT_FINDING_LINEAR:
-		tare_str_addf(&s, "linear, with a part that does not depend on it: %s per step",
-			      tare_str_text(&step));
+		tare_str_addf(&s, "linear, with a part that does not depend on it: %s per step", tare_str_text(&step));
 		break;
 	default:
-		tare_str_addf(&s, "not linear: %.2f times as much at %g as at %g",
-			      low > 0 ? high / low : 0, param->most, param->least);
+		tare_str_addf(&s, "not linear: %.2f times as much at %g as at %g", low > 0 ? high / low : 0, param->most,
+		              param->least);
 	}
 	out->is_assumed = param->level_count == 2 && is_used;
 	if (out->is_assumed)
-		tare_str_addf(
-			&s,
-			" (by assumption: with two values, %g and %g, the plainest curve was taken)",
-			param->least, param->most);
+		tare_str_addf(&s, " (by assumption: with two values, %g and %g, the plainest curve was taken)", param->least,
+		              param->most);
 	out->text = tare_str_steal(&s);
 	tare_str_free(&step);
 }
 
 static void level_finding(const struct tare_fitted *f, size_t p, const struct tare_unit *unit,
-			  struct tare_fit_finding *out)
+                          struct tare_fit_finding *out)
 {
 	const struct tare_fit_param *param = &f->data.params[p];
 	struct tare_str s = { 0 };
@@ -228,9 +219,7 @@ static void level_finding(const struct tare_fitted *f, size_t p, const struct ta
 	out->kind = is_used ? TARE_FIT_FINDING_LEVELS : TARE_FIT_FINDING_NONE;
 	tare_str_addf(&s, "%s: ", param->name);
 	if (!is_used)
-		tare_str_add(&s, f->strength == TARE_FIT_NO_LAW
-					 ? "no effect that could not be chance"
-					 : "no effect");
+		tare_str_add(&s, f->strength == TARE_FIT_NO_LAW ? "no effect that could not be chance" : "no effect");
 	for (size_t l = 0; l < param->level_count && is_used; l++) {
 		double v = mean_at(f, p, (double)l, false), first = mean_at(f, p, 0, false);
 
@@ -275,8 +264,7 @@ static void cell_text(const struct tare_fit_data *d, const double *x, struct tar
 }
 
 /* Cells that the law misses by far: growth may begin there that too few cells show. */
-static void missed(const struct tare_problem *p, const struct tare_fitted *f,
-		   struct tare_fit_report *report)
+static void missed(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	const struct tare_fit_data *d = &f->data;
 	struct tare_unit unit = tare_unit_of(p);
@@ -302,9 +290,9 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 		tare_str_add(&s, " at ");
 		cell_text(d, tare_fit_x(d, worst), &s);
 		caution(report,
-			"the law misses %zu cells by far (%s): something may begin there that too few cells "
-			"show, so beyond them neither the law nor its interval holds; run more cells there",
-			count, tare_str_text(&s));
+		        "the law misses %zu cells by far (%s): something may begin there that too few cells "
+		        "show, so beyond them neither the law nor its interval holds; run more cells there",
+		        count, tare_str_text(&s));
 		tare_str_free(&s);
 	}
 }
@@ -317,9 +305,9 @@ static void below_nothing(const struct tare_fit_data *d, struct tare_fit_report 
 		count += d->y[i] < 0;
 	if (count)
 		caution(report,
-			"%zu of %zu cells are below 0: a law is a sum of what things take and does not follow "
-			"them there",
-			count, d->row_count);
+		        "%zu of %zu cells are below 0: a law is a sum of what things take and does not follow "
+		        "them there",
+		        count, d->row_count);
 }
 
 static void astray(const struct tare_problem *p, struct tare_fit_report *report)
@@ -332,20 +320,16 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *report)
 	tare_unit_add(&unit, p->astray_most, &s);
 	tare_str_add(&s, p->param_count ? " at " : "");
 	cell_text(&p->data, tare_fit_x(&p->data, p->astray_cell), &s);
-	caution(report,
-		"in %zu %s a repeat is more than %.0f %% off the others (%s): %s%s%s; %s is taken",
-		p->astray, p->astray == 1 ? "cell" : "cells", 100 * TARE_PROBLEM_ASTRAY,
-		tare_str_text(&s),
-		p->lacking ? "the rows differ in more, such as " : "look at what went wrong there",
-		p->lacking ? p->lacking : "",
-		p->lacking ? ", which the cells to predict do not say" : "",
-		p->is_bytes ? "the middle one" : "the mean of a cell");
+	caution(report, "in %zu %s a repeat is more than %.0f %% off the others (%s): %s%s%s; %s is taken", p->astray,
+	        p->astray == 1 ? "cell" : "cells", 100 * TARE_PROBLEM_ASTRAY, tare_str_text(&s),
+	        p->lacking ? "the rows differ in more, such as " : "look at what went wrong there",
+	        p->lacking ? p->lacking : "", p->lacking ? ", which the cells to predict do not say" : "",
+	        p->is_bytes ? "the middle one" : "the mean of a cell");
 	tare_str_free(&s);
 }
 
 /* Rivals stand in groups of three: the middle of a term's region, then both its ends. */
-static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
-		    struct tare_fit_report *report)
+static void climbed(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
@@ -370,27 +354,26 @@ static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 }
 
 /* How far the law is one. */
-static void strength(const struct tare_problem *p, const struct tare_fitted *f,
-		     struct tare_fit_report *report)
+static void strength(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
 
 	if (f->strength == TARE_FIT_WEAK_LAW)
 		caution(report,
-			"a weak law: on cells left out it is wrong by %.0f %% of what their middle is wrong "
-			"by; repeat cells, or name what else differs between them",
-			100 * (1 - f->explained));
+		        "a weak law: on cells left out it is wrong by %.0f %% of what their middle is wrong "
+		        "by; repeat cells, or name what else differs between them",
+		        100 * (1 - f->explained));
 	if (f->strength != TARE_FIT_NO_LAW)
 		return;
 	tare_unit_add(&unit, f->middle_low, &s);
 	tare_str_add(&s, " to ");
 	tare_unit_add(&unit, f->middle_high, &s);
 	caution(report,
-		"no law: nothing that the parameters say of %s could not be chance, so the middle of the "
-		"%zu cells is answered (9 of 10 are %s); repeat cells, or name what else differs "
-		"between them",
-		p->target, f->data.row_count, tare_str_text(&s));
+	        "no law: nothing that the parameters say of %s could not be chance, so the middle of the "
+	        "%zu cells is answered (9 of 10 are %s); repeat cells, or name what else differs "
+	        "between them",
+	        p->target, f->data.row_count, tare_str_text(&s));
 	tare_str_free(&s);
 }
 
@@ -399,8 +382,7 @@ static void say_of_twins(void *report, const char *sentence)
 	caution(report, "%s", sentence);
 }
 
-static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
-		     struct tare_fit_report *report)
+static void cautions(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	size_t cells = p->data.row_count, varied = 0;
 
@@ -411,27 +393,22 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		caution(report, "one cell: how %s changes cannot be said", p->target);
 	else if (!f->free_count)
 		caution(report,
-			"too few data: %zu cells determine as many coefficients, so the interval (±10 %%) is a "
-			"guess",
-			cells);
+		        "too few data: %zu cells determine as many coefficients, so the interval (±10 %%) is a "
+		        "guess",
+		        cells);
 	else if (f->free_count < 3)
-		caution(report, "few data: %zu cells beyond the %zu that determine the law",
-			f->free_count, cells - f->free_count);
+		caution(report, "few data: %zu cells beyond the %zu that determine the law", f->free_count,
+		        cells - f->free_count);
 	if (cells == 2 && varied)
-		caution(report,
-			"two cells make a law only by assumption: the plainest one was taken");
+		caution(report, "two cells make a law only by assumption: the plainest one was taken");
 	if (varied > 1 && cells < 2 * varied + 1)
-		caution(report,
-			"%zu parameters vary over %zu cells: their parts cannot be told apart surely",
-			varied, cells);
+		caution(report, "%zu parameters vary over %zu cells: their parts cannot be told apart surely", varied, cells);
 	if (p->astray)
 		astray(p, report);
 	below_nothing(&p->data, report);
 	tare_fit_twins(f, say_of_twins, report);
 	if (p->left_out)
-		caution(report,
-			"%zu rows without a number for %s or without a parameter are left out",
-			p->left_out, p->target);
+		caution(report, "%zu rows without a number for %s or without a parameter are left out", p->left_out, p->target);
 	if (f->is_stairs)
 		climbed(p, f, report);
 	else if (f->strength != TARE_FIT_NO_LAW)
@@ -491,16 +468,14 @@ static void next_cell(const struct tare_fitted *f, struct tare_fit_report *repor
 	cell_text(d, kept, &s);
 	report->next = tare_str_steal(&s);
 	tare_str_addf(&why,
-		      d->params[chosen].level_count < 2 ? "%s had one value"
-		      : d->params[chosen].level_count < 3
-			      ? "%s had two values"
-			      : "the law is least sure beyond the greatest %s",
-		      d->params[chosen].name);
+	              d->params[chosen].level_count < 2   ? "%s had one value"
+	              : d->params[chosen].level_count < 3 ? "%s had two values"
+	                                                  : "the law is least sure beyond the greatest %s",
+	              d->params[chosen].name);
 	report->next_why = tare_str_steal(&why);
 }
 
-void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f,
-			  struct tare_fit_report *out)
+void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *out)
 {
 	struct tare_unit unit = tare_unit_of(p);
 

@@ -44,8 +44,7 @@ bool tare_unit_is_size(const char *target); /* by its name: what is below 0 in i
 struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
-void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f,
-			  struct tare_fit_report *out);
+void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *out);
 void tare_fit_report_free(struct tare_fit_report *report);
 
 const char *tare_fit_finding_name(enum tare_fit_finding_kind kind);  /* "weak" */

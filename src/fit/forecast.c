@@ -9,8 +9,7 @@
 
 /* `total`: what it is a part of, or NULL. */
 static int add_part(struct tare_forecast *f, const char *name, const struct tare_table *t,
-		    const struct tare_problem_ask *ask, const struct tare_fitted *total,
-		    struct tare_err *err)
+                    const struct tare_problem_ask *ask, const struct tare_fitted *total, struct tare_err *err)
 {
 	struct tare_forecast_part *part = &f->parts[f->count];
 	int rc;
@@ -27,8 +26,8 @@ static int add_part(struct tare_forecast *f, const char *name, const struct tare
 	return 0;
 }
 
-int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t,
-			   const struct tare_problem_ask *ask, struct tare_err *err)
+int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t, const struct tare_problem_ask *ask,
+                           struct tare_err *err)
 {
 	int rc;
 
@@ -43,17 +42,15 @@ int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t
 }
 
 /* Accounts and phases are parts of what a program needs, if that has a law here. */
-static const struct tare_fitted *total_of(const struct tare_forecast *f,
-					  const struct tare_series *s)
+static const struct tare_fitted *total_of(const struct tare_forecast *f, const struct tare_series *s)
 {
 	bool is_part = s->kind == TARE_SERIES_ACCOUNT || s->kind == TARE_SERIES_PHASE;
 
-	return is_part && f->count && !strcmp(f->parts[0].name, "need") ? &f->parts[0].fitted
-									: NULL;
+	return is_part && f->count && !strcmp(f->parts[0].name, "need") ? &f->parts[0].fitted : NULL;
 }
 
 int tare_forecast_add(struct tare_forecast *f, struct tare_series_list *list, size_t series,
-		      const struct tare_problem_ask *ask, struct tare_err *err)
+                      const struct tare_problem_ask *ask, struct tare_err *err)
 {
 	const struct tare_series *s = &list->items[series];
 	struct tare_problem_ask mine = *ask;
@@ -84,8 +81,7 @@ void tare_forecast_free(struct tare_forecast *f)
  * The mean error of the greatest of the parts over the rows of `t`, or -1: the parts do not have the
  * parameters of a row, or are not where the quantity is greatest.
  */
-static double error_of(const struct tare_forecast *f, const struct tare_table *t,
-		       const char *target)
+static double error_of(const struct tare_forecast *f, const struct tare_table *t, const char *target)
 {
 	size_t column = tare_table_column(t, target);
 	double sum = 0;
@@ -103,8 +99,7 @@ static double error_of(const struct tare_forecast *f, const struct tare_table *t
 	return t->row_count ? sum / (double)t->row_count : -1;
 }
 
-static int by_phases(struct tare_forecast *out, struct tare_series_list *list,
-		     const struct tare_problem_ask *ask)
+static int by_phases(struct tare_forecast *out, struct tare_series_list *list, const struct tare_problem_ask *ask)
 {
 	memset(out, 0, sizeof(*out));
 	out->parts = tare_xcalloc(list->count + 1, sizeof(*out->parts));
@@ -124,9 +119,8 @@ static int by_phases(struct tare_forecast *out, struct tare_series_list *list,
 	return out->count ? 0 : TARE_E_EMPTY;
 }
 
-int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *list,
-			    const char *name, const struct tare_problem_ask *ask,
-			    struct tare_err *err)
+int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *list, const char *name,
+                            const struct tare_problem_ask *ask, struct tare_err *err)
 {
 	struct tare_series *s = tare_series_find(list, name);
 	struct tare_problem_ask mine = *ask;
@@ -134,8 +128,7 @@ int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *
 	int rc;
 
 	if (!s)
-		return tare_err_set(err, TARE_E_USAGE, "nothing that was measured is called \"%s\"",
-				    name);
+		return tare_err_set(err, TARE_E_USAGE, "nothing that was measured is called \"%s\"", name);
 	mine.target = s->name;
 	mine.is_bytes = s->kind != TARE_SERIES_SECONDS;
 	rc = tare_forecast_of_table(out, &s->table, &mine, err);
@@ -157,7 +150,7 @@ int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *
 }
 
 bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *cells, size_t row,
-		      struct tare_prediction *out, size_t *part, const char **why)
+                      struct tare_prediction *out, size_t *part, const char **why)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		double x[TARE_FIT_PARAMS_MAX];

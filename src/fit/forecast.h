@@ -20,22 +20,21 @@ struct tare_forecast {
 	double error; /* mean, on cells left out */
 };
 
-int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t,
-			   const struct tare_problem_ask *ask, struct tare_err *err);
+int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t, const struct tare_problem_ask *ask,
+                           struct tare_err *err);
 
 /* Of one series; of "need" also by the outer phases. Names of parameters as in tare_problem_ask. */
-int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *list,
-			    const char *name, const struct tare_problem_ask *ask,
-			    struct tare_err *err);
+int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *list, const char *name,
+                            const struct tare_problem_ask *ask, struct tare_err *err);
 /* One series more, as a part; `parts` has room for it. */
 int tare_forecast_add(struct tare_forecast *f, struct tare_series_list *list, size_t series,
-		      const struct tare_problem_ask *ask, struct tare_err *err);
+                      const struct tare_problem_ask *ask, struct tare_err *err);
 void tare_forecast_drop_last(struct tare_forecast *f);
 
 void tare_forecast_free(struct tare_forecast *f);
 
 /* Row `row` of another table. False: a parameter is missing; `why` says which. */
 bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *cells, size_t row,
-		      struct tare_prediction *out, size_t *part, const char **why);
+                      struct tare_prediction *out, size_t *part, const char **why);
 
 #endif

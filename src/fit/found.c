@@ -45,13 +45,13 @@ static void make_bases(struct tare_fitted *f)
 /*
  * The errors of one law on cells that are left out; `spread`: without what a cell adds by its own weight.
  */
-static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count,
-		      double *out, double *spread, double *squares)
+static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count, double *out,
+                      double *spread, double *squares)
 {
 	double *rest = tare_xcalloc(2 * count + 1, sizeof(*rest)), *left_out = rest + count;
 
-	tare_law_left_out(&f->data, &f->terms, &f->laws.law[law], &f->basis[law], rows, count,
-			  __builtin_nan(""), rest, left_out);
+	tare_law_left_out(&f->data, &f->terms, &f->laws.law[law], &f->basis[law], rows, count, __builtin_nan(""), rest,
+	                  left_out);
 	for (size_t i = 0; i < count; i++) {
 		double e = fabs(rest[i]);
 		double far = left_out[i] == left_out[i] ? fabs(left_out[i]) : e;
@@ -105,8 +105,7 @@ void tare_fit_search(struct tare_fitted *f, size_t laws_max)
 {
 	if (laws_max > LAWS_MAX)
 		laws_max = LAWS_MAX;
-	f->rival_count =
-		tare_laws_search(&f->data, &f->terms, laws_max, f->rival, TARE_FIT_RIVALS_MAX);
+	f->rival_count = tare_laws_search(&f->data, &f->terms, laws_max, f->rival, TARE_FIT_RIVALS_MAX);
 	if (!f->rival_count) { /* the quantity is 0 in every cell */
 		f->laws = (struct tare_laws){ .count = 1, .law[0] = { .count = 1 } };
 		return;

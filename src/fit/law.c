@@ -21,8 +21,8 @@ double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *la
 	return sum;
 }
 
-double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms,
-		   const struct tare_law *law, const double *x)
+double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_law *law,
+                   const double *x)
 {
 	double sum = 0;
 
@@ -31,8 +31,8 @@ double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms
 	return sum;
 }
 
-double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms,
-		    const struct tare_laws *laws, const double *x, size_t *owner)
+double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_laws *laws,
+                    const double *x, size_t *owner)
 {
 	double most = 0;
 
@@ -75,9 +75,9 @@ static size_t rows_of(const size_t *owner, size_t count, size_t law, size_t *row
 	return n;
 }
 
-void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *terms,
-		       const struct tare_law *law, const struct tare_linear *fit,
-		       const size_t *rows, size_t count, double alone, double *rest, double *out)
+void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_law *law,
+                       const struct tare_linear *fit, const size_t *rows, size_t count, double alone, double *rest,
+                       double *out)
 {
 	double *room = tare_xcalloc(3 * count + 1, sizeof(double));
 	size_t *group = tare_xcalloc(count + 1, sizeof(*group));
@@ -98,8 +98,8 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
 }
 
 /* The sum of squared errors, each on a row left out, of one law on its rows. */
-static double errors(const struct tare_fit_data *d, const struct tare_terms *terms,
-		     const struct tare_law *law, const size_t *rows, size_t count)
+static double errors(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_law *law,
+                     const size_t *rows, size_t count)
 {
 	double *room = tare_xcalloc(2 * count + 1, sizeof(double)), *one = room + count, sum = 0;
 	struct tare_linear fit;
@@ -120,8 +120,8 @@ static double errors(const struct tare_fit_data *d, const struct tare_terms *ter
 	return sum;
 }
 
-size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *terms,
-			const struct tare_laws *laws, const bool *hidden, double *error)
+size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_laws *laws,
+                        const bool *hidden, double *error)
 {
 	size_t n = d->row_count, count = 0;
 	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
@@ -155,8 +155,8 @@ size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *
 	return count;
 }
 
-size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
-			const struct tare_laws *laws, size_t param, double *error)
+size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_laws *laws,
+                        size_t param, double *error)
 {
 	bool *hidden = tare_xcalloc(d->row_count + 1, sizeof(*hidden));
 	size_t count;
@@ -175,8 +175,7 @@ static double score(const struct tare_fit_data *d, double error, double cost)
 	return (double)n * log(error + tare_law_floor(n)) + log((double)(n < 8 ? 8 : n)) * cost;
 }
 
-void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
-			    struct tare_laws *laws)
+void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms, struct tare_laws *laws)
 {
 	double *error = tare_xcalloc(d->row_count + 1, sizeof(*error)), sum = 0;
 	size_t count = 0;
@@ -193,12 +192,10 @@ void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_ter
 	}
 	free(error);
 	if (count)
-		laws->score = score(d, (laws->error + BEYOND * sum / (double)count) / (1 + BEYOND),
-				    laws->cost);
+		laws->score = score(d, (laws->error + BEYOND * sum / (double)count) / (1 + BEYOND), laws->cost);
 }
 
-void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *terms,
-		     struct tare_laws *laws)
+void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *terms, struct tare_laws *laws)
 {
 	size_t n = d->row_count;
 	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
@@ -225,8 +222,7 @@ void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *ter
 	free(owner);
 }
 
-void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms,
-		      struct tare_laws *laws)
+void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms, struct tare_laws *laws)
 {
 	size_t n = d->row_count;
 	size_t *owner = tare_xcalloc(3 * n + 1, sizeof(*owner)), *rows = owner + n, *old = rows + n;

@@ -25,15 +25,14 @@ static bool has(const struct tare_law *law, size_t term)
 }
 
 /* The terms of law that are `shape` for each level of the parameter, if all are there and agree. */
-static bool is_complete(const struct tare_fit_data *d, const struct tare_terms *terms,
-			const struct tare_law *law, size_t shape, size_t param, bool *member)
+static bool is_complete(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_law *law,
+                        size_t shape, size_t param, bool *member)
 {
 	double least = 1e300, most = 0;
 	size_t count = 0;
 
 	for (size_t k = 0; k < law->count; k++) {
-		member[k] = terms->shape[law->term[k]] == shape &&
-			    is_of(d, &terms->items[law->term[k]], param);
+		member[k] = terms->shape[law->term[k]] == shape && is_of(d, &terms->items[law->term[k]], param);
 		if (!member[k])
 			continue;
 		count++;
@@ -43,8 +42,7 @@ static bool is_complete(const struct tare_fit_data *d, const struct tare_terms *
 	return count == d->params[param].level_count && most - least <= SAME * most;
 }
 
-static bool merge(const struct tare_fit_data *d, const struct tare_terms *terms,
-		  struct tare_law *law)
+static bool merge(const struct tare_fit_data *d, const struct tare_terms *terms, struct tare_law *law)
 {
 	bool member[TARE_LAW_TERMS_MAX];
 
@@ -53,9 +51,8 @@ static bool merge(const struct tare_fit_data *d, const struct tare_terms *terms,
 		size_t kept = 0;
 
 		for (size_t p = 0; p < d->param_count; p++) {
-			if (!d->params[p].is_level || d->params[p].level_count < 2 ||
-			    !is_of(d, &terms->items[law->term[k]], p) || has(law, plain) ||
-			    !is_complete(d, terms, law, plain, p, member))
+			if (!d->params[p].is_level || d->params[p].level_count < 2 || !is_of(d, &terms->items[law->term[k]], p) ||
+			    has(law, plain) || !is_complete(d, terms, law, plain, p, member))
 				continue;
 			law->term[k] = plain;
 			member[k] = false;
@@ -71,8 +68,7 @@ static bool merge(const struct tare_fit_data *d, const struct tare_terms *terms,
 	return false;
 }
 
-void tare_laws_merge_levels(const struct tare_fit_data *d, const struct tare_terms *terms,
-			    struct tare_laws *laws)
+void tare_laws_merge_levels(const struct tare_fit_data *d, const struct tare_terms *terms, struct tare_laws *laws)
 {
 	bool is_merged = false;
 	double error = laws->error;

@@ -118,8 +118,8 @@ double tare_linear_reach(const struct tare_linear *l, const double *columns)
  * In a group the leverage of row i on row j is c·fᵢ·fⱼ, so leaving all of them out is the inverse of a matrix
  * of rank one: restᵢ + c·fᵢ·Σf·rest / (1 − c·Σf²).
  */
-void tare_linear_left_out(const struct tare_linear *l, const double *rest,
-			  const struct tare_linear_groups *groups, double alone, double *out)
+void tare_linear_left_out(const struct tare_linear *l, const double *rest, const struct tare_linear_groups *groups,
+                          double alone, double *out)
 {
 	double *leverage = groups->sums, *pull = groups->sums + groups->count;
 
@@ -132,8 +132,6 @@ void tare_linear_left_out(const struct tare_linear *l, const double *rest,
 	for (size_t i = 0; i < l->rows; i++) {
 		double apart = 1 - leverage[groups->of[i]];
 
-		out[i] = apart > 1e-6 ? rest[i] + out[i] / groups->factor[i] * pull[groups->of[i]] /
-							  apart
-				      : alone;
+		out[i] = apart > 1e-6 ? rest[i] + out[i] / groups->factor[i] * pull[groups->of[i]] / apart : alone;
 	}
 }

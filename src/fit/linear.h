@@ -47,7 +47,7 @@ struct tare_linear_groups {
 	const double *factor;
 	double *sums;
 };
-void tare_linear_left_out(const struct tare_linear *l, const double *rest,
-			  const struct tare_linear_groups *groups, double alone, double *out);
+void tare_linear_left_out(const struct tare_linear *l, const double *rest, const struct tare_linear_groups *groups,
+                          double alone, double *out);
 
 #endif

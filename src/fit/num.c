@@ -11,7 +11,7 @@
 double tare_num_student90(size_t freedom)
 {
 	static const double t[] = { 6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895,
-				    1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761 };
+		                        1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761 };
 	size_t count = sizeof(t) / sizeof(*t);
 
 	if (!freedom)

@@ -38,24 +38,23 @@ static double wrong_by(const struct tare_fitted *f)
 }
 
 static bool is_as_good(const struct tare_fitted *plain, const struct tare_fitted *free_law,
-		       const struct tare_fitted *total)
+                       const struct tare_fitted *total)
 {
 	if (plain->is_stairs)
 		return false;
 	if (wrong_by(plain) <= MATTERS * mean_size(&total->data, total->data.y))
 		return true;
-	return plain->strength != TARE_FIT_NO_LAW &&
-	       plain->mean_error <= AS_GOOD * free_law->mean_error;
+	return plain->strength != TARE_FIT_NO_LAW && plain->mean_error <= AS_GOOD * free_law->mean_error;
 }
 
-void tare_fit_make_part(const struct tare_fit_data *d, const struct tare_fitted *total,
-			struct tare_arena *arena, struct tare_fitted *out)
+void tare_fit_make_part(const struct tare_fit_data *d, const struct tare_fitted *total, struct tare_arena *arena,
+                        struct tare_fitted *out)
 {
 	struct tare_fitted *plain;
 
 	tare_fit_make(d, arena, out);
-	if (out->is_stairs || out->strength == TARE_FIT_NO_LAW || total->is_stairs ||
-	    total->strength == TARE_FIT_NO_LAW || complexity(out) <= complexity(total))
+	if (out->is_stairs || out->strength == TARE_FIT_NO_LAW || total->is_stairs || total->strength == TARE_FIT_NO_LAW ||
+	    complexity(out) <= complexity(total))
 		return;
 	plain = tare_xcalloc(1, sizeof(*plain));
 	tare_fit_make_like(d, total, arena, plain);

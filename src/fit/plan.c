@@ -53,10 +53,9 @@ static void add_cell(struct planning *g, const double *x, bool is_measured, doub
 
 	for (size_t p = 0; p < g->base.param_count; p++)
 		t->cells[t->row_count * t->column_count + p] = value_text(g, p, x[p]);
-	*c = (struct tare_plan_choice){ .is_measured = is_measured,
-					.row = t->row_count++,
-					.beyond = 1,
-					.worth = __builtin_nan("") };
+	*c = (struct tare_plan_choice){
+		.is_measured = is_measured, .row = t->row_count++, .beyond = 1, .worth = __builtin_nan("")
+	};
 	if (is_measured)
 		c->bytes = c->low = c->high = bytes * g->ask->unit + g->ask->instead;
 	plan->count++;
@@ -179,8 +178,7 @@ static int resolve(struct planning *g, struct tare_err *err)
 		int rc;
 
 		if (g->name_count == NAMES_MAX)
-			return tare_err_set(err, TARE_E_USAGE, "--maximize: more than %d names",
-					    NAMES_MAX);
+			return tare_err_set(err, TARE_E_USAGE, "--maximize: more than %d names", NAMES_MAX);
 		*n = (struct worth_name){ .name = name };
 		if (tare_table_column(&g->plan->cells, name) != TARE_TABLE_NONE) {
 			g->name_count++;
@@ -215,8 +213,7 @@ static bool measured_value(const struct planning *g, const struct worth_name *n,
 	const struct tare_problem *p = &n->forecast.parts[0].problem;
 	double x[TARE_FIT_PARAMS_MAX];
 
-	if (!g->is_measured || n->forecast.count != 1 ||
-	    !tare_problem_cell(p, &g->plan->cells, g->row, x, NULL))
+	if (!g->is_measured || n->forecast.count != 1 || !tare_problem_cell(p, &g->plan->cells, g->row, x, NULL))
 		return false;
 	for (size_t i = 0; i < p->data.row_count; i++)
 		if (!memcmp(tare_fit_x(&p->data, i), x, p->param_count * sizeof(double))) {
@@ -240,8 +237,7 @@ static int lookup(void *arg, const char *name, double *value, struct tare_err *e
 		if (n->table) {
 			if (measured_value(g, n, value))
 				return 0;
-			if (!tare_forecast_at(&n->forecast, &g->plan->cells, g->row, &got, NULL,
-					      NULL))
+			if (!tare_forecast_at(&n->forecast, &g->plan->cells, g->row, &got, NULL, NULL))
 				break;
 			*value = got.value;
 			return 0;
@@ -261,8 +257,7 @@ static size_t beyond_param(const struct planning *g, size_t row)
 
 	if (!tare_problem_cell(&g->base, &g->plan->cells, row, x, NULL))
 		return 0;
-	while (p + 1 < g->base.param_count &&
-	       (g->base.params[p].is_level || x[p] <= g->base.params[p].most))
+	while (p + 1 < g->base.param_count && (g->base.params[p].is_level || x[p] <= g->base.params[p].most))
 		p++;
 	return p;
 }
@@ -273,8 +268,7 @@ static void value_all(struct planning *g)
 		struct tare_plan_choice *c = &g->plan->choices[i];
 		struct tare_prediction got;
 
-		if (!c->is_measured &&
-		    tare_forecast_at(&g->memory, &g->plan->cells, c->row, &got, NULL, NULL)) {
+		if (!c->is_measured && tare_forecast_at(&g->memory, &g->plan->cells, c->row, &got, NULL, NULL)) {
 			c->bytes = got.value * g->ask->unit + g->ask->instead;
 			c->low = got.low * g->ask->unit + g->ask->instead;
 			c->high = got.high * g->ask->unit + g->ask->instead;
@@ -284,8 +278,7 @@ static void value_all(struct planning *g)
 		g->row = c->row;
 		g->is_measured = c->is_measured;
 		c->worth = c->bytes;
-		if (g->ask->maximize &&
-		    tare_expr_eval(g->ask->maximize, lookup, g, &c->worth, NULL) != 0)
+		if (g->ask->maximize && tare_expr_eval(g->ask->maximize, lookup, g, &c->worth, NULL) != 0)
 			c->worth = __builtin_nan("");
 	}
 }
@@ -295,10 +288,8 @@ static int check_worth(const struct planning *g, struct tare_err *err)
 	for (size_t i = 0; i < g->plan->count; i++)
 		if (g->plan->choices[i].worth == g->plan->choices[i].worth)
 			return 0;
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"plan: --maximize is a number in none of %zu cells; is there a division by 0?",
-		g->plan->count);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    "plan: --maximize is a number in none of %zu cells; is there a division by 0?", g->plan->count);
 }
 
 /*
@@ -312,15 +303,12 @@ static void mark_failed(struct planning *g)
 		double x[TARE_FIT_PARAMS_MAX], y[TARE_FIT_PARAMS_MAX], room;
 
 		if (!tare_problem_cell(&g->base, failed, r, x, NULL) ||
-		    !tare_table_number(tare_table_cell(failed, r,
-						       tare_table_column(failed, "room")),
-				       &room) ||
+		    !tare_table_number(tare_table_cell(failed, r, tare_table_column(failed, "room")), &room) ||
 		    room < g->ask->room)
 			continue;
 		for (size_t i = 0; i < g->plan->count; i++)
 			if (!g->plan->choices[i].is_measured &&
-			    tare_problem_cell(&g->base, &g->plan->cells, g->plan->choices[i].row, y,
-					      NULL) &&
+			    tare_problem_cell(&g->base, &g->plan->cells, g->plan->choices[i].row, y, NULL) &&
 			    !memcmp(x, y, g->base.param_count * sizeof(double)))
 				g->plan->choices[i].is_failed = true;
 	}
@@ -346,8 +334,7 @@ static void choose(struct tare_plan *plan)
 	for (int any = 0; any < 2 && plan->first < 0; any++)
 		for (size_t i = 0; i < plan->count; i++) {
 			const struct tare_plan_choice *c = &plan->choices[i];
-			bool is_worth =
-				any || plan->best < 0 || c->worth > plan->choices[plan->best].worth;
+			bool is_worth = any || plan->best < 0 || c->worth > plan->choices[plan->best].worth;
 
 			if ((c->high > plan->has_room_for || c->is_failed) && is_worth &&
 			    (plan->first < 0 || c->bytes < plan->choices[plan->first].bytes))
@@ -366,19 +353,15 @@ static int prepare(struct planning *g, struct tare_err *err)
 
 	g->memory_table = ask->table ? ask->table : s ? &s->table : NULL;
 	if (!g->memory_table)
-		return tare_err_set(err, TARE_E_USAGE, "nothing that was measured is called \"%s\"",
-				    ask->fit.target);
+		return tare_err_set(err, TARE_E_USAGE, "nothing that was measured is called \"%s\"", ask->fit.target);
 	if (s && s->kind == TARE_SERIES_SECONDS)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"plan: \"%s\" is no memory; name what is with --target, or leave it out",
-			ask->fit.target);
+		return tare_err_set(err, TARE_E_USAGE, "plan: \"%s\" is no memory; name what is with --target, or leave it out",
+		                    ask->fit.target);
 	rc = tare_problem_make(g->memory_table, &ask->fit, &plan->arena, &g->base, err);
 	if (rc)
 		return rc;
 	rc = ask->table ? tare_forecast_of_table(&g->memory, ask->table, &ask->fit, err)
-			: tare_forecast_of_series(&g->memory, ask->list, ask->fit.target, &ask->fit,
-						  err);
+	                : tare_forecast_of_series(&g->memory, ask->list, ask->fit.target, &ask->fit, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < g->memory.count; i++)
@@ -389,8 +372,7 @@ static int prepare(struct planning *g, struct tare_err *err)
 	plan->cells.columns = tare_arena_alloc(&plan->arena, (n + 1) * sizeof(char *));
 	for (size_t p = 0; p < n; p++)
 		plan->cells.columns[p] = g->base.params[p].name;
-	plan->cells.cells = tare_arena_alloc(&plan->arena, (CELLS_MAX + g->base.data.row_count) *
-								   (n + 1) * sizeof(char *));
+	plan->cells.cells = tare_arena_alloc(&plan->arena, (CELLS_MAX + g->base.data.row_count) * (n + 1) * sizeof(char *));
 	plan->choices = tare_xcalloc(CELLS_MAX + g->base.data.row_count, sizeof(*plan->choices));
 	for (size_t i = 0; i < g->base.data.row_count; i++)
 		add_cell(g, tare_fit_x(&g->base.data, i), true, g->base.data.y[i]);

@@ -39,7 +39,7 @@ struct tare_plan_ask {
 	const struct tare_expr *maximize; /* NULL: memory itself */
 	struct tare_table *table;         /* a table's rows, or … */
 	struct tare_series_list *list;    /* … what a sweep has measured */
-	const struct tare_table *failed; /* what ran out of memory, and the "room" there; or NULL */
+	const struct tare_table *failed;  /* what ran out of memory, and the "room" there; or NULL */
 };
 
 int tare_plan_make(const struct tare_plan_ask *ask, struct tare_plan *out, struct tare_err *err);

@@ -49,8 +49,7 @@ static struct column look(const struct tare_table *t, size_t target, size_t colu
 		const char *text = tare_table_cell(t, r, column);
 		double v;
 
-		if (tare_table_is_missing(text) ||
-		    !tare_table_number(tare_table_cell(t, r, target), &v))
+		if (tare_table_is_missing(text) || !tare_table_number(tare_table_cell(t, r, target), &v))
 			continue;
 		c.filled++;
 		if (seen.count <= TARE_FIT_LEVELS_MAX)
@@ -67,14 +66,12 @@ static struct column look(const struct tare_table *t, size_t target, size_t colu
 	return c;
 }
 
-static int add_param(struct tare_problem *p, const struct tare_table *t, size_t column,
-		     const struct column *c, struct tare_err *err)
+static int add_param(struct tare_problem *p, const struct tare_table *t, size_t column, const struct column *c,
+                     struct tare_err *err)
 {
 	if (p->param_count == TARE_FIT_PARAMS_MAX)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"more than %d parameters; name the ones that count with --params",
-			TARE_FIT_PARAMS_MAX);
+		return tare_err_set(err, TARE_E_USAGE, "more than %d parameters; name the ones that count with --params",
+		                    TARE_FIT_PARAMS_MAX);
 	p->columns[p->param_count] = column;
 	p->params[p->param_count++] = (struct tare_fit_param){
 		.name = t->columns[column],
@@ -84,7 +81,7 @@ static int add_param(struct tare_problem *p, const struct tare_table *t, size_t 
 }
 
 static int named_params(struct tare_problem *p, const struct tare_table *t, size_t target,
-			const struct tare_problem_ask *ask, struct tare_err *err)
+                        const struct tare_problem_ask *ask, struct tare_err *err)
 {
 	for (size_t i = 0; i < ask->param_count; i++) {
 		size_t column = tare_table_column(t, ask->params[i]);
@@ -94,21 +91,17 @@ static int named_params(struct tare_problem *p, const struct tare_table *t, size
 		if (column == TARE_TABLE_NONE)
 			return tare_table_no_column(t, ask->params[i], err);
 		if (column == target)
-			return tare_err_set(err, TARE_E_USAGE,
-					    "\"%s\" is the target and cannot be a parameter too",
-					    ask->params[i]);
+			return tare_err_set(err, TARE_E_USAGE, "\"%s\" is the target and cannot be a parameter too",
+			                    ask->params[i]);
 		for (size_t j = 0; j < p->param_count; j++)
 			if (p->columns[j] == column)
-				return tare_err_set(err, TARE_E_USAGE,
-						    "the parameter \"%s\" is named twice",
-						    ask->params[i]);
+				return tare_err_set(err, TARE_E_USAGE, "the parameter \"%s\" is named twice", ask->params[i]);
 		c = look(t, target, column);
 		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"column \"%s\" has more than %d different words: it can be no "
-				"parameter",
-				ask->params[i], TARE_FIT_LEVELS_MAX);
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "column \"%s\" has more than %d different words: it can be no "
+			                    "parameter",
+			                    ask->params[i], TARE_FIT_LEVELS_MAX);
 		rc = add_param(p, t, column, &c, err);
 		if (rc)
 			return rc;
@@ -122,7 +115,7 @@ static bool may_be_param(const struct tare_problem *p, const struct column *c)
 }
 
 static int all_params(struct tare_problem *p, const struct tare_table *t, size_t target,
-		      const struct tare_problem_ask *ask, struct tare_err *err)
+                      const struct tare_problem_ask *ask, struct tare_err *err)
 {
 	const char *lacking = NULL; /* a column that the cells do not have */
 
@@ -135,17 +128,14 @@ static int all_params(struct tare_problem *p, const struct tare_table *t, size_t
 		c = look(t, target, column);
 		if (!may_be_param(p, &c))
 			continue;
-		if (ask->cells &&
-		    tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE) {
+		if (ask->cells && tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE) {
 			lacking = t->columns[column];
 			if (c.values > 1 && !p->lacking)
 				p->lacking = lacking;
 			continue;
 		}
 		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled) {
-			tare_problem_note(
-				p, "column \"%s\" has too many different words to be a parameter",
-				t->columns[column]);
+			tare_problem_note(p, "column \"%s\" has too many different words to be a parameter", t->columns[column]);
 			continue;
 		}
 		rc = add_param(p, t, column, &c, err);
@@ -153,10 +143,8 @@ static int all_params(struct tare_problem *p, const struct tare_table *t, size_t
 			return rc;
 	}
 	if (lacking && !p->param_count)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"the cells to predict have no column that the runs have, such as \"%s\"",
-			lacking);
+		return tare_err_set(err, TARE_E_USAGE, "the cells to predict have no column that the runs have, such as \"%s\"",
+		                    lacking);
 	return 0;
 }
 
@@ -166,8 +154,7 @@ static void level(struct tare_problem *p, struct tare_fit_param *param, const ch
 		if (!strcmp(param->levels[l], text))
 			return;
 	if (!param->levels)
-		param->levels =
-			tare_arena_alloc(p->arena, TARE_FIT_LEVELS_MAX * sizeof(*param->levels));
+		param->levels = tare_arena_alloc(p->arena, TARE_FIT_LEVELS_MAX * sizeof(*param->levels));
 	if (param->level_count < TARE_FIT_LEVELS_MAX)
 		param->levels[param->level_count++] = text;
 }
@@ -185,8 +172,7 @@ static bool value(const struct tare_fit_param *param, const char *text, double *
 		double a, b;
 
 		if (!strcmp(param->levels[l], text) ||
-		    (tare_table_number(text, &a) && tare_table_number(param->levels[l], &b) &&
-		     a == b)) {
+		    (tare_table_number(text, &a) && tare_table_number(param->levels[l], &b) && a == b)) {
 			*x = (double)l;
 			return true;
 		}
@@ -194,13 +180,12 @@ static bool value(const struct tare_fit_param *param, const char *text, double *
 	return false;
 }
 
-bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row,
-		       double *x, const char **why)
+bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row, double *x,
+                       const char **why)
 {
 	for (size_t i = 0; i < p->param_count; i++) {
 		size_t column = tare_table_column(t, p->params[i].name);
-		const char *text =
-			column == TARE_TABLE_NONE ? NULL : tare_table_cell(t, row, column);
+		const char *text = column == TARE_TABLE_NONE ? NULL : tare_table_cell(t, row, column);
 
 		if (value(&p->params[i], text, &x[i]))
 			continue;
@@ -210,8 +195,7 @@ bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t,
 			if (!text)
 				tare_str_addf(&s, "no %s", p->params[i].name);
 			else if (p->params[i].is_level)
-				tare_str_addf(&s, "%s = %s was never measured", p->params[i].name,
-					      text);
+				tare_str_addf(&s, "%s = %s was never measured", p->params[i].name, text);
 			else
 				tare_str_addf(&s, "%s = %s is no number", p->params[i].name, text);
 			*why = tare_arena_strdup(p->arena, tare_str_text(&s));
@@ -326,8 +310,7 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 
 		if (!tare_table_number(tare_table_cell(t, r, target), &all[count].y))
 			continue;
-		for (i = 0;
-		     i < n && value(&p->params[i], tare_table_cell(t, r, p->columns[i]), &at[i]);)
+		for (i = 0; i < n && value(&p->params[i], tare_table_cell(t, r, p->columns[i]), &at[i]);)
 			i++;
 		if (i < n)
 			continue;
@@ -350,41 +333,35 @@ static int no_number(const struct tare_table *t, size_t target, struct tare_err 
 	const char *name = t->columns[target];
 
 	if (!t->row_count)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    "the table has no row, so nothing is known of \"%s\"", name);
+		return tare_err_set(err, TARE_E_EMPTY, "the table has no row, so nothing is known of \"%s\"", name);
 	for (size_t r = 0; r < t->row_count; r++)
 		if (!tare_table_is_missing(tare_table_cell(t, r, target)))
-			return tare_err_set(
-				err, TARE_E_EMPTY,
-				"column \"%s\" holds no number: the first is \"%.40s\"; write numbers "
-				"alone, without a unit, with a point",
-				name, tare_table_cell(t, r, target));
+			return tare_err_set(err, TARE_E_EMPTY,
+			                    "column \"%s\" holds no number: the first is \"%.40s\"; write numbers "
+			                    "alone, without a unit, with a point",
+			                    name, tare_table_cell(t, r, target));
 	return tare_err_set(err, TARE_E_EMPTY, "column \"%s\" holds no number: it is empty", name);
 }
 
 /* What a table says of a size; of a sweep and a recording, sizes are right, and changes may be negative. */
-static int check_sizes(const struct tare_table *t, const struct tare_problem_ask *ask,
-		       size_t target, struct tare_err *err)
+static int check_sizes(const struct tare_table *t, const struct tare_problem_ask *ask, size_t target,
+                       struct tare_err *err)
 {
 	double v;
 
-	for (size_t r = 0; r < t->row_count && !ask->is_bytes && tare_unit_is_size(ask->target);
-	     r++)
+	for (size_t r = 0; r < t->row_count && !ask->is_bytes && tare_unit_is_size(ask->target); r++)
 		if (tare_table_number(tare_table_cell(t, r, target), &v) && v < 0)
-			return tare_err_set(
-				err, TARE_E_RANGE,
-				"\"%s\" is %s in row %zu, and no size is below 0: mend or remove the row; "
-				"if it is a difference, call the column so (\"change\", \"diff\")",
-				ask->target, tare_table_cell(t, r, target), r + 1);
+			return tare_err_set(err, TARE_E_RANGE,
+			                    "\"%s\" is %s in row %zu, and no size is below 0: mend or remove the row; "
+			                    "if it is a difference, call the column so (\"change\", \"diff\")",
+			                    ask->target, tare_table_cell(t, r, target), r + 1);
 	return 0;
 }
 
-int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
-		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err)
+int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask, struct tare_arena *arena,
+                      struct tare_problem *out, struct tare_err *err)
 {
-	struct tare_problem p = { .arena = arena,
-				  .target = ask->target,
-				  .is_bytes = ask->is_bytes };
+	struct tare_problem p = { .arena = arena, .target = ask->target, .is_bytes = ask->is_bytes };
 	size_t target = tare_table_column(t, ask->target), used = 0;
 	int rc;
 
@@ -401,8 +378,7 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 	rc = check_sizes(t, ask, target, err);
 	if (rc)
 		return rc;
-	rc = ask->params ? named_params(&p, t, target, ask, err)
-			 : all_params(&p, t, target, ask, err);
+	rc = ask->params ? named_params(&p, t, target, ask, err) : all_params(&p, t, target, ask, err);
 	if (rc)
 		goto fail;
 	for (size_t i = 0; i < p.param_count; i++)
@@ -410,8 +386,7 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 			const char *text = tare_table_cell(t, r, p.columns[i]);
 			double v;
 
-			if (!tare_table_is_missing(text) &&
-			    tare_table_number(tare_table_cell(t, r, target), &v))
+			if (!tare_table_is_missing(text) && tare_table_number(tare_table_cell(t, r, target), &v))
 				level(&p, &p.params[i], text);
 		}
 	p.data.row_count = 0;
@@ -419,10 +394,8 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 	p.data.params = p.params;
 	rows(&p, t, target);
 	if (!p.data.row_count) {
-		rc = tare_err_set(
-			err, TARE_E_EMPTY,
-			"no row has \"%s\" and all its parameters; name fewer with --params",
-			ask->target);
+		rc = tare_err_set(err, TARE_E_EMPTY, "no row has \"%s\" and all its parameters; name fewer with --params",
+		                  ask->target);
 		goto fail;
 	}
 	for (size_t i = 0; i < p.data.row_count; i++)

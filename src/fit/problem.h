@@ -21,10 +21,9 @@ struct tare_problem {
 	size_t astray;      /* cells of which a repeat is far from the middle one */
 	size_t astray_cell; /* the first of those cells; its least and greatest repeat */
 	double astray_least, astray_most;
-	const char *
-		lacking; /* a column that differs from row to row and that the cells to predict do not have; or NULL */
-	size_t left_out;    /* rows without a number for the target or without a parameter */
-	const char **notes; /* sentences for the user */
+	const char *lacking; /* a column that differs from row to row and that the cells to predict do not have; or NULL */
+	size_t left_out;     /* rows without a number for the target or without a parameter */
+	const char **notes;  /* sentences for the user */
 	size_t note_count, note_cap;
 };
 
@@ -39,17 +38,16 @@ struct tare_problem_ask {
 	const struct tare_table *cells;
 };
 
-int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
-		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err);
+int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask, struct tare_arena *arena,
+                      struct tare_problem *out, struct tare_err *err);
 void tare_problem_free(struct tare_problem *p);
-void tare_problem_note(struct tare_problem *p, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void tare_problem_note(struct tare_problem *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * The parameters of row `row` of another table. False: one is missing or not of this kind; `why` (of
  * the arena) says which.
  */
-bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row,
-		       double *x, const char **why);
+bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row, double *x,
+                       const char **why);
 
 #endif

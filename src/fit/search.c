@@ -87,9 +87,8 @@ static bool work(struct search *s, size_t laws_count, bool is_thorough, struct t
 			if (count < (laws_count == 1 ? 1 : n < 12 ? 2 : 3))
 				return is_any;
 			know(s, &now, l); /* the first round knows no later laws */
-			tare_law_select(s->d, s->terms, s->rows, count, s->known,
-					is_thorough ? TARE_LAW_TERMS_MAX : QUICK_TERMS, is_thorough,
-					&now.law[l]);
+			tare_law_select(s->d, s->terms, s->rows, count, s->known, is_thorough ? TARE_LAW_TERMS_MAX : QUICK_TERMS,
+			                is_thorough, &now.law[l]);
 			if (!now.law[l].count)
 				return is_any;
 		}
@@ -127,8 +126,8 @@ static double feature(const struct tare_fit_data *d, size_t row, size_t a, size_
 }
 
 /* Parts the rows of law `part` of `from` at three places of a feature. */
-static void split(struct search *s, const struct tare_laws *from, size_t part, size_t a, size_t b,
-		  int kind, struct tare_laws *list, size_t *count)
+static void split(struct search *s, const struct tare_laws *from, size_t part, size_t a, size_t b, int kind,
+                  struct tare_laws *list, size_t *count)
 {
 	static const double places[] = { 0.3, 0.5, 0.7 };
 	size_t n = s->d->row_count, members = 0;
@@ -141,8 +140,7 @@ static void split(struct search *s, const struct tare_laws *from, size_t part, s
 		if (base[i] == part)
 			s->sorted[members++] = s->feature[i];
 	}
-	for (size_t p = 0;
-	     p < sizeof(places) / sizeof(*places) && members >= 4 && s->looked < LOOKS; p++) {
+	for (size_t p = 0; p < sizeof(places) / sizeof(*places) && members >= 4 && s->looked < LOOKS; p++) {
 		double at = tare_num_quantile(s->sorted, members, places[p]);
 		struct tare_laws now;
 
@@ -163,8 +161,7 @@ static bool is_number(const struct tare_fit_data *d, size_t p)
 	return !d->params[p].is_level && d->params[p].level_count > 1;
 }
 
-static void split_all(struct search *s, const struct tare_laws *from, struct tare_laws *list,
-		      size_t *count)
+static void split_all(struct search *s, const struct tare_laws *from, struct tare_laws *list, size_t *count)
 {
 	size_t p = s->d->param_count;
 
@@ -203,8 +200,7 @@ static void polish(struct search *s, struct tare_laws laws)
 					s->rows[count++] = i;
 			know(s, &laws, l);
 			if (count > 1)
-				tare_law_polish(s->d, s->terms, s->rows, count, s->known,
-						&laws.law[l]);
+				tare_law_polish(s->d, s->terms, s->rows, count, s->known, &laws.law[l]);
 		}
 		tare_laws_settle(s->d, s->terms, &laws);
 		insert(s->found, &s->count, s->room, &laws);
@@ -213,8 +209,8 @@ static void polish(struct search *s, struct tare_laws laws)
 
 TARE_COMPARATOR(by_score, struct tare_laws, TARE_RISING(score))
 
-size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *terms,
-			size_t laws_max, struct tare_laws *out, size_t room)
+size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *terms, size_t laws_max,
+                        struct tare_laws *out, size_t room)
 {
 	size_t n = d->row_count;
 	struct search s = { .d = d, .terms = terms, .found = out, .room = room };

@@ -38,10 +38,9 @@ struct choosing {
 	double *factor, *error; /* per row: factor is 1 / its scale, error is found by judge() */
 	const bool *known;      /* shapes that other laws have */
 	size_t rows;
-	double *y, *columns; /* of the rows chosen: terms->count × rows */
-	double *norm;        /* squared norm of each column */
-	double *left,
-		*along; /* per column: squared norm of its part outside the basis; its product with the rest */
+	double *y, *columns;  /* of the rows chosen: terms->count × rows */
+	double *norm;         /* squared norm of each column */
+	double *left, *along; /* per column: squared norm of its part outside the basis; its product with the rest */
 	struct tare_linear fit;
 };
 
@@ -69,12 +68,10 @@ static const double *column(const struct choosing *c, size_t term)
 	return c->columns + term * c->rows;
 }
 
-static void begin(struct choosing *c, const struct tare_fit_data *d, const struct tare_terms *terms,
-		  const size_t *rows, size_t count)
+static void begin(struct choosing *c, const struct tare_fit_data *d, const struct tare_terms *terms, const size_t *rows,
+                  size_t count)
 {
-	*c = (struct choosing){
-		.d = d, .terms = terms, .of = rows, .rows = count, .group_mask = UINT32_MAX
-	};
+	*c = (struct choosing){ .d = d, .terms = terms, .of = rows, .rows = count, .group_mask = UINT32_MAX };
 	c->group = tare_xcalloc(count + 1, sizeof(*c->group));
 	c->factor = tare_xcalloc(4 * count + 1, sizeof(double));
 	c->error = c->factor + count;
@@ -183,8 +180,7 @@ static double judge(struct choosing *c, const size_t *term)
 	tare_linear_left_out(&c->fit, c->fit.rest, &c->groups, ERROR_ALONE, c->error);
 	for (size_t i = 0; i < c->rows; i++)
 		sum += c->error[i] * c->error[i];
-	return n * log(sum / n + tare_law_floor(c->rows)) +
-	       penalty(c->rows) * costs(c, term, c->fit.count);
+	return n * log(sum / n + tare_law_floor(c->rows)) + penalty(c->rows) * costs(c, term, c->fit.count);
 }
 
 /* The greatest share of the quantity that a term makes up in any row. */
@@ -209,8 +205,7 @@ static bool is_sensible(const struct choosing *c, const size_t *term, double *co
 		if (!(coef[k] > 0))
 			return false;
 	for (size_t k = 0; k < c->fit.count; k++)
-		if (brings(c, term[k], coef[k]) <
-		    (c->terms->is_curved[term[k]] ? CURVE_LEAST : TERM_LEAST))
+		if (brings(c, term[k], coef[k]) < (c->terms->is_curved[term[k]] ? CURVE_LEAST : TERM_LEAST))
 			return false;
 	return true;
 }
@@ -268,8 +263,7 @@ static bool step(struct choosing *c, size_t *term, double *coef)
 	return false;
 }
 
-static void keep(const struct choosing *c, const size_t *term, const double *coef, double score,
-		 struct choice *out)
+static void keep(const struct choosing *c, const size_t *term, const double *coef, double score, struct choice *out)
 {
 	out->count = c->fit.count;
 	out->score = score;
@@ -368,10 +362,9 @@ static bool prune(struct choosing *c, size_t *term, double *coef)
 		double least = 1e300;
 
 		for (size_t k = 0; k < rest.count; k++) {
-			double b = coef[k] > 0 ? brings(c, term[k], coef[k]) /
-							 (c->terms->is_curved[term[k]] ? CURVE_LEAST
-										       : TERM_LEAST)
-					       : coef[k] - 1;
+			double b = coef[k] > 0
+			               ? brings(c, term[k], coef[k]) / (c->terms->is_curved[term[k]] ? CURVE_LEAST : TERM_LEAST)
+			               : coef[k] - 1;
 
 			rest.term[k] = term[k];
 			if (b < least) {
@@ -434,8 +427,8 @@ static void polish(struct choosing *c, size_t terms_max, struct choice *best)
 	}
 }
 
-void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *terms,
-		     const size_t *rows, size_t count, const bool *known, struct tare_law *law)
+void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *terms, const size_t *rows, size_t count,
+                     const bool *known, struct tare_law *law)
 {
 	struct choosing c;
 	struct choice start = { .count = law->count }, best = { .score = 1e300 };
@@ -456,9 +449,8 @@ void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *ter
 	memcpy(law->coef, best.coef, sizeof(best.coef));
 }
 
-void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *terms,
-		     const size_t *rows, size_t count, const bool *known, size_t terms_max,
-		     bool is_thorough, struct tare_law *out)
+void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *terms, const size_t *rows, size_t count,
+                     const bool *known, size_t terms_max, bool is_thorough, struct tare_law *out)
 {
 	struct choosing c;
 	struct choice best = { .score = 1e300 };
@@ -485,8 +477,8 @@ void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *ter
 	memcpy(out->coef, best.coef, sizeof(best.coef));
 }
 
-void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms,
-		    const size_t *rows, size_t count, struct tare_law *law)
+void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms, const size_t *rows, size_t count,
+                    struct tare_law *law)
 {
 	double *y = tare_xcalloc(2 * count + 1, sizeof(double)), *one = y + count;
 	struct tare_linear fit;
@@ -514,8 +506,7 @@ void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *term
 				worst = k;
 		is_whole = !kept || law->coef[worst] > 0;
 		if (!is_whole) {
-			memmove(law->term + worst, law->term + worst + 1,
-				(kept - worst - 1) * sizeof(*law->term));
+			memmove(law->term + worst, law->term + worst + 1, (kept - worst - 1) * sizeof(*law->term));
 			law->count--;
 		}
 	}

@@ -11,9 +11,7 @@
 
 const char *tare_series_kind_name(enum tare_series_kind kind)
 {
-	static const char *const names[] = {
-		"need", "peak", "seconds", "phase", "account", "change"
-	};
+	static const char *const names[] = { "need", "peak", "seconds", "phase", "account", "change" };
 
 	return names[kind];
 }
@@ -26,16 +24,13 @@ struct tare_series *tare_series_find(struct tare_series_list *list, const char *
 	return NULL;
 }
 
-struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_series_kind kind,
-				    const char *name)
+struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_series_kind kind, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].kind == kind && !strcmp(list->items[i].name, name))
 			return &list->items[i];
-	list->items =
-		tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
-	list->items[list->count] =
-		(struct tare_series){ .kind = kind, .name = tare_arena_strdup(&list->arena, name) };
+	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	list->items[list->count] = (struct tare_series){ .kind = kind, .name = tare_arena_strdup(&list->arena, name) };
 	return &list->items[list->count++];
 }
 
@@ -45,8 +40,7 @@ void tare_series_row(struct tare_series_list *list, struct tare_series *s)
 
 	(void)list;
 	t->row_count++;
-	t->cells = tare_array_reserve(t->cells, &s->row_cap, t->row_count * t->column_count + 1,
-				      sizeof(*t->cells));
+	t->cells = tare_array_reserve(t->cells, &s->row_cap, t->row_count * t->column_count + 1, sizeof(*t->cells));
 	for (size_t c = 0; c < t->column_count; c++)
 		t->cells[(t->row_count - 1) * t->column_count + c] = NULL;
 }
@@ -61,8 +55,7 @@ static size_t add_column(struct tare_series_list *list, struct tare_series *s, c
 
 	t->columns = tare_array_reserve(t->columns, &s->column_cap, n + 1, sizeof(*t->columns));
 	t->columns[n] = tare_arena_strdup(&list->arena, column);
-	t->cells = tare_array_reserve(t->cells, &s->row_cap, t->row_count * (n + 1) + 1,
-				      sizeof(*t->cells));
+	t->cells = tare_array_reserve(t->cells, &s->row_cap, t->row_count * (n + 1) + 1, sizeof(*t->cells));
 	for (size_t r = t->row_count; r-- > 0;) {
 		memmove(t->cells + r * (n + 1), t->cells + r * n, n * sizeof(*t->cells));
 		t->cells[r * (n + 1) + n] = NULL;
@@ -70,8 +63,7 @@ static size_t add_column(struct tare_series_list *list, struct tare_series *s, c
 	return n;
 }
 
-void tare_series_set(struct tare_series_list *list, struct tare_series *s, const char *column,
-		     const char *text)
+void tare_series_set(struct tare_series_list *list, struct tare_series *s, const char *column, const char *text)
 {
 	struct tare_table *t = &s->table;
 	size_t c = tare_table_column(t, column);
@@ -81,8 +73,7 @@ void tare_series_set(struct tare_series_list *list, struct tare_series *s, const
 	t->cells[(t->row_count - 1) * t->column_count + c] = tare_arena_strdup(&list->arena, text);
 }
 
-void tare_series_set_number(struct tare_series_list *list, struct tare_series *s,
-			    const char *column, double v)
+void tare_series_set_number(struct tare_series_list *list, struct tare_series *s, const char *column, double v)
 {
 	char text[40];
 
@@ -132,8 +123,7 @@ static bool is_small(const struct tare_series *s, double least)
 	double v;
 
 	for (size_t r = 0; r < s->table.row_count; r++)
-		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) &&
-		    fabs(v) >= least)
+		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) && fabs(v) >= least)
 			return false;
 	return true;
 }
@@ -147,8 +137,7 @@ static void free_one(struct tare_series *s)
 void tare_series_drop(struct tare_series_list *list, size_t at)
 {
 	free_one(&list->items[at]);
-	memmove(&list->items[at], &list->items[at + 1],
-		(--list->count - at) * sizeof(*list->items));
+	memmove(&list->items[at], &list->items[at + 1], (--list->count - at) * sizeof(*list->items));
 }
 
 void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind, double least)

@@ -34,22 +34,18 @@ struct tare_series_list {
 /*
  * The series of that kind and name, a new one if there is none. The pointer is good until the next call.
  */
-struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_series_kind kind,
-				    const char *name);
+struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_series_kind kind, const char *name);
 struct tare_series *tare_series_find(struct tare_series_list *list, const char *name); /* or NULL */
 
 /* Adds an empty row; then sets cells of the last row. Texts are copied. */
 void tare_series_row(struct tare_series_list *list, struct tare_series *s);
-void tare_series_set(struct tare_series_list *list, struct tare_series *s, const char *column,
-		     const char *text);
-void tare_series_set_number(struct tare_series_list *list, struct tare_series *s,
-			    const char *column, double v);
+void tare_series_set(struct tare_series_list *list, struct tare_series *s, const char *column, const char *text);
+void tare_series_set_number(struct tare_series_list *list, struct tare_series *s, const char *column, double v);
 
 void tare_series_drop(struct tare_series_list *list, size_t at);
 
 /* Removes the series of this kind that are below `least` in every row. */
-void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind,
-			    double least);
+void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind, double least);
 
 void tare_series_free(struct tare_series_list *list);
 
@@ -62,8 +58,7 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 /*
  * The cells that ran out of memory: one series, "room", with the memory of the card. The list may stay empty.
  */
-int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out,
-			     struct tare_err *err);
+int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
 
 /* The path of a phase without the words key=value of its names: "solve/force_graph". */
 char *tare_series_phase_name(struct tare_series_list *list, const char *path);

@@ -210,8 +210,7 @@ static bool is_hopeless(const struct tare_fit_data *d, const double *value)
 	return !(above > below);
 }
 
-static void values(const struct tare_fit_data *d, const struct tare_terms *terms, size_t term,
-		   double *out)
+static void values(const struct tare_fit_data *d, const struct tare_terms *terms, size_t term, double *out)
 {
 	for (size_t i = 0; i < d->row_count; i++)
 		out[i] = terms->values[term * terms->row_count + i] * d->scale[i];
@@ -237,8 +236,8 @@ static struct tare_laws law(size_t term, double base, double slope)
 	};
 }
 
-size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms *terms,
-			  double step, struct tare_laws out[TARE_STAIRS_LAWS])
+size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
+                          struct tare_laws out[TARE_STAIRS_LAWS])
 {
 	double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
 	struct climb c = { .d = d, .value = value, .step = step };
@@ -266,7 +265,7 @@ size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms
 }
 
 void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
-			const struct tare_laws *laws, double *error)
+                        const struct tare_laws *laws, double *error)
 {
 	double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
 	size_t out;

@@ -17,12 +17,12 @@ enum { TARE_STAIRS_TERMS = 8, TARE_STAIRS_LAWS = 3 * TARE_STAIRS_TERMS };
  * Laws of a constant and one term that, rounded up to `step`, are right in every cell: first the likeliest;
  * then, for each term that is nearly as likely, the ends of what it may be. 0: there is none.
  */
-size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms *terms,
-			  double step, struct tare_laws out[TARE_STAIRS_LAWS]);
+size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
+                          struct tare_laws out[TARE_STAIRS_LAWS]);
 
 /* Errors of out[0], as shares, when each cell is left out and the law fitted to the others. */
 void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
-			const struct tare_laws *laws, double *error);
+                        const struct tare_laws *laws, double *error);
 
 double tare_stairs_up(double v, double step);
 

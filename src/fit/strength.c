@@ -25,7 +25,7 @@ enum {
 #define SAME_WITHIN   0.02 /* the middle is wrong by less: the quantity hardly varies */
 #define WEAK_ABOVE    0.5  /* of what the middle is wrong by */
 #define WEAK_OF_FEW   0.1  /* the same where there are too few cells to deal */
-#define PLAIN_OF_MANY 0.3 /* noise over many cells never gives a law that is less wrong than this */
+#define PLAIN_OF_MANY 0.3  /* noise over many cells never gives a law that is less wrong than this */
 #define PLAIN_OF_FEW  0.03
 #define PLAIN_TREND   3.0 /* standard deviations: chance once in 400 times */
 
@@ -80,8 +80,7 @@ static void spread(struct tare_fitted *f, const double *sorted)
 		mean += sorted[i] / (double)n;
 	for (size_t i = 0; i < n; i++)
 		sum += (sorted[i] - mean) * (sorted[i] - mean);
-	half = n > 1 ? tare_num_student90(n - 1) * sqrt(sum / (double)(n - 1) * (1 + 1 / (double)n))
-		     : 0;
+	half = n > 1 ? tare_num_student90(n - 1) * sqrt(sum / (double)(n - 1) * (1 + 1 / (double)n)) : 0;
 	f->middle_low = f->middle - half < sorted[0] ? f->middle - half : sorted[0];
 	f->middle_high = f->middle + half > sorted[n - 1] ? f->middle + half : sorted[n - 1];
 	if (f->middle_low < 0 && !f->is_signed)
@@ -129,8 +128,7 @@ static double wrong_by(const struct tare_fit_data *d)
 }
 
 /* As many cells as are dealt, any: every k-th of a grid would have one value of a parameter only. */
-static void thin(const struct tare_fit_data *d, struct tare_arena *arena, uint64_t *state,
-		 struct tare_fit_data *out)
+static void thin(const struct tare_fit_data *d, struct tare_arena *arena, uint64_t *state, struct tare_fit_data *out)
 {
 	size_t left = d->row_count < CELLS_DEALT ? d->row_count : CELLS_DEALT;
 	bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
@@ -187,14 +185,12 @@ static int agrees(const struct tare_fit_data *d, size_t param, size_t i, size_t 
  */
 static bool goes_with(const struct tare_fit_data *d, size_t param)
 {
-	size_t *group = tare_xcalloc(2 * d->row_count + 1, sizeof(*group)),
-	       *rows = group + d->row_count, groups;
+	size_t *group = tare_xcalloc(2 * d->row_count + 1, sizeof(*group)), *rows = group + d->row_count, groups;
 	double sum = 0, variance = 0;
 
 	for (size_t i = 0; i < d->row_count; i++)
 		rows[i] = i;
-	groups = tare_fit_data_group(d, ((1u << d->param_count) - 1) & ~(1u << param), rows,
-				     d->row_count, group);
+	groups = tare_fit_data_group(d, ((1u << d->param_count) - 1) & ~(1u << param), rows, d->row_count, group);
 	for (size_t g = 0; g < groups && d->param_count > 1; g++) {
 		double n = 0;
 

@@ -55,8 +55,7 @@ static int quoted(struct reading *r, struct tare_err *err)
 		}
 		tare_str_add_char(&r->cell, *r->at);
 	}
-	return tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: a quote is never closed", r->name,
-			    line);
+	return tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: a quote is never closed", r->name, line);
 }
 
 /* One cell, without blanks around it; r->at is then at the separator or the end of the line. */
@@ -78,8 +77,7 @@ static int cell(struct reading *r, struct tare_err *err)
 	}
 	while (!is_line_end(r) && *r->at != r->separator) {
 		if (!*r->at)
-			return tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: not a table of text",
-					    r->name, r->line);
+			return tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: not a table of text", r->name, r->line);
 		if (!is_quoted)
 			tare_str_add_char(&r->cell, *r->at);
 		r->at++;
@@ -113,9 +111,8 @@ static int read_line(struct reading *r, struct tare_err *err)
 			break;
 		r->at++;
 		if (r->count > COLUMNS_MAX)
-			return tare_err_set(err, TARE_E_FORMAT,
-					    "%s, line %zu: more than %d columns", r->name, r->line,
-					    COLUMNS_MAX);
+			return tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: more than %d columns", r->name, r->line,
+			                    COLUMNS_MAX);
 	}
 	end_line(r);
 	return 1;
@@ -158,18 +155,15 @@ static int head(struct reading *r, struct tare_table *t, struct tare_err *err)
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    "%s is empty: a table starts with a line of column names",
-				    r->name);
+		return tare_err_set(err, TARE_E_EMPTY, "%s is empty: a table starts with a line of column names", r->name);
 	t->column_count = r->count;
 	t->columns = tare_arena_alloc(r->arena, r->count * sizeof(*t->columns));
 	for (size_t c = 0; c < r->count; c++) {
 		t->columns[c] = r->cells[c] ? r->cells[c] : "";
 		for (size_t b = 0; b < c; b++)
 			if (*t->columns[c] && !strcmp(t->columns[b], t->columns[c]))
-				return tare_err_set(err, TARE_E_FORMAT,
-						    "%s has two columns \"%s\"; rename one of them",
-						    r->name, t->columns[c]);
+				return tare_err_set(err, TARE_E_FORMAT, "%s has two columns \"%s\"; rename one of them", r->name,
+				                    t->columns[c]);
 	}
 	return 0;
 }
@@ -182,9 +176,8 @@ static int body(struct reading *r, struct tare_table *t, struct tare_err *err)
 
 	while ((rc = read_line(r, err)) > 0) {
 		if (r->count > t->column_count) {
-			rc = tare_err_set(err, TARE_E_FORMAT,
-					  "%s, line %zu: %zu cells, but the head names %zu columns",
-					  r->name, r->line - 1, r->count, t->column_count);
+			rc = tare_err_set(err, TARE_E_FORMAT, "%s, line %zu: %zu cells, but the head names %zu columns", r->name,
+			                  r->line - 1, r->count, t->column_count);
 			break;
 		}
 		cells = tare_array_reserve(cells, &cap, used + t->column_count, sizeof(*cells));
@@ -201,12 +194,10 @@ static int body(struct reading *r, struct tare_table *t, struct tare_err *err)
 	return rc;
 }
 
-int tare_table_parse(const char *name, const char *text, size_t len, struct tare_arena *arena,
-		     struct tare_table *out, struct tare_err *err)
+int tare_table_parse(const char *name, const char *text, size_t len, struct tare_arena *arena, struct tare_table *out,
+                     struct tare_err *err)
 {
-	struct reading r = {
-		.name = name, .at = text, .end = text + len, .line = 1, .arena = arena
-	};
+	struct reading r = { .name = name, .at = text, .end = text + len, .line = 1, .arena = arena };
 	struct tare_table t = { 0 };
 	int rc;
 
@@ -222,15 +213,14 @@ int tare_table_parse(const char *name, const char *text, size_t len, struct tare
 	return rc;
 }
 
-int tare_table_read(const char *path, struct tare_arena *arena, struct tare_table *out,
-		    struct tare_err *err)
+int tare_table_read(const char *path, struct tare_arena *arena, struct tare_table *out, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc = tare_file_read_input(&text, path, TABLE_MAX_BYTES, err);
 
 	if (!rc)
-		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input",
-				      tare_str_text(&text), text.len, arena, out, err);
+		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input", tare_str_text(&text), text.len, arena, out,
+		                      err);
 	tare_str_free(&text);
 	return rc;
 }
@@ -261,8 +251,7 @@ int tare_table_no_column(const struct tare_table *t, const char *name, struct ta
 		tare_str_addf(&columns, "%s|", t->columns[c]);
 	if (!tare_hint_word(&hint, name, tare_str_text(&columns)))
 		add_columns(&hint, t);
-	tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"%s", name,
-		     tare_str_text(&hint));
+	tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"%s", name, tare_str_text(&hint));
 	tare_str_free(&columns);
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
@@ -316,7 +305,7 @@ void tare_table_where(struct tare_table *t, size_t column, const char *value)
 		if (!is_same(tare_table_cell(t, r, column), value))
 			continue;
 		memmove(t->cells + kept++ * t->column_count, t->cells + r * t->column_count,
-			t->column_count * sizeof(*t->cells));
+		        t->column_count * sizeof(*t->cells));
 	}
 	t->row_count = kept;
 }

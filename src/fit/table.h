@@ -19,10 +19,10 @@ struct tare_table {
 	const char **cells; /* row_count × column_count; NULL: empty */
 };
 
-int tare_table_parse(const char *name, const char *text, size_t len, struct tare_arena *arena,
-		     struct tare_table *out, struct tare_err *err);
+int tare_table_parse(const char *name, const char *text, size_t len, struct tare_arena *arena, struct tare_table *out,
+                     struct tare_err *err);
 int tare_table_read(const char *path, struct tare_arena *arena, struct tare_table *out,
-		    struct tare_err *err); /* "-": standard input */
+                    struct tare_err *err); /* "-": standard input */
 
 #define TARE_TABLE_NONE ((size_t)-1)
 size_t tare_table_column(const struct tare_table *t, const char *name); /* or TARE_TABLE_NONE */

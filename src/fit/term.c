@@ -33,9 +33,8 @@ static const struct power {
 	double cost;
 	const char *suffix;
 } powers[TARE_POWER_COUNT] = {
-	[TARE_POWER_NONE] = { 0, 0, "" },     [TARE_POWER_1] = { 1, 0, "" },
-	[TARE_POWER_2] = { 2, 0.9, "²" },     [TARE_POWER_3] = { 3, 2.0, "³" },
-	[TARE_POWER_HALF] = { 1, 3.0, "^½" }, [TARE_POWER_INVERSE] = { 2, 3.0, "^-1" },
+	[TARE_POWER_NONE] = { 0, 0, "" },  [TARE_POWER_1] = { 1, 0, "" },        [TARE_POWER_2] = { 2, 0.9, "²" },
+	[TARE_POWER_3] = { 3, 2.0, "³" },  [TARE_POWER_HALF] = { 1, 3.0, "^½" }, [TARE_POWER_INVERSE] = { 2, 3.0, "^-1" },
 	[TARE_POWER_LOG] = { 2, 3.0, "" },
 };
 
@@ -77,9 +76,7 @@ double tare_term_value(const struct tare_fit_data *d, const struct tare_term *t,
 		if (d->params[p].is_level)
 			v = x[p] == t->of[p] - 1 ? v : 0;
 		else
-			v *= power_value(t->of[p], t->of[p] == TARE_POWER_INVERSE
-							   ? within(&d->params[p], x[p])
-							   : x[p]);
+			v *= power_value(t->of[p], t->of[p] == TARE_POWER_INVERSE ? within(&d->params[p], x[p]) : x[p]);
 	}
 	return v;
 }
@@ -100,8 +97,7 @@ struct making {
 	size_t count, cap;
 };
 
-static void add(struct making *m, const struct tare_term *t, size_t shape, double cost,
-		double level_cost)
+static void add(struct making *m, const struct tare_term *t, size_t shape, double cost, double level_cost)
 {
 	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
 	m->items[m->count++] = (struct made){ *t, shape, cost, level_cost };
@@ -140,8 +136,7 @@ static bool is_falling(const struct tare_fit_data *d, size_t p)
 
 	for (size_t i = 0; i < d->row_count; i++)
 		for (size_t j = 0; j < d->row_count; j++) {
-			if (!(tare_fit_x(d, j)[p] > tare_fit_x(d, i)[p]) ||
-			    !differ_only_in(d, p, i, j))
+			if (!(tare_fit_x(d, j)[p] > tare_fit_x(d, i)[p]) || !differ_only_in(d, p, i, j))
 				continue;
 			pairs++;
 			falls += d->y[j] < fall * d->y[i];
@@ -158,22 +153,20 @@ static bool may_have(const struct making *m, size_t p, int power)
 	if (power == TARE_POWER_2)
 		return true;
 	if (power == TARE_POWER_3)
-		return m->has_cubes && param->least >= 0 &&
-		       (param->level_count > 2 || m->is_steep[p]);
+		return m->has_cubes && param->least >= 0 && (param->level_count > 2 || m->is_steep[p]);
 	if (!m->has_unusual || param->level_count < 3)
 		return false;
 	return power == TARE_POWER_LOG    ? param->least >= 1
 	       : power == TARE_POWER_HALF ? param->least >= 0
-					  : param->least > 0 && m->is_falling[p];
+	                                  : param->least > 0 && m->is_falling[p];
 }
 
-static void add_numbers(struct making *m, size_t p, struct tare_term *t, int degree, int factors,
-			int curved, double cost)
+static void add_numbers(struct making *m, size_t p, struct tare_term *t, int degree, int factors, int curved,
+                        double cost)
 {
 	if (m->count > COUNT_MAX)
 		return;
-	while (p < m->d->param_count &&
-	       (m->d->params[p].is_level || m->d->params[p].level_count < 2))
+	while (p < m->d->param_count && (m->d->params[p].is_level || m->d->params[p].level_count < 2))
 		p++;
 	if (p == m->d->param_count) {
 		add(m, t, m->count, cost, 0);
@@ -182,23 +175,19 @@ static void add_numbers(struct making *m, size_t p, struct tare_term *t, int deg
 	for (int power = 0; power < TARE_POWER_COUNT; power++) {
 		int bent = power > TARE_POWER_1;
 
-		if (degree + powers[power].degree > m->degree_max ||
-		    factors + (power != 0) > m->factor_max || curved + bent > m->curved_max ||
-		    !may_have(m, p, power))
+		if (degree + powers[power].degree > m->degree_max || factors + (power != 0) > m->factor_max ||
+		    curved + bent > m->curved_max || !may_have(m, p, power))
 			continue;
 		t->of[p] = (uint8_t)power;
-		add_numbers(m, p + 1, t, degree + powers[power].degree, factors + (power != 0),
-			    curved + bent,
-			    cost + powers[power].cost +
-				    (bent && m->d->params[p].level_count < 3 ? TWO_VALUES : 0) +
-				    (factors >= 2 && power ? 0.1 : 0));
+		add_numbers(m, p + 1, t, degree + powers[power].degree, factors + (power != 0), curved + bent,
+		            cost + powers[power].cost + (bent && m->d->params[p].level_count < 3 ? TWO_VALUES : 0) +
+		                (factors >= 2 && power ? 0.1 : 0));
 		t->of[p] = 0;
 	}
 }
 
 /* Every term of numbers once more for each level, and for each pair of levels. */
-static void levels(struct making *m, size_t p, size_t first, size_t end, struct tare_term *with,
-		   int depth)
+static void levels(struct making *m, size_t p, size_t first, size_t end, struct tare_term *with, int depth)
 {
 	for (; p < m->d->param_count; p++) {
 		if (!m->d->params[p].is_level || m->d->params[p].level_count < 2)
@@ -234,14 +223,11 @@ static void make(struct making *m)
 	m->shape_count = end + 1;
 }
 
-void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
-		     struct tare_terms *out)
+void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_terms *out)
 {
-	struct making m = { .d = d,
-			    .degree_max = DEGREE_MAX,
-			    .factor_max = DEGREE_MAX,
-			    .curved_max = 1,
-			    .has_joint_levels = true };
+	struct making m = {
+		.d = d, .degree_max = DEGREE_MAX, .factor_max = DEGREE_MAX, .curved_max = 1, .has_joint_levels = true
+	};
 	size_t numbers = 0;
 
 	for (size_t p = 0; p < d->param_count; p++) {
@@ -269,9 +255,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		}
 		make(&m);
 	}
-	*out = (struct tare_terms){ .count = m.count,
-				    .row_count = d->row_count,
-				    .shape_count = m.shape_count };
+	*out = (struct tare_terms){ .count = m.count, .row_count = d->row_count, .shape_count = m.shape_count };
 	out->items = tare_arena_alloc(arena, m.count * sizeof(*out->items));
 	out->cost = tare_arena_alloc(arena, 2 * m.count * sizeof(*out->cost));
 	out->cost_again = out->cost + m.count;
@@ -287,8 +271,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		for (size_t p = 0; p < d->param_count; p++)
 			out->mask[i] |= m.items[i].term.of[p] ? 1u << p : 0;
 		for (size_t p = 0; p < d->param_count; p++)
-			out->is_curved[i] |=
-				!d->params[p].is_level && m.items[i].term.of[p] > TARE_POWER_1;
+			out->is_curved[i] |= !d->params[p].is_level && m.items[i].term.of[p] > TARE_POWER_1;
 	}
 	for (size_t i = 0; i < m.count; i++) {
 		double *v = out->values + i * d->row_count;
@@ -317,8 +300,7 @@ void tare_terms_keep(struct tare_terms *t, const bool *keep)
 		t->mask[n] = t->mask[i];
 		t->is_curved[n] = t->is_curved[i];
 		t->shape[n] = t->shape[i];
-		memmove(t->values + n * t->row_count, t->values + i * t->row_count,
-			t->row_count * sizeof(*t->values));
+		memmove(t->values + n * t->row_count, t->values + i * t->row_count, t->row_count * sizeof(*t->values));
 		n++;
 	}
 	t->count = n;
@@ -342,8 +324,7 @@ void tare_term_name(const struct tare_fit_data *d, const struct tare_term *t, st
 		tare_str_add(out, "1");
 }
 
-void tare_term_levels(const struct tare_fit_data *d, const struct tare_term *t,
-		      struct tare_str *out)
+void tare_term_levels(const struct tare_fit_data *d, const struct tare_term *t, struct tare_str *out)
 {
 	size_t start = out->len;
 
@@ -351,6 +332,6 @@ void tare_term_levels(const struct tare_fit_data *d, const struct tare_term *t,
 		if (!t->of[p] || !d->params[p].is_level)
 			continue;
 		tare_str_addf(out, "%s%s = %s", out->len > start ? ", " : "", d->params[p].name,
-			      d->params[p].levels[t->of[p] - 1]);
+		              d->params[p].levels[t->of[p] - 1]);
 	}
 }

@@ -43,15 +43,13 @@ struct tare_terms {
 double tare_term_value(const struct tare_fit_data *d, const struct tare_term *t, const double *x);
 
 /* Every term for these data, and its value in every row, in the arena. */
-void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
-		     struct tare_terms *out);
+void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_terms *out);
 
 /* Only these terms (keep[term]) stay; the constant always does. */
 void tare_terms_keep(struct tare_terms *terms, const bool *keep);
 
 /* "batch × L²", "1" for the constant; levels apart: "optimizer = adamw", or nothing. */
 void tare_term_name(const struct tare_fit_data *d, const struct tare_term *t, struct tare_str *out);
-void tare_term_levels(const struct tare_fit_data *d, const struct tare_term *t,
-		      struct tare_str *out);
+void tare_term_levels(const struct tare_fit_data *d, const struct tare_term *t, struct tare_str *out);
 
 #endif

@@ -78,16 +78,13 @@ static void say_why(const struct twins *t, const char *one, const char *other, s
 	size_t same_way = t->more > t->less ? t->more : t->less;
 
 	if ((double)same_way >= always * (double)t->count)
-		tare_str_addf(
-			out,
-			"always more with the greater %s, so something grows with %s alone (a table of "
-			"positions, scores of attention)",
-			by, by);
+		tare_str_addf(out,
+		              "always more with the greater %s, so something grows with %s alone (a table of "
+		              "positions, scores of attention)",
+		              by, by);
 	else
-		tare_str_add(
-			out,
-			"up as often as down, so it is not the work: what an allocator keeps between "
-			"blocks depends on their sizes and their order");
+		tare_str_add(out, "up as often as down, so it is not the work: what an allocator keeps between "
+		                  "blocks depends on their sizes and their order");
 }
 
 static void look_at(const struct tare_fitted *f, size_t p, size_t q, struct tare_str *out)
@@ -102,18 +99,16 @@ static void look_at(const struct tare_fitted *f, size_t p, size_t q, struct tare
 	if (t.count >= LEAST_PAIRS && t.most >= least && middle <= most_middle) {
 		const double *x = tare_fit_x(d, t.first), *y = tare_fit_x(d, t.other);
 
-		tare_str_addf(
-			out,
-			"%zu pairs of cells do the same work cut in another way (%s × %s): they differ by "
-			"%.2g %% in the middle and %.2g %% at most (%g × %g and %g × %g), ",
-			t.count, one, other, 100 * middle, 100 * t.most, x[p], x[q], y[p], y[q]);
+		tare_str_addf(out,
+		              "%zu pairs of cells do the same work cut in another way (%s × %s): they differ by "
+		              "%.2g %% in the middle and %.2g %% at most (%g × %g and %g × %g), ",
+		              t.count, one, other, 100 * middle, 100 * t.most, x[p], x[q], y[p], y[q]);
 		say_why(&t, one, other, out);
 	}
 	free(t.by);
 }
 
-void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const char *sentence),
-		    void *arg)
+void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const char *sentence), void *arg)
 {
 	const struct tare_fit_data *d = &f->data;
 	struct tare_str text = { 0 };

@@ -11,7 +11,6 @@
 #include "fit/fit.h"
 
 /* A sentence for each pair of parameters that has such cells, through `say`. */
-void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const char *sentence),
-		    void *arg);
+void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const char *sentence), void *arg);
 
 #endif

@@ -41,14 +41,13 @@ struct tare_unit tare_unit_of(const struct tare_problem *p)
 	static const struct {
 		const char *end, *name;
 	} units[] = { { "mib", "MiB" }, { "gib", "GiB" },   { "kib", "KiB" }, { "mb", "MB" },
-		      { "gb", "GB" },   { "seconds", "s" }, { "_s", "s" },    { "_ms", "ms" } };
+		          { "gb", "GB" },   { "seconds", "s" }, { "_s", "s" },    { "_ms", "ms" } };
 	struct tare_unit unit = { .name = "" };
 	double most = 0;
 
 	for (size_t i = 0; i < d->row_count; i++)
 		most = fabs(d->y[i]) > most ? fabs(d->y[i]) : most;
-	unit.is_bytes = p->is_bytes || ends_with(p->target, "bytes") ||
-			(tare_fit_data_step(d) > 0 && most >= 1 << 20);
+	unit.is_bytes = p->is_bytes || ends_with(p->target, "bytes") || (tare_fit_data_step(d) > 0 && most >= 1 << 20);
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units) && !unit.is_bytes; i++)
 		if (ends_with(p->target, units[i].end)) {
 			unit.name = units[i].name;

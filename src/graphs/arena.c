@@ -58,10 +58,9 @@ static int make_chunk(struct tare_gpu_arena *arena, uint64_t bytes, size_t *inde
 	if (slot == SIZE_MAX)
 		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "arena: no host memory");
 	if (arena->limit && arena->bytes + bytes > arena->limit)
-		return tare_graphs_fail(
-			TARE_GRAPHS_DEVICE_MEMORY,
-			"arena: %llu bytes more pass its limit of %llu; raise limit_bytes",
-			(unsigned long long)bytes, (unsigned long long)arena->limit);
+		return tare_graphs_fail(TARE_GRAPHS_DEVICE_MEMORY,
+		                        "arena: %llu bytes more pass its limit of %llu; raise limit_bytes",
+		                        (unsigned long long)bytes, (unsigned long long)arena->limit);
 	rc = tare_graphs_cuda(tare_cu.cuMemCreate(&handle, bytes, &prop, 0), "arena: cuMemCreate");
 	if (rc)
 		return rc;
@@ -99,12 +98,10 @@ int tare_arena_init(struct tare_gpu_arena *arena, CUdevice device, uint64_t limi
 	memset(arena, 0, sizeof(*arena));
 	arena->device = device;
 	prop = properties(arena);
-	rc = tare_graphs_cuda(tare_cu.cuMemGetAllocationGranularity(
-				      &granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-			      "arena: cuMemGetAllocationGranularity");
+	rc = tare_graphs_cuda(tare_cu.cuMemGetAllocationGranularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+	                      "arena: cuMemGetAllocationGranularity");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuDeviceTotalMem_v2(&total, device),
-				      "arena: cuDeviceTotalMem");
+		rc = tare_graphs_cuda(tare_cu.cuDeviceTotalMem_v2(&total, device), "arena: cuDeviceTotalMem");
 	if (rc)
 		return rc;
 	arena->granularity = granularity;
@@ -226,7 +223,7 @@ int tare_mapping_avoid(struct tare_gpu_mapping *mapping, size_t chunk)
 }
 
 int tare_mapping_each(const struct tare_gpu_mapping *mapping, uint64_t offset, uint64_t bytes,
-		      int (*seen)(size_t chunk, void *arg), void *arg)
+                      int (*seen)(size_t chunk, void *arg), void *arg)
 {
 	uint64_t at = 0;
 	size_t i;
@@ -296,8 +293,7 @@ static int next_chunk(struct tare_gpu_mapping *mapping, uint64_t missing, size_t
 	size_t best = best_chunk(mapping, wanted);
 	int rc;
 
-	if (best != SIZE_MAX &&
-	    (!mapping->avoided || arena->chunks[best].bytes <= wanted * TOO_LARGE)) {
+	if (best != SIZE_MAX && (!mapping->avoided || arena->chunks[best].bytes <= wanted * TOO_LARGE)) {
 		*index = best;
 		return 0;
 	}
@@ -315,16 +311,14 @@ static int add_chunk(struct tare_gpu_mapping *mapping, size_t index)
 	int rc;
 
 	if (mapping->mapped + chunk->bytes > mapping->room)
-		return tare_graphs_fail(
-			TARE_GRAPHS_DEVICE_MEMORY,
-			"arena: a capture needs more addresses than the device has memory");
+		return tare_graphs_fail(TARE_GRAPHS_DEVICE_MEMORY,
+		                        "arena: a capture needs more addresses than the device has memory");
 	more = realloc(mapping->chunks, (mapping->chunks_nr + 1) * sizeof(*more));
 	if (!more)
 		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "arena: no host memory");
 	mapping->chunks = more;
-	rc = tare_graphs_cuda(tare_cu.cuMemMap(mapping->base + mapping->mapped, chunk->bytes, 0,
-					       chunk->handle, 0),
-			      "arena: cuMemMap");
+	rc = tare_graphs_cuda(tare_cu.cuMemMap(mapping->base + mapping->mapped, chunk->bytes, 0, chunk->handle, 0),
+	                      "arena: cuMemMap");
 	if (rc)
 		return rc;
 	more[mapping->chunks_nr++] = index;
@@ -337,8 +331,7 @@ static int add_chunk(struct tare_gpu_mapping *mapping, size_t index)
 static void shrink(struct tare_gpu_mapping *mapping, size_t first)
 {
 	while (mapping->chunks_nr > first) {
-		struct tare_arena_chunk *chunk =
-			&mapping->arena->chunks[mapping->chunks[mapping->chunks_nr - 1]];
+		struct tare_arena_chunk *chunk = &mapping->arena->chunks[mapping->chunks[mapping->chunks_nr - 1]];
 
 		tare_cu.cuMemUnmap(mapping->base + mapping->mapped - chunk->bytes, chunk->bytes);
 		mapping->mapped -= chunk->bytes;
@@ -363,9 +356,8 @@ int tare_mapping_grow(struct tare_gpu_mapping *mapping, uint64_t bytes)
 	}
 	access.location = properties(mapping->arena).location;
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuMemSetAccess(mapping->base + had,
-							     mapping->mapped - had, &access, 1),
-				      "arena: cuMemSetAccess");
+		rc = tare_graphs_cuda(tare_cu.cuMemSetAccess(mapping->base + had, mapping->mapped - had, &access, 1),
+		                      "arena: cuMemSetAccess");
 	if (rc) {
 		shrink(mapping, had_chunks);
 		tare_arena_trim(mapping->arena);
@@ -388,8 +380,7 @@ void tare_mapping_settle(struct tare_gpu_mapping *mapping)
 	mapping->avoided_nr = 0;
 }
 
-struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping,
-					    CUdeviceptr address)
+struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping, CUdeviceptr address)
 {
 	CUdeviceptr at = mapping->base;
 	size_t i;

@@ -54,8 +54,7 @@ struct tare_gpu_mapping {
 };
 
 /* limit 0: the arena has no limit. reserve: bytes of chunks that are made at once and stay. */
-int tare_arena_init(struct tare_gpu_arena *arena, CUdevice device, uint64_t limit,
-		    uint64_t reserve);
+int tare_arena_init(struct tare_gpu_arena *arena, CUdevice device, uint64_t limit, uint64_t reserve);
 /* Pre: all mappings are closed. */
 void tare_arena_fini(struct tare_gpu_arena *arena);
 /* Gives back chunks that nobody maps. */
@@ -65,7 +64,7 @@ void tare_arena_trim(struct tare_gpu_arena *arena);
 int tare_mapping_open(struct tare_gpu_arena *arena, struct tare_gpu_mapping **out);
 /* Calls `seen` for the chunks behind a range of the mapping, until it returns non-0. */
 int tare_mapping_each(const struct tare_gpu_mapping *mapping, uint64_t offset, uint64_t bytes,
-		      int (*seen)(size_t chunk, void *arg), void *arg);
+                      int (*seen)(size_t chunk, void *arg), void *arg);
 bool tare_mapping_has(const struct tare_gpu_mapping *mapping, size_t chunk);
 /* From the next growth or move on, the mapping does not use this chunk. */
 int tare_mapping_avoid(struct tare_gpu_mapping *mapping, size_t chunk);
@@ -77,8 +76,7 @@ int tare_mapping_grow(struct tare_gpu_mapping *mapping, uint64_t bytes);
 int tare_mapping_move(struct tare_gpu_mapping *mapping, uint64_t bytes);
 void tare_mapping_settle(struct tare_gpu_mapping *mapping);
 /* The chunk behind an address; NULL: the address is not in this mapping. */
-struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping,
-					    CUdeviceptr address);
+struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping, CUdeviceptr address);
 /* Drops a reference; the last one unmaps. Nothing on the device may use the mapping any more. */
 void tare_mapping_close(struct tare_gpu_mapping *mapping);
 

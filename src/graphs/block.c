@@ -61,8 +61,7 @@ static size_t best_fit(const struct tare_gpu_blocks *b, uint64_t bytes, uintptr_
 	for (i = 0; i < b->blocks_nr; i++) {
 		const struct tare_gpu_block *block = &b->blocks[i];
 
-		if (block->item != TARE_BLOCK_FREE || block->stream != stream ||
-		    block->bytes < bytes)
+		if (block->item != TARE_BLOCK_FREE || block->stream != stream || block->bytes < bytes)
 			continue;
 		if (best == SIZE_MAX || block->bytes < b->blocks[best].bytes)
 			best = i;
@@ -139,8 +138,8 @@ static void merge_with_next(struct tare_gpu_blocks *b, size_t at)
 {
 	struct tare_gpu_block *block = &b->blocks[at], *next = block + 1;
 
-	if (at + 1 >= b->blocks_nr || block->item != TARE_BLOCK_FREE ||
-	    next->item != TARE_BLOCK_FREE || block->stream != next->stream)
+	if (at + 1 >= b->blocks_nr || block->item != TARE_BLOCK_FREE || next->item != TARE_BLOCK_FREE ||
+	    block->stream != next->stream)
 		return;
 	block->bytes += next->bytes;
 	remove_at(b, at + 1);

@@ -45,8 +45,7 @@ struct tare_gpu_blocks {
 void tare_blocks_init(struct tare_gpu_blocks *blocks, const struct tare_item *plan, size_t plan_nr);
 void tare_blocks_fini(struct tare_gpu_blocks *blocks);
 /* 0, or -1: no host memory. */
-int tare_blocks_alloc(struct tare_gpu_blocks *blocks, uint64_t bytes, uintptr_t stream,
-		      uint64_t *offset);
+int tare_blocks_alloc(struct tare_gpu_blocks *blocks, uint64_t bytes, uintptr_t stream, uint64_t *offset);
 /* -1: no block in use begins there. */
 int tare_blocks_free(struct tare_gpu_blocks *blocks, uint64_t offset);
 

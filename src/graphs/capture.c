@@ -33,32 +33,25 @@ void tare_capture_free(struct tare_graphs *graphs, struct tare_capture *capture)
 }
 
 /* ---- begin ---- */
-static int check_how(struct tare_graphs *graphs, uint64_t key,
-		     const struct tare_graphs_capture *given, struct tare_graphs_capture *how)
+static int check_how(struct tare_graphs *graphs, uint64_t key, const struct tare_graphs_capture *given,
+                     struct tare_graphs_capture *how)
 {
 	memset(how, 0, sizeof(*how));
 	if (given && given->size < offsetof(struct tare_graphs_capture, after))
-		return tare_graphs_fail(
-			TARE_GRAPHS_ARGUMENT,
-			"how.size is %zu; set it to sizeof(struct tare_graphs_capture)",
-			given->size);
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "how.size is %zu; set it to sizeof(struct tare_graphs_capture)",
+		                        given->size);
 	if (given)
 		memcpy(how, given, given->size < sizeof(*how) ? given->size : sizeof(*how));
 	if (how->flags & ~FLAGS || (how->flags & BOTH) == BOTH)
 		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "how.flags makes no sense");
 	if (graphs->open.capture)
-		return tare_graphs_fail(
-			TARE_GRAPHS_ORDER,
-			"begin: the capture of key %llu is still open; end it first",
-			(unsigned long long)graphs->open.capture->key);
+		return tare_graphs_fail(TARE_GRAPHS_ORDER, "begin: the capture of key %llu is still open; end it first",
+		                        (unsigned long long)graphs->open.capture->key);
 	if (how->after && graphs->shared)
-		return tare_graphs_fail(
-			TARE_GRAPHS_ARGUMENT,
-			"begin: pieces need addresses of their own; create the arena "
-			"without TARE_GRAPHS_ONE_RANGE");
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "begin: pieces need addresses of their own; create the arena "
+		                                              "without TARE_GRAPHS_ONE_RANGE");
 	if (how->after && *how->after == key)
-		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-					"begin: a piece cannot come after itself");
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "begin: a piece cannot come after itself");
 	return 0;
 }
 
@@ -70,9 +63,9 @@ static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *captur
 
 	if (!at)
 		return tare_graphs_fail(TARE_GRAPHS_NO_KEY,
-					"begin: key %llu, which this one comes after, "
-					"was not captured",
-					(unsigned long long)key);
+		                        "begin: key %llu, which this one comes after, "
+		                        "was not captured",
+		                        (unsigned long long)key);
 	capture->after = at->id;
 	for (; !rc && at; at = at->after ? tare_capture_by_id(graphs, at->after) : NULL)
 		rc = tare_reads_avoid(capture, at);
@@ -94,27 +87,21 @@ static int start(struct tare_graphs *graphs, CUstream stream, unsigned flags)
 	int rc;
 
 	if (flags & TARE_GRAPHS_FOREIGN) {
-		if (graphs->device >= DEVICES_MAX ||
-		    __atomic_load_n(&foreign[graphs->device], __ATOMIC_ACQUIRE))
-			return tare_graphs_fail(
-				TARE_GRAPHS_ORDER,
-				"begin: another arena captures on this device; end that first");
+		if (graphs->device >= DEVICES_MAX || __atomic_load_n(&foreign[graphs->device], __ATOMIC_ACQUIRE))
+			return tare_graphs_fail(TARE_GRAPHS_ORDER, "begin: another arena captures on this device; end that first");
 		__atomic_store_n(&foreign[graphs->device], graphs, __ATOMIC_RELEASE);
 		return 0;
 	}
 	if (flags & TARE_GRAPHS_REHEARSE)
 		return tare_replay_order(graphs, stream);
-	rc = tare_graphs_cuda(tare_cu.cuStreamBeginCapture_v2(stream,
-							      CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-			      "begin: cuStreamBeginCapture");
+	rc = tare_graphs_cuda(tare_cu.cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	                      "begin: cuStreamBeginCapture");
 	return rc;
 }
 
-static int begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
-		 const struct tare_graphs_capture *how)
+static int begin(struct tare_graphs *graphs, uint64_t key, CUstream stream, const struct tare_graphs_capture *how)
 {
-	const struct tare_rehearsal *plan =
-		how->flags & TARE_GRAPHS_REHEARSE ? NULL : rehearsal_of(graphs, key);
+	const struct tare_rehearsal *plan = how->flags & TARE_GRAPHS_REHEARSE ? NULL : rehearsal_of(graphs, key);
 	struct tare_capture *capture = calloc(1, sizeof(*capture));
 	int rc = 0;
 
@@ -138,13 +125,12 @@ static int begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
 	graphs->open.capture = capture;
 	graphs->open.flags = how->flags;
 	graphs->open.stream = stream;
-	tare_blocks_init(&graphs->open.blocks, plan ? plan->items : NULL,
-			 plan ? plan->items_nr : 0);
+	tare_blocks_init(&graphs->open.blocks, plan ? plan->items : NULL, plan ? plan->items_nr : 0);
 	return 0;
 }
 
 int tare_graphs_begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
-		      const struct tare_graphs_capture *given)
+                      const struct tare_graphs_capture *given)
 {
 	struct tare_graphs_capture how;
 	struct tare_enter enter;
@@ -163,20 +149,17 @@ int tare_open_check(const struct tare_graphs *graphs, const char *what)
 {
 	if (graphs->open.capture)
 		return 0;
-	return tare_graphs_fail(TARE_GRAPHS_ORDER,
-				"%s: no capture is open; call tare_graphs_begin first", what);
+	return tare_graphs_fail(TARE_GRAPHS_ORDER, "%s: no capture is open; call tare_graphs_begin first", what);
 }
 
-static int alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
-		 tare_graphs_address *address)
+static int alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream, tare_graphs_address *address)
 {
 	struct tare_open *open = &graphs->open;
 	uint64_t high = open->blocks.high, offset;
 	int rc;
 
 	if (!bytes || !address)
-		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-					"alloc: no bytes or no place for the address");
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "alloc: no bytes or no place for the address");
 	if (tare_blocks_alloc(&open->blocks, bytes, (uintptr_t)stream, &offset))
 		return no_memory();
 	rc = tare_mapping_grow(open->capture->mapping, open->blocks.high);
@@ -191,8 +174,7 @@ static int alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
 	return 0;
 }
 
-int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
-		      tare_graphs_address *address)
+int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream, tare_graphs_address *address)
 {
 	struct tare_enter enter;
 	int rc = tare_enter(&enter, graphs);
@@ -211,11 +193,9 @@ int tare_graphs_free(struct tare_graphs *graphs, tare_graphs_address address)
 	if (rc)
 		return rc;
 	rc = tare_open_check(graphs, "free");
-	if (!rc &&
-	    tare_blocks_free(&graphs->open.blocks, address - graphs->open.capture->mapping->base))
-		rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-				      "free: 0x%llx is no allocation of this capture",
-				      (unsigned long long)address);
+	if (!rc && tare_blocks_free(&graphs->open.blocks, address - graphs->open.capture->mapping->base))
+		rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "free: 0x%llx is no allocation of this capture",
+		                      (unsigned long long)address);
 	return tare_leave(&enter, rc);
 }
 
@@ -266,8 +246,7 @@ static void give_up(struct tare_graphs *graphs)
 
 static int insert(struct tare_graphs *graphs, struct tare_capture *capture)
 {
-	struct tare_capture **more =
-		realloc(graphs->captures, (graphs->captures_nr + 1) * sizeof(*more));
+	struct tare_capture **more = realloc(graphs->captures, (graphs->captures_nr + 1) * sizeof(*more));
 	size_t at;
 
 	if (!more)
@@ -336,14 +315,12 @@ fail:
 static int finish_rehearsal(struct tare_graphs *graphs)
 {
 	struct tare_capture *capture = graphs->open.capture;
-	struct tare_rehearsal *old = (struct tare_rehearsal *)rehearsal_of(graphs, capture->key),
-			      *more = old;
+	struct tare_rehearsal *old = (struct tare_rehearsal *)rehearsal_of(graphs, capture->key), *more = old;
 	struct tare_item *items = graphs->open.blocks.items;
 	size_t count = graphs->open.blocks.items_nr;
 	int rc;
 
-	rc = tare_graphs_cuda(tare_cu.cuStreamSynchronize(graphs->open.stream),
-			      "end: cuStreamSynchronize");
+	rc = tare_graphs_cuda(tare_cu.cuStreamSynchronize(graphs->open.stream), "end: cuStreamSynchronize");
 	tare_replay_record(graphs, graphs->open.stream, capture->mapping, 0);
 	if (!rc && !old) {
 		more = realloc(graphs->rehearsals, (graphs->rehearsals_nr + 1) * sizeof(*more));
@@ -370,13 +347,10 @@ static int end(struct tare_graphs *graphs)
 	int rc;
 
 	if (graphs->open.flags & TARE_GRAPHS_FOREIGN)
-		return tare_graphs_fail(
-			TARE_GRAPHS_ORDER,
-			"end: this capture is foreign; end it with tare_graphs_adopt");
+		return tare_graphs_fail(TARE_GRAPHS_ORDER, "end: this capture is foreign; end it with tare_graphs_adopt");
 	if (graphs->open.flags & TARE_GRAPHS_REHEARSE)
 		return finish_rehearsal(graphs);
-	rc = tare_graphs_cuda(tare_cu.cuStreamEndCapture(graphs->open.stream, &graph),
-			      "end: cuStreamEndCapture");
+	rc = tare_graphs_cuda(tare_cu.cuStreamEndCapture(graphs->open.stream, &graph), "end: cuStreamEndCapture");
 	if (!rc)
 		return finish(graphs, graph);
 	if (graph)
@@ -402,9 +376,7 @@ static int adopt(struct tare_graphs *graphs, CUgraph graph)
 	int rc;
 
 	if (!(graphs->open.flags & TARE_GRAPHS_FOREIGN))
-		return tare_graphs_fail(
-			TARE_GRAPHS_ORDER,
-			"adopt: this capture is not foreign; end it with tare_graphs_end");
+		return tare_graphs_fail(TARE_GRAPHS_ORDER, "adopt: this capture is not foreign; end it with tare_graphs_end");
 	rc = tare_graphs_cuda(tare_cu.cuGraphClone(&copy, graph), "adopt: cuGraphClone");
 	if (!rc)
 		return finish(graphs, copy);

@@ -8,8 +8,8 @@ struct table {
 	const struct tare_choose_size *sizes;
 	size_t count;
 	double *weights; /* [i]: sum of the weights of sizes before i */
-	double *best; /* [k * count + i]: cost of sizes 0…i with k + 1 graphs, the last of size i */
-	size_t *from; /* [k * count + i]: size of the graph before the last, `count`: none */
+	double *best;    /* [k * count + i]: cost of sizes 0…i with k + 1 graphs, the last of size i */
+	size_t *from;    /* [k * count + i]: size of the graph before the last, `count`: none */
 };
 
 /* Cost of sizes `first` to i if all of them run as size i. */
@@ -74,8 +74,7 @@ static int read_plan(const struct table *t, size_t k, struct tare_choose_plan *p
 	return 0;
 }
 
-int tare_choose(const struct tare_choose_size *sizes, size_t count, size_t graphs_max,
-		struct tare_choose_plan *plans)
+int tare_choose(const struct tare_choose_size *sizes, size_t count, size_t graphs_max, struct tare_choose_plan *plans)
 {
 	struct table t = { .sizes = sizes, .count = count };
 	size_t i, k;

@@ -25,7 +25,6 @@ struct tare_choose_plan {
  * programming in O(graphs_max · count²). Sizes are ascending. plans has room for graphs_max.
  * Returns 0, or -1: no memory.
  */
-int tare_choose(const struct tare_choose_size *sizes, size_t count, size_t graphs_max,
-		struct tare_choose_plan *plans);
+int tare_choose(const struct tare_choose_size *sizes, size_t count, size_t graphs_max, struct tare_choose_plan *plans);
 
 #endif

@@ -55,12 +55,10 @@ static const char ptx[] =
 /* ---- the kernel ---- */
 static int is_there(void)
 {
-	return tare_cu.cuLinkCreate_v2 && tare_cu.cuLinkAddData_v2 && tare_cu.cuLinkAddFile_v2 &&
-	       tare_cu.cuLinkComplete && tare_cu.cuLinkDestroy && tare_cu.cuModuleLoadData &&
-	       tare_cu.cuModuleUnload && tare_cu.cuModuleGetFunction && tare_cu.cuLaunchKernel &&
-	       tare_cu.cuMemHostAlloc && tare_cu.cuMemFreeHost && tare_cu.cuStreamCreate &&
-	       tare_cu.cuStreamDestroy_v2 && tare_cu.cuGraphNodeFindInClone &&
-	       tare_cu.cuGraphKernelNodeSetAttribute;
+	return tare_cu.cuLinkCreate_v2 && tare_cu.cuLinkAddData_v2 && tare_cu.cuLinkAddFile_v2 && tare_cu.cuLinkComplete &&
+	       tare_cu.cuLinkDestroy && tare_cu.cuModuleLoadData && tare_cu.cuModuleUnload && tare_cu.cuModuleGetFunction &&
+	       tare_cu.cuLaunchKernel && tare_cu.cuMemHostAlloc && tare_cu.cuMemFreeHost && tare_cu.cuStreamCreate &&
+	       tare_cu.cuStreamDestroy_v2 && tare_cu.cuGraphNodeFindInClone && tare_cu.cuGraphKernelNodeSetAttribute;
 }
 
 static int load(struct tare_switcher *device, const char *runtime)
@@ -72,24 +70,20 @@ static int load(struct tare_switcher *device, const char *runtime)
 
 	if (rc)
 		return rc;
-	rc = tare_graphs_cuda(tare_cu.cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)ptx,
-						       sizeof(ptx), "tare_apply", 0, NULL, NULL),
-			      "cuLinkAddData");
+	rc = tare_graphs_cuda(tare_cu.cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)ptx, sizeof(ptx), "tare_apply", 0,
+	                                               NULL, NULL),
+	                      "cuLinkAddData");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuLinkAddFile_v2(link, CU_JIT_INPUT_LIBRARY, runtime,
-							       0, NULL, NULL),
-				      "cuLinkAddFile of libcudadevrt.a");
+		rc = tare_graphs_cuda(tare_cu.cuLinkAddFile_v2(link, CU_JIT_INPUT_LIBRARY, runtime, 0, NULL, NULL),
+		                      "cuLinkAddFile of libcudadevrt.a");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuLinkComplete(link, &cubin, &bytes),
-				      "cuLinkComplete");
+		rc = tare_graphs_cuda(tare_cu.cuLinkComplete(link, &cubin, &bytes), "cuLinkComplete");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuModuleLoadData(&device->module, cubin),
-				      "cuModuleLoadData");
+		rc = tare_graphs_cuda(tare_cu.cuModuleLoadData(&device->module, cubin), "cuModuleLoadData");
 	tare_cu.cuLinkDestroy(link);
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuModuleGetFunction(&device->apply, device->module,
-								  "tare_apply"),
-				      "cuModuleGetFunction");
+		rc = tare_graphs_cuda(tare_cu.cuModuleGetFunction(&device->apply, device->module, "tare_apply"),
+		                      "cuModuleGetFunction");
 	return rc;
 }
 
@@ -98,18 +92,14 @@ int tare_device_init(struct tare_switcher *device, const char *runtime)
 	int rc;
 
 	if (!is_there())
-		return tare_graphs_fail(
-			TARE_GRAPHS_NO_DRIVER,
-			"this driver lacks calls to switch by the card; leave out options.device_runtime");
+		return tare_graphs_fail(TARE_GRAPHS_NO_DRIVER,
+		                        "this driver lacks calls to switch by the card; leave out options.device_runtime");
 	rc = load(device, runtime);
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuStreamCreate(&device->stream,
-							     CU_STREAM_NON_BLOCKING),
-				      "cuStreamCreate");
+		rc = tare_graphs_cuda(tare_cu.cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuMemHostAlloc((void **)&device->failed,
-							     sizeof(*device->failed), 0),
-				      "cuMemHostAlloc");
+		rc = tare_graphs_cuda(tare_cu.cuMemHostAlloc((void **)&device->failed, sizeof(*device->failed), 0),
+		                      "cuMemHostAlloc");
 	if (rc)
 		tare_device_fini(device);
 	return rc;
@@ -129,8 +119,7 @@ void tare_device_fini(struct tare_switcher *device)
 /* ---- templates ---- */
 bool tare_device_takes(const struct tare_template *tmpl)
 {
-	return !tmpl->is_opaque && !tmpl->is_fixed && tmpl->nodes_nr &&
-	       tmpl->kernels == tmpl->nodes_nr;
+	return !tmpl->is_opaque && !tmpl->is_fixed && tmpl->nodes_nr && tmpl->kernels == tmpl->nodes_nr;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t number)
@@ -154,11 +143,10 @@ uint64_t tare_device_signature(const struct tare_template *tmpl)
 	return hash;
 }
 
-static CUresult param_info(const CUDA_KERNEL_NODE_PARAMS *kernel, size_t i, size_t *offset,
-			   size_t *size)
+static CUresult param_info(const CUDA_KERNEL_NODE_PARAMS *kernel, size_t i, size_t *offset, size_t *size)
 {
 	return kernel->func ? tare_cu.cuFuncGetParamInfo(kernel->func, i, offset, size)
-			    : tare_cu.cuKernelGetParamInfo(kernel->kern, i, offset, size);
+	                    : tare_cu.cuKernelGetParamInfo(kernel->kern, i, offset, size);
 }
 
 /* Parameters of a kernel, each at its offset; `to` may be NULL. Returns how many bytes they have. */
@@ -222,30 +210,28 @@ static CUresult make_updatable(const struct tare_template *tmpl, struct tare_dev
 		value.updatable.is_updatable = 1;
 		result = tare_cu.cuGraphNodeFindInClone(&node, tmpl->nodes[i].node, made->graph);
 		if (result == CUDA_SUCCESS)
-			result = tare_cu.cuGraphKernelNodeSetAttribute(
-				node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value);
+			result =
+				tare_cu.cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value);
 		if (result == CUDA_SUCCESS && !value.updatable.node)
-			result = tare_cu.cuGraphKernelNodeGetAttribute(
-				node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value);
+			result =
+				tare_cu.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value);
 		made->nodes[i] = value.updatable.node;
 	}
 	return result;
 }
 
 int tare_device_switch(struct tare_switcher *device, const struct tare_template *tmpl,
-		       const struct tare_device_exec *exec, CUstream stream)
+                       const struct tare_device_exec *exec, CUstream stream)
 {
 	unsigned count = (unsigned)tmpl->nodes_nr;
 	void *params[] = { (void *)&exec->nodes, (void *)&tmpl->rows, &count, &device->failed };
 
-	return tare_graphs_cuda(tare_cu.cuLaunchKernel(device->apply,
-						       (count + THREADS - 1) / THREADS, 1, 1,
-						       THREADS, 1, 1, 0, stream, params, NULL),
-				"switch: cuLaunchKernel");
+	return tare_graphs_cuda(tare_cu.cuLaunchKernel(device->apply, (count + THREADS - 1) / THREADS, 1, 1, THREADS, 1, 1,
+	                                               0, stream, params, NULL),
+	                        "switch: cuLaunchKernel");
 }
 
-int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl,
-		    const struct tare_device_exec *exec)
+int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl, const struct tare_device_exec *exec)
 {
 	int rc = make_rows(tmpl);
 
@@ -254,26 +240,23 @@ int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl,
 	*device->failed = 0;
 	rc = tare_device_switch(device, tmpl, exec, device->stream);
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuStreamSynchronize(device->stream),
-				      "switch: cuStreamSynchronize");
+		rc = tare_graphs_cuda(tare_cu.cuStreamSynchronize(device->stream), "switch: cuStreamSynchronize");
 	return rc || *device->failed ? -1 : 0;
 }
 
-int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl,
-		     struct tare_device_exec *made)
+int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl, struct tare_device_exec *made)
 {
 	CUresult result;
 
 	memset(made, 0, sizeof(*made));
 	result = tare_cu.cuGraphClone(&made->graph, tmpl->graph);
 	if (result == CUDA_SUCCESS)
-		result = tare_cu.cuMemHostAlloc((void **)&made->nodes,
-						tmpl->nodes_nr * sizeof(*made->nodes), 0);
+		result = tare_cu.cuMemHostAlloc((void **)&made->nodes, tmpl->nodes_nr * sizeof(*made->nodes), 0);
 	if (result == CUDA_SUCCESS)
 		result = make_updatable(tmpl, made);
 	if (result == CUDA_SUCCESS)
-		result = tare_cu.cuGraphInstantiateWithFlags(
-			&made->exec, made->graph, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+		result = tare_cu.cuGraphInstantiateWithFlags(&made->exec, made->graph,
+		                                             CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 	if (result == CUDA_SUCCESS)
 		result = tare_cu.cuGraphUpload(made->exec, device->stream);
 	if (result == CUDA_SUCCESS && tare_device_try(device, tmpl, made) == 0)

@@ -34,14 +34,12 @@ bool tare_device_takes(const struct tare_template *tmpl);
 uint64_t tare_device_signature(const struct tare_template *tmpl);
 
 /* Both: -1, and nothing is left, where the driver does not do it with this graph. No replay may run. */
-int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl,
-		     struct tare_device_exec *made);
-int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl,
-		    const struct tare_device_exec *exec);
+int tare_device_make(struct tare_switcher *device, struct tare_template *tmpl, struct tare_device_exec *made);
+int tare_device_try(struct tare_switcher *device, struct tare_template *tmpl, const struct tare_device_exec *exec);
 void tare_device_drop(struct tare_device_exec *exec);
 
 /* Enqueues the kernel that makes the executable graph do what the template says. */
 int tare_device_switch(struct tare_switcher *device, const struct tare_template *tmpl,
-		       const struct tare_device_exec *exec, CUstream stream);
+                       const struct tare_device_exec *exec, CUstream stream);
 
 #endif

@@ -31,16 +31,13 @@ static int load(void)
 	size_t i;
 
 	if (!library)
-		return tare_graphs_fail(
-			TARE_GRAPHS_NO_DRIVER,
-			"libcuda.so.1 cannot be loaded (%s); install the NVIDIA driver", dlerror());
+		return tare_graphs_fail(TARE_GRAPHS_NO_DRIVER, "libcuda.so.1 cannot be loaded (%s); install the NVIDIA driver",
+		                        dlerror());
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		*rows[i].function = dlsym(library, rows[i].symbol);
 		if (rows[i].is_needed && !*rows[i].function)
-			return tare_graphs_fail(
-				TARE_GRAPHS_NO_DRIVER,
-				"the CUDA driver has no %s; install one of CUDA 12.0 or younger",
-				rows[i].symbol);
+			return tare_graphs_fail(TARE_GRAPHS_NO_DRIVER,
+			                        "the CUDA driver has no %s; install one of CUDA 12.0 or younger", rows[i].symbol);
 	}
 	return tare_graphs_cuda(tare_cu.cuInit(0), "cuInit");
 }

@@ -14,7 +14,7 @@ static const struct {
 	const char *name, *sentence;
 } results[] = { { 0, "OK", "" },
 #define X(CODE, NAME, SENTENCE) { CODE, #NAME, SENTENCE },
-		TARE_GRAPHS_RESULTS(X)
+	            TARE_GRAPHS_RESULTS(X)
 #undef X
 };
 
@@ -47,8 +47,7 @@ const char *tare_graphs_cuda_name(int result)
 {
 	const char *name = NULL;
 
-	if (!tare_cu.cuGetErrorName || tare_cu.cuGetErrorName(result, &name) != CUDA_SUCCESS ||
-	    !name)
+	if (!tare_cu.cuGetErrorName || tare_cu.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
 		name = "an unknown CUDA error";
 	return name;
 }
@@ -68,10 +67,9 @@ int tare_graphs_cuda(int result, const char *what)
 
 	if (result == CUDA_SUCCESS)
 		return 0;
-	return tare_graphs_fail(
-		code, "%s: %s (%d)%s", what, tare_graphs_cuda_name(result), result,
-		code == TARE_GRAPHS_DEVICE_MEMORY ? "; free device memory and capture again"
-		: code == TARE_GRAPHS_CAPTURE
-			? "; warm the work up before the capture and keep synchronous calls out of it"
-			: "");
+	return tare_graphs_fail(code, "%s: %s (%d)%s", what, tare_graphs_cuda_name(result), result,
+	                        code == TARE_GRAPHS_DEVICE_MEMORY ? "; free device memory and capture again"
+	                        : code == TARE_GRAPHS_CAPTURE
+	                            ? "; warm the work up before the capture and keep synchronous calls out of it"
+	                            : "");
 }

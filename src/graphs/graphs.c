@@ -13,8 +13,7 @@ int tare_enter(struct tare_enter *enter, struct tare_graphs *graphs)
 	CUresult result;
 
 	if (!graphs)
-		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-					"graphs is NULL; call tare_graphs_create first");
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "graphs is NULL; call tare_graphs_create first");
 	pthread_mutex_lock(&graphs->lock);
 	*enter = (struct tare_enter){ .graphs = graphs, .mode = CU_STREAM_CAPTURE_MODE_RELAXED };
 	result = tare_cu.cuCtxGetCurrent(&current);
@@ -45,25 +44,20 @@ int tare_leave(struct tare_enter *enter, int rc)
 }
 
 /* ---- create, destroy ---- */
-static int check_options(const struct tare_graphs_options *given,
-			 struct tare_graphs_options *options)
+static int check_options(const struct tare_graphs_options *given, struct tare_graphs_options *options)
 {
 	memset(options, 0, sizeof(*options));
 	if (!given)
 		return 0;
 	if (given->size < offsetof(struct tare_graphs_options, execs_per_group))
-		return tare_graphs_fail(
-			TARE_GRAPHS_ARGUMENT,
-			"options.size is %zu; set it to sizeof(struct tare_graphs_options)",
-			given->size);
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
+		                        "options.size is %zu; set it to sizeof(struct tare_graphs_options)", given->size);
 	memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
 	if (options->flags & ~(unsigned)(TARE_GRAPHS_REFUSE_OVERLAP | TARE_GRAPHS_ONE_RANGE))
 		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "options.flags has unknown bits");
 	if (options->execs_max && options->device_runtime)
-		return tare_graphs_fail(
-			TARE_GRAPHS_ARGUMENT,
-			"options: executable graphs that the card switches are not made "
-			"again; leave out execs_max or device_runtime");
+		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "options: executable graphs that the card switches are not made "
+		                                              "again; leave out execs_max or device_runtime");
 	return 0;
 }
 
@@ -72,20 +66,17 @@ static int set_up(struct tare_graphs *graphs, const struct tare_graphs_options *
 	int rc = tare_graphs_cuda(tare_cu.cuCtxGetCurrent(&graphs->context), "cuCtxGetCurrent");
 
 	if (!rc && !graphs->context)
-		rc = tare_graphs_fail(TARE_GRAPHS_ORDER,
-				      "no CUDA context is current; create one before the arena");
+		rc = tare_graphs_fail(TARE_GRAPHS_ORDER, "no CUDA context is current; create one before the arena");
 	if (!rc)
 		rc = tare_graphs_cuda(tare_cu.cuCtxGetDevice(&graphs->device), "cuCtxGetDevice");
 	if (!rc)
-		rc = tare_graphs_cuda(tare_cu.cuEventCreate(&graphs->done, CU_EVENT_DISABLE_TIMING),
-				      "cuEventCreate");
+		rc = tare_graphs_cuda(tare_cu.cuEventCreate(&graphs->done, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 	if (rc)
 		return rc;
 	if (options->device_runtime)
 		rc = tare_device_init(&graphs->groups.device, options->device_runtime);
 	if (!rc)
-		rc = tare_arena_init(&graphs->arena, graphs->device, options->limit_bytes,
-				     options->reserve_bytes);
+		rc = tare_arena_init(&graphs->arena, graphs->device, options->limit_bytes, options->reserve_bytes);
 	if (!rc && options->flags & TARE_GRAPHS_ONE_RANGE) {
 		rc = tare_mapping_open(&graphs->arena, &graphs->shared);
 		if (rc)
@@ -105,8 +96,7 @@ int tare_graphs_create(const struct tare_graphs_options *given, struct tare_grap
 	int rc = check_options(given, &options);
 
 	if (!rc && !out)
-		rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-				      "out is NULL; give the address of a pointer");
+		rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "out is NULL; give the address of a pointer");
 	if (!rc)
 		rc = tare_graphs_driver_load();
 	if (rc)
@@ -115,8 +105,7 @@ int tare_graphs_create(const struct tare_graphs_options *given, struct tare_grap
 	if (!graphs)
 		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "graphs: no host memory");
 	graphs->flags = options.flags;
-	tare_groups_init(&graphs->groups, options.execs_per_group, options.execs_max,
-			 &graphs->stats);
+	tare_groups_init(&graphs->groups, options.execs_per_group, options.execs_max, &graphs->stats);
 	rc = set_up(graphs, &options);
 	if (rc) {
 		free(graphs);
@@ -177,18 +166,16 @@ static void count_captures(const struct tare_graphs *graphs, struct tare_graphs_
 		if (!graphs->shared)
 			stats->address_bytes += capture->mapping->mapped;
 		stats->template_nodes += capture->tmpl->nodes_nr;
-		stats->template_bytes +=
-			capture->tmpl->bytes_nr +
-			capture->tmpl->nodes_nr * sizeof(struct tare_template_node);
+		stats->template_bytes += capture->tmpl->bytes_nr + capture->tmpl->nodes_nr * sizeof(struct tare_template_node);
 	}
 }
 
 static struct tare_graphs_group_info describe(const struct tare_group *group)
 {
 	struct tare_graphs_group_info info = { .nodes = group->base->nodes_nr,
-					       .keys = group->keys,
-					       .execs = group->execs_nr + group->is_device,
-					       .is_refused = group->is_refused };
+		                                   .keys = group->keys,
+		                                   .execs = group->execs_nr + group->is_device,
+		                                   .is_refused = group->is_refused };
 	size_t i;
 
 	for (i = 0; i < group->execs_nr; i++)
@@ -242,8 +229,7 @@ static uint64_t group_index(const struct tare_graphs *graphs, const struct tare_
 	return index;
 }
 
-size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_info *rows,
-			     size_t room)
+size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_info *rows, size_t room)
 {
 	struct tare_enter enter;
 	size_t i, count;
@@ -267,8 +253,7 @@ size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_
 	return count;
 }
 
-size_t tare_graphs_list_groups(struct tare_graphs *graphs, struct tare_graphs_group_info *rows,
-			       size_t room)
+size_t tare_graphs_list_groups(struct tare_graphs *graphs, struct tare_graphs_group_info *rows, size_t room)
 {
 	const struct tare_group *group;
 	struct tare_enter enter;

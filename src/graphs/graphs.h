@@ -36,7 +36,7 @@ struct tare_rehearsal {
 	size_t items_nr;
 };
 
-struct tare_open {                    /* the capture that is under way */
+struct tare_open {                /* the capture that is under way */
 	struct tare_capture *capture; /* NULL: no capture is under way */
 	unsigned flags;
 	CUstream stream;
@@ -87,20 +87,18 @@ int tare_replay_order(struct tare_graphs *graphs, CUstream stream);
 /*
  * Notes that capture `id` was the last to write what this mapping maps; 0: no capture that can be asked for.
  */
-void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping,
-		       uint64_t id);
+void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping, uint64_t id);
 /*
  * From here on the arena belongs to the stream; what the mapping maps was written by capture `id` (0: by
  * none).
  */
-int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
-		       const struct tare_gpu_mapping *mapping, uint64_t id);
+int tare_replay_record(struct tare_graphs *graphs, CUstream stream, const struct tare_gpu_mapping *mapping,
+                       uint64_t id);
 void tare_replay_wait(struct tare_graphs *graphs); /* until no replay runs */
 
 /* reads.c */
 /* Calls `seen` for every chunk in which the capture keeps something, until it returns non-0. */
-int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
-			   void *arg);
+int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg), void *arg);
 
 /* The capture gets no chunk in which the other keeps something. */
 int tare_reads_avoid(struct tare_capture *capture, const struct tare_capture *other);

@@ -15,7 +15,7 @@
 #define TRY_OTHER 64    /* one in so many switches goes the other way, so that both stay measured */
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
-		      struct tare_graphs_stats *stats)
+                      struct tare_graphs_stats *stats)
 {
 	memset(groups, 0, sizeof(*groups));
 	groups->execs_max = execs_max ? execs_max : 1;
@@ -41,8 +41,7 @@ static void learn(double *estimate, uint64_t ns, size_t nodes)
 
 /* ---- switching ---- */
 /* -1: the driver refuses this pair, though it may accept both with others. */
-static int update(struct tare_groups *groups, struct tare_group_exec *exec,
-		  const struct tare_template *tmpl)
+static int update(struct tare_groups *groups, struct tare_group_exec *exec, const struct tare_template *tmpl)
 {
 	CUgraphExecUpdateResultInfo info = { 0 };
 	uint64_t begin = now_ns(), ns;
@@ -54,10 +53,8 @@ static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 	 */
 	exec->current = NULL;
 	if (result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
-		tare_graphs_fail(
-			TARE_GRAPHS_UNSUPPORTED,
-			"cuGraphExecUpdate refuses this graph (result %d); capture it again",
-			info.result);
+		tare_graphs_fail(TARE_GRAPHS_UNSUPPORTED, "cuGraphExecUpdate refuses this graph (result %d); capture it again",
+		                 info.result);
 		return -1;
 	}
 	if (result != CUDA_SUCCESS)
@@ -73,8 +70,8 @@ static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 /*
  * Sets only the nodes that differ. The handles of nodes are those of the graph that was instantiated.
  */
-static int set_nodes(struct tare_groups *groups, struct tare_group_exec *exec,
-		     const struct tare_template *tmpl, size_t differences)
+static int set_nodes(struct tare_groups *groups, struct tare_group_exec *exec, const struct tare_template *tmpl,
+                     size_t differences)
 {
 	const struct tare_template *had = exec->current;
 	uint64_t begin = now_ns(), ns;
@@ -86,9 +83,8 @@ static int set_nodes(struct tare_groups *groups, struct tare_group_exec *exec,
 
 		if (!tare_node_differs(had, tmpl, i))
 			continue;
-		result = tare_cu.cuGraphExecKernelNodeSetParams_v2(exec->exec,
-								   exec->base->nodes[i].node,
-								   &tmpl->nodes[i].kernel);
+		result =
+			tare_cu.cuGraphExecKernelNodeSetParams_v2(exec->exec, exec->base->nodes[i].node, &tmpl->nodes[i].kernel);
 		if (result != CUDA_SUCCESS)
 			return tare_graphs_cuda(result, "cuGraphExecKernelNodeSetParams");
 	}
@@ -101,13 +97,10 @@ static int set_nodes(struct tare_groups *groups, struct tare_group_exec *exec,
 	return 0;
 }
 
-static int switch_to(struct tare_groups *groups, struct tare_group_exec *exec,
-		     const struct tare_template *tmpl)
+static int switch_to(struct tare_groups *groups, struct tare_group_exec *exec, const struct tare_template *tmpl)
 {
-	size_t differences =
-		exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
-	bool by_nodes =
-		(double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns;
+	size_t differences = exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
+	bool by_nodes = (double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns;
 
 	by_nodes ^= ++groups->switches % TRY_OTHER == 0;
 	if (differences != SIZE_MAX && by_nodes && set_nodes(groups, exec, tmpl, differences) == 0)
@@ -117,8 +110,7 @@ static int switch_to(struct tare_groups *groups, struct tare_group_exec *exec,
 
 /* ---- executable graphs ---- */
 /* A destroyed executable graph that still runs does so to its end: cuGraphExecDestroy promises that. */
-static void destroy_exec(struct tare_groups *groups, struct tare_group *group,
-			 struct tare_group_exec *exec)
+static void destroy_exec(struct tare_groups *groups, struct tare_group *group, struct tare_group_exec *exec)
 {
 	tare_cu.cuGraphExecDestroy(exec->exec);
 	tare_template_drop(exec->base);
@@ -144,8 +136,7 @@ static void make_room(struct tare_groups *groups)
 	}
 }
 
-static int add_exec(struct tare_groups *groups, struct tare_group *group,
-		    struct tare_template *base)
+static int add_exec(struct tare_groups *groups, struct tare_group *group, struct tare_template *base)
 {
 	size_t free_before = 0, free_after = 0, total;
 	struct tare_group_exec *more, *made;
@@ -160,10 +151,9 @@ static int add_exec(struct tare_groups *groups, struct tare_group *group,
 	made = &more[group->execs_nr];
 	memset(made, 0, sizeof(*made));
 	tare_cu.cuMemGetInfo_v2(&free_before, &total);
-	rc = tare_graphs_cuda(
-		tare_cu.cuGraphInstantiateWithFlags(&made->exec, base->graph,
-						    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
-		"cuGraphInstantiateWithFlags");
+	rc = tare_graphs_cuda(tare_cu.cuGraphInstantiateWithFlags(&made->exec, base->graph,
+	                                                          CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
+	                      "cuGraphInstantiateWithFlags");
 	if (rc)
 		return rc;
 	tare_cu.cuMemGetInfo_v2(&free_after, &total);
@@ -177,8 +167,7 @@ static int add_exec(struct tare_groups *groups, struct tare_group *group,
 }
 
 /* Where the group's were destroyed to make room: one is made again, of the very template. */
-static int remake(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl,
-		  CUgraphExec *exec)
+static int remake(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl, CUgraphExec *exec)
 {
 	int rc = add_exec(groups, group, tmpl);
 
@@ -190,8 +179,8 @@ static int remake(struct tare_groups *groups, struct tare_group *group, struct t
 }
 
 /* In the stream in which the launch follows. */
-static int device_ready(struct tare_groups *groups, struct tare_group *group,
-			const struct tare_template *tmpl, CUstream stream, CUgraphExec *exec)
+static int device_ready(struct tare_groups *groups, struct tare_group *group, const struct tare_template *tmpl,
+                        CUstream stream, CUgraphExec *exec)
 {
 	int rc = 0;
 
@@ -209,8 +198,8 @@ static int device_ready(struct tare_groups *groups, struct tare_group *group,
 	return 0;
 }
 
-int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_template *tmpl, CUstream stream, CUgraphExec *exec)
+int tare_group_ready(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl, CUstream stream,
+                     CUgraphExec *exec)
 {
 	struct tare_group_exec *oldest = &group->execs[0];
 	size_t i;
@@ -258,8 +247,7 @@ static void append(struct tare_groups *groups, struct tare_group *group)
 	group->keys = 1;
 }
 
-static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bool is_refused,
-		      struct tare_group **out)
+static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bool is_refused, struct tare_group **out)
 {
 	struct tare_group *group = calloc(1, sizeof(*group));
 	int rc;
@@ -280,8 +268,7 @@ static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bo
 }
 
 /* A group that the card switches. -1: not with this template. */
-static int join_device(struct tare_groups *groups, struct tare_template *tmpl,
-		       struct tare_group **out)
+static int join_device(struct tare_groups *groups, struct tare_template *tmpl, struct tare_group **out)
 {
 	uint64_t signature = tare_device_signature(tmpl);
 	struct tare_group *group;
@@ -339,8 +326,7 @@ static void forget(struct tare_group *group, const struct tare_template *tmpl)
  * Tries the template in an executable graph of the group; then adds one more, up to execs_max. -1: the driver
  * refuses.
  */
-static int try_group(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_template *tmpl)
+static int try_group(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl)
 {
 	struct tare_group_exec *oldest;
 	int rc = group->execs_nr ? 0 : add_exec(groups, group, group->base);
@@ -352,8 +338,7 @@ static int try_group(struct tare_groups *groups, struct tare_group *group,
 	if (rc)
 		return rc;
 	oldest->used_at = ++groups->clock;
-	if (group->execs_nr < groups->execs_max &&
-	    (!groups->total_max || groups->total < groups->total_max))
+	if (group->execs_nr < groups->execs_max && (!groups->total_max || groups->total < groups->total_max))
 		rc = add_exec(groups, group, tmpl);
 	if (rc) {
 		forget(group, tmpl);
@@ -363,8 +348,7 @@ static int try_group(struct tare_groups *groups, struct tare_group *group,
 	return 0;
 }
 
-int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
-		     struct tare_group **out)
+int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl, struct tare_group **out)
 {
 	struct tare_group *group;
 	bool is_refused = false;
@@ -374,8 +358,7 @@ int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
 	for (group = groups->first; group && !tmpl->is_fixed; group = group->next) {
 		int rc;
 
-		if (group->is_device || group->base->is_fixed ||
-		    group->base->signature != tmpl->signature)
+		if (group->is_device || group->base->is_fixed || group->base->signature != tmpl->signature)
 			continue;
 		rc = try_group(groups, group, tmpl);
 		if (rc != -1) {
@@ -403,8 +386,7 @@ static void drop_group(struct tare_groups *groups, struct tare_group *group)
 	free(group);
 }
 
-void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
-		       const struct tare_template *tmpl)
+void tare_groups_leave(struct tare_groups *groups, struct tare_group *group, const struct tare_template *tmpl)
 {
 	forget(group, tmpl);
 	if (--group->keys == 0)

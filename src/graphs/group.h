@@ -43,26 +43,24 @@ struct tare_groups {
 };
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max, uint64_t total_max,
-		      struct tare_graphs_stats *stats);
+                      struct tare_graphs_stats *stats);
 
 /*
  * Finds or makes the group of a template; no replay may run if the card switches. What can fail about a template fails here: on success the template
  * has been in an executable graph once.
  */
-int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
-		     struct tare_group **out);
+int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl, struct tare_group **out);
 /*
  * A template leaves its group. With the last template the executable graphs are destroyed: none of them may be
  * running.
  */
-void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
-		       const struct tare_template *tmpl);
+void tare_groups_leave(struct tare_groups *groups, struct tare_group *group, const struct tare_template *tmpl);
 
 /*
  * Finds or switches an executable graph to do what the template says. On failure the other ones are as they
  * were.
  */
-int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
-		     struct tare_template *tmpl, CUstream stream, CUgraphExec *exec);
+int tare_group_ready(struct tare_groups *groups, struct tare_group *group, struct tare_template *tmpl, CUstream stream,
+                     CUgraphExec *exec);
 
 #endif

@@ -38,8 +38,7 @@ uint64_t tare_plan_floor(const struct tare_item *items, size_t count)
 				continue;
 			live = 0;
 			for (size_t k = 0; k <= j; k++)
-				if (items[k].stream == items[i].stream &&
-				    items[k].died > items[j].born)
+				if (items[k].stream == items[i].stream && items[k].died > items[j].born)
 					live += items[k].bytes;
 			best = live > best ? live : best;
 		}
@@ -161,8 +160,7 @@ static void promote(struct place *places, size_t count, uint64_t high)
 			places[i].key = top + 1;
 }
 
-static uint64_t improve(struct tare_item *items, size_t count, struct place *places,
-			const struct place **sorted)
+static uint64_t improve(struct tare_item *items, size_t count, struct place *places, const struct place **sorted)
 {
 	uint64_t last = 0, best = high_of(items, count), floor = tare_plan_floor(items, count);
 	int order, round, rounds = count <= ROUNDS_ITEMS ? ROUNDS : 1;
@@ -172,8 +170,7 @@ static uint64_t improve(struct tare_item *items, size_t count, struct place *pla
 		last = items[i].born > last ? items[i].born : last;
 	for (order = 0; order < ORDERS && best > floor; order++) {
 		for (i = 0; i < count; i++)
-			places[i] = (struct place){ &items[i], 0,
-						    key_of(&items[i], order, last + 1), i };
+			places[i] = (struct place){ &items[i], 0, key_of(&items[i], order, last + 1), i };
 		for (round = 0; round < rounds && best > floor; round++) {
 			uint64_t high = place_all(places, count, sorted);
 

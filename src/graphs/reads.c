@@ -11,15 +11,13 @@ static int no_memory(void)
 	return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "capture: no host memory");
 }
 
-int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
-			   void *arg)
+int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg), void *arg)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; !rc && i < capture->kept_nr; i++)
-		rc = tare_mapping_each(capture->mapping, capture->kept[i].offset,
-				       capture->kept[i].bytes, seen, arg);
+		rc = tare_mapping_each(capture->mapping, capture->kept[i].offset, capture->kept[i].bytes, seen, arg);
 	return rc;
 }
 
@@ -112,8 +110,7 @@ int tare_reads_find(struct tare_graphs *graphs, struct tare_capture *capture)
 
 static int add_kept(struct tare_capture *capture, uint64_t offset, uint64_t bytes)
 {
-	struct tare_graphs_kept *more =
-		realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
+	struct tare_graphs_kept *more = realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
 
 	if (!more)
 		return no_memory();
@@ -147,11 +144,9 @@ int tare_graphs_keep(struct tare_graphs *graphs, tare_graphs_address address, si
 	if (!rc) {
 		offset = address - graphs->open.capture->mapping->base;
 		graphs->open.says_kept = true;
-		if (bytes && (offset >= graphs->open.blocks.high ||
-			      bytes > graphs->open.blocks.high - offset))
-			rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-					      "keep: 0x%llx is no memory of this capture",
-					      (unsigned long long)address);
+		if (bytes && (offset >= graphs->open.blocks.high || bytes > graphs->open.blocks.high - offset))
+			rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "keep: 0x%llx is no memory of this capture",
+			                      (unsigned long long)address);
 		else if (bytes)
 			rc = add_kept(graphs->open.capture, offset, bytes);
 	}
@@ -169,8 +164,7 @@ int tare_graphs_reads(struct tare_graphs *graphs, uint64_t key)
 	rc = tare_open_check(graphs, "reads");
 	other = tare_capture_find(graphs, key);
 	if (!rc && !other)
-		rc = tare_graphs_fail(TARE_GRAPHS_NO_KEY, "reads: key %llu was not captured",
-				      (unsigned long long)key);
+		rc = tare_graphs_fail(TARE_GRAPHS_NO_KEY, "reads: key %llu was not captured", (unsigned long long)key);
 	if (!rc)
 		rc = add_read(graphs->open.capture, other);
 	return tare_leave(&enter, rc);

@@ -25,8 +25,7 @@ struct tare_capture *tare_capture_find(const struct tare_graphs *graphs, uint64_
 {
 	size_t at = position(graphs, key);
 
-	return at < graphs->captures_nr && graphs->captures[at]->key == key ? graphs->captures[at]
-									    : NULL;
+	return at < graphs->captures_nr && graphs->captures[at]->key == key ? graphs->captures[at] : NULL;
 }
 
 struct tare_capture *tare_capture_by_id(const struct tare_graphs *graphs, uint64_t id)
@@ -56,8 +55,7 @@ struct tare_capture *tare_capture_at(const struct tare_graphs *graphs, CUdevicep
 	if (!is_in_a_region(&graphs->arena, address))
 		return NULL;
 	for (i = 0; i < graphs->captures_nr; i++)
-		if (address - graphs->captures[i]->mapping->base <
-		    graphs->captures[i]->mapping->mapped)
+		if (address - graphs->captures[i]->mapping->base < graphs->captures[i]->mapping->mapped)
 			return graphs->captures[i];
 	return NULL;
 }
@@ -70,8 +68,7 @@ static uint64_t identify(CUstream stream)
 
 	if (tare_cu.cuStreamGetId && tare_cu.cuStreamGetId(stream, &id) == CUDA_SUCCESS)
 		return id + 1;
-	return (uintptr_t)stream > 2 ? (uintptr_t)stream
-				     : 0; /* 0, 1, 2: a stream per context or thread */
+	return (uintptr_t)stream > 2 ? (uintptr_t)stream : 0; /* 0, 1, 2: a stream per context or thread */
 }
 
 static int refuse(struct tare_graphs *graphs)
@@ -83,9 +80,8 @@ static int refuse(struct tare_graphs *graphs)
 	if (result != CUDA_ERROR_NOT_READY)
 		return tare_graphs_cuda(result, "launch: cuEventQuery");
 	graphs->stats.refusals++;
-	return tare_graphs_fail(TARE_GRAPHS_BUSY,
-				"launch: another stream still replays in this arena; wait for it, "
-				"or use an arena per stream");
+	return tare_graphs_fail(TARE_GRAPHS_BUSY, "launch: another stream still replays in this arena; wait for it, "
+	                                          "or use an arena per stream");
 }
 
 int tare_replay_order(struct tare_graphs *graphs, CUstream stream)
@@ -102,15 +98,13 @@ int tare_replay_order(struct tare_graphs *graphs, CUstream stream)
 		return 0;
 	if (graphs->flags & TARE_GRAPHS_REFUSE_OVERLAP)
 		return refuse(graphs);
-	rc = tare_graphs_cuda(tare_cu.cuStreamWaitEvent(stream, graphs->done, 0),
-			      "launch: cuStreamWaitEvent");
+	rc = tare_graphs_cuda(tare_cu.cuStreamWaitEvent(stream, graphs->done, 0), "launch: cuStreamWaitEvent");
 	if (!rc)
 		graphs->stats.waits++;
 	return rc;
 }
 
-void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping,
-		       uint64_t id)
+void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping, uint64_t id)
 {
 	size_t i;
 
@@ -118,8 +112,7 @@ void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping
 		graphs->arena.chunks[mapping->chunks[i]].writer = id;
 }
 
-int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
-		       const struct tare_gpu_mapping *mapping, uint64_t id)
+int tare_replay_record(struct tare_graphs *graphs, CUstream stream, const struct tare_gpu_mapping *mapping, uint64_t id)
 {
 	int rc;
 
@@ -166,17 +159,15 @@ static int check_reads(struct tare_graphs *graphs, const struct tare_capture *ca
 			continue;
 		graphs->stats.refusals++;
 		if (!other)
-			return tare_graphs_fail(
-				TARE_GRAPHS_STALE,
-				"key %llu reads memory of a key that was dropped or captured "
-				"again; capture it again too",
-				(unsigned long long)capture->key);
-		return tare_graphs_fail(
-			TARE_GRAPHS_STALE,
-			"key %llu reads what key %llu wrote, and that was not replayed or has "
-			"been overwritten since; launch %llu first",
-			(unsigned long long)capture->key, (unsigned long long)other->key,
-			(unsigned long long)other->key);
+			return tare_graphs_fail(TARE_GRAPHS_STALE,
+			                        "key %llu reads memory of a key that was dropped or captured "
+			                        "again; capture it again too",
+			                        (unsigned long long)capture->key);
+		return tare_graphs_fail(TARE_GRAPHS_STALE,
+		                        "key %llu reads what key %llu wrote, and that was not replayed or has "
+		                        "been overwritten since; launch %llu first",
+		                        (unsigned long long)capture->key, (unsigned long long)other->key,
+		                        (unsigned long long)other->key);
 	}
 	return 0;
 }
@@ -192,21 +183,18 @@ int tare_graphs_check(struct tare_graphs *graphs, tare_graphs_address address)
 		return rc;
 	if (graphs->shared)
 		return tare_leave(&enter,
-				  tare_graphs_fail(TARE_GRAPHS_UNSUPPORTED,
-						   "with TARE_GRAPHS_ONE_RANGE an address does not "
-						   "say whose it is; keep track of launches"));
+		                  tare_graphs_fail(TARE_GRAPHS_UNSUPPORTED, "with TARE_GRAPHS_ONE_RANGE an address does not "
+		                                                            "say whose it is; keep track of launches"));
 	capture = tare_capture_at(graphs, address);
 	if (!capture)
-		return tare_leave(&enter, tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-							   "0x%llx is in no capture of this arena",
-							   (unsigned long long)address));
+		return tare_leave(&enter, tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "0x%llx is in no capture of this arena",
+		                                           (unsigned long long)address));
 	chunk = tare_mapping_chunk(capture->mapping, address);
 	if (!chunk || chunk->writer != capture->id)
-		rc = tare_graphs_fail(
-			TARE_GRAPHS_STALE,
-			"0x%llx belongs to key %llu, which was not replayed or was overwritten "
-			"by another key since; read or copy outputs before the next replay",
-			(unsigned long long)address, (unsigned long long)capture->key);
+		rc = tare_graphs_fail(TARE_GRAPHS_STALE,
+		                      "0x%llx belongs to key %llu, which was not replayed or was overwritten "
+		                      "by another key since; read or copy outputs before the next replay",
+		                      (unsigned long long)address, (unsigned long long)capture->key);
 	return tare_leave(&enter, rc);
 }
 
@@ -214,22 +202,19 @@ int tare_graphs_check(struct tare_graphs *graphs, tare_graphs_address address)
 static int check_stream(CUstream stream, const char *what)
 {
 	int status = CU_STREAM_CAPTURE_STATUS_NONE;
-	int rc = tare_graphs_cuda(tare_cu.cuStreamIsCapturing(stream, &status),
-				  "launch: cuStreamIsCapturing");
+	int rc = tare_graphs_cuda(tare_cu.cuStreamIsCapturing(stream, &status), "launch: cuStreamIsCapturing");
 
 	if (!rc && status != CU_STREAM_CAPTURE_STATUS_NONE)
-		rc = tare_graphs_fail(
-			TARE_GRAPHS_CAPTURE,
-			"%s: the stream is capturing, and a replay cannot be part of a "
-			"graph; %s after the capture",
-			what, what);
+		rc = tare_graphs_fail(TARE_GRAPHS_CAPTURE,
+		                      "%s: the stream is capturing, and a replay cannot be part of a "
+		                      "graph; %s after the capture",
+		                      what, what);
 	return rc;
 }
 
 static int no_key(const char *what, uint64_t key)
 {
-	return tare_graphs_fail(TARE_GRAPHS_NO_KEY, "%s: key %llu was not captured", what,
-				(unsigned long long)key);
+	return tare_graphs_fail(TARE_GRAPHS_NO_KEY, "%s: key %llu was not captured", what, (unsigned long long)key);
 }
 
 static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
@@ -243,9 +228,9 @@ static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	if (graphs->open.capture && graphs->open.flags & TARE_GRAPHS_REHEARSE) {
 		graphs->stats.refusals++;
 		return tare_graphs_fail(TARE_GRAPHS_BUSY,
-					"launch: key %llu is being rehearsed in this arena; "
-					"end the rehearsal first",
-					(unsigned long long)graphs->open.capture->key);
+		                        "launch: key %llu is being rehearsed in this arena; "
+		                        "end the rehearsal first",
+		                        (unsigned long long)graphs->open.capture->key);
 	}
 	rc = check_stream(stream, "launch");
 	if (!rc)
@@ -253,8 +238,7 @@ static int launch(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	if (!rc)
 		rc = tare_replay_order(graphs, stream);
 	if (!rc)
-		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream,
-				      &exec);
+		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream, &exec);
 	if (!rc)
 		rc = tare_graphs_cuda(tare_cu.cuGraphLaunch(exec, stream), "launch: cuGraphLaunch");
 	if (rc)
@@ -284,8 +268,7 @@ static int prepare(struct tare_graphs *graphs, uint64_t key, CUstream stream)
 	if (!rc && capture->group->is_device)
 		return 0; /* the card does it in front of the launch, and not while another runs */
 	if (!rc)
-		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream,
-				      &exec);
+		rc = tare_group_ready(&graphs->groups, capture->group, capture->tmpl, stream, &exec);
 	if (rc || graphs->stats.repeats != repeats) { /* it was ready, and no launch repeats it */
 		graphs->stats.repeats = repeats;
 		return rc;
@@ -313,9 +296,8 @@ int tare_graphs_drop(struct tare_graphs *graphs, uint64_t key)
 		return rc;
 	gone = tare_capture_find(graphs, key);
 	if (!gone)
-		return tare_leave(&enter, tare_graphs_fail(TARE_GRAPHS_NO_KEY,
-							   "drop: key %llu was not captured",
-							   (unsigned long long)key));
+		return tare_leave(&enter, tare_graphs_fail(TARE_GRAPHS_NO_KEY, "drop: key %llu was not captured",
+		                                           (unsigned long long)key));
 	at = position(graphs, key);
 	graphs->captures_nr--;
 	for (i = at; i < graphs->captures_nr; i++)

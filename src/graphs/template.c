@@ -55,8 +55,7 @@ static int add_bytes(struct tare_template *tmpl, const void *data, size_t bytes)
 	return 0;
 }
 
-static CUresult param_info(const CUDA_KERNEL_NODE_PARAMS *kernel, size_t i, size_t *offset,
-			   size_t *size)
+static CUresult param_info(const CUDA_KERNEL_NODE_PARAMS *kernel, size_t i, size_t *offset, size_t *size)
 {
 	if (kernel->func && tare_cu.cuFuncGetParamInfo)
 		return tare_cu.cuFuncGetParamInfo(kernel->func, i, offset, size);
@@ -114,7 +113,7 @@ static int add_attributes(struct tare_template *tmpl, CUgraphNode node)
 static int read_kernel(struct tare_template *tmpl, struct tare_template_node *node)
 {
 	int rc = tare_graphs_cuda(tare_cu.cuGraphKernelNodeGetParams_v2(node->node, &node->kernel),
-				  "template: cuGraphKernelNodeGetParams");
+	                          "template: cuGraphKernelNodeGetParams");
 
 	tmpl->kernels++;
 	if (!rc)
@@ -129,7 +128,7 @@ static int read_memcpy(struct tare_template *tmpl, const struct tare_template_no
 
 	memset(&params, 0, sizeof(params));
 	rc = tare_graphs_cuda(tare_cu.cuGraphMemcpyNodeGetParams(node->node, &params),
-			      "template: cuGraphMemcpyNodeGetParams");
+	                      "template: cuGraphMemcpyNodeGetParams");
 	return rc ? rc : add_bytes(tmpl, &params, sizeof(params));
 }
 
@@ -140,7 +139,7 @@ static int read_memset(struct tare_template *tmpl, const struct tare_template_no
 
 	memset(&params, 0, sizeof(params));
 	rc = tare_graphs_cuda(tare_cu.cuGraphMemsetNodeGetParams(node->node, &params),
-			      "template: cuGraphMemsetNodeGetParams");
+	                      "template: cuGraphMemsetNodeGetParams");
 	return rc ? rc : add_bytes(tmpl, &params, sizeof(params));
 }
 
@@ -153,7 +152,7 @@ static int read_child(struct tare_template *tmpl, CUgraphNode node)
 
 	tmpl->is_opaque = true; /* an executable graph takes a child's nodes all together only */
 	rc = tare_graphs_cuda(tare_cu.cuGraphChildGraphNodeGetGraph(node, &child),
-			      "template: cuGraphChildGraphNodeGetGraph");
+	                      "template: cuGraphChildGraphNodeGetGraph");
 
 	return rc ? rc : read_graph(tmpl, child);
 }
@@ -201,8 +200,7 @@ static size_t index_of(const struct numbered *sorted, size_t count, CUgraphNode 
 	return found ? found->index : SIZE_MAX;
 }
 
-static int get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
-		     size_t *count)
+static int get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
 {
 	CUresult result;
 
@@ -213,8 +211,7 @@ static int get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphE
 	return tare_graphs_cuda(result, "template: cuGraphGetEdges");
 }
 
-static int mix_edges(struct tare_template *tmpl, CUgraph graph, const struct numbered *sorted,
-		     size_t nodes_nr)
+static int mix_edges(struct tare_template *tmpl, CUgraph graph, const struct numbered *sorted, size_t nodes_nr)
 {
 	CUgraphNode *from = NULL, *to = NULL;
 	CUgraphEdgeData *data = NULL;
@@ -254,14 +251,12 @@ static int read_nodes(struct tare_template *tmpl, CUgraph graph, size_t first)
 	if (!handles || !sorted)
 		rc = no_memory();
 	if (!rc && count)
-		rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, handles, &count),
-				      "template: cuGraphGetNodes");
+		rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, handles, &count), "template: cuGraphGetNodes");
 	for (i = 0; !rc && i < count; i++) {
 		struct tare_template_node node = { .node = handles[i], .offset = tmpl->bytes_nr };
 
 		sorted[i] = (struct numbered){ handles[i], i };
-		rc = tare_graphs_cuda(tare_cu.cuGraphNodeGetType(handles[i], &node.type),
-				      "template: cuGraphNodeGetType");
+		rc = tare_graphs_cuda(tare_cu.cuGraphNodeGetType(handles[i], &node.type), "template: cuGraphNodeGetType");
 		if (!rc)
 			rc = read_node(tmpl, &node); /* a child graph adds its nodes at the end */
 		node.bytes = tmpl->bytes_nr - node.offset;
@@ -280,8 +275,7 @@ static int read_graph(struct tare_template *tmpl, CUgraph graph)
 {
 	struct tare_template_node *more;
 	size_t count = 0, first = tmpl->nodes_nr;
-	int rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, NULL, &count),
-				  "template: cuGraphGetNodes");
+	int rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, NULL, &count), "template: cuGraphGetNodes");
 
 	if (rc)
 		return rc;
@@ -336,9 +330,8 @@ bool tare_node_differs(const struct tare_template *a, const struct tare_template
 		return true;
 	if (x->bytes && memcmp(a->bytes + x->offset, b->bytes + y->offset, x->bytes))
 		return true;
-	return k->func != l->func || k->kern != l->kern || k->gridDimX != l->gridDimX ||
-	       k->gridDimY != l->gridDimY || k->gridDimZ != l->gridDimZ ||
-	       k->blockDimX != l->blockDimX || k->blockDimY != l->blockDimY ||
+	return k->func != l->func || k->kern != l->kern || k->gridDimX != l->gridDimX || k->gridDimY != l->gridDimY ||
+	       k->gridDimZ != l->gridDimZ || k->blockDimX != l->blockDimX || k->blockDimY != l->blockDimY ||
 	       k->blockDimZ != l->blockDimZ || k->sharedMemBytes != l->sharedMemBytes;
 }
 
@@ -358,8 +351,7 @@ size_t tare_template_differences(const struct tare_template *a, const struct tar
 	return count;
 }
 
-int tare_template_each_word(const struct tare_template *tmpl, int (*seen)(uint64_t word, void *arg),
-			    void *arg)
+int tare_template_each_word(const struct tare_template *tmpl, int (*seen)(uint64_t word, void *arg), void *arg)
 {
 	size_t at;
 	uint64_t word;

@@ -47,7 +47,6 @@ size_t tare_template_differences(const struct tare_template *a, const struct tar
 bool tare_node_differs(const struct tare_template *a, const struct tare_template *b, size_t i);
 
 /* Calls `seen` for every word among the parameters that could be an address, until it returns non-0. */
-int tare_template_each_word(const struct tare_template *tmpl, int (*seen)(uint64_t word, void *arg),
-			    void *arg);
+int tare_template_each_word(const struct tare_template *tmpl, int (*seen)(uint64_t word, void *arg), void *arg);
 
 #endif

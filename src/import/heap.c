@@ -63,8 +63,7 @@ int tare_import_heap_device(const struct tare_import_heap *h)
 	return h->device;
 }
 
-uint32_t tare_import_heap_frame(struct tare_import_heap *h, const char *file, const char *function,
-				uint32_t line)
+uint32_t tare_import_heap_frame(struct tare_import_heap *h, const char *file, const char *function, uint32_t line)
 {
 	struct tare_rec_line rec = { .head = { .kind = TARE_KIND_LINE }, .line = line };
 	struct tare_str key = { 0 };
@@ -97,8 +96,7 @@ uint32_t tare_import_heap_place(struct tare_import_heap *h, const uint32_t *fram
 	for (size_t i = 0; i < depth; i++)
 		ids[i] = frames[i];
 	tare_import_add(h->out, 0, &rec, sizeof(rec), ids, rec.depth * sizeof(*ids));
-	h->places =
-		tare_array_reserve(h->places, &h->place_cap, h->place_nr + 1, sizeof(*h->places));
+	h->places = tare_array_reserve(h->places, &h->place_cap, h->place_nr + 1, sizeof(*h->places));
 	h->places[h->place_nr++] = (struct place){ 0 };
 	return rec.id;
 }
@@ -131,9 +129,8 @@ static void tell_touched(struct tare_import_heap *h)
 		int64_t room = untold(h, more), left = -untold(h, less);
 		int64_t moved = room < left ? room : left;
 
-		change(h, (struct tare_import_change){ .place = h->touched[more],
-						       .from = h->touched[less],
-						       .moved = (uint64_t)moved });
+		change(h, (struct tare_import_change){
+					  .place = h->touched[more], .from = h->touched[less], .moved = (uint64_t)moved });
 		h->places[h->touched[more]].told += moved;
 		h->places[h->touched[less]].told -= moved;
 		more = next(h, more, 1);
@@ -143,8 +140,7 @@ static void tell_touched(struct tare_import_heap *h)
 		struct place *p = &h->places[h->touched[i]];
 
 		if (p->now != p->told)
-			change(h, (struct tare_import_change){ .place = h->touched[i],
-							       .bytes = p->now - p->told });
+			change(h, (struct tare_import_change){ .place = h->touched[i], .bytes = p->now - p->told });
 		p->told = p->now;
 		p->is_touched = false;
 	}
@@ -159,8 +155,7 @@ static void take(struct tare_import_heap *h, const struct step *s)
 	if (p->is_touched)
 		return;
 	p->is_touched = true;
-	h->touched = tare_array_reserve(h->touched, &h->touched_cap, h->touched_nr + 1,
-					sizeof(*h->touched));
+	h->touched = tare_array_reserve(h->touched, &h->touched_cap, h->touched_nr + 1, sizeof(*h->touched));
 	h->touched[h->touched_nr++] = s->place;
 }
 
@@ -203,8 +198,7 @@ void tare_import_heap_add(struct tare_import_heap *h, uint32_t place, int64_t by
 {
 	if (h->waiting_nr == WAITING_MAX)
 		tell(h);
-	h->waiting = tare_array_reserve(h->waiting, &h->waiting_cap, h->waiting_nr + 1,
-					sizeof(*h->waiting));
+	h->waiting = tare_array_reserve(h->waiting, &h->waiting_cap, h->waiting_nr + 1, sizeof(*h->waiting));
 	h->waiting[h->waiting_nr++] = (struct step){ place, bytes };
 	h->bytes += bytes;
 }

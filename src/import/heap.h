@@ -16,12 +16,10 @@ void tare_import_heap_free(struct tare_import_heap *heap);
 int tare_import_heap_device(const struct tare_import_heap *heap);
 
 /* A frame; its id. What is not known is "" or 0; of a function without source the file is its library. */
-uint32_t tare_import_heap_frame(struct tare_import_heap *heap, const char *file,
-				const char *function, uint32_t line);
+uint32_t tare_import_heap_frame(struct tare_import_heap *heap, const char *file, const char *function, uint32_t line);
 /* Frames from the innermost out; the id of the place. Told twice it is two places, so readers keep it. */
 enum { TARE_IMPORT_FRAMES_MAX = 1024 }; /* the outer ones of a deeper stack are left out */
-uint32_t tare_import_heap_place(struct tare_import_heap *heap, const uint32_t *frames,
-				size_t depth);
+uint32_t tare_import_heap_place(struct tare_import_heap *heap, const uint32_t *frames, size_t depth);
 
 /* A place (0: not known which) has so much more. It counts from the next tell on. */
 void tare_import_heap_add(struct tare_import_heap *heap, uint32_t place, int64_t bytes);

@@ -41,9 +41,9 @@ static bool take_size(struct reader *r, const char *text)
 {
 	struct size s = { 0 };
 
-	if (!tare_heaptrack_number(&text, &s.bytes) || !tare_heaptrack_number(&text, &s.trace) ||
-	    *text || s.trace > tare_heaptrack_trace_nr(r->traces) ||
-	    s.bytes > TARE_IMPORT_HEAP_MAX || r->size_nr >= TARE_HEAPTRACK_MANY)
+	if (!tare_heaptrack_number(&text, &s.bytes) || !tare_heaptrack_number(&text, &s.trace) || *text ||
+	    s.trace > tare_heaptrack_trace_nr(r->traces) || s.bytes > TARE_IMPORT_HEAP_MAX ||
+	    r->size_nr >= TARE_HEAPTRACK_MANY)
 		return false;
 	r->sizes = tare_array_reserve(r->sizes, &r->size_cap, r->size_nr + 1, sizeof(*r->sizes));
 	r->sizes[r->size_nr++] = s;
@@ -52,8 +52,7 @@ static bool take_size(struct reader *r, const char *text)
 
 static bool make(struct reader *r, uint64_t bytes, uint64_t trace)
 {
-	if (bytes > TARE_IMPORT_HEAP_MAX ||
-	    tare_import_heap_bytes(r->heap) > TARE_IMPORT_HEAP_MAX - bytes)
+	if (bytes > TARE_IMPORT_HEAP_MAX || tare_import_heap_bytes(r->heap) > TARE_IMPORT_HEAP_MAX - bytes)
 		return false;
 	tare_import_heap_add(r->heap, tare_heaptrack_place(r->traces, trace), (int64_t)bytes);
 	r->made++;
@@ -90,8 +89,7 @@ static bool take_back_at(struct reader *r, uint64_t address)
 {
 	uint64_t bytes, trace;
 
-	if (!tare_map_remove(&r->bytes_at, address, &bytes) ||
-	    !tare_map_remove(&r->trace_at, address, &trace))
+	if (!tare_map_remove(&r->bytes_at, address, &bytes) || !tare_map_remove(&r->trace_at, address, &trace))
 		return false;
 	take_back(r, bytes, trace);
 	return true;
@@ -109,8 +107,7 @@ static bool change_address(struct reader *r, char what, const char *text)
 		return true;
 	}
 	if (!tare_heaptrack_number(&text, &bytes) || !tare_heaptrack_number(&text, &trace) ||
-	    !tare_heaptrack_number(&text, &address) || *text ||
-	    trace > tare_heaptrack_trace_nr(r->traces))
+	    !tare_heaptrack_number(&text, &address) || *text || trace > tare_heaptrack_trace_nr(r->traces))
 		return false;
 	take_back_at(r, address); /* its end was not seen */
 	if (!make(r, bytes, trace))
@@ -144,8 +141,7 @@ static bool take_resident(struct reader *r, const char *text)
 {
 	uint64_t pages;
 
-	if (!tare_heaptrack_number(&text, &pages) || *text ||
-	    pages > TARE_IMPORT_HEAP_MAX / PAGE_MAX)
+	if (!tare_heaptrack_number(&text, &pages) || *text || pages > TARE_IMPORT_HEAP_MAX / PAGE_MAX)
 		return false;
 	if (pages)
 		tare_import_resident(r->job->out, (int64_t)(r->ms * 1000000), pages * r->page);
@@ -168,10 +164,8 @@ static bool take_command(struct reader *r, const char *text)
 {
 	if (r->heap)
 		return false;
-	tare_import_about(r->job->out,
-			  &(struct tare_import_about){
-				  .program = text,
-				  .pid = tare_import_pid_of(tare_import_in_path(r->job->in)) });
+	tare_import_about(r->job->out, &(struct tare_import_about){
+									   .program = text, .pid = tare_import_pid_of(tare_import_in_path(r->job->in)) });
 	return true;
 }
 
@@ -233,17 +227,13 @@ static int take_version(struct reader *r, const char *line, struct tare_err *err
 	uint64_t own = 0;
 
 	if (line[0] != 'v' || !tare_heaptrack_number(&text, &own))
-		return tare_err_set(
-			err, TARE_E_FORMAT,
-			"%s:1: a file of heaptrack begins with its version, as `v 10550 3`",
-			tare_import_in_path(r->job->in));
+		return tare_err_set(err, TARE_E_FORMAT, "%s:1: a file of heaptrack begins with its version, as `v 10550 3`",
+		                    tare_import_in_path(r->job->in));
 	if (!tare_heaptrack_number(&text, &r->version))
 		r->version = own == 0x10200; /* which did not say it */
 	if (r->version > VERSION_MAX)
-		return tare_err_set(
-			err, TARE_E_NEWER,
-			"%s:1: is version %llu of heaptrack's format; this Tare reads 0 to 3",
-			tare_import_in_path(r->job->in), (unsigned long long)r->version);
+		return tare_err_set(err, TARE_E_NEWER, "%s:1: is version %llu of heaptrack's format; this Tare reads 0 to 3",
+		                    tare_import_in_path(r->job->in), (unsigned long long)r->version);
 	r->traces = tare_heaptrack_traces_new(r->version);
 	return 0;
 }
@@ -260,11 +250,10 @@ static int look_behind(struct reader *r, const char *line, struct tare_err *err)
 	if (rc < 0)
 		return rc;
 	if (rc)
-		return tare_err_set(
-			err, TARE_E_CORRUPT,
-			"%s:%llu: is no line of heaptrack, points to one that is not there, or "
-			"makes the heap larger than 16 TiB: \"%s\"",
-			tare_import_in_path(r->job->in), nr, kept);
+		return tare_err_set(err, TARE_E_CORRUPT,
+		                    "%s:%llu: is no line of heaptrack, points to one that is not there, or "
+		                    "makes the heap larger than 16 TiB: \"%s\"",
+		                    tare_import_in_path(r->job->in), nr, kept);
 	begin(r);
 	tare_import_left_out(r->job->out, "the last line of the file, %llu, is not whole", nr);
 	r->job->result->unreadable++;
@@ -292,22 +281,19 @@ static void add_notes(const struct reader *r)
 	struct tare_import_out *out = r->job->out;
 	char n[TARE_UNITS_TEXT_MAX];
 
-	tare_import_remark(
-		out,
-		"read from %s: what the program asked malloc for, whether it touched it or "
-		"not; what happened within 10 ms stands at their end%s",
-		tare_import_in_path(r->job->in),
-		tare_heaptrack_is_raw(r->traces)
-			? "; the file is raw, so functions have no names (heaptrack_interpret gives it names)"
-			: "");
+	tare_import_remark(out,
+	                   "read from %s: what the program asked malloc for, whether it touched it or "
+	                   "not; what happened within 10 ms stands at their end%s",
+	                   tare_import_in_path(r->job->in),
+	                   tare_heaptrack_is_raw(r->traces)
+	                       ? "; the file is raw, so functions have no names (heaptrack_interpret gives it names)"
+	                       : "");
 	if (r->is_attached)
-		tare_import_left_out(out,
-				     "heaptrack was attached to a running program: what it had "
-				     "before is not in the file");
+		tare_import_left_out(out, "heaptrack was attached to a running program: what it had "
+		                          "before is not in the file");
 	if (r->unseen)
-		tare_import_left_out(
-			out, "%s were given back that the file does not know; they were left out",
-			tare_units_count(n, r->unseen));
+		tare_import_left_out(out, "%s were given back that the file does not know; they were left out",
+		                     tare_units_count(n, r->unseen));
 }
 
 static int finish(struct reader *r, struct tare_err *err)
@@ -316,15 +302,12 @@ static int finish(struct reader *r, struct tare_err *err)
 	char n[TARE_UNITS_TEXT_MAX];
 
 	if (!r->made)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    "%s: the program asked for nothing, in %llu lines",
-				    tare_import_in_path(r->job->in),
-				    (unsigned long long)tare_import_in_line_nr(r->job->in));
+		return tare_err_set(err, TARE_E_EMPTY, "%s: the program asked for nothing, in %llu lines",
+		                    tare_import_in_path(r->job->in), (unsigned long long)tare_import_in_line_nr(r->job->in));
 	tare_import_heap_tell(r->heap, (int64_t)(r->ms * 1000000));
 	add_notes(r);
 	r->job->result->taken = r->made;
-	tare_str_addf(&said, "%s allocation%s", tare_units_count(n, r->made),
-		      r->made == 1 ? "" : "s");
+	tare_str_addf(&said, "%s allocation%s", tare_units_count(n, r->made), r->made == 1 ? "" : "s");
 	r->job->result->said = tare_str_steal(&said);
 	return 0;
 }
@@ -348,6 +331,5 @@ bool tare_import_is_heaptrack(const char *head, size_t size)
 {
 	const char *end = size ? memchr(head, '\n', size) : NULL;
 
-	return end && head[0] == 'v' && head[1] == ' ' && end + 2 < head + size &&
-	       strchr("xXI#", end[1]) && end[2] == ' ';
+	return end && head[0] == 'v' && head[1] == ' ' && end + 2 < head + size && strchr("xXI#", end[1]) && end[2] == ' ';
 }

@@ -116,8 +116,7 @@ static const char *string_end(const struct tare_heaptrack_traces *t, const char 
 
 static uint32_t add_string(struct tare_heaptrack_traces *t, const char *text, size_t length)
 {
-	t->strings = tare_array_reserve(t->strings, &t->string_cap, t->string_nr + 1,
-					sizeof(*t->strings));
+	t->strings = tare_array_reserve(t->strings, &t->string_cap, t->string_nr + 1, sizeof(*t->strings));
 	t->strings[t->string_nr++] = tare_xstrndup(text, length);
 	return (uint32_t)t->string_nr;
 }
@@ -169,18 +168,15 @@ bool tare_heaptrack_module(struct tare_heaptrack_traces *t, const char *text)
 	}
 	if (t->string_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	path = end == text + 1 && *text == 'x' && t->program
-		       ? add_string(t, t->program, strlen(t->program))
-		       : add_string(t, text, (size_t)(end - text));
+	path = end == text + 1 && *text == 'x' && t->program ? add_string(t, t->program, strlen(t->program))
+	                                                     : add_string(t, text, (size_t)(end - text));
 	if (!tare_heaptrack_number(&end, &base))
 		return false;
 	while (tare_heaptrack_number(&end, &begin)) {
 		if (!tare_heaptrack_number(&end, &size) || t->module_nr >= MODULES_MAX)
 			return false;
-		t->modules = tare_array_reserve(t->modules, &t->module_cap, t->module_nr + 1,
-						sizeof(*t->modules));
-		t->modules[t->module_nr++] =
-			(struct module){ base + begin, base + begin + size, base, path };
+		t->modules = tare_array_reserve(t->modules, &t->module_cap, t->module_nr + 1, sizeof(*t->modules));
+		t->modules[t->module_nr++] = (struct module){ base + begin, base + begin + size, base, path };
 		t->is_sorted = false;
 	}
 	return *end == '\0';
@@ -208,13 +204,11 @@ static const struct module *module_at(struct tare_heaptrack_traces *t, uint64_t 
 
 /* ---- instruction pointers ---- */
 
-static bool add_frame(struct tare_heaptrack_traces *t, const char *file, const char *function,
-		      uint64_t line)
+static bool add_frame(struct tare_heaptrack_traces *t, const char *file, const char *function, uint64_t line)
 {
 	if (line > UINT32_MAX || t->frame_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	t->frames =
-		tare_array_reserve(t->frames, &t->frame_cap, t->frame_nr + 1, sizeof(*t->frames));
+	t->frames = tare_array_reserve(t->frames, &t->frame_cap, t->frame_nr + 1, sizeof(*t->frames));
 	t->frames[t->frame_nr++] = tare_import_heap_frame(t->heap, file, function, (uint32_t)line);
 	return true;
 }
@@ -235,10 +229,8 @@ static bool add_pointer(struct tare_heaptrack_traces *t, size_t first)
 {
 	if (t->pointer_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	t->pointers = tare_array_reserve(t->pointers, &t->pointer_cap, t->pointer_nr + 1,
-					 sizeof(*t->pointers));
-	t->pointers[t->pointer_nr++] =
-		(struct pointer){ (uint32_t)first, (uint32_t)(t->frame_nr - first) };
+	t->pointers = tare_array_reserve(t->pointers, &t->pointer_cap, t->pointer_nr + 1, sizeof(*t->pointers));
+	t->pointers[t->pointer_nr++] = (struct pointer){ (uint32_t)first, (uint32_t)(t->frame_nr - first) };
 	return true;
 }
 
@@ -255,8 +247,7 @@ bool tare_heaptrack_pointer(struct tare_heaptrack_traces *t, const char *text)
 
 		if (has_file && !tare_heaptrack_number(&text, &line))
 			return false;
-		if (!add_frame(t, string_of(t, has_file ? file : module), string_of(t, function),
-			       has_file ? line : 0))
+		if (!add_frame(t, string_of(t, has_file ? file : module), string_of(t, function), has_file ? line : 0))
 			return false;
 	}
 	if (*text || (t->frame_nr == first && !add_address(t, string_of(t, module), address)))
@@ -274,8 +265,7 @@ static uint64_t pointer_at(struct tare_heaptrack_traces *t, uint64_t address)
 	if (!is_new)
 		return *known;
 	m = module_at(t, address);
-	if (add_address(t, m ? string_of(t, m->path) : "", address - (m ? m->base : 0)) &&
-	    add_pointer(t, t->frame_nr - 1))
+	if (add_address(t, m ? string_of(t, m->path) : "", address - (m ? m->base : 0)) && add_pointer(t, t->frame_nr - 1))
 		*known = t->pointer_nr;
 	return *known;
 }
@@ -287,21 +277,20 @@ bool tare_heaptrack_trace(struct tare_heaptrack_traces *t, const char *text)
 {
 	uint64_t pointer, caller;
 
-	if (!tare_heaptrack_number(&text, &pointer) || !tare_heaptrack_number(&text, &caller) ||
-	    *text || caller > t->trace_nr || t->trace_nr >= TARE_HEAPTRACK_MANY)
+	if (!tare_heaptrack_number(&text, &pointer) || !tare_heaptrack_number(&text, &caller) || *text ||
+	    caller > t->trace_nr || t->trace_nr >= TARE_HEAPTRACK_MANY)
 		return false;
 	if (t->is_raw)
 		pointer = pointer_at(t, pointer);
 	if (pointer > t->pointer_nr)
 		return false;
-	t->traces =
-		tare_array_reserve(t->traces, &t->trace_cap, t->trace_nr + 1, sizeof(*t->traces));
+	t->traces = tare_array_reserve(t->traces, &t->trace_cap, t->trace_nr + 1, sizeof(*t->traces));
 	t->traces[t->trace_nr++] = (struct trace){ (uint32_t)pointer, (uint32_t)caller, 0 };
 	return true;
 }
 
-static size_t add_frames(const struct tare_heaptrack_traces *t, const struct trace *trace,
-			 uint32_t *frames, size_t depth)
+static size_t add_frames(const struct tare_heaptrack_traces *t, const struct trace *trace, uint32_t *frames,
+                         size_t depth)
 {
 	const struct pointer *p = trace->pointer ? &t->pointers[trace->pointer - 1] : NULL;
 

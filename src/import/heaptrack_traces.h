@@ -21,9 +21,8 @@ bool tare_heaptrack_number(const char **text, uint64_t *out);
 bool tare_heaptrack_string(struct tare_heaptrack_traces *t, const char *text);  /* s */
 bool tare_heaptrack_pointer(struct tare_heaptrack_traces *t, const char *text); /* i */
 bool tare_heaptrack_trace(struct tare_heaptrack_traces *t, const char *text);   /* t */
-bool tare_heaptrack_program(struct tare_heaptrack_traces *t,
-			    const char *text); /* x: from here on it is a raw file */
-bool tare_heaptrack_module(struct tare_heaptrack_traces *t, const char *text); /* m */
+bool tare_heaptrack_program(struct tare_heaptrack_traces *t, const char *text); /* x: from here on it is a raw file */
+bool tare_heaptrack_module(struct tare_heaptrack_traces *t, const char *text);  /* m */
 
 bool tare_heaptrack_is_raw(const struct tare_heaptrack_traces *t);
 size_t tare_heaptrack_trace_nr(const struct tare_heaptrack_traces *t);

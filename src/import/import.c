@@ -41,8 +41,7 @@ const char *tare_import_what(enum tare_import_kind kind)
 	return kinds[kind].what;
 }
 
-static int choose(struct tare_import_in *in, const struct tare_import_options *options, int *kind,
-		  struct tare_err *err)
+static int choose(struct tare_import_in *in, const struct tare_import_options *options, int *kind, struct tare_err *err)
 {
 	const char *path = tare_import_in_path(in), *head;
 	struct tare_str known = { 0 };
@@ -60,11 +59,10 @@ static int choose(struct tare_import_in *in, const struct tare_import_options *o
 		return 0;
 	for (int i = 0; i < TARE_IMPORT_NR; i++)
 		tare_str_addf(&known, "%s%s", i ? ", " : "", kinds[i].name);
-	rc = tare_err_set(
-		err, TARE_E_FORMAT,
-		"%s: is no file that tare import knows by how it begins; --from NAME takes the "
-		"file for one of those that it reads (%s), and tare help import says what they are",
-		path, tare_str_text(&known));
+	rc = tare_err_set(err, TARE_E_FORMAT,
+	                  "%s: is no file that tare import knows by how it begins; --from NAME takes the "
+	                  "file for one of those that it reads (%s), and tare help import says what they are",
+	                  path, tare_str_text(&known));
 	tare_str_free(&known);
 	return rc;
 }
@@ -102,8 +100,7 @@ bool tare_import_any_line(const char *head, size_t size, bool (*is_such)(const c
 		n = end ? (size_t)(end - head) - at : size - at;
 		if (memchr(head + at, '\0', n))
 			return false;
-		snprintf(line, sizeof(line), "%.*s", (int)(n < sizeof(line) ? n : sizeof(line) - 1),
-			 head + at);
+		snprintf(line, sizeof(line), "%.*s", (int)(n < sizeof(line) ? n : sizeof(line) - 1), head + at);
 		if (is_such(line))
 			return true;
 	}
@@ -116,8 +113,8 @@ struct tare_import {
 	int kind;
 };
 
-int tare_import_open(struct tare_import **out, const char *path,
-		     const struct tare_import_options *options, struct tare_err *err)
+int tare_import_open(struct tare_import **out, const char *path, const struct tare_import_options *options,
+                     struct tare_err *err)
 {
 	struct tare_import *import = tare_xcalloc(1, sizeof(*import));
 	int rc = tare_import_in_open(&import->in, path, err);
@@ -132,24 +129,20 @@ int tare_import_open(struct tare_import **out, const char *path,
 	return rc;
 }
 
-int tare_import_run(struct tare_import *import, const char *folder, struct tare_imported *result,
-		    struct tare_err *err)
+int tare_import_run(struct tare_import *import, const char *folder, struct tare_imported *result, struct tare_err *err)
 {
 	const char *path = tare_import_in_path(import->in);
 	struct tare_import_job job = { .options = &import->options,
-				       .in = import->in,
-				       .out = tare_import_out_new(folder, base_of(path),
-								  tare_import_in_changed_ns(
-									  import->in)),
-				       .result = result };
+		                           .in = import->in,
+		                           .out = tare_import_out_new(folder, base_of(path),
+		                                                      tare_import_in_changed_ns(import->in)),
+		                           .result = result };
 	int rc;
 
 	*result = (struct tare_imported){ .kind = (enum tare_import_kind)import->kind };
 	rc = kinds[import->kind].read(&job, err);
 	if (!rc && tare_import_in_is_cut(import->in))
-		tare_import_left_out(
-			job.out, "%s is packed and ends in the middle: what follows is not known",
-			path);
+		tare_import_left_out(job.out, "%s is packed and ends in the middle: what follows is not known", path);
 	if (rc)
 		tare_import_out_discard(job.out);
 	else

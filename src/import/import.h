@@ -42,14 +42,13 @@ struct tare_imported {
  * Until tare_import_run() nothing is written.
  */
 struct tare_import;
-int tare_import_open(struct tare_import **out, const char *path,
-		     const struct tare_import_options *options, struct tare_err *err);
+int tare_import_open(struct tare_import **out, const char *path, const struct tare_import_options *options,
+                     struct tare_err *err);
 /*
  * Writes the recording into `folder`, which is there and empty. FORMAT, CORRUPT …: the file is damaged; EMPTY: it has
  * nothing to import.
  */
-int tare_import_run(struct tare_import *import, const char *folder, struct tare_imported *out,
-		    struct tare_err *err);
+int tare_import_run(struct tare_import *import, const char *folder, struct tare_imported *out, struct tare_err *err);
 void tare_import_close(struct tare_import *import);
 
 /* A memory snapshot of PyTorch as what its allocator was asked for: of a file, packed or not, or "-". */

@@ -30,8 +30,7 @@ uint32_t tare_import_pid_of(const char *path);
 const char *tare_import_in_path(const struct tare_import_in *in); /* as the user named it */
 
 /* The next `size` bytes, fewer only at the end of the file; or a negative code. */
-int64_t tare_import_in_read(struct tare_import_in *in, void *bytes, size_t size,
-			    struct tare_err *err);
+int64_t tare_import_in_read(struct tare_import_in *in, void *bytes, size_t size, struct tare_err *err);
 /*
  * The next line, without its end, good until the next call; a longer one than `TARE_IMPORT_LINE` is cut. 1, 0 at the end of
  * the file, or a negative code. NUL bytes in it are spaces.
@@ -62,8 +61,7 @@ void tare_import_about(struct tare_import_out *out, const struct tare_import_abo
  */
 uint32_t tare_import_string(struct tare_import_out *out, const char *text); /* its id, never 0 */
 /* A GPU; its ordinal. TARE_NOT_KNOWN for what is not. */
-int tare_import_device(struct tare_import_out *out, const char *name, int nvml_index,
-		       uint64_t total);
+int tare_import_device(struct tare_import_out *out, const char *name, int nvml_index, uint64_t total);
 /* What is no GPU of its own: a board whose CPU and GPU have one memory, or what of a process was resident. */
 int tare_import_board(struct tare_import_out *out, const char *name, uint64_t total);
 /* The GPU has `used` bytes in use, from here on. */
@@ -76,25 +74,21 @@ struct tare_import_change {
 	uint32_t from;         /* HEAP: and there `moved` bytes less, which are here */
 	uint64_t moved;
 };
-void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device,
-			const struct tare_import_change *change);
+void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device, const struct tare_import_change *change);
 int64_t tare_import_now(const struct tare_import_out *out); /* the latest time that was told */
 /* That time, or the next one that was not told: where no two records have one, their order is that in which they are told. */
 int64_t tare_import_later(const struct tare_import_out *out, int64_t t_ns);
-void tare_import_resident(struct tare_import_out *out, int64_t t_ns,
-			  uint64_t bytes); /* host memory of the program */
+void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t bytes); /* host memory of the program */
 void tare_import_phase(struct tare_import_out *out, int64_t t_ns, enum tare_phase_what what,
-		       const char *name); /* name: NULL for POP */
+                       const char *name); /* name: NULL for POP */
 /* The program was still there then; without it, it ended with what was told last. */
 void tare_import_until(struct tare_import_out *out, int64_t t_ns);
 /* One sentence that is shown with every report: where the figures come from; and what of the file is in no figure. */
-void tare_import_remark(struct tare_import_out *out, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void tare_import_left_out(struct tare_import_out *out, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void tare_import_remark(struct tare_import_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_import_left_out(struct tare_import_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Any record of record.def; its stamp is t_ns. */
-void tare_import_add(struct tare_import_out *out, int64_t t_ns, void *rec, size_t fixed,
-		     const void *tail, size_t tail_size);
+void tare_import_add(struct tare_import_out *out, int64_t t_ns, void *rec, size_t fixed, const void *tail,
+                     size_t tail_size);
 
 /* ---- a kind of file ---- */
 
@@ -102,13 +96,12 @@ struct tare_import_job {
 	const struct tare_import_options *options;
 	struct tare_import_in *in;
 	struct tare_import_out *out;
-	struct tare_imported
-		*result; /* `said` is made of the counts where the reader leaves it NULL */
+	struct tare_imported *result; /* `said` is made of the counts where the reader leaves it NULL */
 };
 
 /* tare_import_is_NAME: is it such a file, as far as its first bytes tell? tare_import_read_NAME: 0, or a negative code. */
-#define TARE_IMPORT(NAME, WHAT)                                                                    \
-	bool tare_import_is_##NAME(const char *head, size_t size);                                 \
+#define TARE_IMPORT(NAME, WHAT)                                                                                        \
+	bool tare_import_is_##NAME(const char *head, size_t size);                                                         \
 	int tare_import_read_##NAME(struct tare_import_job *job, struct tare_err *err);
 #include "import/import.def"
 #undef TARE_IMPORT

@@ -19,7 +19,7 @@ struct tare_import_in {
 	char head[TARE_IMPORT_HEAD]; /* what was read last: the begin of the file at first */
 	size_t size, at;
 	bool is_ended;
-	int fd; /* the file as it is packed, for how far it is read; -1: it has no end that is known */
+	int fd;        /* the file as it is packed, for how far it is read; -1: it has no end that is known */
 	int64_t total; /* its bytes; 0: that is not known */
 	uint64_t offset, line_nr;
 	int64_t changed_ns;
@@ -33,8 +33,7 @@ static int fill(struct tare_import_in *in, struct tare_err *err)
 	if (in->at == in->size)
 		in->at = in->size = 0;
 	while (!in->is_ended && in->size < sizeof(in->head)) {
-		n = tare_import_unpack_read(in->file, in->head + in->size,
-					    sizeof(in->head) - in->size, err);
+		n = tare_import_unpack_read(in->file, in->head + in->size, sizeof(in->head) - in->size, err);
 		if (n < 0)
 			return (int)n;
 		in->is_ended = n == 0;
@@ -55,8 +54,8 @@ int tare_import_in_open(struct tare_import_in **out, const char *path, struct ta
 	in = tare_xcalloc(1, sizeof(*in));
 	in->path = strcmp(path, "-") ? path : "standard input";
 	in->changed_ns = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-				 ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
-				 : (int64_t)time(NULL) * 1000000000;
+	                     ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+	                     : (int64_t)time(NULL) * 1000000000;
 	in->fd = -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (in->fd = dup(fd)) >= 0)
 		in->total = st.st_size;
@@ -113,8 +112,7 @@ uint64_t tare_import_in_offset(const struct tare_import_in *in)
 	return in->offset;
 }
 
-int64_t tare_import_in_read(struct tare_import_in *in, void *bytes, size_t size,
-			    struct tare_err *err)
+int64_t tare_import_in_read(struct tare_import_in *in, void *bytes, size_t size, struct tare_err *err)
 {
 	size_t done = 0;
 

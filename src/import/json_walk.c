@@ -64,10 +64,8 @@ static int wrong(struct walk *w, const char *wanted)
 		w->walked->is_cut = true;
 		return 0;
 	}
-	return tare_err_set(w->err, TARE_E_FORMAT, "%s: byte %llu: %s was expected",
-			    tare_import_in_path(w->in),
-			    (unsigned long long)(tare_import_in_offset(w->in) - (w->size - w->at)),
-			    wanted);
+	return tare_err_set(w->err, TARE_E_FORMAT, "%s: byte %llu: %s was expected", tare_import_in_path(w->in),
+	                    (unsigned long long)(tare_import_in_offset(w->in) - (w->size - w->at)), wanted);
 }
 
 static void keep(struct walk *w, size_t from)
@@ -203,7 +201,7 @@ static int walk_object(struct walk *w)
 }
 
 int tare_import_json_walk(struct tare_import_in *in, const struct tare_import_json_taker *taker,
-			  struct tare_import_json_walked *walked, struct tare_err *err)
+                          struct tare_import_json_walked *walked, struct tare_err *err)
 {
 	struct walk *w = tare_xcalloc(1, sizeof(*w));
 	int rc;

@@ -11,11 +11,9 @@ enum { TARE_IMPORT_JSON_VALUE_MAX = 1 << 20 };
 
 struct tare_import_json_taker {
 	const char *list; /* the member of the outermost object whose items are told one by one */
-	bool (*wants)(const char *text,
-		      size_t size); /* an item is parsed only where this says so */
+	bool (*wants)(const char *text, size_t size); /* an item is parsed only where this says so */
 	void (*item)(void *arg, const struct tare_json_value *item);
-	void (*member)(void *arg, const char *key,
-		       const struct tare_json_value *value); /* any other member */
+	void (*member)(void *arg, const char *key, const struct tare_json_value *value); /* any other member */
 	void *arg;
 };
 
@@ -27,6 +25,6 @@ struct tare_import_json_walked {
 
 /* The outermost value is an object, or the list itself. 0, or a negative code. */
 int tare_import_json_walk(struct tare_import_in *in, const struct tare_import_json_taker *taker,
-			  struct tare_import_json_walked *walked, struct tare_err *err);
+                          struct tare_import_json_walked *walked, struct tare_err *err);
 
 #endif

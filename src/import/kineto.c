@@ -65,8 +65,7 @@ static uint64_t get_total(const struct tare_json_value *v, const char *key)
 {
 	uint64_t bytes;
 
-	return tare_json_get_u64(v, key, &bytes) && bytes < TARE_KINETO_BYTES_MAX ? bytes
-										  : TARE_NOT_KNOWN;
+	return tare_json_get_u64(v, key, &bytes) && bytes < TARE_KINETO_BYTES_MAX ? bytes : TARE_NOT_KNOWN;
 }
 
 static void add_event(struct reader *r, const struct tare_kineto_event *e)
@@ -89,18 +88,15 @@ static void note_time(struct reader *r, int64_t t_ns)
 }
 
 /* Enum c10::DeviceType: 0 is the CPU, 1 CUDA (and ROCm, which calls itself so). */
-static bool read_memory(struct reader *r, const struct tare_json_value *v,
-			struct tare_kineto_event *e)
+static bool read_memory(struct reader *r, const struct tare_json_value *v, struct tare_kineto_event *e)
 {
 	const struct tare_json_value *args = tare_json_get(v, "args");
 	int64_t type, id;
 	uint64_t address = 0;
 
 	if (!get_time(v, "ts", &e->t_ns) || !tare_json_get_i64(args, "Bytes", &e->bytes) ||
-	    !tare_json_get_i64(args, "Device Type", &type) ||
-	    !tare_json_get_i64(args, "Device Id", &id) || !e->bytes ||
-	    e->bytes >= (int64_t)TARE_KINETO_BYTES_MAX ||
-	    e->bytes <= -(int64_t)TARE_KINETO_BYTES_MAX)
+	    !tare_json_get_i64(args, "Device Type", &type) || !tare_json_get_i64(args, "Device Id", &id) || !e->bytes ||
+	    e->bytes >= (int64_t)TARE_KINETO_BYTES_MAX || e->bytes <= -(int64_t)TARE_KINETO_BYTES_MAX)
 		return false;
 	tare_json_get_u64(args, "Addr", &address);
 	if (type == 0)
@@ -133,14 +129,13 @@ static void take_memory(struct reader *r, const struct tare_json_value *v)
 	add_event(r, &e);
 }
 
-static void take_annotation(struct reader *r, const char *name, int64_t tid, int64_t begin,
-			    int64_t end)
+static void take_annotation(struct reader *r, const char *name, int64_t tid, int64_t begin, int64_t end)
 {
 	struct tare_kineto_event e = { .kind = TARE_KINETO_BEGIN,
-				       .t_ns = begin,
-				       .tid = tid,
-				       .number = (uint32_t)++r->phases,
-				       .name = tare_kineto_spans_id(&r->k.spans, name) };
+		                           .t_ns = begin,
+		                           .tid = tid,
+		                           .number = (uint32_t)++r->phases,
+		                           .name = tare_kineto_spans_id(&r->k.spans, name) };
 
 	if (!e.name || r->k.count + 2 > EVENTS_MAX)
 		return;
@@ -160,13 +155,11 @@ static void take_span(struct reader *r, const struct tare_json_value *v, const c
 	if (!cat || !get_time(v, "ts", &begin) || !get_time(v, "dur", &lasted))
 		return;
 	if (!strcmp(cat, "cpu_op") || !strcmp(cat, "Operator"))
-		tare_kineto_spans_add(spans, TARE_KINETO_OPERATOR, tid, begin, begin + lasted,
-				      name);
+		tare_kineto_spans_add(spans, TARE_KINETO_OPERATOR, tid, begin, begin + lasted, name);
 	else if (!strcmp(cat, "user_annotation"))
 		take_annotation(r, name, tid, begin, begin + lasted);
 	else if (!strcmp(cat, "python_function") && !strncmp(name, MODULE, sizeof(MODULE) - 1))
-		tare_kineto_spans_add(spans, TARE_KINETO_MODULE, tid, begin, begin + lasted,
-				      name + sizeof(MODULE) - 1);
+		tare_kineto_spans_add(spans, TARE_KINETO_MODULE, tid, begin, begin + lasted, name + sizeof(MODULE) - 1);
 	else if (!strcmp(cat, "python_function") && *name != '<') /* no built-in: it has no line */
 		tare_kineto_spans_add(spans, TARE_KINETO_PYTHON, tid, begin, begin + lasted, name);
 }
@@ -189,9 +182,8 @@ static void take_item(void *arg, const struct tare_json_value *v)
 
 static bool wants(const char *text, size_t size)
 {
-	static const char *const words[] = { "\"[memory]\"",        "\"cpu_op\"",
-					     "\"python_function\"", "\"Operator\"",
-					     "\"user_annotation\"", "\"process_name\"" };
+	static const char *const words[] = { "\"[memory]\"", "\"cpu_op\"",          "\"python_function\"",
+		                                 "\"Operator\"", "\"user_annotation\"", "\"process_name\"" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (memmem(text, size, words[i], strlen(words[i])))
@@ -239,49 +231,43 @@ static void begin(struct reader *r)
 		r->k.events[i].t_ns -= first;
 	tare_kineto_spans_shift(&r->k.spans, first);
 	tare_import_about(r->job->out,
-			  &(struct tare_import_about){
-				  .program = r->program,
-				  .pid = r->pid > 0 && r->pid <= INT32_MAX ? (uint32_t)r->pid : 0,
-				  .started_realtime_ns = started });
+	                  &(struct tare_import_about){ .program = r->program,
+	                                               .pid = r->pid > 0 && r->pid <= INT32_MAX ? (uint32_t)r->pid : 0,
+	                                               .started_realtime_ns = started });
 }
 
 static void note_doubts(struct reader *r, const struct tare_kineto_told *told,
-			const struct tare_import_json_walked *walked)
+                        const struct tare_import_json_walked *walked)
 {
 	struct tare_import_out *out = r->job->out;
 	char n[2][TARE_UNITS_TEXT_MAX];
 
 	if (told->apart)
 		tare_import_left_out(
-			out,
-			"its events do not add up to what it says is allocated in all, at %s of %s events: some are missing",
+			out, "its events do not add up to what it says is allocated in all, at %s of %s events: some are missing",
 			tare_units_count(n[0], told->apart), tare_units_count(n[1], told->checked));
 	if (told->beyond)
-		tare_import_left_out(
-			out,
-			"at times its tensors lie in more memory than it says is held, by up to %s bytes",
-			tare_units_count(n[0], told->beyond));
+		tare_import_left_out(out, "at times its tensors lie in more memory than it says is held, by up to %s bytes",
+		                     tare_units_count(n[0], told->beyond));
 	if (r->bad)
-		tare_import_left_out(
-			out, "%s memory events cannot be read, or are of a device that is no GPU",
-			tare_units_count(n[0], r->bad));
+		tare_import_left_out(out, "%s memory events cannot be read, or are of a device that is no GPU",
+		                     tare_units_count(n[0], r->bad));
 	if (r->too_many + told->lost)
 		tare_import_left_out(out, "it has more events than are read: %s are missing",
-				     tare_units_count(n[0], r->too_many + told->lost));
+		                     tare_units_count(n[0], r->too_many + told->lost));
 	if (r->k.spans.left_out)
 		tare_import_left_out(
-			out,
-			"it has more operators and functions than are kept: %s are missing, and lines may be wrong",
+			out, "it has more operators and functions than are kept: %s are missing, and lines may be wrong",
 			tare_units_count(n[0], r->k.spans.left_out));
 	if (walked->unreadable)
 		tare_import_left_out(out, "%s values of it are no JSON, or too long",
-				     tare_units_count(n[0], walked->unreadable));
+		                     tare_units_count(n[0], walked->unreadable));
 	if (walked->is_cut)
 		tare_import_left_out(out, "it ends in the middle: what follows is not known");
 }
 
 static void add_notes(struct reader *r, const struct tare_kineto_told *told,
-		      const struct tare_import_json_walked *walked)
+                      const struct tare_import_json_walked *walked)
 {
 	struct tare_import_out *out = r->job->out;
 	char n[TARE_UNITS_TEXT_MAX];
@@ -293,27 +279,21 @@ static void add_notes(struct reader *r, const struct tare_kineto_told *told,
 		tare_import_in_path(r->job->in));
 	if (told->has_reserved)
 		tare_import_remark(
-			out,
-			"it has how much the allocator holds in all, and not in which segments: where these begin and end is "
-			"guessed from where tensors lie");
+			out, "it has how much the allocator holds in all, and not in which segments: where these begin and end is "
+				 "guessed from where tensors lie");
 	else if (told->gpus)
-		tare_import_remark(
-			out,
-			"it does not have how much the allocator holds: only tensors are in these figures");
+		tare_import_remark(out, "it does not have how much the allocator holds: only tensors are in these figures");
 	if (told->guessed)
 		tare_import_remark(
-			out,
-			"it has no addresses: an end is taken for that of the tensor of its size that came last, and what was "
-			"there before is not known");
+			out, "it has no addresses: an end is taken for that of the tensor of its size that came last, and what was "
+				 "there before is not known");
 	else if (told->before)
 		tare_import_remark(
-			out,
-			"it begins in the middle of the run: %s bytes were there before, and nothing is known of them",
+			out, "it begins in the middle of the run: %s bytes were there before, and nothing is known of them",
 			tare_units_count(n, told->before));
 	if (told->has_modules)
 		tare_import_remark(
-			out,
-			"a line is that at which its function begins, and a module is called by its class and number");
+			out, "a line is that at which its function begins, and a module is called by its class and number");
 	note_doubts(r, told, walked);
 }
 
@@ -323,16 +303,14 @@ static void say(struct reader *r, const struct tare_kineto_told *told)
 	char n[2][TARE_UNITS_TEXT_MAX];
 
 	tare_str_addf(&text, "%s memory events, %s GPU%s", tare_units_count(n[0], r->memory),
-		      tare_units_count(n[1], told->gpus), told->gpus == 1 ? "" : "s");
+	              tare_units_count(n[1], told->gpus), told->gpus == 1 ? "" : "s");
 	if (told->checked && !told->apart)
-		tare_str_addf(&text, ", tensors of up to %s bytes, as its totals say",
-			      tare_units_count(n[0], told->most));
+		tare_str_addf(&text, ", tensors of up to %s bytes, as its totals say", tare_units_count(n[0], told->most));
 	r->job->result->said = tare_str_steal(&text);
 	r->job->result->taken = r->memory - r->bad;
 }
 
-static int finish(struct reader *r, const struct tare_import_json_walked *walked,
-		  struct tare_err *err)
+static int finish(struct reader *r, const struct tare_import_json_walked *walked, struct tare_err *err)
 {
 	struct tare_kineto_told told;
 
@@ -352,11 +330,9 @@ static int finish(struct reader *r, const struct tare_import_json_walked *walked
 int tare_import_read_kineto(struct tare_import_job *job, struct tare_err *err)
 {
 	struct reader *r = tare_xcalloc(1, sizeof(*r));
-	const struct tare_import_json_taker taker = { .list = "traceEvents",
-						      .wants = wants,
-						      .item = take_item,
-						      .member = take_member,
-						      .arg = r };
+	const struct tare_import_json_taker taker = {
+		.list = "traceEvents", .wants = wants, .item = take_item, .member = take_member, .arg = r
+	};
 	struct tare_import_json_walked walked;
 	int rc;
 
@@ -378,8 +354,7 @@ int tare_import_read_kineto(struct tare_import_job *job, struct tare_err *err)
 /* An object, or a list, with what only such traces begin with. */
 bool tare_import_is_kineto(const char *head, size_t size)
 {
-	static const char *const words[] = { "\"traceEvents\"", "\"schemaVersion\"",
-					     "\"deviceProperties\"", "\"ph\"" };
+	static const char *const words[] = { "\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"ph\"" };
 	size_t at = 0;
 
 	while (at < size && strchr(" \n\t\r", head[at]) && head[at])

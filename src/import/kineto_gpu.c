@@ -14,11 +14,10 @@
 #define BEFORE (TARE_KINETO_ADDRESS_MAX * 4)
 
 static void tell_call(struct tare_kineto_gpu *g, enum tare_effect effect, enum tare_class class,
-		      const struct tare_kineto_from *from, uint64_t at, uint64_t bytes)
+                      const struct tare_kineto_from *from, uint64_t at, uint64_t bytes)
 {
 	struct tare_rec_event rec =
-		tare_torch_library_call(effect, class, (int)g->device,
-					tare_import_string(g->out, "torch.profiler"));
+		tare_torch_library_call(effect, class, (int)g->device, tare_import_string(g->out, "torch.profiler"));
 
 	rec.tid = from->tid;
 	rec.handle = at;
@@ -32,8 +31,8 @@ static void tell_call(struct tare_kineto_gpu *g, enum tare_effect effect, enum t
  * Where it is not known what the allocator holds, memory comes and goes with tensors, to the byte, as only mapped memory does: its
  * handle is given back at once, and the mapping keeps it.
  */
-static void tell_memory(struct tare_kineto_gpu *g, enum tare_effect effect,
-			const struct tare_kineto_from *from, uint64_t at, uint64_t bytes)
+static void tell_memory(struct tare_kineto_gpu *g, enum tare_effect effect, const struct tare_kineto_from *from,
+                        uint64_t at, uint64_t bytes)
 {
 	if (g->knows_reserved) {
 		tell_call(g, effect, TARE_CLASS_DEVICE, from, at, bytes);
@@ -78,7 +77,7 @@ static size_t piece_at(const struct tare_kineto_gpu *g, uint64_t address)
 }
 
 static bool add_piece(struct tare_kineto_gpu *g, size_t place, uint64_t begin, uint64_t end,
-		      const struct tare_kineto_from *from)
+                      const struct tare_kineto_from *from)
 {
 	uint64_t from_least = place ? g->pieces[place - 1].at + g->pieces[place - 1].size : 0;
 	uint64_t to_most = place < g->count ? g->pieces[place].at : TARE_KINETO_ADDRESS_MAX;
@@ -111,8 +110,7 @@ static bool add_piece(struct tare_kineto_gpu *g, size_t place, uint64_t begin, u
 }
 
 /* There is memory wherever the block lies. */
-static bool cover(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address,
-		  uint64_t end)
+static bool cover(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address, uint64_t end)
 {
 	while (address < end) {
 		size_t i = piece_at(g, address);
@@ -137,8 +135,7 @@ static void count_live(struct tare_kineto_gpu *g, uint64_t address, uint64_t end
 }
 
 /* Pieces without blocks, from this one on, go until all others have no more than is held. */
-static void give_back(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t held, size_t first,
-		      size_t end)
+static void give_back(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t held, size_t first, size_t end)
 {
 	const struct tare_kineto_from nobody = { .t_ns = t_ns, .tid = 1 };
 	size_t kept = first;
@@ -160,13 +157,12 @@ static void give_back(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t held, si
 
 /* ---- what the trace tells ---- */
 
-void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *out, int device,
-			   uint64_t reserved, uint32_t no_line)
+void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *out, int device, uint64_t reserved,
+                           uint32_t no_line)
 {
-	*g = (struct tare_kineto_gpu){ .out = out,
-				       .device = device,
-				       .no_line = no_line,
-				       .knows_reserved = reserved != TARE_NOT_KNOWN };
+	*g = (struct tare_kineto_gpu){
+		.out = out, .device = device, .no_line = no_line, .knows_reserved = reserved != TARE_NOT_KNOWN
+	};
 	if (g->knows_reserved)
 		set_rest(g, 0, reserved);
 }
@@ -177,16 +173,15 @@ void tare_kineto_gpu_end(struct tare_kineto_gpu *g)
 	tare_map_free(&g->blocks);
 }
 
-static void tell_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
-		       uint64_t address, int64_t bytes)
+static void tell_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address, int64_t bytes)
 {
 	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },
-				       .block = address,
-				       .bytes = bytes,
-				       .tid = from->tid,
-				       .device = (int16_t)g->device,
-				       .flags = from->flags,
-				       .python = bytes > 0 ? from->python : 0 };
+		                           .block = address,
+		                           .bytes = bytes,
+		                           .tid = from->tid,
+		                           .device = (int16_t)g->device,
+		                           .flags = from->flags,
+		                           .python = bytes > 0 ? from->python : 0 };
 
 	tare_import_add(g->out, tare_import_later(g->out, from->t_ns), &rec, sizeof(rec), NULL, 0);
 }
@@ -221,8 +216,8 @@ void tare_kineto_gpu_reserved(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t 
 	set_rest(g, t_ns, held > g->covered ? held - g->covered : 0);
 }
 
-void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
-			   uint64_t address, uint64_t bytes)
+void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address,
+                           uint64_t bytes)
 {
 	tare_kineto_gpu_block_gone(g, from, address); /* its end is not in the file */
 	if (!cover(g, from, address, address + bytes)) {
@@ -235,8 +230,7 @@ void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_f
 	tell_block(g, from, address, (int64_t)bytes);
 }
 
-bool tare_kineto_gpu_block_gone(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
-				uint64_t address)
+bool tare_kineto_gpu_block_gone(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address)
 {
 	uint64_t bytes;
 

@@ -43,16 +43,15 @@ struct tare_kineto_from {
 };
 
 /* `reserved`: bytes held at the begin, TARE_NOT_KNOWN: the trace does not tell; no_line: of what is held for no tensor. */
-void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *out, int device,
-			   uint64_t reserved, uint32_t no_line);
+void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *out, int device, uint64_t reserved,
+                           uint32_t no_line);
 void tare_kineto_gpu_end(struct tare_kineto_gpu *g);
 /* `bytes` of blocks that were there before, and of which nothing is told. */
 void tare_kineto_gpu_before(struct tare_kineto_gpu *g, uint64_t bytes, uint32_t python);
 void tare_kineto_gpu_reserved(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t reserved);
-void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
-			   uint64_t address, uint64_t bytes);
+void tare_kineto_gpu_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address,
+                           uint64_t bytes);
 /* False: there is none. */
-bool tare_kineto_gpu_block_gone(struct tare_kineto_gpu *g, const struct tare_kineto_from *from,
-				uint64_t address);
+bool tare_kineto_gpu_block_gone(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address);
 
 #endif

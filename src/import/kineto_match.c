@@ -24,8 +24,7 @@ static uint64_t new_slot(struct tare_kineto_match *m, uint64_t bytes)
 }
 
 /* The slot of this size on top of a list goes to the other one; a new one where there is none. */
-static uint64_t move(struct tare_kineto_match *m, struct tare_map *from, struct tare_map *to,
-		     uint64_t bytes)
+static uint64_t move(struct tare_kineto_match *m, struct tare_map *from, struct tare_map *to, uint64_t bytes)
 {
 	uint64_t *top = tare_map_put(from, bytes, NULL), slot = *top;
 

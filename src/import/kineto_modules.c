@@ -37,14 +37,12 @@ static uint32_t class_of(const struct tare_kineto_modules *m, uint32_t module)
 static void tell(const struct tare_kineto_modules *m, uint32_t module)
 {
 	struct tare_rec_module found = { .head = { .kind = TARE_KIND_MODULE },
-					 .at = address_of(module),
-					 .class = class_of(m, module) };
-	struct tare_rec_probe named = {
-		.head = { .kind = TARE_KIND_PROBE },
-		.at = address_of(module),
-		.name = tare_import_string(m->out, tare_kineto_spans_name(m->spans, module)),
-		.role = TARE_PROBE_MODULE
-	};
+		                             .at = address_of(module),
+		                             .class = class_of(m, module) };
+	struct tare_rec_probe named = { .head = { .kind = TARE_KIND_PROBE },
+		                            .at = address_of(module),
+		                            .name = tare_import_string(m->out, tare_kineto_spans_name(m->spans, module)),
+		                            .role = TARE_PROBE_MODULE };
 
 	tare_import_add(m->out, 0, &found, sizeof(found), NULL, 0);
 	tare_import_add(m->out, 0, &named, sizeof(named), NULL, 0);
@@ -52,10 +50,9 @@ static void tell(const struct tare_kineto_modules *m, uint32_t module)
 
 /* As a look through the program's objects would; which module is in which the trace does not tell. */
 void tare_kineto_modules_begin(struct tare_kineto_modules *m, const struct tare_kineto_spans *spans,
-			       struct tare_import_out *out)
+                               struct tare_import_out *out)
 {
-	struct tare_rec_sweep rec = { .head = { .kind = TARE_KIND_SWEEP },
-				      .flags = TARE_SWEEP_MODULES };
+	struct tare_rec_sweep rec = { .head = { .kind = TARE_KIND_SWEEP }, .flags = TARE_SWEEP_MODULES };
 
 	*m = (struct tare_kineto_modules){ .spans = spans, .out = out };
 	for (uint32_t id = 0; (id = tare_kineto_spans_next_module(spans, id)); rec.entries++)
@@ -65,12 +62,9 @@ void tare_kineto_modules_begin(struct tare_kineto_modules *m, const struct tare_
 		tare_import_add(out, 0, &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_kineto_modules_enter(struct tare_kineto_modules *m, const struct tare_kineto_from *from,
-			       uint32_t module)
+void tare_kineto_modules_enter(struct tare_kineto_modules *m, const struct tare_kineto_from *from, uint32_t module)
 {
-	struct tare_rec_module rec = { .head = { .kind = TARE_KIND_MODULE },
-				       .at = address_of(module),
-				       .tid = from->tid };
+	struct tare_rec_module rec = { .head = { .kind = TARE_KIND_MODULE }, .at = address_of(module), .tid = from->tid };
 	uint64_t *last = tare_map_put(&m->of_thread, from->tid, NULL);
 
 	m->is_any = true;

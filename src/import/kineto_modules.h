@@ -15,10 +15,9 @@ struct tare_kineto_modules {
 
 /* Tells their classes and names, before anything is told to be in one. */
 void tare_kineto_modules_begin(struct tare_kineto_modules *m, const struct tare_kineto_spans *spans,
-			       struct tare_import_out *out);
+                               struct tare_import_out *out);
 /* What the thread is handed out from here on is for this module, where it says so. */
-void tare_kineto_modules_enter(struct tare_kineto_modules *m, const struct tare_kineto_from *from,
-			       uint32_t module);
+void tare_kineto_modules_enter(struct tare_kineto_modules *m, const struct tare_kineto_from *from, uint32_t module);
 void tare_kineto_modules_free(struct tare_kineto_modules *m);
 
 #endif

@@ -45,8 +45,7 @@ uint32_t tare_kineto_spans_id(struct tare_kineto_spans *s, const char *name)
 	s->name_bytes += size + 64;
 	id = tare_strmap_put(&s->name_ids, kept, &is_new);
 	*id = s->name_ids.count;
-	s->names = tare_array_reserve(s->names, &s->name_cap, s->name_ids.count + 1,
-				      sizeof(*s->names));
+	s->names = tare_array_reserve(s->names, &s->name_cap, s->name_ids.count + 1, sizeof(*s->names));
 	s->names[*id] = tare_xstrdup(kept);
 	return (uint32_t)*id;
 }
@@ -73,15 +72,14 @@ static uint32_t thread_of(struct tare_kineto_spans *s, int64_t tid)
 		return (uint32_t)*id;
 	if (s->thread_nr == 1 << 14)
 		return 0;
-	s->threads = tare_array_reserve(s->threads, &s->thread_cap, s->thread_nr + 1,
-					sizeof(*s->threads));
+	s->threads = tare_array_reserve(s->threads, &s->thread_cap, s->thread_nr + 1, sizeof(*s->threads));
 	s->threads[s->thread_nr] = (struct tare_kineto_thread){ 0 };
 	*tare_map_put(&s->thread_ids, (uint64_t)tid, NULL) = ++s->thread_nr;
 	return (uint32_t)s->thread_nr;
 }
 
-void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what what, int64_t tid,
-			   int64_t begin_ns, int64_t end_ns, const char *name)
+void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what what, int64_t tid, int64_t begin_ns,
+                           int64_t end_ns, const char *name)
 {
 	uint32_t thread = thread_of(s, tid), id = tare_kineto_spans_id(s, name);
 
@@ -92,11 +90,9 @@ void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what wh
 	if (what == TARE_KINETO_MODULE)
 		*tare_map_put(&s->modules, id, NULL) = true;
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct tare_kineto_span){ .begin_ns = begin_ns,
-							  .end_ns = end_ns,
-							  .name = id,
-							  .thread = thread & 0x3fffffff,
-							  .what = (unsigned)what & 3 };
+	s->items[s->count++] = (struct tare_kineto_span){
+		.begin_ns = begin_ns, .end_ns = end_ns, .name = id, .thread = thread & 0x3fffffff, .what = (unsigned)what & 3
+	};
 }
 
 void tare_kineto_spans_shift(struct tare_kineto_spans *s, int64_t by_ns)
@@ -116,8 +112,7 @@ static int by_begin(const void *a, const void *b)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
 	if (x->end_ns != y->end_ns)
 		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->what != y->what ? (int)y->what - (int)x->what
-				  : (x->name > y->name) - (x->name < y->name);
+	return x->what != y->what ? (int)y->what - (int)x->what : (x->name > y->name) - (x->name < y->name);
 }
 
 void tare_kineto_spans_begin(struct tare_kineto_spans *s, struct tare_import_out *out)
@@ -157,8 +152,7 @@ static void write_line(struct tare_kineto_spans *s, uint32_t name)
 /* `lines`: names, innermost first. The outer lines decide which stack it is, one after the other. */
 static uint32_t stack_of(struct tare_kineto_spans *s, const uint64_t *lines, uint32_t depth)
 {
-	struct tare_rec_line_stack rec = { .head = { .kind = TARE_KIND_LINE_STACK },
-					   .depth = depth };
+	struct tare_rec_line_stack rec = { .head = { .kind = TARE_KIND_LINE_STACK }, .depth = depth };
 	uint64_t *known = NULL, outer = 0;
 
 	for (uint32_t i = depth; i-- > 0; outer = *known) {
@@ -171,8 +165,7 @@ static uint32_t stack_of(struct tare_kineto_spans *s, const uint64_t *lines, uin
 		rec.id = ++s->stack_nr;
 		rec.depth = depth - i;
 		*known = rec.id;
-		tare_import_add(s->out, 0, &rec, sizeof(rec), lines + i,
-				rec.depth * sizeof(*lines));
+		tare_import_add(s->out, 0, &rec, sizeof(rec), lines + i, rec.depth * sizeof(*lines));
 	}
 	return (uint32_t)outer;
 }
@@ -206,8 +199,8 @@ static bool only_allocates(const char *name)
 }
 
 /* Of Python where there is some, as tare run has it; else operators. */
-static uint32_t lines_of(const struct tare_kineto_spans *s, const struct tare_kineto_thread *thread,
-			 int64_t t_ns, enum tare_kineto_what what, uint64_t *lines)
+static uint32_t lines_of(const struct tare_kineto_spans *s, const struct tare_kineto_thread *thread, int64_t t_ns,
+                         enum tare_kineto_what what, uint64_t *lines)
 {
 	uint32_t depth = 0;
 
@@ -223,8 +216,7 @@ static uint32_t lines_of(const struct tare_kineto_spans *s, const struct tare_ki
 	return depth;
 }
 
-struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64_t tid,
-					      int64_t t_ns)
+struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64_t tid, int64_t t_ns)
 {
 	const uint64_t *id = tare_map_get(&s->thread_ids, (uint64_t)tid);
 	struct tare_kineto_place place = { 0 };

@@ -22,7 +22,7 @@ struct tare_kineto_spans {
 	struct tare_strmap name_ids;
 	char **names; /* by id, from 1 */
 	size_t name_cap, name_bytes;
-	uint64_t left_out; /* over the limit: what they would name has another line, or none */
+	uint64_t left_out;       /* over the limit: what they would name has another line, or none */
 	struct tare_map modules; /* ids of names of modules */
 	struct tare_map thread_ids;
 	struct tare_kineto_thread *threads;
@@ -40,15 +40,14 @@ struct tare_kineto_place {
 
 /* The id of a name; 0: there are too many. */
 uint32_t tare_kineto_spans_id(struct tare_kineto_spans *s, const char *name);
-void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what what, int64_t tid,
-			   int64_t begin_ns, int64_t end_ns, const char *name);
+void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what what, int64_t tid, int64_t begin_ns,
+                           int64_t end_ns, const char *name);
 /* All times are so much less. */
 void tare_kineto_spans_shift(struct tare_kineto_spans *s, int64_t by_ns);
 /* When all are added; from here on lines are written. */
 void tare_kineto_spans_begin(struct tare_kineto_spans *s, struct tare_import_out *out);
 /* What the thread does at that instant; times never go back. */
-struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64_t tid,
-					      int64_t t_ns);
+struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64_t tid, int64_t t_ns);
 const char *tare_kineto_spans_name(const struct tare_kineto_spans *s, uint32_t id);
 /* The next id of a name of a module behind `id`; 0: there is none. */
 uint32_t tare_kineto_spans_next_module(const struct tare_kineto_spans *s, uint32_t id);

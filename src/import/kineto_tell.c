@@ -23,8 +23,7 @@ struct teller {
 	struct tare_kineto_modules modules;
 };
 
-TARE_COMPARATOR(by_time, struct tare_kineto_event,
-		TARE_RISING(t_ns) TARE_RISING(kind) TARE_RISING(number))
+TARE_COMPARATOR(by_time, struct tare_kineto_event, TARE_RISING(t_ns) TARE_RISING(kind) TARE_RISING(number))
 
 static uint32_t tid_of(int64_t tid)
 {
@@ -43,10 +42,8 @@ static void find_addresses(struct teller *c)
 		if (e->kind != TARE_KINETO_MEMORY || e->address)
 			continue;
 		c->told->guessed++;
-		e->address =
-			e->bytes > 0
-				? tare_kineto_match_begin(&match[e->device], (uint64_t)e->bytes)
-				: tare_kineto_match_end(&match[e->device], -(uint64_t)e->bytes);
+		e->address = e->bytes > 0 ? tare_kineto_match_begin(&match[e->device], (uint64_t)e->bytes)
+		                          : tare_kineto_match_end(&match[e->device], -(uint64_t)e->bytes);
 	}
 	for (int i = 0; i <= TARE_KINETO_GPUS; i++)
 		tare_kineto_match_free(&match[i]);
@@ -64,22 +61,19 @@ static void begin_gpu(struct teller *c, const struct tare_kineto_event *first)
 		tare_torch_library_name(c->out);
 	c->told->has_reserved |= first->reserved != TARE_NOT_KNOWN;
 	tare_kineto_gpu_begin(&c->gpus[first->device], c->out,
-			      tare_import_device(c->out, d->name ? d->name : "", first->device,
-						 d->total),
-			      first->reserved,
-			      tare_kineto_spans_saying(&c->k->spans, "no line in the trace"));
+	                      tare_import_device(c->out, d->name ? d->name : "", first->device, d->total), first->reserved,
+	                      tare_kineto_spans_saying(&c->k->spans, "no line in the trace"));
 }
 
-static void host_block(struct teller *c, const struct tare_kineto_from *from, uint64_t address,
-		       int64_t bytes)
+static void host_block(struct teller *c, const struct tare_kineto_from *from, uint64_t address, int64_t bytes)
 {
 	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },
-				       .block = address,
-				       .bytes = bytes,
-				       .tid = from->tid,
-				       .device = -1,
-				       .flags = from->flags | TARE_TENSOR_HOST,
-				       .python = bytes > 0 ? from->python : 0 };
+		                           .block = address,
+		                           .bytes = bytes,
+		                           .tid = from->tid,
+		                           .device = -1,
+		                           .flags = from->flags | TARE_TENSOR_HOST,
+		                           .python = bytes > 0 ? from->python : 0 };
 
 	tare_import_add(c->out, tare_import_later(c->out, from->t_ns), &rec, sizeof(rec), NULL, 0);
 }
@@ -87,9 +81,7 @@ static void host_block(struct teller *c, const struct tare_kineto_from *from, ui
 /* What goes and never came was there before; so was what totals have beyond that. */
 static void tell_before(struct teller *c)
 {
-	struct tare_kineto_from from = {
-		.tid = 1, .python = tare_kineto_spans_saying(&c->k->spans, "before the trace")
-	};
+	struct tare_kineto_from from = { .tid = 1, .python = tare_kineto_spans_saying(&c->k->spans, "before the trace") };
 	uint64_t before[TARE_KINETO_GPUS + 1] = { 0 }, total[TARE_KINETO_GPUS] = { 0 };
 	struct tare_map live[TARE_KINETO_GPUS + 1] = { 0 };
 	bool is_seen[TARE_KINETO_GPUS + 1] = { false };
@@ -116,8 +108,7 @@ static void tell_before(struct teller *c)
 		}
 	}
 	for (int i = 0; i < TARE_KINETO_GPUS; i++)
-		if (c->is_there[i] && total[i] > before[i] &&
-		    total[i] - before[i] < TARE_KINETO_BYTES_MAX) {
+		if (c->is_there[i] && total[i] > before[i] && total[i] - before[i] < TARE_KINETO_BYTES_MAX) {
 			tare_kineto_gpu_before(&c->gpus[i], total[i] - before[i], from.python);
 			c->told->before += total[i] - before[i];
 		}
@@ -125,8 +116,7 @@ static void tell_before(struct teller *c)
 		uint64_t bytes = -(uint64_t)starts[i].bytes;
 
 		if (starts[i].device != TARE_KINETO_CPU) {
-			tare_kineto_gpu_block(&c->gpus[starts[i].device], &from, starts[i].address,
-					      bytes);
+			tare_kineto_gpu_block(&c->gpus[starts[i].device], &from, starts[i].address, bytes);
 			continue;
 		}
 		host_block(c, &from, starts[i].address, (int64_t)bytes);
@@ -138,8 +128,7 @@ static void tell_before(struct teller *c)
 
 /* ---- events ---- */
 
-static void check_total(struct teller *c, const struct tare_kineto_event *e,
-			const struct tare_kineto_gpu *g)
+static void check_total(struct teller *c, const struct tare_kineto_event *e, const struct tare_kineto_gpu *g)
 {
 	if (g->allocated > c->told->most)
 		c->told->most = g->allocated;
@@ -155,8 +144,7 @@ static void tell_memory(struct teller *c, const struct tare_kineto_event *e)
 	struct tare_kineto_from from = { .t_ns = e->t_ns, .tid = tid_of(e->tid) };
 
 	if (e->bytes > 0) {
-		struct tare_kineto_place place =
-			tare_kineto_spans_at(&c->k->spans, e->tid, e->t_ns);
+		struct tare_kineto_place place = tare_kineto_spans_at(&c->k->spans, e->tid, e->t_ns);
 
 		from.python = place.python;
 		if (place.module) {
@@ -185,17 +173,14 @@ static void tell_phase(struct teller *c, const struct tare_kineto_event *e)
 		.tid = tid_of(e->tid),
 		.what = is_begin ? TARE_PHASE_BEGIN : TARE_PHASE_END,
 		.source = TARE_PHASE_BY_TORCH,
-		.name = is_begin ? tare_import_string(c->out,
-						      tare_kineto_spans_name(&c->k->spans, e->name))
-				 : 0,
+		.name = is_begin ? tare_import_string(c->out, tare_kineto_spans_name(&c->k->spans, e->name)) : 0,
 		.id = e->number
 	};
 
 	tare_import_add(c->out, e->t_ns, &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out,
-		      struct tare_kineto_told *told)
+void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out, struct tare_kineto_told *told)
 {
 	struct teller *c = tare_xcalloc(1, sizeof(*c));
 

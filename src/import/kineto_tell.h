@@ -35,16 +35,14 @@ struct tare_kineto {
 
 struct tare_kineto_told {
 	uint64_t gpus;
-	uint64_t checked,
-		apart; /* totals of the file, and of them those that are not what the events add up to */
-	uint64_t before;  /* bytes of blocks of which nothing is told */
-	uint64_t guessed; /* blocks without an address */
+	uint64_t checked, apart; /* totals of the file, and of them those that are not what the events add up to */
+	uint64_t before;         /* bytes of blocks of which nothing is told */
+	uint64_t guessed;        /* blocks without an address */
 	uint64_t lost, beyond;
 	uint64_t most; /* bytes of blocks on a GPU */
 	bool has_reserved, has_modules;
 };
 
-void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out,
-		      struct tare_kineto_told *told);
+void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out, struct tare_kineto_told *told);
 
 #endif

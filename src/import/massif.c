@@ -54,9 +54,8 @@ struct reader {
 
 static int bad(struct reader *r, const char *what, const char *line)
 {
-	return tare_err_set(r->err, TARE_E_CORRUPT, "%s:%llu: %s: \"%.60s\"",
-			    tare_import_in_path(r->job->in),
-			    (unsigned long long)tare_import_in_line_nr(r->job->in), what, line);
+	return tare_err_set(r->err, TARE_E_CORRUPT, "%s:%llu: %s: \"%.60s\"", tare_import_in_path(r->job->in),
+	                    (unsigned long long)tare_import_in_line_nr(r->job->in), what, line);
 }
 
 /* A number with nothing but `end` behind it; where that is. NULL: none, negative, or more than `most`. */
@@ -99,7 +98,7 @@ static uint32_t frame_of(struct reader *r, const char *text)
 			*colon = '\0';
 	}
 	return tare_import_heap_frame(r->heap, strcmp(at, "???") != 0 ? at : "",
-				      strcmp(function, "???") != 0 ? function : "", (uint32_t)line);
+	                              strcmp(function, "???") != 0 ? function : "", (uint32_t)line);
 }
 
 /* The place that the path down to `depth` is. */
@@ -163,8 +162,7 @@ static int take_node(struct reader *r, const char *line)
 	n = &r->path[r->depth];
 	if (*at != 'n' || !(at = number(at + 1, ':', UINT32_MAX, &children)) || at[1] != ' ' ||
 	    !(at = number(at + 2, ' ', TARE_IMPORT_HEAP_MAX, &bytes)))
-		return bad(r, "no node of a tree, as `n1: 4711 0x40053C: main (SOURCE:12)` is",
-			   line);
+		return bad(r, "no node of a tree, as `n1: 4711 0x40053C: main (SOURCE:12)` is", line);
 	at++;
 	if (indent != r->depth)
 		return bad(r, "is not indented as a child of the node above it", line);
@@ -194,10 +192,8 @@ static int take_node(struct reader *r, const char *line)
 static void tell_account(struct reader *r, enum tare_class class, uint64_t *told, uint64_t bytes)
 {
 	if (*told != bytes)
-		tare_import_change(r->job->out, tare_import_now(r->job->out) + 1,
-				   tare_import_heap_device(r->heap),
-				   &(struct tare_import_change){
-					   .class = class, .bytes = (int64_t)(bytes - *told) });
+		tare_import_change(r->job->out, tare_import_now(r->job->out) + 1, tare_import_heap_device(r->heap),
+		                   &(struct tare_import_change){ .class = class, .bytes = (int64_t)(bytes - *told) });
 	*told = bytes;
 }
 
@@ -207,11 +203,9 @@ static void tell_snapshot(struct reader *r)
 	const struct snapshot *s = &r->now;
 
 	tare_import_change(r->job->out, s->t_ns, tare_import_heap_device(r->heap),
-			   &(struct tare_import_change){ .class = TARE_CLASS_HEAP });
-	tell_account(r, TARE_CLASS_HEAP_EXTRA, &r->extra,
-		     s->extra < r->extra ? s->extra : r->extra);
-	tell_account(r, TARE_CLASS_STACKS, &r->stacks,
-		     s->stacks < r->stacks ? s->stacks : r->stacks);
+	                   &(struct tare_import_change){ .class = TARE_CLASS_HEAP });
+	tell_account(r, TARE_CLASS_HEAP_EXTRA, &r->extra, s->extra < r->extra ? s->extra : r->extra);
+	tell_account(r, TARE_CLASS_STACKS, &r->stacks, s->stacks < r->stacks ? s->stacks : r->stacks);
 	tare_import_heap_tell(r->heap, s->t_ns);
 	tell_account(r, TARE_CLASS_HEAP_EXTRA, &r->extra, s->extra);
 	tell_account(r, TARE_CLASS_STACKS, &r->stacks, s->stacks);
@@ -246,8 +240,7 @@ static int begin_tree(struct reader *r, const char *kind, const char *line)
 		r->placed = 0;
 	}
 	if (!is_detailed)
-		tare_import_heap_add(r->heap, 0,
-				     (int64_t)(s->heap - tare_import_heap_bytes(r->heap)));
+		tare_import_heap_add(r->heap, 0, (int64_t)(s->heap - tare_import_heap_bytes(r->heap)));
 	s->is_by_place = is_detailed;
 	r->is_in_tree = is_detailed;
 	return 0;
@@ -292,9 +285,8 @@ static void begin(struct reader *r, const char *command)
 	if (r->heap)
 		return;
 	tare_import_about(r->job->out,
-			  &(struct tare_import_about){
-				  .program = command,
-				  .pid = tare_import_pid_of(tare_import_in_path(r->job->in)) });
+	                  &(struct tare_import_about){ .program = command,
+	                                               .pid = tare_import_pid_of(tare_import_in_path(r->job->in)) });
 	r->heap = tare_import_heap_new(r->job->out);
 }
 
@@ -302,8 +294,7 @@ static int take_unit(struct reader *r, const char *unit, const char *line)
 {
 	bool is_seconds = !strcmp(unit, "s");
 
-	if (!is_seconds && strcmp(unit, "i") != 0 && strcmp(unit, "ms") != 0 &&
-	    strcmp(unit, "B") != 0)
+	if (!is_seconds && strcmp(unit, "i") != 0 && strcmp(unit, "ms") != 0 && strcmp(unit, "B") != 0)
 		return bad(r, "a time is in i, ms, B or s", line);
 	if (r->unit_ns && r->is_heaptrack != is_seconds)
 		return bad(r, "times above were taken for another unit", line);
@@ -336,8 +327,7 @@ static int take_head(struct reader *r, const char *line)
 
 static bool is_head(const char *line)
 {
-	return !strncmp(line, "desc: ", 6) || !strncmp(line, "cmd: ", 5) ||
-	       !strncmp(line, "time_unit: ", 11);
+	return !strncmp(line, "desc: ", 6) || !strncmp(line, "cmd: ", 5) || !strncmp(line, "time_unit: ", 11);
 }
 
 static int take_line(struct reader *r, const char *line)
@@ -376,28 +366,23 @@ static void add_notes(struct reader *r, bool is_cut)
 {
 	struct tare_import_out *out = r->job->out;
 
-	tare_import_remark(
-		out,
-		"read from %s: what the program asked malloc for at %llu moments, by place "
-		"at %llu of them; what came behind such a one has no place until the "
-		"next. Between two moments it is not known, and what was resident neither",
-		tare_import_in_path(r->job->in), (unsigned long long)r->job->result->taken,
-		(unsigned long long)r->trees);
+	tare_import_remark(out,
+	                   "read from %s: what the program asked malloc for at %llu moments, by place "
+	                   "at %llu of them; what came behind such a one has no place until the "
+	                   "next. Between two moments it is not known, and what was resident neither",
+	                   tare_import_in_path(r->job->in), (unsigned long long)r->job->result->taken,
+	                   (unsigned long long)r->trees);
 	if (r->unit_ns == 1 && !r->is_heaptrack)
 		tare_import_remark(out, "times are %s: a billion of them stand for a second",
-				   r->unit[0] == 'i' ? "instructions"
-						     : "bytes asked for and given back");
+		                   r->unit[0] == 'i' ? "instructions" : "bytes asked for and given back");
 	if (is_cut)
-		tare_import_left_out(
-			out,
-			"the file ends in the middle of a snapshot, at line %llu: that "
-			"one was left out",
-			(unsigned long long)tare_import_in_line_nr(r->job->in));
+		tare_import_left_out(out,
+		                     "the file ends in the middle of a snapshot, at line %llu: that "
+		                     "one was left out",
+		                     (unsigned long long)tare_import_in_line_nr(r->job->in));
 	if (r->is_heaptrack && !r->unit[0])
-		tare_import_left_out(
-			out,
-			"the file ends before its last line, `time_unit: s`: snapshots are missing, "
-			"or a part of the last one");
+		tare_import_left_out(out, "the file ends before its last line, `time_unit: s`: snapshots are missing, "
+		                          "or a part of the last one");
 }
 
 static int finish(struct reader *r)
@@ -412,10 +397,8 @@ static int finish(struct reader *r)
 	if (is_whole)
 		tell_snapshot(r);
 	if (!r->job->result->taken)
-		return tare_err_set(r->err, TARE_E_EMPTY,
-				    "%s: has no whole snapshot, at %llu lines",
-				    tare_import_in_path(r->job->in),
-				    (unsigned long long)tare_import_in_line_nr(r->job->in));
+		return tare_err_set(r->err, TARE_E_EMPTY, "%s: has no whole snapshot, at %llu lines",
+		                    tare_import_in_path(r->job->in), (unsigned long long)tare_import_in_line_nr(r->job->in));
 	add_notes(r, r->now.has_time && !is_whole);
 	tare_str_addf(&said, "%s snapshots", tare_units_count(n, r->job->result->taken));
 	tare_str_addf(&said, ", %s of them by place", tare_units_count(n, r->trees));
@@ -446,8 +429,7 @@ bool tare_import_is_massif(const char *head, size_t size)
 {
 	static const char unit[] = "\ntime_unit: ";
 
-	if (size >= sizeof(HEAPTRACK_BEGIN) - 1 &&
-	    !memcmp(head, HEAPTRACK_BEGIN, sizeof(HEAPTRACK_BEGIN) - 1))
+	if (size >= sizeof(HEAPTRACK_BEGIN) - 1 && !memcmp(head, HEAPTRACK_BEGIN, sizeof(HEAPTRACK_BEGIN) - 1))
 		return true;
 	return size > 6 && !memcmp(head, "desc: ", 6) && memmem(head, size, unit, sizeof(unit) - 1);
 }

@@ -89,8 +89,7 @@ static void take(struct reader *r, const struct row *row)
 
 	tare_str_addf(&name, "%s:%lu  %s", base_of(r->file), row->line, row->source);
 	if (!r->job->result->taken)
-		r->memory =
-			tare_import_board(out, "resident memory of the process", TARE_NOT_KNOWN);
+		r->memory = tare_import_board(out, "resident memory of the process", TARE_NOT_KNOWN);
 	tare_import_used(out, r->t, r->memory, bytes_of(row->resident - row->increment));
 	tare_import_phase(out, r->t + 1, TARE_PHASE_PUSH, tare_str_text(&name));
 	r->t += STEP_NS;
@@ -132,21 +131,15 @@ int tare_import_read_memory_profiler(struct tare_import_job *job, struct tare_er
 	if (rc < 0)
 		return rc;
 	if (!job->result->taken)
-		return tare_err_set(
-			err, TARE_E_EMPTY,
-			"%s: no line of the report has figures, such as `17  25.2 MiB  0.1 MiB`",
-			tare_import_in_path(job->in));
-	tare_import_remark(
-		job->out,
-		"read from %s: lines stand in the order of the source, each for a millisecond; "
-		"what was resident is that of the process, all its libraries included",
-		tare_import_in_path(job->in));
+		return tare_err_set(err, TARE_E_EMPTY, "%s: no line of the report has figures, such as `17  25.2 MiB  0.1 MiB`",
+		                    tare_import_in_path(job->in));
+	tare_import_remark(job->out,
+	                   "read from %s: lines stand in the order of the source, each for a millisecond; "
+	                   "what was resident is that of the process, all its libraries included",
+	                   tare_import_in_path(job->in));
 	if (job->result->unreadable)
-		tare_import_left_out(
-			job->out,
-			"%s of the lines cannot be read, the first is line %llu; they were left out",
-			tare_units_count(n, job->result->unreadable),
-			(unsigned long long)r.first_unreadable);
+		tare_import_left_out(job->out, "%s of the lines cannot be read, the first is line %llu; they were left out",
+		                     tare_units_count(n, job->result->unreadable), (unsigned long long)r.first_unreadable);
 	return 0;
 }
 

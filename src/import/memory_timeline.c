@@ -25,9 +25,8 @@
 enum { ROW_MAX = 64 };
 
 /* In the order of PyTorch's _CATEGORY_TO_COLORS. */
-static const char *const categories[] = { "parameter",       "optimizer state", "input",
-					  "temporary",       "activation",      "gradient",
-					  "autograd detail", "unknown" };
+static const char *const categories[] = { "parameter",  "optimizer state", "input",           "temporary",
+	                                      "activation", "gradient",        "autograd detail", "unknown" };
 
 enum { CATEGORIES = sizeof(categories) / sizeof(categories[0]), COLUMNS = CATEGORIES + 1 };
 
@@ -100,11 +99,8 @@ static int wrong(struct reader *r, const char *what)
 {
 	if (r->err->code)
 		return r->err->code;
-	return tare_err_set(r->err, TARE_E_FORMAT, "%s: byte %llu: %s",
-			    tare_import_in_path(r->job->in),
-			    (unsigned long long)(tare_import_in_offset(r->job->in) -
-						 (r->size - r->at)),
-			    what);
+	return tare_err_set(r->err, TARE_E_FORMAT, "%s: byte %llu: %s", tare_import_in_path(r->job->in),
+	                    (unsigned long long)(tare_import_in_offset(r->job->in) - (r->size - r->at)), what);
 }
 
 /* Behind its `[`; how many numbers, or -1. */
@@ -138,8 +134,7 @@ static void begin(struct reader *r, int64_t first_ns)
 	tare_import_about(out, &(struct tare_import_about){ .started_realtime_ns = first_ns });
 	tare_kineto_spans_begin(&r->spans, out);
 	tare_torch_library_name(out);
-	tare_kineto_gpu_begin(&r->gpu, out, tare_import_device(out, "", -1, TARE_NOT_KNOWN),
-			      TARE_NOT_KNOWN, 0);
+	tare_kineto_gpu_begin(&r->gpu, out, tare_import_device(out, "", -1, TARE_NOT_KNOWN), TARE_NOT_KNOWN, 0);
 	for (int i = 0; i < CATEGORIES; i++)
 		r->lines[i] = tare_kineto_spans_saying(&r->spans, categories[i]);
 }
@@ -182,15 +177,11 @@ static int take_event(struct reader *r, const int64_t *row, int n)
 	if (match->end >= UINT64_C(1) << 51)
 		return wrong(r, "there are more different tensors than any memory has");
 	if (row[2] > 0)
-		tare_kineto_gpu_block(&r->gpu, &from,
-				      address_in(category,
-						 tare_kineto_match_begin(match, (uint64_t)row[2])),
-				      (uint64_t)row[2]);
+		tare_kineto_gpu_block(&r->gpu, &from, address_in(category, tare_kineto_match_begin(match, (uint64_t)row[2])),
+		                      (uint64_t)row[2]);
 	else if (row[2] < 0 &&
-		 !tare_kineto_gpu_block_gone(&r->gpu, &from,
-					     address_in(category,
-							tare_kineto_match_end(match,
-									      (uint64_t)-row[2]))))
+	         !tare_kineto_gpu_block_gone(&r->gpu, &from,
+	                                     address_in(category, tare_kineto_match_end(match, (uint64_t)-row[2]))))
 		r->ends++;
 	note_most(r);
 	return 0;
@@ -280,8 +271,7 @@ static int read_all(struct reader *r)
 	while ((t = next(r)) == TOKEN_NUMBER) {
 		if (r->time_nr == TIMES_MAX)
 			return wrong(r, "there are too many steps");
-		r->times = tare_array_reserve(r->times, &r->time_cap, r->time_nr + 1,
-					      sizeof(*r->times));
+		r->times = tare_array_reserve(r->times, &r->time_cap, r->time_nr + 1, sizeof(*r->times));
 		r->times[r->time_nr++] = r->number;
 	}
 	if (t != TOKEN_CLOSE)
@@ -309,8 +299,7 @@ static void add_notes(struct reader *r)
 		"(--by line), and nothing else; which device, lines, addresses and what the allocator holds are not in it",
 		tare_import_in_path(r->job->in));
 	if (r->ends)
-		tare_import_left_out(out, "%s tensors end in it and never began",
-				     tare_units_count(n, r->ends));
+		tare_import_left_out(out, "%s tensors end in it and never began", tare_units_count(n, r->ends));
 }
 
 static int finish(struct reader *r)
@@ -319,13 +308,11 @@ static int finish(struct reader *r)
 	char n[2][TARE_UNITS_TEXT_MAX];
 
 	if (!r->rows)
-		return tare_err_set(r->err, TARE_E_EMPTY,
-				    "%s: the timeline has no memory of its device",
-				    tare_import_in_path(r->job->in));
+		return tare_err_set(r->err, TARE_E_EMPTY, "%s: the timeline has no memory of its device",
+		                    tare_import_in_path(r->job->in));
 	add_notes(r);
-	tare_str_addf(&text, "%s change%s, tensors of up to %s bytes",
-		      tare_units_count(n[0], r->rows), r->rows == 1 ? "" : "s",
-		      tare_units_count(n[1], r->most));
+	tare_str_addf(&text, "%s change%s, tensors of up to %s bytes", tare_units_count(n[0], r->rows),
+	              r->rows == 1 ? "" : "s", tare_units_count(n[1], r->most));
 	r->job->result->said = tare_str_steal(&text);
 	r->job->result->taken = r->rows;
 	return 0;
@@ -347,11 +334,10 @@ int tare_import_read_memory_timeline(struct tare_import_job *job, struct tare_er
 	c = next_byte(r);
 	r->at -= c > 0;
 	if (is_picture(r->bytes, r->size))
-		rc = tare_err_set(
-			err, TARE_E_FORMAT,
-			"%s: is a picture and has no figures: export_memory_timeline() writes these to a "
-			"file whose name ends with .raw.json.gz",
-			tare_import_in_path(job->in));
+		rc = tare_err_set(err, TARE_E_FORMAT,
+		                  "%s: is a picture and has no figures: export_memory_timeline() writes these to a "
+		                  "file whose name ends with .raw.json.gz",
+		                  tare_import_in_path(job->in));
 	else
 		rc = read_all(r);
 	if (!rc)
@@ -373,6 +359,5 @@ bool tare_import_is_memory_timeline(const char *head, size_t size)
 
 	for (; at < size && (head[at] == '[' || isspace((unsigned char)head[at])); at++)
 		open += head[at] == '[';
-	return (open == 2 && at < size && (isdigit((unsigned char)head[at]) || head[at] == '-')) ||
-	       is_picture(head, size);
+	return (open == 2 && at < size && (isdigit((unsigned char)head[at]) || head[at] == '-')) || is_picture(head, size);
 }

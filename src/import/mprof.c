@@ -96,8 +96,8 @@ static bool take_function(struct reader *r, const char *text)
 	double from, to, begin, end;
 	uint32_t function;
 
-	if (!length || sscanf(text + length, "%lf %lf %lf %lf", &from, &begin, &to, &end) != 4 ||
-	    !is_size(from) || !is_size(to) || !is_time(begin) || !is_time(end) || end < begin)
+	if (!length || sscanf(text + length, "%lf %lf %lf %lf", &from, &begin, &to, &end) != 4 || !is_size(from) ||
+	    !is_size(to) || !is_time(begin) || !is_time(end) || end < begin)
 		return false;
 	function = name_of(r, text, length);
 	add(r, (struct moment){ begin, end, bytes_of(from), BEGIN, function });
@@ -142,9 +142,7 @@ static int in_time(const void *a, const void *b)
 		return x->seconds < y->seconds ? -1 : 1;
 	if (x->what != y->what)
 		return x->what < y->what ? -1 : 1;
-	return x->other > y->other
-		       ? -1
-		       : x->other < y->other; /* who is inside ends first, and begins last */
+	return x->other > y->other ? -1 : x->other < y->other; /* who is inside ends first, and begins last */
 }
 
 static void write_all(struct reader *r)
@@ -154,8 +152,7 @@ static void write_all(struct reader *r)
 	int memory;
 
 	tare_import_about(out, &(struct tare_import_about){ .program = r->command,
-							    .started_realtime_ns =
-								    (int64_t)(first * 1e9) });
+	                                                    .started_realtime_ns = (int64_t)(first * 1e9) });
 	memory = tare_import_board(out, "resident memory of the process", TARE_NOT_KNOWN);
 	for (size_t i = 0; i < r->count; i++) {
 		const struct moment *m = &r->items[i];
@@ -177,27 +174,21 @@ static void add_notes(const struct reader *r)
 	struct tare_import_out *out = r->job->out;
 	char n[TARE_UNITS_TEXT_MAX];
 
-	tare_import_remark(
-		out,
-		"read from %s: what was resident when mprof looked; what was between two "
-		"looks is not known",
-		tare_import_in_path(r->job->in));
+	tare_import_remark(out,
+	                   "read from %s: what was resident when mprof looked; what was between two "
+	                   "looks is not known",
+	                   tare_import_in_path(r->job->in));
 	if (r->child_readings)
-		tare_import_left_out(
-			out,
-			"the file has %s readings of child processes, the largest %.1f MiB: "
-			"they are not in the recording",
-			tare_units_count(n, r->child_readings), r->most_of_child);
-	if (r->job->result->unreadable)
-		tare_import_left_out(
-			out,
-			"%s of the lines cannot be read, the first is line %llu; they were left out",
-			tare_units_count(n, r->job->result->unreadable),
-			(unsigned long long)r->first_unreadable);
-	if (r->left_out)
 		tare_import_left_out(out,
-				     "the file has more lines than are imported: %s were left out",
-				     tare_units_count(n, r->left_out));
+		                     "the file has %s readings of child processes, the largest %.1f MiB: "
+		                     "they are not in the recording",
+		                     tare_units_count(n, r->child_readings), r->most_of_child);
+	if (r->job->result->unreadable)
+		tare_import_left_out(out, "%s of the lines cannot be read, the first is line %llu; they were left out",
+		                     tare_units_count(n, r->job->result->unreadable), (unsigned long long)r->first_unreadable);
+	if (r->left_out)
+		tare_import_left_out(out, "the file has more lines than are imported: %s were left out",
+		                     tare_units_count(n, r->left_out));
 }
 
 static void free_reader(struct reader *r)
@@ -222,9 +213,8 @@ int tare_import_read_mprof(struct tare_import_job *job, struct tare_err *err)
 	}
 	job->result->taken = r.count;
 	if (!rc && !r.count)
-		rc = tare_err_set(err, TARE_E_EMPTY,
-				  "%s: no line is a reading, as `MEM 813.7 1754557693.89` is",
-				  tare_import_in_path(job->in));
+		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no line is a reading, as `MEM 813.7 1754557693.89` is",
+		                  tare_import_in_path(job->in));
 	if (!rc) {
 		qsort(r.items, r.count, sizeof(*r.items), in_time);
 		write_all(&r);

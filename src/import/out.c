@@ -35,8 +35,7 @@ struct tare_import_out {
 	struct tare_err err; /* what went wrong first */
 };
 
-struct tare_import_out *tare_import_out_new(const char *folder, const char *name,
-					    int64_t started_realtime_ns)
+struct tare_import_out *tare_import_out_new(const char *folder, const char *name, int64_t started_realtime_ns)
 {
 	struct tare_import_out *out = tare_xcalloc(1, sizeof(*out));
 
@@ -94,8 +93,8 @@ static bool begin(struct tare_import_out *out)
 	return !out->err.code;
 }
 
-void tare_import_add(struct tare_import_out *out, int64_t t_ns, void *rec, size_t fixed,
-		     const void *tail, size_t tail_size)
+void tare_import_add(struct tare_import_out *out, int64_t t_ns, void *rec, size_t fixed, const void *tail,
+                     size_t tail_size)
 {
 	struct tare_record *head = rec;
 	int rc;
@@ -107,8 +106,7 @@ void tare_import_add(struct tare_import_out *out, int64_t t_ns, void *rec, size_
 	head->stamp = FIRST_STAMP + (uint64_t)out->last_ns;
 	rc = tare_writer_add(out->writer, rec, fixed, tail, tail_size);
 	if (rc)
-		tare_err_set(&out->err, rc, "%s: the recording cannot be written: %s", out->folder,
-			     tare_err_sentence(rc));
+		tare_err_set(&out->err, rc, "%s: the recording cannot be written: %s", out->folder, tare_err_sentence(rc));
 }
 
 uint32_t tare_import_string(struct tare_import_out *out, const char *text)
@@ -126,27 +124,24 @@ uint32_t tare_import_string(struct tare_import_out *out, const char *text)
 	return rec.id;
 }
 
-static int add_device(struct tare_import_out *out, const char *name, int nvml_index, uint64_t total,
-		      uint32_t flags)
+static int add_device(struct tare_import_out *out, const char *name, int nvml_index, uint64_t total, uint32_t flags)
 {
 	struct tare_rec_device rec = { .head = { .kind = TARE_KIND_DEVICE },
-				       .ordinal = out->device_nr,
-				       .flags = TARE_DEVICE_IMPORTED | flags,
-				       .total = total,
-				       .reserved = TARE_NOT_KNOWN,
-				       .used = TARE_NOT_KNOWN,
-				       .nvml_index = nvml_index,
-				       .bytes = (uint32_t)strnlen(name, TEXT_MAX) };
+		                           .ordinal = out->device_nr,
+		                           .flags = TARE_DEVICE_IMPORTED | flags,
+		                           .total = total,
+		                           .reserved = TARE_NOT_KNOWN,
+		                           .used = TARE_NOT_KNOWN,
+		                           .nvml_index = nvml_index,
+		                           .bytes = (uint32_t)strnlen(name, TEXT_MAX) };
 
 	tare_import_add(out, 0, &rec, sizeof(rec), name, rec.bytes);
-	out->used = tare_array_reserve(out->used, &out->used_cap, (size_t)out->device_nr + 1,
-				       sizeof(*out->used));
+	out->used = tare_array_reserve(out->used, &out->used_cap, (size_t)out->device_nr + 1, sizeof(*out->used));
 	out->used[out->device_nr] = 0;
 	return out->device_nr++;
 }
 
-int tare_import_device(struct tare_import_out *out, const char *name, int nvml_index,
-		       uint64_t total)
+int tare_import_device(struct tare_import_out *out, const char *name, int nvml_index, uint64_t total)
 {
 	return add_device(out, name, nvml_index, total, 0);
 }
@@ -157,25 +152,24 @@ int tare_import_board(struct tare_import_out *out, const char *name, uint64_t to
 }
 
 /* As a call between whose begin and end the driver's counter moved: what it moved by is a row of the ledger. */
-void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device,
-			const struct tare_import_change *change)
+void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device, const struct tare_import_change *change)
 {
 	uint64_t *last = &out->used[device];
 	bool is_print = change->class == TARE_CLASS_PRINTED;
 	struct tare_rec_event rec = { .head = { .kind = TARE_KIND_EVENT },
-				      .effect = TARE_EFFECT_CHANGE,
-				      .class = (uint8_t)change->class,
-				      .device = (int16_t)device,
-				      .flags = TARE_EVENT_WEIGHED,
-				      .api = tare_import_string(out, is_print ? "print" : "malloc"),
-				      .python = change->place,
-				      .parent = change->from,
-				      .asked = change->moved,
-				      .before = *last,
-				      .after = *last + (uint64_t)change->bytes,
-				      .peers_before = TARE_NOT_KNOWN,
-				      .peers_after = TARE_NOT_KNOWN,
-				      .missing = TARE_NOT_KNOWN };
+		                          .effect = TARE_EFFECT_CHANGE,
+		                          .class = (uint8_t)change->class,
+		                          .device = (int16_t)device,
+		                          .flags = TARE_EVENT_WEIGHED,
+		                          .api = tare_import_string(out, is_print ? "print" : "malloc"),
+		                          .python = change->place,
+		                          .parent = change->from,
+		                          .asked = change->moved,
+		                          .before = *last,
+		                          .after = *last + (uint64_t)change->bytes,
+		                          .peers_before = TARE_NOT_KNOWN,
+		                          .peers_after = TARE_NOT_KNOWN,
+		                          .missing = TARE_NOT_KNOWN };
 
 	*last = rec.after;
 	tare_import_add(out, t_ns, &rec, sizeof(rec), NULL, 0);
@@ -184,9 +178,8 @@ void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device,
 void tare_import_used(struct tare_import_out *out, int64_t t_ns, int device, uint64_t used)
 {
 	tare_import_change(out, t_ns, device,
-			   &(struct tare_import_change){
-				   .class = TARE_CLASS_PRINTED,
-				   .bytes = (int64_t)(used - out->used[device]) });
+	                   &(struct tare_import_change){ .class = TARE_CLASS_PRINTED,
+	                                                 .bytes = (int64_t)(used - out->used[device]) });
 }
 
 int64_t tare_import_now(const struct tare_import_out *out)
@@ -203,10 +196,9 @@ int64_t tare_import_later(const struct tare_import_out *out, int64_t t_ns)
 
 void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t bytes)
 {
-	struct tare_rec_host rec = { .head = { .kind = TARE_KIND_HOST },
-				     .pid = out->about.pid,
-				     .anon = bytes,
-				     .pss = TARE_NOT_KNOWN };
+	struct tare_rec_host rec = {
+		.head = { .kind = TARE_KIND_HOST }, .pid = out->about.pid, .anon = bytes, .pss = TARE_NOT_KNOWN
+	};
 
 	if (bytes > out->most_resident)
 		out->most_resident = bytes;
@@ -214,13 +206,12 @@ void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t by
 	tare_import_add(out, t_ns, &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_import_phase(struct tare_import_out *out, int64_t t_ns, enum tare_phase_what what,
-		       const char *name)
+void tare_import_phase(struct tare_import_out *out, int64_t t_ns, enum tare_phase_what what, const char *name)
 {
 	struct tare_rec_phase rec = { .head = { .kind = TARE_KIND_PHASE },
-				      .what = (uint8_t)what,
-				      .source = TARE_PHASE_BY_PRINT,
-				      .name = name ? tare_import_string(out, name) : 0 };
+		                          .what = (uint8_t)what,
+		                          .source = TARE_PHASE_BY_PRINT,
+		                          .name = name ? tare_import_string(out, name) : 0 };
 
 	tare_import_add(out, t_ns, &rec, sizeof(rec), NULL, 0);
 }
@@ -233,8 +224,7 @@ void tare_import_until(struct tare_import_out *out, int64_t t_ns)
 
 static void add_sentence(struct tare_import_out *out, bool is_remark, const char *fmt, va_list ap)
 {
-	struct tare_rec_degraded rec = { .head = { .kind = TARE_KIND_DEGRADED },
-					 .remark = is_remark };
+	struct tare_rec_degraded rec = { .head = { .kind = TARE_KIND_DEGRADED }, .remark = is_remark };
 	struct tare_str text = { 0 };
 
 	tare_str_vaddf(&text, fmt, ap);
@@ -311,8 +301,7 @@ int tare_import_out_close(struct tare_import_out *out, const char *path, struct 
 	rc = out->writer ? tare_writer_close(out->writer) : 0;
 	out->writer = NULL;
 	if (rc && !out->err.code)
-		tare_err_set(&out->err, rc, "%s: the recording cannot be written: %s", out->folder,
-			     tare_err_sentence(rc));
+		tare_err_set(&out->err, rc, "%s: the recording cannot be written: %s", out->folder, tare_err_sentence(rc));
 	if (!out->err.code)
 		describe(out, path);
 	rc = out->err.code;

@@ -6,8 +6,7 @@
 #include "import/import_reader.h"
 
 /* `name`: what the program is called where the file does not say. */
-struct tare_import_out *tare_import_out_new(const char *folder, const char *name,
-					    int64_t started_realtime_ns);
+struct tare_import_out *tare_import_out_new(const char *folder, const char *name, int64_t started_realtime_ns);
 /* Ends the log and writes recording.json, of a command `tare import PATH`. 0, or what went wrong first. */
 int tare_import_out_close(struct tare_import_out *out, const char *path, struct tare_err *err);
 /* Of an import that failed. */

@@ -26,12 +26,10 @@ struct device {
 struct reader {
 	struct tare_import_job *job;
 	struct device devices[DEVICES_MAX];
-	struct tare_printed_line
-		pending; /* `used` without `diff`, which may stand on the next line */
+	struct tare_printed_line pending; /* `used` without `diff`, which may stand on the next line */
 	uint64_t pending_nr;
 	bool is_pending;
-	char heading[sizeof(
-		((struct tare_printed_line *)0)->label)]; /* a line of text above the figures */
+	char heading[sizeof(((struct tare_printed_line *)0)->label)]; /* a line of text above the figures */
 	uint64_t first_unreadable, without_unit, decimal, without_time, without_used;
 	int64_t first_ns, last_ns; /* of the times that are printed; the recording's */
 	bool has_time;
@@ -62,8 +60,7 @@ static struct device *device_of(struct reader *r, const struct tare_printed_line
 		return d;
 	if (line->total.is_there)
 		total = tare_printed_bytes(&line->total, &r->job->options->units);
-	d->ordinal = 1 + tare_import_device(r->job->out, "as printed", index,
-					    total > 0 ? (uint64_t)total : TARE_NOT_KNOWN);
+	d->ordinal = 1 + tare_import_device(r->job->out, "as printed", index, total > 0 ? (uint64_t)total : TARE_NOT_KNOWN);
 	return d;
 }
 
@@ -116,9 +113,9 @@ static void add_figures(struct reader *r, struct tare_printed_line *line, uint64
 	if (!d->is_known || before != d->used)
 		tare_import_used(r->job->out, begin_ns, d->ordinal - 1, (uint64_t)before);
 	tare_import_phase(r->job->out, begin_ns + 1, TARE_PHASE_PUSH,
-			  line->label[0]  ? line->label
-			  : r->heading[0] ? r->heading
-					  : name);
+	                  line->label[0]  ? line->label
+	                  : r->heading[0] ? r->heading
+	                                  : name);
 	tare_import_used(r->job->out, t - 1, d->ordinal - 1, (uint64_t)used);
 	tare_import_phase(r->job->out, t, TARE_PHASE_POP, NULL);
 	d->used = used;
@@ -180,34 +177,31 @@ static void add_notes(struct reader *r)
 	struct tare_str text = { 0 };
 	char n[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(
-		&text,
-		"a program printed these figures (%s): what was in use between two prints is not "
-		"known, so PEAK is the larger of both",
-		tare_import_in_path(r->job->in));
+	tare_str_addf(&text,
+	              "a program printed these figures (%s): what was in use between two prints is not "
+	              "known, so PEAK is the larger of both",
+	              tare_import_in_path(r->job->in));
 	if (!r->has_time)
 		tare_str_add(&text, "; the lines have no times, each stands for a second");
 	else if (r->without_time)
-		tare_str_addf(&text, "; %s lines have no time and are at the one before",
-			      tare_units_count(n, r->without_time));
+		tare_str_addf(&text, "; %s lines have no time and are at the one before", tare_units_count(n, r->without_time));
 	if (r->decimal)
 		tare_str_add(&text, "; KB, MB and GB are powers of 1000 (--binary: of 1024)");
 	if (r->without_unit)
 		tare_str_add(&text, "; figures without a unit are MiB, those from 10,000,000 "
-				    "on bytes (--unit)");
+		                    "on bytes (--unit)");
 	if (r->without_used)
 		tare_str_add(&text, "; what was in use before the first figure is not printed "
-				    "and is taken for 0");
+		                    "and is taken for 0");
 	tare_import_remark(r->job->out, "%s", tare_str_text(&text));
 	tare_str_free(&text);
 	if (r->job->result->unreadable)
-		tare_import_left_out(
-			r->job->out,
-			"%s line%s `used` or `diff` and no figure that can be; the first is "
-			"line %llu of %s",
-			tare_units_count(n, r->job->result->unreadable),
-			r->job->result->unreadable == 1 ? " says" : "s say",
-			(unsigned long long)r->first_unreadable, tare_import_in_path(r->job->in));
+		tare_import_left_out(r->job->out,
+		                     "%s line%s `used` or `diff` and no figure that can be; the first is "
+		                     "line %llu of %s",
+		                     tare_units_count(n, r->job->result->unreadable),
+		                     r->job->result->unreadable == 1 ? " says" : "s say",
+		                     (unsigned long long)r->first_unreadable, tare_import_in_path(r->job->in));
 }
 
 /* What a terminal would show of a line: what stands behind the last return to its begin, without colours. */
@@ -241,10 +235,8 @@ int tare_import_read_printed(struct tare_import_job *job, struct tare_err *err)
 		return rc;
 	settle_pending(&r);
 	if (!job->result->taken)
-		return tare_err_set(
-			err, TARE_E_EMPTY,
-			"%s: no line has figures such as `used: 1204 MiB, diff: 24 MiB`",
-			tare_import_in_path(job->in));
+		return tare_err_set(err, TARE_E_EMPTY, "%s: no line has figures such as `used: 1204 MiB, diff: 24 MiB`",
+		                    tare_import_in_path(job->in));
 	add_notes(&r);
 	return 0;
 }

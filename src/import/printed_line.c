@@ -85,17 +85,15 @@ static const char *parse_number(const char *at, struct tare_printed_figure *f)
 	if (!isdigit((unsigned char)*at) && !(*at == '.' && isdigit((unsigned char)at[1])))
 		return NULL;
 	for (; n < sizeof(digits) - 2; at++) { /* an exponent is two */
-		bool is_group = (*at == ',' || *at == '_') && isdigit((unsigned char)at[1]) &&
-				isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]) &&
-				!isdigit((unsigned char)at[4]) && is_whole;
+		bool is_group = (*at == ',' || *at == '_') && isdigit((unsigned char)at[1]) && isdigit((unsigned char)at[2]) &&
+		                isdigit((unsigned char)at[3]) && !isdigit((unsigned char)at[4]) && is_whole;
 
 		if (is_group)
 			continue;
 		if (*at == '.' && is_whole)
 			is_whole = false;
 		else if ((*at == 'e' || *at == 'E') &&
-			 (isdigit((unsigned char)at[1]) ||
-			  ((at[1] == '+' || at[1] == '-') && isdigit((unsigned char)at[2])))) {
+		         (isdigit((unsigned char)at[1]) || ((at[1] == '+' || at[1] == '-') && isdigit((unsigned char)at[2])))) {
 			is_whole = false;
 			digits[n++] = *at++;
 		} else if (!isdigit((unsigned char)*at)) {
@@ -120,7 +118,7 @@ static const char *parse_figure(const char *at, struct tare_printed_figure *f, b
 
 	*is_key = false;
 	for (skipped = 0; *at && skipped < 32 && !strchr(":=", *at) && !strchr("+-.", *at) &&
-			  !isdigit((unsigned char)*at) && *at != ',' && *at != ';';
+	                  !isdigit((unsigned char)*at) && *at != ',' && *at != ';';
 	     skipped++) {
 		bool is_begin = isalpha((unsigned char)*at) && !isalpha((unsigned char)at[-1]);
 
@@ -182,9 +180,8 @@ static const struct {
 	const char *word;
 	enum key key;
 } keys[] = {
-	{ "used", USED },       { "usage", USED },     { "diff", DIFF },
-	{ "difference", DIFF }, { "delta", DIFF },     { "change", DIFF },
-	{ "increase", DIFF },   { "increment", DIFF }, { "total", TOTAL },
+	{ "used", USED },   { "usage", USED },    { "diff", DIFF },      { "difference", DIFF }, { "delta", DIFF },
+	{ "change", DIFF }, { "increase", DIFF }, { "increment", DIFF }, { "total", TOTAL },
 };
 
 /* The next word that is a key; NULL: none. */
@@ -223,10 +220,9 @@ static bool parse_date(const char **at, struct tm *out)
 	const char *p = *at;
 	struct tm read = *out, *tm = &read;
 
-	if (!is_number(&p, 4, &tm->tm_year) || (*p != '-' && *p != '/') || p++ == NULL ||
-	    !is_number(&p, 2, &tm->tm_mon) || (*p != '-' && *p != '/') || p++ == NULL ||
-	    !is_number(&p, 2, &tm->tm_mday) || (*p != ' ' && *p != 'T') || tm->tm_mon < 1 ||
-	    tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > 31)
+	if (!is_number(&p, 4, &tm->tm_year) || (*p != '-' && *p != '/') || p++ == NULL || !is_number(&p, 2, &tm->tm_mon) ||
+	    (*p != '-' && *p != '/') || p++ == NULL || !is_number(&p, 2, &tm->tm_mday) || (*p != ' ' && *p != 'T') ||
+	    tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > 31)
 		return false;
 	tm->tm_year -= 1900;
 	tm->tm_mon--;
@@ -244,9 +240,9 @@ static const char *parse_time(const char *at, struct tare_printed_line *out)
 
 	p += strspn(p, " \t[(<");
 	parse_date(&p, &tm);
-	if (!is_number(&p, 2, &tm.tm_hour) || *p++ != ':' || !is_number(&p, 2, &tm.tm_min) ||
-	    *p++ != ':' || !is_number(&p, 2, &tm.tm_sec) || isdigit((unsigned char)*p) ||
-	    tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+	if (!is_number(&p, 2, &tm.tm_hour) || *p++ != ':' || !is_number(&p, 2, &tm.tm_min) || *p++ != ':' ||
+	    !is_number(&p, 2, &tm.tm_sec) || isdigit((unsigned char)*p) || tm.tm_hour > 23 || tm.tm_min > 59 ||
+	    tm.tm_sec > 60)
 		return at;
 	if ((*p == '.' || *p == ',') && isdigit((unsigned char)p[1]))
 		for (p++; isdigit((unsigned char)*p); p++, scale /= 10)
@@ -277,14 +273,13 @@ static bool is_word_of(const char *at, size_t n, const char *const *words)
 static const char *skip_levels(const char *at, const char *end)
 {
 	static const char *const levels[] = { "debug", "info",     "warning", "warn", "error",
-					      "root",  "critical", "notice",  NULL };
+		                                  "root",  "critical", "notice",  NULL };
 
 	for (;;) {
 		const char *word = at + strspn(at, AROUND);
 		size_t n = word < end ? word_length(word) : 0;
 
-		if (!n || word + n > end || !is_word_of(word, n, levels) ||
-		    !strchr(AROUND, word[n]))
+		if (!n || word + n > end || !is_word_of(word, n, levels) || !strchr(AROUND, word[n]))
 			return at;
 		at = word + n;
 	}
@@ -327,8 +322,7 @@ static void trim(char *text)
 /* "precon: GPU memory" before "used" is "precon". */
 static void drop_last_words(char *text)
 {
-	static const char *const words[] = { "memory", "mem", "gpu",   "vram", "nvml",
-					     "device", "is",  "total", "now",  NULL };
+	static const char *const words[] = { "memory", "mem", "gpu", "vram", "nvml", "device", "is", "total", "now", NULL };
 
 	for (;;) {
 		size_t n, begin;

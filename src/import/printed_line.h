@@ -18,7 +18,7 @@ enum tare_printed_what {
 struct tare_printed_figure {
 	bool is_there;
 	double number;
-	double unit; /* bytes; 0: none was printed */
+	double unit;     /* bytes; 0: none was printed */
 	bool is_decimal; /* the unit is one of KB, MB, GB, TB, which many print of figures divided by 1024 */
 };
 
@@ -27,8 +27,7 @@ struct tare_printed_line {
 	int device;      /* "GPU 1", "cuda:1"; -1: it does not say */
 	bool has_time;   /* in front of it */
 	int64_t time_ns; /* since 1970, or since midnight where only the time of day stands there */
-	char label
-		[256]; /* what stands before the figures, or, where nothing does, behind them; "": nothing */
+	char label[256]; /* what stands before the figures, or, where nothing does, behind them; "": nothing */
 };
 
 /* `line` may be anything. What is TEXT has a label all the same: the next figures may be of it. */
@@ -38,7 +37,6 @@ enum tare_printed_what tare_printed_line(const char *line, struct tare_printed_l
  * Its bytes, rounded. Where the units do not say otherwise, a figure without one is bytes if it is whole and at least
  * 10,000,000, else MiB.
  */
-int64_t tare_printed_bytes(const struct tare_printed_figure *figure,
-			   const struct tare_import_units *units);
+int64_t tare_printed_bytes(const struct tare_printed_figure *figure, const struct tare_import_units *units);
 
 #endif

@@ -11,7 +11,7 @@
 enum { IS_KNOWN = 1, IS_WRITTEN = 2, HAS_PYTHON = 4, HAS_NATIVE = 8, IS_BACKWARD = 16 };
 
 void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_snapshot *snapshot,
-			       struct tare_import_out *out)
+                               struct tare_import_out *out)
 {
 	*l = (struct tare_snapshot_lines){ .snapshot = snapshot, .out = out };
 	l->stacks = tare_xcalloc(tare_snapshot_stack_count(snapshot) + 1, sizeof(*l->stacks));
@@ -52,16 +52,14 @@ static uint8_t *look(struct tare_snapshot_lines *l, uint32_t stack)
 	return known;
 }
 
-static uint64_t line_of(struct tare_snapshot_lines *l, uint32_t number,
-			const struct tare_snapshot_frame *frame)
+static uint64_t line_of(struct tare_snapshot_lines *l, uint32_t number, const struct tare_snapshot_frame *frame)
 {
 	struct tare_rec_line rec = { .head = { .kind = TARE_KIND_LINE }, .id = number + 1 };
 
 	if (!l->frames[number]) {
 		l->frames[number] = true;
 		rec.file = tare_import_string(l->out, tare_snapshot_text(l->snapshot, frame->file));
-		rec.function =
-			tare_import_string(l->out, tare_snapshot_text(l->snapshot, frame->name));
+		rec.function = tare_import_string(l->out, tare_snapshot_text(l->snapshot, frame->name));
 		rec.line = frame->line > 0 && frame->line < UINT32_MAX ? (uint32_t)frame->line : 0;
 		tare_import_add(l->out, 0, &rec, sizeof(rec), NULL, 0);
 	}
@@ -75,12 +73,9 @@ static void write_stack(struct tare_snapshot_lines *l, uint32_t stack, bool has_
 	uint64_t lines[DEPTH_MAX];
 	struct tare_snapshot_frame frame;
 
-	for (size_t at = 0;
-	     rec.depth < DEPTH_MAX && tare_snapshot_frame(l->snapshot, stack, at, &frame); at++)
+	for (size_t at = 0; rec.depth < DEPTH_MAX && tare_snapshot_frame(l->snapshot, stack, at, &frame); at++)
 		if (!has_python || is_python(l->snapshot, &frame))
-			lines[rec.depth++] =
-				line_of(l, tare_snapshot_frame_number(l->snapshot, stack, at),
-					&frame);
+			lines[rec.depth++] = line_of(l, tare_snapshot_frame_number(l->snapshot, stack, at), &frame);
 	tare_import_add(l->out, 0, &rec, sizeof(rec), lines, rec.depth * sizeof(*lines));
 }
 
@@ -105,10 +100,10 @@ uint32_t tare_snapshot_lines_of(struct tare_snapshot_lines *l, uint32_t stack)
 uint32_t tare_snapshot_lines_of_none(struct tare_snapshot_lines *l)
 {
 	struct tare_rec_line line = { .head = { .kind = TARE_KIND_LINE },
-				      .id = tare_snapshot_frame_count(l->snapshot) + 1 };
+		                          .id = tare_snapshot_frame_count(l->snapshot) + 1 };
 	struct tare_rec_line_stack stack = { .head = { .kind = TARE_KIND_LINE_STACK },
-					     .id = tare_snapshot_stack_count(l->snapshot),
-					     .depth = 1 };
+		                                 .id = tare_snapshot_stack_count(l->snapshot),
+		                                 .depth = 1 };
 	uint64_t id = line.id;
 
 	if (l->has_none)

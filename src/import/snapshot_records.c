@@ -36,8 +36,8 @@ struct teller {
 
 static int64_t file_time(const struct teller *c, const struct lane *lane)
 {
-	int64_t us = lane->gpu ? tare_times_at(&lane->gpu->trace->times, lane->at)
-			       : c->world.trace->annotations[lane->at].time_us;
+	int64_t us =
+		lane->gpu ? tare_times_at(&lane->gpu->trace->times, lane->at) : c->world.trace->annotations[lane->at].time_us;
 
 	return us > 0 && us < TIME_MAX_US ? us : 0;
 }
@@ -76,14 +76,12 @@ static void set_clock(struct teller *c, struct lane *lane)
 
 /* ---- the begin ---- */
 
-TARE_COMPARATOR_OF_POINTERS(by_pool, struct tare_trace_segment,
-			    TARE_RISING(pool) TARE_RISING(address))
+TARE_COMPARATOR_OF_POINTERS(by_pool, struct tare_trace_segment, TARE_RISING(pool) TARE_RISING(address))
 
 static void tell_start(struct tare_snapshot_gpu *g)
 {
 	const struct tare_trace_device *d = g->trace;
-	const struct tare_trace_segment **sorted =
-		tare_xcalloc(d->start_segment_count + 1, sizeof(*sorted));
+	const struct tare_trace_segment **sorted = tare_xcalloc(d->start_segment_count + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < d->start_segment_count; i++)
 		sorted[i] = &d->start_segments[i];
@@ -97,16 +95,14 @@ static void tell_start(struct tare_snapshot_gpu *g)
 	for (size_t i = 0; i < d->start_count; i++)
 		if (!d->starts[i].is_pending)
 			tare_snapshot_world_block(g, d->starts[i].address, d->starts[i].size,
-						  d->start_segments[d->starts[i].segment].stream,
-						  d->starts[i].stack);
+			                          d->start_segments[d->starts[i].segment].stream, d->starts[i].stack);
 }
 
 /* ---- events ---- */
 
 /* What a driver call is about. */
-static struct tare_trace_segment segment_of(const struct tare_trace *t,
-					    const struct tare_trace_device *d,
-					    const struct tare_trace_event *e)
+static struct tare_trace_segment segment_of(const struct tare_trace *t, const struct tare_trace_device *d,
+                                            const struct tare_trace_event *e)
 {
 	enum tare_trace_kind kind = tare_trace_kind(e);
 	const struct tare_trace_segment *in = NULL;
@@ -114,10 +110,9 @@ static struct tare_trace_segment segment_of(const struct tare_trace *t,
 	if (kind == TARE_TRACE_MAP || kind == TARE_TRACE_UNMAP)
 		in = tare_trace_reservation(d, tare_trace_address(t, e));
 	return (struct tare_trace_segment){ .address = tare_trace_address(t, e),
-					    .size = tare_trace_size(e),
-					    .is_expandable = kind == TARE_TRACE_MAP ||
-							     kind == TARE_TRACE_UNMAP,
-					    .is_small = in && in->is_small };
+		                                .size = tare_trace_size(e),
+		                                .is_expandable = kind == TARE_TRACE_MAP || kind == TARE_TRACE_UNMAP,
+		                                .is_small = in && in->is_small };
 }
 
 static void tell_event(struct tare_snapshot_gpu *g, struct lane *lane)
@@ -132,8 +127,7 @@ static void tell_event(struct tare_snapshot_gpu *g, struct lane *lane)
 	switch (kind) {
 	case TARE_TRACE_MALLOC:
 		tare_snapshot_world_enter_pool(g, tare_trace_pool(d, lane->at), stream);
-		tare_snapshot_world_block(g, tare_trace_address(t, e), d->sizes[lane->mallocs++],
-					  stream, tare_trace_stack(e));
+		tare_snapshot_world_block(g, tare_trace_address(t, e), d->sizes[lane->mallocs++], stream, tare_trace_stack(e));
 		return;
 	case TARE_TRACE_FREE:
 	case TARE_TRACE_REQUESTED:
@@ -152,8 +146,7 @@ static void tell_event(struct tare_snapshot_gpu *g, struct lane *lane)
 		tare_snapshot_world_segment_gone(g, &s);
 		return;
 	case TARE_TRACE_OOM:
-		tare_snapshot_world_out_of_memory(g, tare_trace_size(e), tare_trace_address(t, e),
-						  tare_trace_stack(e));
+		tare_snapshot_world_out_of_memory(g, tare_trace_size(e), tare_trace_address(t, e), tare_trace_stack(e));
 		return;
 	}
 }
@@ -180,8 +173,7 @@ static void tell_annotation(struct teller *c, const struct tare_snapshot_annotat
  */
 
 /* Addresses of `known` that are not in `wanted`, or with another value; the caller frees them. */
-static uint64_t *wrong_of(const struct tare_map *known, const struct tare_map *wanted,
-			  size_t *count)
+static uint64_t *wrong_of(const struct tare_map *known, const struct tare_map *wanted, size_t *count)
 {
 	const struct tare_map_slot *slot;
 	uint64_t *wrong = NULL;
@@ -225,10 +217,9 @@ static void remove_wrong_pieces(struct teller *c, struct tare_snapshot_gpu *g)
 	uint64_t *wrong;
 
 	for (size_t i = 0; i < d->segment_count && !d->contradictions; i++)
-		for (uint64_t at = d->segments[i].address, bytes;
-		     (bytes = tare_snapshot_world_piece(g, &d->segments[i], at)); at += bytes)
-			*tare_map_put(&wanted, at, NULL) =
-				tare_snapshot_piece_word(bytes, d->segments[i].is_expandable);
+		for (uint64_t at = d->segments[i].address, bytes; (bytes = tare_snapshot_world_piece(g, &d->segments[i], at));
+		     at += bytes)
+			*tare_map_put(&wanted, at, NULL) = tare_snapshot_piece_word(bytes, d->segments[i].is_expandable);
 	wrong = wrong_of(&g->pieces, &wanted, &count);
 	for (size_t i = 0; i < count; i++)
 		tare_snapshot_world_piece_gone(g, wrong[i]);
@@ -247,14 +238,11 @@ static void add_missing(struct teller *c, struct tare_snapshot_gpu *g)
 	c->told->corrected += g->pieces.count - had;
 	for (size_t i = 0; i < d->segment_count; i++)
 		for (size_t k = 0; k < d->segments[i].block_count; k++) {
-			const struct tare_snapshot_block *b =
-				&d->blocks[d->segments[i].first_block + k];
+			const struct tare_snapshot_block *b = &d->blocks[d->segments[i].first_block + k];
 
-			if (b->state != TARE_SNAPSHOT_ALLOCATED || !b->size ||
-			    tare_map_get(&g->blocks, b->address))
+			if (b->state != TARE_SNAPSHOT_ALLOCATED || !b->size || tare_map_get(&g->blocks, b->address))
 				continue;
-			tare_snapshot_world_block(g, b->address, b->size, d->segments[i].stream,
-						  b->stack);
+			tare_snapshot_world_block(g, b->address, b->size, d->segments[i].stream, b->stack);
 			c->told->corrected++;
 		}
 }
@@ -295,17 +283,14 @@ static void begin(struct teller *c, const struct tare_trace *t, struct tare_impo
 	c->lane_count = t->device_count + 1;
 	tare_snapshot_world_begin(&c->world, t, out);
 	for (size_t i = 0; i < t->device_count; i++)
-		c->lanes[i] =
-			(struct lane){ .gpu = &c->world.gpus[i], .count = t->devices[i].count };
+		c->lanes[i] = (struct lane){ .gpu = &c->world.gpus[i], .count = t->devices[i].count };
 	c->lanes[t->device_count] = (struct lane){ .count = t->annotation_count };
 	for (size_t i = 0; i < c->lane_count; i++)
-		if (c->lanes[i].count && (us = file_time(c, &c->lanes[i])) &&
-		    (!c->first_us || us < c->first_us))
+		if (c->lanes[i].count && (us = file_time(c, &c->lanes[i])) && (!c->first_us || us < c->first_us))
 			c->first_us = us;
 }
 
-void tare_snapshot_tell(const struct tare_trace *trace, struct tare_import_out *out,
-			struct tare_snapshot_told *told)
+void tare_snapshot_tell(const struct tare_trace *trace, struct tare_import_out *out, struct tare_snapshot_told *told)
 {
 	struct teller c = { .told = told };
 

@@ -22,7 +22,7 @@ struct tare_snapshot_lines {
 };
 
 void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_snapshot *snapshot,
-			       struct tare_import_out *out);
+                               struct tare_import_out *out);
 void tare_snapshot_lines_end(struct tare_snapshot_lines *l);
 /* The id of its line_stack record; 0: it has no lines. */
 uint32_t tare_snapshot_lines_of(struct tare_snapshot_lines *l, uint32_t stack);
@@ -64,28 +64,24 @@ struct tare_snapshot_world {
 };
 
 void tare_snapshot_world_begin(struct tare_snapshot_world *w, const struct tare_trace *trace,
-			       struct tare_import_out *out);
+                               struct tare_import_out *out);
 void tare_snapshot_world_end(struct tare_snapshot_world *w);
 
-void tare_snapshot_world_block(struct tare_snapshot_gpu *g, uint64_t address, uint64_t bytes,
-			       uint64_t stream, uint32_t stack);
+void tare_snapshot_world_block(struct tare_snapshot_gpu *g, uint64_t address, uint64_t bytes, uint64_t stream,
+                               uint32_t stack);
 void tare_snapshot_world_block_gone(struct tare_snapshot_gpu *g, uint64_t address);
 /* A segment, or a part of an expandable one, which is told piece by piece. */
-void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s,
-				 uint32_t stack);
-void tare_snapshot_world_segment_gone(struct tare_snapshot_gpu *g,
-				      const struct tare_trace_segment *s);
+void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s, uint32_t stack);
+void tare_snapshot_world_segment_gone(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s);
 void tare_snapshot_world_piece_gone(struct tare_snapshot_gpu *g, uint64_t at);
 /* The next piece of a segment behind `at`, which begins as its address; its bytes, 0: there is none. */
-uint64_t tare_snapshot_world_piece(const struct tare_snapshot_gpu *g,
-				   const struct tare_trace_segment *s, uint64_t at);
+uint64_t tare_snapshot_world_piece(const struct tare_snapshot_gpu *g, const struct tare_trace_segment *s, uint64_t at);
 /* Requests are for this pool from here on: those for the private pool of a graph are made while it is captured. */
 void tare_snapshot_world_enter_pool(struct tare_snapshot_gpu *g, uint32_t pool, uint64_t stream);
 /* `left`: bytes that the device had. */
-void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t asked, uint64_t left,
-				       uint32_t stack);
-void tare_snapshot_world_annotate(struct tare_snapshot_world *w, enum tare_phase_what what,
-				  const char *name, uint64_t id);
+void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t asked, uint64_t left, uint32_t stack);
+void tare_snapshot_world_annotate(struct tare_snapshot_world *w, enum tare_phase_what what, const char *name,
+                                  uint64_t id);
 
 /* ---- snapshot_records.c ---- */
 
@@ -95,7 +91,6 @@ struct tare_snapshot_told {
 };
 
 /* pre: the trace was checked, so the sizes of its blocks are known. */
-void tare_snapshot_tell(const struct tare_trace *trace, struct tare_import_out *out,
-			struct tare_snapshot_told *told);
+void tare_snapshot_tell(const struct tare_trace *trace, struct tare_import_out *out, struct tare_snapshot_told *told);
 
 #endif

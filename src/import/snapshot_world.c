@@ -35,9 +35,8 @@ static uint64_t common(uint64_t a, uint64_t b)
 }
 
 /* What is mapped or unmapped by an event; size 0: nothing. */
-static struct tare_trace_segment mapped_by(const struct tare_trace *t,
-					   const struct tare_trace_device *d,
-					   const struct tare_trace_event *e)
+static struct tare_trace_segment mapped_by(const struct tare_trace *t, const struct tare_trace_device *d,
+                                           const struct tare_trace_event *e)
 {
 	enum tare_trace_kind kind = tare_trace_kind(e);
 	struct tare_trace_segment s = { .address = tare_trace_address(t, e) };
@@ -70,15 +69,14 @@ static void find_granules(struct tare_snapshot_gpu *g)
 	}
 	for (size_t i = 0; i < d->segment_count; i++)
 		if (d->segments[i].is_expandable)
-			pieces += d->segments[i].size /
-				  (d->segments[i].is_small ? SMALL_GRANULE : LARGE_GRANULE);
+			pieces += d->segments[i].size / (d->segments[i].is_small ? SMALL_GRANULE : LARGE_GRANULE);
 	times = 1 + pieces / PIECES_MAX;
 	g->small_granule = times * SMALL_GRANULE;
 	g->large_granule = times * (large < SMALL_GRANULE ? SMALL_GRANULE : large);
 }
 
 void tare_snapshot_world_begin(struct tare_snapshot_world *w, const struct tare_trace *trace,
-			       struct tare_import_out *out)
+                               struct tare_import_out *out)
 {
 	*w = (struct tare_snapshot_world){ .out = out, .trace = trace };
 	tare_snapshot_lines_begin(&w->lines, trace->snapshot, out);
@@ -88,8 +86,7 @@ void tare_snapshot_world_begin(struct tare_snapshot_world *w, const struct tare_
 		w->gpus[i] = (struct tare_snapshot_gpu){
 			.world = w,
 			.trace = &trace->devices[i],
-			.device = tare_import_device(out, "", (int)trace->devices[i].device,
-						     TARE_NOT_KNOWN),
+			.device = tare_import_device(out, "", (int)trace->devices[i].device, TARE_NOT_KNOWN),
 		};
 		find_granules(&w->gpus[i]);
 	}
@@ -116,25 +113,25 @@ static int64_t tick(struct tare_snapshot_world *w)
 static void say_stream(struct tare_snapshot_gpu *g, uint64_t stream, uint32_t tid)
 {
 	struct tare_rec_stream rec = { .head = { .kind = TARE_KIND_STREAM },
-				       .id = stream,
-				       .tid = tid,
-				       .device = (int16_t)g->device,
-				       .ids = TARE_STREAM_IDS_ODD };
+		                           .id = stream,
+		                           .tid = tid,
+		                           .device = (int16_t)g->device,
+		                           .ids = TARE_STREAM_IDS_ODD };
 
 	tare_import_add(g->world->out, tick(g->world), &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_snapshot_world_block(struct tare_snapshot_gpu *g, uint64_t address, uint64_t bytes,
-			       uint64_t stream, uint32_t stack)
+void tare_snapshot_world_block(struct tare_snapshot_gpu *g, uint64_t address, uint64_t bytes, uint64_t stream,
+                               uint32_t stack)
 {
 	struct tare_snapshot_world *w = g->world;
 	bool is_backward = tare_snapshot_lines_are_backward(&w->lines, stack), is_new;
 	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },
-				       .block = address,
-				       .bytes = (int64_t)bytes,
-				       .tid = thread_of(g, is_backward),
-				       .device = (int16_t)g->device,
-				       .python = tare_snapshot_lines_of(&w->lines, stack) };
+		                           .block = address,
+		                           .bytes = (int64_t)bytes,
+		                           .tid = thread_of(g, is_backward),
+		                           .device = (int16_t)g->device,
+		                           .python = tare_snapshot_lines_of(&w->lines, stack) };
 	uint64_t *at;
 
 	if (!bytes)
@@ -156,10 +153,9 @@ void tare_snapshot_world_block(struct tare_snapshot_gpu *g, uint64_t address, ui
 
 void tare_snapshot_world_block_gone(struct tare_snapshot_gpu *g, uint64_t address)
 {
-	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },
-				       .block = address,
-				       .tid = thread_of(g, false),
-				       .device = (int16_t)g->device };
+	struct tare_rec_tensor rec = {
+		.head = { .kind = TARE_KIND_TENSOR }, .block = address, .tid = thread_of(g, false), .device = (int16_t)g->device
+	};
 	uint64_t bytes;
 
 	if (!tare_map_remove(&g->blocks, address, &bytes))
@@ -171,11 +167,11 @@ void tare_snapshot_world_block_gone(struct tare_snapshot_gpu *g, uint64_t addres
 
 /* ---- segments ---- */
 
-static struct tare_rec_event call(const struct tare_snapshot_gpu *g, enum tare_effect effect,
-				  enum tare_class class, const char *api)
+static struct tare_rec_event call(const struct tare_snapshot_gpu *g, enum tare_effect effect, enum tare_class class,
+                                  const char *api)
 {
-	struct tare_rec_event rec = tare_torch_library_call(effect, class, (int)g->device,
-							    tare_import_string(g->world->out, api));
+	struct tare_rec_event rec =
+		tare_torch_library_call(effect, class, (int)g->device, tare_import_string(g->world->out, api));
 
 	rec.tid = thread_of(g, false);
 	return rec;
@@ -186,8 +182,7 @@ static void add_call(struct tare_snapshot_gpu *g, struct tare_rec_event *rec)
 	tare_import_add(g->world->out, tick(g->world), rec, sizeof(*rec), NULL, 0);
 }
 
-uint64_t tare_snapshot_world_piece(const struct tare_snapshot_gpu *g,
-				   const struct tare_trace_segment *s, uint64_t at)
+uint64_t tare_snapshot_world_piece(const struct tare_snapshot_gpu *g, const struct tare_trace_segment *s, uint64_t at)
 {
 	uint64_t left = s->address + s->size - at, granule;
 
@@ -205,8 +200,7 @@ struct place {
 
 static struct place place_of(struct tare_snapshot_lines *lines, uint32_t stack)
 {
-	struct place place = { tare_snapshot_lines_of(lines, stack),
-			       tare_snapshot_lines_are_backward(lines, stack) };
+	struct place place = { tare_snapshot_lines_of(lines, stack), tare_snapshot_lines_are_backward(lines, stack) };
 
 	if (!place.python && !place.is_backward)
 		place.python = tare_snapshot_lines_of_none(lines);
@@ -221,8 +215,7 @@ static void set_place(struct tare_rec_event *rec, const struct place *place)
 }
 
 /* Its handle is given back at once, and the mapping keeps the memory: so it goes with that. */
-static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
-		      const struct place *place)
+static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, const struct place *place)
 {
 	struct tare_rec_event memory = call(g, TARE_EFFECT_NEW, TARE_CLASS_VMM, "cuMemCreate");
 	struct tare_rec_event mapping = call(g, TARE_EFFECT_NEW, TARE_CLASS_VMM_MAP, "cuMemMap");
@@ -237,8 +230,7 @@ static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
 	add_call(g, &release);
 }
 
-static void allocate(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
-		     const struct place *place)
+static void allocate(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, const struct place *place)
 {
 	struct tare_rec_event rec = call(g, TARE_EFFECT_NEW, TARE_CLASS_DEVICE, "cudaMalloc");
 
@@ -250,22 +242,19 @@ static void allocate(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
 
 static void release(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, bool is_expandable)
 {
-	struct tare_rec_event rec =
-		is_expandable ? call(g, TARE_EFFECT_DEL, TARE_CLASS_VMM_MAP, "cuMemUnmap")
-			      : call(g, TARE_EFFECT_DEL, TARE_CLASS_DEVICE, "cudaFree");
+	struct tare_rec_event rec = is_expandable ? call(g, TARE_EFFECT_DEL, TARE_CLASS_VMM_MAP, "cuMemUnmap")
+	                                          : call(g, TARE_EFFECT_DEL, TARE_CLASS_DEVICE, "cudaFree");
 
 	rec.handle = at;
 	rec.asked = rec.granted = bytes;
 	add_call(g, &rec);
 }
 
-void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s,
-				 uint32_t stack)
+void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s, uint32_t stack)
 {
 	const struct place place = place_of(&g->world->lines, stack);
 
-	for (uint64_t at = s->address, bytes; (bytes = tare_snapshot_world_piece(g, s, at));
-	     at += bytes) {
+	for (uint64_t at = s->address, bytes; (bytes = tare_snapshot_world_piece(g, s, at)); at += bytes) {
 		bool is_new;
 		uint64_t *known = tare_map_put(&g->pieces, at, &is_new);
 
@@ -287,11 +276,9 @@ void tare_snapshot_world_piece_gone(struct tare_snapshot_gpu *g, uint64_t at)
 	release(g, at, word >> 1, word & 1);
 }
 
-void tare_snapshot_world_segment_gone(struct tare_snapshot_gpu *g,
-				      const struct tare_trace_segment *s)
+void tare_snapshot_world_segment_gone(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s)
 {
-	for (uint64_t at = s->address, bytes; (bytes = tare_snapshot_world_piece(g, s, at));
-	     at += bytes)
+	for (uint64_t at = s->address, bytes; (bytes = tare_snapshot_world_piece(g, s, at)); at += bytes)
 		tare_snapshot_world_piece_gone(g, at);
 }
 
@@ -305,8 +292,7 @@ static bool is_of_graph(const struct tare_trace *t, uint32_t pool)
 
 static void begin_capture(struct tare_snapshot_gpu *g, const struct tare_snapshot_pool *pool)
 {
-	struct tare_rec_event rec =
-		call(g, TARE_EFFECT_CHANGE, TARE_CLASS_CAPTURE, "cudaStreamBeginCapture");
+	struct tare_rec_event rec = call(g, TARE_EFFECT_CHANGE, TARE_CLASS_CAPTURE, "cudaStreamBeginCapture");
 
 	rec.stack = 0; /* not PyTorch's allocator begins it */
 	rec.flags = TARE_EVENT_POOL_TOLD;
@@ -319,8 +305,7 @@ static void begin_capture(struct tare_snapshot_gpu *g, const struct tare_snapsho
 
 static void end_capture(struct tare_snapshot_gpu *g)
 {
-	struct tare_rec_event rec =
-		call(g, TARE_EFFECT_CHANGE, TARE_CLASS_CAPTURE, "cudaStreamEndCapture");
+	struct tare_rec_event rec = call(g, TARE_EFFECT_CHANGE, TARE_CLASS_CAPTURE, "cudaStreamEndCapture");
 
 	rec.stack = 0;
 	rec.limit = TARE_GRAPH_CALL_END;
@@ -358,35 +343,34 @@ static void refuse(struct tare_snapshot_gpu *g, uint64_t asked, const struct pla
 	add_call(g, &rec);
 }
 
-void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t asked, uint64_t left,
-				       uint32_t stack)
+void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t asked, uint64_t left, uint32_t stack)
 {
 	struct tare_snapshot_world *w = g->world;
 	const struct place place = place_of(&w->lines, stack);
 	struct tare_rec_oom rec = { .head = { .kind = TARE_KIND_OOM },
-				    .asked = asked,
-				    .allocated = g->allocated,
-				    .reserved = g->reserved,
-				    .tid = thread_of(g, false),
-				    .device = (int16_t)g->device,
-				    .python = tare_snapshot_lines_of(&w->lines, stack),
-				    .free = -1,
-				    .room = TARE_NOT_KNOWN };
+		                        .asked = asked,
+		                        .allocated = g->allocated,
+		                        .reserved = g->reserved,
+		                        .tid = thread_of(g, false),
+		                        .device = (int16_t)g->device,
+		                        .python = tare_snapshot_lines_of(&w->lines, stack),
+		                        .free = -1,
+		                        .room = TARE_NOT_KNOWN };
 
 	if (left < asked)
 		refuse(g, asked, &place);
 	tare_import_add(w->out, tick(w), &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_snapshot_world_annotate(struct tare_snapshot_world *w, enum tare_phase_what what,
-				  const char *name, uint64_t id)
+void tare_snapshot_world_annotate(struct tare_snapshot_world *w, enum tare_phase_what what, const char *name,
+                                  uint64_t id)
 {
 	struct tare_rec_phase rec = { .head = { .kind = TARE_KIND_PHASE },
-				      .tid = 1,
-				      .what = (uint8_t)what,
-				      .source = TARE_PHASE_BY_TORCH,
-				      .name = name ? tare_import_string(w->out, name) : 0,
-				      .id = id };
+		                          .tid = 1,
+		                          .what = (uint8_t)what,
+		                          .source = TARE_PHASE_BY_TORCH,
+		                          .name = name ? tare_import_string(w->out, name) : 0,
+		                          .id = id };
 
 	tare_import_add(w->out, tick(w), &rec, sizeof(rec), NULL, 0);
 }

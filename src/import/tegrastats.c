@@ -19,9 +19,8 @@
 struct sample {
 	uint64_t used, total;           /* MiB */
 	uint64_t swap_used, swap_total; /* the same; total 0: it does not say */
-	uint64_t block_nr,
-		block; /* free blocks of the largest size, and that size in MiB; 0: it does not say */
-	double seconds; /* since 1970; negative: it has no time */
+	uint64_t block_nr, block;       /* free blocks of the largest size, and that size in MiB; 0: it does not say */
+	double seconds;                 /* since 1970; negative: it has no time */
 };
 
 struct reader {
@@ -77,8 +76,8 @@ static double time_before(const char *text, const char *ram)
 
 	if (end != text && end[0] == ':' && end[1] == ':' && seconds > 0 && seconds < SECONDS_MAX)
 		return seconds;
-	if (ram - text < 19 || sscanf(ram - 20, "%2d-%2d-%4d %2d:%2d:%2d", &month, &day, &year,
-				      &hour, &minute, &second) != 6)
+	if (ram - text < 19 ||
+	    sscanf(ram - 20, "%2d-%2d-%4d %2d:%2d:%2d", &month, &day, &year, &hour, &minute, &second) != 6)
 		return -1;
 	date.tm_year = year - 1900;
 	date.tm_mon = month - 1;
@@ -122,14 +121,11 @@ static void take(struct reader *r, const struct sample *s)
 	int64_t t;
 
 	if (!r->job->result->taken) {
-		tare_import_about(out, &(struct tare_import_about){
-					       .program = "the whole board",
-					       .started_realtime_ns =
-						       s->seconds > 0 ? (int64_t)(s->seconds * 1e9)
-								      : 0 });
+		tare_import_about(out, &(struct tare_import_about){ .program = "the whole board",
+		                                                    .started_realtime_ns =
+		                                                        s->seconds > 0 ? (int64_t)(s->seconds * 1e9) : 0 });
 		r->total = s->total;
-		r->device = tare_import_board(out, "Jetson (one memory for CPU and GPU)",
-					      s->total * MIB);
+		r->device = tare_import_board(out, "Jetson (one memory for CPU and GPU)", s->total * MIB);
 	}
 	t = time_of(r, s);
 	t = t > r->last_ns || !r->job->result->taken ? t : r->last_ns + 1;
@@ -156,31 +152,27 @@ static void add_notes(struct reader *r)
 	char n[TARE_UNITS_TEXT_MAX];
 
 	tare_import_remark(out,
-			   "read from %s: RAM as tegrastats prints it, of all programs, the kernel "
-			   "and the GPU together; what was in use between two lines is not known",
-			   tare_import_in_path(r->job->in));
+	                   "read from %s: RAM as tegrastats prints it, of all programs, the kernel "
+	                   "and the GPU together; what was in use between two lines is not known",
+	                   tare_import_in_path(r->job->in));
 	if (r->most_swap.swap_total)
-		tare_import_remark(
-			out, "swap, which RAM does not count: at most %llu of %llu MiB in use",
-			(unsigned long long)r->most_swap.swap_used,
-			(unsigned long long)r->most_swap.swap_total);
+		tare_import_remark(out, "swap, which RAM does not count: at most %llu of %llu MiB in use",
+		                   (unsigned long long)r->most_swap.swap_used, (unsigned long long)r->most_swap.swap_total);
 	if (r->has_block)
 		tare_import_remark(out,
-				   "the blocks of the largest size that were free (lfb) came to no "
-				   "less than %llu MiB",
-				   (unsigned long long)r->least_block_bytes);
+		                   "the blocks of the largest size that were free (lfb) came to no "
+		                   "less than %llu MiB",
+		                   (unsigned long long)r->least_block_bytes);
 	if (r->without_time)
 		tare_import_remark(out,
-				   "%s of the lines have no time: each stands for a second, which "
-				   "is what tegrastats waits if nobody says otherwise",
-				   tare_units_count(n, r->without_time));
+		                   "%s of the lines have no time: each stands for a second, which "
+		                   "is what tegrastats waits if nobody says otherwise",
+		                   tare_units_count(n, r->without_time));
 	if (r->job->result->unreadable)
-		tare_import_left_out(
-			out,
-			"%s of the lines cannot be read, the first is line %llu; they were "
-			"left out",
-			tare_units_count(n, r->job->result->unreadable),
-			(unsigned long long)r->first_unreadable);
+		tare_import_left_out(out,
+		                     "%s of the lines cannot be read, the first is line %llu; they were "
+		                     "left out",
+		                     tare_units_count(n, r->job->result->unreadable), (unsigned long long)r->first_unreadable);
 }
 
 int tare_import_read_tegrastats(struct tare_import_job *job, struct tare_err *err)
@@ -199,9 +191,8 @@ int tare_import_read_tegrastats(struct tare_import_job *job, struct tare_err *er
 	if (rc < 0)
 		return rc;
 	if (!job->result->taken)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    "%s: no line begins as those of tegrastats do: RAM 936/3964MB",
-				    tare_import_in_path(job->in));
+		return tare_err_set(err, TARE_E_EMPTY, "%s: no line begins as those of tegrastats do: RAM 936/3964MB",
+		                    tare_import_in_path(job->in));
 	add_notes(&r);
 	return 0;
 }

@@ -10,7 +10,6 @@
 
 void tare_torch_library_name(struct tare_import_out *out);
 /* A call of it, for which nothing was read; what it did is not filled in. */
-struct tare_rec_event tare_torch_library_call(enum tare_effect effect, enum tare_class class,
-					      int device, uint32_t api);
+struct tare_rec_event tare_torch_library_call(enum tare_effect effect, enum tare_class class, int device, uint32_t api);
 
 #endif

@@ -64,9 +64,9 @@ static int start_gzip(struct tare_import_unpack *u, struct tare_err *err)
 
 	if (lseek(u->fd, 0, SEEK_SET) != 0)
 		return tare_err_set(err, TARE_E_FORMAT,
-				    "%s: is packed by gzip and comes through a pipe: gzip -dc FILE "
-				    "| tare import -",
-				    u->path);
+		                    "%s: is packed by gzip and comes through a pipe: gzip -dc FILE "
+		                    "| tare import -",
+		                    u->path);
 	if (pipe2(ends, O_CLOEXEC))
 		return tare_err_set_errno(err, errno, "%s: gzip cannot be started", u->path);
 	u->gzip = fork();
@@ -83,8 +83,7 @@ static int start_gzip(struct tare_import_unpack *u, struct tare_err *err)
 	return tare_err_set_errno(err, errno, "%s: gzip cannot be started", u->path);
 }
 
-int tare_import_unpack_open(struct tare_import_unpack **out, int fd, const char *path,
-			    struct tare_err *err)
+int tare_import_unpack_open(struct tare_import_unpack **out, int fd, const char *path, struct tare_err *err)
 {
 	struct tare_import_unpack *u = tare_xcalloc(1, sizeof(*u));
 	int rc = 0;
@@ -106,8 +105,7 @@ int tare_import_unpack_open(struct tare_import_unpack **out, int fd, const char 
 	return rc;
 }
 
-static ssize_t read_zstd(struct tare_import_unpack *u, void *bytes, size_t size,
-			 struct tare_err *err)
+static ssize_t read_zstd(struct tare_import_unpack *u, void *bytes, size_t size, struct tare_err *err)
 {
 	ZSTD_outBuffer to = { bytes, size, 0 };
 
@@ -124,9 +122,9 @@ static ssize_t read_zstd(struct tare_import_unpack *u, void *bytes, size_t size,
 		left = ZSTD_decompressStream(u->zstd, &to, &from);
 		if (ZSTD_isError(left))
 			return tare_err_set(err, TARE_E_CORRUPT,
-					    "%s: zstd cannot unpack it (%s): it is damaged, or not "
-					    "all of it is zstd's",
-					    u->path, ZSTD_getErrorName(left));
+			                    "%s: zstd cannot unpack it (%s): it is damaged, or not "
+			                    "all of it is zstd's",
+			                    u->path, ZSTD_getErrorName(left));
 		u->is_in_frame = left != 0;
 		u->is_cut = !to.pos && u->is_ended && from.pos == u->at;
 		u->at = from.pos;
@@ -144,15 +142,12 @@ static int end_gzip(struct tare_import_unpack *u, struct tare_err *err)
 		;
 	u->gzip = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return tare_err_set(err, TARE_E_FORMAT,
-				    "%s: is packed by gzip, and there is no program of that name",
-				    u->path);
+		return tare_err_set(err, TARE_E_FORMAT, "%s: is packed by gzip, and there is no program of that name", u->path);
 	u->is_cut = status != 0;
 	return 0;
 }
 
-ssize_t tare_import_unpack_read(struct tare_import_unpack *u, void *bytes, size_t size,
-				struct tare_err *err)
+ssize_t tare_import_unpack_read(struct tare_import_unpack *u, void *bytes, size_t size, struct tare_err *err)
 {
 	size_t n;
 	int rc;

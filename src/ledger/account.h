@@ -14,8 +14,7 @@ enum tare_evidence {
 };
 const char *tare_evidence_name(enum tare_evidence evidence);
 
-#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
-	TARE_ACCOUNT_##key = id,
+#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less) TARE_ACCOUNT_##key = id,
 enum tare_account {
 #include "ledger/core/accounts.def"
 	TARE_ACCOUNT_NR

@@ -26,8 +26,7 @@ static void add_timed(struct tare_fold *f, const struct tare_instant *at, struct
 		f->timed[f->timed_nr++] = (struct tare_timed){ at->device_t_ns[i], i, out };
 }
 
-void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			     struct tare_ledger *out)
+void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	for (int i = 0; i < nr; i++)
 		tare_fold_snapshot_begin(f, instants[i].text ? instants[i].text : "", &out[i]);
@@ -44,8 +43,8 @@ int64_t tare_instant_first_ns(const struct tare_instant *at)
 	return at->is_per_device ? first : at->t_ns;
 }
 
-void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			    int64_t from, int64_t until, struct tare_ledger *out)
+void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr, int64_t from,
+                            int64_t until, struct tare_ledger *out)
 {
 	f->timed = tare_xcalloc((size_t)nr * (TARE_PHASE_DEVICES + 1), sizeof(*f->timed));
 	for (int i = 0; i < nr; i++) {
@@ -80,8 +79,7 @@ static bool is_gpu_used(const struct tare_fold *f)
  * Host memory of processes is shown as it was at the devices' moment; where no process used a GPU, at the
  * host's own.
  */
-static void finish_hosts(struct tare_fold *f, enum tare_moment m, bool is_any,
-			 struct tare_ledger *l)
+static void finish_hosts(struct tare_fold *f, enum tare_moment m, bool is_any, struct tare_ledger *l)
 {
 	bool is_own = f->host.has_moment[m];
 
@@ -130,22 +128,18 @@ static void end_all(struct tare_fold *f)
 	tare_parts_phases(f);
 }
 
-static void finish_notes(const struct tare_fold *f, const struct tare_instant *at, bool is_there,
-			 struct tare_ledger *l)
+static void finish_notes(const struct tare_fold *f, const struct tare_instant *at, bool is_there, struct tare_ledger *l)
 {
 	l->degraded = tare_arena_alloc(l->memory, (f->note_nr + 1) * sizeof(*l->degraded));
 	for (size_t i = 0; i < f->note_nr; i++)
 		l->degraded[l->degraded_nr++] = tare_arena_strdup(l->memory, f->notes[i]);
 	if (!is_there && at->moment == TARE_MOMENT_TENSORS)
-		l->degraded[l->degraded_nr++] =
-			"peak:tensors: no tensor of a GPU was recorded; this is the peak";
+		l->degraded[l->degraded_nr++] = "peak:tensors: no tensor of a GPU was recorded; this is the peak";
 	if (!is_there && at->moment == TARE_MOMENT_HOST)
-		l->degraded[l->degraded_nr++] =
-			"peak:host: no tensor of the CPU was recorded; this is the peak";
+		l->degraded[l->degraded_nr++] = "peak:host: no tensor of the CPU was recorded; this is the peak";
 }
 
-static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
-		   struct tare_ledger *out)
+static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	tare_parts_finish(f);
 	tare_fold_notes(f);
@@ -173,14 +167,11 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 
 static const struct tare_ledger_opts defaults = { 0 };
 
-static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
-		   const struct tare_ledger_opts *opts)
+static void set_up(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts)
 {
-	*f = (struct tare_fold){ .source = source,
-				 .object_free = -1,
-				 .max_begin_all = INT64_MIN,
-				 .worked_ns = INT64_MIN,
-				 .first_ns = INT64_MAX };
+	*f = (struct tare_fold){
+		.source = source, .object_free = -1, .max_begin_all = INT64_MIN, .worked_ns = INT64_MIN, .first_ns = INT64_MAX
+	};
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
@@ -246,8 +237,7 @@ static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
 	tare_parts_begin(f);
 }
 
-void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
-		     const struct tare_ledger_opts *opts)
+void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts)
 {
 	opts = opts ? opts : &defaults;
 	set_up(f, source, opts);
@@ -261,16 +251,14 @@ void tare_fold_run_to_end(struct tare_fold *f)
 	end_all(f);
 }
 
-void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			      struct tare_ledger *out)
+void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	finish(f, instants, nr, out);
 	tare_tensor_kinds_finish(f);
 	tare_parts_close(f);
 }
 
-static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr,
-		  struct tare_ledger *out)
+static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	tare_tensor_kinds_begin(f);
 	tare_fold_begin_ledgers(f, instants, instant_nr, out);
@@ -280,7 +268,7 @@ static void build(struct tare_fold *f, const struct tare_instant *instants, int 
 }
 
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+                       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	struct tare_fold f;
 
@@ -291,8 +279,7 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 
 /* ---- from a state, and to one ---- */
 
-static int load(struct tare_fold *f, const struct tare_ledger_state *from,
-		const struct tare_ledger_names *names)
+static int load(struct tare_fold *f, const struct tare_ledger_state *from, const struct tare_ledger_names *names)
 {
 	if (from && !tare_fold_state_load(f, names, from)) {
 		tare_fold_end(f);
@@ -304,16 +291,14 @@ static int load(struct tare_fold *f, const struct tare_ledger_state *from,
 	return 0;
 }
 
-int tare_fold_of_state(struct tare_fold *f, const struct tare_ledger_state *from,
-		       const struct tare_ledger_names *names)
+int tare_fold_of_state(struct tare_fold *f, const struct tare_ledger_state *from, const struct tare_ledger_names *names)
 {
 	set_up(f, NULL, &defaults);
 	return load(f, from, names);
 }
 
-static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,
-		      const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
-		      const struct tare_ledger_names *names, bool keeps_history)
+static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+                      const struct tare_ledger_state *from, const struct tare_ledger_names *names, bool keeps_history)
 {
 	int rc;
 
@@ -326,15 +311,15 @@ static int begin_from(struct tare_fold *f, const struct tare_ledger_source *sour
 	return rc;
 }
 
-int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span,
-			 const struct tare_ledger_opts *opts, const struct tare_ledger_names *names)
+int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span, const struct tare_ledger_opts *opts,
+                         const struct tare_ledger_names *names)
 {
 	return begin_from(f, span->source, opts, span->from, names, false);
 }
 
 int tare_fold_begin_before(struct tare_fold *f, const struct tare_ledger_span *span,
-			   const struct tare_ledger_opts *opts,
-			   const struct tare_ledger_names *names, struct tare_fold *later)
+                           const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                           struct tare_fold *later)
 {
 	struct tare_ledger_opts own = opts ? *opts : defaults;
 	int rc;
@@ -355,8 +340,8 @@ int tare_fold_begin_before(struct tare_fold *f, const struct tare_ledger_span *s
 }
 
 int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+                       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+                       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	struct tare_fold f;
 	int rc = begin_from(&f, source, opts, from, names, false);
@@ -369,8 +354,8 @@ int tare_ledger_resume(const struct tare_ledger_source *source, const struct tar
 }
 
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_ledger_saved *out)
+                     const struct tare_ledger_state *from, const struct tare_ledger_names *names, int64_t until_ns,
+                     struct tare_ledger_saved *out)
 {
 	int64_t from_ns = from ? from->until_ns : INT64_MIN;
 	struct tare_fold f;

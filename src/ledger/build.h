@@ -51,9 +51,9 @@ bool tare_moment_is_peak(enum tare_moment m);
 
 enum tare_instant_kind {
 	TARE_INSTANT_MOMENT,
-	TARE_INSTANT_TIME,  /* t_ns after the start of the recording */
-	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
-	TARE_INSTANT_OOM,   /* the nth moment at which memory ran out; tare_oom_instants_settle() */
+	TARE_INSTANT_TIME,     /* t_ns after the start of the recording */
+	TARE_INSTANT_PHASE,    /* of a phase; tare_phase_instants_settle() makes it a time */
+	TARE_INSTANT_OOM,      /* the nth moment at which memory ran out; tare_oom_instants_settle() */
 	TARE_INSTANT_SNAPSHOT, /* a name: whoever has the recording makes a TIME of it */
 };
 enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_END };
@@ -62,7 +62,7 @@ struct tare_instant {
 	enum tare_instant_kind kind;
 	enum tare_moment moment; /* of TARE_INSTANT_MOMENT */
 	int64_t t_ns;            /* of TARE_INSTANT_TIME */
-	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
+	const char *text;        /* as it was asked for; becomes `at` of the ledger, which copies it */
 
 	const char *phase; /* of TARE_INSTANT_PHASE: in `text`, not terminated */
 	size_t phase_len;
@@ -77,20 +77,19 @@ struct tare_instant {
  * TARE_E_USAGE. `out->text` is `text`.
  */
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
-void tare_phase_instant_parse(const char *name,
-			      struct tare_instant *out); /* what follows "phase:" */
+void tare_phase_instant_parse(const char *name, struct tare_instant *out); /* what follows "phase:" */
 
 /* The earliest of its moments; INT64_MAX: it is no time. */
 int64_t tare_instant_first_ns(const struct tare_instant *at);
 
 /* Phases become times: TARE_E_USAGE with near names where there is no such phase. Before a build. */
 struct tare_recording;
-int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
-			       int nr, struct tare_err *err);
+int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
+                               struct tare_err *err);
 
 /* "oom" and "oom#2" become times: TARE_E_NOT_FOUND where memory did not run out (so often). */
-int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
-			     int nr, struct tare_err *err);
+int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
+                             struct tare_err *err);
 
 /*
  * Events in the order of tare_recording_next(). They are read twice; the first time what follows outline(), which may be
@@ -101,39 +100,35 @@ struct tare_ledger_source {
 	void (*rewind)(void *arg);
 	void *arg;
 	void (*outline)(void *arg);
-	bool (*run)(void *arg, int64_t until_ns,
-		    struct tare_block_run *run); /* as tare_recording_run(); or NULL */
+	bool (*run)(void *arg, int64_t until_ns, struct tare_block_run *run); /* as tare_recording_run(); or NULL */
 	bool (*phase_run)(void *arg, int64_t until_ns,
-			  struct tare_phase_run *run); /* as tare_recording_phase_run(); or NULL */
+	                  struct tare_phase_run *run); /* as tare_recording_phase_run(); or NULL */
 	bool (*heap_run)(void *arg, int64_t until_ns,
-			 struct tare_heap_run *run); /* as tare_recording_heap_run(); or NULL */
+	                 struct tare_heap_run *run); /* as tare_recording_heap_run(); or NULL */
 };
 
 /* Events before a moment went, and no state stands for them: what is known of that time. */
 struct tare_ledger_kept {
 	int64_t dropped_ns;
 	const struct tare_extent_list *extents;
-	const struct tare_device *const
-		*devices; /* that may have some of these, as a recording numbers them */
+	const struct tare_device *const *devices; /* that may have some of these, as a recording numbers them */
 	int device_nr;
 };
 
 struct tare_ledger_opts {
-	uint64_t page_bytes; /* size of the pages in which the driver takes memory; 0: 2 MiB */
-	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
+	uint64_t page_bytes;      /* size of the pages in which the driver takes memory; 0: 2 MiB */
+	int64_t weigh_ns;         /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
-	const struct tare_process *const
-		*processes; /* of which events may be missing, all of them even */
+	const struct tare_process *const *processes; /* of which events may be missing, all of them even */
 	int process_nr;
 	const struct tare_ledger_kept *kept; /* some events are not there; or NULL */
-	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
-	bool without_lines; /* what each place in the program has is left out: naming places takes long */
-	bool without_tensors; /* the rows of single tensors are left out: of many they take much memory */
+	const char *lines;                   /* FILE:LINE that should be phases, one per line; NULL: none */
+	bool without_lines;                  /* what each place in the program has is left out: naming places takes long */
+	bool without_tensors;                /* the rows of single tensors are left out: of many they take much memory */
 	struct tare_phase_watch *watches;
 	int watch_nr;
-	struct tare_memory_history
-		*history; /* filled in, if it is not NULL; tare_memory_history_free() it */
+	struct tare_memory_history *history; /* filled in, if it is not NULL; tare_memory_history_free() it */
 	/* an earlier history, whose tensors are to be told apart by category; or NULL */
 	const struct tare_memory_history *history_by_category;
 	struct tare_step_curves *step_curves; /* that were begun, to be filled in; or NULL */
@@ -141,16 +136,14 @@ struct tare_ledger_opts {
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_instant *instants, int instant_nr,
-		       struct tare_ledger *out);
+                       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
 
 /*
  * As tare_ledger_build(), from a recording that was opened for reading; its notes stand first in `degraded`, its
  * remarks are `notes`.
  */
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-			      const struct tare_instant *instants, int instant_nr,
-			      struct tare_ledger *out);
+                              const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
 
 void tare_ledger_free(struct tare_ledger *ledger); /* empty afterwards; {0} is fine */
 

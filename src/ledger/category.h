@@ -40,8 +40,8 @@ struct tare_category_sum {
 	/* the weakest in it: WITNESS is the program's own word, a rule is weaker */
 	enum tare_evidence evidence;
 };
-void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
-			    int64_t bytes, uint64_t count);
+void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule, int64_t bytes,
+                            uint64_t count);
 
 const char *tare_category_key(enum tare_category category);
 const char *tare_category_name(enum tare_category category);

@@ -21,10 +21,9 @@ static struct tare_time_row *row_of(struct tare_time_rows *out, const struct tar
 		if (out->rows[i].account == like->account && !strcmp(out->rows[i].api, like->api))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] =
-		(struct tare_time_row){ .account = like->account,
-					.api = tare_arena_strdup(&out->memory, like->api),
-					.longest_ns = -1 };
+	out->rows[out->count] = (struct tare_time_row){ .account = like->account,
+		                                            .api = tare_arena_strdup(&out->memory, like->api),
+		                                            .longest_ns = -1 };
 	return &out->rows[out->count++];
 }
 
@@ -45,15 +44,13 @@ static void add_row(struct tare_time_rows *out, const struct tare_time_row *row)
 		return;
 	to->longest_ns = row->longest_ns;
 	to->longest_at_ns = row->longest_at_ns;
-	to->longest_name =
-		row->longest_name ? tare_arena_strdup(&out->memory, row->longest_name) : NULL;
+	to->longest_name = row->longest_name ? tare_arena_strdup(&out->memory, row->longest_name) : NULL;
 }
 
 TARE_COMPARATOR(compare, struct tare_time_row, TARE_FALLING(total_ns) TARE_ALPHABETIC(api))
 
 /* `shift`: how much later all that was than the calls say. */
-static void add_rows(struct tare_time_rows *out, const struct tare_call_times_part *calls,
-		     int64_t pid, int64_t shift)
+static void add_rows(struct tare_time_rows *out, const struct tare_call_times_part *calls, int64_t pid, int64_t shift)
 {
 	for (size_t i = 0; i < calls->count; i++) {
 		struct tare_time_row row = calls->items[i].row;
@@ -86,7 +83,7 @@ static bool load(struct tare_fold *f, struct tare_recording *recording, size_t i
 
 /* The newest that is no later than `until`. Those of moments whose events went are older than the others. */
 static bool load_newest(struct tare_fold *f, struct tare_recording *recording, int64_t until,
-			struct tare_recording_state *known)
+                        struct tare_recording_state *known)
 {
 	size_t nr = tare_recording_state_nr(recording);
 	size_t all = nr + tare_recording_kept_nr(recording);
@@ -103,7 +100,7 @@ static bool load_newest(struct tare_fold *f, struct tare_recording *recording, i
 }
 
 static bool is_known(const struct tare_recording *recording, const struct tare_event *e,
-		     const struct tare_recording_state *known)
+                     const struct tare_recording_state *known)
 {
 	uint32_t segment = tare_recording_segment(recording);
 
@@ -111,7 +108,7 @@ static bool is_known(const struct tare_recording *recording, const struct tare_e
 }
 
 static void add_calls(struct tare_call_times_part *calls, struct tare_recording *recording,
-		      const struct tare_recording_state *known, int64_t until)
+                      const struct tare_recording_state *known, int64_t until)
 {
 	static const uint16_t kinds[] = { TARE_KIND_EVENT, TARE_KIND_POOL };
 	struct tare_event e;
@@ -127,15 +124,14 @@ static void add_calls(struct tare_call_times_part *calls, struct tare_recording 
 }
 
 static void add_recording(struct tare_time_rows *out, struct tare_recording *recording,
-			  const struct tare_time_opts *opts, int64_t shift)
+                          const struct tare_time_opts *opts, int64_t shift)
 {
 	int64_t dropped = tare_recording_dropped_ns(recording);
 	int64_t until = opts->until_ns == INT64_MAX ? INT64_MAX : opts->until_ns - shift;
 	struct tare_recording_state known = { 0 };
 	struct tare_fold f;
 	/* Of a call that began before a state and ended behind it the state has all, so events tell better up to a moment. */
-	bool has_state =
-		(dropped >= 0 || until == INT64_MAX) && load_newest(&f, recording, until, &known);
+	bool has_state = (dropped >= 0 || until == INT64_MAX) && load_newest(&f, recording, until, &known);
 
 	if (!has_state)
 		tare_fold_of_state(&f, NULL, NULL);
@@ -147,22 +143,19 @@ static void add_recording(struct tare_time_rows *out, struct tare_recording *rec
 
 /* ---- of several recordings, each by itself: states name processes by their numbers in theirs ---- */
 
-static const struct tare_process *same_process(struct tare_recording *recording,
-					       const struct tare_process *p)
+static const struct tare_process *same_process(struct tare_recording *recording, const struct tare_process *p)
 {
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *q = tare_recording_process(recording, i);
 
-		if (q->role == p->role && q->pid == p->pid && q->generation == p->generation &&
-		    !strcmp(q->log, p->log))
+		if (q->role == p->role && q->pid == p->pid && q->generation == p->generation && !strcmp(q->log, p->log))
 			return q;
 	}
 	return NULL;
 }
 
 /* The recording that the process is in. False: it cannot be read alone. */
-static bool add_folder_of(struct tare_time_rows *out, const struct tare_process *p,
-			  const struct tare_time_opts *opts)
+static bool add_folder_of(struct tare_time_rows *out, const struct tare_process *p, const struct tare_time_opts *opts)
 {
 	const struct tare_process *alone;
 	struct tare_recording *own;
@@ -186,8 +179,7 @@ static bool is_first_of_folder(struct tare_recording *recording, int process)
 	return true;
 }
 
-static bool add_folders(struct tare_time_rows *out, struct tare_recording *recording,
-			const struct tare_time_opts *opts)
+static bool add_folders(struct tare_time_rows *out, struct tare_recording *recording, const struct tare_time_opts *opts)
 {
 	bool is_added = true;
 
@@ -207,8 +199,8 @@ static bool is_of_several(struct tare_recording *recording)
 	return false;
 }
 
-void tare_driver_time_of_recording(struct tare_recording *recording,
-				   const struct tare_time_opts *opts, struct tare_time_rows *out)
+void tare_driver_time_of_recording(struct tare_recording *recording, const struct tare_time_opts *opts,
+                                   struct tare_time_rows *out)
 {
 	bool is_dropped = tare_recording_dropped_ns(recording) >= 0;
 

@@ -23,7 +23,7 @@ struct tare_time_rows {
 	struct tare_time_row *rows; /* the longest total first */
 	size_t count, cap;
 	struct tare_arena memory; /* names */
-	bool is_cut; /* calls whose events went are missing, because no state knows of them */
+	bool is_cut;              /* calls whose events went are missing, because no state knows of them */
 };
 
 struct tare_time_opts {
@@ -33,8 +33,8 @@ struct tare_time_opts {
 
 /* Of calls whose events went to keep a cap, states tell. The caller frees the rows. */
 struct tare_recording;
-void tare_driver_time_of_recording(struct tare_recording *recording,
-				   const struct tare_time_opts *opts, struct tare_time_rows *out);
+void tare_driver_time_of_recording(struct tare_recording *recording, const struct tare_time_opts *opts,
+                                   struct tare_time_rows *out);
 void tare_driver_time_free(struct tare_time_rows *rows);
 
 #endif

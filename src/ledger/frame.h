@@ -12,7 +12,7 @@ struct tare_frame {
 	const char *file;     /* NULL: not known */
 	uint32_t line;        /* 0: not known */
 	const char *object;   /* path of the program or library; NULL: code that is in none */
-	uint64_t offset; /* from the begin of the function, or of the object where none is known */
+	uint64_t offset;      /* from the begin of the function, or of the object where none is known */
 };
 
 struct tare_frames {
@@ -25,8 +25,8 @@ struct tare_frames {
  * containers of the language's library (tare_frame_is_library), as long as there is another; at the end those that
  * call main and the functions of threads.
  */
-void tare_frames_read(struct tare_frames *out, const struct tare_process *process,
-		      const struct tare_stack *stack, uint64_t pc);
+void tare_frames_read(struct tare_frames *out, const struct tare_process *process, const struct tare_stack *stack,
+                      uint64_t pc);
 void tare_frames_free(struct tare_frames *frames);
 
 /* Does such a function ask for memory on behalf of who calls it? By its name, mangled or not. */

@@ -57,9 +57,8 @@ static int not_known(const char *text, struct tare_err *err)
 	struct tare_str hint = { 0 };
 
 	if (!add_near(&hint, text))
-		tare_str_add(&hint,
-			     "; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
-			     "seconds since the start such as 12.5s or 1500ms, or phase:NAME");
+		tare_str_add(&hint, "; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
+		                    "seconds since the start such as 12.5s or 1500ms, or phase:NAME");
 	tare_err_set(err, TARE_E_USAGE, "instant '%s' is not known%s", text, tare_str_text(&hint));
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
@@ -67,9 +66,7 @@ static int not_known(const char *text, struct tare_err *err)
 
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err)
 {
-	struct tare_instant at = { .kind = TARE_INSTANT_TIME,
-				   .text = text,
-				   .moment = find_moment(text) };
+	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .text = text, .moment = find_moment(text) };
 
 	if (at.moment != TARE_MOMENT_NR) {
 		at.kind = TARE_INSTANT_MOMENT;

@@ -81,8 +81,8 @@ struct tare_line_part {
  * for: `tensors` of all lines sum to the rows of live tensors.
  */
 struct tare_ledger_line {
-	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
-	const char *stack; /* of all frames, innermost first, " < " between; else the label */
+	const char *label;                     /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
+	const char *stack;                     /* of all frames, innermost first, " < " between; else the label */
 	const char *short_label, *short_stack; /* without folders: may be those of several lines */
 	/* where each frame ends in `stack` and in `short_stack`; none: the text is one frame */
 	const uint32_t *frame_ends, *short_frame_ends;
@@ -98,9 +98,8 @@ struct tare_ledger_line {
 	struct tare_blocks_ledger tensors;
 	struct tare_line_part *parts; /* parts of `bytes`; none of what has no line */
 	int part_nr;
-	int64_t unexplained; /* what changed inside calls there and no account explains; not in `bytes` */
-	int64_t host_anon,
-		host_file; /* made resident inside calls; of the process, the same on every device */
+	int64_t unexplained;          /* what changed inside calls there and no account explains; not in `bytes` */
+	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
 };
 
 enum tare_stream_kind {
@@ -128,10 +127,10 @@ struct tare_pool_segment {
 	int64_t bytes, live; /* live: in blocks */
 	uint64_t blocks;
 	bool is_expandable;
-	bool is_trial;       /* rule "trial": its bytes, and its blocks, are in the row of trials */
-	bool is_of_graph;    /* taken while a graph was captured … */
-	bool is_held;        /* … of a pool that a graph still needs */
-	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
+	bool is_trial;                /* rule "trial": its bytes, and its blocks, are in the row of trials */
+	bool is_of_graph;             /* taken while a graph was captured … */
+	bool is_held;                 /* … of a pool that a graph still needs */
+	uint32_t graph_pool;          /* its number, as tare_graph.pool; 0: not known, or of no graph */
 	struct tare_stream stream;    /* of its first block … */
 	uint64_t other_stream_blocks; /* … and so many blocks were said to be on another */
 	/* The block that has been live longest in the segment; no bytes: no block is. */
@@ -160,25 +159,23 @@ struct tare_collected_ledger {
 
 /* A module of a program (torch.nn.Module) that has tensors, or one inside of it has. */
 struct tare_module_row {
-	const char *path;  /* "layer4.2.conv3"; of one that is in no other, its class */
-	const char *name;  /* the last part of it */
-	const char *class; /* NULL: not known */
+	const char *path;                     /* "layer4.2.conv3"; of one that is in no other, its class */
+	const char *name;                     /* the last part of it */
+	const char *class;                    /* NULL: not known */
 	const struct tare_module_row *parent; /* NULL: it is in no other that is known */
 	int64_t pid;
-	uint32_t
-		number; /* tells it from others of its process; in the order in which they were seen */
-	uint32_t order; /* among those of its parent, as the program has them */
-	bool is_found;  /* by a look through the program's objects; else only its class is known */
+	uint32_t number; /* tells it from others of its process; in the order in which they were seen */
+	uint32_t order;  /* among those of its parent, as the program has them */
+	bool is_found;   /* by a look through the program's objects; else only its class is known */
 };
 
 /* A block of PyTorch's allocator that is live at the instant. */
 struct tare_tensor_row {
-	const char *name;  /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
-	const char *shape; /* "float32 [64, 3, 7, 7]"; NULL: not known */
-	const char *line, *short_line; /* where the block was allocated; NULL: not known */
-	const struct tare_module_row
-		*module;     /* whose it is, or for which it was made; NULL: none */
-	bool is_of_backward; /* it was made in a backward pass */
+	const char *name;                     /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
+	const char *shape;                    /* "float32 [64, 3, 7, 7]"; NULL: not known */
+	const char *line, *short_line;        /* where the block was allocated; NULL: not known */
+	const struct tare_module_row *module; /* whose it is, or for which it was made; NULL: none */
+	bool is_of_backward;                  /* it was made in a backward pass */
 	enum tare_rule rule;
 	uint64_t count;         /* 1 */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
@@ -245,10 +242,9 @@ struct tare_device_ledger {
 	/* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
-	bool imported; /* readings are what another tool printed, of all programs together */
-	bool is_heap;  /* no GPU: what programs have from malloc, by its blocks (tare run --host) */
-	uint64_t
-		heap_error; /* standard error of `used`, where not every block was recorded; else 0 */
+	bool imported;       /* readings are what another tool printed, of all programs together */
+	bool is_heap;        /* no GPU: what programs have from malloc, by its blocks (tare run --host) */
+	uint64_t heap_error; /* standard error of `used`, where not every block was recorded; else 0 */
 	struct tare_row *rows;
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */
@@ -270,15 +266,14 @@ struct tare_device_ledger {
 	struct tare_timeline timeline; /* of the whole recording */
 	struct tare_need *needs;       /* the same, by time */
 	int need_nr;
-	int64_t first_ns
-		[TARE_COMING_NR]; /* when something of each kind came first; -1: never, or not known */
+	int64_t first_ns[TARE_COMING_NR]; /* when something of each kind came first; -1: never, or not known */
 };
 
 /* Accounts of what libraries asked for: each has a row for each of these. */
 static inline bool tare_account_has_libraries(enum tare_account account)
 {
-	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM ||
-	       account == TARE_ACCOUNT_HEAP || account == TARE_ACCOUNT_MAPPED;
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM || account == TARE_ACCOUNT_HEAP ||
+	       account == TARE_ACCOUNT_MAPPED;
 }
 
 /* Is it a GPU? Else it is memory of the host, or a board that has one memory. */
@@ -290,10 +285,9 @@ static inline bool tare_device_ledger_is_gpu(const struct tare_device_ledger *d)
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
 struct tare_host_tensors {
 	bool is_known;
-	int64_t bytes, count; /* blocks of PyTorch's allocator */
-	int64_t mapped,
-		mapped_count; /* shared memory and mapped files; may be in several processes */
-	int64_t most;         /* the most of `bytes`, so far */
+	int64_t bytes, count;         /* blocks of PyTorch's allocator */
+	int64_t mapped, mapped_count; /* shared memory and mapped files; may be in several processes */
+	int64_t most;                 /* the most of `bytes`, so far */
 	/* recording was paused before: tensors that were made meanwhile are not counted */
 	bool is_partial;
 };
@@ -338,10 +332,9 @@ enum tare_rank_end {
 struct tare_rank_ledger {
 	int rank, local, world, attempt; /* local, world: -1 where not known */
 	const char *job, *launcher, *host;
-	int64_t pid;    /* pid of its first process */
-	int process_nr; /* processes that used a GPU */
-	int64_t first_ns,
-		end_ns; /* when it began and ended; of a killed one, the time of its last record */
+	int64_t pid;              /* pid of its first process */
+	int process_nr;           /* processes that used a GPU */
+	int64_t first_ns, end_ns; /* when it began and ended; of a killed one, the time of its last record */
 	enum tare_rank_end end;
 	int code;
 	bool is_failed; /* exit code not 0, a signal, killed */
@@ -421,8 +414,8 @@ struct tare_graph_part {
  */
 struct tare_graph {
 	uint64_t number; /* 1, 2, … in the order in which their captures began */
-	uint64_t count; /* graphs that the row stands for: more than one in the last of very many */
-	int device;     /* as tare_device_ledger.index; -1: none was current */
+	uint64_t count;  /* graphs that the row stands for: more than one in the last of very many */
+	int device;      /* as tare_device_ledger.index; -1: none was current */
 	int64_t pid, generation;
 	enum tare_graph_state state;
 	uint32_t flags; /* enum tare_graph_flag */
@@ -431,11 +424,11 @@ struct tare_graph {
 	int64_t ask_ns;                      /* what counting them cost */
 	/* Measured around its calls; what destroying gave back is negative. */
 	int64_t at_instantiate, at_upload, at_launch, at_update, at_destroy;
-	int64_t doubt;     /* by how much their sum may be wrong, either way */
-	int64_t memory;    /* by how much its allocation nodes made their pool grow: exact */
-	int64_t allocated; /* bytes allocated while the graph was captured */
-	int64_t by_others; /* of that, by threads that did not begin the capture */
-	int64_t held;      /* of what was allocated by cuMemAlloc then, what is still there */
+	int64_t doubt;                 /* by how much their sum may be wrong, either way */
+	int64_t memory;                /* by how much its allocation nodes made their pool grow: exact */
+	int64_t allocated;             /* bytes allocated while the graph was captured */
+	int64_t by_others;             /* of that, by threads that did not begin the capture */
+	int64_t held;                  /* of what was allocated by cuMemAlloc then, what is still there */
 	struct tare_graph_part *parts; /* of `allocated`, the largest first */
 	int part_nr;
 	uint32_t pool;   /* number of the framework's pool it allocated from, 0: not known */
@@ -510,9 +503,8 @@ struct tare_training {
 	uint64_t count;
 	const uint64_t *counts; /* steps of each thread that trains */
 	size_t thread_nr;
-	struct tare_training_step first,
-		steady;                   /* steady: the median of the others, figure by figure */
-	struct tare_training_mark *marks; /* in order of time */
+	struct tare_training_step first, steady; /* steady: the median of the others, figure by figure */
+	struct tare_training_mark *marks;        /* in order of time */
 	size_t mark_nr;
 	const char *
 		/* "peak:tensors", "peak:host": the moment of `most`, which is what the process had then */
@@ -521,8 +513,7 @@ struct tare_training {
 	/* nothing where the blocks of then are not known */
 	struct tare_category_sum most[TARE_CATEGORY_NR];
 	int64_t fed_bytes; /* of its input, what was made before the first step and stays: perhaps all data, not a batch */
-	int process,
-		memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
+	int process, memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
 };
 
 /* What grows for as long as the recording goes on, and is never given back. Of the whole recording. */
@@ -578,7 +569,7 @@ struct tare_ledger {
 	int note_nr;
 	bool opened_gpu;                    /* some process called cuInit with success */
 	struct tare_timeline host_timeline; /* tensors on the CPU, of all processes */
-	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */
+	struct tare_phase_row *phases;      /* of the whole recording, in order, whatever the instant */
 	int phase_nr;
 	void *memory; /* memory of everything above; NULL in a ledger written by hand */
 };

@@ -23,7 +23,7 @@ void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_f
 
 /* The return address of the first frame, from the innermost out, in no object that is passed. 0: none. */
 uint64_t tare_line_first(const struct tare_process *process, const struct tare_stack *stack,
-			 bool (*is_passed)(const char *path));
+                         bool (*is_passed)(const char *path));
 
 /*
  * The return address of the first frame, from the innermost out, that is neither in the driver, nor its
@@ -35,8 +35,8 @@ uint64_t tare_line_native(const struct tare_process *process, const struct tare_
  * "step+0x4f in solver", of known lines "FILE:12 in step": the innermost frame from that return address outwards that is no
  * allocator's (src/ledger/frame.h).
  */
-void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
-			  const struct tare_stack *stack, uint64_t pc, bool is_full);
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process, const struct tare_stack *stack,
+                          uint64_t pc, bool is_full);
 
 /*
  * Appends the source text of an event ("train.py:87 in forward"; without a Python stack its native

@@ -21,9 +21,9 @@ struct newer {
 	struct tare_recording *recording;
 	struct tare_recording_state disk; /* number 0: there is none */
 	int64_t until_ns;                 /* of the one in memory; INT64_MIN: none */
-	uint64_t known, later; /* events of this pass that it has to do with, and others */
-	bool is_later;         /* the last event was of the others */
-	bool is_contradicted;  /* the state beside the segments should know it */
+	uint64_t known, later;            /* events of this pass that it has to do with, and others */
+	bool is_later;                    /* the last event was of the others */
+	bool is_contradicted;             /* the state beside the segments should know it */
 };
 
 static int64_t known_from_ns(const struct tare_event *e)
@@ -126,9 +126,7 @@ static void outline(void *arg)
 
 static struct tare_ledger_source source_of(struct newer *n)
 {
-	return (struct tare_ledger_source){
-		next, rewind_newer, n, outline, run, phase_run, heap_run
-	};
+	return (struct tare_ledger_source){ next, rewind_newer, n, outline, run, phase_run, heap_run };
 }
 
 static struct newer newer_than(struct tare_recording *recording, int64_t until_ns)
@@ -154,9 +152,8 @@ static uint64_t sum_known(struct newer *n)
 
 /* ---- going on ---- */
 
-static struct tare_ledger_opts opts_of(const struct tare_ledger_opts *opts,
-				       const struct tare_recording *recording,
-				       const struct tare_process **processes)
+static struct tare_ledger_opts opts_of(const struct tare_ledger_opts *opts, const struct tare_recording *recording,
+                                       const struct tare_process **processes)
 {
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 
@@ -169,9 +166,8 @@ static struct tare_ledger_opts opts_of(const struct tare_ledger_opts *opts,
 }
 
 /* False: the state says nothing of this recording any more. */
-static bool resume(struct tare_ledger_live *live, struct tare_recording *recording,
-		   const struct tare_ledger_opts *opts, const struct tare_instant *instants, int nr,
-		   struct tare_ledger *out)
+static bool resume(struct tare_ledger_live *live, struct tare_recording *recording, const struct tare_ledger_opts *opts,
+                   const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	struct newer n = newer_than(recording, live->until_ns);
 	struct tare_ledger_source source = source_of(&n);
@@ -194,8 +190,8 @@ static bool resume(struct tare_ledger_live *live, struct tare_recording *recordi
 
 /* ---- a new state ---- */
 
-static bool save_from(struct tare_recording *recording, const struct tare_ledger_state *from,
-		      int64_t from_ns, int64_t until_ns, struct tare_str *out)
+static bool save_from(struct tare_recording *recording, const struct tare_ledger_state *from, int64_t from_ns,
+                      int64_t until_ns, struct tare_str *out)
 {
 	struct newer n = newer_than(recording, from_ns);
 	struct tare_ledger_source source = source_of(&n);
@@ -206,8 +202,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 
 	tare_ledger_add_identity(&saved.state, recording);
 	rewind_newer(&n);
-	is_saved = tare_ledger_save(&source, &opts, from, &names, until_ns, &saved) == 0 &&
-		   !n.is_contradicted;
+	is_saved = tare_ledger_save(&source, &opts, from, &names, until_ns, &saved) == 0 && !n.is_contradicted;
 	if (is_saved) {
 		tare_str_cut(out, 0);
 		tare_str_add_n(out, saved.state.data, saved.state.len);
@@ -224,8 +219,7 @@ static bool save(struct tare_ledger_live *live, struct tare_recording *recording
 	struct tare_ledger_state state;
 	bool is_saved = false;
 
-	if (live->has_state &&
-	    tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
+	if (live->has_state && tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
 		return save_from(recording, &state, live->until_ns, until_ns, &live->saved);
 	if (!nr)
 		return tare_recording_dropped_ns(recording) < 0 &&
@@ -241,8 +235,7 @@ static bool save(struct tare_ledger_live *live, struct tare_recording *recording
 /* The last moment that nothing that is still to come changes. */
 static int64_t settled_ns(const struct tare_recording *recording)
 {
-	int64_t settled = tare_recording_settled_ns(recording),
-		last = tare_recording_last_ns(recording) - MARGIN_NS;
+	int64_t settled = tare_recording_settled_ns(recording), last = tare_recording_last_ns(recording) - MARGIN_NS;
 
 	return settled < last ? settled : last;
 }
@@ -257,8 +250,7 @@ static void keep(struct tare_ledger_live *live, struct tare_recording *recording
 	int64_t until = settled_ns(recording);
 	struct newer n = newer_than(recording, until);
 
-	if (live->folded < worth_of(live) || until <= 0 ||
-	    (live->has_state && until <= live->until_ns))
+	if (live->folded < worth_of(live) || until <= 0 || (live->has_state && until <= live->until_ns))
 		return;
 	live->has_state = save(live, recording, until);
 	live->until_ns = until;
@@ -287,8 +279,8 @@ static uint64_t count_events(struct tare_recording *recording, uint64_t most)
 }
 
 void tare_ledger_of_live(struct tare_ledger_live *live, struct tare_recording *recording,
-			 const struct tare_ledger_opts *opts, const struct tare_instant *instants,
-			 int nr, struct tare_ledger *out)
+                         const struct tare_ledger_opts *opts, const struct tare_instant *instants, int nr,
+                         struct tare_ledger *out)
 {
 	const struct tare_process **processes =
 		tare_xcalloc((size_t)tare_recording_process_nr(recording) + 1, sizeof(*processes));

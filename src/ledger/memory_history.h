@@ -32,17 +32,16 @@ struct tare_memory_history_band {
 
 /* A GPU, or the memory of CPUs, where only tensors count (rule "host tensors"). */
 struct tare_memory_history_panel {
-	int device; /* index in tare_ledger.devices; -1: the memory of CPUs */
+	int device;                             /* index in tare_ledger.devices; -1: the memory of CPUs */
 	struct tare_memory_history_band *bands; /* bands that ever had anything */
 	int band_nr;
 	struct tare_memory_history_point *points; /* in order of time */
 	size_t point_nr;
-	struct tare_memory_history_bounds *
-		bounds; /* of the time before known_ns, in its order; none where nothing is known */
+	struct tare_memory_history_bounds
+		*bounds; /* of the time before known_ns, in its order; none where nothing is known */
 	size_t bound_nr;
 	bool has_peak;
-	struct tare_memory_history_point
-		peak; /* as the ledger has it: may be of a span whose events are not there */
+	struct tare_memory_history_point peak; /* as the ledger has it: may be of a span whose events are not there */
 };
 
 /* A phase while it was open, or several repeats too short to be told apart. A mark has no length. */
@@ -54,10 +53,9 @@ struct tare_memory_history_span {
 };
 
 struct tare_memory_history {
-	int64_t known_ns;        /* before it only the bounds of the panels are known */
-	int64_t from_ns, end_ns; /* from_ns: 0, unless nearly everything happens late */
-	struct tare_memory_history_panel
-		*panels; /* in the order of the ledger's devices, the CPU's last */
+	int64_t known_ns;                         /* before it only the bounds of the panels are known */
+	int64_t from_ns, end_ns;                  /* from_ns: 0, unless nearly everything happens late */
+	struct tare_memory_history_panel *panels; /* in the order of the ledger's devices, the CPU's last */
 	int panel_nr;
 	struct tare_memory_history_span *spans; /* by begin, the longer first */
 	size_t span_nr;

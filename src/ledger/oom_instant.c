@@ -5,26 +5,22 @@
 #include "base/str.h"
 #include "base/units.h"
 
-static int not_found(const struct tare_instant *at, const struct tare_ledger *ledger,
-		     struct tare_err *err)
+static int not_found(const struct tare_instant *at, const struct tare_ledger *ledger, struct tare_err *err)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_str known = { 0 };
 
 	if (!ledger->oom_nr)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: memory never ran out in this recording", at->text);
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: memory never ran out in this recording", at->text);
 	for (int i = 0; i < ledger->oom_nr; i++)
-		tare_str_addf(&known, "%soom#%d at %s", i ? ", " : "", i + 1,
-			      tare_units_duration(text, ledger->ooms[i].t_ns));
-	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is only %s", at->text,
-		     tare_str_text(&known));
+		tare_str_addf(&known, "%soom#%d at %s", i ? ", " : "", i + 1, tare_units_duration(text, ledger->ooms[i].t_ns));
+	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is only %s", at->text, tare_str_text(&known));
 	tare_str_free(&known);
 	return TARE_E_NOT_FOUND;
 }
 
-int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
-			     int nr, struct tare_err *err)
+int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
+                             struct tare_err *err)
 {
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_ledger ledger = { 0 };

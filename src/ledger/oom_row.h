@@ -34,7 +34,7 @@ struct tare_oom {
 	uint64_t free;                /* TARE_NOT_KNOWN without a counter */
 	int64_t elastic, stuck, held; /* memory of the process */
 	int64_t others;               /* memory of the other processes; of the CPU, their tensors */
-	uint64_t room; /* of the CPU: what ulimit -v left; TARE_NOT_KNOWN: no limit */
+	uint64_t room;                /* of the CPU: what ulimit -v left; TARE_NOT_KNOWN: no limit */
 	enum tare_oom_verdict verdict;
 };
 

@@ -99,23 +99,21 @@ static void add_near(struct tare_str *out, const struct tare_ledger *l, const ch
 		tare_str_add(out, "; tare report REC --by phase shows all");
 }
 
-static int not_found(const struct tare_instant *at, const struct tare_phase_watch *w,
-		     const struct tare_ledger *l, struct tare_err *err)
+static int not_found(const struct tare_instant *at, const struct tare_phase_watch *w, const struct tare_ledger *l,
+                     struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 
 	if (!l->phase_nr)
 		tare_str_add(&text, "this recording has no phases; mark them with NVTX, tare.h or "
-				    "tare run --phase");
+		                    "tare run --phase");
 	else if (w->seen >= w->nth && w->nth)
-		tare_str_addf(
-			&text,
-			"that one began in what was folded into totals to keep the recording "
-			"under its cap; --at with a time, such as 1s, lists which long phases "
-			"near it are known, or record again with a larger --cap");
+		tare_str_addf(&text, "that one began in what was folded into totals to keep the recording "
+		                     "under its cap; --at with a time, such as 1s, lists which long phases "
+		                     "near it are known, or record again with a larger --cap");
 	else if (w->seen)
-		tare_str_addf(&text, "phase %s was there %llu time%s, counted from #1", w->name,
-			      (unsigned long long)w->seen, w->seen == 1 ? "" : "s");
+		tare_str_addf(&text, "phase %s was there %llu time%s, counted from #1", w->name, (unsigned long long)w->seen,
+		              w->seen == 1 ? "" : "s");
 	else
 		tare_str_addf(&text, "there is no phase %s", w->name);
 	if (l->phase_nr && !w->seen)
@@ -154,8 +152,7 @@ static bool settle_kept(const struct tare_recording *recording, struct tare_inst
 	struct tare_str what = { 0 };
 	bool is_found = false;
 
-	tare_str_addf(&what, TARE_EXTENT_PHASE, name, (unsigned long long)at->nth,
-		      point_names[at->point]);
+	tare_str_addf(&what, TARE_EXTENT_PHASE, name, (unsigned long long)at->nth, point_names[at->point]);
 	for (size_t i = 0; list && i < list->nr; i++)
 		if (list->items[i].what && !strcmp(list->items[i].what, tare_str_text(&what))) {
 			add_kept(at, &list->items[i], !is_found);
@@ -182,8 +179,8 @@ static void settle(struct tare_instant *at, const struct tare_phase_watch *w, bo
 		at->device_t_ns[i] = w->peak_ns[i] ? w->peak_ns[i] : w->end_ns;
 }
 
-int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
-			       int nr, struct tare_err *err)
+int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
+                               struct tare_err *err)
 {
 	struct tare_phase_watch *watches = tare_xcalloc((size_t)nr + 1, sizeof(*watches));
 	struct tare_ledger_opts opts = { .watches = watches };

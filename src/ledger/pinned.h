@@ -10,9 +10,8 @@
  * of two, does not tell what it was asked for: that is known of the blocks in which a look through the program's objects found a tensor.
  */
 struct tare_pinned {
-	int64_t bytes, count; /* blocks that the driver gave or locked */
-	int64_t looked,
-		asked; /* of that, what is known of what was asked for, and how much that was */
+	int64_t bytes, count;  /* blocks that the driver gave or locked */
+	int64_t looked, asked; /* of that, what is known of what was asked for, and how much that was */
 };
 
 struct tare_pinned_line {

@@ -73,8 +73,7 @@ static bool see_cpu(struct build *b, const struct tare_event *e)
 {
 	if (e->kind == TARE_KIND_OOM && e->rec.oom->device < 0)
 		refuse(b, e, e->rec.oom->asked);
-	else if (e->kind == TARE_KIND_TENSOR && e->rec.tensor->flags & TARE_TENSOR_HOST &&
-		 e->rec.tensor->bytes > 0)
+	else if (e->kind == TARE_KIND_TENSOR && e->rec.tensor->flags & TARE_TENSOR_HOST && e->rec.tensor->bytes > 0)
 		give(b, e, (uint64_t)e->rec.tensor->bytes);
 	else
 		return false;
@@ -89,10 +88,8 @@ static void see(struct build *b, const struct tare_event *e)
 		return;
 	if (!(e->rec.event->flags & TARE_EVENT_FAILED)) {
 		if (takes_memory(e->rec.event))
-			give(b, e,
-			     e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked);
-	} else if (e->rec.event->result == OUT_OF_MEMORY &&
-		   e->rec.event->effect != TARE_EFFECT_UNDO) {
+			give(b, e, e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked);
+	} else if (e->rec.event->result == OUT_OF_MEMORY && e->rec.event->effect != TARE_EFFECT_UNDO) {
 		refuse(b, e, e->rec.event->asked);
 	}
 }
@@ -130,8 +127,8 @@ static void rewind_recording(void *arg)
 void tare_pressure_of_recording(struct tare_recording *recording, struct tare_pressure *out)
 {
 	const struct tare_ledger_source source = { .next = next_of_recording,
-						   .rewind = rewind_recording,
-						   .arg = recording };
+		                                       .rewind = rewind_recording,
+		                                       .arg = recording };
 
 	tare_pressure_build(&source, out);
 }

@@ -21,10 +21,10 @@ struct behind {
 	struct tare_recording *recording;
 	struct tare_recording_state known; /* number 0: none, all from the begin */
 	bool is_contradicted;              /* a later segment has what the state should know */
-	bool is_later;      /* the last event was behind the state, and is as it was recorded */
-	int64_t until_ns;   /* events behind it are not wanted */
-	size_t until_state; /* and which state it is of; as many as there are: everything is wanted */
-	uint32_t newest;    /* segments behind that one are not looked at; 0: all are */
+	bool is_later;                     /* the last event was behind the state, and is as it was recorded */
+	int64_t until_ns;                  /* events behind it are not wanted */
+	size_t until_state;                /* and which state it is of; as many as there are: everything is wanted */
+	uint32_t newest;                   /* segments behind that one are not looked at; 0: all are */
 };
 
 static bool next(void *arg, struct tare_event *e)
@@ -97,27 +97,21 @@ static bool run_behind(void *arg, int64_t until_ns, struct tare_block_run *run)
 {
 	struct behind *b = arg;
 
-	return b->is_later &&
-	       tare_recording_run(b->recording, until_ns < b->until_ns ? until_ns : b->until_ns,
-				  run);
+	return b->is_later && tare_recording_run(b->recording, until_ns < b->until_ns ? until_ns : b->until_ns, run);
 }
 
 static bool phase_run_behind(void *arg, int64_t until_ns, struct tare_phase_run *run)
 {
 	struct behind *b = arg;
 
-	return b->is_later &&
-	       tare_recording_phase_run(b->recording,
-					until_ns < b->until_ns ? until_ns : b->until_ns, run);
+	return b->is_later && tare_recording_phase_run(b->recording, until_ns < b->until_ns ? until_ns : b->until_ns, run);
 }
 
 static bool heap_run_behind(void *arg, int64_t until_ns, struct tare_heap_run *run)
 {
 	struct behind *b = arg;
 
-	return b->is_later &&
-	       tare_recording_heap_run(b->recording,
-				       until_ns < b->until_ns ? until_ns : b->until_ns, run);
+	return b->is_later && tare_recording_heap_run(b->recording, until_ns < b->until_ns ? until_ns : b->until_ns, run);
 }
 
 static void rewind_behind(void *arg)
@@ -138,16 +132,14 @@ static void outline_behind(void *arg)
 
 static struct tare_ledger_source source_of(struct behind *b)
 {
-	return (struct tare_ledger_source){ next_behind,    rewind_behind, b,
-					    outline_behind, run_behind,    phase_run_behind,
-					    heap_run_behind };
+	return (struct tare_ledger_source){ next_behind,      rewind_behind,  b, outline_behind, run_behind,
+		                                phase_run_behind, heap_run_behind };
 }
 
 static struct behind behind_state(struct tare_recording *recording, size_t i)
 {
-	return (struct behind){ .recording = recording,
-				.known = tare_recording_state(recording, i),
-				.until_ns = INT64_MAX };
+	return (
+		struct behind){ .recording = recording, .known = tare_recording_state(recording, i), .until_ns = INT64_MAX };
 }
 
 /* What stands for events that went is the best there is. */
@@ -179,7 +171,7 @@ static void forget(const struct tare_ledger_opts *opts, struct tare_ledger *out,
 
 /* False: the state cannot be used. */
 static bool resume(struct tare_recording *recording, const struct tare_ledger_opts *opts, size_t i,
-		   const struct tare_instant *instants, int nr, struct tare_ledger *out)
+                   const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	struct behind b = behind_state(recording, i);
 	struct tare_ledger_source source = source_of(&b);
@@ -208,10 +200,9 @@ static void set_until(struct behind *b, size_t state)
 	size_t nr = tare_recording_state_nr(b->recording);
 
 	b->until_state = state;
-	b->until_ns =
-		state < nr ? tare_recording_segments_end_ns(
-				     b->recording, tare_recording_state(b->recording, state).number)
-			   : INT64_MAX;
+	b->until_ns = state < nr
+	                  ? tare_recording_segments_end_ns(b->recording, tare_recording_state(b->recording, state).number)
+	                  : INT64_MAX;
 }
 
 /* The first state behind the one that the fold began from. */
@@ -219,8 +210,7 @@ static size_t first_behind(const struct behind *b)
 {
 	size_t nr = tare_recording_state_nr(b->recording), begun = b->known.number ? 1 : 0;
 
-	while (begun && begun < nr &&
-	       tare_recording_state(b->recording, begun - 1).number != b->known.number)
+	while (begun && begun < nr && tare_recording_state(b->recording, begun - 1).number != b->known.number)
 		begun++;
 	return begun;
 }
@@ -250,24 +240,21 @@ static bool reach_further(void *arg)
 }
 
 /* The newest state before `first` that is there, and whose number is not that of the newest; false: none is, and all is read. */
-static bool find_before(struct tare_recording *recording, int64_t first, struct behind *b,
-			struct tare_loaded_state *l)
+static bool find_before(struct tare_recording *recording, int64_t first, struct behind *b, struct tare_loaded_state *l)
 {
 	size_t nr = tare_recording_state_nr(recording), i = nr - 1;
 
 	*b = (struct behind){ .recording = recording, .known.until_ns = INT64_MIN };
 	*l = (struct tare_loaded_state){ 0 };
 	for (size_t k = nr; k < nr + tare_recording_kept_nr(recording); k++)
-		if (tare_recording_state(recording, k).until_ns == first &&
-		    tare_loaded_state_read(l, recording, k)) {
+		if (tare_recording_state(recording, k).until_ns == first && tare_loaded_state_read(l, recording, k)) {
 			*b = behind_state(recording, k);
 			b->until_ns = first; /* what came next went */
 			b->until_state = nr;
 			return true;
 		}
 	while (i-- > 0) {
-		if (tare_recording_state(recording, i).until_ns > first ||
-		    !tare_loaded_state_read(l, recording, i))
+		if (tare_recording_state(recording, i).until_ns > first || !tare_loaded_state_read(l, recording, i))
 			continue;
 		*b = behind_state(recording, i);
 		set_until(b, i + 1);
@@ -279,7 +266,7 @@ static bool find_before(struct tare_recording *recording, int64_t first, struct 
 
 /* False: it cannot be done in this way. */
 static bool resume_twice(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-			 const struct tare_instant *instants, int nr, struct tare_ledger *out)
+                         const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	size_t newest = tare_recording_state_nr(recording) - 1;
 	struct behind then, last = behind_state(recording, newest);
@@ -293,13 +280,11 @@ static bool resume_twice(struct tare_recording *recording, const struct tare_led
 	has_state = find_before(recording, first_of(instants, nr), &then, &l_then);
 	if (has_state || tare_recording_dropped_ns(recording) < 0) {
 		struct tare_ledger_span spans[] = {
-			{ &source_then, has_state ? &l_then.state : NULL, reach_further,
-			  read_ended },
+			{ &source_then, has_state ? &l_then.state : NULL, reach_further, read_ended },
 			{ &source_last, &l_last.state, NULL, NULL },
 		};
 
-		is_done = tare_ledger_resume_twice(&spans[0], &spans[1], opts, &names, instants, nr,
-						   out) == 0;
+		is_done = tare_ledger_resume_twice(&spans[0], &spans[1], opts, &names, instants, nr, out) == 0;
 	}
 	if (is_done && (last.is_contradicted || then.is_contradicted)) {
 		forget(opts, out, nr);
@@ -326,19 +311,17 @@ static bool is_before_newest(const struct tare_recording *recording, int64_t t)
 }
 
 static bool resume_any(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-		       const struct tare_instant *instants, int nr, struct tare_ledger *out)
+                       const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	int64_t first = first_of(instants, nr);
 	bool has_all = tare_recording_dropped_ns(recording) < 0;
 
 	if (has_all && needs_all(opts))
 		return false;
-	if (!needs_all(opts) && is_before_newest(recording, first) &&
-	    resume_twice(recording, opts, instants, nr, out))
+	if (!needs_all(opts) && is_before_newest(recording, first) && resume_twice(recording, opts, instants, nr, out))
 		return true;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;)
-		if ((i == 0 || !needs_all(opts)) &&
-		    tare_recording_state(recording, i).until_ns < first &&
+		if ((i == 0 || !needs_all(opts)) && tare_recording_state(recording, i).until_ns < first &&
 		    resume(recording, opts, i, instants, nr, out))
 			return true;
 	return false;
@@ -349,16 +332,14 @@ static const char *note_on_dropped(const struct tare_recording *recording, struc
 {
 	if (tare_recording_folder_nr(recording) > 1) {
 		tare_recording_name_dropped(recording, text);
-		tare_str_add(
-			text,
-			": the oldest events went to keep these under their caps, so what is said of their processes, and "
-			"of GPUs that they used, is not right, whichever the moment: read each recording alone");
+		tare_str_add(text,
+		             ": the oldest events went to keep these under their caps, so what is said of their processes, and "
+		             "of GPUs that they used, is not right, whichever the moment: read each recording alone");
 	} else {
-		tare_str_addf(
-			text,
-			"what was recorded before %.1f s went to keep the recording under its cap, and is "
-			"not in these sums: the state that stood for it is damaged",
-			(double)tare_recording_dropped_ns(recording) / 1e9);
+		tare_str_addf(text,
+		              "what was recorded before %.1f s went to keep the recording under its cap, and is "
+		              "not in these sums: the state that stood for it is damaged",
+		              (double)tare_recording_dropped_ns(recording) / 1e9);
 	}
 	return text->data;
 }
@@ -369,13 +350,11 @@ static void add_remarks(const struct tare_recording *recording, struct tare_ledg
 	const char *const *failures;
 	size_t failure_nr = tare_dwarf_failures(&failures);
 
-	out->notes =
-		tare_arena_alloc(out->memory, ((size_t)nr + failure_nr + 1) * sizeof(*out->notes));
+	out->notes = tare_arena_alloc(out->memory, ((size_t)nr + failure_nr + 1) * sizeof(*out->notes));
 	for (size_t i = 0; i < failure_nr; i++)
 		out->notes[out->note_nr++] = tare_arena_strdup(out->memory, failures[i]);
 	for (int i = 0; i < nr; i++)
-		out->notes[out->note_nr++] =
-			tare_arena_strdup(out->memory, tare_recording_remark(recording, i));
+		out->notes[out->note_nr++] = tare_arena_strdup(out->memory, tare_recording_remark(recording, i));
 }
 
 /* The caller frees the devices. */
@@ -386,8 +365,8 @@ static struct tare_ledger_kept kept_of(const struct tare_recording *recording)
 
 	for (int i = 0; i < nr; i++)
 		devices[i] = tare_recording_device(recording, i);
-	return (struct tare_ledger_kept){ tare_recording_dropped_ns(recording),
-					  tare_recording_extents(recording), devices, nr };
+	return (struct tare_ledger_kept){ tare_recording_dropped_ns(recording), tare_recording_extents(recording), devices,
+		                              nr };
 }
 
 static const struct tare_process **processes_of(const struct tare_recording *recording)
@@ -401,16 +380,15 @@ static const struct tare_process **processes_of(const struct tare_recording *rec
 }
 
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-			      const struct tare_instant *instants, int instant_nr,
-			      struct tare_ledger *out)
+                              const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	struct tare_ledger_source source = { .next = next,
-					     .rewind = rewind_to_start,
-					     .arg = recording,
-					     .outline = outline,
-					     .run = run,
-					     .phase_run = phase_run,
-					     .heap_run = heap_run };
+		                                 .rewind = rewind_to_start,
+		                                 .arg = recording,
+		                                 .outline = outline,
+		                                 .run = run,
+		                                 .phase_run = phase_run,
+		                                 .heap_run = heap_run };
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
@@ -447,9 +425,8 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 /* ---- a state to be kept ---- */
 
 /* From the state before (NULL: from the begin), as far as segments up to `number` have events. False: from that state it is not possible. */
-static bool save_from(struct behind *b, const struct tare_ledger_opts *opts,
-		      const struct tare_ledger_state *from, uint32_t number, int64_t until_ns,
-		      struct tare_ledger_saved *out)
+static bool save_from(struct behind *b, const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
+                      uint32_t number, int64_t until_ns, struct tare_ledger_saved *out)
 {
 	struct tare_ledger_source source = source_of(b);
 	struct tare_ledger_names names = tare_ledger_names_of(b->recording);
@@ -463,8 +440,8 @@ static bool save_from(struct behind *b, const struct tare_ledger_opts *opts,
 	return is_saved;
 }
 
-size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number,
-				  int64_t until_ns, struct tare_ledger_saved *out)
+size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number, int64_t until_ns,
+                                  struct tare_ledger_saved *out)
 {
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
 	bool has_all = tare_recording_dropped_ns(recording) < 0;
@@ -481,8 +458,7 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t num
 
 		if (b.known.until_ns >= until_ns || !tare_loaded_state_read(&l, recording, i))
 			continue;
-		is_saved =
-			save_from(&b, &opts, &l.state, number, until_ns, out) && is_usable(&b, i);
+		is_saved = save_from(&b, &opts, &l.state, number, until_ns, out) && is_usable(&b, i);
 		tare_str_free(&l.bytes);
 		if (is_saved)
 			return i + 1;

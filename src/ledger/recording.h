@@ -11,7 +11,7 @@
  * them, the older first, hold: later segments have calls that began before the others, and say what these should know. `out`, which is empty, gets the state, and
  * what came since the last that holds.
  */
-size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number,
-				  int64_t until_ns, struct tare_ledger_saved *out);
+size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number, int64_t until_ns,
+                                  struct tare_ledger_saved *out);
 
 #endif

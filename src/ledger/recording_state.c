@@ -31,12 +31,12 @@ static const struct tare_stack *stack_of(void *arg, const struct tare_process *p
 struct tare_ledger_names tare_ledger_names_of(struct tare_recording *recording)
 {
 	return (struct tare_ledger_names){ recording,
-					   tare_recording_process_nr(recording),
-					   tare_recording_device_nr(recording),
-					   process_at,
-					   device_at,
-					   python_of,
-					   stack_of };
+		                               tare_recording_process_nr(recording),
+		                               tare_recording_device_nr(recording),
+		                               process_at,
+		                               device_at,
+		                               python_of,
+		                               stack_of };
 }
 
 /* A state names processes and devices by their numbers, so those it knew must have the same numbers now. */
@@ -73,7 +73,7 @@ static const char *behind_identity(const struct tare_str *saved, const char *now
 }
 
 bool tare_ledger_state_of(struct tare_ledger_state *out, const struct tare_str *saved,
-			  const struct tare_recording *recording, int64_t until_ns)
+                          const struct tare_recording *recording, int64_t until_ns)
 {
 	struct tare_str identity = { 0 };
 	const char *at;
@@ -82,18 +82,15 @@ bool tare_ledger_state_of(struct tare_ledger_state *out, const struct tare_str *
 	at = behind_identity(saved, identity.data);
 	tare_str_free(&identity);
 	if (at)
-		*out = (struct tare_ledger_state){ at, saved->len - (size_t)(at - saved->data),
-						   until_ns };
+		*out = (struct tare_ledger_state){ at, saved->len - (size_t)(at - saved->data), until_ns };
 	return at != NULL;
 }
 
-bool tare_loaded_state_read(struct tare_loaded_state *l, const struct tare_recording *recording,
-			    size_t i)
+bool tare_loaded_state_read(struct tare_loaded_state *l, const struct tare_recording *recording, size_t i)
 {
 	*l = (struct tare_loaded_state){ 0 };
 	if (tare_recording_read_state(recording, i, &l->bytes) &&
-	    tare_ledger_state_of(&l->state, &l->bytes, recording,
-				 tare_recording_state(recording, i).until_ns))
+	    tare_ledger_state_of(&l->state, &l->bytes, recording, tare_recording_state(recording, i).until_ns))
 		return true;
 	tare_str_free(&l->bytes);
 	return false;

@@ -14,7 +14,7 @@ void tare_ledger_add_identity(struct tare_str *out, const struct tare_recording 
 
 /* What stands behind it is the state. False: it is of other processes and devices than these. */
 bool tare_ledger_state_of(struct tare_ledger_state *out, const struct tare_str *saved,
-			  const struct tare_recording *recording, int64_t until_ns);
+                          const struct tare_recording *recording, int64_t until_ns);
 
 struct tare_loaded_state {
 	struct tare_str bytes; /* the caller frees them */
@@ -22,7 +22,6 @@ struct tare_loaded_state {
 };
 
 /* The i-th state of the recording. False, and nothing to free: it is damaged, or of other processes and devices. */
-bool tare_loaded_state_read(struct tare_loaded_state *l, const struct tare_recording *recording,
-			    size_t i);
+bool tare_loaded_state_read(struct tare_loaded_state *l, const struct tare_recording *recording, size_t i);
 
 #endif

@@ -29,31 +29,28 @@ void tare_fold_take_heap(struct tare_fold *f, const struct tare_event *e, int64_
 void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int64_t until);
 
 /* build.c: the fold without its last step; the caller frees the fold */
-void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
-		     const struct tare_ledger_opts *opts);
+void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts);
 void tare_fold_end(struct tare_fold *f);
 
 /* The same step by step, and from a state. */
-int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span,
-			 const struct tare_ledger_opts *opts,
-			 const struct tare_ledger_names *names);
-void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			     struct tare_ledger *out);
+int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span, const struct tare_ledger_opts *opts,
+                         const struct tare_ledger_names *names);
+void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr, struct tare_ledger *out);
 /* Instants whose first moment is in from..until-1. */
-void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			    int64_t from, int64_t until, struct tare_ledger *out);
+void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr, int64_t from,
+                            int64_t until, struct tare_ledger *out);
 void tare_fold_run_to_end(struct tare_fold *f);
 void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
-			      struct tare_ledger *out);
+                              struct tare_ledger *out);
 
 /* What a state says, or what there is before the first event (NULL), without any event behind it. */
 int tare_fold_of_state(struct tare_fold *f, const struct tare_ledger_state *from,
-		       const struct tare_ledger_names *names);
+                       const struct tare_ledger_names *names);
 
 /* two_folds.c: a fold of a moment before the state that `later` went on from, which has not run yet */
 int tare_fold_begin_before(struct tare_fold *f, const struct tare_ledger_span *span,
-			   const struct tare_ledger_opts *opts,
-			   const struct tare_ledger_names *names, struct tare_fold *later);
+                           const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                           struct tare_fold *later);
 void tare_fold_learn(struct tare_fold *f, const struct tare_fold *later);
 
 #endif

@@ -37,8 +37,7 @@ void tare_step_curves_free(struct tare_step_curves *curves);
 /* Is a step under way there, or one to come? */
 static inline bool tare_step_curves_wait(const struct tare_step_curves *curves, int memory)
 {
-	const struct tare_step_range *r =
-		curves && memory + 1 < curves->range_nr ? &curves->ranges[memory + 1] : NULL;
+	const struct tare_step_range *r = curves && memory + 1 < curves->range_nr ? &curves->ranges[memory + 1] : NULL;
 
 	return r && r->next < r->end;
 }

@@ -19,9 +19,8 @@
  */
 static bool may_be_of_only_device(const struct tare_event *e)
 {
-	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 &&
-	       e->process->devices[0].device && e->rec.event->class < TARE_CLASS_NR &&
-	       tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
+	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 && e->process->devices[0].device &&
+	       e->rec.event->class < TARE_CLASS_NR && tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
 }
 
 static int device_of(struct tare_fold *f, const struct tare_event *e)
@@ -59,8 +58,7 @@ static bool was_taken(const struct tare_device_fold *d, const struct tare_event 
 	for (size_t i = 0; i < d->taken.count; i++) {
 		const struct tare_step *s = &d->taken.items[i];
 
-		if (s->end == e->end_ns && s->begin == e->begin_ns && s->tid == tid &&
-		    s->process == e->process->index)
+		if (s->end == e->end_ns && s->begin == e->begin_ns && s->tid == tid && s->process == e->process->index)
 			return true;
 	}
 	return false;
@@ -72,10 +70,8 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	struct tare_device_fold *d;
 
 	if (device < 0) {
-		if (e->kind == TARE_KIND_END || e->kind == TARE_KIND_EXIT ||
-		    e->kind == TARE_KIND_CONTROL)
-			f->max_begin_all =
-				e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
+		if (e->kind == TARE_KIND_END || e->kind == TARE_KIND_EXIT || e->kind == TARE_KIND_CONTROL)
+			f->max_begin_all = e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
 		return false;
 	}
 	d = f->devices[device];
@@ -147,9 +143,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
-		.site = r->effect == TARE_EFFECT_DEL
-				? 0
-				: origin.site, /* what goes is booked at the site it came from */
+		.site = r->effect == TARE_EFFECT_DEL ? 0 : origin.site, /* what goes is booked at the site it came from */
 		.call_site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
@@ -189,7 +183,7 @@ static bool is_reading(const struct tare_event *e)
 static void prepass_time(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	bool is_any = (e->kind == TARE_KIND_EVENT && device >= 0) || e->kind == TARE_KIND_TENSOR ||
-		      e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_PHASE;
+	              e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_PHASE;
 
 	if (f->seen_ns < e->end_ns)
 		f->seen_ns = e->end_ns;
@@ -216,8 +210,7 @@ static void prepass_other(struct tare_fold *f, const struct tare_event *e)
 	if (!is_late(f, e, device) || was_taken(f->devices[device], e))
 		return;
 	late = &f->devices[device]->late;
-	late->items =
-		tare_array_reserve(late->items, &late->cap, late->count + 1, sizeof(*late->items));
+	late->items = tare_array_reserve(late->items, &late->cap, late->count + 1, sizeof(*late->items));
 	late->items[late->count++] = step_of(f, e, device);
 }
 
@@ -256,8 +249,7 @@ static void take_step(struct tare_fold *f, struct tare_step *s)
 	if (!(s->flags & TARE_EVENT_FAILED) && (s->device >= 0 || s->class == TARE_CLASS_DRIVER))
 		f->opened_gpu = true;
 	if ((s->flags & TARE_EVENT_UNWEIGHED) && s->device >= 0 &&
-	    (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED ||
-	     tare_classes[s->class].sizing == TARE_SIZING_HOST))
+	    (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED || tare_classes[s->class].sizing == TARE_SIZING_HOST))
 		f->unweighed++;
 	if (s->device < 0)
 		tare_fold_apply(f, s, &a);
@@ -309,13 +301,12 @@ static void look_later(struct tare_fold *f, struct tare_device_fold *d, const st
 
 	if (look.what)
 		tare_fold_wait(f, d,
-			       &(struct tare_block){ .t = is_step(e) ? e->end_ns : e->at_ns,
-						     .look = (int)look.what,
-						     .looker = (int)look.looker });
+		               &(struct tare_block){ .t = is_step(e) ? e->end_ns : e->at_ns,
+		                                     .look = (int)look.what,
+		                                     .looker = (int)look.looker });
 }
 
-static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
-			   const struct tare_event *e)
+static void take_on_device(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_step s;
 
@@ -330,12 +321,11 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_DEVICE:
 		/* A DEVICE record of a program: when exactly its reading was taken is not known. */
 		if (!d->is_measured || source_of(d->device) < d->primary)
-			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
-					  source_of(d->device), TARE_NOT_KNOWN);
+			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used, source_of(d->device), TARE_NOT_KNOWN);
 		return;
 	case TARE_KIND_READING:
-		tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
-				  (int)e->rec.reading->source, e->rec.reading->peers);
+		tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used, (int)e->rec.reading->source,
+		                  e->rec.reading->peers);
 		return;
 	case TARE_KIND_PEER:
 		tare_other_process_take(f, d, e);
@@ -380,8 +370,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
-		look_later(f, f->devices[device],
-			   e); /* after its step, so that its readings count */
+		look_later(f, f->devices[device], e); /* after its step, so that its readings count */
 		return;
 	}
 	switch (e->kind) {

@@ -8,8 +8,7 @@ void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int6
 	int64_t host = f->host_next < f->timed_nr ? f->timed[f->host_next].t_ns : INT64_MAX;
 	struct tare_phase_run run;
 
-	if (!f->source->phase_run ||
-	    !f->source->phase_run(f->source->arg, host < until ? host : until, &run))
+	if (!f->source->phase_run || !f->source->phase_run(f->source->arg, host < until ? host : until, &run))
 		return;
 	if (f->last_ns < run.times[run.n - 1])
 		f->last_ns = run.times[run.n - 1];

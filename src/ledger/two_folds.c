@@ -17,14 +17,12 @@ void tare_fold_learn(struct tare_fold *f, const struct tare_fold *later)
 {
 	for (int i = 0; i < later->process_nr; i++)
 		if (later->processes[i])
-			tare_fold_process(f, later->processes[i]->process)->host_row =
-				later->processes[i]->host_row;
+			tare_fold_process(f, later->processes[i]->process)->host_row = later->processes[i]->host_row;
 	for (int i = 0; i < later->device_nr; i++) {
 		const struct tare_device_fold *d = later->devices[i];
 
 		if (d)
-			tare_fold_device(f, d->device)->will_be_measured |=
-				d->is_measured || d->will_be_measured;
+			tare_fold_device(f, d->device)->will_be_measured |= d->is_measured || d->will_be_measured;
 	}
 }
 
@@ -52,9 +50,8 @@ static void learn_ends(struct tare_fold *f, const struct tare_ledger_span *span)
 {
 	struct tare_str bytes = { 0 };
 
-	for (size_t i = 0; span->ended && !tare_tensors_are_known(&f->parts->tensors) &&
-			   span->ended(span->source->arg, i, &bytes);
-	     i++)
+	for (size_t i = 0;
+	     span->ended && !tare_tensors_are_known(&f->parts->tensors) && span->ended(span->source->arg, i, &bytes); i++)
 		tare_ended_learn(&f->parts->tensors, &f->later->parts->tensors, &bytes);
 	tare_str_free(&bytes);
 }
@@ -123,12 +120,9 @@ static int show(const struct twice *t, struct tare_fold *f, struct tare_fold *la
 	}
 }
 
-int tare_ledger_resume_twice(const struct tare_ledger_span *then,
-			     const struct tare_ledger_span *last,
-			     const struct tare_ledger_opts *opts,
-			     const struct tare_ledger_names *names,
-			     const struct tare_instant *instants, int instant_nr,
-			     struct tare_ledger *out)
+int tare_ledger_resume_twice(const struct tare_ledger_span *then, const struct tare_ledger_span *last,
+                             const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                             const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	struct twice t = {
 		then, opts, names, instants, instant_nr, last->from->until_ns, out,

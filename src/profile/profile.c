@@ -15,14 +15,14 @@
 #define LINE_MAX_BYTES 512
 
 const struct tare_profile_row tare_profile_rows[TARE_PROFILE_KEYS] = {
-#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                             \
-	[TARE_PROFILE_##KEY] = { #KEY,                                                             \
-				 FALLBACK,                                                         \
-				 MEANING,                                                          \
-				 TARE_PROFILE_KIND_##KIND,                                         \
-				 TARE_PROFILE_HOW_##HOW,                                           \
-				 WITHIN,                                                           \
-				 offsetof(struct tare_profile, KEY) },
+#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                                                 \
+	[TARE_PROFILE_##KEY] = { #KEY,                                                                                     \
+		                     FALLBACK,                                                                                 \
+		                     MEANING,                                                                                  \
+		                     TARE_PROFILE_KIND_##KIND,                                                                 \
+		                     TARE_PROFILE_HOW_##HOW,                                                                   \
+		                     WITHIN,                                                                                   \
+		                     offsetof(struct tare_profile, KEY) },
 #include "profile/profile.def"
 #undef TARE_PROFILE
 };
@@ -76,8 +76,7 @@ static bool is_text(enum tare_profile_key key)
 	return tare_profile_rows[key].kind == TARE_PROFILE_KIND_TEXT;
 }
 
-void tare_profile_set_number(struct tare_profile *profile, enum tare_profile_key key,
-			     uint64_t value)
+void tare_profile_set_number(struct tare_profile *profile, enum tare_profile_key key, uint64_t value)
 {
 	memcpy((char *)profile + tare_profile_rows[key].offset, &value, sizeof(value));
 }
@@ -112,8 +111,7 @@ void tare_profile_set_fallbacks(struct tare_profile *profile)
 
 	memset(profile, 0, sizeof(*profile));
 	for (key = 0; key < TARE_PROFILE_KEYS; key++)
-		tare_profile_set(profile, (enum tare_profile_key)key,
-				 tare_profile_rows[key].fallback);
+		tare_profile_set(profile, (enum tare_profile_key)key, tare_profile_rows[key].fallback);
 }
 
 /* ---- as text ---- */
@@ -129,7 +127,7 @@ static void format_bytes(uint64_t value, char *text)
 		if (!whole || rest * 10000 % unit || (i == 4 && rest))
 			continue;
 		snprintf(text, TARE_PROFILE_TEXT_MAX, "%llu.%04llu", (unsigned long long)whole,
-			 (unsigned long long)(rest * 10000 / unit));
+		         (unsigned long long)(rest * 10000 / unit));
 		while (text[strlen(text) - 1] == '0')
 			text[strlen(text) - 1] = 0;
 		if (text[strlen(text) - 1] == '.')
@@ -140,20 +138,18 @@ static void format_bytes(uint64_t value, char *text)
 	snprintf(text, TARE_PROFILE_TEXT_MAX, "%llu", (unsigned long long)value);
 }
 
-char *tare_profile_format_number(enum tare_profile_key key, uint64_t value,
-				 char text[TARE_PROFILE_TEXT_MAX])
+char *tare_profile_format_number(enum tare_profile_key key, uint64_t value, char text[TARE_PROFILE_TEXT_MAX])
 {
 	if (tare_profile_rows[key].kind == TARE_PROFILE_KIND_BYTES)
 		format_bytes(value, text);
 	else
-		snprintf(text, TARE_PROFILE_TEXT_MAX,
-			 tare_profile_rows[key].kind == TARE_PROFILE_KIND_HEX ? "0x%llx" : "%llu",
-			 (unsigned long long)value);
+		snprintf(text, TARE_PROFILE_TEXT_MAX, tare_profile_rows[key].kind == TARE_PROFILE_KIND_HEX ? "0x%llx" : "%llu",
+		         (unsigned long long)value);
 	return text;
 }
 
 char *tare_profile_format(const struct tare_profile *profile, enum tare_profile_key key,
-			  char text[TARE_PROFILE_TEXT_MAX])
+                          char text[TARE_PROFILE_TEXT_MAX])
 {
 	if (!is_text(key))
 		return tare_profile_format_number(key, tare_profile_number(profile, key), text);
@@ -186,8 +182,7 @@ static int read_line(struct tare_profile *profile, bool *seen, char *line)
 	for (key = 0; key < TARE_PROFILE_KEYS; key++)
 		if (strcmp(tare_profile_rows[key].name, name) == 0) {
 			seen[key] = true;
-			return tare_profile_set(profile, (enum tare_profile_key)key,
-						trim(equals + 1));
+			return tare_profile_set(profile, (enum tare_profile_key)key, trim(equals + 1));
 		}
 	return -1;
 }
@@ -201,13 +196,12 @@ static const char *first_bad(const struct tare_profile *p)
 		return "suballoc_align";
 	if (!p->managed_step || p->managed_step % p->page)
 		return "managed_step";
-	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step ||
-	    !p->graph_step || !p->graph_pool_step || !p->stack_align)
+	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step || !p->graph_step ||
+	    !p->graph_pool_step || !p->stack_align)
 		return "a step that";
 	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";
-	if (strcmp(p->nvml, TARE_PROFILE_NVML_MEMORY) != 0 &&
-	    strcmp(p->nvml, TARE_PROFILE_NVML_NOTHING) != 0 &&
+	if (strcmp(p->nvml, TARE_PROFILE_NVML_MEMORY) != 0 && strcmp(p->nvml, TARE_PROFILE_NVML_NOTHING) != 0 &&
 	    strcmp(p->nvml, TARE_PROFILE_NVML_NO_MEMORY) != 0)
 		return "nvml";
 	if (p->reserved >= p->total)
@@ -260,15 +254,13 @@ int tare_profile_read(const char *path, struct tare_profile *profile, char *erro
 	}
 	fclose(file);
 	if (result < 0) {
-		snprintf(error, size, "%s:%d: not a key of a device profile with a value for it",
-			 path, number);
+		snprintf(error, size, "%s:%d: not a key of a device profile with a value for it", path, number);
 		return -1;
 	}
 	for (key = 0; key < TARE_PROFILE_KEYS; key++)
 		if (!seen[key] && !take_fallback(profile, (enum tare_profile_key)key)) {
-			snprintf(error, size,
-				 "%s: the key %s is missing; tare calibrate writes a whole one",
-				 path, tare_profile_rows[key].name);
+			snprintf(error, size, "%s: the key %s is missing; tare calibrate writes a whole one", path,
+			         tare_profile_rows[key].name);
 			return -1;
 		}
 	bad = first_bad(profile);

@@ -35,12 +35,11 @@ enum tare_profile_how {
 #define TARE_PROFILE_TEXT_MAX 64
 
 struct tare_profile {
-#define TARE_PROFILE_FIELD_TEXT(KEY)   char KEY[TARE_PROFILE_TEXT_MAX];
-#define TARE_PROFILE_FIELD_NUMBER(KEY) uint64_t KEY;
-#define TARE_PROFILE_FIELD_HEX         TARE_PROFILE_FIELD_NUMBER
-#define TARE_PROFILE_FIELD_BYTES       TARE_PROFILE_FIELD_NUMBER
-#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                             \
-	TARE_PROFILE_FIELD_##KIND(KEY)
+#define TARE_PROFILE_FIELD_TEXT(KEY)                                   char KEY[TARE_PROFILE_TEXT_MAX];
+#define TARE_PROFILE_FIELD_NUMBER(KEY)                                 uint64_t KEY;
+#define TARE_PROFILE_FIELD_HEX                                         TARE_PROFILE_FIELD_NUMBER
+#define TARE_PROFILE_FIELD_BYTES                                       TARE_PROFILE_FIELD_NUMBER
+#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) TARE_PROFILE_FIELD_##KIND(KEY)
 #include "profile/profile.def"
 #undef TARE_PROFILE
 };
@@ -75,16 +74,14 @@ int tare_profile_parse_size(const char *text, uint64_t *value);
 void tare_profile_set_fallbacks(struct tare_profile *profile);
 /* 0, or -1: not a value of this key. */
 int tare_profile_set(struct tare_profile *profile, enum tare_profile_key key, const char *text);
-void tare_profile_set_number(struct tare_profile *profile, enum tare_profile_key key,
-			     uint64_t value);
+void tare_profile_set_number(struct tare_profile *profile, enum tare_profile_key key, uint64_t value);
 /* Of a key that is no text. */
 uint64_t tare_profile_number(const struct tare_profile *profile, enum tare_profile_key key);
 
 /* As it stands in a file, so that reading it gives the same value. Returns `text`. */
-char *tare_profile_format_number(enum tare_profile_key key, uint64_t value,
-				 char text[TARE_PROFILE_TEXT_MAX]);
+char *tare_profile_format_number(enum tare_profile_key key, uint64_t value, char text[TARE_PROFILE_TEXT_MAX]);
 char *tare_profile_format(const struct tare_profile *profile, enum tare_profile_key key,
-			  char text[TARE_PROFILE_TEXT_MAX]);
+                          char text[TARE_PROFILE_TEXT_MAX]);
 
 /* A regular file, to read, without waiting for anybody; NULL and errno. */
 FILE *tare_profile_open(const char *path);

@@ -18,9 +18,7 @@ static inline bool tare_bytes_are_known(uint64_t bytes)
 /* TARE_NOT_KNOWN if one of them is not known. */
 static inline uint64_t tare_bytes_sum(uint64_t a, uint64_t b)
 {
-	return tare_bytes_are_known(a) && tare_bytes_are_known(b) && tare_bytes_are_known(a + b)
-		       ? a + b
-		       : TARE_NOT_KNOWN;
+	return tare_bytes_are_known(a) && tare_bytes_are_known(b) && tare_bytes_are_known(a + b) ? a + b : TARE_NOT_KNOWN;
 }
 
 #endif

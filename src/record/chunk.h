@@ -46,15 +46,14 @@ struct tare_chunk_part {
 };
 
 /* As if there were no chunks. */
-static inline struct tare_chunk_part tare_chunk_part_in_first(const struct tare_chunks *c,
-							      uint64_t position, uint64_t size)
+static inline struct tare_chunk_part tare_chunk_part_in_first(const struct tare_chunks *c, uint64_t position,
+                                                              uint64_t size)
 {
 	return (struct tare_chunk_part){ 0, c->header_bytes + position, size };
 }
 
 /* Where the first of `size` positions from `position` on lie; its size is at most that. */
-static inline struct tare_chunk_part tare_chunk_part(const struct tare_chunks *c, uint64_t position,
-						     uint64_t size)
+static inline struct tare_chunk_part tare_chunk_part(const struct tare_chunks *c, uint64_t position, uint64_t size)
 {
 	uint64_t chunk = c->chunk_bytes ? position / c->chunk_bytes : 0, left;
 	struct tare_chunk_part part = tare_chunk_part_in_first(c, position, size);

@@ -9,9 +9,9 @@
 
 /* "without padding": the sum of the fields is the struct. */
 #define F(type, field, role) +sizeof(type)
-#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
-	_Static_assert(sizeof(struct tare_record) fields == sizeof(struct tare_rec_##name),        \
-		       #name " has padding: reorder its fields");
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                                                  \
+	_Static_assert(sizeof(struct tare_record) fields == sizeof(struct tare_rec_##name),                                \
+	               #name " has padding: reorder its fields");
 #include "record/record.def"
 #undef TARE_RECORD
 #undef F
@@ -53,7 +53,7 @@ static const struct tare_word class_words[] = {
 #define TARE_FIELD_WORD(of)  TARE_FIELD_WORD, .words = of##_words
 #define TARE_FIELD_FLAGS(of) TARE_FIELD_FLAGS, .words = of##_words
 
-#define TARE_RECORD_CLASS(key, is_event, is_schema, meaning)                                       \
+#define TARE_RECORD_CLASS(key, is_event, is_schema, meaning)                                                           \
 	enum { IS_EVENT_##key = is_event, IS_SCHEMA_##key = is_schema };
 #include "record/record_class.def"
 #undef TARE_RECORD_CLASS
@@ -61,28 +61,28 @@ static const struct tare_word class_words[] = {
 const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 {
 	switch (kind) {
-#define F(type, field, role_)                                                                      \
-	{ .name = #field,                                                                          \
-	  .offset = offsetof(self, field),                                                         \
-	  .size = sizeof(type),                                                                    \
-	  .is_signed = (type)-1 < (type)1,                                                         \
+#define F(type, field, role_)                                                                                          \
+	{ .name = #field,                                                                                                  \
+	  .offset = offsetof(self, field),                                                                                 \
+	  .size = sizeof(type),                                                                                            \
+	  .is_signed = (type)-1 < (type)1,                                                                                 \
 	  .role = TARE_FIELD_##role_ },
-#define TARE_RECORD(id, key, NAME, CLASS, FIELDS, TAIL)                                            \
-	case id: {                                                                                 \
-		typedef struct tare_rec_##NAME self;                                               \
-		static const struct tare_field table[] = { FIELDS{ 0 } };                          \
-		static const struct tare_kind_info info = {                                        \
-			.kind = id,                                                                \
-			.name = #NAME,                                                             \
-			.fields = table,                                                           \
-			.field_nr = sizeof(table) / sizeof(table[0]) - 1,                          \
-			.fixed = sizeof(self),                                                     \
-			.tail = TARE_TAIL_##TAIL,                                                  \
-			.class = TARE_RECORD_CLASS_##CLASS,                                        \
-			.is_event = IS_EVENT_##CLASS,                                              \
-			.is_schema = IS_SCHEMA_##CLASS,                                            \
-		};                                                                                 \
-		return &info;                                                                      \
+#define TARE_RECORD(id, key, NAME, CLASS, FIELDS, TAIL)                                                                \
+	case id: {                                                                                                         \
+		typedef struct tare_rec_##NAME self;                                                                           \
+		static const struct tare_field table[] = { FIELDS{ 0 } };                                                      \
+		static const struct tare_kind_info info = {                                                                    \
+			.kind = id,                                                                                                \
+			.name = #NAME,                                                                                             \
+			.fields = table,                                                                                           \
+			.field_nr = sizeof(table) / sizeof(table[0]) - 1,                                                          \
+			.fixed = sizeof(self),                                                                                     \
+			.tail = TARE_TAIL_##TAIL,                                                                                  \
+			.class = TARE_RECORD_CLASS_##CLASS,                                                                        \
+			.is_event = IS_EVENT_##CLASS,                                                                              \
+			.is_schema = IS_SCHEMA_##CLASS,                                                                            \
+		};                                                                                                             \
+		return &info;                                                                                                  \
 	}
 #include "record/record.def"
 #undef TARE_RECORD
@@ -141,7 +141,7 @@ static const char *word_of(const struct tare_word *words, uint64_t value)
 
 const struct tare_role_info *tare_decode_role(enum tare_field_role role)
 {
-#define TARE_FIELD_ROLE(key, look, unit, absent, meaning)                                          \
+#define TARE_FIELD_ROLE(key, look, unit, absent, meaning)                                                              \
 	[TARE_FIELD_##key] = { #key, unit, TARE_LOOK_##look, (uint64_t)(absent) },
 	static const struct tare_role_info roles[] = {
 #include "record/field_role.def"

@@ -33,7 +33,7 @@ struct tare_kind_info {
 	bool is_schema; /* stands in the schema of a recording */
 };
 
-const struct tare_kind_info *tare_decode_kind(uint16_t kind); /* NULL: not known to this version */
+const struct tare_kind_info *tare_decode_kind(uint16_t kind);          /* NULL: not known to this version */
 const struct tare_kind_info *tare_decode_kind_named(const char *name); /* NULL: no such kind */
 const char *tare_record_name(uint16_t kind);                           /* "event"; "unknown" */
 

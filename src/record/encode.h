@@ -27,8 +27,7 @@ static inline uint64_t tare_encode_size(size_t fixed, size_t tail)
 }
 
 /* Copies into `bytes`, which is a ring of `ring_bytes` (a power of two) and may wrap. */
-static inline void tare_encode_copy(void *bytes, uint64_t ring_bytes, uint64_t position,
-				    const void *from, size_t size)
+static inline void tare_encode_copy(void *bytes, uint64_t ring_bytes, uint64_t position, const void *from, size_t size)
 {
 	uint64_t at = position & (ring_bytes - 1);
 	size_t first = size < ring_bytes - at ? size : (size_t)(ring_bytes - at);
@@ -48,30 +47,27 @@ static inline void tare_encode_seal(struct tare_record *head, uint64_t position)
  * with a struct tare_record whose kind and stamp are set; `size` is what tare_encode_size() gave;
  * the caller owns position .. position + size.
  */
-static inline void tare_encode(void *bytes, uint64_t ring_bytes, uint64_t position, uint64_t size,
-			       const void *rec, size_t fixed, const void *tail, size_t tail_size)
+static inline void tare_encode(void *bytes, uint64_t ring_bytes, uint64_t position, uint64_t size, const void *rec,
+                               size_t fixed, const void *tail, size_t tail_size)
 {
 	static const uint8_t zero[TARE_CELL];
-	struct tare_record *at =
-		(struct tare_record *)((uint8_t *)bytes + (position & (ring_bytes - 1)));
+	struct tare_record *at = (struct tare_record *)((uint8_t *)bytes + (position & (ring_bytes - 1)));
 	struct tare_record head;
 
 	memcpy(&head, rec, sizeof(head));
 	head.cells = (uint16_t)(size / TARE_CELL);
 	/* The seal stays what it was, which is never the seal of this position. */
 	memcpy((uint8_t *)at + 4, (const uint8_t *)&head + 4, sizeof(head) - 4);
-	tare_encode_copy(bytes, ring_bytes, position + sizeof(head),
-			 (const uint8_t *)rec + sizeof(head), fixed - sizeof(head));
+	tare_encode_copy(bytes, ring_bytes, position + sizeof(head), (const uint8_t *)rec + sizeof(head),
+	                 fixed - sizeof(head));
 	if (tail_size > 0)
 		tare_encode_copy(bytes, ring_bytes, position + fixed, tail, tail_size);
-	tare_encode_copy(bytes, ring_bytes, position + fixed + tail_size, zero,
-			 (size_t)(size - fixed - tail_size));
+	tare_encode_copy(bytes, ring_bytes, position + fixed + tail_size, zero, (size_t)(size - fixed - tail_size));
 	tare_encode_seal(at, position);
 }
 
 /* What is the same in every file header; the rest is zero. tare_schema_text follows it in the file. */
-static inline void tare_encode_header(struct tare_file_header *h, enum tare_role role,
-				      enum tare_clock clock)
+static inline void tare_encode_header(struct tare_file_header *h, enum tare_role role, enum tare_clock clock)
 {
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic));
@@ -81,8 +77,7 @@ static inline void tare_encode_header(struct tare_file_header *h, enum tare_role
 	h->schema = tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1);
 	h->role = role;
 	h->clock = clock;
-	memcpy(h->tool, TARE_VERSION,
-	       sizeof(TARE_VERSION) < sizeof(h->tool) ? sizeof(TARE_VERSION) : sizeof(h->tool) - 1);
+	memcpy(h->tool, TARE_VERSION, sizeof(TARE_VERSION) < sizeof(h->tool) ? sizeof(TARE_VERSION) : sizeof(h->tool) - 1);
 }
 
 #endif

@@ -70,7 +70,7 @@
 #define TARE_LONG_READING      0x8000u /* in them: the rest is in this unit */
 #define TARE_LONG_READING_STEP (1u << 20)
 #define TARE_TID_INSIDE        0x80000000u /* bit of a tid: inside another recorded call of that thread */
-#define TARE_NOT_KNOWN         UINT64_MAX /* in any byte count: "not known", which is not 0 */
+#define TARE_NOT_KNOWN         UINT64_MAX  /* in any byte count: "not known", which is not 0 */
 
 #define TARE_LAST_GENERATION UINT32_MAX /* of a pid, whichever it was */
 
@@ -101,14 +101,14 @@ struct tare_record {
  */
 
 /* What wrote a log. */
-#define TARE_ROLE_MAP(X)                                                                           \
-	X(1, PROGRAM, "program", "a recorded process")                                             \
+#define TARE_ROLE_MAP(X)                                                                                               \
+	X(1, PROGRAM, "program", "a recorded process")                                                                     \
 	X(2, TARE, "tare", "`tare` itself: witnesses, clocks, symbols")
 
 /* What ticks a stamp counts. Only logs with the same clock and boot id can be put in one order. */
-#define TARE_CLOCK_MAP(X)                                                                          \
-	X(1, TSC, "tsc", "x86 time stamp counter")                                                 \
-	X(2, CNTVCT, "cntvct", "arm64 virtual counter")                                            \
+#define TARE_CLOCK_MAP(X)                                                                                              \
+	X(1, TSC, "tsc", "x86 time stamp counter")                                                                         \
+	X(2, CNTVCT, "cntvct", "arm64 virtual counter")                                                                    \
 	X(3, MONOTONIC_NS, "monotonic-ns", "CLOCK_MONOTONIC in ns")
 
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ROLE_##key = value,
@@ -135,15 +135,15 @@ struct tare_file_header {
 	uint64_t first_stamp;        /* when the log began … */
 	uint64_t first_monotonic_ns; /* … on CLOCK_MONOTONIC */
 	uint64_t first_realtime_ns;  /* … in ns since 1970 */
-	uint64_t base;       /* position p lies at header_bytes + p - base; below are none */
-	uint8_t boot_id[16]; /* /proc/sys/kernel/random/boot_id */
-	char tool[32];       /* version of Tare, NUL terminated */
-	char host[64];       /* name of the machine */
-	char program[128];   /* basename of the executable */
-	uint32_t has_lanes;  /* 1: the log is a row of blocks; 0: of records */
-	char script[64]; /* of a Python program: what it is called, as record/script.h finds it */
-	uint32_t schema; /* sum of the text behind this header; 0: there is none */
-	uint32_t chunk_bytes; /* of the log in each file; 0: all of it is in P-G.events */
+	uint64_t base;               /* position p lies at header_bytes + p - base; below are none */
+	uint8_t boot_id[16];         /* /proc/sys/kernel/random/boot_id */
+	char tool[32];               /* version of Tare, NUL terminated */
+	char host[64];               /* name of the machine */
+	char program[128];           /* basename of the executable */
+	uint32_t has_lanes;          /* 1: the log is a row of blocks; 0: of records */
+	char script[64];             /* of a Python program: what it is called, as record/script.h finds it */
+	uint32_t schema;             /* sum of the text behind this header; 0: there is none */
+	uint32_t chunk_bytes;        /* of the log in each file; 0: all of it is in P-G.events */
 	uint8_t reserved[100];
 };
 _Static_assert(sizeof(struct tare_file_header) == TARE_HEADER_BYTES, "file header layout");
@@ -174,17 +174,15 @@ struct tare_lane {
 	uint64_t plan; /* TARE_PLAN_* */
 	uint64_t reserved2[6];
 };
-_Static_assert(sizeof(struct tare_lane) == 128 && offsetof(struct tare_lane, tail) == 64,
-	       "lane layout");
+_Static_assert(sizeof(struct tare_lane) == 128 && offsetof(struct tare_lane, tail) == 64, "lane layout");
 
 /*
  * plan: the block of the log that positions from `tail` on go to. Low 12 bits: its size in cells, without the LANE
  * record at its head; 14 bits: `tail` in cells; 38 bits: where the block begins in the log, in cells.
  * A block is shorter than what those 14 bits tell apart, so a plan for another tail is never taken for this one.
  */
-#define TARE_PLAN(begin, tail, size)                                                               \
-	(((uint64_t)(begin) / TARE_CELL) << 26 | (((tail) / TARE_CELL) & 0x3fff) << 12 |           \
-	 (size) / TARE_CELL)
+#define TARE_PLAN(begin, tail, size)                                                                                   \
+	(((uint64_t)(begin) / TARE_CELL) << 26 | (((tail) / TARE_CELL) & 0x3fff) << 12 | (size) / TARE_CELL)
 #define TARE_PLAN_SIZE(plan)  (((plan)&0xfff) * TARE_CELL)
 #define TARE_PLAN_TAIL(plan)  (((plan) >> 12 & 0x3fff) * TARE_CELL) /* of it, the low bits */
 #define TARE_PLAN_BEGIN(plan) (((plan) >> 26) * TARE_CELL)
@@ -220,8 +218,8 @@ _Static_assert(sizeof(struct tare_ring_header) <= TARE_RING_HEADER_BYTES, "ring 
 static inline uint32_t tare_lane_bytes(uint32_t lane_bytes, uint32_t index)
 {
 	uint32_t bytes = index < TARE_LANES_LARGE                       ? lane_bytes
-			 : index < TARE_LANES_LARGE + TARE_LANES_MIDDLE ? lane_bytes / 4
-									: lane_bytes / 32;
+	                 : index < TARE_LANES_LARGE + TARE_LANES_MIDDLE ? lane_bytes / 4
+	                                                                : lane_bytes / 32;
 
 	return bytes > TARE_LANE_BYTES_MIN ? bytes : TARE_LANE_BYTES_MIN;
 }
@@ -229,8 +227,7 @@ static inline uint32_t tare_lane_bytes(uint32_t lane_bytes, uint32_t index)
 /* Where a lane begins in P-G.ring; of TARE_LANES_MAX: how long that can become. */
 static inline uint64_t tare_lane_offset(uint32_t lane_bytes, uint32_t index)
 {
-	uint32_t large = index < TARE_LANES_LARGE ? index : TARE_LANES_LARGE,
-		 middle = index - large;
+	uint32_t large = index < TARE_LANES_LARGE ? index : TARE_LANES_LARGE, middle = index - large;
 
 	if (middle > TARE_LANES_MIDDLE)
 		middle = TARE_LANES_MIDDLE;
@@ -241,16 +238,15 @@ static inline uint64_t tare_lane_offset(uint32_t lane_bytes, uint32_t index)
 
 static inline int tare_lane_bytes_are_sane(uint32_t lane_bytes)
 {
-	return lane_bytes >= TARE_LANE_BYTES_MIN && lane_bytes <= 1u << 26 &&
-	       (lane_bytes & (lane_bytes - 1)) == 0;
+	return lane_bytes >= TARE_LANE_BYTES_MIN && lane_bytes <= 1u << 26 && (lane_bytes & (lane_bytes - 1)) == 0;
 }
 
 /* One page shared by `tare` and the recorded processes. */
 struct tare_control {
 	char magic[8];
 	uint32_t version;
-	uint32_t command;   /* the control word, below; set by `tare run --paused` and `tare ctl` */
-	uint64_t heartbeat; /* advanced by `tare` each time it drains */
+	uint32_t command;      /* the control word, below; set by `tare run --paused` and `tare ctl` */
+	uint64_t heartbeat;    /* advanced by `tare` each time it drains */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of that */
 	uint64_t processes;    /* logs opened so far */
 	uint64_t degraded;     /* processes that could not open a log */
@@ -266,190 +262,170 @@ struct tare_control {
 };
 
 /* The control word: which of these holds, and above its low 8 bits how often that was changed. */
-enum tare_control_command {
-	TARE_COMMAND_RECORD = 0,
-	TARE_COMMAND_PAUSE = 1,
-	TARE_COMMAND_STOP = 2
-};
+enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
 #define TARE_COMMAND_OF(word)      ((word)&0xffu)
 #define TARE_COMMAND_CHANGES(word) ((word) >> 8)
 
 /* What somebody did with it. */
-#define TARE_ACT_MAP(X)                                                                            \
-	X(1, PAUSE, "pause", "from here on only ends of objects are recorded")                     \
-	X(2, RESUME, "resume", "everything is recorded again")                                     \
-	X(3, STOP, "stop", "nothing is recorded any more")                                         \
+#define TARE_ACT_MAP(X)                                                                                                \
+	X(1, PAUSE, "pause", "from here on only ends of objects are recorded")                                             \
+	X(2, RESUME, "resume", "everything is recorded again")                                                             \
+	X(3, STOP, "stop", "nothing is recorded any more")                                                                 \
 	X(4, SNAPSHOT, "snapshot", "an instant that was given a name")
 
 /* What is known of a block of PyTorch's allocator. */
-#define TARE_TENSOR_MAP(X)                                                                         \
-	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")          \
-	X(2, HOST, "host", "memory of the CPU; `device` is -1")                                    \
-	X(4, BACKWARD, "backward", "handed out or taken back inside of autograd's engine")         \
-	X(8, GRAD, "grad", "handed out while autograd records what this thread computes")          \
-	X(16, CAPTURING, "capturing", "not used yet")                                              \
-	X(32, GC, "gc", "taken back by Python's cyclic collector")                                 \
-	X(64, MAPPED, "mapped",                                                                    \
-	  "memory of the CPU that is a mapped file or shared, not of its allocator")               \
-	X(256, ON_DEFAULT, "on-default",                                                           \
-	  "handed out on the default stream of its device; asked for now and then")                \
-	X(512, ON_STREAM, "on-stream",                                                             \
-	  "handed out on the stream of its thread's last STREAM record")                           \
-	X(1024, IN_MODULE, "in-module",                                                            \
-	  "handed out for the module of its thread's last MODULE record")                          \
-	X(2048, IN_GRAPH, "in-graph",                                                              \
-	  "the first since autograd noted a step of this thread to go back through")
+#define TARE_TENSOR_MAP(X)                                                                                             \
+	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")                                  \
+	X(2, HOST, "host", "memory of the CPU; `device` is -1")                                                            \
+	X(4, BACKWARD, "backward", "handed out or taken back inside of autograd's engine")                                 \
+	X(8, GRAD, "grad", "handed out while autograd records what this thread computes")                                  \
+	X(16, CAPTURING, "capturing", "not used yet")                                                                      \
+	X(32, GC, "gc", "taken back by Python's cyclic collector")                                                         \
+	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")                 \
+	X(256, ON_DEFAULT, "on-default", "handed out on the default stream of its device; asked for now and then")         \
+	X(512, ON_STREAM, "on-stream", "handed out on the stream of its thread's last STREAM record")                      \
+	X(1024, IN_MODULE, "in-module", "handed out for the module of its thread's last MODULE record")                    \
+	X(2048, IN_GRAPH, "in-graph", "the first since autograd noted a step of this thread to go back through")
 
 /* How PyTorch makes the id of a stream (c10::StreamId); 0 is the default stream in all of them. */
-#define TARE_STREAM_IDS_MAP(X)                                                                     \
-	X(1, OLD, "old", "up to 1.9: 5 bits of number, then the kind, 1 - priority")               \
-	X(2, POINTER, "pointer",                                                                   \
-	  "from 1.10: 3 bits of kind, 5 of number; no kind: the driver's handle")                  \
+#define TARE_STREAM_IDS_MAP(X)                                                                                         \
+	X(1, OLD, "old", "up to 1.9: 5 bits of number, then the kind, 1 - priority")                                       \
+	X(2, POINTER, "pointer", "from 1.10: 3 bits of kind, 5 of number; no kind: the driver's handle")                   \
 	X(3, ODD, "odd", "from 2.1: a 1, 4 bits of kind, 5 of number; if even the driver's handle")
 
 /* What a PROBE record tells of. */
-#define TARE_PROBE_MAP(X)                                                                          \
-	X(1, MODULE, "module", "`name` is a module of module `of`")                                \
-	X(2, PARAMETER, "parameter", "`name` is a parameter of module `of`")                       \
-	X(3, BUFFER, "buffer", "`name` is a buffer of module `of`")                                \
-	X(4, GRADIENT, "gradient", "gradient of the tensor at `of`")                               \
-	X(5, STATE, "state", "what an optimizer calls `name` of the tensor at `of`")               \
-	X(6, TENSOR, "tensor", "a tensor that Python holds")                                       \
+#define TARE_PROBE_MAP(X)                                                                                              \
+	X(1, MODULE, "module", "`name` is a module of module `of`")                                                        \
+	X(2, PARAMETER, "parameter", "`name` is a parameter of module `of`")                                               \
+	X(3, BUFFER, "buffer", "`name` is a buffer of module `of`")                                                        \
+	X(4, GRADIENT, "gradient", "gradient of the tensor at `of`")                                                       \
+	X(5, STATE, "state", "what an optimizer calls `name` of the tensor at `of`")                                       \
+	X(6, TENSOR, "tensor", "a tensor that Python holds")                                                               \
 	X(7, GATHERED, "gathered", "where the sharded parameter at `of` is whole, for a while")
 
-#define TARE_PROBE_FLAG_MAP(X)                                                                     \
-	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                 \
-	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")          \
+#define TARE_PROBE_FLAG_MAP(X)                                                                                         \
+	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                                         \
+	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")                                  \
 	X(4, KEPT, "kept", "in a list, a dictionary or an object that variable `name` has")
 
-#define TARE_SWEEP_MAP(X)                                                                          \
-	X(1, CUT, "cut", "there were more objects than are told")                                  \
-	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")                 \
+#define TARE_SWEEP_MAP(X)                                                                                              \
+	X(1, CUT, "cut", "there were more objects than are told")                                                          \
+	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")                                         \
 	X(4, MODULES, "modules", "only modules were looked at, and what they have")
 
 /* What an event did. */
-#define TARE_EFFECT_MAP(X)                                                                         \
-	X(1, NEW, "new", "`handle` of `class` appeared; stamped after the call")                   \
-	X(2, DEL, "del", "`handle` went; stamped before the call")                                 \
-	X(3, CHANGE, "change", "device memory may have changed; stamped after the call")           \
+#define TARE_EFFECT_MAP(X)                                                                                             \
+	X(1, NEW, "new", "`handle` of `class` appeared; stamped after the call")                                           \
+	X(2, DEL, "del", "`handle` went; stamped before the call")                                                         \
+	X(3, CHANGE, "change", "device memory may have changed; stamped after the call")                                   \
 	X(4, UNDO, "undo", "the driver refused the DEL stamped just before, on the same thread")
 
-#define TARE_EVENT_MAP(X)                                                                          \
-	X(1, FAILED, "failed", "the driver returned an error")                                     \
-	X(2, WEIGHED, "weighed", "`before` and `after` are readings")                              \
-	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                  \
-	X(8, UNWEIGHED, "unweighed",                                                               \
-	  "should have been weighed; the time allowed for it was used up")                         \
-	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                     \
-	X(32, PRIMARY, "primary", "a primary context")                                             \
-	X(64, REFUSED, "refused",                                                                  \
-	  "no room on the card of --vram: Tare's answer, the driver never saw it")                 \
-	X(128, POOL_TOLD, "pool-told",                                                             \
-	  "a capture: its object is `parent`, its pool `asked`, `granted`")                        \
+#define TARE_EVENT_MAP(X)                                                                                              \
+	X(1, FAILED, "failed", "the driver returned an error")                                                             \
+	X(2, WEIGHED, "weighed", "`before` and `after` are readings")                                                      \
+	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                                          \
+	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up")                      \
+	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                                             \
+	X(32, PRIMARY, "primary", "a primary context")                                                                     \
+	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it")                 \
+	X(128, POOL_TOLD, "pool-told", "a capture: its object is `parent`, its pool `asked`, `granted`")                   \
 	X(256, BACKWARD, "backward", "one of autograd's threads, without Python (of an import)")
 
 /* What a call of class graph exec, stream capture or graph memory does: low half of `limit`. */
-#define TARE_GRAPH_CALL_MAP(X)                                                                     \
-	X(1, BEGIN, "begin",                                                                       \
-	  "a capture of stream `handle`, in the mode of the high half of `limit`")                 \
-	X(2, END, "end", "the capture of stream `handle` gave graph `parent`; 0: it was invalid")  \
-	X(3, CREATE, "create", "graph `handle`, empty or a clone of `parent`")                     \
-	X(4, INSTANTIATE, "instantiate", "exec `handle` of graph `parent`")                        \
-	X(5, UPLOAD, "upload", "of exec `handle`")                                                 \
-	X(6, LAUNCH, "launch", "of exec `handle`, its first or the first after a change")          \
-	X(7, UPDATE, "update", "of exec `handle`, to what graph `parent` does; 0: of one node")    \
-	X(8, DESTROY, "destroy", "of exec `handle`")                                               \
+#define TARE_GRAPH_CALL_MAP(X)                                                                                         \
+	X(1, BEGIN, "begin", "a capture of stream `handle`, in the mode of the high half of `limit`")                      \
+	X(2, END, "end", "the capture of stream `handle` gave graph `parent`; 0: it was invalid")                          \
+	X(3, CREATE, "create", "graph `handle`, empty or a clone of `parent`")                                             \
+	X(4, INSTANTIATE, "instantiate", "exec `handle` of graph `parent`")                                                \
+	X(5, UPLOAD, "upload", "of exec `handle`")                                                                         \
+	X(6, LAUNCH, "launch", "of exec `handle`, its first or the first after a change")                                  \
+	X(7, UPDATE, "update", "of exec `handle`, to what graph `parent` does; 0: of one node")                            \
+	X(8, DESTROY, "destroy", "of exec `handle`")                                                                       \
 	X(9, TRIM, "trim", "of the memory that allocation nodes left")
 
 /* What is known of a graph. */
-#define TARE_GRAPH_FLAG_MAP(X)                                                                     \
-	X(1, NODES, "nodes", "its nodes were counted")                                             \
-	X(2, CAPPED, "capped",                                                                     \
-	  "but it has too many: `nodes` is right, the kinds are of the first")                     \
-	X(4, LAUNCHES, "launches", "`launches` is known")                                          \
-	X(8, RESERVED, "reserved", "`reserved` is known")                                          \
+#define TARE_GRAPH_FLAG_MAP(X)                                                                                         \
+	X(1, NODES, "nodes", "its nodes were counted")                                                                     \
+	X(2, CAPPED, "capped", "but it has too many: `nodes` is right, the kinds are of the first")                        \
+	X(4, LAUNCHES, "launches", "`launches` is known")                                                                  \
+	X(8, RESERVED, "reserved", "`reserved` is known")                                                                  \
 	X(16, POOL_ID, "pool-id", "the id of its pool is known")
 
 /* How a graph came to be. */
-#define TARE_GRAPH_STATE_MAP(X)                                                                    \
-	X(1, CAPTURED, "captured", "by capturing a stream")                                        \
-	X(2, BUILT, "built", "node by node")                                                       \
-	X(3, CAPTURING, "capturing", "its capture never ended, or has not yet")                    \
+#define TARE_GRAPH_STATE_MAP(X)                                                                                        \
+	X(1, CAPTURED, "captured", "by capturing a stream")                                                                \
+	X(2, BUILT, "built", "node by node")                                                                               \
+	X(3, CAPTURING, "capturing", "its capture never ended, or has not yet")                                            \
 	X(4, INVALID, "invalid", "its capture failed")
 
 /* Ordinal of the device record that stands for the heap of a process: no GPU has such a number. */
 enum { TARE_HEAP_ORDINAL = 1000 };
 
-#define TARE_DEVICE_MAP(X)                                                                         \
-	X(1, NVML, "nvml", "NVML knows this device: readings are its")                             \
-	X(2, RESERVE_APART, "reserve-apart",                                                       \
-	  "total = free + used + reserved (NVML v2 as measured)")                                  \
-	X(4, V1, "v1", "only NVML v1: `used` includes the driver's reserve")                       \
-	X(8, INTEGRATED, "integrated", "shares the host's memory")                                 \
-	X(16, PER_PROCESS, "per-process", "NVML lists processes with their memory")                \
-	X(32, MIG, "mig", "a part of a GPU (MIG)")                                                 \
-	X(64, SIMULATED, "simulated", "the simulated GPU")                                         \
-	X(128, IMPORTED, "imported", "readings are what another tool printed")                     \
+#define TARE_DEVICE_MAP(X)                                                                                             \
+	X(1, NVML, "nvml", "NVML knows this device: readings are its")                                                     \
+	X(2, RESERVE_APART, "reserve-apart", "total = free + used + reserved (NVML v2 as measured)")                       \
+	X(4, V1, "v1", "only NVML v1: `used` includes the driver's reserve")                                               \
+	X(8, INTEGRATED, "integrated", "shares the host's memory")                                                         \
+	X(16, PER_PROCESS, "per-process", "NVML lists processes with their memory")                                        \
+	X(32, MIG, "mig", "a part of a GPU (MIG)")                                                                         \
+	X(64, SIMULATED, "simulated", "the simulated GPU")                                                                 \
+	X(128, IMPORTED, "imported", "readings are what another tool printed")                                             \
 	X(256, HEAP, "heap", "no GPU: what programs have from malloc and its kin")
 
 /* Where memory of the host is from. */
-#define TARE_HEAP_SOURCE_MAP(X)                                                                    \
-	X(0, MALLOC, "malloc", "malloc or one of its kin: calloc, realloc, aligned_alloc …")       \
-	X(1, MMAP, "mmap", "mmap, of no file")                                                     \
-	X(2, MREMAP, "mremap", "mremap: of no file if what it took away was")                      \
-	X(3, RESERVE, "reserve", "mmap, of no file, and nobody may touch it: addresses only")      \
+#define TARE_HEAP_SOURCE_MAP(X)                                                                                        \
+	X(0, MALLOC, "malloc", "malloc or one of its kin: calloc, realloc, aligned_alloc …")                               \
+	X(1, MMAP, "mmap", "mmap, of no file")                                                                             \
+	X(2, MREMAP, "mremap", "mremap: of no file if what it took away was")                                              \
+	X(3, RESERVE, "reserve", "mmap, of no file, and nobody may touch it: addresses only")                              \
 	X(4, MPROTECT, "mprotect", "mprotect made it usable: what of it was reserved counts")
 
 /* How mapped memory goes. */
-#define TARE_HEAP_GOES_MAP(X)                                                                      \
-	X(0, UNMAPPED, "unmapped", "nothing is mapped there any more, or something else")          \
-	X(1, MOVED, "moved",                                                                       \
-	  "mremap took it away, and the HEAP_BLOCK record of it comes next of this thread")        \
+#define TARE_HEAP_GOES_MAP(X)                                                                                          \
+	X(0, UNMAPPED, "unmapped", "nothing is mapped there any more, or something else")                                  \
+	X(1, MOVED, "moved", "mremap took it away, and the HEAP_BLOCK record of it comes next of this thread")             \
 	X(2, CLOSED, "closed", "mprotect forbids to touch it; it is still reserved")
 
 /* How a block of the heap went. */
 #define TARE_HEAP_MAP(X) X(1, FINALIZING, "finalizing", "Python was taking the program down")
 
 /* What a reading read. */
-#define TARE_SOURCE_MAP(X)                                                                         \
-	X(1, NVML2, "nvml2", "nvmlDeviceGetMemoryInfo_v2")                                         \
-	X(2, NVML1, "nvml1", "nvmlDeviceGetMemoryInfo")                                            \
+#define TARE_SOURCE_MAP(X)                                                                                             \
+	X(1, NVML2, "nvml2", "nvmlDeviceGetMemoryInfo_v2")                                                                 \
+	X(2, NVML1, "nvml1", "nvmlDeviceGetMemoryInfo")                                                                    \
 	X(3, CUDA, "cuda", "cuMemGetInfo")
 
 /* Why records were given up. */
-#define TARE_LOST_MAP(X)                                                                           \
-	X(1, DISK_FULL, "disk-full",                                                               \
-	  "the disk was full, or a limit on files or the disk was reached")                        \
-	X(2, NOT_WRITTEN, "not-written", "the log could not be written, for another reason")       \
-	X(3, NO_LANE, "no-lane", "more threads recorded at once than a log has lanes")             \
-	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                          \
-	X(5, IN_MEMORY, "in-memory",                                                               \
-	  "the disk had no room for the ring, so it went with the process")                        \
-	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")                        \
-	X(7, CAP, "cap",                                                                           \
-	  "the program recorded more than could be made small in time, and the recording has a cap")
+#define TARE_LOST_MAP(X)                                                                                               \
+	X(1, DISK_FULL, "disk-full", "the disk was full, or a limit on files or the disk was reached")                     \
+	X(2, NOT_WRITTEN, "not-written", "the log could not be written, for another reason")                               \
+	X(3, NO_LANE, "no-lane", "more threads recorded at once than a log has lanes")                                     \
+	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                                                  \
+	X(5, IN_MEMORY, "in-memory", "the disk had no room for the ring, so it went with the process")                     \
+	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")                                                \
+	X(7, CAP, "cap", "the program recorded more than could be made small in time, and the recording has a cap")
 
 /* How a process ended, as its END record says. */
-#define TARE_HOW_MAP(X)                                                                            \
-	X(1, EXIT, "exit", "exit, or return from main")                                            \
-	X(2, QUICK, "_exit", "_exit, _Exit or quick_exit")                                         \
-	X(3, EXEC, "exec", "another program took its place")                                       \
+#define TARE_HOW_MAP(X)                                                                                                \
+	X(1, EXIT, "exit", "exit, or return from main")                                                                    \
+	X(2, QUICK, "_exit", "_exit, _Exit or quick_exit")                                                                 \
+	X(3, EXEC, "exec", "another program took its place")                                                               \
 	X(4, DESTRUCTOR, "destructor", "libraries were being unloaded")
 
 /* What a PHASE record says. */
-#define TARE_PHASE_MAP(X)                                                                          \
-	X(1, PUSH, "push", "a phase begins inside those of its thread")                            \
-	X(2, POP, "pop", "the thread's innermost one ends")                                        \
-	X(3, BEGIN, "begin", "a range begins; it may end on another thread")                       \
-	X(4, END, "end", "the range `id` ends")                                                    \
+#define TARE_PHASE_MAP(X)                                                                                              \
+	X(1, PUSH, "push", "a phase begins inside those of its thread")                                                    \
+	X(2, POP, "pop", "the thread's innermost one ends")                                                                \
+	X(3, BEGIN, "begin", "a range begins; it may end on another thread")                                               \
+	X(4, END, "end", "the range `id` ends")                                                                            \
 	X(5, MARK, "mark", "a moment")
 
 /* Who marked a phase. */
-#define TARE_PHASE_SOURCE_MAP(X)                                                                   \
-	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                \
-	X(2, NVTX, "nvtx", "NVTX")                                                                 \
-	X(3, LINE, "line", "a line of a Python program (tare run --phase)")                        \
-	X(4, PRINT, "print", "a figure that the program printed (tare import)")                    \
+#define TARE_PHASE_SOURCE_MAP(X)                                                                                       \
+	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                                        \
+	X(2, NVTX, "nvtx", "NVTX")                                                                                         \
+	X(3, LINE, "line", "a line of a Python program (tare run --phase)")                                                \
+	X(4, PRINT, "print", "a figure that the program printed (tare import)")                                            \
 	X(5, TORCH, "torch", "an annotation in a memory snapshot of PyTorch (tare import)")
 
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
@@ -558,10 +534,10 @@ enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 
 /* struct tare_rec_event, tare_rec_string, …: head, then the fields in order, without padding. */
 #define F(type, field, role) type field;
-#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
-	struct tare_rec_##name {                                                                   \
-		struct tare_record head;                                                           \
-		fields                                                                             \
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                                                  \
+	struct tare_rec_##name {                                                                                           \
+		struct tare_record head;                                                                                       \
+		fields                                                                                                         \
 	};
 #include "record/record.def"
 #undef TARE_RECORD

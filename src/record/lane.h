@@ -67,8 +67,7 @@ struct tare_lane_drain {
 
 #define TARE_LANE_HEAD ((uint64_t)sizeof(struct tare_rec_lane))
 
-static inline const struct tare_record *tare_lane_record(const struct tare_lane_view *v,
-							 uint64_t position)
+static inline const struct tare_record *tare_lane_record(const struct tare_lane_view *v, uint64_t position)
 {
 	return (const struct tare_record *)(const void *)(v->bytes + (position & (v->size - 1)));
 }
@@ -119,16 +118,14 @@ static inline void tare_lane_copy_bytes(uint8_t *to, const uint8_t *from, uint64
 #endif
 
 /* How much of tail .. head goes into one block: whole records. */
-static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint64_t tail,
-					    uint64_t head)
+static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint64_t tail, uint64_t head)
 {
 	uint64_t most = TARE_BLOCK_MAX - TARE_LANE_HEAD, size = 0, cells;
 
 	while (tail + size < head) {
 		cells = tare_lane_cells(tare_lane_record(v, tail + size));
 		if (cells == 0 || tail + size + cells * TARE_CELL > head)
-			return head - tail < most ? head - tail
-						  : most; /* damage: readers skip it */
+			return head - tail < most ? head - tail : most; /* damage: readers skip it */
 		if (size + cells * TARE_CELL > most)
 			break;
 		size += cells * TARE_CELL;
@@ -137,8 +134,8 @@ static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint
 }
 
 /* The plan for this tail. 0; 1: tail or the plan has changed meanwhile; -EBADMSG: the log's end is none. */
-static inline int tare_lane_plan(const struct tare_lane_view *v, const struct tare_lane_drain *d,
-				 uint64_t tail, uint64_t head, uint64_t *out)
+static inline int tare_lane_plan(const struct tare_lane_view *v, const struct tare_lane_drain *d, uint64_t tail,
+                                 uint64_t head, uint64_t *out)
 {
 	uint64_t plan = __atomic_load_n(&v->lane->plan, __ATOMIC_ACQUIRE), mine, size, begin, end;
 	bool is_sane;
@@ -156,14 +153,13 @@ static inline int tare_lane_plan(const struct tare_lane_view *v, const struct ta
 	is_sane = begin % TARE_CELL == 0 && begin < end && end < TARE_PLAN_BEGIN_MAX;
 	mine = TARE_PLAN(begin, tail, size);
 	TARE_STEP("room taken");
-	if (is_sane && __atomic_compare_exchange_n(&v->lane->plan, &plan, mine, false,
-						   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (is_sane &&
+	    __atomic_compare_exchange_n(&v->lane->plan, &plan, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		*out = mine;
 		return 0;
 	}
 	/* Another was quicker: the room goes back if nobody took more of it, else it stays empty. */
-	__atomic_compare_exchange_n(d->log_end, &end, begin, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(d->log_end, &end, begin, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	*out = plan;
 	if (!is_sane)
 		return -EBADMSG;
@@ -181,15 +177,14 @@ static inline void tare_lane_reseal(uint8_t *bytes, uint64_t size, uint64_t from
 
 		if (length == 0 || length > size - at)
 			return;
-		rec->seal = rec->seal == tare_seal(from + at) ? tare_seal(to + at)
-							      : ~tare_seal(to + at);
+		rec->seal = rec->seal == tare_seal(from + at) ? tare_seal(to + at) : ~tare_seal(to + at);
 		at += length;
 	}
 }
 
 /* The block for `size` bytes from `tail` on at `begin` of the log. False: tail has moved, so it may be newer. */
-static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block, uint64_t tail,
-				  uint64_t size, uint64_t begin)
+static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block, uint64_t tail, uint64_t size,
+                                  uint64_t begin)
 {
 	struct tare_rec_lane *head = (struct tare_rec_lane *)(void *)block;
 	uint64_t at = tail & (v->size - 1), first = size < v->size - at ? size : v->size - at;
@@ -200,16 +195,14 @@ static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&v->lane->tail, __ATOMIC_RELAXED) != tail)
 		return false;
-	*head = (struct tare_rec_lane){
-		.head = { .seal = tare_seal(begin),
-			  .kind = TARE_KIND_LANE,
-			  .cells = (uint16_t)(TARE_LANE_HEAD / TARE_CELL),
-			  .stamp =
-				  ((struct tare_record *)(void *)(block + TARE_LANE_HEAD))->stamp },
-		.lane = v->index,
-		.bytes = (uint32_t)size,
-		.from = tail
-	};
+	*head =
+		(struct tare_rec_lane){ .head = { .seal = tare_seal(begin),
+		                                  .kind = TARE_KIND_LANE,
+		                                  .cells = (uint16_t)(TARE_LANE_HEAD / TARE_CELL),
+		                                  .stamp = ((struct tare_record *)(void *)(block + TARE_LANE_HEAD))->stamp },
+		                        .lane = v->index,
+		                        .bytes = (uint32_t)size,
+		                        .from = tail };
 	tare_lane_reseal(block + TARE_LANE_HEAD, size, tail, begin + TARE_LANE_HEAD);
 	return true;
 }
@@ -218,8 +211,7 @@ static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block
  * Takes one block of what is published to the log. Returns more than 0 if there may be more to do, 0 if all was in the
  * log, or a negative errno: of the write, or -EBADMSG if head, tail and plan contradict each other.
  */
-static inline int64_t tare_lane_drain(const struct tare_lane_view *v,
-				      const struct tare_lane_drain *d)
+static inline int64_t tare_lane_drain(const struct tare_lane_view *v, const struct tare_lane_drain *d)
 {
 	uint64_t tail = __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE);
 	uint64_t head = __atomic_load_n(&v->lane->head, __ATOMIC_ACQUIRE), plan, size;
@@ -245,21 +237,17 @@ static inline int64_t tare_lane_drain(const struct tare_lane_view *v,
 	if (rc < 0)
 		return rc;
 	TARE_STEP("written");
-	__atomic_compare_exchange_n(&v->lane->tail, &tail, tail + size, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_ACQUIRE);
+	__atomic_compare_exchange_n(&v->lane->tail, &tail, tail + size, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	return (int64_t)size;
 }
 
-enum {
-	TARE_LANE_SETTLE_TRIES = 100
-}; /* more only if somebody writes there what no drainer would */
+enum { TARE_LANE_SETTLE_TRIES = 100 }; /* more only if somebody writes there what no drainer would */
 
 /*
  * From now on nothing new of this lane is written below the position that this returns, at most `below`: that is room
  * which the caller took at the log's end and leaves empty. It returns less where a block could not be written.
  */
-static inline uint64_t tare_lane_settle(const struct tare_lane_view *v,
-					const struct tare_lane_drain *d, uint64_t below)
+static inline uint64_t tare_lane_settle(const struct tare_lane_view *v, const struct tare_lane_drain *d, uint64_t below)
 {
 	uint64_t plan = 0, tail;
 
@@ -271,9 +259,8 @@ static inline uint64_t tare_lane_settle(const struct tare_lane_view *v,
 		tail = __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE);
 		if (!plan || TARE_PLAN_TAIL(plan) != (tail & TARE_PLAN_TAIL_MASK))
 			/* Its block is done. An empty plan is for no tail that is still to come. */
-			__atomic_compare_exchange_n(&v->lane->plan, &plan,
-						    TARE_PLAN(below, tail - TARE_CELL, 0), false,
-						    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+			__atomic_compare_exchange_n(&v->lane->plan, &plan, TARE_PLAN(below, tail - TARE_CELL, 0), false,
+			                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		else if (v->lane->has_no_file || tare_lane_drain(v, d) < 0)
 			break;
 	}

@@ -166,8 +166,7 @@ static void take_fields(struct parser *p, struct tare_kind_info *said)
 	memcpy(copy, fields, (size_t)said->field_nr * sizeof(*copy));
 	said->fields = copy;
 	said->fixed = (uint16_t)offset;
-	if (said->tail &&
-	    (said->field_nr == 0 || copy[said->field_nr - 1].size != sizeof(uint32_t)))
+	if (said->tail && (said->field_nr == 0 || copy[said->field_nr - 1].size != sizeof(uint32_t)))
 		fail(p, "the length of a tail is missing");
 }
 
@@ -182,10 +181,9 @@ static void match(struct tare_schema *schema, struct tare_schema_kind *kind)
 	kind->info = tare_decode_kind_named(kind->said.name);
 	if (!kind->info)
 		return;
-	kind->fields = tare_arena_alloc(&schema->arena,
-					((size_t)kind->info->field_nr + 1) * sizeof(*kind->fields));
-	kind->is_same = kind->said.fixed == kind->info->fixed &&
-			kind->said.kind == kind->info->kind && kind->said.tail == kind->info->tail;
+	kind->fields = tare_arena_alloc(&schema->arena, ((size_t)kind->info->field_nr + 1) * sizeof(*kind->fields));
+	kind->is_same = kind->said.fixed == kind->info->fixed && kind->said.kind == kind->info->kind &&
+	                kind->said.tail == kind->info->tail;
 	for (int i = 0; i < kind->info->field_nr; i++) {
 		const struct tare_field *to = &kind->info->fields[i];
 
@@ -219,8 +217,7 @@ static void take_kind(struct parser *p)
 	if (p->wrong)
 		return;
 	match(schema, &kind);
-	schema->kinds = tare_array_reserve(schema->kinds, &schema->kind_cap, schema->kind_nr + 1,
-					   sizeof(*schema->kinds));
+	schema->kinds = tare_array_reserve(schema->kinds, &schema->kind_cap, schema->kind_nr + 1, sizeof(*schema->kinds));
 	schema->kinds[schema->kind_nr++] = kind;
 	schema->place[kind.said.kind] = (uint16_t)schema->kind_nr;
 }
@@ -233,8 +230,8 @@ static void add_frames(struct tare_schema *schema)
 
 		if (!info || info->is_schema)
 			continue;
-		schema->kinds = tare_array_reserve(schema->kinds, &schema->kind_cap,
-						   schema->kind_nr + 1, sizeof(*schema->kinds));
+		schema->kinds =
+			tare_array_reserve(schema->kinds, &schema->kind_cap, schema->kind_nr + 1, sizeof(*schema->kinds));
 		schema->kinds[schema->kind_nr++] = (struct tare_schema_kind){ .said = *info };
 		match(schema, &schema->kinds[schema->kind_nr - 1]);
 		schema->place[id] = (uint16_t)schema->kind_nr;
@@ -259,19 +256,17 @@ static const char *parse(struct tare_schema *schema, const char *text, size_t si
 	return p.wrong;
 }
 
-int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, const char *path,
-		      struct tare_err *err)
+int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, const char *path, struct tare_err *err)
 {
 	struct tare_schema *schema = tare_xcalloc(1, sizeof(*schema));
 	const char *wrong = parse(schema, text, size);
 
 	if (wrong) {
 		tare_schema_free(schema);
-		return tare_err_set(
-			err, TARE_E_FORMAT,
-			"%s: its schema, which says how its records lie, is damaged: %s; "
-			"nothing in it can be read",
-			path, wrong);
+		return tare_err_set(err, TARE_E_FORMAT,
+		                    "%s: its schema, which says how its records lie, is damaged: %s; "
+		                    "nothing in it can be read",
+		                    path, wrong);
 	}
 	add_frames(schema);
 	schema->text = tare_arena_strndup(&schema->arena, text, size);
@@ -327,8 +322,7 @@ void tare_schema_layouts(const struct tare_schema *schema, struct tare_layouts *
 	*out = (struct tare_layouts){ layout, schema };
 }
 
-const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,
-						   const struct tare_kind_info *info)
+const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema, const struct tare_kind_info *info)
 {
 	for (size_t i = 0; i < schema->kind_nr; i++)
 		if (schema->kinds[i].info == info)
@@ -344,9 +338,8 @@ static uint64_t largest(const struct tare_field *field)
 /* The same value in another width: where it has no room it is the nearest that has. */
 static uint64_t fit(uint64_t value, const struct tare_field *from, const struct tare_field *to)
 {
-	uint64_t not_known = tare_decode_role(from->role)->look == TARE_LOOK_BYTES
-				     ? UINT64_MAX >> (64 - 8 * from->size)
-				     : 0;
+	uint64_t not_known =
+		tare_decode_role(from->role)->look == TARE_LOOK_BYTES ? UINT64_MAX >> (64 - 8 * from->size) : 0;
 	bool is_negative = from->is_signed && (int64_t)value < 0;
 
 	if (not_known && (value == not_known || value == UINT64_MAX))
@@ -366,8 +359,8 @@ void tare_schema_read(const struct tare_schema_kind *kind, const void *said, voi
 	head->kind = kind->info->kind;
 	for (int i = 0; i < kind->info->field_nr; i++) {
 		const struct tare_schema_field *f = &kind->fields[i];
-		uint64_t value = f->from ? fit(tare_decode_value(f->from, said), f->from, f->to)
-					 : tare_decode_role(f->to->role)->absent;
+		uint64_t value =
+			f->from ? fit(tare_decode_value(f->from, said), f->from, f->to) : tare_decode_role(f->to->role)->absent;
 
 		tare_encode_value(f->to, rec, value);
 	}
@@ -384,7 +377,6 @@ void tare_schema_write(const struct tare_schema_kind *kind, const void *rec, voi
 		const struct tare_schema_field *f = &kind->fields[i];
 
 		if (f->from)
-			tare_encode_value(f->from, said,
-					  fit(tare_decode_value(f->to, rec), f->to, f->from));
+			tare_encode_value(f->from, said, fit(tare_decode_value(f->to, rec), f->to, f->from));
 	}
 }

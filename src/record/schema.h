@@ -19,16 +19,14 @@ struct tare_schema_field {
 };
 
 struct tare_schema_kind {
-	struct tare_kind_info said; /* as the log has it: id, name, fields, size */
-	const struct tare_kind_info
-		*info; /* the kind of that name in this version; NULL: there is none */
-	bool is_same;  /* the fields lie as in the struct: nothing is to be done */
-	struct tare_schema_field *fields; /* info->field_nr of them */
+	struct tare_kind_info said;        /* as the log has it: id, name, fields, size */
+	const struct tare_kind_info *info; /* the kind of that name in this version; NULL: there is none */
+	bool is_same;                      /* the fields lie as in the struct: nothing is to be done */
+	struct tare_schema_field *fields;  /* info->field_nr of them */
 };
 
 /* `size` bytes of text, without the NUL. `path`: of the log, for errors. FORMAT: it says why. */
-int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, const char *path,
-		      struct tare_err *err);
+int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, const char *path, struct tare_err *err);
 void tare_schema_free(struct tare_schema *schema); /* NULL is fine */
 
 /* The text that a schema was made of; NULL: the one of this version. */
@@ -49,8 +47,7 @@ struct tare_layouts {
 void tare_schema_layouts(const struct tare_schema *schema, struct tare_layouts *out);
 
 /* The kind that this version knows under that id; NULL: the log has none of that name. */
-const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,
-						   const struct tare_kind_info *info);
+const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema, const struct tare_kind_info *info);
 
 /* Makes of the whole fields of a record of the log those of the struct, or the other way round. Tails are not touched. */
 void tare_schema_read(const struct tare_schema_kind *kind, const void *said, void *rec);

@@ -31,9 +31,8 @@
 #define TARE_SCHEMA_PART(line)  line
 #define TARE_SCHEMA_FRAME(line)
 
-#define F(type, field, role) " " #field ":" TARE_TYPE_##type ":" #role
-#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
-	TARE_SCHEMA_##cls(#id " " #name " " #tail " " #cls fields "\n")
+#define F(type, field, role)                          " " #field ":" TARE_TYPE_##type ":" #role
+#define TARE_RECORD(id, key, name, cls, fields, tail) TARE_SCHEMA_##cls(#id " " #name " " #tail " " #cls fields "\n")
 static const char tare_schema_text[] = TARE_SCHEMA_HEAD
 #include "record/record.def"
 	;

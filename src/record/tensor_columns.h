@@ -16,21 +16,18 @@ struct tare_tensor_columns {
 	const struct tare_rec_tensor *others; /* their heads, `block` and `bytes` may be anything */
 };
 
-static inline struct tare_tensor_columns tare_tensor_columns_from(struct tare_tensor_columns c,
-								  size_t first)
+static inline struct tare_tensor_columns tare_tensor_columns_from(struct tare_tensor_columns c, size_t first)
 {
-	return (struct tare_tensor_columns){ c.stamps + first, c.addresses + first, c.bytes + first,
-					     c.which + first, c.others };
+	return (struct tare_tensor_columns){ c.stamps + first, c.addresses + first, c.bytes + first, c.which + first,
+		                                 c.others };
 }
 
 /* The ith as a record, its seal left out. */
-static inline void tare_tensor_columns_get(const struct tare_tensor_columns *c, size_t i,
-					   struct tare_rec_tensor *rec)
+static inline void tare_tensor_columns_get(const struct tare_tensor_columns *c, size_t i, struct tare_rec_tensor *rec)
 {
 	*rec = c->others[c->which[i]];
-	rec->head = (struct tare_record){ .kind = TARE_KIND_TENSOR,
-					  .cells = sizeof(*rec) / TARE_CELL,
-					  .stamp = c->stamps[i] };
+	rec->head =
+		(struct tare_record){ .kind = TARE_KIND_TENSOR, .cells = sizeof(*rec) / TARE_CELL, .stamp = c->stamps[i] };
 	rec->block = c->addresses[i];
 	rec->bytes = c->bytes[i];
 }

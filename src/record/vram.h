@@ -20,13 +20,12 @@
 struct tare_vram_card {
 	uint64_t uuid_high, uuid_low; /* 0, 0: the GPU that the process itself numbers `index` */
 	int32_t index;
-	uint32_t has_profile; /* the fields from `context` on are a card's, and not this GPU's */
+	uint32_t has_profile;     /* the fields from `context` on are a card's, and not this GPU's */
 	uint64_t total, reserved; /* as NVML says them; programs have total - reserved */
 	/* what a context takes there, with local memory for stacks of stack_default */
 	uint64_t context;
 	uint64_t stack_default, stack_align;
-	uint64_t local_extra,
-		page; /* local memory: multiprocessors × threads × stack + this, in pages */
+	uint64_t local_extra, page; /* local memory: multiprocessors × threads × stack + this, in pages */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	char name[64]; /* of the profile's GPU; empty: --vram */
 	/*
@@ -40,9 +39,8 @@ struct tare_vram_card {
 
 #define TARE_VRAM_UNIT       4096u
 #define TARE_VRAM_UNITS_MASK ((UINT64_C(1) << 36) - 1)
-#define TARE_VRAM_TIGHT                                                                            \
-	(UINT64_C(1) << 36) /* a call is under way that may pass the limit by a page */
-#define TARE_VRAM_TURN (UINT64_C(1) << 37)
+#define TARE_VRAM_TIGHT      (UINT64_C(1) << 36) /* a call is under way that may pass the limit by a page */
+#define TARE_VRAM_TURN       (UINT64_C(1) << 37)
 
 /* A process. */
 struct tare_vram_slot {

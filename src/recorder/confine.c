@@ -24,8 +24,7 @@
 typedef long syscall_fn(long n, long a, long b, long c, long d, long e, long f);
 typedef int prctl_fn(int option, long a, long b, long c, long d);
 
-TARE_EXPORT long tare_confine_syscall(long n, long a, long b, long c, long d, long e,
-				      long f) __asm__("syscall");
+TARE_EXPORT long tare_confine_syscall(long n, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 TARE_EXPORT int tare_confine_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
 
 /* NULL before our start: then the kernel is asked as libc would ask it. */
@@ -129,8 +128,7 @@ long tare_confine_syscall(long n, long a, long b, long c, long d, long e, long f
 
 static int call_prctl(int option, long a, long b, long c, long d)
 {
-	return next.prctl ? next.prctl(option, a, b, c, d)
-			  : (int)call(SYS_prctl, option, a, b, c, d, 0);
+	return next.prctl ? next.prctl(option, a, b, c, d) : (int)call(SYS_prctl, option, a, b, c, d, 0);
 }
 
 int tare_confine_prctl(int option, long a, long b, long c, long d)
@@ -153,8 +151,7 @@ static uint64_t filters(const char *status)
 	const char *at = status, *found = NULL;
 
 	for (; at; at = tare_plib_first(at, '\n'))
-		if (tare_plib_starts(at, "Seccomp_filters:") ||
-		    (!found && tare_plib_starts(at, "Seccomp:")))
+		if (tare_plib_starts(at, "Seccomp_filters:") || (!found && tare_plib_starts(at, "Seccomp:")))
 			found = tare_plib_first(at, ':');
 	for (; found && (*found == '\t' || *found == ' '); found++)
 		;
@@ -170,8 +167,7 @@ static void find_filters(void)
 
 	if (!status)
 		return;
-	if (tare_plib_read_file("/proc/self/status", status, STATUS) &&
-	    filters(status) > tare_plib_number(of_tare))
+	if (tare_plib_read_file("/proc/self/status", status, STATUS) && filters(status) > tare_plib_number(of_tare))
 		__atomic_store_n(&tare_is_confined, 1, __ATOMIC_SEQ_CST);
 	tare_scratch_give(status, STATUS);
 }

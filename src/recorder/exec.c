@@ -20,8 +20,8 @@
 #include "recorder/start.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);
-typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
-		     const posix_spawnattr_t *, char *const[], char *const[]);
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                     char *const[], char *const[]);
 
 /*
  * Found at the start: a forked child of a program with threads may have copied the dynamic linker's
@@ -39,17 +39,14 @@ void tare_exec_start(void)
 	real.execve = (execve_fn *)tare_resolve_next("execve");
 	real.execvpe = (execve_fn *)tare_resolve_next("execvpe");
 	real.fexecve = (int (*)(int, char *const[], char *const[]))tare_resolve_next("fexecve");
-	real.execveat = (int (*)(int, const char *, char *const[], char *const[],
-				 int))tare_resolve_next("execveat");
+	real.execveat = (int (*)(int, const char *, char *const[], char *const[], int))tare_resolve_next("execveat");
 	real.posix_spawn = (spawn_fn *)tare_resolve_next("posix_spawn");
 	real.posix_spawnp = (spawn_fn *)tare_resolve_next("posix_spawnp");
 }
 
 static void begin(struct tare_exec_env *env, const char *path, bool is_searched, char *const envp[])
 {
-	struct tare_exec_target target = { .folder = AT_FDCWD,
-					   .path = path,
-					   .is_searched = is_searched };
+	struct tare_exec_target target = { .folder = AT_FDCWD, .path = path, .is_searched = is_searched };
 
 	tare_start_once();
 	tare_exec_env_begin(env, &target, envp);
@@ -93,18 +90,15 @@ TARE_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 }
 
 /* Exported by us, it is also found where libc has none. */
-static void run_execveat(int folder, const char *path, char *const argv[], char *const envp[],
-			 int flags)
+static void run_execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	if (real.execveat)
 		real.execveat(folder, path, argv, envp, flags);
 	else
-		errno = (int)-tare_sys_always(SYS_execveat, folder, (long)path, (long)argv,
-					      (long)envp, flags, 0);
+		errno = (int)-tare_sys_always(SYS_execveat, folder, (long)path, (long)argv, (long)envp, flags, 0);
 }
 
-TARE_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],
-			 int flags)
+TARE_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	struct tare_exec_target target = { .folder = folder, .path = path, .flags = flags };
 	struct tare_exec_env env;
@@ -129,20 +123,20 @@ TARE_EXPORT int execvp(const char *file, char *const argv[])
 }
 
 /* argv from the arguments of a function (first, …, NULL), on the stack of that function. */
-#define LISTED(first, args)                                                                        \
-	({                                                                                         \
-		size_t n_ = 1;                                                                     \
-		char **argv_;                                                                      \
-		va_start(args, first);                                                             \
-		while (va_arg(args, char *))                                                       \
-			n_++;                                                                      \
-		va_end(args);                                                                      \
-		argv_ = alloca((n_ + 1) * sizeof(char *));                                         \
-		argv_[0] = (char *)(first);                                                        \
-		va_start(args, first);                                                             \
-		for (n_ = 1; (argv_[n_] = va_arg(args, char *)); n_++)                             \
-			;                                                                          \
-		argv_;                                                                             \
+#define LISTED(first, args)                                                                                            \
+	({                                                                                                                 \
+		size_t n_ = 1;                                                                                                 \
+		char **argv_;                                                                                                  \
+		va_start(args, first);                                                                                         \
+		while (va_arg(args, char *))                                                                                   \
+			n_++;                                                                                                      \
+		va_end(args);                                                                                                  \
+		argv_ = alloca((n_ + 1) * sizeof(char *));                                                                     \
+		argv_[0] = (char *)(first);                                                                                    \
+		va_start(args, first);                                                                                         \
+		for (n_ = 1; (argv_[n_] = va_arg(args, char *)); n_++)                                                         \
+			;                                                                                                          \
+		argv_;                                                                                                         \
 	})
 
 TARE_EXPORT int execl(const char *path, const char *first, ...)
@@ -174,8 +168,7 @@ TARE_EXPORT int execle(const char *path, const char *first, ...)
 }
 
 TARE_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-			    const posix_spawnattr_t *attributes, char *const argv[],
-			    char *const envp[])
+                            const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	struct tare_exec_env env;
 	int failure;
@@ -187,10 +180,8 @@ TARE_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file
 	return failure;
 }
 
-TARE_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-			     const posix_spawn_file_actions_t *actions,
-			     const posix_spawnattr_t *attributes, char *const argv[],
-			     char *const envp[])
+TARE_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	struct tare_exec_env env;
 	int failure;

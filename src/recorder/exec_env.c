@@ -102,8 +102,7 @@ static char *write_list(const struct seen *seen, bool is_bare, char *out, size_t
 	const char *list = seen->list ? seen->list : "", *own = own_place(seen, own_length);
 
 	if (!is_bare) {
-		tare_plib_format(out, size, PRELOAD "%s%s%s", own ? "" : tare_config.preload,
-				 own || !*list ? "" : ":", list);
+		tare_plib_format(out, size, PRELOAD "%s%s%s", own ? "" : tare_config.preload, own || !*list ? "" : ":", list);
 		return out;
 	}
 	n = tare_plib_format(out, size, PRELOAD);
@@ -113,8 +112,7 @@ static char *write_list(const struct seen *seen, bool is_bare, char *out, size_t
 		else
 			out[n++] = list[i];
 	}
-	while (n > sizeof(PRELOAD) - 1 && own && own[own_length] == '\0' &&
-	       (out[n - 1] == ':' || out[n - 1] == ' '))
+	while (n > sizeof(PRELOAD) - 1 && own && own[own_length] == '\0' && (out[n - 1] == ':' || out[n - 1] == ' '))
 		n--; /* it was the last */
 	out[n] = '\0';
 	return n > sizeof(PRELOAD) - 1 ? out : NULL;
@@ -130,15 +128,13 @@ static bool is_our_line(struct tare_program_memory *memory, const char *line)
 		const char *own = tare_environment_carried(i, &is_ours);
 
 		if (own && is_ours && has_name_of(memory, line, own) &&
-		    tare_program_length(memory, line, LIST_MAX) < LIST_MAX &&
-		    tare_plib_equal(line, own))
+		    tare_program_length(memory, line, LIST_MAX) < LIST_MAX && tare_plib_equal(line, own))
 			return true;
 	}
 	return false;
 }
 
-static char *const *write_slots(char *const given[], const struct seen *seen, bool is_bare,
-				char **slots, char *list)
+static char *const *write_slots(char *const given[], const struct seen *seen, bool is_bare, char **slots, char *list)
 {
 	struct tare_program_memory memory = { 0 };
 	size_t n = 0, i;
@@ -148,8 +144,7 @@ static char *const *write_slots(char *const given[], const struct seen *seen, bo
 	if (list)
 		slots[n++] = list;
 	for (i = 0; i < seen->slots; i++)
-		if (!tare_program_value(&memory, given[i], "LD_PRELOAD") &&
-		    !(is_bare && is_our_line(&memory, given[i])))
+		if (!tare_program_value(&memory, given[i], "LD_PRELOAD") && !(is_bare && is_our_line(&memory, given[i])))
 			slots[n++] = given[i];
 	for (k = 0; !is_bare && k < TARE_ENVIRONMENT_MAX; k++) {
 		const char *own = tare_environment_carried(k, &is_ours);
@@ -181,8 +176,7 @@ static bool is_wanted(void)
 	return tare_config.enabled && tare_config.preload[0] && tare_may_syscall();
 }
 
-void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target,
-			 char *const given[])
+void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target, char *const given[])
 {
 	struct seen seen;
 

@@ -17,8 +17,7 @@ struct tare_exec_env {
 	bool is_bare;
 };
 
-void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target,
-			 char *const given[]);
+void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target, char *const given[]);
 
 /*
  * After an attempt that ended so (0 or an errno). True: another one is due, without anything of ours,

@@ -18,16 +18,14 @@
 
 static bool look(const struct tare_exec_target *target, struct stat *out)
 {
-	return tare_sys6(SYS_newfstatat, target->folder, (long)target->path, (long)out,
-			 target->flags, 0, 0) == 0 &&
+	return tare_sys6(SYS_newfstatat, target->folder, (long)target->path, (long)out, target->flags, 0, 0) == 0 &&
 	       S_ISREG(out->st_mode);
 }
 
 static int open_target(const struct tare_exec_target *target)
 {
 	char path[64];
-	int how =
-		O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC; /* it may be something else by now */
+	int how = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC; /* it may be something else by now */
 	int fd = (int)tare_sys6(SYS_openat, target->folder, (long)target->path, how, 0, 0, 0);
 
 	if (fd >= 0 || !(target->flags & AT_EMPTY_PATH))
@@ -149,6 +147,5 @@ bool tare_exec_target_loads_us(const struct tare_exec_target *target)
 {
 	if (!library_is_there())
 		return false;
-	return target->is_searched && !has_slash(target->path) ? !found_is_32_bit(target->path)
-							       : !is_32_bit(target);
+	return target->is_searched && !has_slash(target->path) ? !found_is_32_bit(target->path) : !is_32_bit(target);
 }

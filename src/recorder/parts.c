@@ -50,8 +50,6 @@ static void end_parts(void)
 #include "recorder/parts.def"
 }
 
-static const struct tare_part_table parts TARE_PARTS_SECTION = { .start = start_parts,
-								 .forked = fork_parts,
-								 .opened = open_parts,
-								 .device = device_parts,
-								 .end = end_parts };
+static const struct tare_part_table parts TARE_PARTS_SECTION = {
+	.start = start_parts, .forked = fork_parts, .opened = open_parts, .device = device_parts, .end = end_parts
+};

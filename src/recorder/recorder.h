@@ -29,10 +29,10 @@
 /* Set once, before any thread of the program runs, from the environment. */
 struct tare_config {
 	bool enabled;
-	bool nop;        /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
-	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
-	bool no_tensors; /* TARE_TENSORS=off */
-	bool has_limit;  /* TARE_VRAM: the card is smaller than it is */
+	bool nop;                   /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
+	bool may_switch;            /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
+	bool no_tensors;            /* TARE_TENSORS=off */
+	bool has_limit;             /* TARE_VRAM: the card is smaller than it is */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 	bool no_weigh;              /* TARE_TEST_NO_WEIGH */
 	bool simulated;
@@ -60,9 +60,9 @@ struct tare_python_memo;
 
 /* What is known of the calling thread at every record, in one cache line. Each is for the file that is named. */
 struct tare_thread {
-	int depth; /* 0 outside; > 0 inside a hooked call or our own work: nested calls pass straight through */
-	uint32_t tid;                    /* fork.h */
-	uintptr_t lane;                  /* ring/place.h: at rest, or whose writing has it */
+	int depth;      /* 0 outside; > 0 inside a hooked call or our own work: nested calls pass straight through */
+	uint32_t tid;   /* fork.h */
+	uintptr_t lane; /* ring/place.h: at rest, or whose writing has it */
 	struct tare_place *place;        /* ring/place.c: the one that `lane` tells of */
 	uint32_t serial;                 /* ring/place.c: 0: not given yet */
 	uint32_t unasked;                /* torch/stream.c: blocks that are not asked about */

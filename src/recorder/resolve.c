@@ -35,8 +35,8 @@ enum library {
 
 static enum library library_of(const char *symbol)
 {
-#define TARE_PART_LIBRARY(name, file)                                                              \
-	if (tare_##name##_is_hooked(symbol))                                                       \
+#define TARE_PART_LIBRARY(name, file)                                                                                  \
+	if (tare_##name##_is_hooked(symbol))                                                                               \
 		return LIBRARY_##name;
 #include "recorder/parts.def"
 	return LIBRARIES;
@@ -44,8 +44,8 @@ static enum library library_of(const char *symbol)
 
 static void *swap(enum library library, const char *symbol, void *found)
 {
-#define TARE_PART_LIBRARY(name, file)                                                              \
-	if (library == LIBRARY_##name)                                                             \
+#define TARE_PART_LIBRARY(name, file)                                                                                  \
+	if (library == LIBRARY_##name)                                                                                     \
 		return tare_##name##_swap(symbol, found);
 #include "recorder/parts.def"
 	return found;
@@ -54,8 +54,8 @@ static void *swap(enum library library, const char *symbol, void *found)
 /* The function of a library that the caller is linked with, wherever that stands in the scope. */
 static void *find_needed(enum library library, const char *symbol, uintptr_t caller)
 {
-#define TARE_PART_LIBRARY(name, file)                                                              \
-	if (library == LIBRARY_##name)                                                             \
+#define TARE_PART_LIBRARY(name, file)                                                                                  \
+	if (library == LIBRARY_##name)                                                                                     \
 		return tare_##name##_needed(symbol, caller);
 #include "recorder/parts.def"
 	return NULL;
@@ -75,8 +75,8 @@ static bool is_of_library(uintptr_t caller)
 	if (!tare_elf_object_at((const void *)caller, &object))
 		return false;
 	file = tare_plib_basename(object.path);
-#define TARE_PART_LIBRARY(name, prefix)                                                            \
-	if (begins(file, prefix))                                                                  \
+#define TARE_PART_LIBRARY(name, prefix)                                                                                \
+	if (begins(file, prefix))                                                                                          \
 		return true;
 #include "recorder/parts.def"
 	return false;
@@ -94,13 +94,12 @@ static bool is_own(const void *address)
  * A search through the program's own scope finds the names we export, whether there is a driver or
  * not. The answer must be what it would be without us: nothing, unless the driver is in that scope.
  */
-static struct answer answer_scope(enum library library, const char *name, const char *version,
-				  uintptr_t caller)
+static struct answer answer_scope(enum library library, const char *name, const char *version, uintptr_t caller)
 {
 	struct answer answer = { 1, NULL };
 	/* From here: the global scope behind us. */
-	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version)
-						  : tare_libdl_dlsym(RTLD_NEXT, name);
+	void *found =
+		version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version) : tare_libdl_dlsym(RTLD_NEXT, name);
 
 	if (!found && !version)
 		found = find_needed(library, name, caller);
@@ -114,22 +113,20 @@ static struct answer answer_nvtx(void *handle, const char *name, const char *ver
 {
 	struct answer answer = { 1, NULL };
 
-	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
-						   : tare_real_dlsym(handle, name);
+	answer.value =
+		version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version) : tare_real_dlsym(handle, name);
 	if (is_own(answer.value))
-		answer.value =
-			tare_libdl_dlsym(RTLD_NEXT, name); /* behind us in the global scope */
+		answer.value = tare_libdl_dlsym(RTLD_NEXT, name); /* behind us in the global scope */
 	if (answer.value)
 		answer.value = tare_nvtx_swap(name, answer.value);
 	return answer;
 }
 
 /* Called by the stubs with the program's arguments; `caller` is where they return to. */
-__attribute__((visibility("hidden"), used)) struct answer
-tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller);
+__attribute__((visibility("hidden"), used)) struct answer tare_dlsym_intercept(void *handle, const char *name,
+                                                                               const char *version, uintptr_t caller);
 
-struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version,
-				   uintptr_t caller)
+struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller)
 {
 	struct answer answer = { 1, NULL };
 	enum library library;
@@ -151,8 +148,8 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 		return not_ours;
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
 		return answer_scope(library, name, version, caller);
-	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
-						   : tare_real_dlsym(handle, name);
+	answer.value =
+		version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version) : tare_real_dlsym(handle, name);
 	if (is_own(answer.value))
 		return answer_scope(library, name, version, caller); /* dlopen(NULL) */
 	if (answer.value)
@@ -165,63 +162,63 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
  * so what is not ours is forwarded with a jump, as if the program had called libc itself.
  */
 #if defined(__x86_64__)
-#define STUB(name, version)                                                                        \
-	__asm__(".text\n"                                                                          \
-		".globl " #name "\n"                                                               \
-		".type " #name ", @function\n" #name ":\n"                                         \
-		".cfi_startproc\n"                                                                 \
-		"endbr64\n"                                                                        \
-		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                           \
-		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                           \
-		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version "movq 24(%rsp), %rcx\n"           \
-		"call tare_dlsym_intercept\n"                                                      \
-		"movq %rdx, %r11\n"                                                                \
-		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                           \
-		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                           \
-		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                           \
-		"testq %rax, %rax\n"                                                               \
-		"jz 1f\n"                                                                          \
-		"movq %r11, %rax\n"                                                                \
-		"ret\n"                                                                            \
-		"1: movq tare_real_" #name "(%rip), %rax\n"                                        \
-		"testq %rax, %rax\n"                                                               \
-		"jz 2f\n"                                                                          \
-		"jmp *%rax\n"                                                                      \
-		"2: ret\n"                                                                         \
-		".cfi_endproc\n"                                                                   \
-		".size " #name ", .-" #name "\n")
+#define STUB(name, version)                                                                                            \
+	__asm__(".text\n"                                                                                                  \
+	        ".globl " #name "\n"                                                                                       \
+	        ".type " #name ", @function\n" #name ":\n"                                                                 \
+	        ".cfi_startproc\n"                                                                                         \
+	        "endbr64\n"                                                                                                \
+	        "pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                                                   \
+	        "pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                                                   \
+	        "pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version "movq 24(%rsp), %rcx\n"                                   \
+	        "call tare_dlsym_intercept\n"                                                                              \
+	        "movq %rdx, %r11\n"                                                                                        \
+	        "popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                                                   \
+	        "popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                                                   \
+	        "popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                                                   \
+	        "testq %rax, %rax\n"                                                                                       \
+	        "jz 1f\n"                                                                                                  \
+	        "movq %r11, %rax\n"                                                                                        \
+	        "ret\n"                                                                                                    \
+	        "1: movq tare_real_" #name "(%rip), %rax\n"                                                                \
+	        "testq %rax, %rax\n"                                                                                       \
+	        "jz 2f\n"                                                                                                  \
+	        "jmp *%rax\n"                                                                                              \
+	        "2: ret\n"                                                                                                 \
+	        ".cfi_endproc\n"                                                                                           \
+	        ".size " #name ", .-" #name "\n")
 STUB(dlsym, "xorl %edx, %edx\n");
 STUB(dlvsym, "");
 #elif defined(__aarch64__)
-#define STUB(name, version)                                                                        \
-	__asm__(".text\n"                                                                          \
-		".globl " #name "\n"                                                               \
-		".type " #name ", %function\n" #name ":\n"                                         \
-		".cfi_startproc\n"                                                                 \
-		"hint #34\n" /* bti c */                                                           \
-		"stp x29, x30, [sp, #-48]!\n"                                                      \
-		".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"          \
-		"mov x29, sp\n"                                                                    \
-		"stp x0, x1, [sp, #16]\n"                                                          \
-		"str x2, [sp, #32]\n" version "mov x3, x30\n"                                      \
-		"bl tare_dlsym_intercept\n"                                                        \
-		"mov x16, x0\n"                                                                    \
-		"mov x17, x1\n"                                                                    \
-		"ldp x0, x1, [sp, #16]\n"                                                          \
-		"ldr x2, [sp, #32]\n"                                                              \
-		"ldp x29, x30, [sp], #48\n"                                                        \
-		".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"                 \
-		"cbz x16, 1f\n"                                                                    \
-		"mov x0, x17\n"                                                                    \
-		"ret\n"                                                                            \
-		"1: adrp x16, tare_real_" #name "\n"                                               \
-		"ldr x16, [x16, #:lo12:tare_real_" #name "]\n"                                     \
-		"cbz x16, 2f\n"                                                                    \
-		"br x16\n"                                                                         \
-		"2: mov x0, xzr\n"                                                                 \
-		"ret\n"                                                                            \
-		".cfi_endproc\n"                                                                   \
-		".size " #name ", .-" #name "\n")
+#define STUB(name, version)                                                                                            \
+	__asm__(".text\n"                                                                                                  \
+	        ".globl " #name "\n"                                                                                       \
+	        ".type " #name ", %function\n" #name ":\n"                                                                 \
+	        ".cfi_startproc\n"                                                                                         \
+	        "hint #34\n" /* bti c */                                                                                   \
+	        "stp x29, x30, [sp, #-48]!\n"                                                                              \
+	        ".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"                                  \
+	        "mov x29, sp\n"                                                                                            \
+	        "stp x0, x1, [sp, #16]\n"                                                                                  \
+	        "str x2, [sp, #32]\n" version "mov x3, x30\n"                                                              \
+	        "bl tare_dlsym_intercept\n"                                                                                \
+	        "mov x16, x0\n"                                                                                            \
+	        "mov x17, x1\n"                                                                                            \
+	        "ldp x0, x1, [sp, #16]\n"                                                                                  \
+	        "ldr x2, [sp, #32]\n"                                                                                      \
+	        "ldp x29, x30, [sp], #48\n"                                                                                \
+	        ".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"                                         \
+	        "cbz x16, 1f\n"                                                                                            \
+	        "mov x0, x17\n"                                                                                            \
+	        "ret\n"                                                                                                    \
+	        "1: adrp x16, tare_real_" #name "\n"                                                                       \
+	        "ldr x16, [x16, #:lo12:tare_real_" #name "]\n"                                                             \
+	        "cbz x16, 2f\n"                                                                                            \
+	        "br x16\n"                                                                                                 \
+	        "2: mov x0, xzr\n"                                                                                         \
+	        "ret\n"                                                                                                    \
+	        ".cfi_endproc\n"                                                                                           \
+	        ".size " #name ", .-" #name "\n")
 STUB(dlsym, "mov x2, xzr\n");
 STUB(dlvsym, "");
 #endif

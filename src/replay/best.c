@@ -26,8 +26,7 @@ static int by_peak(const void *a, const void *b)
 	return (strlen(x->conf) > strlen(y->conf)) - (strlen(x->conf) < strlen(y->conf));
 }
 
-struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w,
-					  const struct tare_whatif_ask *ask, size_t *count)
+struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w, const struct tare_whatif_ask *ask, size_t *count)
 {
 	struct tare_whatif_case *cases = tare_xcalloc(SETTINGS, sizeof(*cases));
 	struct tare_err err;
@@ -43,8 +42,7 @@ bool tare_whatif_is_of_program(const char *file)
 {
 	size_t len = strlen(file);
 
-	return len > 3 && !strcmp(file + len - 3, ".py") && !strstr(file, "/torch/") &&
-	       *file != '<';
+	return len > 3 && !strcmp(file + len - 3, ".py") && !strstr(file, "/torch/") && *file != '<';
 }
 
 void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_str *out)
@@ -54,8 +52,7 @@ void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_s
 	bool any = false;
 
 	if (w->trace.is_recording) {
-		tare_str_add(out, stack && stack <= w->trace.line_count ? w->trace.lines[stack - 1]
-									: "");
+		tare_str_add(out, stack && stack <= w->trace.line_count ? w->trace.lines[stack - 1] : "");
 		return;
 	}
 	for (size_t at = 0; tare_snapshot_frame(s, stack, at, &frame); at++) {
@@ -68,8 +65,8 @@ void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_s
 			break;
 	}
 	if (any)
-		tare_str_addf(out, "%s:%lld %s", tare_snapshot_text(s, found.file),
-			      (long long)found.line, tare_snapshot_text(s, found.name));
+		tare_str_addf(out, "%s:%lld %s", tare_snapshot_text(s, found.file), (long long)found.line,
+		              tare_snapshot_text(s, found.name));
 }
 
 static bool has_waits(const struct tare_trace *t)
@@ -86,8 +83,7 @@ static const char *recording_lacks(const struct tare_whatif *w, size_t at)
 		bool is_so;
 		const char *text;
 	} lacks[] = {
-		{ w->starts || w->contradictions,
-		  "Events are missing: it was paused, or older events went to keep it small." },
+		{ w->starts || w->contradictions, "Events are missing: it was paused, or older events went to keep it small." },
 		{ !w->trace.conf,
 		  "It does not say the settings of the allocator, which a program may set itself: the defaults were taken, and expandable segments where there are any." },
 		{ true, "It has the sizes of blocks, not of requests." },
@@ -115,8 +111,7 @@ const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at)
 		  "It has no events: call torch.cuda.memory._record_memory_history() before what is to be replayed." },
 		{ f->has_traces && w->starts,
 		  "It begins in the middle of the run: what was there before follows from the rest, and peaks are those since." },
-		{ w->contradictions,
-		  "Events are missing: what is there at the end does not follow from those that it has." },
+		{ w->contradictions, "Events are missing: what is there at the end does not follow from those that it has." },
 		{ f->settings.overflowed > 0,
 		  "More happened than was kept: max_entries of _record_memory_history() was reached." },
 		{ !f->settings.is_there,
@@ -125,10 +120,8 @@ const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at)
 		  "It has no stacks: no line of the program can be named." },
 		{ f->odd,
 		  "It has values that cannot be what they are called: they were taken for missing. tare import says where." },
-		{ f->unknown_actions,
-		  "It has events that this Tare does not know; tare import says which." },
-		{ f->lost_texts || f->lost_stacks,
-		  "It has more different stacks than are kept: some lines are missing." },
+		{ f->unknown_actions, "It has events that this Tare does not know; tare import says which." },
+		{ f->lost_texts || f->lost_stacks, "It has more different stacks than are kept: some lines are missing." },
 	};
 
 	if (w->trace.is_recording)

@@ -24,8 +24,7 @@ static uint64_t invent(struct tare_check_run *r, uint64_t size)
 {
 	uint64_t address = r->invented;
 
-	r->invented += (size + TARE_ALLOC_LARGE_ROUND - 1) / TARE_ALLOC_LARGE_ROUND *
-		       TARE_ALLOC_LARGE_ROUND;
+	r->invented += (size + TARE_ALLOC_LARGE_ROUND - 1) / TARE_ALLOC_LARGE_ROUND * TARE_ALLOC_LARGE_ROUND;
 	return address;
 }
 
@@ -33,8 +32,8 @@ static bool is_given(struct tare_check_run *r, uint64_t size)
 {
 	uint64_t reserved = tare_alloc_stats(r->a)->reserved;
 	const struct tare_trace_event *e = next(r);
-	bool is_refused = e ? tare_trace_is_release(tare_trace_kind(e))
-			    : tare_trace_kind(&r->d->events[r->event]) == TARE_TRACE_OOM;
+	bool is_refused =
+		e ? tare_trace_is_release(tare_trace_kind(e)) : tare_trace_kind(&r->d->events[r->event]) == TARE_TRACE_OOM;
 
 	if (is_refused && reserved + size < r->out->refused_from)
 		r->out->refused_from = reserved + size;
@@ -103,13 +102,11 @@ static void differs(struct tare_check_run *r, uint64_t address)
 	tare_mend_look_at_release(r, address);
 }
 
-static void released(struct tare_check_run *r, enum tare_trace_kind kind, uint64_t address,
-		     uint64_t size)
+static void released(struct tare_check_run *r, enum tare_trace_kind kind, uint64_t address, uint64_t size)
 {
 	const struct tare_trace_event *e = next(r);
 
-	if (!e || tare_trace_kind(e) != kind || tare_trace_address(r->t, e) != address ||
-	    tare_trace_size(e) != size)
+	if (!e || tare_trace_kind(e) != kind || tare_trace_address(r->t, e) != address || tare_trace_size(e) != size)
 		differs(r, address);
 	r->at += e && tare_trace_is_release(tare_trace_kind(e));
 }
@@ -137,8 +134,7 @@ static bool driver_collects(void *arg, const uint64_t *addresses, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_trace_event *e = &r->d->events[at + i];
 
-		if (tare_trace_kind(e) != TARE_TRACE_SEGMENT_FREE ||
-		    tare_trace_address(r->t, e) != addresses[i])
+		if (tare_trace_kind(e) != TARE_TRACE_SEGMENT_FREE || tare_trace_address(r->t, e) != addresses[i])
 			return false;
 	}
 	return true;
@@ -150,8 +146,7 @@ static bool driver_goes(void *arg, uint64_t address)
 	struct tare_check_run *r = arg;
 	const struct tare_trace_event *e = next(r);
 
-	return e && tare_trace_kind(e) == TARE_TRACE_SEGMENT_FREE &&
-	       tare_trace_address(r->t, e) == address;
+	return e && tare_trace_kind(e) == TARE_TRACE_SEGMENT_FREE && tare_trace_address(r->t, e) == address;
 }
 
 /* The file's own words for it: the stack of a release that has empty_cache() in it. */
@@ -159,8 +154,7 @@ static bool is_called(const struct tare_check_run *r, const struct tare_trace_ev
 {
 	struct tare_snapshot_frame frame;
 
-	for (size_t at = 0; tare_snapshot_frame(r->t->snapshot, tare_trace_stack(e), at, &frame);
-	     at++) {
+	for (size_t at = 0; tare_snapshot_frame(r->t->snapshot, tare_trace_stack(e), at, &frame); at++) {
 		const char *name = tare_snapshot_text(r->t->snapshot, frame.name);
 
 		if (!strcmp(name, "empty_cache") || strstr(name, "emptyCache"))
@@ -204,8 +198,7 @@ static void check_taken(struct tare_check_run *r)
 			r->out->segments++;
 }
 
-static void check_address(struct tare_check_run *r, const struct tare_trace_event *e,
-			  uint32_t block)
+static void check_address(struct tare_check_run *r, const struct tare_trace_event *e, uint32_t block)
 {
 	uint64_t ours = tare_alloc_address(r->a, block), theirs = tare_trace_address(r->t, e);
 
@@ -225,21 +218,17 @@ static void note_oom(struct tare_check_run *r, const struct tare_trace_event *e,
 	}
 	if (oom->is_there)
 		return;
-	*oom = (struct tare_replay_oom){ true,
-					 false,
-					 r->d->device,
-					 tare_trace_stack(e),
-					 r->event,
-					 tare_trace_size(e),
-					 tare_alloc_stats(r->a)->reserved };
+	*oom = (struct tare_replay_oom){
+		true, false, r->d->device, tare_trace_stack(e), r->event, tare_trace_size(e), tare_alloc_stats(r->a)->reserved
+	};
 }
 
 /*
  * Whether the program called empty_cache() before a request, or the request itself released the cache. Without a stack
  * it is seen only where the two differ: the request would have been served, or would have released another block first.
  */
-static bool is_empty_cache(struct tare_check_run *r, const struct tare_trace_event *e,
-			   struct tare_trace_event *first, unsigned pool)
+static bool is_empty_cache(struct tare_check_run *r, const struct tare_trace_event *e, struct tare_trace_event *first,
+                           unsigned pool)
 {
 	bool is_flipped = tare_trace_flags(first) & TARE_TRACE_FLIPPED, is_own;
 	uint64_t would;
@@ -250,18 +239,16 @@ static bool is_empty_cache(struct tare_check_run *r, const struct tare_trace_eve
 	r->release = first;
 	would = tare_alloc_first_release(r->a, tare_trace_size(e), tare_trace_stream(e), pool);
 	is_own = tare_alloc_has(r->a, tare_trace_size(e), tare_trace_stream(e), pool) ||
-		 (would && would != tare_trace_address(r->t, first) &&
-		  r->ask->settings.gc_threshold <= 0);
+	         (would && would != tare_trace_address(r->t, first) && r->ask->settings.gc_threshold <= 0);
 	return is_own != is_flipped;
 }
 
 /* What a block takes in the file: where the replay has another, at least what was asked for. */
-static uint64_t size_of(const struct tare_check_run *r, const struct tare_trace_event *e,
-			uint32_t block)
+static uint64_t size_of(const struct tare_check_run *r, const struct tare_trace_event *e, uint32_t block)
 {
 	return block && tare_alloc_address(r->a, block) == tare_trace_address(r->t, e)
-		       ? tare_alloc_size(r->a, block)
-		       : tare_alloc_round(&r->ask->settings, &r->ask->rules, tare_trace_size(e));
+	           ? tare_alloc_size(r->a, block)
+	           : tare_alloc_round(&r->ask->settings, &r->ask->rules, tare_trace_size(e));
 }
 
 /* Events from…to are what the driver did for the request at `to`, if it is one. */
@@ -330,8 +317,7 @@ static size_t behind_driver(const struct tare_check_run *r, size_t from)
 
 static bool is_request(const struct tare_check_run *r, size_t at)
 {
-	enum tare_trace_kind kind =
-		at < r->d->count ? tare_trace_kind(&r->d->events[at]) : TARE_TRACE_FREE;
+	enum tare_trace_kind kind = at < r->d->count ? tare_trace_kind(&r->d->events[at]) : TARE_TRACE_FREE;
 
 	return kind == TARE_TRACE_MALLOC || kind == TARE_TRACE_OOM;
 }
@@ -397,14 +383,13 @@ static void replay(struct tare_check_run *r)
 static void check_once(struct tare_check_run *r)
 {
 	struct tare_alloc_driver driver = { .arg = r,
-					    .alloc = driver_alloc,
-					    .free = driver_free,
-					    .reserve = driver_reserve,
-					    .map = driver_map,
-					    .unmap = driver_unmap,
-					    .collects = driver_collects,
-					    .goes = r->d->start_segment_count ? driver_goes
-									      : NULL };
+		                                .alloc = driver_alloc,
+		                                .free = driver_free,
+		                                .reserve = driver_reserve,
+		                                .map = driver_map,
+		                                .unmap = driver_unmap,
+		                                .collects = driver_collects,
+		                                .goes = r->d->start_segment_count ? driver_goes : NULL };
 	struct tare_replay_check *out = r->out;
 
 	*out = (struct tare_replay_check){ .refused_from = UINT64_MAX };
@@ -432,8 +417,8 @@ static void check_to_end(struct tare_check_run run)
 #define WAIT_WORK   50000000u  /* … and for waits, of which there may be many */
 #define REPLAY_WORK 2000u      /* a replay takes as long as so many events, however few it has */
 
-void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d,
-		       const struct tare_replay_ask *ask, struct tare_replay_check *out)
+void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d, const struct tare_replay_ask *ask,
+                       struct tare_replay_check *out)
 {
 	struct tare_check_run r = { .t = t, .d = d, .out = out, .ask = ask };
 	uint32_t *malloc_events = tare_wait_malloc_events(t, d);
@@ -448,13 +433,13 @@ void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d,
 		tare_mend_guess_batches(&r);
 	for (uint64_t mended = 0;; mended++) {
 		struct tare_check_run again = { .t = t,
-						.d = d,
-						.out = out,
-						.ask = ask,
-						.lives = r.lives,
-						.life_count = r.life_count,
-						.malloc_events = malloc_events,
-						.is_search = late > 0 };
+			                            .d = d,
+			                            .out = out,
+			                            .ask = ask,
+			                            .lives = r.lives,
+			                            .life_count = r.life_count,
+			                            .malloc_events = malloc_events,
+			                            .is_search = late > 0 };
 
 		check_once(&again);
 		out->guesses_mended = mended;

@@ -26,14 +26,12 @@ struct tare_check_run {
 	struct tare_replay_check *out;
 	const struct tare_replay_ask *ask;
 	uint32_t *slots;
-	size_t event;   /* that is replayed */
-	size_t at, end; /* what the driver does for it: events that are not yet taken */
-	struct tare_trace_event *
-		release; /* the first for a request that is replayed, if it was guessed whose it is */
+	size_t event;                     /* that is replayed */
+	size_t at, end;                   /* what the driver does for it: events that are not yet taken */
+	struct tare_trace_event *release; /* the first for a request that is replayed, if it was guessed whose it is */
 	uint64_t invented;
-	uint32_t mallocs; /* replayed */
-	const uint32_t
-		*malloc_events; /* the event of each, where waits are looked for; else NULL */
+	uint32_t mallocs;              /* replayed */
+	const uint32_t *malloc_events; /* the event of each, where waits are looked for; else NULL */
 	size_t next_wait;
 	bool is_search; /* for the next wait: what comes behind it does not matter */
 	size_t seen;    /* up to here completed frees were looked at */
@@ -44,17 +42,16 @@ struct tare_check_run {
 	struct tare_trace_start *short_start; /* a block at the start was larger, … */
 	uint64_t short_by;
 	struct tare_trace_event *wrong_release; /* releases were the program's own, or were not, */
-	size_t late_free;             /* 1 + a free: its block waited for another stream until */
-	size_t late_at;               /* … this event, */
-	struct tare_life *wrong_life; /* … or a segment was of another pool */
+	size_t late_free;                       /* 1 + a free: its block waited for another stream until */
+	size_t late_at;                         /* … this event, */
+	struct tare_life *wrong_life;           /* … or a segment was of another pool */
 };
 
 /* An address of a block differs: `block` here, `theirs` in the file. */
 void tare_mend_look_at_address(struct tare_check_run *r, uint32_t block, uint64_t theirs);
 /* What is released differs. */
 void tare_mend_look_at_release(struct tare_check_run *r, uint64_t address);
-struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d,
-				       size_t *count);
+struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d, size_t *count);
 /* Another guess; false: there is none. */
 bool tare_mend(struct tare_check_run *r);
 /* What was guessed of pools and releases is forgotten. */

@@ -5,21 +5,19 @@
 
 #define GUESSED (-1) /* a of the id of a pool that the file does not name */
 
-static void add_life(struct tare_life **lives, size_t *count, size_t *cap,
-		     const struct tare_life *life)
+static void add_life(struct tare_life **lives, size_t *count, size_t *cap, const struct tare_life *life)
 {
 	*lives = tare_array_reserve(*lives, cap, *count + 1, sizeof(**lives));
 	(*lives)[(*count)++] = *life;
 }
 
 /* Where the segment that is released by event `to` began. */
-static struct tare_life life_of(const struct tare_trace *t, const struct tare_trace_device *d,
-				size_t to)
+static struct tare_life life_of(const struct tare_trace *t, const struct tare_trace_device *d, size_t to)
 {
 	struct tare_life life = { .address = tare_trace_address(t, &d->events[to]),
-				  .size = tare_trace_size(&d->events[to]),
-				  .from = SIZE_MAX,
-				  .to = to };
+		                      .size = tare_trace_size(&d->events[to]),
+		                      .from = SIZE_MAX,
+		                      .to = to };
 
 	for (size_t i = to; i--;)
 		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_ALLOC &&
@@ -38,16 +36,14 @@ static bool is_guess(const struct tare_trace *t, unsigned pool)
 	return !pool || t->pools[pool].a == GUESSED;
 }
 
-struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d,
-				       size_t *count)
+struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d, size_t *count)
 {
 	struct tare_life *lives = NULL;
 	size_t cap = 0;
 
 	*count = 0;
 	for (size_t i = 0; i < d->count && !t->has_events_of_pools; i++)
-		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_FREE &&
-		    is_guess(t, tare_trace_pool(d, i))) {
+		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_FREE && is_guess(t, tare_trace_pool(d, i))) {
 			struct tare_life life = life_of(t, d, i);
 
 			life.pool = tare_trace_pool(d, i);
@@ -83,7 +79,5 @@ unsigned tare_mend_new_pool(struct tare_trace *t)
 
 unsigned tare_mend_last_pool(const struct tare_trace *t)
 {
-	return t->pool_count > 1 && t->pools[t->pool_count - 1].a == GUESSED
-		       ? (unsigned)t->pool_count - 1
-		       : 0;
+	return t->pool_count > 1 && t->pools[t->pool_count - 1].a == GUESSED ? (unsigned)t->pool_count - 1 : 0;
 }

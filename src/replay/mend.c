@@ -38,9 +38,7 @@ static uint64_t free_behind(const struct tare_check_run *r, uint64_t address, ui
 {
 	struct free_place own = free_place_at(r, address), rest = free_place_at(r, address + size);
 
-	return rest.is_there && rest.begin == address + size && rest.segment == own.segment
-		       ? rest.size
-		       : 0;
+	return rest.is_there && rest.begin == address + size && rest.segment == own.segment ? rest.size : 0;
 }
 
 /* A block that was there at the start and still is, whose size was a guess, and which ends at an address. */
@@ -49,8 +47,7 @@ static struct tare_trace_start *guess_before(const struct tare_check_run *r, uin
 	for (size_t i = 0; i < r->d->start_count; i++) {
 		struct tare_trace_start *s = &r->d->starts[i];
 
-		if (s->is_guess && s->address + s->size == address &&
-		    r->slots[r->d->malloc_count + i])
+		if (s->is_guess && s->address + s->size == address && r->slots[r->d->malloc_count + i])
 			return s;
 	}
 	return NULL;
@@ -58,7 +55,7 @@ static struct tare_trace_start *guess_before(const struct tare_check_run *r, uin
 
 /* The next address up to 1 MiB behind `begin` that the file gives while a block is still there; 0: none. */
 static uint64_t next_address_behind(const struct tare_check_run *r, uint64_t begin,
-				    const struct tare_trace_start *before)
+                                    const struct tare_trace_start *before)
 {
 	uint32_t slot = (uint32_t)(r->d->malloc_count + (size_t)(before - r->d->starts));
 
@@ -66,11 +63,10 @@ static uint64_t next_address_behind(const struct tare_check_run *r, uint64_t beg
 		const struct tare_trace_event *e = &r->d->events[i];
 		uint64_t address = tare_trace_address(r->t, e);
 
-		if (tare_trace_kind(e) == TARE_TRACE_MALLOC && address > begin &&
-		    address - begin <= TARE_ALLOC_SMALL_MAX)
+		if (tare_trace_kind(e) == TARE_TRACE_MALLOC && address > begin && address - begin <= TARE_ALLOC_SMALL_MAX)
 			return address;
-		if (tare_trace_kind(e) <= TARE_TRACE_COMPLETED &&
-		    tare_trace_kind(e) != TARE_TRACE_MALLOC && tare_trace_slot(e) == slot)
+		if (tare_trace_kind(e) <= TARE_TRACE_COMPLETED && tare_trace_kind(e) != TARE_TRACE_MALLOC &&
+		    tare_trace_slot(e) == slot)
 			return 0;
 	}
 	return 0;
@@ -91,8 +87,7 @@ static void find_short_start(struct tare_check_run *r, uint32_t block, uint64_t 
 	if (theirs > ours && theirs - ours <= TARE_ALLOC_SMALL_MAX) {
 		place = (struct free_place){ .is_there = true, .begin = ours };
 	}
-	if (place.is_there && place.begin < theirs &&
-	    theirs - place.begin <= TARE_ALLOC_SMALL_MAX) {
+	if (place.is_there && place.begin < theirs && theirs - place.begin <= TARE_ALLOC_SMALL_MAX) {
 		r->short_start = guess_before(r, place.begin);
 		r->short_by = theirs - place.begin;
 		return;
@@ -101,8 +96,7 @@ static void find_short_start(struct tare_check_run *r, uint32_t block, uint64_t 
 	if (!r->short_start)
 		return;
 	theirs = next_address_behind(r, ours, r->short_start);
-	left = size + free_behind(r, ours, size) -
-	       tare_alloc_round(&r->ask->settings, &r->ask->rules, asked);
+	left = size + free_behind(r, ours, size) - tare_alloc_round(&r->ask->settings, &r->ask->rules, asked);
 	r->short_by = theirs ? theirs - ours : left + TARE_ALLOC_MIN_BLOCK;
 	if (r->short_by > TARE_ALLOC_SMALL_MAX)
 		r->short_start = NULL;
@@ -125,8 +119,7 @@ static struct tare_life *life_at(const struct tare_check_run *r, uint64_t addres
  * was taken here, with the rest that was split off, was not all free; or what was taken there was smaller, and so fitted
  * better: behind it a block was still in use. What was freed last is likeliest to be.
  */
-static size_t late_free(const struct tare_check_run *r, uint64_t ours, uint64_t size,
-			uint64_t theirs)
+static size_t late_free(const struct tare_check_run *r, uint64_t ours, uint64_t size, uint64_t theirs)
 {
 	struct free_place there = free_place_at(r, theirs);
 	uint64_t asked = tare_trace_size(&r->d->events[r->event]);
@@ -135,15 +128,13 @@ static size_t late_free(const struct tare_check_run *r, uint64_t ours, uint64_t 
 
 	if (there.is_there && there.begin == ours + size)
 		there.begin = ours;
-	found = there.is_there && there.begin < theirs
-			? tare_wait_find(r, there.begin, theirs, true)
-			: 0;
+	found = there.is_there && there.begin < theirs ? tare_wait_find(r, there.begin, theirs, true) : 0;
 	if (found)
 		return found;
 	found = tare_wait_find(r, ours, end, false);
 	behind = there.is_there && there.begin == theirs && there.size > asked
-			 ? tare_wait_find(r, theirs + asked, theirs + there.size, false)
-			 : 0;
+	             ? tare_wait_find(r, theirs + asked, theirs + there.size, false)
+	             : 0;
 	return found > behind ? found : behind;
 }
 
@@ -168,8 +159,7 @@ void tare_mend_look_at_address(struct tare_check_run *r, uint32_t block, uint64_
 		return;
 	r->late_at = r->event;
 	if (block && r->malloc_events)
-		r->late_free = late_free(r, tare_alloc_address(r->a, block),
-					 tare_alloc_size(r->a, block), theirs);
+		r->late_free = late_free(r, tare_alloc_address(r->a, block), tare_alloc_size(r->a, block), theirs);
 	if (r->late_free)
 		return;
 	/* The file's segment may be of a pool that had nothing else, or ours of one that this request may not use. */
@@ -198,8 +188,7 @@ bool tare_mend(struct tare_check_run *r)
 		bool is_flipped = tare_trace_flags(r->wrong_release) & TARE_TRACE_FLIPPED;
 
 		if (is_flipped)
-			tare_trace_set_flags(r->wrong_release, TARE_TRACE_TRIED,
-					     TARE_TRACE_FLIPPED);
+			tare_trace_set_flags(r->wrong_release, TARE_TRACE_TRIED, TARE_TRACE_FLIPPED);
 		else
 			tare_trace_set_flags(r->wrong_release, TARE_TRACE_FLIPPED, 0);
 		return true;

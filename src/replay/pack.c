@@ -22,9 +22,8 @@ static int high_of(struct tare_trace *t, uint64_t address, uint64_t *at, struct 
 			return 0;
 		}
 	if (t->high_count == 256)
-		return tare_err_set(
-			err, TARE_E_CORRUPT,
-			"its addresses are spread over more than 256 TiB, which no device has");
+		return tare_err_set(err, TARE_E_CORRUPT,
+		                    "its addresses are spread over more than 256 TiB, which no device has");
 	t->highs = tare_array_reserve(t->highs, &t->high_cap, t->high_count + 1, sizeof(*t->highs));
 	*at = t->high_count;
 	t->highs[t->high_count++] = high;
@@ -39,10 +38,8 @@ static int stream_of(struct tare_trace *t, uint64_t handle, uint64_t *at, struct
 			return 0;
 		}
 	if (t->stream_count == 256)
-		return tare_err_set(err, TARE_E_LIMIT,
-				    "it has more than 256 streams, which Tare cannot replay");
-	t->streams = tare_array_reserve(t->streams, &t->stream_cap, t->stream_count + 1,
-					sizeof(*t->streams));
+		return tare_err_set(err, TARE_E_LIMIT, "it has more than 256 streams, which Tare cannot replay");
+	t->streams = tare_array_reserve(t->streams, &t->stream_cap, t->stream_count + 1, sizeof(*t->streams));
 	*at = t->stream_count;
 	t->streams[t->stream_count++] = handle;
 	return 0;
@@ -56,11 +53,10 @@ static uint64_t bytes_free(const struct tare_snapshot_event *e)
 	return e->address < most ? e->address : most;
 }
 
-static int pack(struct tare_trace *t, const struct tare_snapshot_event *e,
-		enum tare_trace_kind kind, struct tare_trace_event *out, struct tare_err *err)
+static int pack(struct tare_trace *t, const struct tare_snapshot_event *e, enum tare_trace_kind kind,
+                struct tare_trace_event *out, struct tare_err *err)
 {
-	uint64_t address = kind == TARE_TRACE_OOM ? bytes_free(e) : e->address, high = 0,
-		 stream = 0;
+	uint64_t address = kind == TARE_TRACE_OOM ? bytes_free(e) : e->address, high = 0, stream = 0;
 	int rc = high_of(t, address, &high, err);
 
 	if (!rc)
@@ -68,11 +64,9 @@ static int pack(struct tare_trace *t, const struct tare_snapshot_event *e,
 	if (!rc && address > LAST_ADDRESS)
 		rc = tare_err_set(err, TARE_E_CORRUPT, "an event at the end of all addresses");
 	if (!rc && e->size >> 40)
-		rc = tare_err_set(err, TARE_E_CORRUPT,
-				  "an event of %llu bytes, which no device has",
-				  (unsigned long long)e->size);
-	out->where =
-		(address & ((1ull << 40) - 1)) | high << 40 | stream << 48 | (uint64_t)kind << 56;
+		rc = tare_err_set(err, TARE_E_CORRUPT, "an event of %llu bytes, which no device has",
+		                  (unsigned long long)e->size);
+	out->where = (address & ((1ull << 40) - 1)) | high << 40 | stream << 48 | (uint64_t)kind << 56;
 	out->what = e->size | (uint64_t)(e->stack < 1u << 24 ? e->stack : 0) << 40;
 	return rc;
 }
@@ -82,8 +76,7 @@ static struct tare_trace_device *device_of(struct tare_trace *t, uint32_t device
 	for (size_t i = 0; i < t->device_count; i++)
 		if (t->devices[i].device == device)
 			return &t->devices[i];
-	t->devices = tare_array_reserve(t->devices, &t->device_cap, t->device_count + 1,
-					sizeof(*t->devices));
+	t->devices = tare_array_reserve(t->devices, &t->device_cap, t->device_count + 1, sizeof(*t->devices));
 	t->devices[t->device_count] = (struct tare_trace_device){ .device = device };
 	return &t->devices[t->device_count++];
 }
@@ -145,8 +138,7 @@ void tare_trace_set_pool(struct tare_trace_device *d, size_t event, uint32_t poo
 
 static const uint64_t kind_mask = 15ull << 56;
 
-int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event,
-		   struct tare_err *err)
+int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event, struct tare_err *err)
 {
 	struct tare_trace_device *d = device_of(t, event->device);
 	struct tare_trace_event packed;
@@ -162,8 +154,7 @@ int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event
 		struct tare_trace_event *last = &d->events[d->count - 1];
 
 		t->has_completed = true;
-		if (tare_trace_kind(last) == TARE_TRACE_REQUESTED &&
-		    !((last->where ^ packed.where) & ~kind_mask)) {
+		if (tare_trace_kind(last) == TARE_TRACE_REQUESTED && !((last->where ^ packed.where) & ~kind_mask)) {
 			last->where = (last->where & ~kind_mask) | (uint64_t)TARE_TRACE_FREE << 56;
 			return 0;
 		}
@@ -193,26 +184,22 @@ static int on_annotation(void *arg, const struct tare_snapshot_annotation *a, st
 	struct tare_trace *t = arg;
 
 	(void)err;
-	t->annotations = tare_array_reserve(t->annotations, &t->annotation_cap,
-					    t->annotation_count + 1, sizeof(*t->annotations));
+	t->annotations =
+		tare_array_reserve(t->annotations, &t->annotation_cap, t->annotation_count + 1, sizeof(*t->annotations));
 	t->annotations[t->annotation_count++] = *a;
 	return 0;
 }
 
 int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segment *from,
-			   const struct tare_snapshot_block *blocks, size_t count,
-			   struct tare_err *err)
+                           const struct tare_snapshot_block *blocks, size_t count, struct tare_err *err)
 {
 	struct tare_trace_device *d;
 	struct tare_trace_segment *to;
 
 	if (from->address > LAST_ADDRESS || from->size >> 48)
-		return tare_err_set(
-			err, TARE_E_CORRUPT,
-			"a segment at the end of all addresses, or of more than 256 TiB");
+		return tare_err_set(err, TARE_E_CORRUPT, "a segment at the end of all addresses, or of more than 256 TiB");
 	d = device_of(t, from->device);
-	d->segments = tare_array_reserve(d->segments, &d->segment_cap, d->segment_count + 1,
-					 sizeof(*d->segments));
+	d->segments = tare_array_reserve(d->segments, &d->segment_cap, d->segment_count + 1, sizeof(*d->segments));
 	to = &d->segments[d->segment_count++];
 	*to = (struct tare_trace_segment){
 		.address = from->address,
@@ -225,16 +212,15 @@ int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segm
 		.first_block = d->block_count,
 		.block_count = count,
 	};
-	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_count + count + 1,
-				       sizeof(*d->blocks));
+	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_count + count + 1, sizeof(*d->blocks));
 	if (count)
 		memcpy(d->blocks + d->block_count, blocks, count * sizeof(*blocks));
 	d->block_count += count;
 	return 0;
 }
 
-static int on_segment(void *arg, const struct tare_snapshot_segment *from,
-		      const struct tare_snapshot_block *blocks, size_t count, struct tare_err *err)
+static int on_segment(void *arg, const struct tare_snapshot_segment *from, const struct tare_snapshot_block *blocks,
+                      size_t count, struct tare_err *err)
 {
 	struct tare_trace *t = arg;
 
@@ -242,8 +228,7 @@ static int on_segment(void *arg, const struct tare_snapshot_segment *from,
 	return from->is_host ? 0 : tare_trace_add_segment(t, from, blocks, count, err);
 }
 
-uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line,
-			     const char *function)
+uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line, const char *function)
 {
 	struct tare_str text = { 0 };
 
@@ -273,8 +258,8 @@ int tare_trace_end(struct tare_trace *t, int rc)
 	return rc;
 }
 
-int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
-			 enum tare_trace_keep keep, struct tare_err *err)
+int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source, enum tare_trace_keep keep,
+                         struct tare_err *err)
 {
 	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
 
@@ -285,8 +270,7 @@ int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source
 	return tare_trace_end(t, tare_snapshot_read_from(t->snapshot, source, &sink, err));
 }
 
-int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size,
-			  struct tare_err *err)
+int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size, struct tare_err *err)
 {
 	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
 

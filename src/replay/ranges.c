@@ -45,8 +45,7 @@ void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segmen
 
 static bool is_one(const struct tare_trace_segment *a, const struct tare_trace_segment *b)
 {
-	return a->is_expandable && b->is_expandable && a->pool == b->pool &&
-	       a->address + a->size == b->address;
+	return a->is_expandable && b->is_expandable && a->pool == b->pool && a->address + a->size == b->address;
 }
 
 void tare_ranges_join(struct tare_trace_ranges *r, uint64_t address)
@@ -57,13 +56,11 @@ void tare_ranges_join(struct tare_trace_ranges *r, uint64_t address)
 	for (int side = 0; side<2; side++, i -= i> 0)
 		if (i + 1 < r->count && is_one(&r->items[i], &r->items[i + 1])) {
 			r->items[i].size += r->items[i + 1].size;
-			memmove(&r->items[i + 1], &r->items[i + 2],
-				(--r->count - i - 1) * sizeof(*r->items));
+			memmove(&r->items[i + 1], &r->items[i + 2], (--r->count - i - 1) * sizeof(*r->items));
 		}
 }
 
-bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size,
-		     struct tare_trace_segment *out)
+bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size, struct tare_trace_segment *out)
 {
 	struct tare_trace_segment *at = tare_ranges_find(r, address), was, rest;
 	size_t i;
@@ -100,8 +97,7 @@ static bool is_same(const struct tare_trace_segment *a, const struct tare_trace_
 }
 
 /* What an event maps or unmaps. Its pool and its kind are known only where the file says so. */
-static struct tare_trace_segment range_of(const struct tare_trace *t,
-					  const struct tare_trace_device *d, size_t event)
+static struct tare_trace_segment range_of(const struct tare_trace *t, const struct tare_trace_device *d, size_t event)
 {
 	const struct tare_trace_event *e = &d->events[event];
 
@@ -117,23 +113,20 @@ static struct tare_trace_segment range_of(const struct tare_trace *t,
 }
 
 /* All ranges that were mapped at some time. */
-static void gather(const struct tare_trace *t, const struct tare_trace_device *d,
-		   struct tare_trace_ranges *all)
+static void gather(const struct tare_trace *t, const struct tare_trace_device *d, struct tare_trace_ranges *all)
 {
 	for (size_t i = 0; i < d->count; i++) {
 		enum tare_trace_kind kind = tare_trace_kind(&d->events[i]);
 
 		if (kind != TARE_TRACE_MAP && kind != TARE_TRACE_UNMAP)
 			continue;
-		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1,
-						sizeof(*all->items));
+		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
 		all->items[all->count++] = range_of(t, d, i);
 	}
 	for (size_t i = 0; i < d->segment_count; i++) {
 		if (!d->segments[i].is_expandable)
 			continue;
-		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1,
-						sizeof(*all->items));
+		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
 		all->items[all->count++] = d->segments[i];
 	}
 }
@@ -147,12 +140,10 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 		qsort(all.items, all.count, sizeof(*all.items), by_address);
 	for (size_t i = 0; i < all.count; i++) {
 		const struct tare_trace_segment *range = &all.items[i];
-		struct tare_trace_segment *last =
-			d->reservation_count ? &d->reservations[d->reservation_count - 1] : NULL;
+		struct tare_trace_segment *last = d->reservation_count ? &d->reservations[d->reservation_count - 1] : NULL;
 		uint64_t end = range->address + range->size;
 
-		if (last && is_same(last, range) &&
-		    range->address <= last->address + last->size + HOLE_MAX) {
+		if (last && is_same(last, range) && range->address <= last->address + last->size + HOLE_MAX) {
 			if (end > last->address + last->size)
 				last->size = end - last->address;
 			if (last->is_guess && !range->is_guess) {
@@ -162,16 +153,14 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 			}
 			continue;
 		}
-		d->reservations =
-			tare_array_reserve(d->reservations, &d->reservation_cap,
-					   d->reservation_count + 1, sizeof(*d->reservations));
+		d->reservations = tare_array_reserve(d->reservations, &d->reservation_cap, d->reservation_count + 1,
+		                                     sizeof(*d->reservations));
 		d->reservations[d->reservation_count++] = *range;
 	}
 	free(all.items);
 }
 
-struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d,
-						  uint64_t address)
+struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d, uint64_t address)
 {
 	struct tare_trace_ranges r = { d->reservations, d->reservation_count, 0 };
 

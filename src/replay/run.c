@@ -99,8 +99,8 @@ static bool ask_for_start(struct run *r)
 	for (size_t i = 0; i < r->d->start_count && is_served; i++) {
 		const struct tare_trace_start *s = sorted[i];
 		const struct tare_trace_segment *in = &r->d->start_segments[s->segment];
-		uint32_t block = tare_alloc_malloc(r->a, s->asked ? s->asked : s->size,
-						   tare_alloc_stream(r->a, in->stream), in->pool);
+		uint32_t block =
+			tare_alloc_malloc(r->a, s->asked ? s->asked : s->size, tare_alloc_stream(r->a, in->stream), in->pool);
 
 		r->slots[r->d->malloc_count + (size_t)(s - r->d->starts)] = block;
 		is_served = block != 0;
@@ -119,12 +119,12 @@ static void ran_out(struct run *r, size_t event, bool was_served)
 
 	if (!r->oom.is_there)
 		r->oom = (struct tare_replay_oom){ true,
-						   was_served,
-						   r->d->device,
-						   e ? tare_trace_stack(e) : 0,
-						   event,
-						   e ? tare_trace_size(e) : 0,
-						   tare_alloc_stats(r->a)->reserved };
+			                               was_served,
+			                               r->d->device,
+			                               e ? tare_trace_stack(e) : 0,
+			                               event,
+			                               e ? tare_trace_size(e) : 0,
+			                               tare_alloc_stats(r->a)->reserved };
 }
 
 /* False: the program would have ended here, or gone another way. */
@@ -132,17 +132,14 @@ static bool request(struct run *r, size_t at)
 {
 	const struct tare_trace_event *e = &r->d->events[at];
 	bool was_served = tare_trace_kind(e) == TARE_TRACE_MALLOC;
-	uint32_t block = tare_alloc_malloc(r->a, tare_trace_size(e), tare_trace_stream(e),
-					   tare_trace_pool(r->d, at));
+	uint32_t block = tare_alloc_malloc(r->a, tare_trace_size(e), tare_trace_stream(e), tare_trace_pool(r->d, at));
 
 	if (!block)
 		ran_out(r, at, was_served);
 	if (was_served)
 		r->slots[r->mallocs++] = block;
 	else
-		tare_alloc_free(
-			r->a,
-			block); /* it was refused then; what the program did with it is not known */
+		tare_alloc_free(r->a, block); /* it was refused then; what the program did with it is not known */
 	return block || !was_served;
 }
 
@@ -151,7 +148,7 @@ static void release(struct run *r, size_t at)
 	size_t end = at;
 
 	while (end < r->d->count && (tare_trace_is_release(tare_trace_kind(&r->d->events[end])) ||
-				     tare_trace_kind(&r->d->events[end]) == TARE_TRACE_COMPLETED))
+	                             tare_trace_kind(&r->d->events[end]) == TARE_TRACE_COMPLETED))
 		end++;
 	tare_replay_release_pools(r->t, r->d, r->a, at, end);
 	if (tare_trace_flags(&r->d->events[at]) & TARE_TRACE_EXPLICIT)
@@ -190,19 +187,16 @@ static bool step(struct run *r, size_t at)
 	}
 }
 
-void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device *d,
-		     const struct tare_replay_ask *ask, struct tare_replay_figures *out,
-		     struct tare_replay_oom *oom)
+void tare_replay_run(const struct tare_trace *t, const struct tare_trace_device *d, const struct tare_replay_ask *ask,
+                     struct tare_replay_figures *out, struct tare_replay_oom *oom)
 {
-	struct card card = {
-		.capacity = ask->capacity, .low = MIDDLE, .high = MIDDLE, .order = ask->order
-	};
+	struct card card = { .capacity = ask->capacity, .low = MIDDLE, .high = MIDDLE, .order = ask->order };
 	struct tare_alloc_driver driver = { .arg = &card,
-					    .alloc = card_alloc,
-					    .free = card_free,
-					    .reserve = card_reserve,
-					    .map = card_map,
-					    .unmap = card_free };
+		                                .alloc = card_alloc,
+		                                .free = card_free,
+		                                .reserve = card_reserve,
+		                                .map = card_map,
+		                                .unmap = card_free };
 	struct run r = { .t = t, .d = d };
 	size_t next_wait = 0;
 	bool goes_on;

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 /* From the end to the begin. Where an event contradicts the end, events are missing. */
-static void take_back(struct tare_trace *t, struct tare_trace_device *d,
-		      struct tare_trace_ranges *r)
+static void take_back(struct tare_trace *t, struct tare_trace_device *d, struct tare_trace_ranges *r)
 {
 	for (size_t i = d->count; i--;) {
 		const struct tare_trace_event *e = &d->events[i];
@@ -60,8 +59,7 @@ static void take_back(struct tare_trace *t, struct tare_trace_device *d,
 
 static uint32_t add_start(struct tare_trace_device *d, const struct tare_trace_start *start)
 {
-	d->starts = tare_array_reserve(d->starts, &d->start_cap, d->start_count + 1,
-				       sizeof(*d->starts));
+	d->starts = tare_array_reserve(d->starts, &d->start_cap, d->start_count + 1, sizeof(*d->starts));
 	d->starts[d->start_count] = *start;
 	return (uint32_t)(d->malloc_count + d->start_count++);
 }
@@ -72,8 +70,7 @@ static uint32_t start_of(struct tare_trace_device *d, struct tare_trace_start st
 	struct tare_trace_ranges r = { d->start_segments, d->start_segment_count, 0 };
 	const struct tare_trace_segment *segment = tare_ranges_find(&r, start.address);
 
-	if (!segment ||
-	    (start.size && start.address + start.size > segment->address + segment->size)) {
+	if (!segment || (start.size && start.address + start.size > segment->address + segment->size)) {
 		d->contradictions++;
 		return TARE_TRACE_NO_SLOT;
 	}
@@ -82,8 +79,8 @@ static uint32_t start_of(struct tare_trace_device *d, struct tare_trace_start st
 }
 
 /* In `live`: slot + 1 of the block at an address; 0: there was one. */
-static uint32_t slot_of_free(struct tare_trace_device *d, struct tare_map *live, uint64_t address,
-			     uint64_t size, enum tare_trace_kind kind)
+static uint32_t slot_of_free(struct tare_trace_device *d, struct tare_map *live, uint64_t address, uint64_t size,
+                             enum tare_trace_kind kind)
 {
 	bool is_new;
 	uint64_t *at = tare_map_put(live, address, &is_new);
@@ -91,10 +88,9 @@ static uint32_t slot_of_free(struct tare_trace_device *d, struct tare_map *live,
 
 	if (is_new) {
 		slot = start_of(d, (struct tare_trace_start){ .address = address,
-							      .asked = size,
-							      .is_guess = true,
-							      .is_pending = kind ==
-									    TARE_TRACE_COMPLETED });
+		                                              .asked = size,
+		                                              .is_guess = true,
+		                                              .is_pending = kind == TARE_TRACE_COMPLETED });
 	} else if (!*at) {
 		d->contradictions++;
 		slot = TARE_TRACE_NO_SLOT;
@@ -131,8 +127,8 @@ static void link_frees(struct tare_trace *t, struct tare_trace_device *d, struct
 			continue;
 		if (kind == TARE_TRACE_REQUESTED && !t->has_completed)
 			kind = TARE_TRACE_FREE;
-		if (kind == TARE_TRACE_COMPLETED && tare_map_get(live, address) &&
-		    *tare_map_get(live, address) && !tare_map_get(&requested, address))
+		if (kind == TARE_TRACE_COMPLETED && tare_map_get(live, address) && *tare_map_get(live, address) &&
+		    !tare_map_get(&requested, address))
 			kind = TARE_TRACE_FREE;
 		slot = slot_of_free(d, live, address, tare_trace_size(e), kind);
 		if (kind == TARE_TRACE_REQUESTED)
@@ -162,12 +158,11 @@ static void link_end(struct tare_trace_device *d, struct tare_map *live)
 			continue;
 		at = tare_map_put(live, b->address, &is_new);
 		if (is_new)
-			start_of(d, (struct tare_trace_start){
-					    .address = b->address,
-					    .size = b->size,
-					    .asked = b->asked,
-					    .stack = b->stack,
-					    .is_pending = b->state == TARE_SNAPSHOT_PENDING });
+			start_of(d, (struct tare_trace_start){ .address = b->address,
+			                                       .size = b->size,
+			                                       .asked = b->asked,
+			                                       .stack = b->stack,
+			                                       .is_pending = b->state == TARE_SNAPSHOT_PENDING });
 		else if (*at)
 			left--;
 		else
@@ -186,8 +181,7 @@ static void find_pools(struct tare_trace *t, struct tare_trace_device *d)
 	for (size_t i = 0; i < d->count; i++) {
 		const struct tare_trace_event *e = &d->events[i];
 		const struct tare_trace_segment *in;
-		struct tare_trace_segment segment = { .address = tare_trace_address(t, e),
-						      .pool = tare_trace_pool(d, i) };
+		struct tare_trace_segment segment = { .address = tare_trace_address(t, e), .pool = tare_trace_pool(d, i) };
 
 		switch (tare_trace_kind(e)) {
 		case TARE_TRACE_SEGMENT_ALLOC:
@@ -239,8 +233,7 @@ TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_trace_start, TARE_RISING(add
 
 struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_device *d)
 {
-	struct tare_trace_start **sorted =
-		tare_xcalloc(d->start_count + 1, sizeof(struct tare_trace_start *));
+	struct tare_trace_start **sorted = tare_xcalloc(d->start_count + 1, sizeof(struct tare_trace_start *));
 
 	for (size_t i = 0; i < d->start_count; i++)
 		sorted[i] = &d->starts[i];
@@ -253,7 +246,7 @@ struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_devic
  * seen, because more free bytes follow, the replay finds out (replay.c).
  */
 void tare_trace_guess_sizes(struct tare_trace_device *d, const struct tare_alloc_settings *settings,
-			    const struct tare_alloc_rules *rules)
+                            const struct tare_alloc_rules *rules)
 {
 	struct tare_trace_start **sorted = tare_trace_sorted_starts(d);
 

@@ -12,12 +12,10 @@ void tare_times_add(struct tare_times *times, int64_t us)
 	uint64_t behind;
 
 	if (times->count % TARE_TIMES_BLOCK == 0) {
-		times->begins = tare_array_reserve(times->begins, &times->begin_cap, block + 1,
-						   sizeof(*times->begins));
+		times->begins = tare_array_reserve(times->begins, &times->begin_cap, block + 1, sizeof(*times->begins));
 		times->begins[block] = us;
 	}
-	times->behind = tare_array_reserve(times->behind, &times->behind_cap, times->count + 1,
-					   sizeof(*times->behind));
+	times->behind = tare_array_reserve(times->behind, &times->behind_cap, times->count + 1, sizeof(*times->behind));
 	behind = (uint64_t)us - (uint64_t)times->begins[block];
 	if (behind >= TARE_TIMES_FAR) {
 		*tare_map_put(&times->far, times->count, NULL) = (uint64_t)us;

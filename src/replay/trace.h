@@ -85,8 +85,7 @@ struct tare_trace_device {
 	/* Of a recording, whose frees do not say that another stream still uses the block: in the order of `until` (wait.c). */
 	struct tare_trace_wait *waits;
 	size_t wait_count, wait_cap;
-	uint64_t *
-		sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
+	uint64_t *sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
 };
 
 /* A replay needs the order of events only; what else a file says of them takes another 12 bytes an event. */
@@ -119,20 +118,18 @@ struct tare_trace {
 /* Of a recording the number of a device is process × this + GPU. */
 #define TARE_TRACE_DEVICES 64
 
-int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
-			 enum tare_trace_keep keep, struct tare_err *err);
-int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size,
-			  struct tare_err *err);
+int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source, enum tare_trace_keep keep,
+                         struct tare_err *err);
+int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size, struct tare_err *err);
 void tare_trace_free(struct tare_trace *t);
 
 /* start.c: what was there before the first event; slots of frees; pools of events. */
 void tare_trace_find_start(struct tare_trace *t, struct tare_trace_device *d);
 /* The sizes of blocks that were there and were freed since: PyTorch does not write them down. */
 void tare_trace_guess_sizes(struct tare_trace_device *d, const struct tare_alloc_settings *settings,
-			    const struct tare_alloc_rules *rules);
+                            const struct tare_alloc_rules *rules);
 
-struct tare_trace_start **
-tare_trace_sorted_starts(const struct tare_trace_device *d); /* caller frees */
+struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_device *d); /* caller frees */
 
 /* ranges.c: segments in the order of addresses */
 struct tare_trace_ranges {
@@ -145,12 +142,10 @@ void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segmen
 /* What lies side by side in one expandable segment with what is at `address` becomes one, as a snapshot has it. */
 void tare_ranges_join(struct tare_trace_ranges *r, uint64_t address);
 /* A part of one, or the whole; false: it was not all there. `out` may be NULL: what it was a part of. */
-bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size,
-		     struct tare_trace_segment *out);
+bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size, struct tare_trace_segment *out);
 /* What lies side by side, in address ranges of expandable segments: one for each reservation. */
 void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device *d);
-struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d,
-						  uint64_t address);
+struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d, uint64_t address);
 
 /*
  * pack.c: a trace of something else than a file. Between begin and end events are added in their order, and the segments of the end.
@@ -159,12 +154,9 @@ struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device
 void tare_trace_begin(struct tare_trace *t);
 int tare_trace_end(struct tare_trace *t, int rc);
 int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segment *segment,
-			   const struct tare_snapshot_block *blocks, size_t count,
-			   struct tare_err *err);
-uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line,
-			     const char *function);
-int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event,
-		   struct tare_err *err);
+                           const struct tare_snapshot_block *blocks, size_t count, struct tare_err *err);
+uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line, const char *function);
+int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event, struct tare_err *err);
 
 void tare_trace_set_pool(struct tare_trace_device *d, size_t event, uint32_t pool);
 static inline uint32_t tare_trace_pool(const struct tare_trace_device *d, size_t event)
@@ -172,8 +164,7 @@ static inline uint32_t tare_trace_pool(const struct tare_trace_device *d, size_t
 	return event < d->pool_cap ? d->pools[event] : 0;
 }
 
-#define TARE_TRACE_EXPLICIT                                                                        \
-	1u /* flag of the first event of a release: the program called empty_cache() */
+#define TARE_TRACE_EXPLICIT 1u /* flag of the first event of a release: the program called empty_cache() */
 
 /* While a replay is compared: whether that is guessed the other way round, and whether it was tried in vain. */
 #define TARE_TRACE_FLIPPED 2u
@@ -204,8 +195,7 @@ static inline unsigned tare_trace_flags(const struct tare_trace_event *e)
 	return (unsigned)(e->where >> 60);
 }
 
-static inline uint64_t tare_trace_address(const struct tare_trace *t,
-					  const struct tare_trace_event *e)
+static inline uint64_t tare_trace_address(const struct tare_trace *t, const struct tare_trace_event *e)
 {
 	return t->highs[e->where >> 40 & 255] | (e->where & ((1ull << 40) - 1));
 }

@@ -52,8 +52,7 @@ static bool may_wait(const struct search *s, const struct tare_trace_event *e)
 	if (tare_trace_slot(e) >= s->r->d->malloc_count)
 		return false;
 	freed = freed_by(s, e);
-	if (freed.begin < s->in.begin || freed.end > s->in.end ||
-	    (s->is_last && freed.end != s->in.end))
+	if (freed.begin < s->in.begin || freed.end > s->in.end || (s->is_last && freed.end != s->in.end))
 		return false;
 	for (size_t i = 0; i < s->taken_count; i++)
 		if (overlap(freed, s->taken[i]))
@@ -137,8 +136,8 @@ uint32_t *tare_wait_malloc_events(const struct tare_trace *t, const struct tare_
 	return events;
 }
 
-void tare_replay_end_waits(const struct tare_trace_device *d, struct tare_allocator *a,
-			   uint32_t *slots, size_t *next, size_t event)
+void tare_replay_end_waits(const struct tare_trace_device *d, struct tare_allocator *a, uint32_t *slots, size_t *next,
+                           size_t event)
 {
 	for (; *next < d->wait_count && d->waits[*next].until < event; (*next)++) {
 		const struct tare_trace_event *e = &d->events[d->waits[*next].free];

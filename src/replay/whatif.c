@@ -36,12 +36,9 @@ static void add_check(struct tare_replay_check *sum, const struct tare_replay_ch
 		sum->oom = c->oom;
 }
 
-static int check_all(struct tare_whatif *w, const struct tare_alloc_rules *rules,
-		     struct tare_err *err)
+static int check_all(struct tare_whatif *w, const struct tare_alloc_rules *rules, struct tare_err *err)
 {
-	struct tare_replay_ask ask = { .rules = *rules,
-				       .capacity = UINT64_MAX,
-				       .limit = UINT64_MAX };
+	struct tare_replay_ask ask = { .rules = *rules, .capacity = UINT64_MAX, .limit = UINT64_MAX };
 	int rc = tare_replay_recorded(&w->trace, rules, &ask.settings, err);
 
 	if (rc)
@@ -66,9 +63,8 @@ static int find_version(struct tare_whatif *w, struct tare_err *err)
 	w->is_version_found = true;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]) && !rc; i++) {
 		/* Only 2.13 and later say the pools of events. */
-		const char *version = w->trace.has_events_of_pools && !w->trace.is_recording
-					      ? versions[i < 2 ? 1 - i : i]
-					      : versions[i];
+		const char *version =
+			w->trace.has_events_of_pools && !w->trace.is_recording ? versions[i < 2 ? 1 - i : i] : versions[i];
 		struct tare_err own;
 
 		rc = tare_alloc_rules_of(version, &rules, err);
@@ -105,7 +101,7 @@ static bool is_scarce(const struct tare_replay_ask *ask, const struct tare_repla
 
 /* In how many orders of addresses what was served in the file would not be; the first has been replayed. */
 static unsigned orders_that_run_out(const struct tare_whatif *w, const struct tare_trace_device *d,
-				    struct tare_replay_ask ask, const struct tare_replay_oom *first)
+                                    struct tare_replay_ask ask, const struct tare_replay_oom *first)
 {
 	struct tare_replay_figures f;
 	struct tare_replay_oom oom = *first;
@@ -119,14 +115,13 @@ static unsigned orders_that_run_out(const struct tare_whatif *w, const struct ta
 }
 
 static void case_of(const struct tare_whatif *w, const struct tare_alloc_settings *settings,
-		    const struct tare_whatif_ask *ask, struct tare_whatif_case *out)
+                    const struct tare_whatif_ask *ask, struct tare_whatif_case *out)
 {
 	for (size_t i = 0; i < w->trace.device_count; i++) {
 		const struct tare_trace_device *d = &w->trace.devices[i];
-		struct tare_replay_ask replay = { .settings = *settings,
-						  .rules = w->rules,
-						  .capacity = UINT64_MAX,
-						  .limit = UINT64_MAX };
+		struct tare_replay_ask replay = {
+			.settings = *settings, .rules = w->rules, .capacity = UINT64_MAX, .limit = UINT64_MAX
+		};
 		struct tare_replay_figures f;
 		struct tare_replay_oom oom;
 		unsigned count = 0;
@@ -151,17 +146,14 @@ static void case_of(const struct tare_whatif *w, const struct tare_alloc_setting
 
 static bool is_same(const struct tare_alloc_settings *a, const struct tare_alloc_settings *b)
 {
-	return a->max_split == b->max_split &&
-	       a->max_non_split_rounding == b->max_non_split_rounding &&
-	       a->large_segment == b->large_segment && a->gc_threshold == b->gc_threshold &&
-	       a->fraction == b->fraction && a->is_expandable == b->is_expandable &&
-	       a->is_async == b->is_async &&
+	return a->max_split == b->max_split && a->max_non_split_rounding == b->max_non_split_rounding &&
+	       a->large_segment == b->large_segment && a->gc_threshold == b->gc_threshold && a->fraction == b->fraction &&
+	       a->is_expandable == b->is_expandable && a->is_async == b->is_async &&
 	       !memcmp(a->divisions, b->divisions, sizeof(a->divisions));
 }
 
-int tare_whatif_case(const struct tare_whatif *w, const char *conf,
-		     const struct tare_whatif_ask *ask, struct tare_whatif_case *out,
-		     struct tare_err *err)
+int tare_whatif_case(const struct tare_whatif *w, const char *conf, const struct tare_whatif_ask *ask,
+                     struct tare_whatif_case *out, struct tare_err *err)
 {
 	struct tare_alloc_settings settings = w->recorded;
 	int rc = 0;
@@ -172,9 +164,8 @@ int tare_whatif_case(const struct tare_whatif *w, const char *conf,
 		rc = tare_alloc_settings_parse(&settings, conf, &w->rules, err);
 	}
 	if (!rc && settings.is_async)
-		rc = tare_err_set(
-			err, TARE_E_UNSUPPORTED,
-			"backend:cudaMallocAsync is the driver's own allocator, which Tare cannot replay");
+		rc = tare_err_set(err, TARE_E_UNSUPPORTED,
+		                  "backend:cudaMallocAsync is the driver's own allocator, which Tare cannot replay");
 	if (rc)
 		return rc;
 	/* What happened is known, and need not be replayed with addresses that are made up. */
@@ -187,8 +178,8 @@ int tare_whatif_case(const struct tare_whatif *w, const char *conf,
 	return 0;
 }
 
-int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace,
-		   const struct tare_whatif_ask *ask, struct tare_err *err)
+int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace, const struct tare_whatif_ask *ask,
+                   struct tare_err *err)
 {
 	struct tare_alloc_rules rules;
 	int rc;
@@ -198,8 +189,7 @@ int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace,
 	for (size_t i = 0; i < w->trace.device_count; i++) {
 		w->events += w->trace.devices[i].file_events;
 		w->contradictions += w->trace.devices[i].contradictions;
-		w->starts +=
-			w->trace.devices[i].start_segment_count + w->trace.devices[i].start_count;
+		w->starts += w->trace.devices[i].start_segment_count + w->trace.devices[i].start_count;
 	}
 	w->is_complete = w->events && !w->starts && !w->contradictions;
 	if (ask->version) {

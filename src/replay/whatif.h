@@ -29,25 +29,23 @@ struct tare_whatif {
 	struct tare_replay_check sum;
 	uint64_t events;
 	bool is_complete;
-	uint64_t
-		contradictions; /* between the events and the end of the file: events are missing */
-	uint64_t starts;        /* segments and blocks that were there before the first event */
-	bool is_changed;        /* other settings or another card than recorded */
+	uint64_t contradictions; /* between the events and the end of the file: events are missing */
+	uint64_t starts;         /* segments and blocks that were there before the first event */
+	bool is_changed;         /* other settings or another card than recorded */
 	struct tare_whatif_case asked;
 };
 
 /* Takes the trace, whatever it returns. */
-int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace,
-		   const struct tare_whatif_ask *ask, struct tare_err *err);
+int tare_whatif_of(struct tare_whatif *w, struct tare_trace *trace, const struct tare_whatif_ask *ask,
+                   struct tare_err *err);
 void tare_whatif_close(struct tare_whatif *w);
 /* One more case, after tare_whatif_of. */
-int tare_whatif_case(const struct tare_whatif *w, const char *conf,
-		     const struct tare_whatif_ask *ask, struct tare_whatif_case *out,
-		     struct tare_err *err);
+int tare_whatif_case(const struct tare_whatif *w, const char *conf, const struct tare_whatif_ask *ask,
+                     struct tare_whatif_case *out, struct tare_err *err);
 
 /* The settings of best.def, each replayed, least reserved first and what runs out last. Caller frees. */
-struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w,
-					  const struct tare_whatif_ask *ask, size_t *count);
+struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w, const struct tare_whatif_ask *ask,
+                                          size_t *count);
 
 /* "train.py:87 function" of the program, not of PyTorch, if a stack has such a line; else "". */
 void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_str *out);

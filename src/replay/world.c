@@ -11,9 +11,8 @@
 /* Addresses that one expandable segment may use; PyTorch reserves 9/8 of the memory of the device. */
 #define RESERVED_MIN (1ull << 40)
 
-struct tare_allocator *tare_replay_allocator(const struct tare_trace *t,
-					     const struct tare_replay_ask *ask,
-					     const struct tare_alloc_driver *driver)
+struct tare_allocator *tare_replay_allocator(const struct tare_trace *t, const struct tare_replay_ask *ask,
+                                             const struct tare_alloc_driver *driver)
 {
 	struct tare_allocator *a = tare_alloc_new(&ask->settings, &ask->rules, driver);
 
@@ -26,12 +25,11 @@ struct tare_allocator *tare_replay_allocator(const struct tare_trace *t,
 }
 
 /* Segments in the order in which they were made, as far as the file says; else in that of addresses. */
-TARE_COMPARATOR_OF_POINTERS(by_serial, struct tare_trace_segment,
-			    TARE_RISING(serial) TARE_RISING(address))
+TARE_COMPARATOR_OF_POINTERS(by_serial, struct tare_trace_segment, TARE_RISING(serial) TARE_RISING(address))
 
 /* Its number in the allocator. A reservation is made with the first of its ranges. */
 static uint32_t put_segment(const struct tare_trace_device *d, struct tare_allocator *a,
-			    const struct tare_trace_segment *s, uint32_t *reserved)
+                            const struct tare_trace_segment *s, uint32_t *reserved)
 {
 	unsigned stream = tare_alloc_stream(a, s->stream);
 	const struct tare_trace_segment *r;
@@ -44,9 +42,8 @@ static uint32_t put_segment(const struct tare_trace_device *d, struct tare_alloc
 		return 0;
 	at = &reserved[r - d->reservations];
 	if (!*at)
-		*at = tare_alloc_put_reservation(a, r->address,
-						 r->size > RESERVED_MIN ? r->size : RESERVED_MIN,
-						 stream, s->pool, s->is_small);
+		*at = tare_alloc_put_reservation(a, r->address, r->size > RESERVED_MIN ? r->size : RESERVED_MIN, stream,
+		                                 s->pool, s->is_small);
 	tare_alloc_put_mapped(a, *at, s->address, s->size);
 	return *at;
 }
@@ -68,8 +65,8 @@ static uint32_t *put_segments(const struct tare_trace_device *d, struct tare_all
 	return numbers;
 }
 
-void tare_replay_put_start(const struct tare_trace *t, const struct tare_trace_device *d,
-			   struct tare_allocator *a, uint32_t *slots)
+void tare_replay_put_start(const struct tare_trace *t, const struct tare_trace_device *d, struct tare_allocator *a,
+                           uint32_t *slots)
 {
 	uint32_t *numbers = put_segments(d, a);
 	struct tare_trace_start **sorted = tare_trace_sorted_starts(d);
@@ -95,14 +92,13 @@ void tare_replay_figures_of(const struct tare_allocator *a, struct tare_replay_f
 	const struct tare_alloc_stats *s = tare_alloc_stats(a);
 
 	*out = (struct tare_replay_figures){
-		s->allocated,     s->reserved,          s->peak_allocated,
-		s->peak_reserved, s->allocated_at_peak, s->driver_allocs,
-		s->driver_frees,  s->retries,           s->ooms,
+		s->allocated,     s->reserved,     s->peak_allocated, s->peak_reserved, s->allocated_at_peak,
+		s->driver_allocs, s->driver_frees, s->retries,        s->ooms,
 	};
 }
 
-void tare_replay_release_pools(const struct tare_trace *t, const struct tare_trace_device *d,
-			       struct tare_allocator *a, size_t from, size_t to)
+void tare_replay_release_pools(const struct tare_trace *t, const struct tare_trace_device *d, struct tare_allocator *a,
+                               size_t from, size_t to)
 {
 	unsigned last = 0;
 
@@ -119,20 +115,17 @@ void tare_replay_release_pools(const struct tare_trace *t, const struct tare_tra
 }
 
 int tare_replay_recorded(const struct tare_trace *t, const struct tare_alloc_rules *rules,
-			 struct tare_alloc_settings *settings, struct tare_err *err)
+                         struct tare_alloc_settings *settings, struct tare_err *err)
 {
 	const struct tare_snapshot_settings *file = &tare_snapshot_facts(t->snapshot)->settings;
 	int rc = 0;
 
 	tare_alloc_settings_init(settings);
 	if (file->conf)
-		rc = tare_alloc_settings_parse(settings,
-					       tare_snapshot_text(t->snapshot, file->conf), rules,
-					       err);
+		rc = tare_alloc_settings_parse(settings, tare_snapshot_text(t->snapshot, file->conf), rules, err);
 	if (!rc && t->conf) {
 		rc = tare_alloc_settings_parse(settings, t->conf, rules, err);
-		memset(settings->divisions, 0,
-		       sizeof(settings->divisions)); /* blocks are rounded already */
+		memset(settings->divisions, 0, sizeof(settings->divisions)); /* blocks are rounded already */
 	}
 	if (rc) {
 		tare_err_prefix(err, "PYTORCH_CUDA_ALLOC_CONF of the file");

@@ -28,8 +28,7 @@ static uint64_t size_of(const char *folder, uint32_t number)
 }
 
 /* Of the segments behind the state, as many as have `most` bytes, one at least. */
-static struct reach reach_of(const struct tare_manifest *m, const char *folder, uint32_t known,
-			     uint64_t most)
+static struct reach reach_of(const struct tare_manifest *m, const char *folder, uint32_t known, uint64_t most)
 {
 	struct reach reach = { 0 };
 	uint64_t bytes = 0;
@@ -51,22 +50,21 @@ static int64_t least(int64_t a, int64_t b)
 
 /* A second before what is there ends, so that few calls last longer; 0: no moment is later than that of the state. */
 static int64_t moment_of(const struct tare_recording *recording, const struct tare_settled *settled,
-			 const struct reach *reach)
+                         const struct reach *reach)
 {
 	size_t nr = tare_recording_state_nr(recording);
 	int64_t known = nr ? tare_recording_state(recording, nr - 1).until_ns : 0;
-	int64_t until = least(tare_recording_last_ns(recording) - TARE_ROLLUP_MARGIN_NS,
-			      tare_recording_settled_ns(recording));
+	int64_t until =
+		least(tare_recording_last_ns(recording) - TARE_ROLLUP_MARGIN_NS, tare_recording_settled_ns(recording));
 
 	until = least(until, tare_rollup_told_until(recording, settled, true));
 	if (!reach->is_last)
-		until = least(until,
-			      tare_recording_segments_begin_ns(recording, reach->number) - 1);
+		until = least(until, tare_recording_segments_begin_ns(recording, reach->number) - 1);
 	return until > known ? until : 0;
 }
 
-static int fold(struct tare_recording *recording, const struct tare_settled *settled,
-		const struct reach *reach, struct tare_rollup_ahead *out)
+static int fold(struct tare_recording *recording, const struct tare_settled *settled, const struct reach *reach,
+                struct tare_rollup_ahead *out)
 {
 	int64_t until = moment_of(recording, settled, reach);
 	struct tare_ledger_saved saved = { 0 };
@@ -92,15 +90,14 @@ static uint32_t newest_known(const struct tare_recording *recording)
 static bool is_as_it_was(const struct tare_manifest *then, const char *folder)
 {
 	struct tare_manifest now = { 0 };
-	bool is_same = !tare_manifest_read(&now, folder, NULL) && !now.fault &&
-		       now.dropped.rest == then->dropped.rest;
+	bool is_same = !tare_manifest_read(&now, folder, NULL) && !now.fault && now.dropped.rest == then->dropped.rest;
 
 	tare_manifest_free(&now);
 	return is_same;
 }
 
 int tare_rollup_ahead(const char *folder, const struct tare_rollup_ahead *before, uint64_t most,
-		      struct tare_rollup_ahead *out, struct tare_err *err)
+                      struct tare_rollup_ahead *out, struct tare_err *err)
 {
 	struct tare_log_reach segments = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	struct tare_settled *settled = NULL;
@@ -116,8 +113,7 @@ int tare_rollup_ahead(const char *folder, const struct tare_rollup_ahead *before
 	}
 	if (recording) {
 		if (before->at.number)
-			tare_recording_lend_state(recording, &before->at, before->bytes.data,
-						  before->bytes.len);
+			tare_recording_lend_state(recording, &before->at, before->bytes.data, before->bytes.len);
 		reach = reach_of(&manifest, folder, newest_known(recording), most);
 		rc = reach.number ? fold(recording, settled, &reach, out) : TARE_E_NOT_FOUND;
 		if (!rc && !is_as_it_was(&manifest, folder))

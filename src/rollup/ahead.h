@@ -21,6 +21,6 @@ struct tare_rollup_ahead {
  * 0, and `out` has a later state; NOT_FOUND: there is nothing to fold yet; RANGE: events went meanwhile to keep a cap.
  */
 int tare_rollup_ahead(const char *folder, const struct tare_rollup_ahead *before, uint64_t most,
-		      struct tare_rollup_ahead *out, struct tare_err *err);
+                      struct tare_rollup_ahead *out, struct tare_err *err);
 
 #endif

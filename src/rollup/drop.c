@@ -44,8 +44,7 @@ static uint64_t stamp_of(const struct drop *d, const char *name, int64_t until_n
 	return 0;
 }
 
-static const struct tare_segment_block *head_of(const struct drop *d,
-						const struct tare_stored_block *block)
+static const struct tare_segment_block *head_of(const struct drop *d, const struct tare_stored_block *block)
 {
 	return &d->store->segments[block->segment].entries[block->entry].head;
 }
@@ -57,8 +56,7 @@ static bool is_needed(const struct drop *d, uint32_t segment)
 		const struct tare_stored_log *log = &d->store->logs[i];
 
 		for (size_t k = 0; k < log->event_nr; k++)
-			if (log->events[k].segment == segment &&
-			    head_of(d, &log->events[k])->last > d->after[i])
+			if (log->events[k].segment == segment && head_of(d, &log->events[k])->last > d->after[i])
 				return true;
 	}
 	return false;
@@ -71,10 +69,10 @@ static size_t droppable(struct drop *d, const struct tare_manifest_state *state)
 
 	for (size_t i = 0; i < d->store->log_nr; i++)
 		d->after[i] = stamp_of(d, d->store->logs[i].part.name, state->until_ns);
-	while (n < d->store->segment_nr &&
-	       (d->store->segments[n].number <= state->number ||
-		d->store->segments[n].number == d->manifest.dropped.rest) &&
-	       !is_needed(d, (uint32_t)n))
+	while (
+		n < d->store->segment_nr &&
+		(d->store->segments[n].number <= state->number || d->store->segments[n].number == d->manifest.dropped.rest) &&
+		!is_needed(d, (uint32_t)n))
 		n++;
 	return n;
 }
@@ -107,8 +105,7 @@ static void copy_tables(const struct drop *d, size_t n, struct tare_segment_writ
 	for (size_t k = 0; k < log->table_nr; k++) {
 		const struct tare_stored_block *block = &log->tables[k];
 
-		if (block->segment < n &&
-		    tare_segment_read(&d->store->segments[block->segment], block->entry, &bytes))
+		if (block->segment < n && tare_segment_read(&d->store->segments[block->segment], block->entry, &bytes))
 			tare_segment_copy(w, head_of(d, block), i, &bytes);
 	}
 	tare_pack_free(&bytes);
@@ -130,8 +127,7 @@ static void write_logs(const struct drop *d, size_t n, struct tare_segment_write
 }
 
 /* The segment that stands for the first n, in a file under a name of its own. */
-static int write_rest(const struct drop *d, size_t n, const struct tare_manifest *now,
-		      struct tare_err *err)
+static int write_rest(const struct drop *d, size_t n, const struct tare_manifest *now, struct tare_err *err)
 {
 	uint32_t number = now->dropped.rest;
 	char *path = tare_manifest_path(d->folder, number);
@@ -145,8 +141,7 @@ static int write_rest(const struct drop *d, size_t n, const struct tare_manifest
 	rc = tare_segment_create(&w, fresh.data, number, err);
 	if (!rc) {
 		for (size_t i = 0; i < d->store->schema_nr; i++)
-			tare_segment_add_schema(w, d->store->schemas[i].sum,
-						d->store->schemas[i].text);
+			tare_segment_add_schema(w, d->store->schemas[i].sum, d->store->schemas[i].text);
 		tare_segment_add_manifest(w, said.data, said.len);
 		write_logs(d, n, w);
 		tare_segment_add_manifest(w, said.data, said.len);
@@ -202,8 +197,7 @@ static void keep_states(const struct drop *d, int64_t until, struct tare_manifes
 	for (size_t i = 0; i < was->state_nr; i++)
 		if (was->states[i].until_ns < until)
 			tare_manifest_add_kept(now, was->states[i].number, was->states[i].until_ns);
-	while (now->kept_nr &&
-	       (now->kept_nr > KEPT_MOST || bytes_of_kept(d, now) > d->cap / KEPT_SHARE)) {
+	while (now->kept_nr && (now->kept_nr > KEPT_MOST || bytes_of_kept(d, now) > d->cap / KEPT_SHARE)) {
 		nr = least_needed(now);
 		now->kept_nr--;
 		for (; nr < now->kept_nr; nr++)
@@ -211,8 +205,8 @@ static void keep_states(const struct drop *d, int64_t until, struct tare_manifes
 	}
 }
 
-static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base,
-		struct tare_rolled_up *out, struct tare_err *err)
+static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base, struct tare_rolled_up *out,
+                struct tare_err *err)
 {
 	struct tare_manifest now = { .dropped = d->manifest.dropped };
 	uint32_t number = 0;
@@ -228,8 +222,7 @@ static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base
 		tare_manifest_add(&now, d->store->segments[i].number);
 	for (size_t i = 0; i < d->manifest.state_nr; i++)
 		if (d->manifest.states[i].until_ns >= base->until_ns)
-			tare_manifest_add_state(&now, d->manifest.states[i].number,
-						d->manifest.states[i].until_ns);
+			tare_manifest_add_state(&now, d->manifest.states[i].number, d->manifest.states[i].until_ns);
 	keep_states(d, base->until_ns, &now);
 	for (size_t i = 0; i < d->manifest.extents.nr; i++)
 		tare_extent_add(&now.extents, &d->manifest.extents.items[i]);
@@ -263,8 +256,7 @@ static int choose(struct drop *d, uint64_t excess, struct tare_rolled_up *out, s
 	return drop(d, most, base, out, err);
 }
 
-static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *out,
-		       struct tare_err *err)
+static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *out, struct tare_err *err)
 {
 	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	int rc = tare_recording_open_scope(&d->recording, d->folder, &reach, err);
@@ -282,8 +274,7 @@ static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *o
 	return rc;
 }
 
-int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out,
-		     struct tare_err *err)
+int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out, struct tare_err *err)
 {
 	uint64_t use = tare_disk_most(folder);
 	struct drop d = { .folder = folder, .cap = cap };
@@ -294,8 +285,7 @@ int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *ou
 	rc = tare_manifest_read(&d.manifest, folder, err);
 	if (rc)
 		return rc == TARE_E_NOT_FOUND ? 0 : rc;
-	if (!d.manifest.fault &&
-	    d.manifest.state_nr) /* a quarter more, so that it is not done every time */
+	if (!d.manifest.fault && d.manifest.state_nr) /* a quarter more, so that it is not done every time */
 		rc = drop_oldest(&d, use - cap + cap / 4, out, err);
 	tare_manifest_free(&d.manifest);
 	return rc;

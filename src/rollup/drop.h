@@ -8,7 +8,6 @@
  * Drops the oldest segments of which a state knows all events, until the folder has at most `cap` bytes. What they had besides
  * events (names, stacks, what was lost) goes into one segment that stands for them. No more than the newest state allows.
  */
-int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out,
-		     struct tare_err *err);
+int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out, struct tare_err *err);
 
 #endif

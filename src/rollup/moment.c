@@ -21,8 +21,8 @@ static bool has_more(const struct tare_settled *settled, const struct tare_proce
 	return below - tare_log_info(tare_recording_log(p))->end > UINT64_C(2) * TARE_BLOCK_MAX;
 }
 
-int64_t tare_rollup_told_until(const struct tare_recording *recording,
-			       const struct tare_settled *settled, bool is_cut_short)
+int64_t tare_rollup_told_until(const struct tare_recording *recording, const struct tare_settled *settled,
+                               bool is_cut_short)
 {
 	int64_t until = INT64_MAX;
 

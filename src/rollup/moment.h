@@ -13,7 +13,7 @@
  * Before that moment no process has a record that is in no segment yet. The recording is opened for what segments have. `settled`:
  * NULL: nobody writes the logs. `is_cut_short`: a log may have more that is settled than segments have of it.
  */
-int64_t tare_rollup_told_until(const struct tare_recording *recording,
-			       const struct tare_settled *settled, bool is_cut_short);
+int64_t tare_rollup_told_until(const struct tare_recording *recording, const struct tare_settled *settled,
+                               bool is_cut_short);
 
 #endif

@@ -17,16 +17,16 @@ static uint64_t below(void *settled, const char *log, bool has_ring)
 	return tare_settled_below(settled, log, has_ring);
 }
 
-int tare_rollup(const char *folder, const struct tare_rollup_options *options,
-		struct tare_rolled_up *out, struct tare_err *err)
+int tare_rollup(const char *folder, const struct tare_rollup_options *options, struct tare_rolled_up *out,
+                struct tare_err *err)
 {
 	bool is_pressed = options->cap && tare_disk_most(folder) > options->cap + options->cap / 8;
 	struct tare_compact_options o = { .keeps_raw = options->keeps_raw,
-					  .drops_events = options->is_hurried,
-					  .is_forced = options->is_forced,
-					  .is_pressed = is_pressed,
-					  .is_locked = true,
-					  .segment_records = options->segment_records };
+		                              .drops_events = options->is_hurried,
+		                              .is_forced = options->is_forced,
+		                              .is_pressed = is_pressed,
+		                              .is_locked = true,
+		                              .segment_records = options->segment_records };
 	struct tare_settled *settled;
 	int lock, rc;
 

@@ -11,8 +11,7 @@
  */
 struct tare_rollup_options {
 	bool keeps_raw;
-	uint64_t
-		cap; /* the oldest segments go until the folder has no more, by blocks and by apparent size; 0: none */
+	uint64_t cap;    /* the oldest segments go until the folder has no more, by blocks and by apparent size; 0: none */
 	bool is_hurried; /* events that are in no segment yet are dropped, and told */
 	bool is_forced;  /* of a final one: also if the recording was not closed in order */
 	bool is_final;   /* nobody writes any more: a state may speak for the last moment */
@@ -22,8 +21,9 @@ struct tare_rollup_options {
 	 */
 	unsigned state_share;
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
-	bool skips_state; /* none is made, unless the cap needs one: what is recorded now is more than can be folded beside it */
-	uint64_t most;    /* of one that is not final: of each log about so many bytes; 0: all */
+	bool
+		skips_state; /* none is made, unless the cap needs one: what is recorded now is more than can be folded beside it */
+	uint64_t most; /* of one that is not final: of each log about so many bytes; 0: all */
 };
 
 struct tare_rolled_up {
@@ -34,7 +34,7 @@ struct tare_rolled_up {
 	uint32_t dropped;     /* segments that went to keep the cap */
 };
 
-int tare_rollup(const char *folder, const struct tare_rollup_options *options,
-		struct tare_rolled_up *out, struct tare_err *err);
+int tare_rollup(const char *folder, const struct tare_rollup_options *options, struct tare_rolled_up *out,
+                struct tare_err *err);
 
 #endif

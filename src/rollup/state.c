@@ -42,7 +42,7 @@ static struct fresh find_fresh(const struct tare_manifest *m, const char *folder
 {
 	uint32_t known = m->state_nr ? m->states[m->state_nr - 1].number : 0;
 	struct fresh fresh = { .numbers = tare_xcalloc(m->nr + 1, sizeof(*fresh.numbers)),
-			       .bytes = tare_xcalloc(m->nr + 1, sizeof(*fresh.bytes)) };
+		                   .bytes = tare_xcalloc(m->nr + 1, sizeof(*fresh.bytes)) };
 
 	for (size_t i = 0; i < m->nr; i++) {
 		if (m->numbers[i] <= known || m->numbers[i] == m->dropped.rest)
@@ -66,16 +66,14 @@ struct maker {
 	const struct tare_settled *settled; /* NULL: nobody writes the logs */
 	unsigned share;
 	struct tare_manifest manifest;
-	struct tare_recording
-		*recording; /* NULL: it has to be opened, again where a state was made */
-	bool is_saved;      /* the state that was tried last */
+	struct tare_recording *recording; /* NULL: it has to be opened, again where a state was made */
+	bool is_saved;                    /* the state that was tried last */
 	struct tare_rolled_up *out;
 	struct tare_err *err;
 };
 
 /* Nobody is told of them any more, also where segments.json is lost; `fresh` has taken the place of its namesake. */
-static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds,
-			  uint32_t fresh)
+static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds, uint32_t fresh)
 {
 	for (size_t i = holds; i < m->state_nr; i++) {
 		char *path = tare_manifest_state_path(folder, m->states[i].number);
@@ -88,7 +86,7 @@ static void remove_states(const char *folder, const struct tare_manifest *m, siz
 
 /* `holds`: so many of the states that are there are still right. `bytes`: of the segments that the new one speaks for. */
 static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, int64_t until_ns,
-		const struct tare_ledger_saved *saved)
+                const struct tare_ledger_saved *saved)
 {
 	struct tare_manifest *m = &c->manifest;
 	bool is_outdated = holds < m->state_nr;
@@ -100,10 +98,9 @@ static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, 
 
 	tare_manifest_tell_extents(&told, from_ns, &saved->extents);
 	rc = tare_state_write(path, number, until_ns,
-			      &(struct tare_state_bytes){ saved->state.data, saved->state.len,
-							  told.data, told.len, saved->ended.data,
-							  saved->ended.len },
-			      &out->state_bytes, c->err);
+	                      &(struct tare_state_bytes){ saved->state.data, saved->state.len, told.data, told.len,
+	                                                  saved->ended.data, saved->ended.len },
+	                      &out->state_bytes, c->err);
 	remove_states(c->folder, m, holds, rc ? 0 : number);
 	tare_manifest_cut_states(m, from_ns);
 	c->is_saved = !rc && out->state_bytes * c->share <= bytes;
@@ -132,8 +129,7 @@ static int open_recording(struct maker *c)
 {
 	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 
-	return c->recording ? 0
-			    : tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
+	return c->recording ? 0 : tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -152,15 +148,12 @@ static int64_t moment_of(const struct maker *c, uint32_t number)
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0;
 	int64_t last = tare_recording_last_ns(c->recording), until;
 
-	until = least(last - (c->share ? TARE_ROLLUP_MARGIN_NS : SHORT_MARGIN_NS),
-		      tare_recording_settled_ns(c->recording));
-	until = least(until, tare_rollup_told_until(c->recording, c->settled,
-						    c->out->compacted.is_cut_short));
+	until = least(last - (c->share ? TARE_ROLLUP_MARGIN_NS : SHORT_MARGIN_NS), tare_recording_settled_ns(c->recording));
+	until = least(until, tare_rollup_told_until(c->recording, c->settled, c->out->compacted.is_cut_short));
 	if (is_newest && c->o->is_final)
 		until = last;
 	else if (!is_newest)
-		until = least(until, tare_recording_segments_begin_ns(c->recording, number) -
-					     SHORT_MARGIN_NS);
+		until = least(until, tare_recording_segments_begin_ns(c->recording, number) - SHORT_MARGIN_NS);
 	return until > newest ? until : 0;
 }
 
@@ -198,8 +191,7 @@ static uint64_t needed_of(const struct maker *c)
 	uint64_t last = 0, least = c->o->state_share ? 0 : LEAST;
 
 	if (m->state_nr)
-		last = size_of(
-			tare_manifest_state_path(c->folder, m->states[m->state_nr - 1].number));
+		last = size_of(tare_manifest_state_path(c->folder, m->states[m->state_nr - 1].number));
 	return last * c->share > least ? last * c->share : least;
 }
 
@@ -207,11 +199,9 @@ static uint64_t needed_of(const struct maker *c)
 static size_t count_old(const struct maker *c, const struct fresh *fresh, size_t made)
 {
 	size_t old = fresh->nr > made ? fresh->nr - made : 0;
-	int64_t end =
-		old ? tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) : 0;
+	int64_t end = old ? tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) : 0;
 
-	while (old && tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) >
-			      end - SETTLED_NS)
+	while (old && tare_recording_segments_end_ns(c->recording, fresh->numbers[old - 1]) > end - SETTLED_NS)
 		old--;
 	return old;
 }
@@ -261,9 +251,8 @@ static int try_newest(struct maker *c, const struct fresh *fresh)
 	return until ? try(c, number, until, UINT64_MAX) : rc;
 }
 
-int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
-		      const struct tare_settled *settled, struct tare_rolled_up *out,
-		      struct tare_err *err)
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o, const struct tare_settled *settled,
+                      struct tare_rolled_up *out, struct tare_err *err)
 {
 	struct maker c = { .folder = folder, .o = o, .settled = settled, .out = out, .err = err };
 	struct fresh fresh;

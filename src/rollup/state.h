@@ -10,8 +10,7 @@ struct tare_settled;
  * Saves the state of the fold as far as segments go, if enough has come since the last one. `settled`: how far the logs were when
  * their segments were made; NULL: nobody writes them.
  */
-int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
-		      const struct tare_settled *settled, struct tare_rolled_up *out,
-		      struct tare_err *err);
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o, const struct tare_settled *settled,
+                      struct tare_rolled_up *out, struct tare_err *err);
 
 #endif

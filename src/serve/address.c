@@ -30,8 +30,7 @@ static bool take_4(const char *host, const char *port, struct tare_address *out)
 	out->len = sizeof(*in);
 	if (!*host)
 		in->sin_addr.s_addr = htonl(INADDR_ANY);
-	else if (inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1",
-			   &in->sin_addr) != 1)
+	else if (inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1", &in->sin_addr) != 1)
 		return false;
 	out->is_loopback = ntohl(in->sin_addr.s_addr) >> 24 == 127;
 	return take_port(port, &in->sin_port);
@@ -68,10 +67,10 @@ int tare_address_parse(const char *text, struct tare_address *out, struct tare_e
 		}
 	}
 	return is_good ? 0
-		       : tare_err_set(err, TARE_E_USAGE,
-				      "serve: --listen %s: it takes an address and a port, such as "
-				      "127.0.0.1:19400, 0.0.0.0:19400 or [::1]:19400",
-				      text);
+	               : tare_err_set(err, TARE_E_USAGE,
+	                              "serve: --listen %s: it takes an address and a port, such as "
+	                              "127.0.0.1:19400, 0.0.0.0:19400 or [::1]:19400",
+	                              text);
 }
 
 int tare_address_listen(struct tare_address *a, struct tare_err *err)
@@ -101,12 +100,9 @@ void tare_address_name(const struct tare_address *a, struct tare_str *out)
 	char text[INET6_ADDRSTRLEN] = "";
 
 	if (a->at.ss_family == AF_INET6)
-		tare_str_addf(out, "[%s]:%u",
-			      inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text)),
-			      ntohs(in6->sin6_port));
+		tare_str_addf(out, "[%s]:%u", inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text)), ntohs(in6->sin6_port));
 	else
-		tare_str_addf(out, "%s:%u", inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)),
-			      ntohs(in->sin_port));
+		tare_str_addf(out, "%s:%u", inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)), ntohs(in->sin_port));
 }
 
 bool tare_address_is_own_name(const char *host)

@@ -24,10 +24,9 @@ static void begin(struct tare_clients *clients, struct MHD_Connection *connectio
 		tare_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct tare_client *c = tare_xcalloc(1, sizeof(*c));
 
-	*c = (struct tare_client){ .connection = connection,
-				   .next = clients->first,
-				   .fd = info ? info->connect_fd : -1,
-				   .since_ns = now_ns() };
+	*c = (struct tare_client){
+		.connection = connection, .next = clients->first, .fd = info ? info->connect_fd : -1, .since_ns = now_ns()
+	};
 	clients->first = c;
 	*context = c;
 }
@@ -43,7 +42,7 @@ static void end(struct tare_clients *clients, struct tare_client *client)
 }
 
 void tare_client_notify(void *clients, struct MHD_Connection *connection, void **socket_context,
-			enum MHD_ConnectionNotificationCode code)
+                        enum MHD_ConnectionNotificationCode code)
 {
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		begin(clients, connection, socket_context);
@@ -52,7 +51,7 @@ void tare_client_notify(void *clients, struct MHD_Connection *connection, void *
 }
 
 void tare_client_completed(void *clients, struct MHD_Connection *connection, void **request,
-			   enum MHD_RequestTerminationCode code)
+                           enum MHD_RequestTerminationCode code)
 {
 	struct tare_client *c = tare_client_of(connection);
 
@@ -78,8 +77,7 @@ void tare_clients_turn(const struct tare_clients *clients)
 	int64_t now = now_ns();
 
 	for (struct tare_client *c = clients->first; c; c = c->next)
-		if (!c->is_waiting && c->fd >= 0 &&
-		    now - c->since_ns > TARE_CLIENT_MOST_S * SECOND) {
+		if (!c->is_waiting && c->fd >= 0 && now - c->since_ns > TARE_CLIENT_MOST_S * SECOND) {
 			shutdown(c->fd, SHUT_RDWR); /* the library sees it, and closes */
 			c->since_ns = now;
 		}

@@ -12,8 +12,7 @@ enum {
 	TARE_CLIENTS_MOST = 128,  /* more are turned away */
 	TARE_CLIENTS_OF_ONE = 64, /* … and more than these of one address */
 	TARE_CLIENT_IDLE_S = 10,  /* without a byte sent or taken */
-	TARE_CLIENT_MOST_S =
-		60, /* for one request, from the connection or from the request before */
+	TARE_CLIENT_MOST_S = 60,  /* for one request, from the connection or from the request before */
 };
 
 struct tare_client {
@@ -33,9 +32,9 @@ struct tare_clients {
 
 /* What the library calls: a connection begins and ends, a request is done. */
 void tare_client_notify(void *clients, struct MHD_Connection *connection, void **socket_context,
-			enum MHD_ConnectionNotificationCode code);
+                        enum MHD_ConnectionNotificationCode code);
 void tare_client_completed(void *clients, struct MHD_Connection *connection, void **request,
-			   enum MHD_RequestTerminationCode code);
+                           enum MHD_RequestTerminationCode code);
 struct tare_client *tare_client_of(struct MHD_Connection *connection);
 
 /* Ends those whose time is over. */

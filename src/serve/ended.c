@@ -27,8 +27,7 @@ struct tare_serve_state tare_serve_state_of(const struct tare_ledger *ledger)
 	return s;
 }
 
-void tare_serve_state_tell(const struct tare_serve_state *s, struct tare_metrics *m,
-			   struct tare_metric_labels labels)
+void tare_serve_state_tell(const struct tare_serve_state *s, struct tare_metrics *m, struct tare_metric_labels labels)
 {
 	tare_metrics_add(m, TARE_METRIC_LOST, &labels, s->lost);
 	tare_metrics_add(m, TARE_METRIC_LOSSES, &labels, s->losses);
@@ -46,23 +45,21 @@ static bool has_process(const struct tare_serve_ended_device *d, int64_t pid)
 }
 
 static void add_process(struct tare_serve_ended_device *to, const struct tare_ledger *ledger,
-			const struct tare_device_ledger *d, int64_t pid)
+                        const struct tare_device_ledger *d, int64_t pid)
 {
 	struct tare_serve_ended_process *p = &to->processes[to->process_nr];
 
-	*p = (struct tare_serve_ended_process){ .pid = pid,
-						.rank = pid < 0 ? -1
-								: tare_serve_rank(ledger, pid) };
+	*p = (struct tare_serve_ended_process){ .pid = pid, .rank = pid < 0 ? -1 : tare_serve_rank(ledger, pid) };
 	tare_serve_sums_add(&p->sums, d, pid);
 	to->process_nr++;
 }
 
 static void take_device(struct tare_serve_ended_device *to, const struct tare_ledger *ledger,
-			const struct tare_device_ledger *d)
+                        const struct tare_device_ledger *d)
 {
 	*to = (struct tare_serve_ended_device){ .index = d->index,
-						.used = d->used > INT64_MAX ? -1 : (int64_t)d->used,
-						.unexplained = d->unexplained };
+		                                    .used = d->used > INT64_MAX ? -1 : (int64_t)d->used,
+		                                    .unexplained = d->unexplained };
 	memcpy(to->uuid, d->uuid, sizeof(to->uuid));
 	to->processes = tare_xcalloc((size_t)d->row_nr + 1, sizeof(*to->processes));
 	add_process(to, ledger, d, -1);
@@ -101,8 +98,7 @@ void tare_serve_ended_read(struct tare_serve_ended *ended, const char *path)
 	ended->devices = tare_xcalloc((size_t)ledger.device_nr + 1, sizeof(*ended->devices));
 	for (int i = 0; i < ledger.device_nr; i++)
 		if (tare_device_ledger_is_gpu(&ledger.devices[i]))
-			take_device(&ended->devices[ended->device_nr++], &ledger,
-				    &ledger.devices[i]);
+			take_device(&ended->devices[ended->device_nr++], &ledger, &ledger.devices[i]);
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
 }
@@ -118,7 +114,7 @@ void tare_serve_ended_free(struct tare_serve_ended *ended)
 /* ---- telling ---- */
 
 static void tell_device(const struct tare_serve_ended_device *d, struct tare_metrics *m,
-			struct tare_metric_labels labels)
+                        struct tare_metric_labels labels)
 {
 	char gpu[TARE_SERVE_NUMBER], pid[TARE_SERVE_NUMBER], rank[TARE_SERVE_NUMBER];
 
@@ -138,7 +134,7 @@ static void tell_device(const struct tare_serve_ended_device *d, struct tare_met
 }
 
 void tare_serve_ended_tell(const struct tare_serve_ended *ended, struct tare_metrics *m,
-			   struct tare_metric_labels labels)
+                           struct tare_metric_labels labels)
 {
 	for (size_t i = 0; i < ended->device_nr; i++)
 		tell_device(&ended->devices[i], m, labels);

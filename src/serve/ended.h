@@ -42,8 +42,8 @@ struct tare_serve_state tare_serve_state_of(const struct tare_ledger *ledger);
 
 /* `labels` has the recording's name. */
 void tare_serve_ended_tell(const struct tare_serve_ended *ended, struct tare_metrics *m,
-			   struct tare_metric_labels labels);
+                           struct tare_metric_labels labels);
 void tare_serve_state_tell(const struct tare_serve_state *state, struct tare_metrics *m,
-			   struct tare_metric_labels labels);
+                           struct tare_metric_labels labels);
 
 #endif

@@ -7,8 +7,7 @@
 #include "top/tree.h"
 
 struct tare_gather {
-	const struct tare_operands
-		*folders; /* recordings, or folders that have some; none: this machine's */
+	const struct tare_operands *folders; /* recordings, or folders that have some; none: this machine's */
 	struct tare_finder found;
 	struct tare_top_machine machine;
 	struct tare_top_tree tree;

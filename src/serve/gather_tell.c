@@ -47,8 +47,7 @@ static const char *label_of(const struct tare_top_row *r)
 	return blanks ? blanks + 2 : r->label;
 }
 
-static void tell_gpu(const struct tell *t, const struct tare_top_row *r,
-		     struct tare_metric_labels labels)
+static void tell_gpu(const struct tell *t, const struct tare_top_row *r, struct tare_metric_labels labels)
 {
 	if (r->is_known)
 		tare_metrics_add(t->m, TARE_METRIC_GPU_USED, &labels, r->bytes);
@@ -62,8 +61,8 @@ static void tell_gpu(const struct tell *t, const struct tare_top_row *r,
 	tare_metrics_add(t->m, TARE_METRIC_GPU_INFO, &labels, 1);
 }
 
-static void tell_process(const struct tell *t, const struct tare_top_row *r,
-			 enum tare_metric metric, struct tare_metric_labels labels)
+static void tell_process(const struct tell *t, const struct tare_top_row *r, enum tare_metric metric,
+                         struct tare_metric_labels labels)
 {
 	struct tare_serve_sums sums = { 0 };
 
@@ -79,20 +78,19 @@ static void tell_process(const struct tell *t, const struct tare_top_row *r,
 }
 
 static struct tare_metric_labels labels_of(const struct tell *t, const struct tare_top_row *r,
-					   struct tare_metric_labels labels, struct numbers *n)
+                                           struct tare_metric_labels labels, struct numbers *n)
 {
 	labels.pid = tare_serve_number(n->pid, r->pid);
 	if (r->follow) {
 		labels.recording = tare_serve_table_name(&t->g->table, r->follow);
-		labels.rank = tare_serve_number(n->rank, tare_serve_rank(&r->follow->ledger,
-									 r->recorded_pid));
+		labels.rank = tare_serve_number(n->rank, tare_serve_rank(&r->follow->ledger, r->recorded_pid));
 	}
 	return labels;
 }
 
 /* Growth is told by the pids of the recording: that of the row is the one as it is seen here. */
 static void tell_growth(const struct tell *t, const struct tare_follow *f, int64_t pid, int device,
-			struct tare_metric_labels labels)
+                        struct tare_metric_labels labels)
 {
 	for (int i = 0; i < f->ledger.growth_nr; i++) {
 		const struct tare_growth *g = &f->ledger.growths[i];
@@ -114,8 +112,7 @@ static void tell_below(const struct tell *t, size_t process, struct tare_metric_
 
 	for (size_t i = process + 1; i < tree->count && tree->rows[i].level > 1; i++)
 		if (tree->rows[i].kind == TARE_TOP_LISTED)
-			tare_metrics_add(t->m, TARE_METRIC_GPU_LISTED, &labels,
-					 tree->rows[i].bytes);
+			tare_metrics_add(t->m, TARE_METRIC_GPU_LISTED, &labels, tree->rows[i].bytes);
 }
 
 static void tell_row(const struct tell *t, size_t i, struct tare_metric_labels labels)
@@ -150,8 +147,7 @@ static void tell_heap(const struct tell *t, size_t at)
 		struct numbers n;
 
 		if (r->kind == TARE_TOP_PROCESS && r->device)
-			tell_process(t, r, TARE_METRIC_HEAP,
-				     labels_of(t, r, (struct tare_metric_labels){ 0 }, &n));
+			tell_process(t, r, TARE_METRIC_HEAP, labels_of(t, r, (struct tare_metric_labels){ 0 }, &n));
 	}
 }
 
@@ -181,15 +177,14 @@ static void tell_gpus(const struct tell *t)
 
 /* ---- processes and their memory on the host ---- */
 
-static void tell_known(const struct tell *t, enum tare_metric metric,
-		       const struct tare_metric_labels *labels, uint64_t bytes)
+static void tell_known(const struct tell *t, enum tare_metric metric, const struct tare_metric_labels *labels,
+                       uint64_t bytes)
 {
 	if (bytes <= INT64_MAX)
 		tare_metrics_add(t->m, metric, labels, (int64_t)bytes);
 }
 
-static void tell_host_tensors(const struct tell *t, const struct tare_host_ledger *h,
-			      struct tare_metric_labels labels)
+static void tell_host_tensors(const struct tell *t, const struct tare_host_ledger *h, struct tare_metric_labels labels)
 {
 	int64_t rest = h->tensors.bytes;
 
@@ -198,8 +193,7 @@ static void tell_host_tensors(const struct tell *t, const struct tare_host_ledge
 	for (int i = 0; i < h->category_nr; i++) {
 		labels.category = tare_category_key(h->categories[i].category);
 		if (h->categories[i].bytes)
-			tare_metrics_add(t->m, TARE_METRIC_HOST_TENSORS, &labels,
-					 h->categories[i].bytes);
+			tare_metrics_add(t->m, TARE_METRIC_HOST_TENSORS, &labels, h->categories[i].bytes);
 		rest -= h->categories[i].bytes;
 	}
 	labels.category = NULL;
@@ -207,8 +201,8 @@ static void tell_host_tensors(const struct tell *t, const struct tare_host_ledge
 		tare_metrics_add(t->m, TARE_METRIC_HOST_TENSORS, &labels, rest);
 }
 
-static void tell_host(const struct tell *t, const struct tare_follow *f,
-		      const struct tare_host_ledger *h, struct tare_metric_labels labels)
+static void tell_host(const struct tell *t, const struct tare_follow *f, const struct tare_host_ledger *h,
+                      struct tare_metric_labels labels)
 {
 	const struct {
 		const char *row;
@@ -238,8 +232,7 @@ static const char *last_part(const char *path)
 }
 
 /* "python3 train.py" → "python3": words of the command line are whatever their user writes. */
-static void tell_programs(const struct tell *t, const struct tare_follow *f,
-			  struct tare_metric_labels labels)
+static void tell_programs(const struct tell *t, const struct tare_follow *f, struct tare_metric_labels labels)
 {
 	struct numbers n;
 
@@ -252,10 +245,7 @@ static void tell_programs(const struct tell *t, const struct tare_follow *f,
 		tare_str_add_n(&program, name, strcspn(name, " "));
 		labels.program = last_part(tare_str_text(&program));
 		labels.pid = tare_serve_number(n.pid, f->processes[i].pid);
-		labels.rank = tare_serve_number(n.rank,
-						f->has_ledger ? tare_serve_rank(&f->ledger,
-										f->processes[i].pid)
-							      : -1);
+		labels.rank = tare_serve_number(n.rank, f->has_ledger ? tare_serve_rank(&f->ledger, f->processes[i].pid) : -1);
 		tare_metrics_add(t->m, TARE_METRIC_PROCESS_INFO, &labels, 1);
 		tare_str_free(&program);
 	}
@@ -271,8 +261,7 @@ static bool is_over(const struct tare_follow *f, int64_t pid)
 
 /* ---- recordings ---- */
 
-static void tell_live(const struct tell *t, const struct tare_follow *f,
-		      struct tare_metric_labels labels)
+static void tell_live(const struct tell *t, const struct tare_follow *f, struct tare_metric_labels labels)
 {
 	struct tare_serve_state state = tare_serve_state_of(&f->ledger);
 	struct numbers n;

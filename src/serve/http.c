@@ -46,21 +46,18 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const stru
 		{ "X-Content-Type-Options", "nosniff" },
 		{ "X-Frame-Options", "DENY" },
 		{ "Referrer-Policy", "no-referrer" },
-		{ "Content-Security-Policy",
-		  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-		  "img-src data: blob:; base-uri 'none'; form-action 'none'" },
+		{ "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+		                             "img-src data: blob:; base-uri 'none'; form-action 'none'" },
 	};
 	struct MHD_Response *r =
-		tare_mhd.MHD_create_response_from_buffer(a->len, (void *)(uintptr_t)a->bytes,
-							 MHD_RESPMEM_MUST_COPY);
+		tare_mhd.MHD_create_response_from_buffer(a->len, (void *)(uintptr_t)a->bytes, MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result rc;
 
 	if (!r)
 		return MHD_NO;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		tare_mhd.MHD_add_response_header(r, headers[i][0], headers[i][1]);
-	tare_mhd.MHD_add_response_header(r, "Content-Type",
-					 a->type ? a->type : "text/plain; charset=utf-8");
+	tare_mhd.MHD_add_response_header(r, "Content-Type", a->type ? a->type : "text/plain; charset=utf-8");
 	if (a->header)
 		tare_mhd.MHD_add_response_header(r, a->header, a->value);
 	rc = tare_mhd.MHD_queue_response(connection, a->status, r);
@@ -68,8 +65,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, const stru
 	return rc;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *text,
-			      const char *header, const char *value)
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *text, const char *header,
+                              const char *value)
 {
 	const struct answer a = { status, NULL, text, strlen(text), header, value };
 
@@ -80,10 +77,8 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 {
 	tare_gather_turn(s->g, false);
 	return send_answer(connection,
-			   &(struct answer){
-				   MHD_HTTP_OK,
-				   "application/openmetrics-text; version=1.0.0; charset=utf-8",
-				   tare_str_text(&s->g->text), s->g->text.len, NULL, NULL });
+	                   &(struct answer){ MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+	                                     tare_str_text(&s->g->text), s->g->text.len, NULL, NULL });
 }
 
 static enum MHD_Result answer_index(struct server *s, struct MHD_Connection *connection)
@@ -93,16 +88,14 @@ static enum MHD_Result answer_index(struct server *s, struct MHD_Connection *con
 
 	tare_gather_turn(s->g, false);
 	tare_serve_index(&s->g->table, &page);
-	rc = send_answer(connection,
-			 &(struct answer){ MHD_HTTP_OK, "text/html; charset=utf-8",
-					   tare_str_text(&page), page.len, NULL, NULL });
+	rc = send_answer(connection, &(struct answer){ MHD_HTTP_OK, "text/html; charset=utf-8", tare_str_text(&page),
+	                                               page.len, NULL, NULL });
 	tare_str_free(&page);
 	return rc;
 }
 
 /* The name is looked up in the table, whatever is in it. A page that is not there yet is made, and the client waits. */
-static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *connection,
-				   const char *name)
+static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *connection, const char *name)
 {
 	const struct tare_serve_entry *e;
 	const struct tare_page_kept *page;
@@ -111,17 +104,14 @@ static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *conn
 	tare_gather_turn(s->g, false);
 	e = tare_serve_table_find(&s->g->table, name);
 	if (!e)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such recording here.\n",
-			      NULL, NULL);
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such recording here.\n", NULL, NULL);
 	page = tare_pages_get(&s->pages, e);
 	if (page)
-		return send_answer(connection,
-				   &(struct answer){ page->status, "text/html; charset=utf-8",
-						     tare_str_text(&page->text), page->text.len,
-						     NULL, NULL });
+		return send_answer(connection, &(struct answer){ page->status, "text/html; charset=utf-8",
+		                                                 tare_str_text(&page->text), page->text.len, NULL, NULL });
 	if (!client || client->has_waited || tare_clients_waiting(&s->clients) >= WAITING_MOST)
-		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-			      "Many pages are being made; try again.\n", "Retry-After", "10");
+		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Many pages are being made; try again.\n",
+		              "Retry-After", "10");
 	tare_client_wait(client, e->device, e->inode);
 	return MHD_YES;
 }
@@ -136,49 +126,41 @@ static enum MHD_Result route(struct server *s, struct MHD_Connection *connection
 		return answer_index(s, connection);
 	if (!strncmp(url, "/r/", 3))
 		return answer_page(s, connection, url + 3);
-	return refuse(connection, MHD_HTTP_NOT_FOUND, "There are /, /metrics and /r/RECORDING.\n",
-		      NULL, NULL);
+	return refuse(connection, MHD_HTTP_NOT_FOUND, "There are /, /metrics and /r/RECORDING.\n", NULL, NULL);
 }
 
 static bool is_allowed(const struct server *s, struct MHD_Connection *connection)
 {
 	return !s->o->token.text[0] ||
 	       tare_token_is_given(&s->o->token,
-				   tare_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-									"Authorization"));
+	                           tare_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
 }
 
 /* A page of the web may have a name of its own lead to this machine: without a token, only names of this machine are answered. */
 static bool is_asked_here(const struct server *s, struct MHD_Connection *connection)
 {
 	return s->o->token.text[0] ||
-	       tare_address_is_own_name(
-		       tare_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"));
+	       tare_address_is_own_name(tare_mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"));
 }
 
-static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *upload,
-			      size_t *upload_size, void **request)
+static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **request)
 {
 	struct server *s = arg;
 
 	(void)version;
 	(void)upload;
 	if (!is_allowed(s, connection))
-		return refuse(
-			connection, MHD_HTTP_UNAUTHORIZED,
-			"This needs the token: \"Authorization: Bearer TOKEN\", or any user with "
-			"the token as the password.\n",
-			"WWW-Authenticate", "Basic realm=\"tare\", charset=\"UTF-8\"");
+		return refuse(connection, MHD_HTTP_UNAUTHORIZED,
+		              "This needs the token: \"Authorization: Bearer TOKEN\", or any user with "
+		              "the token as the password.\n",
+		              "WWW-Authenticate", "Basic realm=\"tare\", charset=\"UTF-8\"");
 	if (!is_asked_here(s, connection))
 		return refuse(connection, MHD_HTTP_FORBIDDEN,
-			      "Without a token only localhost, 127.0.0.1 and [::1] are answered.\n",
-			      NULL, NULL);
+		              "Without a token only localhost, 127.0.0.1 and [::1] are answered.\n", NULL, NULL);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-			      "Nothing here can be changed.\n", "Allow", "GET, HEAD");
-	if (!*request ||
-	    *upload_size) { /* a body is passed over; a connection stays open if its request was read whole */
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Nothing here can be changed.\n", "Allow", "GET, HEAD");
+	if (!*request || *upload_size) { /* a body is passed over; a connection stays open if its request was read whole */
 		*upload_size = 0;
 		*request = s;
 		return MHD_YES;
@@ -191,16 +173,14 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 static const struct tare_serve_entry *entry_of(const struct server *s, dev_t device, ino_t inode)
 {
 	for (size_t i = 0; i < s->g->table.count; i++)
-		if (s->g->table.entries[i]->device == device &&
-		    s->g->table.entries[i]->inode == inode)
+		if (s->g->table.entries[i]->device == device && s->g->table.entries[i]->inode == inode)
 			return s->g->table.entries[i];
 	return NULL;
 }
 
 static void begin_next(struct server *s)
 {
-	for (const struct tare_client *c = s->clients.first; c && s->pages.job.pid <= 0;
-	     c = c->next) {
+	for (const struct tare_client *c = s->clients.first; c && s->pages.job.pid <= 0; c = c->next) {
 		const struct tare_serve_entry *e;
 
 		if (!c->is_waiting)
@@ -236,18 +216,14 @@ static struct MHD_Daemon *start(struct server *s, int fd)
 
 	if (s->o->address.at.ss_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
-	return tare_mhd.MHD_start_daemon(flags, 0, NULL, NULL, answer, s,
-					 MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-					 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-					 (unsigned)TARE_CLIENTS_MOST,
-					 MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-					 (unsigned)TARE_CLIENTS_OF_ONE,
-					 MHD_OPTION_CONNECTION_TIMEOUT,
-					 (unsigned)TARE_CLIENT_IDLE_S,
-					 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MOST,
-					 MHD_OPTION_NOTIFY_CONNECTION, tare_client_notify,
-					 &s->clients, MHD_OPTION_NOTIFY_COMPLETED,
-					 tare_client_completed, &s->clients, MHD_OPTION_END);
+	return tare_mhd.MHD_start_daemon(flags, 0, NULL, NULL, answer, s, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+	                                 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+	                                 (unsigned)TARE_CLIENTS_MOST, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+	                                 (unsigned)TARE_CLIENTS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT,
+	                                 (unsigned)TARE_CLIENT_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+	                                 (size_t)REQUEST_MOST, MHD_OPTION_NOTIFY_CONNECTION, tare_client_notify,
+	                                 &s->clients, MHD_OPTION_NOTIFY_COMPLETED, tare_client_completed, &s->clients,
+	                                 MHD_OPTION_END);
 }
 
 static int wait_ms(const struct server *s)
@@ -261,10 +237,8 @@ static int wait_ms(const struct server *s)
 
 static void loop(struct server *s, int signals)
 {
-	const union MHD_DaemonInfo *info =
-		tare_mhd.MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	struct signalfd_siginfo
-		asked; /* taken, so that it does not end tare once signals are let in again */
+	const union MHD_DaemonInfo *info = tare_mhd.MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	struct signalfd_siginfo asked; /* taken, so that it does not end tare once signals are let in again */
 
 	for (;;) {
 		struct pollfd fds[] = {

@@ -6,9 +6,8 @@ int tare_http_serve(struct tare_gather *g, const struct tare_http_options *o, st
 {
 	(void)g;
 	(void)o;
-	return tare_err_set(
-		err, TARE_E_UNSUPPORTED,
-		"serve: this tare was built without libmicrohttpd: install "
-		"libmicrohttpd-dev and build it again, or have tare serve --once write the "
-		"metrics into a file");
+	return tare_err_set(err, TARE_E_UNSUPPORTED,
+	                    "serve: this tare was built without libmicrohttpd: install "
+	                    "libmicrohttpd-dev and build it again, or have tare serve --once write the "
+	                    "metrics into a file");
 }

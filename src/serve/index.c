@@ -26,8 +26,7 @@ static void add_path(struct tare_str *out, const char *name)
 static void add_entry(struct tare_str *out, const struct tare_serve_entry *e)
 {
 	const char *host = e->follow ? e->follow->host : e->ended.state.host;
-	bool is_simulated =
-		e->follow ? e->follow->sim_profile != NULL : e->ended.state.is_simulated;
+	bool is_simulated = e->follow ? e->follow->sim_profile != NULL : e->ended.state.is_simulated;
 
 	tare_str_add(out, "<tr><td><a href=\"r/");
 	add_path(out, e->name);

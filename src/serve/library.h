@@ -10,19 +10,19 @@
 
 #include <microhttpd.h>
 
-#define TARE_HTTP_FUNCTIONS(X)                                                                     \
-	X(MHD_start_daemon)                                                                        \
-	X(MHD_stop_daemon)                                                                         \
-	X(MHD_run)                                                                                 \
-	X(MHD_get_timeout)                                                                         \
-	X(MHD_get_daemon_info)                                                                     \
-	X(MHD_get_connection_info)                                                                 \
-	X(MHD_lookup_connection_value)                                                             \
-	X(MHD_create_response_from_buffer)                                                         \
-	X(MHD_add_response_header)                                                                 \
-	X(MHD_queue_response)                                                                      \
-	X(MHD_destroy_response)                                                                    \
-	X(MHD_suspend_connection)                                                                  \
+#define TARE_HTTP_FUNCTIONS(X)                                                                                         \
+	X(MHD_start_daemon)                                                                                                \
+	X(MHD_stop_daemon)                                                                                                 \
+	X(MHD_run)                                                                                                         \
+	X(MHD_get_timeout)                                                                                                 \
+	X(MHD_get_daemon_info)                                                                                             \
+	X(MHD_get_connection_info)                                                                                         \
+	X(MHD_lookup_connection_value)                                                                                     \
+	X(MHD_create_response_from_buffer)                                                                                 \
+	X(MHD_add_response_header)                                                                                         \
+	X(MHD_queue_response)                                                                                              \
+	X(MHD_destroy_response)                                                                                            \
+	X(MHD_suspend_connection)                                                                                          \
 	X(MHD_resume_connection)
 
 struct tare_http_library {

@@ -33,10 +33,8 @@ static const struct {
 static const char *value_of(const struct tare_metric_labels *labels, const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(labels_known) / sizeof(labels_known[0]); i++)
-		if (strlen(labels_known[i].name) == len &&
-		    !strncmp(labels_known[i].name, name, len)) {
-			const char *value = *(const char *const *)((const char *)labels +
-								   labels_known[i].offset);
+		if (strlen(labels_known[i].name) == len && !strncmp(labels_known[i].name, name, len)) {
+			const char *value = *(const char *const *)((const char *)labels + labels_known[i].offset);
 
 			return value ? value : "";
 		}
@@ -57,8 +55,7 @@ static void add_value(struct tare_str *out, const char *value)
 	tare_str_free(&clean);
 }
 
-static void add_series(struct tare_str *out, enum tare_metric metric,
-		       const struct tare_metric_labels *labels)
+static void add_series(struct tare_str *out, enum tare_metric metric, const struct tare_metric_labels *labels)
 {
 	const char *name = families[metric].labels;
 	char before = '{';
@@ -79,8 +76,8 @@ static void add_series(struct tare_str *out, enum tare_metric metric,
 	tare_str_add(out, before == ',' ? "}" : "");
 }
 
-static void add(struct tare_metrics *m, enum tare_metric metric,
-		const struct tare_metric_labels *labels, int64_t value, bool is_time)
+static void add(struct tare_metrics *m, enum tare_metric metric, const struct tare_metric_labels *labels, int64_t value,
+                bool is_time)
 {
 	struct tare_metric_family *f = &m->families[metric];
 	struct tare_str series = { 0 };
@@ -91,24 +88,22 @@ static void add(struct tare_metrics *m, enum tare_metric metric,
 	at = tare_strmap_put(&m->series, tare_str_text(&series), &is_new);
 	if (is_new) {
 		*at = f->count;
-		f->samples =
-			tare_array_reserve(f->samples, &f->cap, f->count + 1, sizeof(*f->samples));
-		f->samples[f->count++] =
-			(struct tare_metric_sample){ tare_str_steal(&series), value, is_time };
+		f->samples = tare_array_reserve(f->samples, &f->cap, f->count + 1, sizeof(*f->samples));
+		f->samples[f->count++] = (struct tare_metric_sample){ tare_str_steal(&series), value, is_time };
 	} else if (!strcmp(families[metric].unit, "bytes")) {
 		f->samples[*at].value += value;
 	}
 	tare_str_free(&series);
 }
 
-void tare_metrics_add(struct tare_metrics *m, enum tare_metric metric,
-		      const struct tare_metric_labels *labels, int64_t value)
+void tare_metrics_add(struct tare_metrics *m, enum tare_metric metric, const struct tare_metric_labels *labels,
+                      int64_t value)
 {
 	add(m, metric, labels, value, false);
 }
 
-void tare_metrics_add_time(struct tare_metrics *m, enum tare_metric metric,
-			   const struct tare_metric_labels *labels, int64_t ns)
+void tare_metrics_add_time(struct tare_metrics *m, enum tare_metric metric, const struct tare_metric_labels *labels,
+                           int64_t ns)
 {
 	add(m, metric, labels, ns, true);
 }
@@ -116,9 +111,8 @@ void tare_metrics_add_time(struct tare_metrics *m, enum tare_metric metric,
 static void write_sample(const struct tare_metric_sample *s, struct tare_str *out)
 {
 	if (s->is_time)
-		tare_str_addf(out, "%s %lld.%06lld\n", s->series,
-			      (long long)(s->value / 1000000000),
-			      (long long)(s->value / 1000 % 1000000));
+		tare_str_addf(out, "%s %lld.%06lld\n", s->series, (long long)(s->value / 1000000000),
+		              (long long)(s->value / 1000 % 1000000));
 	else
 		tare_str_addf(out, "%s %lld\n", s->series, (long long)s->value);
 }

@@ -17,22 +17,22 @@ enum tare_metric {
 #undef TARE_METRIC
 
 /* The labels that there are; NULL is "". A family takes those that it names, and no other. */
-#define TARE_METRIC_LABELS(X)                                                                      \
-	X(gpu)                                                                                     \
-	X(uuid)                                                                                    \
-	X(recording)                                                                               \
-	X(pid)                                                                                     \
-	X(rank)                                                                                    \
-	X(row)                                                                                     \
-	X(category)                                                                                \
-	X(program)                                                                                 \
-	X(state)                                                                                   \
-	X(host)                                                                                    \
-	X(simulated)                                                                               \
-	X(source)                                                                                  \
-	X(version)                                                                                 \
-	X(UUID)                                                                                    \
-	X(modelName)                                                                               \
+#define TARE_METRIC_LABELS(X)                                                                                          \
+	X(gpu)                                                                                                             \
+	X(uuid)                                                                                                            \
+	X(recording)                                                                                                       \
+	X(pid)                                                                                                             \
+	X(rank)                                                                                                            \
+	X(row)                                                                                                             \
+	X(category)                                                                                                        \
+	X(program)                                                                                                         \
+	X(state)                                                                                                           \
+	X(host)                                                                                                            \
+	X(simulated)                                                                                                       \
+	X(source)                                                                                                          \
+	X(version)                                                                                                         \
+	X(UUID)                                                                                                            \
+	X(modelName)                                                                                                       \
 	X(Hostname)
 
 struct tare_metric_labels {
@@ -56,11 +56,11 @@ struct tare_metrics {
 };
 
 /* No series is there twice, which Prometheus refuses: bytes are added up, of anything else the first stays. */
-void tare_metrics_add(struct tare_metrics *m, enum tare_metric metric,
-		      const struct tare_metric_labels *labels, int64_t value);
+void tare_metrics_add(struct tare_metrics *m, enum tare_metric metric, const struct tare_metric_labels *labels,
+                      int64_t value);
 /* In seconds, from nanoseconds. */
-void tare_metrics_add_time(struct tare_metrics *m, enum tare_metric metric,
-			   const struct tare_metric_labels *labels, int64_t ns);
+void tare_metrics_add_time(struct tare_metrics *m, enum tare_metric metric, const struct tare_metric_labels *labels,
+                           int64_t ns);
 /* Adds the whole text. */
 void tare_metrics_write(const struct tare_metrics *m, struct tare_str *out);
 void tare_metrics_free(struct tare_metrics *m);

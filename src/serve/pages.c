@@ -133,10 +133,9 @@ bool tare_pages_begin(struct tare_pages *p, const struct tare_serve_entry *e)
 
 	if (p->job.pid > 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return false;
-	p->job.page = (struct tare_page_kept){ .device = e->device,
-					       .inode = e->inode,
-					       .is_of_ended = !e->follow,
-					       .made_ns = now_ns() };
+	p->job.page = (struct tare_page_kept){
+		.device = e->device, .inode = e->inode, .is_of_ended = !e->follow, .made_ns = now_ns()
+	};
 	p->job.is_too_large = false;
 	p->job.fd = ends[0];
 	p->job.pid = fork();
@@ -186,8 +185,7 @@ static bool wait_for_end(struct tare_pages *p)
 {
 	siginfo_t info = { 0 };
 
-	return waitid(P_PID, (id_t)p->job.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-	       info.si_pid != 0;
+	return waitid(P_PID, (id_t)p->job.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
 }
 
 bool tare_pages_turn(struct tare_pages *p)

@@ -31,8 +31,7 @@ static void add_category(struct tare_serve_sums *sums, const struct tare_row *r)
 			sums->categories[c] += r->bytes;
 }
 
-void tare_serve_sums_add(struct tare_serve_sums *sums, const struct tare_device_ledger *d,
-			 int64_t pid)
+void tare_serve_sums_add(struct tare_serve_sums *sums, const struct tare_device_ledger *d, int64_t pid)
 {
 	for (int i = 0; i < d->row_nr; i++) {
 		const struct tare_row *r = &d->rows[i];
@@ -46,8 +45,8 @@ void tare_serve_sums_add(struct tare_serve_sums *sums, const struct tare_device_
 	}
 }
 
-void tare_serve_sums_tell(const struct tare_serve_sums *sums, struct tare_metrics *m,
-			  enum tare_metric metric, struct tare_metric_labels labels)
+void tare_serve_sums_tell(const struct tare_serve_sums *sums, struct tare_metrics *m, enum tare_metric metric,
+                          struct tare_metric_labels labels)
 {
 	int64_t rest = sums->rows[TARE_SERVE_TENSORS];
 
@@ -96,8 +95,7 @@ int64_t tare_serve_rank(const struct tare_ledger *ledger, int64_t pid)
 {
 	for (int i = 0; i < ledger->device_nr; i++)
 		for (int k = 0; k < ledger->devices[i].row_nr; k++)
-			if (ledger->devices[i].rows[k].pid == pid &&
-			    ledger->devices[i].rows[k].rank >= 0)
+			if (ledger->devices[i].rows[k].pid == pid && ledger->devices[i].rows[k].rank >= 0)
 				return ledger->devices[i].rows[k].rank;
 	for (int i = 0; i < ledger->rank_nr; i++)
 		if (ledger->ranks[i].pid == pid)

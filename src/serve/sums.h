@@ -20,11 +20,10 @@ struct tare_serve_sums {
 };
 
 /* pid -1: of what is in no process. */
-void tare_serve_sums_add(struct tare_serve_sums *sums, const struct tare_device_ledger *d,
-			 int64_t pid);
+void tare_serve_sums_add(struct tare_serve_sums *sums, const struct tare_device_ledger *d, int64_t pid);
 /* A sample for each that is not nothing, so that their sum is that of the rows. */
-void tare_serve_sums_tell(const struct tare_serve_sums *sums, struct tare_metrics *m,
-			  enum tare_metric metric, struct tare_metric_labels labels);
+void tare_serve_sums_tell(const struct tare_serve_sums *sums, struct tare_metrics *m, enum tare_metric metric,
+                          struct tare_metric_labels labels);
 
 /* The row that something with this name of an account is in. */
 const char *tare_serve_row_of(const struct tare_growth *growth);

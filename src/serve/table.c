@@ -14,8 +14,7 @@
 
 static const char ending[] = ".tare";
 
-const struct tare_serve_entry *tare_serve_table_find(const struct tare_serve_table *t,
-						     const char *name)
+const struct tare_serve_entry *tare_serve_table_find(const struct tare_serve_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (!strcmp(t->entries[i]->name, name))
@@ -77,12 +76,10 @@ static struct tare_serve_entry *see(struct tare_serve_table *t, const char *path
 	}
 	if (!e) {
 		e = tare_xcalloc(1, sizeof(*e));
-		*e = (struct tare_serve_entry){ .name = name_of(t, path),
-						.path = tare_xstrdup(path),
-						.device = st.st_dev,
-						.inode = st.st_ino };
-		t->entries =
-			tare_array_reserve(t->entries, &t->cap, t->count + 1, sizeof(*t->entries));
+		*e = (struct tare_serve_entry){
+			.name = name_of(t, path), .path = tare_xstrdup(path), .device = st.st_dev, .inode = st.st_ino
+		};
+		t->entries = tare_array_reserve(t->entries, &t->cap, t->count + 1, sizeof(*t->entries));
 		t->entries[t->count++] = e;
 	}
 	e->is_seen = true;
@@ -118,8 +115,7 @@ static void drop_gone(struct tare_serve_table *t)
 		struct tare_serve_entry *e = t->entries[i];
 		struct stat st;
 
-		if (e->is_seen ||
-		    (stat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode))
+		if (e->is_seen || (stat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode))
 			t->entries[n++] = e;
 		else
 			discard(e);
@@ -129,8 +125,7 @@ static void drop_gone(struct tare_serve_table *t)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp((*(struct tare_serve_entry *const *)a)->name,
-		      (*(struct tare_serve_entry *const *)b)->name);
+	return strcmp((*(struct tare_serve_entry *const *)a)->name, (*(struct tare_serve_entry *const *)b)->name);
 }
 
 /* One that is written again, as by `tare ctl`, is read again once that ends. */
@@ -142,7 +137,7 @@ static void follow(struct tare_serve_entry *e, const struct tare_follow *f)
 }
 
 void tare_serve_table_turn(struct tare_serve_table *t, const struct tare_finder *found,
-			   const struct tare_operands *folders)
+                           const struct tare_operands *folders)
 {
 	t->left_out = 0;
 	for (size_t i = 0; i < t->count; i++) {

@@ -29,9 +29,8 @@ struct tare_serve_table {
 
 /* Puts those in that are followed, and those that lie in `folders` and ended; what is gone goes. */
 void tare_serve_table_turn(struct tare_serve_table *t, const struct tare_finder *found,
-			   const struct tare_operands *folders);
-const struct tare_serve_entry *tare_serve_table_find(const struct tare_serve_table *t,
-						     const char *name);
+                           const struct tare_operands *folders);
+const struct tare_serve_entry *tare_serve_table_find(const struct tare_serve_table *t, const char *name);
 /* The name of a recording that is followed; "": it has none. */
 const char *tare_serve_table_name(const struct tare_serve_table *t, const struct tare_follow *f);
 /* "live", "ended", "unreadable", "waiting" (to be read). */

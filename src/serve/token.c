@@ -16,18 +16,14 @@ static int check_file(const char *path, int fd, struct tare_err *err)
 	struct stat st;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return tare_err_set(err, TARE_E_USAGE, "serve: %s: the token is in no regular file",
-				    path);
+		return tare_err_set(err, TARE_E_USAGE, "serve: %s: the token is in no regular file", path);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return tare_err_set(err, TARE_E_DENIED,
-				    "serve: %s belongs to another user, who could change the token",
-				    path);
+		return tare_err_set(err, TARE_E_DENIED, "serve: %s belongs to another user, who could change the token", path);
 	if (st.st_mode & (S_IWGRP | S_IRWXO))
-		return tare_err_set(
-			err, TARE_E_DENIED,
-			"serve: %s: others may read the token or change it (mode %03o); "
-			"chmod 600 %s",
-			path, st.st_mode & 0777U, path);
+		return tare_err_set(err, TARE_E_DENIED,
+		                    "serve: %s: others may read the token or change it (mode %03o); "
+		                    "chmod 600 %s",
+		                    path, st.st_mode & 0777U, path);
 	return 0;
 }
 
@@ -35,15 +31,15 @@ static int check_text(const char *path, const char *text, size_t len, struct tar
 {
 	if (len < TARE_TOKEN_LEAST || len > TARE_TOKEN_MOST)
 		return tare_err_set(err, TARE_E_USAGE,
-				    "serve: %s: a token has %d to %d characters, this has %zu; "
-				    "head -c 24 /dev/urandom | base64 makes one",
-				    path, TARE_TOKEN_LEAST, TARE_TOKEN_MOST, len);
+		                    "serve: %s: a token has %d to %d characters, this has %zu; "
+		                    "head -c 24 /dev/urandom | base64 makes one",
+		                    path, TARE_TOKEN_LEAST, TARE_TOKEN_MOST, len);
 	for (size_t i = 0; i < len; i++)
 		if (text[i] <= ' ' || text[i] > '~')
 			return tare_err_set(err, TARE_E_USAGE,
-					    "serve: %s: a token is one line of letters, digits and "
-					    "signs, without blanks",
-					    path);
+			                    "serve: %s: a token is one line of letters, digits and "
+			                    "signs, without blanks",
+			                    path);
 	return 0;
 }
 
@@ -59,8 +55,7 @@ int tare_token_read(struct tare_token *token, const char *path, struct tare_err 
 		return fd;
 	}
 	rc = check_file(path, fd, err);
-	while (!rc && len < sizeof(text) &&
-	       (n = tare_file_read_some(fd, text + len, sizeof(text) - len)) > 0)
+	while (!rc && len < sizeof(text) && (n = tare_file_read_some(fd, text + len, sizeof(text) - len)) > 0)
 		len += (size_t)n;
 	close(fd);
 	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
@@ -92,8 +87,7 @@ static bool is_equal(const struct tare_token *token, const char *given, size_t l
 
 static int value_of(char c)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *at = c ? strchr(digits, c) : NULL;
 
 	return at ? (int)(at - digits) : -1;

@@ -57,8 +57,7 @@ static const char *test_worth(void)
 	return getenv("TARE_TEST_AHEAD_BYTES");
 }
 
-struct tare_ahead *tare_ahead_new(const char *folder, const struct tare_control *control,
-				  tare_ahead_maker *make)
+struct tare_ahead *tare_ahead_new(const char *folder, const struct tare_control *control, tare_ahead_maker *make)
 {
 	struct tare_ahead *a = tare_xcalloc(1, sizeof(*a));
 

@@ -23,11 +23,10 @@ struct tare_ahead_state {
 
 /* What it is made by is known above (rollup/ahead.h): reads the state before from `from`, writes the next into `to`. 0, or no state. In a process of its own. */
 typedef int tare_ahead_maker(const char *folder, const struct tare_ahead_state *before, int from,
-			     struct tare_ahead_state *out, int to);
+                             struct tare_ahead_state *out, int to);
 
 /* `make` NULL: nothing is ever folded ahead. */
-struct tare_ahead *tare_ahead_new(const char *folder, const struct tare_control *control,
-				  tare_ahead_maker *make);
+struct tare_ahead *tare_ahead_new(const char *folder, const struct tare_control *control, tare_ahead_maker *make);
 void tare_ahead_free(struct tare_ahead *ahead); /* NULL is fine */
 
 /* Begins a child if there is enough to fold and a processor is idle, or sees that one is done. Takes some µs. */

@@ -34,7 +34,7 @@ void tare_child_prepare(struct tare_child *child)
 }
 
 static void run_child(const struct tare_inherited *inherited, const char *const *argv,
-		      const struct tare_preload *preload, const char *folder, int go, int report)
+                      const struct tare_preload *preload, const char *folder, int go, int report)
 {
 	int failure;
 	char byte;
@@ -60,30 +60,23 @@ static int explain(const char *command, int failure, struct tare_err *err)
 	bool is_there = strchr(command, '/') && stat(command, &st) == 0;
 
 	if (failure == ENOENT && is_there)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s: the interpreter that its first line or its ELF header names is not there; "
-			"install it, or correct the line",
-			command);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+		                    "%s: the interpreter that its first line or its ELF header names is not there; "
+		                    "install it, or correct the line",
+		                    command);
 	tare_target_look(&target, command);
 	/* execvp says EACCES for a folder of PATH that it may not search. */
 	if (failure == ENOENT || failure == ENOTDIR || !target.path[0])
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: there is no such command; check its name and PATH",
-				    command);
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such command; check its name and PATH", command);
 	if (failure == EACCES && is_there && S_ISDIR(st.st_mode))
-		return tare_err_set(
-			err, TARE_E_DENIED,
-			"%s: is a folder and cannot be executed; name the program in it", command);
+		return tare_err_set(err, TARE_E_DENIED, "%s: is a folder and cannot be executed; name the program in it",
+		                    command);
 	if (failure == EACCES && is_there && !(st.st_mode & 0111))
-		return tare_err_set(err, TARE_E_DENIED,
-				    "%s: cannot be executed; make it executable with chmod +x",
-				    command);
+		return tare_err_set(err, TARE_E_DENIED, "%s: cannot be executed; make it executable with chmod +x", command);
 	if (failure == EACCES || failure == ENOEXEC)
-		return tare_err_set(
-			err, TARE_E_DENIED,
-			"%s: cannot be executed (%s); check its owner, its mode and what it was built for",
-			command, strerror(failure));
+		return tare_err_set(err, TARE_E_DENIED,
+		                    "%s: cannot be executed (%s); check its owner, its mode and what it was built for", command,
+		                    strerror(failure));
 	return tare_err_set_errno(err, failure, "%s: cannot be started", command);
 }
 
@@ -111,8 +104,8 @@ static void let_go(struct tare_child *child, const char *const *argv, int go)
 		kill(child->pid, SIGKILL);
 }
 
-int tare_child_start(struct tare_child *child, const char *const *argv,
-		     const struct tare_preload *preload, const char *folder, struct tare_err *err)
+int tare_child_start(struct tare_child *child, const char *const *argv, const struct tare_preload *preload,
+                     const char *folder, struct tare_err *err)
 {
 	int report[2], go[2], failure = open_pipes(report, go);
 
@@ -174,8 +167,7 @@ static bool reap(struct tare_child *child)
 bool tare_child_wait(struct tare_child *child, int fd, int ms)
 {
 	bool is_full = child->held_nr == TARE_SIBLING_ASKS;
-	struct pollfd fds[] = { { .fd = child->signals, .events = is_full ? 0 : POLLIN },
-				{ .fd = fd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = child->signals, .events = is_full ? 0 : POLLIN }, { .fd = fd, .events = POLLIN } };
 
 	poll(fds, 2, child->held_nr && ms > TARE_FORWARD_GRACE_MS ? TARE_FORWARD_GRACE_MS : ms);
 	tare_forward_turn(child);

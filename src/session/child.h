@@ -39,8 +39,8 @@ void tare_child_prepare(struct tare_child *child);
  * Starts `argv`. On failure to execute, err->code is TARE_E_NOT_FOUND or TARE_E_DENIED and nothing
  * runs. `preload` NULL: the command is run without a recorder.
  */
-int tare_child_start(struct tare_child *child, const char *const *argv,
-		     const struct tare_preload *preload, const char *folder, struct tare_err *err);
+int tare_child_start(struct tare_child *child, const char *const *argv, const struct tare_preload *preload,
+                     const char *folder, struct tare_err *err);
 
 /* Waits up to `ms` for a signal, `fd` (-1: none) or the end; passes signals on. True once it has ended. */
 bool tare_child_wait(struct tare_child *child, int fd, int ms);

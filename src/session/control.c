@@ -44,12 +44,10 @@ static int find_folder(struct tare_controlled *out, const char *target, struct t
 	if (is_pid(target))
 		rc = tare_recorded_by_pid(target, &out->path, err);
 	else if (stat(target, &st) != 0)
-		rc = errno == ENOENT ? tare_err_set(err, TARE_E_NOT_FOUND,
-						    "%s: there is no such recording", target)
-				     : tare_err_set_errno(err, errno, "%s", target);
+		rc = errno == ENOENT ? tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording", target)
+		                     : tare_err_set_errno(err, errno, "%s", target);
 	else if (!S_ISDIR(st.st_mode))
-		rc = tare_err_set(err, TARE_E_FORMAT,
-				  "%s: is no recording; give a folder NAME.tare or a pid", target);
+		rc = tare_err_set(err, TARE_E_FORMAT, "%s: is no recording; give a folder NAME.tare or a pid", target);
 	else
 		out->path = tare_xstrdup(target);
 	return rc;
@@ -62,29 +60,23 @@ static int map_page(struct tare_controlled *c, struct tare_err *err)
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
-		rc = tare_err_set(
-			err, TARE_E_FORMAT,
-			"%s: is no recording made by `tare run` or `tare record`, and only those can be "
-			"commanded",
-			c->path);
+		rc = tare_err_set(err, TARE_E_FORMAT,
+		                  "%s: is no recording made by `tare run` or `tare record`, and only those can be "
+		                  "commanded",
+		                  c->path);
 	else if (fd < 0)
 		rc = tare_err_set_errno(err, errno, "%s", path);
-	else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-		 st.st_size < (off_t)sizeof(*c->page))
-		rc = tare_err_set(err, TARE_E_CORRUPT,
-				  "%s: is damaged, so the recording cannot be commanded", path);
+	else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(*c->page))
+		rc = tare_err_set(err, TARE_E_CORRUPT, "%s: is damaged, so the recording cannot be commanded", path);
 	if (rc == 0) {
 		c->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (c->page == MAP_FAILED) {
 			c->page = NULL;
 			rc = tare_err_set_errno(err, errno, "%s", path);
-		} else if (memcmp(c->page->magic, TARE_CONTROL_MAGIC, sizeof(c->page->magic)) !=
-				   0 ||
-			   c->page->version > TARE_FORMAT_VERSION) {
-			rc = tare_err_set(
-				err, TARE_E_NEWER,
-				"%s: was made by another version of Tare; use that one to command it",
-				path);
+		} else if (memcmp(c->page->magic, TARE_CONTROL_MAGIC, sizeof(c->page->magic)) != 0 ||
+		           c->page->version > TARE_FORMAT_VERSION) {
+			rc = tare_err_set(err, TARE_E_NEWER, "%s: was made by another version of Tare; use that one to command it",
+			                  path);
 		}
 	}
 	if (fd >= 0)
@@ -93,8 +85,7 @@ static int map_page(struct tare_controlled *c, struct tare_err *err)
 	return rc;
 }
 
-static int check_runs(struct tare_controlled *c, const struct tare_json_value *description,
-		      struct tare_err *err)
+static int check_runs(struct tare_controlled *c, const struct tare_json_value *description, struct tare_err *err)
 {
 	struct tare_drain_process processes[PROCESSES_MAX];
 	const char *state = tare_json_get_str(description, "state");
@@ -103,19 +94,17 @@ static int check_runs(struct tare_controlled *c, const struct tare_json_value *d
 
 	for (i = 0; i < n; i++)
 		c->running += !processes[i].is_over;
-	c->has_tare = tare_procfs_stat((pid_t)c->page->tare_pid, &stat) == 0 && stat.state != 'Z' &&
-		      strcmp(stat.comm, "tare") == 0;
+	c->has_tare =
+		tare_procfs_stat((pid_t)c->page->tare_pid, &stat) == 0 && stat.state != 'Z' && strcmp(stat.comm, "tare") == 0;
 	if (state && strcmp(state, "complete") == 0 && !c->running)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s: the recording has ended, so there is nothing to command; tare report shows it",
-			c->path);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+		                    "%s: the recording has ended, so there is nothing to command; tare report shows it",
+		                    c->path);
 	if (!c->has_tare && !c->running)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s: neither its tare nor a process that it recorded runs any more; tare report "
-			"shows what is there",
-			c->path);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+		                    "%s: neither its tare nor a process that it recorded runs any more; tare report "
+		                    "shows what is there",
+		                    c->path);
 	return 0;
 }
 
@@ -132,8 +121,7 @@ static void join_sim(const struct tare_json_value *description)
 		setenv("TARE_SIM_DIR", state, 1);
 }
 
-static int open_page(struct tare_controlled *out, const char *target, bool joins_sim,
-		     struct tare_err *err)
+static int open_page(struct tare_controlled *out, const char *target, bool joins_sim, struct tare_err *err)
 {
 	const struct tare_json_value *description;
 	struct tare_arena arena = { 0 };
@@ -191,13 +179,11 @@ static int open_witness(struct tare_controlled *c, struct tare_witness **out, st
 	char nvml[PATH_MAX] = "", name[64];
 	int i, rc = TARE_E_EXISTS;
 
-	if (getenv("TARE_SIM_PROFILE") &&
-	    tare_self_path(TARE_SELF_SIM_DIR, nvml, sizeof(nvml) - 32) == 0)
+	if (getenv("TARE_SIM_PROFILE") && tare_self_path(TARE_SELF_SIM_DIR, nvml, sizeof(nvml) - 32) == 0)
 		strcat(nvml, "/libnvidia-ml.so.1");
 	for (i = 0; rc == TARE_E_EXISTS && i < NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "ctl-%d-%d.events", (int)getpid(), i);
-		rc = tare_witness_open(out, c->work, name, 0, *nvml ? nvml : NULL, c->no_paths,
-				       err);
+		rc = tare_witness_open(out, c->work, name, 0, *nvml ? nvml : NULL, c->no_paths, err);
 	}
 	return rc;
 }
@@ -206,8 +192,7 @@ static int open_witness(struct tare_controlled *c, struct tare_witness **out, st
  * Only one of several at once changes the word, and each change has a number. Returns it, 0 if the word
  * said so already, and NOT_FOUND if nothing can be changed any more.
  */
-static int change_word(struct tare_control *page, enum tare_control_command wanted,
-		       uint32_t *number)
+static int change_word(struct tare_control *page, enum tare_control_command wanted, uint32_t *number)
 {
 	uint32_t word = __atomic_load_n(&page->command, __ATOMIC_ACQUIRE), changes;
 
@@ -218,9 +203,8 @@ static int change_word(struct tare_control *page, enum tare_control_command want
 		if (TARE_COMMAND_OF(word) == TARE_COMMAND_STOP)
 			return TARE_E_NOT_FOUND;
 		changes = TARE_COMMAND_CHANGES(word) + 1;
-	} while (!__atomic_compare_exchange_n(&page->command, &word,
-					      (uint32_t)wanted | changes << 8, false,
-					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(&page->command, &word, (uint32_t)wanted | changes << 8, false,
+	                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 	*number = changes;
 	return 0;
 }
@@ -235,8 +219,7 @@ static int do_act(struct tare_controlled *c, enum tare_act act, uint32_t *number
 	case TARE_ACT_STOP:
 		return change_word(c->page, TARE_COMMAND_STOP, number);
 	default:
-		if (TARE_COMMAND_OF(__atomic_load_n(&c->page->command, __ATOMIC_ACQUIRE)) ==
-		    TARE_COMMAND_STOP)
+		if (TARE_COMMAND_OF(__atomic_load_n(&c->page->command, __ATOMIC_ACQUIRE)) == TARE_COMMAND_STOP)
 			return TARE_E_NOT_FOUND;
 		*number = (uint32_t)__atomic_add_fetch(&c->page->snapshots, 1, __ATOMIC_ACQ_REL);
 		return 0;
@@ -244,8 +227,8 @@ static int do_act(struct tare_controlled *c, enum tare_act act, uint32_t *number
 }
 
 /* What was in use is read first: it is of the time before a pause, and at its end of the pause. */
-int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name,
-		     uint32_t *number, struct tare_err *err)
+int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name, uint32_t *number,
+                     struct tare_err *err)
 {
 	static struct tare_drain_process processes[PROCESSES_MAX];
 	struct tare_witness *w;
@@ -255,15 +238,11 @@ int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *n
 	rc = open_witness(c, &w, err);
 	if (rc)
 		return rc;
-	tare_witness_sample(w, processes,
-			    tare_recorded_processes(c->work, processes, PROCESSES_MAX));
+	tare_witness_sample(w, processes, tare_recorded_processes(c->work, processes, PROCESSES_MAX));
 	rc = do_act(c, act, number);
 	if (rc == 0 && *number)
 		tare_witness_control(w, act, *number, name);
 	tare_witness_close(w, NULL);
-	return rc ? tare_err_set(
-			    err, rc,
-			    "%s: the recording was stopped and records nothing more; start another",
-			    c->path)
-		  : 0;
+	return rc ? tare_err_set(err, rc, "%s: the recording was stopped and records nothing more; start another", c->path)
+	          : 0;
 }

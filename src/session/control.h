@@ -34,7 +34,7 @@ void tare_control_close(struct tare_controlled *c);
  * Does it and writes down what was in use then. `name` is of a snapshot, "" for none; `number` is the
  * snapshot's, or 0 if the word said so already and nothing was done. Fails if the recording was stopped.
  */
-int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name,
-		     uint32_t *number, struct tare_err *err);
+int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name, uint32_t *number,
+                     struct tare_err *err);
 
 #endif

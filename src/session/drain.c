@@ -80,8 +80,7 @@ static bool leaves_descriptors(int fd)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-	       (rlim_t)fd + DESCRIPTORS_LEFT < limit.rlim_cur;
+	return getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)fd + DESCRIPTORS_LEFT < limit.rlim_cur;
 }
 
 /* The kernel says when it ends. An older generation of the pid has no end but its exec. */
@@ -96,8 +95,8 @@ static void watch(struct tare_drain *drain, struct ring *ring)
 	if (drain->epoll < 0 || !ring->lanes || !ring->pid_here)
 		return;
 	ring->pidfd = (int)syscall(SYS_pidfd_open, ring->pid_here, 0);
-	if (ring->pidfd >= 0 && (!leaves_descriptors(ring->pidfd) ||
-				 epoll_ctl(drain->epoll, EPOLL_CTL_ADD, ring->pidfd, &event) != 0))
+	if (ring->pidfd >= 0 &&
+	    (!leaves_descriptors(ring->pidfd) || epoll_ctl(drain->epoll, EPOLL_CTL_ADD, ring->pidfd, &event) != 0))
 		unwatch(drain, ring);
 }
 
@@ -113,8 +112,7 @@ static bool is_process(pid_t pid, const struct ring *ring)
 	uint64_t inode;
 
 	return tare_procfs_pid_namespace(pid, &inode) == 0 && inode == namespace_of(ring) &&
-	       tare_procfs_pids(pid, &pids) == 0 && pids.count > 0 &&
-	       pids.pids[pids.count - 1] == ring->pid;
+	       tare_procfs_pids(pid, &pids) == 0 && pids.count > 0 && pids.pids[pids.count - 1] == ring->pid;
 }
 
 /* A process of a pid namespace below ours has another pid here. */
@@ -124,8 +122,7 @@ static pid_t find_here(const struct tare_drain *drain, const struct ring *ring)
 	pid_t found = 0;
 	DIR *dir;
 
-	if (!namespace_of(ring) || !drain->pid_namespace ||
-	    namespace_of(ring) == drain->pid_namespace)
+	if (!namespace_of(ring) || !drain->pid_namespace || namespace_of(ring) == drain->pid_namespace)
 		return ring->pid;
 	dir = opendir("/proc");
 	while (dir && !found && (entry = readdir(dir))) {
@@ -179,8 +176,7 @@ static void look_for_rings(struct tare_drain *drain)
 		size_t n = strlen(entry->d_name);
 		char *name;
 
-		if (n < 6 || strcmp(entry->d_name + n - 5, ".ring") != 0 ||
-		    !strchr(entry->d_name, '-'))
+		if (n < 6 || strcmp(entry->d_name + n - 5, ".ring") != 0 || !strchr(entry->d_name, '-'))
 			continue;
 		name = tare_xstrndup(entry->d_name, n - 5);
 		if (!is_known(drain, name))
@@ -355,8 +351,7 @@ static void retire_ended(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
 
-		if (ring->lanes && !ring->is_cut &&
-		    (is_time || tare_lanes_are_finished(ring->lanes)) && has_ended(drain, ring))
+		if (ring->lanes && !ring->is_cut && (is_time || tare_lanes_are_finished(ring->lanes)) && has_ended(drain, ring))
 			retire(drain, ring);
 	}
 	if (is_time)
@@ -438,8 +433,7 @@ uint64_t tare_drain_lost(const struct tare_drain *drain, uint32_t *reason)
 	return sum;
 }
 
-size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out,
-			    size_t max)
+size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out, size_t max)
 {
 	size_t i, n = 0;
 
@@ -447,8 +441,7 @@ size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_pr
 		const struct ring *ring = drain->rings[i];
 
 		out[n++] = (struct tare_drain_process){ ring->pid, ring->generation,
-							!ring->lanes || tare_lanes_are_finished(
-										ring->lanes) };
+			                                    !ring->lanes || tare_lanes_are_finished(ring->lanes) };
 	}
 	return n;
 }

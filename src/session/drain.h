@@ -47,7 +47,6 @@ struct tare_drain_process {
 	uint32_t generation;
 	bool is_over; /* its log is ended, or a later generation of the pid has begun */
 };
-size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out,
-			    size_t max);
+size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out, size_t max);
 
 #endif

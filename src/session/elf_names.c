@@ -33,8 +33,7 @@ static const void *at(const struct tare_elf_names *n, uint64_t offset, uint64_t 
 	return offset <= n->size && size <= n->size - offset ? n->file + offset : NULL;
 }
 
-static bool has_build_id(const struct tare_elf_names *n, const Elf64_Shdr *section,
-			 const uint64_t build_id[2])
+static bool has_build_id(const struct tare_elf_names *n, const Elf64_Shdr *section, const uint64_t build_id[2])
 {
 	const uint8_t *note = at(n, section->sh_offset, section->sh_size);
 	uint64_t have[2] = { 0 };
@@ -50,8 +49,7 @@ static bool has_build_id(const struct tare_elf_names *n, const Elf64_Shdr *secti
 	return memcmp(have, build_id, 16) == 0;
 }
 
-static void add_symbols(struct tare_elf_names *n, const Elf64_Shdr *symbols,
-			const Elf64_Shdr *texts)
+static void add_symbols(struct tare_elf_names *n, const Elf64_Shdr *symbols, const Elf64_Shdr *texts)
 {
 	const char *names = at(n, texts->sh_offset, texts->sh_size);
 	uint64_t i, nr = symbols->sh_size / sizeof(Elf64_Sym);
@@ -65,14 +63,10 @@ static void add_symbols(struct tare_elf_names *n, const Elf64_Shdr *symbols,
 
 		memcpy(&sym, n->file + symbols->sh_offset + i * sizeof(sym), sizeof(sym));
 		type = ELF64_ST_TYPE(sym.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym.st_shndx == SHN_UNDEF ||
-		    sym.st_name >= texts->sh_size)
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym.st_shndx == SHN_UNDEF || sym.st_name >= texts->sh_size)
 			continue;
-		n->functions = tare_array_reserve(n->functions, &n->cap, n->count + 1,
-						  sizeof(*n->functions));
-		n->functions[n->count++] =
-			(struct function){ sym.st_value, sym.st_value + sym.st_size,
-					   names + sym.st_name };
+		n->functions = tare_array_reserve(n->functions, &n->cap, n->count + 1, sizeof(*n->functions));
+		n->functions[n->count++] = (struct function){ sym.st_value, sym.st_value + sym.st_size, names + sym.st_name };
 	}
 }
 
@@ -85,16 +79,14 @@ static bool read_sections(struct tare_elf_names *n, const uint64_t build_id[2])
 	bool is_same = !build_id || (!build_id[0] && !build_id[1]);
 	int i;
 
-	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof(Elf64_Shdr) ||
-	    head->e_shoff % 8)
+	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shoff % 8)
 		return false;
 	sections = at(n, head->e_shoff, (uint64_t)head->e_shnum * sizeof(*sections));
 	for (i = 0; sections && i < head->e_shnum; i++) {
 		if (sections[i].sh_type == SHT_NOTE && !is_same)
 			is_same = has_build_id(n, &sections[i], build_id);
-		if (sections[i].sh_type == SHT_SYMTAB ||
-		    (sections[i].sh_type == SHT_DYNSYM && !found))
+		if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !found))
 			found = &sections[i];
 	}
 	if (!is_same || !found || found->sh_link >= head->e_shnum)
@@ -154,8 +146,7 @@ const char *tare_elf_names_find(const struct tare_elf_names *n, uint64_t address
 			*offset = address - f->begin;
 			return f->name;
 		}
-		if (low < n->count && f->begin != n->functions[low].begin &&
-		    address - f->begin > 1u << 20)
+		if (low < n->count && f->begin != n->functions[low].begin && address - f->begin > 1u << 20)
 			break;
 	}
 	return NULL;

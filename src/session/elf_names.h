@@ -15,7 +15,6 @@ struct tare_elf_names *tare_elf_names_open(const char *path, const uint64_t buil
 void tare_elf_names_close(struct tare_elf_names *names); /* NULL is fine */
 
 /* The function that holds this file address, and how far into it; NULL: none. */
-const char *tare_elf_names_find(const struct tare_elf_names *names, uint64_t address,
-				uint64_t *offset);
+const char *tare_elf_names_find(const struct tare_elf_names *names, uint64_t address, uint64_t *offset);
 
 #endif

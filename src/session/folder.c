@@ -30,11 +30,10 @@ static const struct {
 	unsigned long type;
 	const char *name;
 } remote[] = {
-	{ 0x6969, "NFS" },      { 0x517b, "SMB" },        { 0xfe534d42, "SMB" },
-	{ 0xff534d42, "CIFS" }, { 0x65735546, "FUSE" },   { 0x01021997, "9p" },
-	{ 0x00c36400, "Ceph" }, { 0x0bd00bd0, "Lustre" }, { 0x19830326, "BeeGFS" },
-	{ 0x47504653, "GPFS" }, { 0x5346414f, "AFS" },    { 0x7461636f, "OCFS2" },
-	{ 0x01161970, "GFS2" }, { 0xaad7aaea, "PanFS" },  { 0x20030528, "OrangeFS" },
+	{ 0x6969, "NFS" },        { 0x517b, "SMB" },       { 0xfe534d42, "SMB" },      { 0xff534d42, "CIFS" },
+	{ 0x65735546, "FUSE" },   { 0x01021997, "9p" },    { 0x00c36400, "Ceph" },     { 0x0bd00bd0, "Lustre" },
+	{ 0x19830326, "BeeGFS" }, { 0x47504653, "GPFS" },  { 0x5346414f, "AFS" },      { 0x7461636f, "OCFS2" },
+	{ 0x01161970, "GFS2" },   { 0xaad7aaea, "PanFS" }, { 0x20030528, "OrangeFS" },
 };
 
 const char *tare_folder_remote_kind(const char *path)
@@ -64,8 +63,7 @@ static void add_program(struct tare_str *out, const char *const *argv)
 	}
 	if (tare_script_is_python(base))
 		tare_script_name(script, sizeof(script), tare_str_text(&args));
-	tare_str_addf(out, "%.100s",
-		      script[0] && strcmp(script, TARE_SCRIPT_CODE) != 0 ? script : base);
+	tare_str_addf(out, "%.100s", script[0] && strcmp(script, TARE_SCRIPT_CODE) != 0 ? script : base);
 	tare_str_free(&args);
 }
 
@@ -127,9 +125,8 @@ static bool is_recording_file(const char *name)
 	static const char *const ends[] = { ".events", ".ring", ".new", ".segment", ".state" };
 	size_t i, n = strlen(name);
 
-	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 ||
-	    strcmp(name, "segments.json") == 0 || strcmp(name, TARE_WANTED_FILE) == 0 ||
-	    tare_chunk_name(name, NULL))
+	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 || strcmp(name, "segments.json") == 0 ||
+	    strcmp(name, TARE_WANTED_FILE) == 0 || tare_chunk_name(name, NULL))
 		return true;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
@@ -137,8 +134,7 @@ static bool is_recording_file(const char *name)
 	return false;
 }
 
-static int for_each_file(const char *folder,
-			 int (*fn)(const char *path, const char *name, void *arg), void *arg)
+static int for_each_file(const char *folder, int (*fn)(const char *path, const char *name, void *arg), void *arg)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -178,27 +174,22 @@ static int remove_recording(const char *folder, struct tare_err *err)
 	int rc = for_each_file(folder, is_foreign, NULL);
 
 	if (rc == 1)
-		return tare_err_set(
-			err, TARE_E_EXISTS,
-			"%s: it holds files that are no recording, so -f does not replace it; "
-			"choose another name",
-			folder);
+		return tare_err_set(err, TARE_E_EXISTS,
+		                    "%s: it holds files that are no recording, so -f does not replace it; "
+		                    "choose another name",
+		                    folder);
 	if (rc == 0)
 		rc = for_each_file(folder, remove_one, NULL);
 	if (rc == 0 && rmdir(folder) != 0)
 		rc = -errno;
-	return rc < 0 ? tare_err_set_errno(err, -rc, "%s: the old recording cannot be removed",
-					   folder)
-		      : 0;
+	return rc < 0 ? tare_err_set_errno(err, -rc, "%s: the old recording cannot be removed", folder) : 0;
 }
 
 static int make_folder(const char *path, struct tare_err *err)
 {
 	if (mkdir(path, 0700) == 0)
 		return 0;
-	return tare_err_set_errno(err, errno,
-				  "%s: the recording's folder cannot be made; give another with -o",
-				  path);
+	return tare_err_set_errno(err, errno, "%s: the recording's folder cannot be made; give another with -o", path);
 }
 
 /* A place on a local disk, of this user alone. */
@@ -210,8 +201,7 @@ static int make_spool(char **out, const char *name, bool no_paths, struct tare_e
 	for (i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		struct tare_str path = { 0 };
 
-		if (!candidates[i] || candidates[i][0] != '/' ||
-		    strncmp(candidates[i], "/dev/shm", 8) == 0 ||
+		if (!candidates[i] || candidates[i][0] != '/' || strncmp(candidates[i], "/dev/shm", 8) == 0 ||
 		    (tare_folder_remote_kind(candidates[i]) && !getenv("TARE_TEST_REMOTE_FOLDER")))
 			continue;
 		tare_str_addf(&path, "%s/tare-spool-XXXXXX", candidates[i]);
@@ -222,10 +212,9 @@ static int make_spool(char **out, const char *name, bool no_paths, struct tare_e
 		}
 		tare_str_free(&path);
 	}
-	return tare_err_set(
-		err, TARE_E_IO,
-		"the recording's target is on a network file system and no local folder takes a spool; "
-		"set TMPDIR to one");
+	return tare_err_set(err, TARE_E_IO,
+	                    "the recording's target is on a network file system and no local folder takes a spool; "
+	                    "set TMPDIR to one");
 }
 
 /* What stands at the target meanwhile: a recording that says where it really is. */
@@ -249,8 +238,8 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 	return rc;
 }
 
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths,
-		     const char *const *argv, struct tare_err *err)
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths, const char *const *argv,
+                     struct tare_err *err)
 {
 	char *name = wanted ? tare_xstrdup(wanted) : tare_folder_own_name(argv);
 	char *parent;
@@ -263,21 +252,16 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bo
 	parent = parent_of(out->path);
 	if (lstat(out->path, &st) == 0) {
 		if (!force)
-			rc = tare_err_set(
-				err, TARE_E_EXISTS,
-				"%s: exists already; choose another name, or -f to replace it",
-				out->path);
+			rc = tare_err_set(err, TARE_E_EXISTS, "%s: exists already; choose another name, or -f to replace it",
+			                  out->path);
 		else if (!S_ISDIR(st.st_mode))
-			rc = tare_err_set(
-				err, TARE_E_EXISTS,
-				"%s: is a file, and a recording is a folder; choose another name",
-				out->path);
+			rc = tare_err_set(err, TARE_E_EXISTS, "%s: is a file, and a recording is a folder; choose another name",
+			                  out->path);
 		else if (tare_control_is_written(out->path))
-			rc = tare_err_set(
-				err, TARE_E_EXISTS,
-				"%s: is still being written, so -f does not replace it; choose another "
-				"name, or wait until its programs have ended",
-				out->path);
+			rc = tare_err_set(err, TARE_E_EXISTS,
+			                  "%s: is still being written, so -f does not replace it; choose another "
+			                  "name, or wait until its programs have ended",
+			                  out->path);
 		else
 			rc = remove_recording(out->path, err);
 	}
@@ -373,8 +357,7 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
 	if (rc == 0)
 		rc = copy_description(folder);
 	if (rc < 0)
-		return tare_err_set_errno(err, -rc, "%s: the recording stays in %s", folder->path,
-					  folder->work);
+		return tare_err_set_errno(err, -rc, "%s: the recording stays in %s", folder->path, folder->work);
 	for_each_file(folder->work, remove_one, NULL);
 	rmdir(folder->work);
 	spool = parent_of(folder->work);

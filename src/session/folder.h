@@ -20,8 +20,8 @@ struct tare_folder {
  * recording. A network file system gets a spool on a local disk (mapped files do not belong there); with `no_paths` not
  * where TMPDIR says, for the recording names it meanwhile.
  */
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths,
-		     const char *const *argv, struct tare_err *err);
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths, const char *const *argv,
+                     struct tare_err *err);
 
 /* The name that is chosen without `wanted`, no folder in it; the caller frees it. */
 char *tare_folder_own_name(const char *const *argv);

@@ -27,8 +27,7 @@ static bool is_own(const struct tare_child *child, const struct signalfd_siginfo
 {
 	pid_t sender = (pid_t)info->ssi_pid;
 
-	if (info->ssi_signo == SIGCHLD ||
-	    (info->ssi_signo == SIGXCPU && info->ssi_code == SI_KERNEL))
+	if (info->ssi_signo == SIGCHLD || (info->ssi_signo == SIGXCPU && info->ssi_code == SI_KERNEL))
 		return true;
 	return sender == getpid() || (sender && sender == child->sibling.pid);
 }
@@ -41,8 +40,7 @@ static void send_signal(pid_t pid, const struct signalfd_siginfo *info)
 	its.si_pid = (pid_t)info->ssi_pid;
 	its.si_uid = info->ssi_uid;
 	its.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
-	if (info->ssi_code != SI_QUEUE ||
-	    syscall(SYS_rt_sigqueueinfo, pid, its.si_signo, &its) != 0)
+	if (info->ssi_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, pid, its.si_signo, &its) != 0)
 		kill(pid, its.si_signo);
 }
 
@@ -125,8 +123,7 @@ void tare_forward_turn(struct tare_child *child)
 			continue;
 		take_back(child, info.ssi_signo);
 		child->held[child->held_nr].info = info;
-		child->held[child->held_nr++].due_ms =
-			now + (is_urgent ? 0 : TARE_FORWARD_GRACE_MS);
+		child->held[child->held_nr++].due_ms = now + (is_urgent ? 0 : TARE_FORWARD_GRACE_MS);
 	}
 	while (due < child->held_nr && child->held[due].due_ms <= now)
 		due++;

@@ -33,8 +33,8 @@ static bool read_idle(uint64_t *out)
 		unsigned long long idle, wait;
 		int cpu;
 
-		if (sscanf(line, "cpu%d %*u %*u %*u %llu %llu", &cpu, &idle, &wait) != 3 ||
-		    cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &ours))
+		if (sscanf(line, "cpu%d %*u %*u %*u %llu %llu", &cpu, &idle, &wait) != 3 || cpu < 0 || cpu >= CPU_SETSIZE ||
+		    !CPU_ISSET(cpu, &ours))
 			continue;
 		*out += idle + wait;
 		is_any = true;
@@ -49,7 +49,7 @@ static bool is_limited(const char *path)
 	struct tare_str text = { 0 };
 	struct tare_err err = { 0 };
 	bool is = tare_file_read(&text, path, QUOTA_MAX, &err) == 0 && tare_str_text(&text)[0] &&
-		  strncmp(tare_str_text(&text), "max", 3) != 0;
+	          strncmp(tare_str_text(&text), "max", 3) != 0;
 
 	tare_str_free(&text);
 	return is;

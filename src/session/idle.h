@@ -8,8 +8,7 @@
 
 /* {0} knows nothing yet. */
 struct tare_idle {
-	uint64_t idle,
-		at_ns; /* of all processors that we may use, in ticks, when it was read last */
+	uint64_t idle, at_ns; /* of all processors that we may use, in ticks, when it was read last */
 	bool was_idle, is_read;
 };
 

@@ -16,8 +16,7 @@ void tare_inherit_take(struct tare_inherited *out)
 	memset(out, 0, sizeof(*out));
 	sigemptyset(&file_size);
 	sigaddset(&file_size, SIGXFSZ);
-	sigprocmask(SIG_BLOCK, &file_size,
-		    &out->mask); /* ignored, one that the program is to get would be lost */
+	sigprocmask(SIG_BLOCK, &file_size, &out->mask); /* ignored, one that the program is to get would be lost */
 	/* Where SIGCHLD is ignored, nobody can wait for a child. */
 	sigaction(SIGCHLD, &as_usual, &out->children);
 	for (size_t i = 0; i < TIMERS; i++)

@@ -18,7 +18,6 @@ struct tare_jit_names *tare_jit_names_open(uint32_t pid, uint64_t start_ticks);
 void tare_jit_names_close(struct tare_jit_names *names); /* NULL is fine */
 
 /* The function that was made last of those that hold the address, and how far into it; NULL: none. */
-const char *tare_jit_names_find(const struct tare_jit_names *names, uint64_t address,
-				uint64_t *offset);
+const char *tare_jit_names_find(const struct tare_jit_names *names, uint64_t address, uint64_t *offset);
 
 #endif

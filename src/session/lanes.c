@@ -53,9 +53,8 @@ static bool map(struct tare_lanes *l, int fd)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)TARE_RING_LANES_AT ||
 	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0 ||
-	    head.version > TARE_FORMAT_VERSION || !tare_lane_bytes_are_sane(head.lane_bytes) ||
-	    !tare_schema_is_begin(head.file.header_bytes) ||
+	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0 || head.version > TARE_FORMAT_VERSION ||
+	    !tare_lane_bytes_are_sane(head.lane_bytes) || !tare_schema_is_begin(head.file.header_bytes) ||
 	    (head.file.chunk_bytes && !tare_chunk_bytes_are_sane(head.file.chunk_bytes)))
 		return false;
 	l->header = head.file;
@@ -123,9 +122,9 @@ static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t posit
 static struct tare_lane_view view_of(const struct tare_lanes *l, uint32_t index)
 {
 	return (struct tare_lane_view){ .lane = &l->table[index],
-					.bytes = l->base + tare_lane_offset(l->lane_bytes, index),
-					.size = tare_lane_bytes(l->lane_bytes, index),
-					.index = index };
+		                            .bytes = l->base + tare_lane_offset(l->lane_bytes, index),
+		                            .size = tare_lane_bytes(l->lane_bytes, index),
+		                            .index = index };
 }
 
 static uint32_t lane_nr(const struct tare_lanes *l)
@@ -137,15 +136,12 @@ static uint32_t lane_nr(const struct tare_lanes *l)
 
 static bool is_empty(const struct tare_lane *lane)
 {
-	return __atomic_load_n(&lane->tail, __ATOMIC_ACQUIRE) ==
-	       __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&lane->tail, __ATOMIC_ACQUIRE) == __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
 }
 
 static struct tare_lane_drain drain_of(struct tare_lanes *l)
 {
-	return (struct tare_lane_drain){
-		.log_end = &l->ring->log_end, .write = write_log, .arg = l, .block = l->block
-	};
+	return (struct tare_lane_drain){ .log_end = &l->ring->log_end, .write = write_log, .arg = l, .block = l->block };
 }
 
 static void drain_lanes(void *arg)
@@ -261,10 +257,9 @@ static void add_lost(struct tare_lanes *l, struct tare_rec_lost *rec)
 
 	if (position % TARE_CELL || position > TARE_PLAN_BEGIN_MAX)
 		return;
-	rec->head = (struct tare_record){ .seal = tare_seal(position),
-					  .kind = TARE_KIND_LOST,
-					  .cells = sizeof(*rec) / TARE_CELL,
-					  .stamp = rec->last };
+	rec->head = (struct tare_record){
+		.seal = tare_seal(position), .kind = TARE_KIND_LOST, .cells = sizeof(*rec) / TARE_CELL, .stamp = rec->last
+	};
 	l->error = write_log(l, rec, sizeof(*rec), position);
 }
 
@@ -276,19 +271,19 @@ static void tell_lost(void *arg)
 	for (uint32_t i = 0; i < nr && !l->error; i++) {
 		const struct tare_lane *lane = &l->table[i];
 		struct tare_rec_lost rec = { .records = lane->lost - lane->lost_told,
-					     .first = lane->lost_first,
-					     .last = lane->lost_last,
-					     .tid = lane->tid,
-					     .reason = lane->lost_reason };
+			                         .first = lane->lost_first,
+			                         .last = lane->lost_last,
+			                         .tid = lane->tid,
+			                         .reason = lane->lost_reason };
 
 		if (rec.records)
 			add_lost(l, &rec);
 	}
 	if (l->ring->lost && !l->error)
 		add_lost(l, &(struct tare_rec_lost){ .records = l->ring->lost,
-						     .first = l->ring->lost_first,
-						     .last = l->ring->lost_last,
-						     .reason = TARE_LOST_NO_LANE });
+		                                     .first = l->ring->lost_first,
+		                                     .last = l->ring->lost_last,
+		                                     .reason = TARE_LOST_NO_LANE });
 }
 
 int tare_lanes_tell_lost(struct tare_lanes *l)

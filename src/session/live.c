@@ -59,8 +59,7 @@ struct tare_live *tare_live_start(const char *folder, tare_live_maker *make, cha
 		return NULL;
 	live = tare_xcalloc(1, sizeof(*live));
 	live->socket = -1;
-	live->leader = mmap(NULL, sizeof(*live->leader), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	live->leader = mmap(NULL, sizeof(*live->leader), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	live->region = tare_region_open(&err);
 	if (!live->region || live->leader == MAP_FAILED ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {

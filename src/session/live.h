@@ -12,16 +12,14 @@
 
 /* What the process that draws is told, a byte each. The end of the socket means that `tare` was killed. */
 enum tare_live_word {
-	TARE_LIVE_STOPPED =
-		's', /* the program is; answered by the same once the terminal is put back */
+	TARE_LIVE_STOPPED = 's', /* the program is; answered by the same once the terminal is put back */
 	TARE_LIVE_GOES_ON = 'g',
 	TARE_LIVE_ENDED = 'e',   /* by itself … */
 	TARE_LIVE_CRASHED = 'c', /* … or by a signal; answered by the end of the process */
 };
 
 /* Draws until it is told to end. `folder`: the recording; `leader`: the program, in the memory that both map. */
-typedef void tare_live_maker(const char *folder, struct tare_region *region, const pid_t *leader,
-			     int socket);
+typedef void tare_live_maker(const char *folder, struct tare_region *region, const pid_t *leader, int socket);
 
 struct tare_live;
 

@@ -35,13 +35,12 @@ static int link_plainly(const char *path, char **out, struct tare_err *err)
 	for (c = path; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
 	tare_str_addf(&link, "/tmp/tare-%u", (unsigned int)getuid());
-	if ((mkdir(link.data, 0700) != 0 && errno != EEXIST) || lstat(link.data, &st) != 0 ||
-	    !S_ISDIR(st.st_mode) || st.st_uid != getuid() || (st.st_mode & 077)) {
-		int rc = tare_err_set(
-			err, TARE_E_DENIED,
-			"%s: must be a folder of yours that nobody else can use; remove it, or install "
-			"tare under a path without spaces, colons and semicolons",
-			link.data);
+	if ((mkdir(link.data, 0700) != 0 && errno != EEXIST) || lstat(link.data, &st) != 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != getuid() || (st.st_mode & 077)) {
+		int rc = tare_err_set(err, TARE_E_DENIED,
+		                      "%s: must be a folder of yours that nobody else can use; remove it, or install "
+		                      "tare under a path without spaces, colons and semicolons",
+		                      link.data);
 		tare_str_free(&link);
 		return rc;
 	}
@@ -51,9 +50,7 @@ static int link_plainly(const char *path, char **out, struct tare_err *err)
 	if (strcmp(target, path) != 0) {
 		unlink(link.data);
 		if (symlink(path, link.data) != 0) {
-			int rc = tare_err_set_errno(
-				err, errno, "%s: the link to Tare's libraries cannot be made",
-				link.data);
+			int rc = tare_err_set_errno(err, errno, "%s: the link to Tare's libraries cannot be made", link.data);
 
 			tare_str_free(&link);
 			return rc;
@@ -94,11 +91,10 @@ static int check_profile(const char *sim, struct tare_err *err)
 		tare_str_addf(&path, "%s/%s.profile", folder, sim);
 	if (access(path.data, R_OK) != 0) {
 		tare_hint_file(&hint, folder, sim, ".profile");
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
-			"(without .profile)%s",
-			sim, folder, tare_str_text(&hint));
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
+		                  "(without .profile)%s",
+		                  sim, folder, tare_str_text(&hint));
 	}
 	tare_str_free(&hint);
 	tare_str_free(&path);
@@ -117,16 +113,13 @@ static int split_count(const char *sim, char **card, char **count, struct tare_e
 	if (!end || *end)
 		return 0;
 	if (n < 1 || n > TARE_SIM_MOST)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "--sim %s: a simulated machine has 1 to %d GPUs", sim,
-				    TARE_SIM_MOST);
+		return tare_err_set(err, TARE_E_USAGE, "--sim %s: a simulated machine has 1 to %d GPUs", sim, TARE_SIM_MOST);
 	(*card)[colon - sim] = '\0';
 	*count = tare_xstrdup(colon + 1);
 	return 0;
 }
 
-static int find_sim(struct tare_preload *out, const char *sim, const char *folder,
-		    struct tare_err *err)
+static int find_sim(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
 {
 	struct tare_str libraries = { 0 }, loader = { 0 };
 	const char *state = getenv("TARE_SIM_DIR");
@@ -134,8 +127,7 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: the simulated GPU is not there; install tare again", path);
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
 	rc = split_count(sim, &out->sim_profile, &out->sim_devices, err);
 	if (rc == 0)
 		rc = check_profile(out->sim_profile, err);
@@ -147,8 +139,7 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	tare_str_addf(&loader, "%s/libs/libtare_sim.so", out->sim_dir);
 	out->library_path = join(libraries.data, getenv("LD_LIBRARY_PATH"));
 	tare_str_free(&libraries);
-	if (access(tare_str_text(&loader), R_OK) ==
-	    0) /* programs of the driver's interface need none */
+	if (access(tare_str_text(&loader), R_OK) == 0) /* programs of the driver's interface need none */
 		out->sim_loader = tare_str_steal(&loader);
 	tare_str_free(&loader);
 	out->sim_state = tare_xstrdup(state ? state : folder);
@@ -164,8 +155,8 @@ static void find_nvtx(struct tare_preload *out)
 		out->nvtx = tare_xstrdup(path);
 }
 
-int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
-		      uint64_t heap_mean, struct tare_err *err)
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, uint64_t heap_mean,
+                      struct tare_err *err)
 {
 	enum tare_self_file library = heap_mean ? TARE_SELF_RECORDER_HOST : TARE_SELF_RECORDER;
 	char path[PATH_MAX];
@@ -175,8 +166,7 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 	out->filters = -1;
 	out->heap_mean = heap_mean;
 	if (tare_self_path(library, path, sizeof(path)) != 0)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: the recorder is not there; install tare again", path);
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the recorder is not there; install tare again", path);
 	rc = plain_path(path, " :", &out->library, err);
 	if (rc == 0 && sim)
 		rc = find_sim(out, sim, folder, err);
@@ -192,8 +182,7 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 
 int tare_preload_ranks(struct tare_preload *preload, int running, int world, struct tare_err *err)
 {
-	const char *devices =
-		preload->sim_devices ? preload->sim_devices : getenv("TARE_SIM_DEVICES");
+	const char *devices = preload->sim_devices ? preload->sim_devices : getenv("TARE_SIM_DEVICES");
 	struct tare_str text = { 0 };
 
 	if (devices && *devices && atoi(devices) < running)
@@ -215,7 +204,7 @@ int tare_preload_ranks(struct tare_preload *preload, int running, int world, str
 }
 
 static void each_of_ranks(const struct tare_preload *preload,
-			  void (*set)(const char *name, const char *value, void *arg), void *arg)
+                          void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
 	char number[16];
 
@@ -229,7 +218,7 @@ static void each_of_ranks(const struct tare_preload *preload,
 }
 
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
-		       void (*set)(const char *name, const char *value, void *arg), void *arg)
+                       void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
 	struct tare_str wanted = { 0 };
 	char filters[16], mean[24];

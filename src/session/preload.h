@@ -15,19 +15,19 @@ enum {
 };
 
 struct tare_preload {
-	char *library; /* the recorder, under a path without spaces and colons */
-	char *own; /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
+	char *library;                /* the recorder, under a path without spaces and colons */
+	char *own;                    /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
 	char *list;                   /* LD_PRELOAD: that, then what was there */
 	char *nvtx;                   /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
 	char *sim_profile, *sim_state;
-	char *sim_devices; /* how many GPUs the simulated machine has; NULL: as the environment says */
+	char *sim_devices;           /* how many GPUs the simulated machine has; NULL: as the environment says */
 	int ranks_running, ranks_nr; /* TARE_SIM_RANKS of TARE_SIM_WORLD; 0: not said */
 	char *python_path;           /* for these: PYTHONPATH */
-	const char *answers; /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
-	bool no_tensors, no_probe; /* set by the caller */
-	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
+	const char *answers;         /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
+	bool no_tensors, no_probe;   /* set by the caller */
+	const char *phases;          /* lines of Python programs, one per line; NULL: none; the caller's */
 	/* where processes tell of paths; NULL: in the recording; the caller's */
 	const char *no_paths;
 	bool has_vram;      /* the recording has a file of cards */
@@ -41,8 +41,8 @@ struct tare_preload {
  * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`. `heap_mean`: of the heap (--host) 1:
  * every block, 2^n: of smaller ones on average one in so many bytes, 0: none.
  */
-int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
-		      uint64_t heap_mean, struct tare_err *err);
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, uint64_t heap_mean,
+                      struct tare_err *err);
 
 /*
  * Only the first `running` of `world` ranks run, each on a simulated GPU: the machine has as many, unless it was said how
@@ -52,7 +52,7 @@ int tare_preload_ranks(struct tare_preload *preload, int running, int world, str
 
 /* Calls set(name, value) for every variable; value NULL: to be unset. */
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
-		       void (*set)(const char *name, const char *value, void *arg), void *arg);
+                       void (*set)(const char *name, const char *value, void *arg), void *arg);
 void tare_preload_free(struct tare_preload *preload);
 
 #endif

@@ -38,16 +38,14 @@ static bool is_running(const char *folder, const char *name, pid_t pid)
 	struct tare_log *log;
 	bool is = false;
 
-	if (tare_procfs_stat(pid, &stat) != 0 || stat.state == 'X' ||
-	    (stat.state == 'Z' && stat.threads <= 1))
+	if (tare_procfs_stat(pid, &stat) != 0 || stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1))
 		return false;
 	tare_str_addf(&path, "%s/%s", folder, name);
 	if (tare_log_open(&log, path.data, NULL) == 0) {
 		uint64_t start = tare_log_info(log)->header.start_ticks;
 
 		/* Emulators make these ticks up, now and then one too many. */
-		is = (start > stat.start_ticks ? start - stat.start_ticks
-					       : stat.start_ticks - start) <= 100;
+		is = (start > stat.start_ticks ? start - stat.start_ticks : stat.start_ticks - start) <= 100;
 		tare_log_close(log);
 	}
 	tare_str_free(&path);
@@ -71,8 +69,7 @@ size_t tare_recorded_processes(const char *folder, struct tare_drain_process *ou
 		if (i == max || (i < n && out[i].generation > generation))
 			continue;
 		n += i == n;
-		out[i] = (struct tare_drain_process){ pid, generation,
-						      !is_running(folder, entry->d_name, pid) };
+		out[i] = (struct tare_drain_process){ pid, generation, !is_running(folder, entry->d_name, pid) };
 	}
 	if (dir)
 		closedir(dir);
@@ -106,8 +103,7 @@ char *tare_recorded_to_be(const char *pid)
 	char *text = read_proc(pid, "environ", ENVIRONMENT_MAX, &size), *found = NULL;
 
 	for (const char *at = text; text && at < text + size && !found; at += strlen(at) + 1)
-		if (strncmp(at, variable, sizeof(variable) - 1) == 0 &&
-		    at[sizeof(variable) - 1] == '/')
+		if (strncmp(at, variable, sizeof(variable) - 1) == 0 && at[sizeof(variable) - 1] == '/')
 			found = tare_xstrdup(at + sizeof(variable) - 1);
 	free(text);
 	return found;
@@ -142,16 +138,13 @@ int tare_recorded_by_pid(const char *pid, char **folder, struct tare_err *err)
 	if (!*folder && access(path.data, F_OK) != 0)
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such process", pid);
 	else if (!*folder && access(path.data, R_OK) != 0)
-		rc = tare_err_set(
-			err, TARE_E_DENIED,
-			"%s: this process is another user's; command its recording as that user",
-			pid);
+		rc = tare_err_set(err, TARE_E_DENIED, "%s: this process is another user's; command its recording as that user",
+		                  pid);
 	else if (!*folder)
-		rc = tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s: this process is not being recorded; start it with tare run, or give the folder "
-			"of its recording",
-			pid);
+		rc = tare_err_set(err, TARE_E_NOT_FOUND,
+		                  "%s: this process is not being recorded; start it with tare run, or give the folder "
+		                  "of its recording",
+		                  pid);
 	tare_str_free(&path);
 	return rc;
 }

@@ -51,10 +51,10 @@ struct tare_roll {
 	int report;  /* of the child that is at work; -1: none is */
 	pid_t child; /* the last one */
 	bool has_failed;
-	bool is_behind;   /* it has had more to make small than there was time for */
-	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
-	uint64_t look_ns; /* when to look again … */
-	uint64_t written; /* … and what was written into logs when it looked last */
+	bool is_behind;                   /* it has had more to make small than there was time for */
+	bool is_tried;                    /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns;                 /* when to look again … */
+	uint64_t written;                 /* … and what was written into logs when it looked last */
 	uint64_t begun_ns, begun_written; /* of the last child */
 	uint64_t backoff_ns, again_ns;    /* after one that failed */
 };
@@ -81,8 +81,7 @@ static uint64_t bytes_of_logs(const char *folder)
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
-		if (strstr(entry->d_name, ".events") &&
-		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (strstr(entry->d_name, ".events") && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			bytes += (uint64_t)st.st_blocks * 512;
 	if (dir)
 		closedir(dir);
@@ -111,8 +110,7 @@ static uint64_t written_first(const char *folder)
 
 	while (dir && (entry = readdir(dir)))
 		for (int k = 0; k < KINDS; k++)
-			if (strstr(entry->d_name, kinds[k]) &&
-			    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			if (strstr(entry->d_name, kinds[k]) && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			    (uint64_t)st.st_blocks * 512 > largest[k])
 				largest[k] = (uint64_t)st.st_blocks * 512;
 	if (dir)
@@ -130,13 +128,11 @@ static uint64_t written_first(const char *folder)
 static void allow(const struct tare_roll *roll, uint64_t written, uint64_t use)
 {
 	uint64_t eighth = roll->cap / KEPT_FREE, first = written_first(roll->folder),
-		 most = rest_of(roll->cap, eighth > first ? eighth : first),
-		 logs = most > LOGS_READABLE ? bytes_of_logs(roll->folder) : 0,
-		 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)),
-		 limit = written + room + 1;
+			 most = rest_of(roll->cap, eighth > first ? eighth : first),
+			 logs = most > LOGS_READABLE ? bytes_of_logs(roll->folder) : 0,
+			 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)), limit = written + room + 1;
 
-	if (roll->report < 0 ||
-	    limit > __atomic_load_n(&roll->control->log_limit, __ATOMIC_RELAXED))
+	if (roll->report < 0 || limit > __atomic_load_n(&roll->control->log_limit, __ATOMIC_RELAXED))
 		__atomic_store_n(&roll->control->log_limit, limit, __ATOMIC_RELAXED);
 }
 
@@ -162,8 +158,7 @@ static uint64_t batch(const struct tare_roll *roll)
 	return least(BATCH, roll->cap / KEPT_BATCH);
 }
 
-struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
-				tare_roll_maker *make)
+struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control, tare_roll_maker *make)
 {
 	struct tare_roll *roll = tare_xcalloc(1, sizeof(*roll));
 
@@ -209,8 +204,7 @@ static void work(const struct tare_roll *roll, const struct tare_roll_wish *wish
 /* Nobody waits for it meanwhile. */
 static void back_off(struct tare_roll *roll)
 {
-	roll->backoff_ns =
-		roll->backoff_ns ? least(2 * roll->backoff_ns, BACKOFF_MOST_NS) : BACKOFF_NS;
+	roll->backoff_ns = roll->backoff_ns ? least(2 * roll->backoff_ns, BACKOFF_MOST_NS) : BACKOFF_NS;
 	roll->again_ns = now_ns() + roll->backoff_ns;
 	tell_room(roll, false);
 }
@@ -299,8 +293,7 @@ static bool is_time(const struct tare_roll *roll, uint64_t now)
 
 static bool grows_fast(const struct tare_roll *roll, uint64_t now)
 {
-	return written_of(roll) - roll->begun_written >
-	       GROWS_FAST * ((now - roll->begun_ns) / 1000000) / 1000 + LOGS_LEAST;
+	return written_of(roll) - roll->begun_written > GROWS_FAST * ((now - roll->begun_ns) / 1000000) / 1000 + LOGS_LEAST;
 }
 
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
@@ -350,13 +343,10 @@ static bool make_by(struct tare_roll *roll, const struct tare_roll_wish *wish, u
 /* Piece by piece, so that what was done in time counts; the last piece is for good. */
 static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *last)
 {
-	struct tare_roll_wish piece = {
-		.cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(roll)
-	};
+	struct tare_roll_wish piece = { .cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(roll) };
 	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
 
-	while ((logs = bytes_of_logs(roll->folder)) > batch(roll) + batch(roll) / 2 &&
-	       logs < before) {
+	while ((logs = bytes_of_logs(roll->folder)) > batch(roll) + batch(roll) / 2 && logs < before) {
 		before = logs;
 		if (!make_by(roll, &piece, until))
 			return;
@@ -366,12 +356,10 @@ static void finish_logs(struct tare_roll *roll, const struct tare_roll_wish *las
 
 void tare_roll_finish(struct tare_roll *roll, bool is_final)
 {
-	struct tare_roll_wish wish = { .cap = roll->cap,
-				       .is_final = is_final,
-				       .is_urgent = true,
-				       .skips_state = roll->is_behind };
-	bool lags =
-		roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
+	struct tare_roll_wish wish = {
+		.cap = roll->cap, .is_final = is_final, .is_urgent = true, .skips_state = roll->is_behind
+	};
+	bool lags = roll->report >= 0; /* so the clocks of what it makes small are not settled yet */
 
 	/* Nobody makes room any more for what goes on. */
 	__atomic_store_n(&roll->control->log_limit, 0, __ATOMIC_RELAXED);

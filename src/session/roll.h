@@ -11,12 +11,12 @@
 
 /* How a rollup is to be made; what it is made by is known above (rollup/rollup.h). */
 struct tare_roll_wish {
-	uint64_t cap; /* the folder may have so many bytes, by blocks and by apparent size */
-	bool is_hurried; /* it has more: what cannot be put into segments in time is dropped, and told */
-	bool is_urgent; /* it must not wait for others */
-	bool is_final;  /* nobody writes any more */
+	uint64_t cap;     /* the folder may have so many bytes, by blocks and by apparent size */
+	bool is_hurried;  /* it has more: what cannot be put into segments in time is dropped, and told */
+	bool is_urgent;   /* it must not wait for others */
+	bool is_final;    /* nobody writes any more */
 	bool skips_state; /* it has enough to do: no state of the fold is made, unless the cap needs one */
-	uint64_t most; /* of one that is not final: of each log so many bytes; 0: all */
+	uint64_t most;    /* of one that is not final: of each log so many bytes; 0: all */
 };
 /* 0, or an error that was told to nobody. In a process of its own. */
 typedef int tare_roll_maker(const char *folder, const struct tare_roll_wish *wish);
@@ -25,8 +25,7 @@ struct tare_control;
 struct tare_roll;
 
 /* `make` NULL: nothing is ever made small. How much may be written into logs is told in `control` (record/allowance.h). */
-struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control,
-				tare_roll_maker *make);
+struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, struct tare_control *control, tare_roll_maker *make);
 void tare_roll_free(struct tare_roll *roll); /* NULL is fine */
 
 /* Looks whether there is enough to do, and begins it, or sees that it is done: true where it began. Takes some µs. */

@@ -100,8 +100,8 @@ static int make_control(struct session *s, struct tare_err *err)
 	char *path = file_in(s, "control"), page[4096] = { 0 };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
 	struct tare_control head = { .version = TARE_FORMAT_VERSION,
-				     .lane_bytes = lane_bytes(s->options),
-				     .chunk_bytes = chunk_bytes(s->options) };
+		                         .lane_bytes = lane_bytes(s->options),
+		                         .chunk_bytes = chunk_bytes(s->options) };
 
 	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
 	head.tare_pid = (uint32_t)getpid();
@@ -202,8 +202,7 @@ static void describe_ranks(const struct session *s, struct tare_json *j)
 	tare_json_str(j, "ranks_simulated", text);
 }
 
-static void describe(const struct session *s, struct tare_json *j,
-		     const struct tare_session_result *result)
+static void describe(const struct session *s, struct tare_json *j, const struct tare_session_result *result)
 {
 	char host[256] = "";
 	size_t i;
@@ -229,8 +228,7 @@ static void describe(const struct session *s, struct tare_json *j,
 	tare_json_i64(j, "started_realtime_ns", s->started_realtime_ns);
 	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
-	tare_json_str(j, "simulated",
-		      s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
+	tare_json_str(j, "simulated", s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
 	if (s->options->answers)
 		tare_json_str(j, "answers", s->options->answers);
 	describe_ranks(s, j);
@@ -303,8 +301,7 @@ static int make_folder(struct session *s, struct tare_err *err)
 		return tare_folder_make(&s->folder, o->output, o->force, o->no_paths, o->argv, err);
 	name = tare_folder_own_name(o->argv);
 	tare_str_addf(&path, "%s/%s", o->into, name);
-	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv,
-			      err);
+	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv, err);
 	tare_str_free(&path);
 	free(name);
 	return rc;
@@ -320,11 +317,9 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc == 0)
 		rc = make_sim_state(s, err);
 	if (rc == 0)
-		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state,
-				       s->options->heap_mean, err);
+		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state, s->options->heap_mean, err);
 	if (rc == 0 && s->options->ranks_nr)
-		rc = tare_preload_ranks(&s->preload, s->options->ranks_running,
-					s->options->ranks_nr, err);
+		rc = tare_preload_ranks(&s->preload, s->options->ranks_running, s->options->ranks_nr, err);
 	s->preload.no_tensors = s->options->no_tensors;
 	s->preload.no_probe = s->options->no_probe;
 	if (rc)
@@ -344,12 +339,11 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work, s->control);
-	s->roll =
-		tare_roll_new(s->folder.work, s->options->cap, s->control, s->options->make_small);
+	s->roll = tare_roll_new(s->folder.work, s->options->cap, s->control, s->options->make_small);
 	s->ahead = tare_ahead_new(s->folder.work, s->control, s->options->fold_ahead);
 	nvml = nvml_of_sim(s);
-	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes,
-			       nvml, s->options->no_paths, err);
+	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes, nvml,
+	                       s->options->no_paths, err);
 	free(nvml);
 	s->preload.phases = s->options->phases;
 	if (s->options->no_paths) {
@@ -358,8 +352,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	}
 	if (rc == 0 && s->options->vram.entry_nr) {
 		s->preload.has_vram = true;
-		rc = tare_vram_make(s->folder.work, &s->options->vram,
-				    tare_witness_nvml(s->witness), err);
+		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
 	}
 	if (rc == 0) {
 		tare_witness_watch(s->witness, s->control, s->folder.work);
@@ -371,8 +364,7 @@ static int open_session(struct session *s, struct tare_err *err)
 
 static void remove_empty(struct session *s)
 {
-	static const char *const names[] = { "control", "recording.json", "tare.events", "vram",
-					     TARE_WANTED_FILE };
+	static const char *const names[] = { "control", "recording.json", "tare.events", "vram", TARE_WANTED_FILE };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -405,8 +397,7 @@ static void tell_over_cap(struct session *s)
 	if (!tare_roll_has_failed(s->roll) || s->cap_failed)
 		return;
 	s->cap_failed = true;
-	tare_witness_degraded(s->witness,
-			      "the recording outgrew its cap and could not be made smaller");
+	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be made smaller");
 }
 
 static void keep_small(struct session *s)
@@ -448,20 +439,20 @@ static const char *refusal(const struct tare_target *target)
 		return NULL; /* the program is not this one anyway */
 	if (target->is_static)
 		return "is statically linked, so nothing can be loaded into it and it was not recorded; "
-		       "link it dynamically";
+			   "link it dynamically";
 	if (target->is_32_bit)
 		return "is a 32-bit program, and Tare records 64-bit ones";
 	if (target->is_setuid)
 		return "changes its user (setuid), so the system loads nothing into it and it was not recorded; "
-		       "run tare as that user";
+			   "run tare as that user";
 	return NULL;
 }
 
 /* Its library ends the program with 1 before main(). */
 static bool is_ended_by_asan(const struct tare_session_result *result)
 {
-	return result->target.is_asan && !tare_target_may_be_second() &&
-	       WIFEXITED(result->status) && WEXITSTATUS(result->status) == 1 && !result->processes;
+	return result->target.is_asan && !tare_target_may_be_second() && WIFEXITED(result->status) &&
+	       WEXITSTATUS(result->status) == 1 && !result->processes;
 }
 
 /* What the simulated libraries did not have: in the recording, and for who started it. */
@@ -507,10 +498,8 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->has_heap = s->options->heap_mean != 0;
 	out->disk_errno = tare_drain_error(s->drain);
 	if (tare_drain_is_damaged(s->drain))
-		tare_witness_degraded(
-			s->witness,
-			"the ring of a program was cut short or overwritten while it was "
-			"recorded; what it held then is missing");
+		tare_witness_degraded(s->witness, "the ring of a program was cut short or overwritten while it was "
+		                                  "recorded; what it held then is missing");
 	out->lost_reason = TARE_LOST_IN_MEMORY;
 	out->lost = tare_drain_lost(s->drain, &out->lost_reason) + s->control->lost_records;
 	if (why) {
@@ -541,8 +530,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->bytes = tare_disk_bytes(out->path);
 }
 
-int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
-		     struct tare_err *err)
+int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out, struct tare_err *err)
 {
 	struct session s = { .options = options };
 	bool is_loadable;
@@ -558,11 +546,9 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	if (rc == TARE_E_NOT_FOUND || rc == TARE_E_DENIED)
 		rc = err->code = TARE_E_IO; /* those two are about the command */
 	if (rc == 0)
-		s.live = s.child.live =
-			tare_live_start(s.folder.work, options->live, &out->no_live);
+		s.live = s.child.live = tare_live_start(s.folder.work, options->live, &out->no_live);
 	if (rc == 0)
-		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL,
-				      s.folder.work, err);
+		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL, s.folder.work, err);
 	if (rc) {
 		end_live(&s, out);
 		tare_witness_close(s.witness, NULL);

@@ -14,9 +14,8 @@
 #include <stdint.h>
 
 struct tare_session_options {
-	const char *output; /* -o */
-	const char *
-		into; /* without it: the folder in which the recording gets a name of its own; or NULL */
+	const char *output;           /* -o */
+	const char *into;             /* without it: the folder in which the recording gets a name of its own; or NULL */
 	bool force;                   /* -f */
 	const char *sim;              /* profile, or NULL */
 	const char *answers;          /* TARE_SIM_ANSWERS, NULL: as the environment says */
@@ -39,20 +38,20 @@ struct tare_session_options {
 struct tare_session_result {
 	char *path; /* the recording */
 	uint64_t bytes;
-	int status;           /* of the command, as wait(2) gives it */
-	int64_t ns;           /* how long it ran */
-	uint64_t processes;   /* that opened a log: they called the driver */
-	int unrecorded;       /* processes that used the GPU past the recorder */
-	uint64_t refused;     /* that could not open one */
-	int alive;            /* still running when the command had ended */
-	bool was_paused;      /* and never resumed */
-	int disk_errno;       /* writing failed with this, at some time */
-	uint64_t lost;        /* records given up */
-	uint32_t lost_reason; /* enum tare_lost_reason: of some of them */
-	char *notice;         /* one sentence that the user should see, or NULL */
-	char *wanted;         /* of a simulated GPU: sentences, one a line, on what it lacked */
-	bool has_heap;        /* --host */
-	char *no_live;        /* why there were no live lines though they were asked for, or NULL */
+	int status;                          /* of the command, as wait(2) gives it */
+	int64_t ns;                          /* how long it ran */
+	uint64_t processes;                  /* that opened a log: they called the driver */
+	int unrecorded;                      /* processes that used the GPU past the recorder */
+	uint64_t refused;                    /* that could not open one */
+	int alive;                           /* still running when the command had ended */
+	bool was_paused;                     /* and never resumed */
+	int disk_errno;                      /* writing failed with this, at some time */
+	uint64_t lost;                       /* records given up */
+	uint32_t lost_reason;                /* enum tare_lost_reason: of some of them */
+	char *notice;                        /* one sentence that the user should see, or NULL */
+	char *wanted;                        /* of a simulated GPU: sentences, one a line, on what it lacked */
+	bool has_heap;                       /* --host */
+	char *no_live;                       /* why there were no live lines though they were asked for, or NULL */
 	int64_t away_ns[TARE_REGION_WHY_NR]; /* how long there were none of them, by why */
 	struct tare_target target;
 	struct tare_ahead_state ahead; /* what was folded already, … */
@@ -63,8 +62,7 @@ struct tare_session_result {
  * Runs the command and records it. Fails only if the command did not run: then err->code says
  * whether it was not found (NOT_FOUND), not executable (DENIED), or Tare's own failure.
  */
-int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
-		     struct tare_err *err);
+int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out, struct tare_err *err);
 void tare_session_result_free(struct tare_session_result *result);
 
 #endif

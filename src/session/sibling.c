@@ -36,8 +36,7 @@ static bool count_signals(int signals, uint8_t *counts, pid_t tare)
 	bool is_any = false;
 
 	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if ((pid_t)info.ssi_pid == tare || info.ssi_signo >= _NSIG ||
-		    counts[info.ssi_signo] == UINT8_MAX)
+		if ((pid_t)info.ssi_pid == tare || info.ssi_signo >= _NSIG || counts[info.ssi_signo] == UINT8_MAX)
 			continue;
 		counts[info.ssi_signo]++;
 		is_any = true;
@@ -84,8 +83,7 @@ static void stop_with(const struct request *request, pid_t tare, int socket)
 
 static void serve(int socket, int signals, pid_t tare)
 {
-	struct pollfd fds[] = { { .fd = socket, .events = POLLIN },
-				{ .fd = signals, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = socket, .events = POLLIN }, { .fd = signals, .events = POLLIN } };
 	uint8_t counts[_NSIG] = { 0 };
 	struct request request;
 	bool has_seen = false;
@@ -157,8 +155,7 @@ void tare_sibling_start(struct tare_sibling *out, char *command)
 
 static bool ask(struct tare_sibling *sibling, const struct request *request)
 {
-	return sibling->pid > 0 &&
-	       send(sibling->socket, request, sizeof(*request), MSG_NOSIGNAL) > 0;
+	return sibling->pid > 0 && send(sibling->socket, request, sizeof(*request), MSG_NOSIGNAL) > 0;
 }
 
 /* Stopped with the group, of which then only `tare` was let go on, it cannot answer. */

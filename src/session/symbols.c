@@ -31,10 +31,9 @@ struct names {
 };
 
 static struct tare_elf_names *names_of(struct files *files, const struct tare_process *process,
-				       const struct tare_object *object)
+                                       const struct tare_object *object)
 {
-	const char *path =
-		files->told ? tare_told_paths_find(files->told, process, object) : object->path;
+	const char *path = files->told ? tare_told_paths_find(files->told, process, object) : object->path;
 	size_t i;
 
 	if (!path)
@@ -56,8 +55,7 @@ static void write_frame(struct names *n, const struct tare_object *object, uint6
 	uint64_t offset;
 
 	if (object)
-		symbol.name =
-			names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+		symbol.name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
 	else
 		symbol.name = n->jit ? tare_jit_names_find(n->jit, pc - 1, &offset) : NULL;
 	if (!symbol.name)
@@ -81,8 +79,7 @@ static void write_stack(struct names *n, const struct tare_stack *stack)
 	}
 }
 
-static void write_stacks(struct tare_witness *witness, struct files *files,
-			 const struct tare_process *process)
+static void write_stacks(struct tare_witness *witness, struct files *files, const struct tare_process *process)
 {
 	struct names n = { .witness = witness, .files = files, .process = process };
 	const struct tare_stack *stack;
@@ -94,8 +91,8 @@ static void write_stacks(struct tare_witness *witness, struct files *files,
 	tare_map_free(&n.seen);
 }
 
-void tare_symbols_write(struct tare_witness *witness, const char *folder,
-			const struct tare_told_paths *told, struct tare_versions *versions)
+void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told,
+                        struct tare_versions *versions)
 {
 	const struct tare_log_reach reach = { .scope = TARE_LOG_WHOLE, .is_unchecked = true };
 	struct tare_recording *recording;

@@ -11,7 +11,7 @@
  * Reads the recording in `folder` and writes a symbol record per address that has a name. `told`: where its objects
  * are, if the recording does not say; else NULL. `versions`: are found, for the recording is open here.
  */
-void tare_symbols_write(struct tare_witness *witness, const char *folder,
-			const struct tare_told_paths *told, struct tare_versions *versions);
+void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told,
+                        struct tare_versions *versions);
 
 #endif

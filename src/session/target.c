@@ -18,21 +18,16 @@
 static const struct {
 	const char *name, *advice;
 } elsewhere[] = {
-	{ "docker",
-	  "docker starts the program in a container: run `tare run -- …` inside it, or pass it "
-	  "the variables of `tare env --docker`" },
-	{ "podman",
-	  "podman starts the program in a container: run `tare run -- …` inside it, or pass it "
-	  "the variables of `tare env --docker`" },
+	{ "docker", "docker starts the program in a container: run `tare run -- …` inside it, or pass it "
+	            "the variables of `tare env --docker`" },
+	{ "podman", "podman starts the program in a container: run `tare run -- …` inside it, or pass it "
+	            "the variables of `tare env --docker`" },
 	{ "ssh", "ssh starts the program on another machine: run `tare run -- …` there" },
-	{ "ray",
-	  "ray starts its workers from a server that runs already: start that server with the "
-	  "variables of `tare env`" },
-	{ "kubectl",
-	  "kubectl starts the program in a pod: put the variables of `tare env --docker` into "
-	  "its specification" },
-	{ "srun",
-	  "srun starts the program on compute nodes: put tare behind it, `srun … tare run -- …`" },
+	{ "ray", "ray starts its workers from a server that runs already: start that server with the "
+	         "variables of `tare env`" },
+	{ "kubectl", "kubectl starts the program in a pod: put the variables of `tare env --docker` into "
+	             "its specification" },
+	{ "srun", "srun starts the program on compute nodes: put tare behind it, `srun … tare run -- …`" },
 	{ "sbatch", "sbatch queues a script: put tare into it, before the program" },
 };
 
@@ -48,8 +43,7 @@ static void find(struct tare_target *out, const char *command)
 	while (path && *path) {
 		int n = (int)strcspn(path, ":");
 
-		snprintf(out->path, sizeof(out->path), "%.*s/%s", n ? n : 1, n ? path : ".",
-			 command);
+		snprintf(out->path, sizeof(out->path), "%.*s/%s", n ? n : 1, n ? path : ".", command);
 		if (access(out->path, X_OK) == 0)
 			return;
 		path += n + (path[n] == ':');
@@ -69,8 +63,7 @@ static off_t place_of(const Elf64_Phdr *phdrs, int nr, uint64_t address)
 }
 
 /* Is a library whose name begins so among those that the program names as needed? */
-static bool needs(int fd, const Elf64_Phdr *phdrs, int nr, const Elf64_Phdr *dynamic,
-		  const char *prefix)
+static bool needs(int fd, const Elf64_Phdr *phdrs, int nr, const Elf64_Phdr *dynamic, const char *prefix)
 {
 	Elf64_Dyn entries[128];
 	ssize_t size = pread(fd, entries, sizeof(entries), (off_t)dynamic->p_offset);
@@ -83,8 +76,7 @@ static bool needs(int fd, const Elf64_Phdr *phdrs, int nr, const Elf64_Phdr *dyn
 			strings = place_of(phdrs, nr, entries[i].d_un.d_ptr);
 	for (i = 0; strings >= 0 && i < entries_nr && entries[i].d_tag != DT_NULL; i++)
 		if (entries[i].d_tag == DT_NEEDED &&
-		    pread(fd, name, sizeof(name), strings + (off_t)entries[i].d_un.d_val) >
-			    (ssize_t)strlen(prefix) &&
+		    pread(fd, name, sizeof(name), strings + (off_t)entries[i].d_un.d_val) > (ssize_t)strlen(prefix) &&
 		    memcmp(name, prefix, strlen(prefix)) == 0)
 			return true;
 	return false;
@@ -142,8 +134,7 @@ static void look_inside(struct tare_target *out, int fd)
 		if (phdrs[i].p_type == PT_INTERP)
 			out->is_static = false;
 		if (phdrs[i].p_type == PT_DYNAMIC)
-			out->is_asan = needs(fd, phdrs, nr < head.e_phnum ? nr : head.e_phnum,
-					     &phdrs[i], "libasan.so");
+			out->is_asan = needs(fd, phdrs, nr < head.e_phnum ? nr : head.e_phnum, &phdrs[i], "libasan.so");
 	}
 }
 
@@ -161,8 +152,8 @@ void tare_target_look(struct tare_target *out, const char *command)
 	find(out, command);
 	if (!out->path[0] || stat(out->path, &st) != 0)
 		return;
-	out->is_setuid = ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
-			 ((st.st_mode & S_ISGID) && st.st_gid != getgid());
+	out->is_setuid =
+		((st.st_mode & S_ISUID) && st.st_uid != getuid()) || ((st.st_mode & S_ISGID) && st.st_gid != getgid());
 	fd = tare_file_open(out->path, NULL);
 	if (fd < 0)
 		return;

@@ -48,8 +48,7 @@ void tare_told_paths_read(struct tare_told_paths *told)
 	struct told item;
 	off_t at = 0;
 
-	while (pread(told->fd, &item.object, sizeof(item.object), at) ==
-	       (ssize_t)sizeof(item.object)) {
+	while (pread(told->fd, &item.object, sizeof(item.object), at) == (ssize_t)sizeof(item.object)) {
 		char path[PATH_BYTES_MAX];
 		ssize_t bytes = item.object.bytes;
 
@@ -58,25 +57,20 @@ void tare_told_paths_read(struct tare_told_paths *told)
 			return;
 		at += bytes;
 		item.path = tare_arena_strndup(&told->memory, path, (size_t)bytes);
-		told->items = tare_array_reserve(told->items, &told->cap, told->count + 1,
-						 sizeof(*told->items));
+		told->items = tare_array_reserve(told->items, &told->cap, told->count + 1, sizeof(*told->items));
 		told->items[told->count++] = item;
 	}
 }
 
-static bool is_about(const struct told *t, const struct tare_process *process,
-		     const struct tare_object *object)
+static bool is_about(const struct told *t, const struct tare_process *process, const struct tare_object *object)
 {
-	return t->object.head.stamp == process->pid && t->object.base == object->base &&
-	       t->object.begin == object->begin && t->object.end == object->end &&
-	       t->object.build_id_0 == object->build_id[0] &&
-	       t->object.build_id_1 == object->build_id[1] &&
-	       strcmp(tare_path_short(t->path), object->path) == 0;
+	return t->object.head.stamp == process->pid && t->object.base == object->base && t->object.begin == object->begin &&
+	       t->object.end == object->end && t->object.build_id_0 == object->build_id[0] &&
+	       t->object.build_id_1 == object->build_id[1] && strcmp(tare_path_short(t->path), object->path) == 0;
 }
 
-const char *tare_told_paths_find(const struct tare_told_paths *told,
-				 const struct tare_process *process,
-				 const struct tare_object *object)
+const char *tare_told_paths_find(const struct tare_told_paths *told, const struct tare_process *process,
+                                 const struct tare_object *object)
 {
 	for (size_t i = 0; i < told->count; i++)
 		if (is_about(&told->items[i], process, object))

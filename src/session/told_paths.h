@@ -16,9 +16,8 @@ const char *tare_told_paths_name(const struct tare_told_paths *told);
 /* To be called when all has been told. */
 void tare_told_paths_read(struct tare_told_paths *told);
 /* NULL: nobody told. */
-const char *tare_told_paths_find(const struct tare_told_paths *told,
-				 const struct tare_process *process,
-				 const struct tare_object *object);
+const char *tare_told_paths_find(const struct tare_told_paths *told, const struct tare_process *process,
+                                 const struct tare_object *object);
 void tare_told_paths_free(struct tare_told_paths *told);
 
 #endif

@@ -74,8 +74,7 @@ static bool is_comparable(const struct tare_unrecorded *s, pid_t pid)
 {
 	uint64_t its;
 
-	return s->pid_namespace && tare_procfs_pid_namespace(pid, &its) == 0 &&
-	       its == s->pid_namespace;
+	return s->pid_namespace && tare_procfs_pid_namespace(pid, &its) == 0 && its == s->pid_namespace;
 }
 
 bool tare_unrecorded_add(struct tare_unrecorded *s, pid_t pid)

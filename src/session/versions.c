@@ -26,8 +26,7 @@ static bool is_wanted(const char *name)
 	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
 		size_t n = strlen(packages[i]);
 
-		if (packages[i][n - 1] == '*' ? !strncmp(name, packages[i], n - 1)
-					      : !strcmp(name, packages[i]))
+		if (packages[i][n - 1] == '*' ? !strncmp(name, packages[i], n - 1) : !strcmp(name, packages[i]))
 			return true;
 	}
 	return false;
@@ -94,8 +93,7 @@ static size_t folder_length(const char *path)
 /* ".../site-packages/transformers/trainer.py": the package whose line it is. `seen`: of which packages it was looked up. */
 static void add_package(struct tare_versions *v, const char *file, struct tare_strmap *seen)
 {
-	size_t length = folder_length(file),
-	       end = length ? length + 1 + strcspn(file + length + 1, "/") : 0;
+	size_t length = folder_length(file), end = length ? length + 1 + strcspn(file + length + 1, "/") : 0;
 	char *path;
 	bool is_new = false;
 
@@ -111,8 +109,7 @@ static void add_package(struct tare_versions *v, const char *file, struct tare_s
 	free(path);
 }
 
-static void add_packages(struct tare_versions *v, const struct tare_process *process,
-			 struct tare_strmap *seen)
+static void add_packages(struct tare_versions *v, const struct tare_process *process, struct tare_strmap *seen)
 {
 	const struct tare_line_stack *stack;
 
@@ -137,12 +134,10 @@ static void add_folder(struct tare_versions *v, const char *path)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct tare_version *)a)->name,
-		      ((const struct tare_version *)b)->name);
+	return strcmp(((const struct tare_version *)a)->name, ((const struct tare_version *)b)->name);
 }
 
-void tare_versions_find(struct tare_versions *v, struct tare_recording *recording,
-			const struct tare_told_paths *told)
+void tare_versions_find(struct tare_versions *v, struct tare_recording *recording, const struct tare_told_paths *told)
 {
 	struct tare_strmap seen = { 0 };
 
@@ -153,8 +148,7 @@ void tare_versions_find(struct tare_versions *v, struct tare_recording *recordin
 		const struct tare_process *p = tare_recording_process(recording, i);
 
 		for (int k = 0; k < p->object_nr; k++)
-			add_folder(v, told ? tare_told_paths_find(told, p, &p->objects[k])
-					   : p->objects[k].path);
+			add_folder(v, told ? tare_told_paths_find(told, p, &p->objects[k]) : p->objects[k].path);
 	}
 	for (size_t i = 0; i < v->folder_nr; i++)
 		free(v->folders[i]);

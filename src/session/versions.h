@@ -19,8 +19,7 @@ struct tare_versions {
 };
 
 /* When the program has ended. `told`: as for tare_symbols_write(). */
-void tare_versions_find(struct tare_versions *v, struct tare_recording *recording,
-			const struct tare_told_paths *told);
+void tare_versions_find(struct tare_versions *v, struct tare_recording *recording, const struct tare_told_paths *told);
 /* An object `versions`. */
 void tare_versions_describe(const struct tare_versions *v, struct tare_json *j);
 

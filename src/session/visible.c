@@ -19,8 +19,7 @@ static bool has_own_order(struct tare_nvml *nvml)
 }
 
 /* One word of the list: a number, or the begin of a UUID. Of any other kind nothing is known. */
-static bool may_be(const char *word, size_t len, struct tare_nvml *nvml,
-		   const struct tare_nvml_device *device)
+static bool may_be(const char *word, size_t len, struct tare_nvml *nvml, const struct tare_nvml_device *device)
 {
 	if (isdigit((unsigned char)*word))
 		return has_own_order(nvml) || strtol(word, NULL, 10) == device->index;

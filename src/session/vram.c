@@ -52,11 +52,10 @@ static int read_profile(struct tare_vram_entry *entry, const char *name, struct 
 		tare_str_addf(&path, "%s/%s.profile", folder, name);
 	if (access(path.data, R_OK) != 0) {
 		tare_hint_file(&hint, folder, name, ".profile");
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"--card %s: there is no such profile of a GPU; give a file (with a slash in its "
-			"path), or a name from %s (without .profile)%s",
-			name, folder, tare_str_text(&hint));
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "--card %s: there is no such profile of a GPU; give a file (with a slash in its "
+		                  "path), or a name from %s (without .profile)%s",
+		                  name, folder, tare_str_text(&hint));
 	} else if (tare_profile_read(path.data, &entry->card, sentence, sizeof(sentence)) != 0)
 		rc = tare_err_set(err, TARE_E_USAGE, "--card %s: %s", name, sentence);
 	else
@@ -70,27 +69,19 @@ static int read_profile(struct tare_vram_entry *entry, const char *name, struct 
 static int parse_cards(struct tare_vram_wish *wish, const char *text, struct tare_err *err)
 {
 	char *copy = tare_xstrdup(text), *rest, *item;
-	int rc = *text ? 0
-		       : tare_err_set(err, TARE_E_USAGE,
-				      "--card: names no profile; give one such as h200");
+	int rc = *text ? 0 : tare_err_set(err, TARE_E_USAGE, "--card: names no profile; give one such as h200");
 
-	for (item = strtok_r(copy, ",", &rest); item && rc == 0;
-	     item = strtok_r(NULL, ",", &rest)) {
+	for (item = strtok_r(copy, ",", &rest); item && rc == 0; item = strtok_r(NULL, ",", &rest)) {
 		char *equals = strchr(item, '='), *end;
 		long device = equals ? strtol(item, &end, 10) : -1;
 
 		if (equals && (end != equals || end == item || device < 0 || device > 9999))
-			rc = tare_err_set(
-				err, TARE_E_USAGE,
-				"--card %s: %.*s is no number of a GPU; write 0=PROFILE,1=PROFILE",
-				text, (int)(equals - item), item);
+			rc = tare_err_set(err, TARE_E_USAGE, "--card %s: %.*s is no number of a GPU; write 0=PROFILE,1=PROFILE",
+			                  text, (int)(equals - item), item);
 		else if (find(wish, (int)device))
-			rc = tare_err_set(err, TARE_E_USAGE,
-					  "--card %s: gives a GPU two cards; give each one", text);
+			rc = tare_err_set(err, TARE_E_USAGE, "--card %s: gives a GPU two cards; give each one", text);
 		else if (wish->entry_nr == TARE_VRAM_ENTRIES)
-			rc = tare_err_set(err, TARE_E_USAGE,
-					  "--card: has more than %d entries; give fewer",
-					  TARE_VRAM_ENTRIES);
+			rc = tare_err_set(err, TARE_E_USAGE, "--card: has more than %d entries; give fewer", TARE_VRAM_ENTRIES);
 		else
 			rc = read_profile(add(wish, (int)device), equals ? equals + 1 : item, err);
 	}
@@ -104,30 +95,23 @@ static int parse_sizes(struct tare_vram_wish *wish, const char *text, struct tar
 	size_t nr = 0;
 
 	if (tare_units_parse_device_bytes(text, sizes, TARE_VRAM_ENTRIES, &nr) != 0)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"--vram %s: is not a size; give one such as 8GiB, or one per GPU such as "
-			"0=8GiB,1=16GiB",
-			text);
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "--vram %s: is not a size; give one such as 8GiB, or one per GPU such as "
+		                    "0=8GiB,1=16GiB",
+		                    text);
 	for (size_t i = 0; i < nr; i++) {
-		struct tare_vram_entry *entry = find(wish, sizes[i].device),
-				       *every = find(wish, -1);
+		struct tare_vram_entry *entry = find(wish, sizes[i].device), *every = find(wish, -1);
 
 		if (!sizes[i].bytes)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"--vram %s: a card without memory runs nothing; give a size such as 8GiB",
-				text);
-		if (sizes[i].bytes < 1 << 20)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"--vram %s: without a unit a size is in bytes, and no card is that small; "
-				"write a unit, such as 8GiB",
-				text);
-		if (!entry && wish->entry_nr == TARE_VRAM_ENTRIES)
 			return tare_err_set(err, TARE_E_USAGE,
-					    "--vram: has more than %d entries; give fewer",
-					    TARE_VRAM_ENTRIES);
+			                    "--vram %s: a card without memory runs nothing; give a size such as 8GiB", text);
+		if (sizes[i].bytes < 1 << 20)
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "--vram %s: without a unit a size is in bytes, and no card is that small; "
+			                    "write a unit, such as 8GiB",
+			                    text);
+		if (!entry && wish->entry_nr == TARE_VRAM_ENTRIES)
+			return tare_err_set(err, TARE_E_USAGE, "--vram: has more than %d entries; give fewer", TARE_VRAM_ENTRIES);
 		if (!entry) {
 			entry = add(wish, sizes[i].device);
 			if (every) { /* the card is that of every GPU */
@@ -140,8 +124,7 @@ static int parse_sizes(struct tare_vram_wish *wish, const char *text, struct tar
 	return 0;
 }
 
-int tare_vram_parse(struct tare_vram_wish *out, const char *vram, const char *card,
-		    struct tare_err *err)
+int tare_vram_parse(struct tare_vram_wish *out, const char *vram, const char *card, struct tare_err *err)
 {
 	struct tare_vram_wish wish = { 0 };
 	int rc = 0;
@@ -209,7 +192,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
 	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
+	                              : -1;
 }
 
 /* "GPU-12345678-…" as two big-endian halves. */
@@ -230,8 +213,8 @@ static void parse_uuid(const char *text, uint64_t *high, uint64_t *low)
 
 /* A smaller card cannot be larger, and one that is full already runs nothing. */
 static int check_size(const struct tare_vram_entry *entry, const struct tare_vram_card *card,
-		      const struct tare_nvml_device *device, const struct tare_nvml_memory *memory,
-		      struct tare_err *err)
+                      const struct tare_nvml_device *device, const struct tare_nvml_memory *memory,
+                      struct tare_err *err)
 {
 	char option[160], a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX];
 	uint64_t wanted = card->total - card->reserved, there = memory->total, used = memory->used;
@@ -239,24 +222,21 @@ static int check_size(const struct tare_vram_entry *entry, const struct tare_vra
 	if (memory->identity == TARE_NVML_SUM_APART && memory->reserved != TARE_NOT_KNOWN)
 		there -= memory->reserved;
 	if (wanted > there)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"%s: GPU %d (%s) has %s MiB for programs, and a larger card cannot be made of it; "
-			"give less, or record on a larger GPU",
-			option_of(entry, option), device->index, device->name,
-			tare_units_count(a, there >> 20));
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "%s: GPU %d (%s) has %s MiB for programs, and a larger card cannot be made of it; "
+		                    "give less, or record on a larger GPU",
+		                    option_of(entry, option), device->index, device->name, tare_units_count(a, there >> 20));
 	if (memory->version == 2 && used != TARE_NOT_KNOWN && used >= wanted)
-		return tare_err_set(
-			err, TARE_E_LIMIT,
-			"%s: other programs already have %s MiB of GPU %d in use, so a card of %s MiB would "
-			"be full before this one starts; wait for them, or give more",
-			option_of(entry, option), tare_units_count(a, used >> 20), device->index,
-			tare_units_count(b, wanted >> 20));
+		return tare_err_set(err, TARE_E_LIMIT,
+		                    "%s: other programs already have %s MiB of GPU %d in use, so a card of %s MiB would "
+		                    "be full before this one starts; wait for them, or give more",
+		                    option_of(entry, option), tare_units_count(a, used >> 20), device->index,
+		                    tare_units_count(b, wanted >> 20));
 	return 0;
 }
 
-static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *wish,
-		     struct tare_nvml *nvml, struct tare_err *err)
+static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *wish, struct tare_nvml *nvml,
+                     struct tare_err *err)
 {
 	int rc = 0;
 
@@ -273,11 +253,10 @@ static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *w
 		if (!entry || device->is_sliced)
 			continue;
 		if (file->card_nr == TARE_VRAM_CARDS)
-			return tare_err_set(
-				err, TARE_E_UNSUPPORTED,
-				"--vram: there are more than %d GPUs here; name those that matter, such as "
-				"--vram 0=8GiB",
-				TARE_VRAM_CARDS);
+			return tare_err_set(err, TARE_E_UNSUPPORTED,
+			                    "--vram: there are more than %d GPUs here; name those that matter, such as "
+			                    "--vram 0=8GiB",
+			                    TARE_VRAM_CARDS);
 		fill(card, entry);
 		card->index = device->index;
 		parse_uuid(device->uuid, &card->uuid_high, &card->uuid_low);
@@ -296,17 +275,15 @@ static bool is_there(struct tare_nvml *nvml, int index)
 	return false;
 }
 
-static int check_devices(const struct tare_vram_wish *wish, struct tare_nvml *nvml,
-			 struct tare_err *err)
+static int check_devices(const struct tare_vram_wish *wish, struct tare_nvml *nvml, struct tare_err *err)
 {
 	char option[160];
 
 	for (size_t i = 0; i < wish->entry_nr; i++)
 		if (wish->entries[i].device >= 0 && !is_there(nvml, wish->entries[i].device))
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"%s: there is no GPU %d here; nvidia-smi -L lists those that there are",
-				option_of(&wish->entries[i], option), wish->entries[i].device);
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "%s: there is no GPU %d here; nvidia-smi -L lists those that there are",
+			                    option_of(&wish->entries[i], option), wish->entries[i].device);
 	return 0;
 }
 
@@ -337,8 +314,7 @@ static int write_file(const char *path, const struct tare_vram_file *file, struc
 	return rc;
 }
 
-int tare_vram_make(const char *folder, const struct tare_vram_wish *wish, struct tare_nvml *nvml,
-		   struct tare_err *err)
+int tare_vram_make(const char *folder, const struct tare_vram_wish *wish, struct tare_nvml *nvml, struct tare_err *err)
 {
 	struct tare_vram_file *file = tare_xcalloc(1, sizeof(*file));
 	struct tare_str path = { 0 };
@@ -379,9 +355,7 @@ void tare_vram_describe(const struct tare_vram_wish *wish, struct tare_json *j)
 		tare_json_open(j, NULL, '{');
 		if (wish->entries[i].device >= 0)
 			tare_json_i64(j, "gpu", wish->entries[i].device);
-		tare_json_u64(j, "bytes",
-			      wish->entries[i].bytes ? wish->entries[i].bytes
-						     : wish->entries[i].card.total);
+		tare_json_u64(j, "bytes", wish->entries[i].bytes ? wish->entries[i].bytes : wish->entries[i].card.total);
 		if (*wish->entries[i].profile)
 			tare_json_str(j, "profile", wish->entries[i].profile);
 		tare_json_close(j);

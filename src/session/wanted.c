@@ -68,33 +68,30 @@ static void add_runtime(struct tare_str *s, const struct line *l)
 	const char *file = file_of(l->file);
 
 	if (strstr(l->file, "libcudart"))
-		tare_str_addf(
-			s,
-			"%s is NVIDIA's CUDA runtime and not the simulated one: it asks the driver for private tables, "
-			"which the simulated driver does not have, and fails; it has to be loaded by its soname, such as "
-			"libcudart.so.13",
-			file);
+		tare_str_addf(s,
+		              "%s is NVIDIA's CUDA runtime and not the simulated one: it asks the driver for private tables, "
+		              "which the simulated driver does not have, and fails; it has to be loaded by its soname, such as "
+		              "libcudart.so.13",
+		              file);
 	else
-		tare_str_addf(
-			s,
-			"%s has NVIDIA's CUDA runtime inside, which asks the driver for private tables; the simulated "
-			"driver has none, so that runtime fails; built with nvcc -cudart shared "
-			"(CMAKE_CUDA_RUNTIME_LIBRARY=Shared) it can be simulated",
-			file);
+		tare_str_addf(s,
+		              "%s has NVIDIA's CUDA runtime inside, which asks the driver for private tables; the simulated "
+		              "driver has none, so that runtime fails; built with nvcc -cudart shared "
+		              "(CMAKE_CUDA_RUNTIME_LIBRARY=Shared) it can be simulated",
+		              file);
 	add_place(s, l->place);
 }
 
 static void add_link(struct tare_str *s, const struct line *l)
 {
-	tare_str_addf(s, "%s cannot be loaded, for the simulated libraries have no %s",
-		      file_of(l->file), l->name);
+	tare_str_addf(s, "%s cannot be loaded, for the simulated libraries have no %s", file_of(l->file), l->name);
 	add_place(s, l->place);
 }
 
 static void add_call(struct tare_str *s, const struct line *l)
 {
-	tare_str_addf(s, "%s called %s, which the simulated libraries do not have: the call failed",
-		      file_of(l->file), l->name);
+	tare_str_addf(s, "%s called %s, which the simulated libraries do not have: the call failed", file_of(l->file),
+	              l->name);
 	add_place(s, l->place);
 }
 
@@ -151,8 +148,7 @@ static void take_all(struct reading *r, char *text)
 	char *lines[LINES_MAX], *save = NULL;
 	int n = 0;
 
-	for (char *line = strtok_r(text, "\n", &save); line && n < LINES_MAX;
-	     line = strtok_r(NULL, "\n", &save))
+	for (char *line = strtok_r(text, "\n", &save); line && n < LINES_MAX; line = strtok_r(NULL, "\n", &save))
 		if (is_new(line, lines, n))
 			lines[n++] = line;
 	/* is_new() compares whole lines, and take() cuts them. */
@@ -170,16 +166,11 @@ void tare_wanted_read(const char *folder, bool failed, struct tare_str *out)
 		take_all(&r, text.data);
 	unlink(path.data);
 	if (r.more_nr)
-		tare_str_addf(
-			out,
-			"%d more names that the simulated libraries do not have were asked for\n",
-			r.more_nr);
+		tare_str_addf(out, "%d more names that the simulated libraries do not have were asked for\n", r.more_nr);
 	/* Who looks for more looks for all names there are. */
 	if (failed && r.look_nr && r.look_nr <= NAMES_MAX && !r.has_runtime) {
-		tare_str_addf(
-			out,
-			"the program failed; it had looked for names that the simulated libraries do not have: %s",
-			tare_str_text(&r.looks));
+		tare_str_addf(out, "the program failed; it had looked for names that the simulated libraries do not have: %s",
+		              tare_str_text(&r.looks));
 		tare_str_add(out, "\n");
 	}
 	tare_str_free(&r.looks);

@@ -34,7 +34,7 @@ struct tare_witness {
 	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
 	uint64_t list_hash[DEVICES_MAX];
 	uint32_t list;
-	uint64_t oom_kills; /* before the recording; TARE_NOT_KNOWN: nobody counts */
+	uint64_t oom_kills;                 /* before the recording; TARE_NOT_KNOWN: nobody counts */
 	const struct tare_control *control; /* NULL: nobody's to obey */
 	struct tare_unrecorded *unrecorded; /* NULL: not looked for */
 	bool has_list[DEVICES_MAX];
@@ -69,7 +69,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
 	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
+	                              : -1;
 }
 
 /* "GPU-12345678-…" as two big-endian halves, as the recorder writes them. */
@@ -110,8 +110,8 @@ static void add_device(struct tare_witness *w, int device)
 		rec.used = memory.used;
 		rec.flags |= TARE_DEVICE_NVML;
 		rec.flags |= memory.version == 1                      ? TARE_DEVICE_V1
-			     : memory.identity == TARE_NVML_SUM_APART ? TARE_DEVICE_RESERVE_APART
-								      : 0;
+		             : memory.identity == TARE_NVML_SUM_APART ? TARE_DEVICE_RESERVE_APART
+		                                                      : 0;
 	}
 	rec.bytes = (uint32_t)strlen(d->name);
 	w->used[device] = rec.used;
@@ -164,9 +164,8 @@ static void add_launch(struct tare_witness *w, bool no_paths)
 	tare_str_free(&text);
 }
 
-int tare_witness_open(struct tare_witness **out, const char *folder, const char *name,
-		      uint32_t chunk_bytes, const char *nvml_path, bool no_paths,
-		      struct tare_err *err)
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, uint32_t chunk_bytes,
+                      const char *nvml_path, bool no_paths, struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
 	struct tare_file_header head;
@@ -195,8 +194,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	return 0;
 }
 
-void tare_witness_watch(struct tare_witness *w, const struct tare_control *control,
-			const char *folder)
+void tare_witness_watch(struct tare_witness *w, const struct tare_control *control, const char *folder)
 {
 	w->control = control;
 	w->unrecorded = tare_unrecorded_new(folder);
@@ -204,8 +202,7 @@ void tare_witness_watch(struct tare_witness *w, const struct tare_control *contr
 
 static uint32_t control_word(const struct tare_witness *w)
 {
-	return w->control ? __atomic_load_n(&w->control->command, __ATOMIC_RELAXED)
-			  : TARE_COMMAND_RECORD;
+	return w->control ? __atomic_load_n(&w->control->command, __ATOMIC_RELAXED) : TARE_COMMAND_RECORD;
 }
 
 static bool is_stopped(const struct tare_witness *w)
@@ -241,8 +238,7 @@ static uint64_t hash_of(const struct tare_nvml_processes *list)
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		hash = (hash * 0x100000001b3u ^ list->items[i].pid) * 0x100000001b3u ^
-		       list->items[i].used;
+		hash = (hash * 0x100000001b3u ^ list->items[i].pid) * 0x100000001b3u ^ list->items[i].used;
 	return hash;
 }
 
@@ -262,12 +258,11 @@ static void look_for_unrecorded(struct tare_witness *w, const struct tare_nvml_p
 			continue;
 		if (tare_procfs_stat(pid, &stat) != 0)
 			stat.comm[0] = '\0';
-		tare_str_addf(
-			&text,
-			"process %d (%s) uses the GPU and was not recorded: it lost LD_PRELOAD, or a library "
-			"in it reached the driver by an unknown route such as RTLD_DEEPBIND; its memory is "
-			"among other processes",
-			(int)pid, stat.comm);
+		tare_str_addf(&text,
+		              "process %d (%s) uses the GPU and was not recorded: it lost LD_PRELOAD, or a library "
+		              "in it reached the driver by an unknown route such as RTLD_DEEPBIND; its memory is "
+		              "among other processes",
+		              (int)pid, stat.comm);
 		tare_witness_degraded(w, text.data);
 		tare_str_cut(&text, 0);
 	}
@@ -281,8 +276,7 @@ int tare_witness_unrecorded(const struct tare_witness *w)
 
 static void add_other_processes(struct tare_witness *w, int device)
 {
-	struct tare_record head =
-		head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
+	struct tare_record head = head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
 	struct tare_nvml_processes list;
 	uint64_t hash;
 	size_t i;
@@ -310,9 +304,7 @@ static void add_other_processes(struct tare_witness *w, int device)
 		/* Also said at the beginning: whoever comes later was not there before. */
 		if (list.count == 0 && (w->has_list[device] || !w->list_hash[device])) {
 			/* An empty list is said by pid 0, which uses nothing. */
-			struct tare_rec_peer none = { .head = head,
-						      .device = device,
-						      .list = w->list };
+			struct tare_rec_peer none = { .head = head, .device = device, .list = w->list };
 
 			tare_writer_add(w->writer, &none, sizeof(none), NULL, 0);
 		}
@@ -345,8 +337,7 @@ static void add_hosts(struct tare_witness *w, const struct tare_drain_process *p
 		struct tare_rec_host rec = { .head = head_of(TARE_KIND_HOST) };
 		struct tare_procfs_memory memory;
 
-		if (processes[i].is_over || tare_procfs_memory(processes[i].pid, &memory) != 0 ||
-		    !is_itself(w, &processes[i]))
+		if (processes[i].is_over || tare_procfs_memory(processes[i].pid, &memory) != 0 || !is_itself(w, &processes[i]))
 			continue;
 		rec.pid = (uint32_t)processes[i].pid;
 		rec.generation = processes[i].generation;
@@ -370,8 +361,7 @@ static void read_devices(struct tare_witness *w, bool always)
 	}
 }
 
-void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes,
-			 size_t count)
+void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes, size_t count)
 {
 	read_devices(w, true);
 	add_hosts(w, processes, count);
@@ -410,9 +400,7 @@ void tare_witness_clock(struct tare_witness *w)
 
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
 {
-	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT),
-				     .pid = (uint32_t)pid,
-				     .status = (uint32_t)status };
+	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT), .pid = (uint32_t)pid, .status = (uint32_t)status };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 	tare_witness_status(w, pid, TARE_LAST_GENERATION, status);
@@ -423,54 +411,49 @@ static uint32_t oom_kills_since(const struct tare_witness *w)
 {
 	uint64_t now;
 
-	if (w->oom_kills == TARE_NOT_KNOWN || tare_cgroup_oom_kills("", &now) != 0 ||
-	    now < w->oom_kills)
+	if (w->oom_kills == TARE_NOT_KNOWN || tare_cgroup_oom_kills("", &now) != 0 || now < w->oom_kills)
 		return 0;
 	return (uint32_t)(now - w->oom_kills) + 1;
 }
 
 void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation, int status)
 {
-	struct tare_rec_status rec = { .head = head_of(TARE_KIND_STATUS),
-				       .pid = (uint32_t)pid,
-				       .generation = generation,
-				       .status = (uint32_t)status };
+	struct tare_rec_status rec = {
+		.head = head_of(TARE_KIND_STATUS), .pid = (uint32_t)pid, .generation = generation, .status = (uint32_t)status
+	};
 
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		rec.oom_kills = oom_kills_since(w);
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number,
-			  const char *name)
+void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number, const char *name)
 {
 	struct tare_rec_control rec = { .head = head_of(TARE_KIND_CONTROL),
-					.what = what,
-					.number = number,
-					.pid = (uint32_t)getpid(),
-					.bytes = (uint32_t)strlen(name) };
+		                            .what = what,
+		                            .number = number,
+		                            .pid = (uint32_t)getpid(),
+		                            .bytes = (uint32_t)strlen(name) };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), name, rec.bytes);
 }
 
 void tare_witness_degraded(struct tare_witness *w, const char *sentence)
 {
-	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED),
-					 .bytes = (uint32_t)strlen(sentence) };
+	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED), .bytes = (uint32_t)strlen(sentence) };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), sentence, rec.bytes);
 }
 
-void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation,
-			 const struct tare_symbol *symbol)
+void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, const struct tare_symbol *symbol)
 {
 	struct tare_rec_symbol rec = { .head = head_of(TARE_KIND_SYMBOL),
-				       .pid = pid,
-				       .generation = generation,
-				       .address = symbol->address,
-				       .offset = symbol->offset,
-				       .object = symbol->object,
-				       .bytes = (uint32_t)strlen(symbol->name) };
+		                           .pid = pid,
+		                           .generation = generation,
+		                           .address = symbol->address,
+		                           .offset = symbol->offset,
+		                           .object = symbol->object,
+		                           .bytes = (uint32_t)strlen(symbol->name) };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), symbol->name, rec.bytes);
 }

@@ -21,26 +21,21 @@ void tare_witness_clock(struct tare_witness *w);
  * `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. `no_paths`: what a launcher
  * has set is written without them. `chunk_bytes`: of the log in each of its files, 0: it is in one.
  */
-int tare_witness_open(struct tare_witness **out, const char *folder, const char *name,
-		      uint32_t chunk_bytes, const char *nvml_path, bool no_paths,
-		      struct tare_err *err);
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, uint32_t chunk_bytes,
+                      const char *nvml_path, bool no_paths, struct tare_err *err);
 /* Looks for processes that get past the recorder, too, and rests once the recording was stopped. */
-void tare_witness_watch(struct tare_witness *w, const struct tare_control *control,
-			const char *folder);
+void tare_witness_watch(struct tare_witness *w, const struct tare_control *control, const char *folder);
 /* Reads what is due: devices and processes some ten times a second, the clock once. */
 void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain);
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status);
 /* How another recorded process ended, seen before its parent took it off the list of processes. */
 void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation, int status);
 /* Somebody used the control word, or took a snapshot. */
-void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number,
-			  const char *name);
+void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number, const char *name);
 /* Reads everything at once; host memory of these processes. */
-void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes,
-			 size_t count);
+void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes, size_t count);
 void tare_witness_degraded(struct tare_witness *w, const char *sentence);
-void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation,
-			 const struct tare_symbol *symbol);
+void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, const struct tare_symbol *symbol);
 /* One more look at everything, so that the recording ends with what was there at its end. */
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 

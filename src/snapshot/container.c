@@ -14,23 +14,19 @@ int tare_pickle_open(struct tare_snapshot *s, bool is_list)
 	uint32_t at;
 
 	if (s->live >= TARE_PICKLE_LISTS)
-		return tare_pickle_fail(s, TARE_E_LIMIT,
-					"more than %u lists and dicts are not complete",
-					TARE_PICKLE_LISTS);
+		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u lists and dicts are not complete", TARE_PICKLE_LISTS);
 	if (s->spare_container) {
 		at = s->spare_container - 1;
 		s->spare_container = s->containers[at].spare;
 	} else {
-		s->containers = tare_array_reserve(s->containers, &s->container_cap,
-						   s->container_count + 1, sizeof(*s->containers));
+		s->containers =
+			tare_array_reserve(s->containers, &s->container_cap, s->container_count + 1, sizeof(*s->containers));
 		at = (uint32_t)s->container_count++;
 	}
 	s->containers[at] = (struct tare_pickle_container){ .is_list = is_list };
 	s->live++;
-	return tare_pickle_push(s,
-				(struct tare_pickle_value){ .kind = is_list ? TARE_PICKLE_IS_LIST
-									    : TARE_PICKLE_IS_DICT,
-							    .ref = at });
+	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = is_list ? TARE_PICKLE_IS_LIST : TARE_PICKLE_IS_DICT,
+	                                                       .ref = at });
 }
 
 /* The container is gone, and what waited for it. */
@@ -63,14 +59,12 @@ void tare_pickle_drop(struct tare_snapshot *s, const struct tare_pickle_value *v
 }
 
 /* What was a list is a stack, or nothing that is needed. */
-static int list_result(struct tare_snapshot *s, const struct tare_pickle_container *c,
-		       struct tare_pickle_value *result)
+static int list_result(struct tare_snapshot *s, const struct tare_pickle_container *c, struct tare_pickle_value *result)
 {
 	*result = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER };
 	if (c->of == TARE_LIST_OF_FRAMES) {
 		if (c->first + c->count > s->frame_count)
-			return tare_pickle_fail(s, TARE_E_CORRUPT,
-						"the frames of two stacks are mixed");
+			return tare_pickle_fail(s, TARE_E_CORRUPT, "the frames of two stacks are mixed");
 		result->kind = TARE_PICKLE_IS_STACK;
 		result->ref = tare_intern_stack(&s->intern, s->frames + c->first, c->count);
 	} else if (c->of == TARE_LIST_OF_NOTHING) {
@@ -85,8 +79,7 @@ int tare_pickle_seal(struct tare_snapshot *s, uint64_t index, struct tare_pickle
 	struct tare_pickle_container *c = &s->containers[value->ref];
 
 	/* The place of a list that is gone may be another container's. */
-	if (c->memo != index + 1 || !c->is_list ||
-	    (c->of != TARE_LIST_OF_FRAMES && c->of != TARE_LIST_OF_NOTHING)) {
+	if (c->memo != index + 1 || !c->is_list || (c->of != TARE_LIST_OF_FRAMES && c->of != TARE_LIST_OF_NOTHING)) {
 		value->kind = TARE_PICKLE_IS_MARK;
 		return 0;
 	}
@@ -135,7 +128,7 @@ int tare_pickle_complete(struct tare_snapshot *s, size_t list_at, struct tare_pi
 }
 
 static int add_frames(struct tare_snapshot *s, struct tare_pickle_container *list,
-		      const struct tare_pickle_value *frames, size_t count)
+                      const struct tare_pickle_value *frames, size_t count)
 {
 	if (list->of == TARE_LIST_OF_NOTHING) {
 		list->of = TARE_LIST_OF_FRAMES;
@@ -144,10 +137,8 @@ static int add_frames(struct tare_snapshot *s, struct tare_pickle_container *lis
 	if (list->of != TARE_LIST_OF_FRAMES || list->first + list->count != s->frame_count)
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "the frames of two stacks are mixed");
 	if (count > TARE_PICKLE_ITEMS - s->frame_count)
-		return tare_pickle_fail(s, TARE_E_LIMIT, "a stack has more than %u frames",
-					TARE_PICKLE_ITEMS);
-	s->frames = tare_array_reserve(s->frames, &s->frame_cap, s->frame_count + count,
-				       sizeof(*s->frames));
+		return tare_pickle_fail(s, TARE_E_LIMIT, "a stack has more than %u frames", TARE_PICKLE_ITEMS);
+	s->frames = tare_array_reserve(s->frames, &s->frame_cap, s->frame_count + count, sizeof(*s->frames));
 	for (size_t i = 0; i < count; i++)
 		s->frames[s->frame_count + i] = frames[i].ref;
 	s->frame_count += count;
@@ -210,13 +201,11 @@ int tare_pickle_append(struct tare_snapshot *s, size_t list_at, size_t from)
 	int rc;
 
 	if (list_at >= s->stack_count || s->stack[list_at].kind != TARE_PICKLE_IS_LIST)
-		return tare_pickle_fail(
-			s, TARE_E_CORRUPT,
-			"something is added to what is no list, or to a list that has its place already");
+		return tare_pickle_fail(s, TARE_E_CORRUPT,
+		                        "something is added to what is no list, or to a list that has its place already");
 	ref = s->stack[list_at].ref;
 	if (s->containers[ref].is_sealed)
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"something is added to a list that was fetched before");
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "something is added to a list that was fetched before");
 	if (are_frames(s, from)) {
 		rc = add_frames(s, &s->containers[ref], s->stack + from, s->stack_count - from);
 		s->containers[ref].items += (uint32_t)(s->stack_count - from);
@@ -249,11 +238,9 @@ static int keep_pairs(struct tare_snapshot *s, uint32_t ref, size_t from)
 	if (!count)
 		return 0;
 	if (s->pair_count + count > TARE_PICKLE_ITEMS)
-		return tare_pickle_fail(s, TARE_E_LIMIT,
-					"dicts that are not complete have more than %u items",
-					TARE_PICKLE_ITEMS);
-	dict->pairs =
-		tare_array_reserve(dict->pairs, &cap, dict->count + count, sizeof(*dict->pairs));
+		return tare_pickle_fail(s, TARE_E_LIMIT, "dicts that are not complete have more than %u items",
+		                        TARE_PICKLE_ITEMS);
+	dict->pairs = tare_array_reserve(dict->pairs, &cap, dict->count + count, sizeof(*dict->pairs));
 	memcpy(dict->pairs + dict->count, s->stack + from, count * sizeof(*dict->pairs));
 	dict->cap = (uint32_t)cap;
 	dict->count += (uint32_t)count;
@@ -266,8 +253,7 @@ static void join_told(struct tare_snapshot *s)
 {
 	struct tare_pickle_value *top = &s->stack[s->stack_count - 1];
 
-	if (s->stack_count > 1 && top->kind == TARE_PICKLE_IS_TOLD &&
-	    top[-1].kind == TARE_PICKLE_IS_TOLD) {
+	if (s->stack_count > 1 && top->kind == TARE_PICKLE_IS_TOLD && top[-1].kind == TARE_PICKLE_IS_TOLD) {
 		top[-1].ref += top->ref;
 		s->stack_count--;
 	}
@@ -285,23 +271,19 @@ static size_t list_of(const struct tare_snapshot *s, size_t at)
 
 int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from)
 {
-	struct tare_pickle_value *dict = dict_at < s->stack_count ? &s->stack[dict_at] : NULL,
-				 result;
-	bool is_all = from == dict_at + 2 &&
-		      s->stack_count - from > 2; /* behind a mark: written at once */
+	struct tare_pickle_value *dict = dict_at < s->stack_count ? &s->stack[dict_at] : NULL, result;
+	bool is_all = from == dict_at + 2 && s->stack_count - from > 2; /* behind a mark: written at once */
 	uint32_t ref, memo;
 	int rc = 0;
 
 	if (!dict || dict->kind != TARE_PICKLE_IS_DICT)
-		return tare_pickle_fail(
-			s, TARE_E_CORRUPT,
-			"an item is set in what is no dict, or in a dict that has its place already");
+		return tare_pickle_fail(s, TARE_E_CORRUPT,
+		                        "an item is set in what is no dict, or in a dict that has its place already");
 	if ((s->stack_count - from) % 2)
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "a key has no value");
 	ref = dict->ref;
 	for (size_t at = s->stack_count; at-- > from && !rc;) /* the last list first */
-		if (s->stack[at].kind == TARE_PICKLE_IS_LIST ||
-		    s->stack[at].kind == TARE_PICKLE_IS_DICT)
+		if (s->stack[at].kind == TARE_PICKLE_IS_LIST || s->stack[at].kind == TARE_PICKLE_IS_DICT)
 			rc = tare_pickle_complete(s, SIZE_MAX, &s->stack[at]);
 	if (rc)
 		return rc;
@@ -311,8 +293,7 @@ int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from)
 		return rc;
 	}
 	result = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER };
-	rc = tare_pickle_meaning(s, list_of(s, dict_at), s->stack + from,
-				 (s->stack_count - from) / 2, &result);
+	rc = tare_pickle_meaning(s, list_of(s, dict_at), s->stack + from, (s->stack_count - from) / 2, &result);
 	if (rc)
 		return rc;
 	for (size_t at = from; at < s->stack_count; at++)

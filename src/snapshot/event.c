@@ -12,8 +12,7 @@ uint32_t tare_pickle_key_before(const struct tare_snapshot *s, size_t at)
 static bool are_items(const struct tare_snapshot *s, size_t mark, size_t to)
 {
 	for (size_t at = mark + 1; at < to && at - mark <= TARE_SNAPSHOT_DEVICES; at++)
-		if (s->stack[at].kind == TARE_PICKLE_IS_DICT ||
-		    s->stack[at].kind == TARE_PICKLE_IS_TEXT)
+		if (s->stack[at].kind == TARE_PICKLE_IS_DICT || s->stack[at].kind == TARE_PICKLE_IS_TEXT)
 			return false;
 	return true;
 }
@@ -37,14 +36,12 @@ static int place_trace(struct tare_snapshot *s, size_t list_at, struct tare_pick
 	size_t outer = list_around(s, list_at), before;
 
 	if (outer == SIZE_MAX)
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"a trace entry is in no list of a device");
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "a trace entry is in no list of a device");
 	/* Between the two lie a mark and other items, or nothing. */
 	before = list_at == outer + 1 ? 0 : list_at - outer - 2;
 	before += s->containers[s->stack[outer].ref].items;
 	if (before >= TARE_SNAPSHOT_DEVICES)
-		return tare_pickle_fail(s, TARE_E_LIMIT, "there are traces of more than %d devices",
-					TARE_SNAPSHOT_DEVICES);
+		return tare_pickle_fail(s, TARE_E_LIMIT, "there are traces of more than %d devices", TARE_SNAPSHOT_DEVICES);
 	list->device = (uint32_t)before;
 	list->is_host = tare_pickle_key_before(s, outer) == TARE_KEY_HOST_TRACES;
 	list->is_placed = true;
@@ -52,8 +49,7 @@ static int place_trace(struct tare_snapshot *s, size_t list_at, struct tare_pick
 }
 
 /* An action that is not known is one of a later PyTorch. */
-static enum tare_snapshot_action action_of(struct tare_snapshot *s,
-					   const struct tare_pickle_fields *f)
+static enum tare_snapshot_action action_of(struct tare_snapshot *s, const struct tare_pickle_fields *f)
 {
 	uint32_t action = tare_field_ref(s, f, TARE_KEY_ACTION, TARE_PICKLE_IS_TEXT, 0);
 
@@ -65,26 +61,22 @@ static enum tare_snapshot_action action_of(struct tare_snapshot *s,
 }
 
 /* Where memory ran out, the bytes that the device had free stand in place of an address. */
-static enum tare_snapshot_key address_key(const struct tare_pickle_fields *f,
-					  enum tare_snapshot_action action)
+static enum tare_snapshot_key address_key(const struct tare_pickle_fields *f, enum tare_snapshot_action action)
 {
-	return action == TARE_SNAPSHOT_OOM && !tare_field_is_there(f, TARE_KEY_ADDR)
-		       ? TARE_KEY_DEVICE_FREE
-		       : TARE_KEY_ADDR;
+	return action == TARE_SNAPSHOT_OOM && !tare_field_is_there(f, TARE_KEY_ADDR) ? TARE_KEY_DEVICE_FREE : TARE_KEY_ADDR;
 }
 
 /* What user_metadata is a program decides: a text or something else. */
 static uint32_t metadata_of(const struct tare_pickle_fields *f)
 {
-	bool is_text = tare_field_is_there(f, TARE_KEY_USER_METADATA) &&
-		       f->of[TARE_KEY_USER_METADATA].kind == TARE_PICKLE_IS_TEXT;
+	bool is_text =
+		tare_field_is_there(f, TARE_KEY_USER_METADATA) && f->of[TARE_KEY_USER_METADATA].kind == TARE_PICKLE_IS_TEXT;
 
 	return is_text ? f->of[TARE_KEY_USER_METADATA].ref : 0;
 }
 
 /* What a later PyTorch says of an action of its own may be anything. */
-static int read_place(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		      struct tare_snapshot_event *event)
+static int read_place(struct tare_snapshot *s, const struct tare_pickle_fields *f, struct tare_snapshot_event *event)
 {
 	int64_t address = 0;
 	int rc;
@@ -98,8 +90,7 @@ static int read_place(struct tare_snapshot *s, const struct tare_pickle_fields *
 	return rc;
 }
 
-static int read_event(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		      struct tare_snapshot_event *event)
+static int read_event(struct tare_snapshot *s, const struct tare_pickle_fields *f, struct tare_snapshot_event *event)
 {
 	int rc;
 
@@ -112,22 +103,19 @@ static int read_event(struct tare_snapshot *s, const struct tare_pickle_fields *
 	event->has_pool = tare_field_pool(s, f, TARE_KEY_POOL_ID, &event->pool);
 	event->stack = tare_field_ref(s, f, TARE_KEY_FRAMES, TARE_PICKLE_IS_STACK, 0);
 	event->has_stack = event->stack != 0;
-	event->compile_context =
-		tare_field_ref(s, f, TARE_KEY_COMPILE_CONTEXT, TARE_PICKLE_IS_TEXT, 0);
+	event->compile_context = tare_field_ref(s, f, TARE_KEY_COMPILE_CONTEXT, TARE_PICKLE_IS_TEXT, 0);
 	event->metadata = metadata_of(f);
 	return 0;
 }
 
-int tare_pickle_tell_event(struct tare_snapshot *s, size_t list_at,
-			   const struct tare_pickle_fields *f)
+int tare_pickle_tell_event(struct tare_snapshot *s, size_t list_at, const struct tare_pickle_fields *f)
 {
 	struct tare_snapshot_event event = { 0 };
 	struct tare_pickle_container *list;
 	int rc;
 
 	if (list_at >= s->stack_count || s->stack[list_at].kind != TARE_PICKLE_IS_LIST)
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"a trace entry is in no list of a device");
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "a trace entry is in no list of a device");
 	list = &s->containers[s->stack[list_at].ref];
 	if (!list->is_placed && (rc = place_trace(s, list_at, list)))
 		return rc;

@@ -19,8 +19,7 @@ void tare_pickle_know_words(struct tare_snapshot *s)
 		tare_intern_text(&s->intern, words[i], strlen(words[i]));
 }
 
-void tare_fields_of(struct tare_pickle_fields *f, const struct tare_pickle_value *pairs,
-		    size_t pair_count)
+void tare_fields_of(struct tare_pickle_fields *f, const struct tare_pickle_value *pairs, size_t pair_count)
 {
 	f->has = 0;
 	for (size_t i = 0; i < pair_count; i++)
@@ -38,23 +37,20 @@ void tare_field_note_odd(struct tare_snapshot *s, enum tare_snapshot_key key)
 	}
 }
 
-int tare_field_number(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		      enum tare_snapshot_key key, int64_t *value)
+int tare_field_number(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key,
+                      int64_t *value)
 {
 	if (!tare_field_is_there(f, key))
-		return tare_pickle_fail(s, TARE_E_CORRUPT, "a dict ends here that has no '%s'",
-					words[key - 1]);
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "a dict ends here that has no '%s'", words[key - 1]);
 	if (f->of[key].kind != TARE_PICKLE_IS_INT)
-		return tare_pickle_fail(
-			s, TARE_E_CORRUPT,
-			"'%s' of the dict that ends here is no whole number of 64 bits",
-			words[key - 1]);
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "'%s' of the dict that ends here is no whole number of 64 bits",
+		                        words[key - 1]);
 	*value = f->of[key].i;
 	return 0;
 }
 
-int tare_field_size(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		    enum tare_snapshot_key key, uint64_t *value)
+int tare_field_size(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key,
+                    uint64_t *value)
 {
 	char text[32];
 	int64_t n = 0;
@@ -65,16 +61,14 @@ int tare_field_size(struct tare_snapshot *s, const struct tare_pickle_fields *f,
 			snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 		else
 			snprintf(text, sizeof(text), "%lld", (long long)n);
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"'%s' of the dict that ends here is %s bytes",
-					words[key - 1], text);
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "'%s' of the dict that ends here is %s bytes", words[key - 1], text);
 	}
 	*value = (uint64_t)n;
 	return rc;
 }
 
-int64_t tare_field_flag(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-			enum tare_snapshot_key key, int64_t otherwise)
+int64_t tare_field_flag(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key,
+                        int64_t otherwise)
 {
 	if (tare_field_is_there(f, key) && f->of[key].kind == TARE_PICKLE_IS_BOOL)
 		return f->of[key].i;
@@ -91,8 +85,7 @@ int64_t tare_field_time(struct tare_snapshot *s, const struct tare_pickle_fields
 	return 0;
 }
 
-double tare_field_double(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-			 enum tare_snapshot_key key)
+double tare_field_double(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key)
 {
 	const struct tare_pickle_value *value;
 
@@ -102,9 +95,8 @@ double tare_field_double(struct tare_snapshot *s, const struct tare_pickle_field
 	return value ? value->d : 0;
 }
 
-bool tare_field_is(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		   enum tare_snapshot_key key, enum tare_snapshot_word yes,
-		   enum tare_snapshot_word no)
+bool tare_field_is(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key,
+                   enum tare_snapshot_word yes, enum tare_snapshot_word no)
 {
 	uint32_t text = tare_field_ref(s, f, key, TARE_PICKLE_IS_TEXT, no);
 
@@ -113,8 +105,8 @@ bool tare_field_is(struct tare_snapshot *s, const struct tare_pickle_fields *f,
 	return text == yes;
 }
 
-bool tare_field_pool(struct tare_snapshot *s, const struct tare_pickle_fields *f,
-		     enum tare_snapshot_key key, struct tare_snapshot_pool *pool)
+bool tare_field_pool(struct tare_snapshot *s, const struct tare_pickle_fields *f, enum tare_snapshot_key key,
+                     struct tare_snapshot_pool *pool)
 {
 	uint32_t at = tare_field_ref(s, f, key, TARE_PICKLE_IS_PAIR, UINT32_MAX);
 

@@ -25,7 +25,7 @@ static uint32_t hash_bytes(const void *bytes, size_t len)
 
 /* Room for one more; `hash_of` says the hash of a number that is in it. */
 static void make_room(struct tare_intern_table *t, const struct tare_intern *in,
-		      uint32_t (*hash_of)(const struct tare_intern *in, uint32_t number))
+                      uint32_t (*hash_of)(const struct tare_intern *in, uint32_t number))
 {
 	struct tare_intern_table more = { .cap = t->cap ? 2 * t->cap : 1024, .count = t->count };
 
@@ -57,8 +57,7 @@ uint32_t tare_intern_text(struct tare_intern *in, const void *bytes, size_t len)
 	size_t at;
 
 	make_room(&in->text_table, in, text_hash);
-	for (at = hash & (in->text_table.cap - 1); in->text_table.slots[at];
-	     at = (at + 1) & (in->text_table.cap - 1)) {
+	for (at = hash & (in->text_table.cap - 1); in->text_table.slots[at]; at = (at + 1) & (in->text_table.cap - 1)) {
 		const struct tare_intern_text *t = &in->texts[in->text_table.slots[at] - 1];
 
 		if (t->hash == hash && t->len == len && !memcmp(in->bytes + t->at, bytes, len))
@@ -71,10 +70,8 @@ uint32_t tare_intern_text(struct tare_intern *in, const void *bytes, size_t len)
 	in->bytes = tare_array_reserve(in->bytes, &in->byte_cap, in->byte_count + len + 1, 1);
 	memcpy(in->bytes + in->byte_count, bytes, len);
 	in->bytes[in->byte_count + len] = 0;
-	in->texts = tare_array_reserve(in->texts, &in->text_cap, in->text_count + 1,
-				       sizeof(*in->texts));
-	in->texts[in->text_count] =
-		(struct tare_intern_text){ (uint32_t)in->byte_count, (uint32_t)len, hash };
+	in->texts = tare_array_reserve(in->texts, &in->text_cap, in->text_count + 1, sizeof(*in->texts));
+	in->texts[in->text_count] = (struct tare_intern_text){ (uint32_t)in->byte_count, (uint32_t)len, hash };
 	in->byte_count += len + 1;
 	in->text_table.slots[at] = (uint32_t)++in->text_count;
 	in->text_table.count++;
@@ -91,8 +88,8 @@ uint32_t tare_intern_frame(struct tare_intern *in, const struct tare_snapshot_fr
 	size_t at;
 
 	make_room(&in->frame_table, in, frame_hash);
-	for (at = hash_bytes(frame, sizeof(*frame)) & (in->frame_table.cap - 1);
-	     in->frame_table.slots[at]; at = (at + 1) & (in->frame_table.cap - 1)) {
+	for (at = hash_bytes(frame, sizeof(*frame)) & (in->frame_table.cap - 1); in->frame_table.slots[at];
+	     at = (at + 1) & (in->frame_table.cap - 1)) {
 		const struct tare_snapshot_frame *f = &in->frames[in->frame_table.slots[at] - 1];
 
 		if (f->name == frame->name && f->file == frame->file && f->line == frame->line)
@@ -102,8 +99,7 @@ uint32_t tare_intern_frame(struct tare_intern *in, const struct tare_snapshot_fr
 		in->lost_stacks++;
 		return 0;
 	}
-	in->frames = tare_array_reserve(in->frames, &in->frame_cap, in->frame_count + 1,
-					sizeof(*in->frames));
+	in->frames = tare_array_reserve(in->frames, &in->frame_cap, in->frame_count + 1, sizeof(*in->frames));
 	in->frames[in->frame_count] = *frame;
 	in->frame_table.slots[at] = (uint32_t)++in->frame_count;
 	in->frame_table.count++;
@@ -121,28 +117,22 @@ uint32_t tare_intern_stack(struct tare_intern *in, const uint32_t *frames, size_
 	size_t at;
 
 	make_room(&in->stack_table, in, stack_hash);
-	for (at = hash & (in->stack_table.cap - 1); in->stack_table.slots[at];
-	     at = (at + 1) & (in->stack_table.cap - 1)) {
+	for (at = hash & (in->stack_table.cap - 1); in->stack_table.slots[at]; at = (at + 1) & (in->stack_table.cap - 1)) {
 		const struct tare_intern_stack *s = &in->stacks[in->stack_table.slots[at] - 1];
 
-		if (s->hash == hash && s->count == count &&
-		    !memcmp(in->stack_frames + s->at, frames, count * sizeof(*frames)))
+		if (s->hash == hash && s->count == count && !memcmp(in->stack_frames + s->at, frames, count * sizeof(*frames)))
 			return in->stack_table.slots[at] - 1;
 	}
-	if ((in->stack_frame_count + count) * sizeof(*frames) +
-		    in->stack_count * sizeof(*in->stacks) >
+	if ((in->stack_frame_count + count) * sizeof(*frames) + in->stack_count * sizeof(*in->stacks) >
 	    TARE_INTERN_STACKS) {
 		in->lost_stacks++;
 		return 0;
 	}
-	in->stack_frames =
-		tare_array_reserve(in->stack_frames, &in->stack_frame_cap,
-				   in->stack_frame_count + count + 1, sizeof(*in->stack_frames));
+	in->stack_frames = tare_array_reserve(in->stack_frames, &in->stack_frame_cap, in->stack_frame_count + count + 1,
+	                                      sizeof(*in->stack_frames));
 	memcpy(in->stack_frames + in->stack_frame_count, frames, count * sizeof(*frames));
-	in->stacks = tare_array_reserve(in->stacks, &in->stack_cap, in->stack_count + 1,
-					sizeof(*in->stacks));
-	in->stacks[in->stack_count] = (struct tare_intern_stack){ (uint32_t)in->stack_frame_count,
-								  (uint32_t)count, hash };
+	in->stacks = tare_array_reserve(in->stacks, &in->stack_cap, in->stack_count + 1, sizeof(*in->stacks));
+	in->stacks[in->stack_count] = (struct tare_intern_stack){ (uint32_t)in->stack_frame_count, (uint32_t)count, hash };
 	in->stack_frame_count += count;
 	in->stack_table.slots[at] = (uint32_t)++in->stack_count;
 	in->stack_table.count++;

@@ -28,15 +28,13 @@ static void keep_settings(struct tare_snapshot *s, const struct tare_pickle_fiel
 	to->max_split = tare_field_or(s, f, TARE_KEY_MAX_SPLIT_SIZE, -1);
 	to->expandable = tare_field_flag(s, f, TARE_KEY_EXPANDABLE_SEGMENTS, -1);
 	to->gc_threshold = tare_field_double(s, f, TARE_KEY_GC_THRESHOLD);
-	to->has_divisions = tare_field_ref(s, f, TARE_KEY_DIVISIONS, TARE_PICKLE_IS_DIVISIONS,
-					   UINT32_MAX) != UINT32_MAX;
+	to->has_divisions = tare_field_ref(s, f, TARE_KEY_DIVISIONS, TARE_PICKLE_IS_DIVISIONS, UINT32_MAX) != UINT32_MAX;
 	to->overflowed = tare_field_flag(s, f, TARE_KEY_OVERFLOWED, -1);
 	to->max_entries = tare_field_or(s, f, TARE_KEY_MAX_ENTRIES, -1);
 }
 
 /* {"1": 0, "2": 0, …, "32768": 0} */
-static bool is_divisions(struct tare_snapshot *s, const struct tare_pickle_value *pairs,
-			 size_t pair_count)
+static bool is_divisions(struct tare_snapshot *s, const struct tare_pickle_value *pairs, size_t pair_count)
 {
 	int64_t found[16] = { 0 };
 
@@ -45,8 +43,7 @@ static bool is_divisions(struct tare_snapshot *s, const struct tare_pickle_value
 		char *end;
 		unsigned long mb;
 
-		if (pairs[2 * i].kind != TARE_PICKLE_IS_TEXT ||
-		    pairs[2 * i + 1].kind != TARE_PICKLE_IS_INT)
+		if (pairs[2 * i].kind != TARE_PICKLE_IS_TEXT || pairs[2 * i + 1].kind != TARE_PICKLE_IS_INT)
 			return false;
 		text = tare_snapshot_text(s, pairs[2 * i].ref);
 		mb = strtoul(text, &end, 10);
@@ -61,16 +58,13 @@ static bool is_divisions(struct tare_snapshot *s, const struct tare_pickle_value
 static uint32_t frame_of(struct tare_snapshot *s, const struct tare_pickle_fields *f)
 {
 	return tare_intern_frame(&s->intern, &(struct tare_snapshot_frame){
-						     tare_field_ref(s, f, TARE_KEY_NAME,
-								    TARE_PICKLE_IS_TEXT, 0),
-						     tare_field_ref(s, f, TARE_KEY_FILENAME,
-								    TARE_PICKLE_IS_TEXT, 0),
-						     tare_field_or(s, f, TARE_KEY_LINE, 0) });
+											 tare_field_ref(s, f, TARE_KEY_NAME, TARE_PICKLE_IS_TEXT, 0),
+											 tare_field_ref(s, f, TARE_KEY_FILENAME, TARE_PICKLE_IS_TEXT, 0),
+											 tare_field_or(s, f, TARE_KEY_LINE, 0) });
 }
 
-int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at,
-			const struct tare_pickle_value *pairs, size_t pair_count,
-			struct tare_pickle_value *value)
+int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at, const struct tare_pickle_value *pairs,
+                        size_t pair_count, struct tare_pickle_value *value)
 {
 	struct tare_pickle_fields f;
 	int rc = 0;
@@ -79,15 +73,11 @@ int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at,
 	if (tare_field_is_there(&f, TARE_KEY_ACTION)) {
 		rc = tare_pickle_tell_event(s, list_at, &f);
 		*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_TOLD, .ref = 1 };
-	} else if (tare_field_is_there(&f, TARE_KEY_FILENAME) &&
-		   tare_field_is_there(&f, TARE_KEY_LINE)) {
-		*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_FRAME,
-						     .ref = frame_of(s, &f) };
-	} else if (tare_field_is_there(&f, TARE_KEY_STATE) &&
-		   tare_field_is_there(&f, TARE_KEY_SIZE)) {
+	} else if (tare_field_is_there(&f, TARE_KEY_FILENAME) && tare_field_is_there(&f, TARE_KEY_LINE)) {
+		*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_FRAME, .ref = frame_of(s, &f) };
+	} else if (tare_field_is_there(&f, TARE_KEY_STATE) && tare_field_is_there(&f, TARE_KEY_SIZE)) {
 		rc = tare_pickle_keep_block(s, &f, value);
-	} else if (tare_field_is_there(&f, TARE_KEY_TOTAL_SIZE) ||
-		   tare_field_is_there(&f, TARE_KEY_BLOCKS)) {
+	} else if (tare_field_is_there(&f, TARE_KEY_TOTAL_SIZE) || tare_field_is_there(&f, TARE_KEY_BLOCKS)) {
 		rc = tare_pickle_tell_segment(s, list_at, &f);
 		*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_TOLD, .ref = 1 };
 	} else if (tare_field_is_there(&f, TARE_KEY_STAGE)) {
@@ -96,12 +86,10 @@ int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at,
 	} else if (tare_field_is_there(&f, TARE_KEY_REAL_SIZE)) {
 		value->i = tare_field_or(s, &f, TARE_KEY_REAL_SIZE, 0);
 		value->ref = tare_field_ref(s, &f, TARE_KEY_FRAMES, TARE_PICKLE_IS_STACK, 0);
-	} else if (tare_field_is_there(&f, TARE_KEY_SEGMENTS) ||
-		   tare_field_is_there(&f, TARE_KEY_DEVICE_TRACES)) {
+	} else if (tare_field_is_there(&f, TARE_KEY_SEGMENTS) || tare_field_is_there(&f, TARE_KEY_DEVICE_TRACES)) {
 		s->is_snapshot = true;
 		s->facts.has_annotations = tare_field_is_there(&f, TARE_KEY_EXTERNAL_ANNOTATIONS);
-	} else if (tare_field_is_there(&f, TARE_KEY_ALLOC_CONF) ||
-		   tare_field_is_there(&f, TARE_KEY_MAX_SPLIT_SIZE)) {
+	} else if (tare_field_is_there(&f, TARE_KEY_ALLOC_CONF) || tare_field_is_there(&f, TARE_KEY_MAX_SPLIT_SIZE)) {
 		keep_settings(s, &f);
 	} else if (is_divisions(s, pairs, pair_count)) {
 		value->kind = TARE_PICKLE_IS_DIVISIONS;

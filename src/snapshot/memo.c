@@ -10,8 +10,7 @@
 #define PAGE    (1u << TARE_PICKLE_PAGE_LOG2)
 #define REF_MAX ((1u << TARE_PICKLE_REF_BITS) - 1)
 
-void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
-			  const struct tare_pickle_value *value)
+void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index, const struct tare_pickle_value *value)
 {
 	size_t page = index >> TARE_PICKLE_PAGE_LOG2;
 	uint32_t entry = 0;
@@ -51,12 +50,10 @@ int tare_pickle_memo_put(struct tare_snapshot *s, uint64_t index)
 	if (!s->stack_count || s->stack[s->stack_count - 1].kind == TARE_PICKLE_IS_MARK)
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "there is nothing to remember");
 	if (index > s->memo_count)
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"number %llu is remembered, but only %zu came before it",
-					(unsigned long long)index, s->memo_count);
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "number %llu is remembered, but only %zu came before it",
+		                        (unsigned long long)index, s->memo_count);
 	if (index >= TARE_PICKLE_MEMO)
-		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values are remembered",
-					TARE_PICKLE_MEMO);
+		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values are remembered", TARE_PICKLE_MEMO);
 	if (index == s->memo_count)
 		s->memo_count++;
 	top = &s->stack[s->stack_count - 1];
@@ -73,9 +70,8 @@ int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index)
 	int rc;
 
 	if (index >= s->memo_count)
-		return tare_pickle_fail(s, TARE_E_CORRUPT,
-					"number %llu is fetched, but was never remembered",
-					(unsigned long long)index);
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "number %llu is fetched, but was never remembered",
+		                        (unsigned long long)index);
 	if (entry && value.kind == TARE_PICKLE_IS_LIST) {
 		rc = tare_pickle_seal(s, index, &value);
 		if (rc)

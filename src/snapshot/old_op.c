@@ -106,8 +106,7 @@ static int push_escaped(struct tare_snapshot *s, const unsigned char *at, size_t
 	}
 	id = tare_intern_text(&s->intern, tare_str_text(&text), text.len);
 	tare_str_free(&text);
-	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_TEXT,
-							       .ref = id });
+	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_TEXT, .ref = id });
 }
 
 static int push_number(struct tare_snapshot *s, const unsigned char *line, size_t len)
@@ -116,11 +115,9 @@ static int push_number(struct tare_snapshot *s, const unsigned char *line, size_
 	char text[64], *end;
 
 	if (len == 2 && line[0] == '0' && (line[1] == '0' || line[1] == '1'))
-		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BOOL,
-								       .i = line[1] == '1' });
+		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BOOL, .i = line[1] == '1' });
 	if (len >= sizeof(text))
-		return tare_pickle_push(s,
-					(struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER });
+		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_OTHER });
 	memcpy(text, line, len);
 	text[len] = 0;
 	errno = 0;
@@ -156,8 +153,7 @@ static int memo_op(struct tare_snapshot *s, unsigned char op, const unsigned cha
 		return tare_pickle_fail(s, TARE_E_CORRUPT, "what is remembered has no number");
 	for (size_t i = 0; i < len; i++) {
 		if (line[i] < '0' || line[i] > '9' || i > 9)
-			return tare_pickle_fail(s, TARE_E_CORRUPT,
-						"what is remembered has no number");
+			return tare_pickle_fail(s, TARE_E_CORRUPT, "what is remembered has no number");
 		index = 10 * index + line[i] - '0';
 	}
 	return op == 'p' ? tare_pickle_memo_put(s, index) : tare_pickle_memo_get(s, index);

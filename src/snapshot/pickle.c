@@ -9,8 +9,7 @@
 
 static int push_int(struct tare_snapshot *s, int64_t i)
 {
-	return tare_pickle_push(s,
-				(struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT, .i = i });
+	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT, .i = i });
 }
 
 /* A number of `size` bytes, the lowest first. */
@@ -70,9 +69,8 @@ static int push_long(struct tare_snapshot *s, uint64_t len)
 	if (len && len < 8 && s->in.at[len - 1] & 0x80)
 		n |= ~0ull << (8 * len);
 	s->in.at += len;
-	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT,
-							       .i = (int64_t)n,
-							       .ref = len == 9 });
+	return tare_pickle_push(s,
+	                        (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_INT, .i = (int64_t)n, .ref = len == 9 });
 }
 
 static int push_float(struct tare_snapshot *s)
@@ -92,9 +90,7 @@ static int push_float(struct tare_snapshot *s)
 static int push_mark(struct tare_snapshot *s)
 {
 	if (s->mark_count >= TARE_PICKLE_MARKS)
-		return tare_pickle_fail(s, TARE_E_LIMIT,
-					"lists and dicts are nested more than %u deep",
-					TARE_PICKLE_MARKS);
+		return tare_pickle_fail(s, TARE_E_LIMIT, "lists and dicts are nested more than %u deep", TARE_PICKLE_MARKS);
 	s->marks[s->mark_count++] = (uint32_t)s->stack_count;
 	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_MARK });
 }
@@ -141,8 +137,7 @@ static int from_mark(struct tare_snapshot *s, unsigned char op)
 	s->stack[mark] = container;
 	if (s->stack_count == mark + 1)
 		return 0;
-	return op == 'l' ? tare_pickle_append(s, mark, mark + 1)
-			 : tare_pickle_set_items(s, mark, mark + 1);
+	return op == 'l' ? tare_pickle_append(s, mark, mark + 1) : tare_pickle_set_items(s, mark, mark + 1);
 }
 
 /* e and u: values since the mark go into the container before it. */
@@ -193,12 +188,10 @@ static int refuse(struct tare_snapshot *s, unsigned char op)
 	};
 	char named[160] = "";
 
-	if (op == 0x93 && s->stack_count >= 2 &&
-	    s->stack[s->stack_count - 2].kind == TARE_PICKLE_IS_TEXT &&
+	if (op == 0x93 && s->stack_count >= 2 && s->stack[s->stack_count - 2].kind == TARE_PICKLE_IS_TEXT &&
 	    s->stack[s->stack_count - 1].kind == TARE_PICKLE_IS_TEXT)
-		snprintf(named, sizeof(named), " of %.70s.%.70s",
-			 tare_snapshot_text(s, s->stack[s->stack_count - 2].ref),
-			 tare_snapshot_text(s, s->stack[s->stack_count - 1].ref));
+		snprintf(named, sizeof(named), " of %.70s.%.70s", tare_snapshot_text(s, s->stack[s->stack_count - 2].ref),
+		         tare_snapshot_text(s, s->stack[s->stack_count - 1].ref));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (refused[i].op != op)
 			continue;
@@ -206,9 +199,7 @@ static int refuse(struct tare_snapshot *s, unsigned char op)
 			size_t at = 0, len = 4;
 
 			memcpy(named, " of ", 5);
-			for (int lines = 0;
-			     lines < 2 && len + 1 < sizeof(named) && tare_input_has(&s->in, at + 1);
-			     at++) {
+			for (int lines = 0; lines < 2 && len + 1 < sizeof(named) && tare_input_has(&s->in, at + 1); at++) {
 				unsigned char c = s->in.at[at];
 
 				lines += c == '\n';
@@ -230,9 +221,8 @@ static int protocol(struct tare_snapshot *s)
 	int rc = take(s, 1, &version);
 
 	if (!rc && version > 5)
-		rc = tare_pickle_fail(s, TARE_E_NEWER,
-				      "protocol %llu of pickle; this Tare reads 0 to 5",
-				      (unsigned long long)version);
+		rc = tare_pickle_fail(s, TARE_E_NEWER, "protocol %llu of pickle; this Tare reads 0 to 5",
+		                      (unsigned long long)version);
 	return rc;
 }
 
@@ -371,12 +361,10 @@ static int operate(struct tare_snapshot *s, unsigned char op)
 	case 'a':
 		return append(s);
 	case 'N':
-		return tare_pickle_push(s,
-					(struct tare_pickle_value){ .kind = TARE_PICKLE_IS_NONE });
+		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_NONE });
 	case 0x88:
 	case 0x89:
-		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BOOL,
-								       .i = op == 0x88 });
+		return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BOOL, .i = op == 0x88 });
 	case 'G':
 		return push_float(s);
 	case '0':
@@ -403,16 +391,13 @@ static int check_begin(struct tare_snapshot *s)
 	const unsigned char *at;
 
 	if (!tare_input_has(&s->in, 1))
-		return s->in.failure ? tare_pickle_too_short(s)
-				     : tare_pickle_fail(s, TARE_E_EMPTY, "the file is empty");
+		return s->in.failure ? tare_pickle_too_short(s) : tare_pickle_fail(s, TARE_E_EMPTY, "the file is empty");
 	if (tare_input_has(&s->in, 2) && s->in.at[0] == 'P' && s->in.at[1] == 'K')
-		return tare_pickle_fail(s, TARE_E_FORMAT,
-					"this is a zip file; unpack it first: unzip FILE");
+		return tare_pickle_fail(s, TARE_E_FORMAT, "this is a zip file; unpack it first: unzip FILE");
 	at = s->in.at;
 	if (*at != 0x80 && !strchr("(]})cKIN", *at))
-		return tare_pickle_fail(
-			s, TARE_E_FORMAT,
-			"this is no pickle; torch.cuda.memory._dump_snapshot() writes what is read here");
+		return tare_pickle_fail(s, TARE_E_FORMAT,
+		                        "this is no pickle; torch.cuda.memory._dump_snapshot() writes what is read here");
 	return 0;
 }
 
@@ -442,9 +427,8 @@ int tare_pickle_run(struct tare_snapshot *s)
 	top = s->stack[--s->stack_count];
 	rc = tare_pickle_complete(s, SIZE_MAX, &top);
 	if (!rc && !s->is_snapshot && top.kind != TARE_PICKLE_IS_STACK)
-		rc = tare_pickle_fail(
-			s, TARE_E_FORMAT,
-			"this is pickle, but no memory snapshot of PyTorch: it has no segments and no traces");
+		rc = tare_pickle_fail(s, TARE_E_FORMAT,
+		                      "this is pickle, but no memory snapshot of PyTorch: it has no segments and no traces");
 	tare_pickle_drop(s, &top);
 	return rc;
 }

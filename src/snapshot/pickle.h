@@ -31,9 +31,9 @@ enum tare_pickle_kind {
 	TARE_PICKLE_IS_BLOCK,     /* ref: block that waits for its segment */
 	TARE_PICKLE_IS_DIVISIONS, /* of roundup_power2_divisions */
 	TARE_PICKLE_IS_OTHER,     /* what no view needs */
-	TARE_PICKLE_IS_TOLD, /* ref: how many dicts, one after the other, that were told to the sink */
-	TARE_PICKLE_IS_LIST, /* ref: container */
-	TARE_PICKLE_IS_DICT, /* ref: container */
+	TARE_PICKLE_IS_TOLD,      /* ref: how many dicts, one after the other, that were told to the sink */
+	TARE_PICKLE_IS_LIST,      /* ref: container */
+	TARE_PICKLE_IS_DICT,      /* ref: container */
 	TARE_PICKLE_IS_MARK,
 };
 
@@ -46,12 +46,7 @@ struct tare_pickle_value {
 	uint8_t kind;
 };
 
-enum tare_list_of {
-	TARE_LIST_OF_NOTHING,
-	TARE_LIST_OF_FRAMES,
-	TARE_LIST_OF_BLOCKS,
-	TARE_LIST_OF_OTHERS
-};
+enum tare_list_of { TARE_LIST_OF_NOTHING, TARE_LIST_OF_FRAMES, TARE_LIST_OF_BLOCKS, TARE_LIST_OF_OTHERS };
 
 /* A list or a dict that is not complete. Once it is part of another it is told, or interned, and gone. */
 struct tare_pickle_container {
@@ -59,8 +54,7 @@ struct tare_pickle_container {
 	uint32_t spare; /* of one that is gone: the next such + 1 */
 	bool is_list, is_sealed;
 	enum tare_list_of of;
-	uint32_t first,
-		count; /* among the frames or blocks that wait; of a dict: its pairs, which it owns */
+	uint32_t first, count; /* among the frames or blocks that wait; of a dict: its pairs, which it owns */
 	uint32_t cap;
 	uint32_t items; /* that a list was given */
 	struct tare_pickle_value *pairs;
@@ -109,8 +103,7 @@ enum tare_snapshot_key {
 };
 
 /* waiting.c: "byte N: …"; returns a code. */
-int tare_pickle_fail(struct tare_snapshot *s, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int tare_pickle_fail(struct tare_snapshot *s, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The input ended, or could not be read further. */
 int tare_pickle_too_short(struct tare_snapshot *s);
@@ -126,8 +119,7 @@ static inline int tare_pickle_push(struct tare_snapshot *s, struct tare_pickle_v
 
 /* container.c */
 int tare_pickle_open(struct tare_snapshot *s, bool is_list);
-int tare_pickle_append(struct tare_snapshot *s, size_t list_at,
-		       size_t from); /* items: from … top */
+int tare_pickle_append(struct tare_snapshot *s, size_t list_at, size_t from); /* items: from … top */
 int tare_pickle_set_items(struct tare_snapshot *s, size_t dict_at, size_t from);
 int tare_pickle_tuple(struct tare_snapshot *s, size_t from); /* tuple.c */
 /* A value becomes part of another, of a list at `list_at` if it is not SIZE_MAX: containers are completed. */
@@ -141,8 +133,7 @@ void tare_pickle_drop(struct tare_snapshot *s, const struct tare_pickle_value *v
 /* memo.c */
 int tare_pickle_memo_put(struct tare_snapshot *s, uint64_t index);
 int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index);
-void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
-			  const struct tare_pickle_value *value);
+void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index, const struct tare_pickle_value *value);
 
 /* The memo has pages of so many entries; each is the kind of a value, plus 1, above its ref. 0: nothing can be fetched. */
 #define TARE_PICKLE_PAGE_LOG2 12
@@ -179,9 +170,8 @@ static inline int tare_pickle_fetch(struct tare_snapshot *s, uint64_t index)
 void tare_pickle_know_words(struct tare_snapshot *s);
 
 /* meaning.c: a complete dict, which is an item of the list at `list_at`. */
-int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at,
-			const struct tare_pickle_value *pairs, size_t count,
-			struct tare_pickle_value *value);
+int tare_pickle_meaning(struct tare_snapshot *s, size_t list_at, const struct tare_pickle_value *pairs, size_t count,
+                        struct tare_pickle_value *value);
 
 /* old_op.c: operations that end with a line (protocol 0). */
 int tare_pickle_line_op(struct tare_snapshot *s, unsigned char op);

@@ -13,9 +13,8 @@ struct tare_snapshot *tare_snapshot_new(void)
 
 	tare_intern_init(&s->intern);
 	tare_pickle_know_words(s);
-	s->facts.settings = (struct tare_snapshot_settings){
-		.max_split = -1, .expandable = -1, .overflowed = -1, .max_entries = -1
-	};
+	s->facts.settings =
+		(struct tare_snapshot_settings){ .max_split = -1, .expandable = -1, .overflowed = -1, .max_entries = -1 };
 	return s;
 }
 
@@ -43,8 +42,7 @@ static void forget(struct tare_snapshot *s)
 }
 
 /* Everything but what texts and stacks are is forgotten afterwards. */
-static int read_input(struct tare_snapshot *s, const struct tare_snapshot_sink *sink,
-		      struct tare_err *err)
+static int read_input(struct tare_snapshot *s, const struct tare_snapshot_sink *sink, struct tare_err *err)
 {
 	int rc;
 
@@ -60,14 +58,14 @@ static int read_input(struct tare_snapshot *s, const struct tare_snapshot_sink *
 }
 
 int tare_snapshot_read_from(struct tare_snapshot *s, const struct tare_snapshot_source *source,
-			    const struct tare_snapshot_sink *sink, struct tare_err *err)
+                            const struct tare_snapshot_sink *sink, struct tare_err *err)
 {
 	tare_input_open(&s->in, source);
 	return read_input(s, sink, err);
 }
 
 int tare_snapshot_read_bytes(struct tare_snapshot *s, const void *bytes, size_t size,
-			     const struct tare_snapshot_sink *sink, struct tare_err *err)
+                             const struct tare_snapshot_sink *sink, struct tare_err *err)
 {
 	tare_input_open_bytes(&s->in, bytes, size);
 	return read_input(s, sink, err);

@@ -92,12 +92,10 @@ struct tare_snapshot_settings {
 /* Each may be NULL. A function that does not return 0 ends the reading with that code. */
 struct tare_snapshot_sink {
 	void *arg;
-	int (*segment)(void *arg, const struct tare_snapshot_segment *segment,
-		       const struct tare_snapshot_block *blocks, size_t count,
-		       struct tare_err *err);
+	int (*segment)(void *arg, const struct tare_snapshot_segment *segment, const struct tare_snapshot_block *blocks,
+	               size_t count, struct tare_err *err);
 	int (*event)(void *arg, const struct tare_snapshot_event *event, struct tare_err *err);
-	int (*annotation)(void *arg, const struct tare_snapshot_annotation *a,
-			  struct tare_err *err);
+	int (*annotation)(void *arg, const struct tare_snapshot_annotation *a, struct tare_err *err);
 };
 
 /* What a file has besides; all of it is known after the reading. */
@@ -123,9 +121,9 @@ struct tare_snapshot_source {
 struct tare_snapshot *tare_snapshot_new(void);
 void tare_snapshot_delete(struct tare_snapshot *s);
 int tare_snapshot_read_from(struct tare_snapshot *s, const struct tare_snapshot_source *source,
-			    const struct tare_snapshot_sink *sink, struct tare_err *err);
+                            const struct tare_snapshot_sink *sink, struct tare_err *err);
 int tare_snapshot_read_bytes(struct tare_snapshot *s, const void *bytes, size_t size,
-			     const struct tare_snapshot_sink *sink, struct tare_err *err);
+                             const struct tare_snapshot_sink *sink, struct tare_err *err);
 const struct tare_snapshot_facts *tare_snapshot_facts(const struct tare_snapshot *s);
 
 /* NUL-terminated; may have NUL bytes inside. */
@@ -137,8 +135,7 @@ struct tare_snapshot_frame {
 };
 
 /* Frame `at` of a stack, the innermost first. False: there is none. */
-bool tare_snapshot_frame(const struct tare_snapshot *s, uint32_t stack, size_t at,
-			 struct tare_snapshot_frame *frame);
+bool tare_snapshot_frame(const struct tare_snapshot *s, uint32_t stack, size_t at, struct tare_snapshot_frame *frame);
 /* Its number: equal frames have one, and it is less than tare_snapshot_frame_count. pre: it is there. */
 uint32_t tare_snapshot_frame_number(const struct tare_snapshot *s, uint32_t stack, size_t at);
 size_t tare_snapshot_stack_count(const struct tare_snapshot *s);

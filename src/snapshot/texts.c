@@ -7,8 +7,7 @@ const char *tare_snapshot_text(const struct tare_snapshot *s, uint32_t text)
 	return s->intern.bytes + s->intern.texts[text].at;
 }
 
-bool tare_snapshot_frame(const struct tare_snapshot *s, uint32_t stack, size_t at,
-			 struct tare_snapshot_frame *frame)
+bool tare_snapshot_frame(const struct tare_snapshot *s, uint32_t stack, size_t at, struct tare_snapshot_frame *frame)
 {
 	const struct tare_intern_stack *of = &s->intern.stacks[stack];
 

@@ -15,8 +15,7 @@ static struct tare_pickle_value pool_of(struct tare_snapshot *s, int64_t a, int6
 		return value;
 	number = tare_map_put(&s->pool_numbers, (uint64_t)a << 32 | (uint64_t)b, &is_new);
 	if (is_new) {
-		s->pools = tare_array_reserve(s->pools, &s->pool_cap, s->pool_count + 1,
-					      sizeof(*s->pools));
+		s->pools = tare_array_reserve(s->pools, &s->pool_cap, s->pool_count + 1, sizeof(*s->pools));
 		s->pools[s->pool_count] = (struct tare_snapshot_pool){ a, b };
 		*number = s->pool_count++;
 	}
@@ -34,8 +33,7 @@ int tare_pickle_tuple(struct tare_snapshot *s, size_t from)
 
 	if (rc)
 		return rc;
-	if (s->stack_count - from == 2 && item[0].kind == TARE_PICKLE_IS_INT &&
-	    item[1].kind == TARE_PICKLE_IS_INT)
+	if (s->stack_count - from == 2 && item[0].kind == TARE_PICKLE_IS_INT && item[1].kind == TARE_PICKLE_IS_INT)
 		value = pool_of(s, item[0].i, item[1].i);
 	for (at = from; at < s->stack_count; at++) {
 		struct tare_pickle_value part = s->stack[at];

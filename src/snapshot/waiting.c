@@ -22,11 +22,9 @@ int tare_pickle_fail(struct tare_snapshot *s, int code, const char *fmt, ...)
 int tare_pickle_push_more(struct tare_snapshot *s, struct tare_pickle_value value)
 {
 	if (s->stack_count >= TARE_PICKLE_VALUES)
-		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values wait for their place",
-					TARE_PICKLE_VALUES);
+		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values wait for their place", TARE_PICKLE_VALUES);
 	if (s->stack_count == s->stack_cap)
-		s->stack = tare_array_reserve(s->stack, &s->stack_cap, s->stack_count + 1,
-					      sizeof(*s->stack));
+		s->stack = tare_array_reserve(s->stack, &s->stack_cap, s->stack_count + 1, sizeof(*s->stack));
 	s->stack[s->stack_count++] = value;
 	return 0;
 }
@@ -35,8 +33,7 @@ int tare_pickle_too_short(struct tare_snapshot *s)
 {
 	if (s->in.failure)
 		return tare_err_set_errno(s->err, s->in.failure, "byte %llu: reading failed",
-					  (unsigned long long)tare_input_offset(&s->in));
-	return tare_pickle_fail(
-		s, TARE_E_TRUNCATED,
-		"the file ends in the middle of this; was it cut off when it was copied?");
+		                          (unsigned long long)tare_input_offset(&s->in));
+	return tare_pickle_fail(s, TARE_E_TRUNCATED,
+	                        "the file ends in the middle of this; was it cut off when it was copied?");
 }

@@ -25,7 +25,7 @@ enum {
 };
 
 void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
-		       const struct tare_block_record *records, size_t n);
+                       const struct tare_block_record *records, size_t n);
 
 /* Records begin .. end-1 of a block, which are there as columns only. */
 struct tare_tensor_run {
@@ -35,8 +35,7 @@ struct tare_tensor_run {
 };
 
 struct tare_record_block {
-	struct tare_block_record
-		*records; /* in the order in which they were given; those of runs are not set */
+	struct tare_block_record *records; /* in the order in which they were given; those of runs are not set */
 	const uint64_t *stamps;
 	size_t n, cap;
 	struct tare_tensor_run *runs; /* in the same order; none without TARE_BLOCK_COLUMNS */
@@ -47,8 +46,7 @@ void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
 
 enum {
 	TARE_BLOCK_POSITIONS = 1, /* without it `position` and the seals are 0, which is quicker */
-	TARE_BLOCK_OUTLINE =
-		2, /* of tensors (TARE_KIND_TENSOR) only `device` counts, which is quicker still */
+	TARE_BLOCK_OUTLINE = 2,   /* of tensors (TARE_KIND_TENSOR) only `device` counts, which is quicker still */
 	/* Tensors come as runs. Not together with one of the others, and only where layouts are those of this version. */
 	TARE_BLOCK_COLUMNS = 4,
 };
@@ -58,7 +56,7 @@ enum {
  * `data` has room for all fields that the layout of the kind has; those that the record lacks are 0. False:
  * damage; then the block has no records.
  */
-bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
-		       const void *bytes, size_t size, int wanted);
+bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts, const void *bytes, size_t size,
+                       int wanted);
 
 #endif

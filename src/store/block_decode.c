@@ -20,9 +20,9 @@ struct form {
 	bool is_raw;
 	bool has_columns; /* instead of records, of which so many are in runs by now */
 	size_t in_runs;
-	size_t first, n;  /* its records, among those sorted by form … */
-	uint8_t *records; /* … which lie one behind the other, so many bytes each; NULL: as … */
-	size_t stride;    /* … tare_block_memory says */
+	size_t first, n;       /* its records, among those sorted by form … */
+	uint8_t *records;      /* … which lie one behind the other, so many bytes each; NULL: as … */
+	size_t stride;         /* … tare_block_memory says */
 	struct tare_pack data; /* of all its records; kept for the next block, as these are: */
 	struct tare_form_columns columns;
 };
@@ -117,8 +117,7 @@ static bool read_forms(struct tare_record_block *b, struct tare_unpack *in, size
 		uint64_t kind = tare_unpack_number(in);
 		struct form *f = &m->forms[i];
 
-		f->info =
-			kind <= UINT16_MAX ? m->layouts->of(m->layouts->arg, (uint16_t)kind) : NULL;
+		f->info = kind <= UINT16_MAX ? m->layouts->of(m->layouts->arg, (uint16_t)kind) : NULL;
 		f->is_raw = kind == 0;
 		f->n = f->in_runs = 0;
 		f->has_columns = m->has_columns && tare_form_has_columns(f->info);
@@ -164,9 +163,7 @@ static const char *only_field(const struct tare_block_memory *m, const struct fo
 {
 	if (!m->is_outline)
 		return NULL;
-	return f->info->kind == TARE_KIND_TENSOR  ? "device"
-	       : f->info->kind == TARE_KIND_PHASE ? ""
-						  : NULL;
+	return f->info->kind == TARE_KIND_TENSOR ? "device" : f->info->kind == TARE_KIND_PHASE ? "" : NULL;
 }
 
 static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
@@ -195,8 +192,7 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 
 	for (size_t i = f->first; i < f->first + f->n; i++, head += f->stride) {
 		uint64_t length = tare_decode_tail_length(f->info, head);
-		size_t size =
-			length <= RECORD_MAX ? tare_encode_size(f->info->fixed, length * item) : 0;
+		size_t size = length <= RECORD_MAX ? tare_encode_size(f->info->fixed, length * item) : 0;
 
 		if (!size)
 			return false;
@@ -213,8 +209,7 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 		tail = m->text.data;
 	} else {
 		m->words = tare_array_reserve(m->words, &m->word_cap, tails / item + 1, item);
-		if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_NUMBERS, m->words,
-					tails / item, NULL))
+		if (!tare_column_decode(in, &m->fields.column, TARE_COLUMN_NUMBERS, m->words, tails / item, NULL))
 			return false;
 		tail = (const uint8_t *)m->words;
 	}
@@ -323,15 +318,13 @@ static void put_even_run(struct tare_record_block *b, size_t begin, size_t end)
 {
 	struct tare_block_memory *m = b->memory;
 	struct form *f = form_of(m, begin);
-	struct tare_record head = { .kind = f->info->kind,
-				    .cells = (uint16_t)(f->stride / TARE_CELL) };
+	struct tare_record head = { .kind = f->info->kind, .cells = (uint16_t)(f->stride / TARE_CELL) };
 	uint8_t *at = f->records;
 
 	for (size_t i = begin; i < end; i++, at += f->stride) {
 		head.stamp = m->stamps[i];
 		memcpy(at, &head, sizeof(head));
-		b->records[i] =
-			(struct tare_block_record){ .data = at, .bytes = (uint32_t)f->stride };
+		b->records[i] = (struct tare_block_record){ .data = at, .bytes = (uint32_t)f->stride };
 	}
 	f->records = at;
 }
@@ -355,8 +348,7 @@ static void put_run(struct tare_record_block *b, size_t begin, size_t end)
 			head->stamp = m->stamps[i];
 		}
 		m->stamps[i] = head->stamp;
-		b->records[i] =
-			(struct tare_block_record){ .data = m->records[at], .bytes = m->bytes[at] };
+		b->records[i] = (struct tare_block_record){ .data = m->records[at], .bytes = m->bytes[at] };
 	}
 }
 
@@ -403,8 +395,8 @@ static bool read_positions(struct tare_record_block *b, struct tare_unpack *in, 
 	return true;
 }
 
-bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
-		       const void *bytes, size_t size, int wanted)
+bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts, const void *bytes, size_t size,
+                       int wanted)
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false }, positions;
 	struct tare_block_memory *m;
@@ -421,8 +413,7 @@ bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *l
 	m->is_outline = wanted & TARE_BLOCK_OUTLINE;
 	m->has_columns = wanted & TARE_BLOCK_COLUMNS;
 	reserve(b, n);
-	if (!read_forms(b, &in, n) ||
-	    !tare_column_decode(&in, &m->fields.column, TARE_COLUMN_SUMS, m->stamps, n, NULL))
+	if (!read_forms(b, &in, n) || !tare_column_decode(&in, &m->fields.column, TARE_COLUMN_SUMS, m->stamps, n, NULL))
 		return false;
 	positions = in;
 	tare_column_skip(&in);

@@ -29,13 +29,11 @@ static size_t tail_bytes(const struct tare_kind_info *info, const uint8_t *recor
 {
 	if (info->tail == TARE_TAIL_NONE)
 		return 0;
-	return tare_decode_tail_length(info, record) *
-	       (info->tail == TARE_TAIL_PCS ? sizeof(uint64_t) : 1);
+	return tare_decode_tail_length(info, record) * (info->tail == TARE_TAIL_PCS ? sizeof(uint64_t) : 1);
 }
 
 /* Its kind, if its fields, its tail and zeros up to the next cell are all that it is; else NULL. */
-static const struct tare_kind_info *regular(const struct encoder *e,
-					    const struct tare_block_record *r)
+static const struct tare_kind_info *regular(const struct encoder *e, const struct tare_block_record *r)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)r->data;
 	const struct tare_kind_info *info = e->layouts->of(e->layouts->arg, head->kind);
@@ -92,8 +90,7 @@ static void put_stamps(struct tare_pack *out, struct encoder *e)
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
-		const struct tare_record *head =
-			(const struct tare_record *)(const void *)e->records[i].data;
+		const struct tare_record *head = (const struct tare_record *)(const void *)e->records[i].data;
 
 		e->column[i] = tare_zigzag(head->stamp - before);
 		before = head->stamp;
@@ -109,8 +106,7 @@ static void put_positions(struct tare_pack *out, struct encoder *e)
 		const struct tare_block_record *r = &e->records[i];
 		uint64_t *next = expected_of(expected, e->forms[e->which[i]].tid, r->data);
 
-		e->column[i] = tare_zigzag(
-			(uint64_t)((int64_t)(r->position - *next) / (int64_t)TARE_CELL));
+		e->column[i] = tare_zigzag((uint64_t)((int64_t)(r->position - *next) / (int64_t)TARE_CELL));
 		*next = expected->last = r->position + r->bytes;
 	}
 	tare_column_encode(out, e->column, e->n);
@@ -122,8 +118,7 @@ static void put_texts(struct tare_pack *out, const struct form *f)
 	struct tare_pack all = { 0 };
 
 	for (size_t i = 0; i < f->n; i++)
-		tare_pack_bytes(&all, f->records[i] + f->info->fixed,
-				tail_bytes(f->info, f->records[i]));
+		tare_pack_bytes(&all, f->records[i] + f->info->fixed, tail_bytes(f->info, f->records[i]));
 	tare_pack_zipped(out, all.data, all.len);
 	tare_pack_free(&all);
 }
@@ -133,10 +128,8 @@ static void put_words(struct tare_pack *out, const struct form *f)
 	struct tare_pack all = { 0 };
 
 	for (size_t i = 0; i < f->n; i++)
-		tare_pack_bytes(&all, f->records[i] + f->info->fixed,
-				tail_bytes(f->info, f->records[i]));
-	tare_column_encode(out, (const uint64_t *)(const void *)all.data,
-			   all.len / sizeof(uint64_t));
+		tare_pack_bytes(&all, f->records[i] + f->info->fixed, tail_bytes(f->info, f->records[i]));
+	tare_column_encode(out, (const uint64_t *)(const void *)all.data, all.len / sizeof(uint64_t));
 	tare_pack_free(&all);
 }
 
@@ -147,8 +140,7 @@ static void put_raw(struct tare_pack *out, const struct encoder *e, const struct
 
 	for (size_t i = 0; i < f->n; i++) {
 		e->column[i] = f->bytes[i];
-		tare_pack_bytes(&all, f->records[i] + sizeof(uint32_t),
-				f->bytes[i] - sizeof(uint32_t));
+		tare_pack_bytes(&all, f->records[i] + sizeof(uint32_t), f->bytes[i] - sizeof(uint32_t));
 	}
 	tare_column_encode(out, e->column, f->n);
 	tare_pack_zipped(out, all.data, all.len);
@@ -169,7 +161,7 @@ static void put_form(struct tare_pack *out, const struct encoder *e, const struc
 }
 
 void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
-		       const struct tare_block_record *records, size_t n)
+                       const struct tare_block_record *records, size_t n)
 {
 	struct encoder *e = tare_xcalloc(1, sizeof(*e));
 

@@ -33,14 +33,12 @@ static bool is_left_out(const struct tare_kind_info *info)
 	return info && (info->kind == TARE_KIND_TENSOR || info->kind == TARE_KIND_PHASE);
 }
 
-static bool read_kinds(struct tare_unpack *in, const struct tare_layouts *layouts,
-		       struct ends *forms, size_t form_nr)
+static bool read_kinds(struct tare_unpack *in, const struct tare_layouts *layouts, struct ends *forms, size_t form_nr)
 {
 	for (size_t i = 0; i < form_nr; i++) {
 		uint64_t kind = tare_unpack_number(in);
 
-		forms[i].info =
-			kind <= UINT16_MAX ? layouts->of(layouts->arg, (uint16_t)kind) : NULL;
+		forms[i].info = kind <= UINT16_MAX ? layouts->of(layouts->arg, (uint16_t)kind) : NULL;
 		if (!is_left_out(forms[i].info))
 			return false;
 	}
@@ -55,8 +53,7 @@ static void take_place(struct ends *form, size_t i)
 	form->is_any = true;
 }
 
-static bool read_places(struct tare_block_ends *e, struct tare_unpack *in, struct ends *forms,
-			size_t form_nr, size_t n)
+static bool read_places(struct tare_block_ends *e, struct tare_unpack *in, struct ends *forms, size_t form_nr, size_t n)
 {
 	if (form_nr == 1) {
 		tare_column_skip(in);
@@ -75,8 +72,7 @@ static bool read_places(struct tare_block_ends *e, struct tare_unpack *in, struc
 	return forms[0].is_any && forms[1].is_any;
 }
 
-static bool read_stamps(struct tare_block_ends *e, struct tare_unpack *in, struct ends *forms,
-			size_t form_nr, size_t n)
+static bool read_stamps(struct tare_block_ends *e, struct tare_unpack *in, struct ends *forms, size_t form_nr, size_t n)
 {
 	if (form_nr == 1) {
 		tare_column_skip(in);
@@ -95,13 +91,12 @@ static void put(struct tare_block_ends *e, const struct ends *form, int end)
 	size_t size = (form->info->fixed + TARE_CELL - 1) / TARE_CELL * TARE_CELL;
 	struct tare_rec_tensor *rec = &e->records[e->block.n];
 
-	*rec = (struct tare_rec_tensor){ .head = { .kind = form->info->kind,
-						   .cells = (uint16_t)(size / TARE_CELL),
-						   .stamp = form->stamp[end] },
-					 .device = (int16_t)form->device };
+	*rec = (struct tare_rec_tensor){
+		.head = { .kind = form->info->kind, .cells = (uint16_t)(size / TARE_CELL), .stamp = form->stamp[end] },
+		.device = (int16_t)form->device
+	};
 	e->stamps[e->block.n] = form->stamp[end];
-	e->list[e->block.n++] =
-		(struct tare_block_record){ .data = (const uint8_t *)rec, .bytes = (uint32_t)size };
+	e->list[e->block.n++] = (struct tare_block_record){ .data = (const uint8_t *)rec, .bytes = (uint32_t)size };
 }
 
 /* In the order of their places. */
@@ -125,8 +120,8 @@ static void put_all(struct tare_block_ends *e, const struct ends *forms, size_t 
 	e->block.stamps = e->stamps;
 }
 
-bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *layouts,
-			  const void *bytes, size_t size, uint64_t first, uint64_t last)
+bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *layouts, const void *bytes, size_t size,
+                          uint64_t first, uint64_t last)
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false };
 	size_t n = tare_unpack_number(&in), form_nr = tare_unpack_number(&in);
@@ -141,8 +136,7 @@ bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *
 	for (size_t i = 0; i < form_nr; i++)
 		if (forms[i].info->kind == TARE_KIND_PHASE)
 			tare_form_skip(&in, forms[i].info);
-		else if (!tare_form_decode_one(&in, &e->scratch, forms[i].info, "device",
-					       &forms[i].device))
+		else if (!tare_form_decode_one(&in, &e->scratch, forms[i].info, "device", &forms[i].device))
 			return false;
 	if (!in.is_bad)
 		put_all(e, forms, form_nr, n);

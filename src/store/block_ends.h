@@ -26,7 +26,7 @@ void tare_block_ends_free(struct tare_block_ends *e); /* e is empty afterwards *
  * Into `e->block`: of a tensor only `device` counts, as with TARE_BLOCK_OUTLINE. `first` and `last` are the stamps of the first
  * and the last record of the block. False: it is another block, or it is damaged.
  */
-bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *layouts,
-			  const void *bytes, size_t size, uint64_t first, uint64_t last);
+bool tare_block_read_ends(struct tare_block_ends *e, const struct tare_layouts *layouts, const void *bytes, size_t size,
+                          uint64_t first, uint64_t last);
 
 #endif

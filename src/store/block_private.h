@@ -34,8 +34,7 @@ static inline const struct tare_field *tid_field(const struct tare_kind_info *in
 	return NULL;
 }
 
-static inline uint64_t *expected_of(struct expected *e, const struct tare_field *tid,
-				    const uint8_t *record)
+static inline uint64_t *expected_of(struct expected *e, const struct tare_field *tid, const uint8_t *record)
 {
 	uint32_t slot;
 

@@ -42,8 +42,7 @@ static bool find_names(struct names *names, const uint64_t *values, size_t n, si
 		if (is_new) {
 			if (names->word_nr == limit)
 				return false;
-			names->words = tare_array_reserve(names->words, &names->word_cap,
-							  names->word_nr + 1, sizeof(uint64_t));
+			names->words = tare_array_reserve(names->words, &names->word_cap, names->word_nr + 1, sizeof(uint64_t));
 			*id = names->word_nr;
 			names->words[names->word_nr++] = values[i];
 		}
@@ -130,8 +129,7 @@ bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
 	for (size_t i = 0; i < n; i++)
 		cost += length_of(values[i]);
 	/* Numbers of one byte each are as short as their names would be. */
-	is_named =
-		cost > n && find_names(&names, values, n, n / 2) && cost_of_names(&names, n) < cost;
+	is_named = cost > n && find_names(&names, values, n, n / 2) && cost_of_names(&names, n) < cost;
 	if (is_named) {
 		tare_pack_number(out, NAMED);
 		put_named(out, &names, n);
@@ -152,8 +150,7 @@ void tare_column_scratch_free(struct tare_column_scratch *s)
 }
 
 /* What is longer than its bytes reads as zeros, and is then seen to be too long. */
-static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			uint64_t *values, size_t n)
+static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n)
 {
 	const uint8_t *at, *end;
 	size_t i;
@@ -196,8 +193,7 @@ static void join_planes(uint64_t *values, size_t n, const uint8_t *bytes, unsign
 		values[0] |= first;
 }
 
-static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			uint64_t *values, size_t n)
+static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n)
 {
 	uint64_t planes = tare_unpack_number(in);
 
@@ -236,15 +232,14 @@ static bool are_below(const uint64_t *values, size_t n, uint64_t limit)
 }
 
 /* Numbers less than the limit. Of one plane its bytes tell, which are fewer. */
-static bool get_names(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values,
-		      size_t n, uint64_t limit)
+static bool get_names(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n,
+                      uint64_t limit)
 {
 	scratch->planes.len = 0;
 	if (!get_numbers(in, scratch, values, n))
 		return false;
-	in->is_bad |= scratch->planes.len == n && n
-			      ? !are_bytes_below(scratch->planes.data, n, limit)
-			      : !are_below(values, n, limit);
+	in->is_bad |=
+		scratch->planes.len == n && n ? !are_bytes_below(scratch->planes.data, n, limit) : !are_below(values, n, limit);
 	return !in->is_bad;
 }
 
@@ -281,8 +276,7 @@ static void give_meaning(enum tare_column_meaning meaning, uint64_t *values, siz
 }
 
 /* Names become what they stand for. */
-static void give_words(enum tare_column_meaning meaning, const uint64_t *words, uint64_t *values,
-		       size_t n)
+static void give_words(enum tare_column_meaning meaning, const uint64_t *words, uint64_t *values, size_t n)
 {
 	uint64_t sum = 0;
 
@@ -294,9 +288,8 @@ static void give_words(enum tare_column_meaning meaning, const uint64_t *words, 
 			values[i] = words[values[i]];
 }
 
-static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch,
-		      enum tare_column_meaning meaning, uint64_t *values, size_t n,
-		      struct tare_column_ids *ids)
+static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch, enum tare_column_meaning meaning,
+                      uint64_t *values, size_t n, struct tare_column_ids *ids)
 {
 	size_t word_nr = tare_unpack_number(in);
 
@@ -304,10 +297,8 @@ static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratc
 		in->is_bad = true;
 		return false;
 	}
-	scratch->words =
-		tare_array_reserve(scratch->words, &scratch->word_cap, word_nr, sizeof(uint64_t));
-	if (!get_numbers(in, scratch, scratch->words, word_nr) ||
-	    !get_names(in, scratch, values, n, word_nr))
+	scratch->words = tare_array_reserve(scratch->words, &scratch->word_cap, word_nr, sizeof(uint64_t));
+	if (!get_numbers(in, scratch, scratch->words, word_nr) || !get_names(in, scratch, values, n, word_nr))
 		return false;
 	give_meaning(TARE_COLUMN_SUMS, scratch->words, word_nr);
 	if (ids) {
@@ -322,9 +313,8 @@ static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratc
 	return true;
 }
 
-bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			enum tare_column_meaning meaning, uint64_t *values, size_t n,
-			struct tare_column_ids *ids)
+bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch, enum tare_column_meaning meaning,
+                        uint64_t *values, size_t n, struct tare_column_ids *ids)
 {
 	uint64_t how = tare_unpack_number(in), value;
 
@@ -350,8 +340,8 @@ bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scra
 	}
 }
 
-bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			      uint64_t *values, size_t n, uint64_t limit)
+bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n,
+                              uint64_t limit)
 {
 	struct tare_unpack ahead = *in;
 
@@ -359,8 +349,7 @@ bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch
 		*in = ahead;
 		return get_names(in, scratch, values, n, limit);
 	}
-	return tare_column_decode(in, scratch, TARE_COLUMN_NUMBERS, values, n, NULL) &&
-	       are_below(values, n, limit);
+	return tare_column_decode(in, scratch, TARE_COLUMN_NUMBERS, values, n, NULL) && are_below(values, n, limit);
 }
 
 void tare_column_skip(struct tare_unpack *in)

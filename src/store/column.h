@@ -36,12 +36,11 @@ enum tare_column_meaning {
 };
 
 /* False: damage; values are anything then. `ids` may be NULL. */
-bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			enum tare_column_meaning meaning, uint64_t *values, size_t n,
-			struct tare_column_ids *ids);
+bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch, enum tare_column_meaning meaning,
+                        uint64_t *values, size_t n, struct tare_column_ids *ids);
 /* Numbers that name something: one that is not less than `limit` is damage. pre: the limit is less than 2^63. */
-bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch,
-			      uint64_t *values, size_t n, uint64_t limit);
+bool tare_column_decode_names(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n,
+                              uint64_t limit);
 void tare_column_skip(struct tare_unpack *in);
 
 #endif

@@ -16,8 +16,8 @@
  *   device had in use before a call is what it had after the last one, for example.
  *   What was taken back is as large as it was when it was handed out: a signed size is told once (PAIR).
  */
-void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info,
-		      const uint8_t *const *records, size_t n);
+void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info, const uint8_t *const *records,
+                      size_t n);
 
 /* Memory that decoding uses, again for each block. {0} to begin with. */
 struct tare_form_scratch {
@@ -34,9 +34,8 @@ void tare_form_scratch_free(struct tare_form_scratch *s);
  * left as they are. With
  * `only` that field has its value ("": none has), others may be 0. False: damage; the fields are anything then.
  */
-bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
-		      const char *only);
+bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch, const struct tare_kind_info *info,
+                      uint8_t *records, size_t stride, size_t n, const char *only);
 
 /* form_columns.c: are these tensors? If they lie as those of this version, their fields can be had as columns. */
 bool tare_form_has_columns(const struct tare_kind_info *info);
@@ -50,13 +49,12 @@ struct tare_form_columns {
 };
 void tare_form_columns_free(struct tare_form_columns *c);
 bool tare_form_decode_columns(struct tare_unpack *in, struct tare_form_scratch *scratch,
-			      const struct tare_kind_info *info, size_t n,
-			      struct tare_form_columns *out);
+                              const struct tare_kind_info *info, size_t n, struct tare_form_columns *out);
 
 /* Passes over what tare_form_decode() would read. */
 void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info);
 /* The same, and which value that field has in all records. False: it has several, or has a column of its own; or damage. */
-bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *scratch,
-			  const struct tare_kind_info *info, const char *field, uint64_t *value);
+bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *scratch, const struct tare_kind_info *info,
+                          const char *field, uint64_t *value);
 
 #endif

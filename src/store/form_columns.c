@@ -20,9 +20,8 @@ void tare_form_columns_free(struct tare_form_columns *c)
 
 bool tare_form_has_columns(const struct tare_kind_info *info)
 {
-	return info && info->kind == TARE_KIND_TENSOR &&
-	       info->fixed == sizeof(struct tare_rec_tensor) && info->field_nr > OWN_NR &&
-	       info->fields[ADDRESS].offset == offsetof(struct tare_rec_tensor, block) &&
+	return info && info->kind == TARE_KIND_TENSOR && info->fixed == sizeof(struct tare_rec_tensor) &&
+	       info->field_nr > OWN_NR && info->fields[ADDRESS].offset == offsetof(struct tare_rec_tensor, block) &&
 	       info->fields[BYTES].offset == offsetof(struct tare_rec_tensor, bytes);
 }
 
@@ -97,8 +96,7 @@ static bool read_records(struct tare_form_decoder *d, struct tare_form_columns *
 	c->others.len = 0;
 	at = tare_pack_room(&c->others, size);
 	c->others.len = size;
-	if (!tare_form_decode(d->in, d->scratch, d->info, at, sizeof(struct tare_rec_tensor), d->n,
-			      NULL))
+	if (!tare_form_decode(d->in, d->scratch, d->info, at, sizeof(struct tare_rec_tensor), d->n, NULL))
 		return false;
 	others = others_of(c);
 	for (size_t i = 0; i < d->n; i++) {
@@ -120,12 +118,9 @@ static bool are_of_one_device(const struct tare_form_columns *c)
 }
 
 bool tare_form_decode_columns(struct tare_unpack *in, struct tare_form_scratch *scratch,
-			      const struct tare_kind_info *info, size_t n,
-			      struct tare_form_columns *out)
+                              const struct tare_kind_info *info, size_t n, struct tare_form_columns *out)
 {
-	struct tare_form_decoder d = {
-		.in = in, .scratch = scratch, .info = info, .n = n, .named = -1
-	};
+	struct tare_form_decoder d = { .in = in, .scratch = scratch, .info = info, .n = n, .named = -1 };
 
 	reserve(out, n);
 	if (!(is_simple(*in, info) ? read_columns(&d, out) : read_records(&d, out))) {
@@ -133,9 +128,8 @@ bool tare_form_decode_columns(struct tare_unpack *in, struct tare_form_scratch *
 		return false;
 	}
 	out->is_of_one_device = are_of_one_device(out);
-	out->public = (struct tare_tensor_columns){ .addresses = out->addresses,
-						    .bytes = (int64_t *)out->bytes,
-						    .which = out->which,
-						    .others = others_of(out) };
+	out->public = (struct tare_tensor_columns){
+		.addresses = out->addresses, .bytes = (int64_t *)out->bytes, .which = out->which, .others = others_of(out)
+	};
 	return true;
 }

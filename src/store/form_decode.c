@@ -21,16 +21,15 @@ void tare_form_scratch_free(struct tare_form_scratch *s)
 	*s = (struct tare_form_scratch){ 0 };
 }
 
-#define STORE(type)                                                                                \
-	do {                                                                                       \
-		for (size_t i = 0; i < n; i++, at += stride) {                                     \
-			type v = (type)values[i];                                                  \
-			memcpy(at, &v, sizeof(v));                                                 \
-		}                                                                                  \
+#define STORE(type)                                                                                                    \
+	do {                                                                                                               \
+		for (size_t i = 0; i < n; i++, at += stride) {                                                                 \
+			type v = (type)values[i];                                                                                  \
+			memcpy(at, &v, sizeof(v));                                                                                 \
+		}                                                                                                              \
 	} while (0)
 
-static void store(const struct tare_field *field, uint8_t *records, size_t stride,
-		  const uint64_t *values, size_t n)
+static void store(const struct tare_field *field, uint8_t *records, size_t stride, const uint64_t *values, size_t n)
 {
 	uint8_t *at = records + field->offset;
 
@@ -51,8 +50,7 @@ static void store(const struct tare_field *field, uint8_t *records, size_t strid
 }
 
 /* Adds what a reference stands for to the values: another field. */
-static void add_referred(const struct tare_form_decoder *d, int of, unsigned number,
-			 uint64_t *values)
+static void add_referred(const struct tare_form_decoder *d, int of, unsigned number, uint64_t *values)
 {
 	enum reference which = (enum reference)((number - REFERENCES) % REFERENCE_NR);
 	const struct tare_field *other = &d->info->fields[of];
@@ -89,15 +87,13 @@ static bool add_paired(const struct tare_form_decoder *d, int by, uint64_t *valu
 	return true;
 }
 
-static enum tare_column_meaning meaning_of(const struct tare_form_decoder *d, int field,
-					   uint64_t number)
+static enum tare_column_meaning meaning_of(const struct tare_form_decoder *d, int field, uint64_t number)
 {
 	if (number == PLAIN)
 		return d->info->fields[field].is_signed ? TARE_COLUMN_SIGNED : TARE_COLUMN_NUMBERS;
-	return (number - REFERENCES) % REFERENCE_NR != PAIR &&
-			       (number - REFERENCES) / REFERENCE_NR == (uint64_t)field
-		       ? TARE_COLUMN_SUMS
-		       : TARE_COLUMN_SIGNED;
+	return (number - REFERENCES) % REFERENCE_NR != PAIR && (number - REFERENCES) / REFERENCE_NR == (uint64_t)field
+	           ? TARE_COLUMN_SUMS
+	           : TARE_COLUMN_SIGNED;
 }
 
 bool tare_form_read_values(struct tare_form_decoder *d, int field, uint64_t *values)
@@ -130,8 +126,8 @@ static bool decode_field(struct tare_form_decoder *d, int field)
 }
 
 /* What records have of their combinations: a few words each, for which a call is long. Of most the size is a constant. */
-static inline __attribute__((always_inline)) void
-put_combinations(const struct tare_form_decoder *d, const uint8_t *table, size_t size)
+static inline __attribute__((always_inline)) void put_combinations(const struct tare_form_decoder *d,
+                                                                   const uint8_t *table, size_t size)
 {
 	const uint64_t *which = d->scratch->values;
 	uint8_t *at = d->records + sizeof(struct tare_record);
@@ -148,8 +144,8 @@ put_combinations(const struct tare_form_decoder *d, const uint8_t *table, size_t
 	}
 }
 
-bool tare_form_read_combinations(struct tare_form_decoder *d, uint64_t combined,
-				 struct tare_pack *table, uint64_t *which)
+bool tare_form_read_combinations(struct tare_form_decoder *d, uint64_t combined, struct tare_pack *table,
+                                 uint64_t *which)
 {
 	const struct tare_kind_info *info = d->info;
 	size_t nr = tare_unpack_number(d->in), size = nr * info->fixed;
@@ -210,16 +206,14 @@ static bool is_combined(const struct tare_kind_info *info, uint64_t combined, co
 	return false;
 }
 
-bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *records, size_t stride, size_t n,
-		      const char *only)
+bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch, const struct tare_kind_info *info,
+                      uint8_t *records, size_t stride, size_t n, const char *only)
 {
 	struct tare_form_decoder d = { in, scratch, info, records, stride, n, -1 };
 	uint64_t combined = tare_unpack_number(in);
 	bool is_rest_needed = !only || !is_combined(info, combined, only);
 
-	scratch->values =
-		tare_array_reserve(scratch->values, &scratch->value_cap, n, sizeof(uint64_t));
+	scratch->values = tare_array_reserve(scratch->values, &scratch->value_cap, n, sizeof(uint64_t));
 	if (!decode_combined(&d, combined))
 		in->is_bad = true;
 	for (int f = 0; f < info->field_nr && !in->is_bad; f++)
@@ -232,8 +226,7 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 	return !in->is_bad;
 }
 
-void tare_form_skip_combinations(struct tare_unpack *in, const struct tare_kind_info *info,
-				 uint64_t combined)
+void tare_form_skip_combinations(struct tare_unpack *in, const struct tare_kind_info *info, uint64_t combined)
 {
 	tare_unpack_number(in);
 	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++)
@@ -260,8 +253,8 @@ void tare_form_skip(struct tare_unpack *in, const struct tare_kind_info *info)
 	skip_rest(in, info, combined);
 }
 
-bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *s,
-			  const struct tare_kind_info *info, const char *name, uint64_t *value)
+bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *s, const struct tare_kind_info *info,
+                          const char *name, uint64_t *value)
 {
 	struct tare_unpack begin = *in;
 	uint64_t combined = tare_unpack_number(in);
@@ -276,9 +269,8 @@ bool tare_form_decode_one(struct tare_unpack *in, struct tare_form_scratch *s,
 			continue;
 		if (strcmp(info->fields[f].name, name) != 0)
 			tare_column_skip(in);
-		else if (!tare_column_decode(in, &s->column, TARE_COLUMN_NUMBERS, s->values, nr,
-					     NULL) ||
-			 !are_same(s->values, nr))
+		else if (!tare_column_decode(in, &s->column, TARE_COLUMN_NUMBERS, s->values, nr, NULL) ||
+		         !are_same(s->values, nr))
 			return false;
 		else
 			is_one = true;

@@ -37,8 +37,8 @@ static bool is_same(const uint64_t *values, size_t n)
 }
 
 /* Gives each pair of an id and a value an id, in the order of appearance. Their number; 0: more than `limit`. */
-static size_t combine(const struct encoder *e, const uint32_t *ids, const uint64_t *values,
-		      uint32_t *combined, size_t limit)
+static size_t combine(const struct encoder *e, const uint32_t *ids, const uint64_t *values, uint32_t *combined,
+                      size_t limit)
 {
 	struct tare_map names = { 0 }, pairs = { 0 };
 	size_t nr = 0;
@@ -63,8 +63,7 @@ static size_t combine(const struct encoder *e, const uint32_t *ids, const uint64
 	return nr <= limit ? nr : 0;
 }
 
-static void put_combinations(struct tare_pack *out, const struct encoder *e, const uint32_t *ids,
-			     size_t nr)
+static void put_combinations(struct tare_pack *out, const struct encoder *e, const uint32_t *ids, size_t nr)
 {
 	uint64_t *column = tare_xcalloc(e->n + nr, sizeof(*column));
 
@@ -183,8 +182,7 @@ static unsigned choose(const struct encoder *e, int field)
 		best = candidate;
 	}
 	for (int f = 0; f < field; f++) {
-		if ((f < COMBINED_MAX && e->combined >> f & 1) ||
-		    e->info->fields[f].size != e->info->fields[field].size)
+		if ((f < COMBINED_MAX && e->combined >> f & 1) || e->info->fields[f].size != e->info->fields[field].size)
 			continue;
 		for (unsigned which = OF_LAST; which <= OF_NEXT; which++) {
 			candidate = reference(f, (enum reference)which);
@@ -223,8 +221,7 @@ static bool is_paired(const struct encoder *e, int field)
 {
 	size_t negative = 0;
 
-	if (!e->info->fields[field].is_signed || e->info->fields[field].size != sizeof(int64_t) ||
-	    e->named < 0)
+	if (!e->info->fields[field].is_signed || e->info->fields[field].size != sizeof(int64_t) || e->named < 0)
 		return false;
 	for (size_t i = 0; i < e->n; i++)
 		negative += (int64_t)e->values[field][i] < 0;
@@ -249,8 +246,7 @@ static void encode_field(struct tare_pack *out, struct encoder *e, int field)
 		e->named = is_named ? field : -1;
 }
 
-void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info,
-		      const uint8_t *const *records, size_t n)
+void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info, const uint8_t *const *records, size_t n)
 {
 	struct encoder e = { .info = info, .n = n, .named = -1 };
 

@@ -26,8 +26,7 @@ static inline bool tare_form_is_alone(uint64_t number, int field)
 {
 	uint64_t of = (number - REFERENCES) / REFERENCE_NR;
 
-	return number == PLAIN || (number - REFERENCES) % REFERENCE_NR == PAIR ||
-	       of == (uint64_t)field;
+	return number == PLAIN || (number - REFERENCES) % REFERENCE_NR == PAIR || of == (uint64_t)field;
 }
 
 /* What form_decode.c and form_columns.c share. */
@@ -40,10 +39,9 @@ struct tare_form_decoder {
 	int named; /* the field that scratch->ids are of; -1: none */
 };
 /* Into `table`, of which each has info->fixed bytes, and which of them each record has. False: damage, as of what follows. */
-bool tare_form_read_combinations(struct tare_form_decoder *d, uint64_t combined,
-				 struct tare_pack *table, uint64_t *which);
-void tare_form_skip_combinations(struct tare_unpack *in, const struct tare_kind_info *info,
-				 uint64_t combined);
+bool tare_form_read_combinations(struct tare_form_decoder *d, uint64_t combined, struct tare_pack *table,
+                                 uint64_t *which);
+void tare_form_skip_combinations(struct tare_unpack *in, const struct tare_kind_info *info, uint64_t combined);
 /* The next column, which is of this field. pre: there are records, or tare_form_is_alone(). */
 bool tare_form_read_values(struct tare_form_decoder *d, int field, uint64_t *values);
 

@@ -20,11 +20,9 @@ void tare_log_part_free(struct tare_log_part *part)
 	*part = (struct tare_log_part){ 0 };
 }
 
-void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes,
-			    uint32_t gap)
+void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes, uint32_t gap)
 {
-	part->holes = tare_array_reserve(part->holes, &part->hole_cap, part->hole_nr + 1,
-					 sizeof(*part->holes));
+	part->holes = tare_array_reserve(part->holes, &part->hole_cap, part->hole_nr + 1, sizeof(*part->holes));
 	part->holes[part->hole_nr++] = (struct tare_log_hole){ position, bytes, gap };
 }
 
@@ -35,8 +33,7 @@ void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t 
 			part->lane_ends[i].position = position;
 			return;
 		}
-	part->lane_ends = tare_array_reserve(part->lane_ends, &part->lane_cap, part->lane_nr + 1,
-					     sizeof(*part->lane_ends));
+	part->lane_ends = tare_array_reserve(part->lane_ends, &part->lane_cap, part->lane_nr + 1, sizeof(*part->lane_ends));
 	part->lane_ends[part->lane_nr++] = (struct tare_log_lane_end){ lane, position };
 }
 
@@ -52,11 +49,9 @@ void tare_log_part_join(struct tare_log_part *part, const struct tare_log_part *
 	part->repaired += later->repaired;
 	part->lost += later->lost;
 	for (size_t i = 0; i < later->hole_nr; i++)
-		tare_log_part_add_hole(part, later->holes[i].position, later->holes[i].bytes,
-				       later->holes[i].gap);
+		tare_log_part_add_hole(part, later->holes[i].position, later->holes[i].bytes, later->holes[i].gap);
 	for (size_t i = 0; i < later->lane_nr; i++)
-		tare_log_part_add_lane(part, later->lane_ends[i].lane,
-				       later->lane_ends[i].position);
+		tare_log_part_add_lane(part, later->lane_ends[i].lane, later->lane_ends[i].position);
 	part->has_ring = later->has_ring;
 	part->is_finished = later->is_finished;
 	part->is_begun = later->is_begun;
@@ -70,22 +65,22 @@ void tare_log_part_join(struct tare_log_part *part, const struct tare_log_part *
 }
 
 /* The numbers in the order in which they are written. */
-#define NUMBERS(X)                                                                                 \
-	X(begin)                                                                                   \
-	X(file_end)                                                                                \
-	X(end)                                                                                     \
-	X(first_stamp)                                                                             \
-	X(last_stamp)                                                                              \
-	X(records)                                                                                 \
-	X(unknown)                                                                                 \
-	X(repaired)                                                                                \
+#define NUMBERS(X)                                                                                                     \
+	X(begin)                                                                                                           \
+	X(file_end)                                                                                                        \
+	X(end)                                                                                                             \
+	X(first_stamp)                                                                                                     \
+	X(last_stamp)                                                                                                      \
+	X(records)                                                                                                         \
+	X(unknown)                                                                                                         \
+	X(repaired)                                                                                                        \
 	X(lost)
-#define FLAGS(X)                                                                                   \
-	X(0, has_file)                                                                             \
-	X(1, has_ring)                                                                             \
-	X(2, is_finished)                                                                          \
-	X(3, is_header_damaged)                                                                    \
-	X(4, is_ring_damaged)                                                                      \
+#define FLAGS(X)                                                                                                       \
+	X(0, has_file)                                                                                                     \
+	X(1, has_ring)                                                                                                     \
+	X(2, is_finished)                                                                                                  \
+	X(3, is_header_damaged)                                                                                            \
+	X(4, is_ring_damaged)                                                                                              \
 	X(5, is_begun)
 
 static void encode_list(struct tare_pack *out, struct tare_pack *list, size_t items)
@@ -125,8 +120,8 @@ void tare_log_part_encode(struct tare_pack *out, const struct tare_log_part *par
 }
 
 /* The numbers of a list of items, of which there may be at most `max`; the caller frees `list`. */
-static uint64_t decode_list(struct tare_unpack *in, size_t numbers, uint64_t max,
-			    struct tare_pack *list, struct tare_unpack *items)
+static uint64_t decode_list(struct tare_unpack *in, size_t numbers, uint64_t max, struct tare_pack *list,
+                            struct tare_unpack *items)
 {
 	uint64_t n = tare_unpack_number(in);
 
@@ -172,13 +167,11 @@ bool tare_log_part_decode(struct tare_log_part *part, const void *bytes, size_t 
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false };
 	uint64_t length = tare_unpack_number(&in), flags;
-	const uint8_t *name = tare_unpack_bytes(&in, length),
-		      *header = tare_unpack_bytes(&in, sizeof(part->header));
+	const uint8_t *name = tare_unpack_bytes(&in, length), *header = tare_unpack_bytes(&in, sizeof(part->header));
 
 	*part = (struct tare_log_part){ 0 };
 	/* A name is one of a file in the folder of the recording, never a path. */
-	if (!header || length == 0 || length > NAME_MAX_BYTES || memchr(name, '/', length) ||
-	    memchr(name, '\0', length))
+	if (!header || length == 0 || length > NAME_MAX_BYTES || memchr(name, '/', length) || memchr(name, '\0', length))
 		return false;
 	memcpy(&part->header, header, sizeof(part->header));
 	part->name = tare_xstrndup((const char *)name, length);

@@ -11,7 +11,7 @@ struct tare_log_part {
 	struct tare_file_header header;
 	bool has_file, has_ring, is_finished;
 	bool is_header_damaged, is_ring_damaged;
-	bool is_begun; /* only up to `end`: what came later lies in the files of the log */
+	bool is_begun;                 /* only up to `end`: what came later lies in the files of the log */
 	uint64_t begin, file_end, end; /* positions, as in struct tare_log_info */
 	uint64_t first_stamp;          /* of what belongs in the order of time; 0: nothing does */
 	uint64_t last_stamp;
@@ -31,8 +31,7 @@ struct tare_log_part {
 };
 
 void tare_log_part_free(struct tare_log_part *part);
-void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes,
-			    uint32_t gap);
+void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes, uint32_t gap);
 void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t position);
 /* `later` is of a later segment than `part`, of the same log: both together. */
 void tare_log_part_join(struct tare_log_part *part, const struct tare_log_part *later);

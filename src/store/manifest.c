@@ -52,9 +52,7 @@ static uint32_t number_of(const char *name, const char *suffix)
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
 
-	return name[0] >= '0' && name[0] <= '9' && number <= UINT32_MAX && !strcmp(end, suffix)
-		       ? (uint32_t)number
-		       : 0;
+	return name[0] >= '0' && name[0] <= '9' && number <= UINT32_MAX && !strcmp(end, suffix) ? (uint32_t)number : 0;
 }
 
 uint32_t tare_manifest_number(const char *name)
@@ -75,8 +73,7 @@ void tare_manifest_add(struct tare_manifest *m, uint32_t number)
 
 void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns)
 {
-	m->states =
-		tare_array_reserve(m->states, &m->state_cap, m->state_nr + 1, sizeof(*m->states));
+	m->states = tare_array_reserve(m->states, &m->state_cap, m->state_nr + 1, sizeof(*m->states));
 	m->states[m->state_nr++] = (struct tare_manifest_state){ number, until_ns };
 }
 
@@ -98,7 +95,7 @@ void tare_manifest_cut_states(struct tare_manifest *m, int64_t from_ns)
 }
 
 void tare_manifest_add_saved(struct tare_manifest *m, uint32_t number, int64_t until_ns,
-			     const struct tare_extent_list *extents)
+                             const struct tare_extent_list *extents)
 {
 	tare_manifest_add_state(m, number, until_ns);
 	for (size_t i = 0; i < extents->nr; i++)
@@ -123,9 +120,8 @@ static bool take(struct tare_manifest *m, const struct tare_json_value *root)
 }
 
 /* What of these is damaged costs time and nothing else. */
-static void take_states(struct tare_manifest *m, const struct tare_json_value *root,
-			const char *key,
-			void (*add)(struct tare_manifest *m, uint32_t number, int64_t until_ns))
+static void take_states(struct tare_manifest *m, const struct tare_json_value *root, const char *key,
+                        void (*add)(struct tare_manifest *m, uint32_t number, int64_t until_ns))
 {
 	const struct tare_json_value *list = root ? tare_json_get(root, key) : NULL;
 
@@ -163,8 +159,7 @@ int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len)
 
 	*out = (struct tare_manifest){ 0 };
 	tare_json_parse(&arena, text, len, &root, NULL);
-	if (root && tare_json_get_u64(root, "version", &version) &&
-	    version > TARE_SEGMENT_VERSION) {
+	if (root && tare_json_get_u64(root, "version", &version) && version > TARE_SEGMENT_VERSION) {
 		rc = TARE_E_NEWER;
 	} else if (take(out, root)) {
 		take_states(out, root, "states", tare_manifest_add_state);
@@ -187,9 +182,9 @@ static void take_what_is_there(struct tare_manifest *out, const char *folder, co
 		return;
 	tare_manifest_add_all(out, folder);
 	tare_str_addf(&fault,
-		      "%s is damaged or gone; the segments that lie beside it are read all the "
-		      "same",
-		      path);
+	              "%s is damaged or gone; the segments that lie beside it are read all the "
+	              "same",
+	              path);
 	out->fault = tare_str_steal(&fault);
 }
 
@@ -206,9 +201,9 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 		rc = tare_manifest_parse(out, text.data, text.len);
 	if (rc == TARE_E_NEWER)
 		tare_err_set(err, TARE_E_NEWER,
-			     "%s is of a newer Tare than this one, which is Tare %s; open it "
-			     "with a newer one",
-			     path, TARE_VERSION);
+		             "%s is of a newer Tare than this one, which is Tare %s; open it "
+		             "with a newer one",
+		             path, TARE_VERSION);
 	if (rc == TARE_E_FORMAT) {
 		take_what_is_there(out, folder, path);
 		rc = 0;
@@ -246,8 +241,7 @@ static void describe_file(struct tare_json *j, char *path)
 	free(path);
 }
 
-static void describe_states(struct tare_json *j, const char *key,
-			    const struct tare_manifest_state *states, size_t nr)
+static void describe_states(struct tare_json *j, const char *key, const struct tare_manifest_state *states, size_t nr)
 {
 	tare_json_open(j, key, '[');
 	for (size_t i = 0; i < nr; i++) {

@@ -22,8 +22,7 @@ struct tare_manifest {
 	} * states; /* of a fold (state_file.h), the older first */
 	size_t state_nr, state_cap;
 	struct tare_manifest_dropped {
-		uint32_t
-			rest; /* the segment that stands for those that went to keep a cap; 0: none did */
+		uint32_t rest;    /* the segment that stands for those that went to keep a cap; 0: none did */
 		int64_t until_ns; /* of events up to here there is no more than a state knows */
 		uint64_t events;  /* that went */
 	} dropped;
@@ -31,7 +30,7 @@ struct tare_manifest {
 	struct tare_manifest_state *kept;
 	size_t kept_nr, kept_cap;
 	struct tare_extent_list extents; /* what was in use, from one state to the next */
-	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
+	char *fault;                     /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 
 /* NOT_FOUND: there is none, nor are there segments that it should name; NEWER. Where it is damaged, files beside it tell. */
@@ -42,8 +41,7 @@ void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m)
 int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len);
 void tare_manifest_free(struct tare_manifest *m);
 
-char *tare_manifest_path(const char *folder,
-			 uint32_t number); /* "…/000001.segment"; the caller frees it */
+char *tare_manifest_path(const char *folder, uint32_t number);       /* "…/000001.segment"; the caller frees it */
 char *tare_manifest_state_path(const char *folder, uint32_t number); /* "…/000001.state" */
 /* The number of a file of that name; 0: it is no segment. */
 uint32_t tare_manifest_number(const char *name);
@@ -57,7 +55,7 @@ void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t un
 void tare_manifest_cut_states(struct tare_manifest *m, int64_t from_ns);
 /* A state that was saved, and what was in use since the one before. */
 void tare_manifest_add_saved(struct tare_manifest *m, uint32_t number, int64_t until_ns,
-			     const struct tare_extent_list *extents);
+                             const struct tare_extent_list *extents);
 
 /* Names in a folder are on the disk after this. 0 or -errno. */
 int tare_manifest_sync_folder(const char *folder);

@@ -17,12 +17,9 @@ static const struct {
 	const char *key;
 	size_t at;
 } times[] = {
-	{ "from_ns", offsetof(struct tare_extent, from_ns) },
-	{ "until_ns", offsetof(struct tare_extent, until_ns) },
-	{ "low", offsetof(struct tare_extent, low.used) },
-	{ "low_ns", offsetof(struct tare_extent, low.t_ns) },
-	{ "high", offsetof(struct tare_extent, high.used) },
-	{ "high_ns", offsetof(struct tare_extent, high.t_ns) },
+	{ "from_ns", offsetof(struct tare_extent, from_ns) }, { "until_ns", offsetof(struct tare_extent, until_ns) },
+	{ "low", offsetof(struct tare_extent, low.used) },    { "low_ns", offsetof(struct tare_extent, low.t_ns) },
+	{ "high", offsetof(struct tare_extent, high.used) },  { "high_ns", offsetof(struct tare_extent, high.t_ns) },
 };
 enum { TIME_NR = sizeof(times) / sizeof(times[0]) };
 
@@ -39,8 +36,7 @@ static bool read_one(const struct tare_json_value *item, struct tare_extent *x)
 		return false;
 	x->device = (int)device;
 	for (size_t i = 0; i < TIME_NR; i++)
-		if (!tare_json_get_i64(item, times[i].key, field(x, i)) || *field(x, i) < -MOST ||
-		    *field(x, i) > MOST)
+		if (!tare_json_get_i64(item, times[i].key, field(x, i)) || *field(x, i) < -MOST || *field(x, i) > MOST)
 			return false;
 	if (x->until_ns < x->from_ns || x->high.used < x->low.used)
 		return false;
@@ -77,8 +73,7 @@ void tare_manifest_write_extents(struct tare_json *j, const struct tare_extent_l
 	tare_json_close(j);
 }
 
-void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns,
-				const struct tare_extent_list *list)
+void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns, const struct tare_extent_list *list)
 {
 	struct tare_json j = { .out = out };
 
@@ -88,13 +83,12 @@ void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns,
 	tare_json_close(&j);
 }
 
-bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text,
-				size_t size)
+bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text, size_t size)
 {
 	const struct tare_json_value *root = NULL;
 	struct tare_arena arena = { 0 };
-	bool is_told = size && !tare_json_parse(&arena, text, size, &root, NULL) &&
-		       tare_json_get_i64(root, "from_ns", from_ns);
+	bool is_told =
+		size && !tare_json_parse(&arena, text, size, &root, NULL) && tare_json_get_i64(root, "from_ns", from_ns);
 
 	if (is_told)
 		tare_manifest_read_extents(out, tare_json_get(root, "in_use"));
@@ -126,8 +120,7 @@ static size_t next_of(const struct tare_extent_list *list, size_t i)
 {
 	size_t k = i + 1;
 
-	while (k < list->nr &&
-	       (list->items[k].what || list->items[k].device != list->items[i].device))
+	while (k < list->nr && (list->items[k].what || list->items[k].device != list->items[i].device))
 		k++;
 	return k;
 }
@@ -188,8 +181,7 @@ static void remove_instant(struct tare_extent_list *list)
 	for (size_t i = 0; i < list->nr; i++) {
 		const char *what = list->items[i].what;
 
-		if (what &&
-		    (found == list->nr || (what[0] != 'o' && list->items[found].what[0] == 'o')))
+		if (what && (found == list->nr || (what[0] != 'o' && list->items[found].what[0] == 'o')))
 			found = i;
 	}
 	if (found < list->nr)

@@ -9,10 +9,8 @@
 void tare_manifest_read_extents(struct tare_extent_list *out, const struct tare_json_value *list);
 void tare_manifest_write_extents(struct tare_json *j, const struct tare_extent_list *list);
 /* The same as a text of its own, with the moment from which they are; and back. False: it is none. */
-void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns,
-				const struct tare_extent_list *list);
-bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text,
-				size_t size);
+void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns, const struct tare_extent_list *list);
+bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text, size_t size);
 /* An instant that is there takes the place of one that is told again: a phase may begin before a state, and end behind it. */
 void tare_manifest_add_extent(struct tare_extent_list *list, const struct tare_extent *x);
 /* Spans up to `until` are joined, the shorter the younger, until the list is short enough; of instants some are left out. */

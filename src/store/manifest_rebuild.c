@@ -32,8 +32,7 @@ static struct numbers list(const char *folder, uint32_t (*number_of)(const char 
 
 		if (!number)
 			continue;
-		found.items =
-			tare_array_reserve(found.items, &found.cap, found.nr + 1, sizeof(number));
+		found.items = tare_array_reserve(found.items, &found.cap, found.nr + 1, sizeof(number));
 		found.items[found.nr++] = number;
 	}
 	if (dir)
@@ -60,8 +59,7 @@ static size_t count(const char *folder, uint32_t (*number_of)(const char *name))
 
 bool tare_manifest_is_missed(const char *folder)
 {
-	return count(folder, tare_manifest_number) &&
-	       (count(folder, tare_manifest_state_number) || !count(folder, is_log));
+	return count(folder, tare_manifest_number) && (count(folder, tare_manifest_state_number) || !count(folder, is_log));
 }
 
 static void add_behind(struct tare_manifest *m, const char *folder, uint32_t last)
@@ -81,8 +79,7 @@ void tare_manifest_add_all(struct tare_manifest *m, const char *folder)
 
 /* ---- what the segment says that stands for others ---- */
 
-static bool take_copy(struct tare_manifest *out, const struct tare_segment_file *segment,
-		      size_t entry, uint32_t number)
+static bool take_copy(struct tare_manifest *out, const struct tare_segment_file *segment, size_t entry, uint32_t number)
 {
 	struct tare_pack bytes = { 0 }, text = { 0 };
 	bool is_taken = false;
@@ -91,8 +88,7 @@ static bool take_copy(struct tare_manifest *out, const struct tare_segment_file 
 		struct tare_unpack in = { bytes.data, bytes.data + bytes.len, false };
 
 		is_taken = tare_unpack_zipped(&in, &text, TEXT_MAX) &&
-			   !tare_manifest_parse(out, (const char *)text.data, text.len) &&
-			   out->dropped.rest == number;
+		           !tare_manifest_parse(out, (const char *)text.data, text.len) && out->dropped.rest == number;
 	}
 	if (!is_taken)
 		tare_manifest_free(out);
@@ -175,8 +171,7 @@ static bool add_state(struct tare_manifest *m, const char *folder, uint32_t numb
 	bool is_told = true;
 
 	if (!tare_state_read_told(path, number, &until_ns, &told)) {
-		is_told = tare_manifest_hear_extents(&extents, &from_ns, (const char *)told.data,
-						     told.len);
+		is_told = tare_manifest_hear_extents(&extents, &from_ns, (const char *)told.data, told.len);
 		if (is_told) {
 			tare_manifest_cut_states(m, from_ns);
 			tare_manifest_add_saved(m, number, until_ns, &extents);

@@ -2,8 +2,7 @@
 /* What the heads of blocks say about the order of a log's events. */
 #include "store/store.h"
 
-static const struct tare_segment_block *head_of(const struct tare_store *s,
-						const struct tare_stored_log *log, size_t i)
+static const struct tare_segment_block *head_of(const struct tare_store *s, const struct tare_stored_log *log, size_t i)
 {
 	const struct tare_stored_block *block = &log->events[i];
 
@@ -22,8 +21,7 @@ static uint64_t behind(const struct tare_segment_block *head, uint64_t high)
 	return high > head->first ? high - head->first : 0;
 }
 
-struct tare_store_order tare_store_order(const struct tare_store *s,
-					 const struct tare_stored_log *log, uint64_t max)
+struct tare_store_order tare_store_order(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max)
 {
 	struct tare_store_order order = { 0 };
 	uint64_t high = 0;
@@ -45,8 +43,8 @@ uint64_t tare_store_first(const struct tare_store_cursor *c)
 	return head_of(c->store, c->log, c->next)->first;
 }
 
-bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_log *log,
-			 uint64_t max, struct tare_store_cursor *c)
+bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max,
+                         struct tare_store_cursor *c)
 {
 	size_t i = c->until;
 	uint64_t high = 0;

@@ -65,8 +65,7 @@ void tare_pack_zipped(struct tare_pack *p, const void *bytes, size_t size)
 	struct tare_pack zipped = { 0 };
 
 	if (size >= ZIP_MIN && zipper())
-		n = ZSTD_compressCCtx(zipper(), tare_pack_room(&zipped, most), most, bytes, size,
-				      LEVEL);
+		n = ZSTD_compressCCtx(zipper(), tare_pack_room(&zipped, most), most, bytes, size, LEVEL);
 	tare_pack_number(p, size);
 	if (ZSTD_isError(n) || n >= size) {
 		tare_pack_number(p, 0);
@@ -124,8 +123,7 @@ bool tare_unpack_zipped(struct tare_unpack *u, struct tare_pack *to, size_t limi
 	memset(tare_pack_room(to, size + TARE_VARINT_MAX) + size, 0, TARE_VARINT_MAX);
 	if (!zipped)
 		memcpy(to->data, from, size);
-	else if (!unzipper() ||
-		 ZSTD_decompressDCtx(unzipper(), to->data, size, from, zipped) != size)
+	else if (!unzipper() || ZSTD_decompressDCtx(unzipper(), to->data, size, from, zipped) != size)
 		u->is_bad = true;
 	to->len = size;
 	return !u->is_bad;
@@ -172,8 +170,7 @@ uint64_t tare_checksum(const void *bytes, size_t size)
 		for (; end - at >= 32; at += 32)
 			for (int i = 0; i < 4; i++)
 				lane[i] = mixed(lane[i], word(at + 8 * i, 8));
-		sum = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) +
-		      rotate(lane[3], 18);
+		sum = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
 		for (int i = 0; i < 4; i++)
 			sum = (sum ^ mixed(0, lane[i])) * P1 + P4;
 	}

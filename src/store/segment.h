@@ -46,17 +46,16 @@ enum tare_segment_kind {
 	TARE_SEGMENT_FOOTER = 4,
 	TARE_SEGMENT_REPEATED = 6, /* tables of a log that an earlier segment has, too */
 	TARE_SEGMENT_SCHEMA = 5,   /* `log` is its sum, as in the header of a log */
-	TARE_SEGMENT_MANIFEST =
-		7, /* of a segment that stands for others: what segments.json said */
+	TARE_SEGMENT_MANIFEST = 7, /* of a segment that stands for others: what segments.json said */
 };
 
 struct tare_segment_block {
 	uint32_t magic;
-	uint32_t kind;        /* enum tare_segment_kind */
-	uint32_t log;         /* number of the log in this segment, from 0 */
-	uint32_t records;     /* in it */
-	uint64_t bytes;       /* behind this head */
-	uint64_t first, last; /* stamps of its records: the lowest and the highest */
+	uint32_t kind;                          /* enum tare_segment_kind */
+	uint32_t log;                           /* number of the log in this segment, from 0 */
+	uint32_t records;                       /* in it */
+	uint64_t bytes;                         /* behind this head */
+	uint64_t first, last;                   /* stamps of its records: the lowest and the highest */
 	uint64_t position_first, position_last; /* and their positions in the log */
 	uint64_t sum;                           /* of the bytes */
 	uint64_t head_sum;                      /* of this head up to here */
@@ -74,18 +73,15 @@ struct tare_segment_trailer {
 struct tare_segment_writer;
 
 /* Makes the file, which must not be there yet. */
-int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number,
-			struct tare_err *err);
-void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
-			  const struct tare_log_part *part);
+int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number, struct tare_err *err);
+void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log, const struct tare_log_part *part);
 void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const char *text);
 void tare_segment_add_manifest(struct tare_segment_writer *w, const char *text, size_t size);
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_layouts *layouts, const struct tare_block_record *records,
-		      size_t n);
+                      const struct tare_layouts *layouts, const struct tare_block_record *records, size_t n);
 /* A block of another segment, as it lies there, for the log of this number. */
-void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head,
-		       uint32_t log, const struct tare_pack *bytes);
+void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head, uint32_t log,
+                       const struct tare_pack *bytes);
 uint64_t tare_segment_bytes(const struct tare_segment_writer *w); /* written so far */
 /* With its footer the file is on the disk afterwards (fsync), or there is an error and it is removed. */
 int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err);
@@ -127,8 +123,8 @@ struct tare_segment_reader {
 	const struct tare_segment_file *of; /* NULL: none is open */
 	int fd;
 };
-bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s,
-			  size_t entry, struct tare_pack *to);
+bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s, size_t entry,
+                          struct tare_pack *to);
 void tare_segment_reader_close(struct tare_segment_reader *r);
 
 #endif

@@ -45,28 +45,24 @@ static bool read_at(const struct file *f, void *to, size_t size, uint64_t at)
 static bool is_head(const struct file *f, const struct tare_segment_block *head, uint64_t behind)
 {
 	return head->magic == TARE_SEGMENT_BLOCK &&
-	       head->head_sum ==
-		       tare_checksum(head, offsetof(struct tare_segment_block, head_sum)) &&
+	       head->head_sum == tare_checksum(head, offsetof(struct tare_segment_block, head_sum)) &&
 	       head->kind >= TARE_SEGMENT_LOG && head->bytes <= BLOCK_MAX && behind <= f->size &&
 	       head->bytes <= f->size - behind;
 }
 
 static bool read_head(const struct file *f, struct tare_segment_block *head, uint64_t at)
 {
-	return at <= f->size && f->size - at >= sizeof(*head) &&
-	       read_at(f, head, sizeof(*head), at) && is_head(f, head, at + sizeof(*head));
+	return at <= f->size && f->size - at >= sizeof(*head) && read_at(f, head, sizeof(*head), at) &&
+	       is_head(f, head, at + sizeof(*head));
 }
 
-static void add_entry(struct tare_segment_file *s, const struct tare_segment_block *head,
-		      uint64_t at)
+static void add_entry(struct tare_segment_file *s, const struct tare_segment_block *head, uint64_t at)
 {
-	s->entries =
-		tare_array_reserve(s->entries, &s->entry_cap, s->entry_nr + 1, sizeof(*s->entries));
+	s->entries = tare_array_reserve(s->entries, &s->entry_cap, s->entry_nr + 1, sizeof(*s->entries));
 	s->entries[s->entry_nr++] = (struct tare_segment_entry){ *head, at };
 }
 
-static bool read_bytes(const struct file *f, const struct tare_segment_block *head, uint64_t at,
-		       struct tare_pack *to)
+static bool read_bytes(const struct file *f, const struct tare_segment_block *head, uint64_t at, struct tare_pack *to)
 {
 	to->len = 0;
 	if (!read_at(f, tare_pack_room(to, head->bytes), head->bytes, at) ||
@@ -87,24 +83,21 @@ static void unpack_counts(struct tare_segment_file *s, struct tare_unpack *in)
 
 		c.kind = (uint32_t)tare_unpack_number(in);
 		c.records = tare_unpack_number(in);
-		s->counts = tare_array_reserve(s->counts, &s->count_cap, s->count_nr + 1,
-					       sizeof(*s->counts));
+		s->counts = tare_array_reserve(s->counts, &s->count_cap, s->count_nr + 1, sizeof(*s->counts));
 		s->counts[s->count_nr++] = c;
 	}
 	if (in->is_bad)
 		s->has_counts = false;
 }
 
-static bool unpack_footer(struct tare_segment_file *s, const struct file *f,
-			  const struct tare_pack *bytes)
+static bool unpack_footer(struct tare_segment_file *s, const struct file *f, const struct tare_pack *bytes)
 {
 	struct tare_unpack in = { bytes->data, bytes->data + bytes->len, false };
 	uint64_t n = tare_unpack_number(&in);
 	struct tare_pack list = { 0 };
 	struct tare_segment_block head;
 
-	if (n <= BLOCKS_MAX &&
-	    tare_unpack_zipped(&in, &list, n * (sizeof(head) + TARE_VARINT_MAX))) {
+	if (n <= BLOCKS_MAX && tare_unpack_zipped(&in, &list, n * (sizeof(head) + TARE_VARINT_MAX))) {
 		unpack_counts(s, &in);
 		in = (struct tare_unpack){ list.data, list.data + list.len, false };
 	} else {
@@ -134,11 +127,10 @@ static bool read_footer(struct tare_segment_file *s, const struct file *f)
 
 	if (f->size < sizeof(t) || !read_at(f, &t, sizeof(t), f->size - sizeof(t)) ||
 	    memcmp(t.magic, TARE_SEGMENT_END, sizeof(t.magic)) != 0 ||
-	    t.sum != tare_checksum(&t, offsetof(struct tare_segment_trailer, sum)) ||
-	    !read_head(f, &head, t.footer) || head.kind != TARE_SEGMENT_FOOTER)
+	    t.sum != tare_checksum(&t, offsetof(struct tare_segment_trailer, sum)) || !read_head(f, &head, t.footer) ||
+	    head.kind != TARE_SEGMENT_FOOTER)
 		return false;
-	is_read = read_bytes(f, &head, t.footer + sizeof(head), &bytes) &&
-		  unpack_footer(s, f, &bytes);
+	is_read = read_bytes(f, &head, t.footer + sizeof(head), &bytes) && unpack_footer(s, f, &bytes);
 	tare_pack_free(&bytes);
 	if (!is_read) {
 		s->entry_nr = s->count_nr = 0;
@@ -179,16 +171,15 @@ static int read_header(const struct file *f, const char *path, struct tare_err *
 		return 0; /* damaged; the blocks tell what they are themselves */
 	if (h.endian != TARE_ENDIAN_MARK)
 		return tare_err_set(err, TARE_E_UNSUPPORTED,
-				    "%s was made on a machine with the other byte order; open it "
-				    "on a machine of that kind",
-				    path);
+		                    "%s was made on a machine with the other byte order; open it "
+		                    "on a machine of that kind",
+		                    path);
 	h.tool[sizeof(h.tool) - 1] = '\0';
 	if (h.version > TARE_SEGMENT_VERSION)
 		return tare_err_set(err, TARE_E_NEWER,
-				    "%s is in format %u, written by Tare %s, and this is Tare %s, "
-				    "which reads formats up to %u; open it with Tare %s or newer",
-				    path, h.version, h.tool, TARE_VERSION, TARE_SEGMENT_VERSION,
-				    h.tool);
+		                    "%s is in format %u, written by Tare %s, and this is Tare %s, "
+		                    "which reads formats up to %u; open it with Tare %s or newer",
+		                    path, h.version, h.tool, TARE_VERSION, TARE_SEGMENT_VERSION, h.tool);
 	return 0;
 }
 
@@ -226,8 +217,8 @@ void tare_segment_reader_close(struct tare_segment_reader *r)
 	r->of = NULL;
 }
 
-bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s,
-			  size_t entry, struct tare_pack *to)
+bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segment_file *s, size_t entry,
+                          struct tare_pack *to)
 {
 	const struct tare_segment_entry *e = &s->entries[entry];
 

@@ -34,14 +34,13 @@ static void write_all(struct tare_segment_writer *w, const void *bytes, size_t s
 		w->size += size;
 }
 
-int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number,
-			struct tare_err *err)
+int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number, struct tare_err *err)
 {
 	struct tare_segment_header h = { .magic = TARE_SEGMENT_MAGIC,
-					 .endian = TARE_ENDIAN_MARK,
-					 .version = TARE_SEGMENT_VERSION,
-					 .header_bytes = sizeof(h),
-					 .number = number };
+		                             .endian = TARE_ENDIAN_MARK,
+		                             .version = TARE_SEGMENT_VERSION,
+		                             .header_bytes = sizeof(h),
+		                             .number = number };
 	struct tare_segment_writer *w;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -50,8 +49,7 @@ int tare_segment_create(struct tare_segment_writer **out, const char *path, uint
 	w = tare_xcalloc(1, sizeof(*w));
 	w->path = tare_xstrdup(path);
 	w->fd = fd;
-	memcpy(h.tool, TARE_VERSION,
-	       sizeof(TARE_VERSION) < sizeof(h.tool) ? sizeof(TARE_VERSION) : sizeof(h.tool) - 1);
+	memcpy(h.tool, TARE_VERSION, sizeof(TARE_VERSION) < sizeof(h.tool) ? sizeof(TARE_VERSION) : sizeof(h.tool) - 1);
 	write_all(w, &h, sizeof(h));
 	*out = w;
 	return 0;
@@ -77,13 +75,11 @@ static void write_block(struct tare_segment_writer *w, struct tare_segment_block
 	w->block.len = 0;
 }
 
-void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
-			  const struct tare_log_part *part)
+void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log, const struct tare_log_part *part)
 {
-	struct tare_segment_block head = { .kind = TARE_SEGMENT_LOG,
-					   .log = log,
-					   .first = part->first_stamp,
-					   .last = part->last_stamp };
+	struct tare_segment_block head = {
+		.kind = TARE_SEGMENT_LOG, .log = log, .first = part->first_stamp, .last = part->last_stamp
+	};
 
 	tare_log_part_encode(&w->block, part);
 	write_block(w, &head);
@@ -113,8 +109,7 @@ static void count(struct tare_segment_writer *w, uint32_t log, uint32_t kind)
 		if (w->counts[i].log == log && w->counts[i].kind == kind)
 			c = &w->counts[i];
 	if (!c) {
-		w->counts = tare_array_reserve(w->counts, &w->count_cap, w->count_nr + 1,
-					       sizeof(*w->counts));
+		w->counts = tare_array_reserve(w->counts, &w->count_cap, w->count_nr + 1, sizeof(*w->counts));
 		c = &w->counts[w->count_nr++];
 		*c = (struct tare_segment_count){ .log = log, .kind = kind };
 	}
@@ -122,14 +117,11 @@ static void count(struct tare_segment_writer *w, uint32_t log, uint32_t kind)
 }
 
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_layouts *layouts, const struct tare_block_record *records,
-		      size_t n)
+                      const struct tare_layouts *layouts, const struct tare_block_record *records, size_t n)
 {
-	struct tare_segment_block head = { .kind = kind,
-					   .log = log,
-					   .records = (uint32_t)n,
-					   .first = UINT64_MAX,
-					   .position_first = UINT64_MAX };
+	struct tare_segment_block head = {
+		.kind = kind, .log = log, .records = (uint32_t)n, .first = UINT64_MAX, .position_first = UINT64_MAX
+	};
 
 	if (n == 0 || w->error)
 		return;
@@ -151,8 +143,8 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 	write_block(w, &head);
 }
 
-void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head,
-		       uint32_t log, const struct tare_pack *bytes)
+void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head, uint32_t log,
+                       const struct tare_pack *bytes)
 {
 	struct tare_segment_block own = *head;
 

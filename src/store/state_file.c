@@ -16,8 +16,7 @@
 #define STATE_MAX (UINT64_C(4) << 30)
 enum { TOLD_MAX = 64 << 20 };
 
-static int write_file(const char *path, const struct tare_state_header *head,
-		      const struct tare_pack *body)
+static int write_file(const char *path, const struct tare_state_header *head, const struct tare_pack *body)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc;
 
@@ -29,16 +28,15 @@ static int write_file(const char *path, const struct tare_state_header *head,
 	return tare_file_close_synced(fd, rc);
 }
 
-int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
-		     const struct tare_state_bytes *bytes, uint64_t *bytes_written,
-		     struct tare_err *err)
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const struct tare_state_bytes *bytes,
+                     uint64_t *bytes_written, struct tare_err *err)
 {
 	struct tare_state_header head = { .magic = TARE_STATE_MAGIC,
-					  .endian = TARE_ENDIAN_MARK,
-					  .version = TARE_STATE_VERSION,
-					  .number = number,
-					  .until_ns = until_ns,
-					  .size = bytes->size };
+		                              .endian = TARE_ENDIAN_MARK,
+		                              .version = TARE_STATE_VERSION,
+		                              .number = number,
+		                              .until_ns = until_ns,
+		                              .size = bytes->size };
 	struct tare_str fresh = { 0 };
 	struct tare_pack body = { 0 };
 	int rc;
@@ -64,22 +62,20 @@ int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
 	return rc;
 }
 
-static bool is_sane(const struct tare_state_header *head, const struct tare_str *file,
-		    uint32_t number)
+static bool is_sane(const struct tare_state_header *head, const struct tare_str *file, uint32_t number)
 {
 	const char *body = file->data + sizeof(*head);
 
-	return !memcmp(head->magic, TARE_STATE_MAGIC, sizeof(head->magic)) &&
-	       head->endian == TARE_ENDIAN_MARK && head->version == TARE_STATE_VERSION &&
-	       head->head_sum ==
-		       tare_checksum(head, offsetof(struct tare_state_header, head_sum)) &&
+	return !memcmp(head->magic, TARE_STATE_MAGIC, sizeof(head->magic)) && head->endian == TARE_ENDIAN_MARK &&
+	       head->version == TARE_STATE_VERSION &&
+	       head->head_sum == tare_checksum(head, offsetof(struct tare_state_header, head_sum)) &&
 	       head->number == number && head->size <= STATE_MAX &&
 	       head->sum == tare_checksum(body, file->len - sizeof(*head));
 }
 
 /* The caller frees the file, of which `in` is what lies behind the header. */
-static int read_file(struct tare_str *file, struct tare_state_header *head, struct tare_unpack *in,
-		     const char *path, uint32_t number, struct tare_err *err)
+static int read_file(struct tare_str *file, struct tare_state_header *head, struct tare_unpack *in, const char *path,
+                     uint32_t number, struct tare_err *err)
 {
 	int rc = tare_file_read(file, path, STATE_MAX, err);
 
@@ -89,29 +85,26 @@ static int read_file(struct tare_str *file, struct tare_state_header *head, stru
 		memcpy(head, file->data, sizeof(*head));
 	if (file->len < sizeof(*head) || !is_sane(head, file, number))
 		return tare_err_set(err, TARE_E_FORMAT, "%s is damaged, or of another Tare", path);
-	*in = (struct tare_unpack){ (const uint8_t *)file->data + sizeof(*head),
-				    (const uint8_t *)file->data + file->len, false };
+	*in = (struct tare_unpack){ (const uint8_t *)file->data + sizeof(*head), (const uint8_t *)file->data + file->len,
+		                        false };
 	return 0;
 }
 
-int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
-		    struct tare_err *err)
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, struct tare_err *err)
 {
 	struct tare_state_header head;
 	struct tare_str file = { 0 };
 	struct tare_unpack in;
 	int rc = read_file(&file, &head, &in, path, number, err);
 
-	if (!rc && (head.until_ns != until_ns || !tare_unpack_zipped(&in, out, head.size) ||
-		    out->len != head.size))
+	if (!rc && (head.until_ns != until_ns || !tare_unpack_zipped(&in, out, head.size) || out->len != head.size))
 		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
 	tare_str_free(&file);
 	return rc;
 }
 
 /* What lies behind so many others. */
-static int read_behind(const char *path, uint32_t number, int before, int64_t *until_ns,
-		       struct tare_pack *out)
+static int read_behind(const char *path, uint32_t number, int before, int64_t *until_ns, struct tare_pack *out)
 {
 	struct tare_state_header head;
 	struct tare_str file = { 0 };
@@ -130,8 +123,7 @@ static int read_behind(const char *path, uint32_t number, int before, int64_t *u
 	return rc;
 }
 
-int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
-			 struct tare_pack *told)
+int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns, struct tare_pack *told)
 {
 	return read_behind(path, number, 1, until_ns, told);
 }

@@ -40,16 +40,13 @@ struct tare_state_bytes {
 };
 
 /* The file is on the disk afterwards, whole. `bytes_written` may be NULL. */
-int tare_state_write(const char *path, uint32_t number, int64_t until_ns,
-		     const struct tare_state_bytes *bytes, uint64_t *bytes_written,
-		     struct tare_err *err);
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const struct tare_state_bytes *bytes,
+                     uint64_t *bytes_written, struct tare_err *err);
 
 /* Into `out`, whose former content is dropped. NOT_FOUND; FORMAT: it is damaged, or of another version. */
-int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
-		    struct tare_err *err);
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, struct tare_err *err);
 /* Of which moment it is, and what was told beside it, which may be empty. */
-int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns,
-			 struct tare_pack *told);
+int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns, struct tare_pack *told);
 /* What became of blocks since the state before; empty: that is not known. */
 int tare_state_read_ended(const char *path, uint32_t number, struct tare_pack *ended);
 

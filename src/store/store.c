@@ -39,16 +39,12 @@ const char *tare_store_schema(const struct tare_store *s, uint32_t sum)
 
 static void add_schema(struct tare_store *s, uint32_t sum, const struct tare_pack *text)
 {
-	s->schemas = tare_array_reserve(s->schemas, &s->schema_cap, s->schema_nr + 1,
-					sizeof(*s->schemas));
-	s->schemas[s->schema_nr++] =
-		(struct tare_stored_schema){ sum,
-					     tare_xstrndup((const char *)text->data, text->len) };
+	s->schemas = tare_array_reserve(s->schemas, &s->schema_cap, s->schema_nr + 1, sizeof(*s->schemas));
+	s->schemas[s->schema_nr++] = (struct tare_stored_schema){ sum, tare_xstrndup((const char *)text->data, text->len) };
 }
 
 /* Each is there twice, too. */
-static void find_schemas(struct tare_store *s, const struct tare_segment_file *segment,
-			 struct tare_pack *bytes)
+static void find_schemas(struct tare_store *s, const struct tare_segment_file *segment, struct tare_pack *bytes)
 {
 	struct tare_pack text = { 0 };
 
@@ -77,13 +73,11 @@ static size_t log_of(struct tare_store *s, struct tare_log_part *part)
 		return (size_t)(known - s->logs);
 	}
 	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
-	s->logs[s->log_nr] =
-		(struct tare_stored_log){ .part = *part, .first = (uint32_t)s->segment_nr };
+	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part, .first = (uint32_t)s->segment_nr };
 	return s->log_nr++;
 }
 
-static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment,
-		      size_t entry)
+static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment, size_t entry)
 {
 	*blocks = tare_array_reserve(*blocks, cap, *nr + 1, sizeof(**blocks));
 	(*blocks)[(*nr)++] = (struct tare_stored_block){ segment, (uint32_t)entry };
@@ -115,8 +109,8 @@ static void add_number(struct numbers *n, uint32_t number, size_t log)
 }
 
 /* A segment tells of each log twice, so that one damaged place does not cost a log. */
-static void find_logs(struct tare_store *s, const struct tare_segment_file *segment,
-		      struct numbers *numbers, struct tare_pack *bytes)
+static void find_logs(struct tare_store *s, const struct tare_segment_file *segment, struct numbers *numbers,
+                      struct tare_pack *bytes)
 {
 	for (size_t i = 0; i < segment->entry_nr; i++) {
 		const struct tare_segment_block *head = &segment->entries[i].head;
@@ -124,15 +118,13 @@ static void find_logs(struct tare_store *s, const struct tare_segment_file *segm
 		size_t log;
 
 		if (head->kind == TARE_SEGMENT_LOG && !find_number(numbers, head->log, &log) &&
-		    tare_segment_read(segment, i, bytes) &&
-		    tare_log_part_decode(&part, bytes->data, bytes->len))
+		    tare_segment_read(segment, i, bytes) && tare_log_part_decode(&part, bytes->data, bytes->len))
 			add_number(numbers, head->log, log_of(s, &part));
 	}
 }
 
 /* Repeated tables are read where those before them are gone. */
-static bool is_read(const struct tare_stored_log *log, const struct tare_segment_block *head,
-		    uint32_t segment)
+static bool is_read(const struct tare_stored_log *log, const struct tare_segment_block *head, uint32_t segment)
 {
 	switch (head->kind) {
 	case TARE_SEGMENT_TABLES:
@@ -186,22 +178,20 @@ static void note_lost_bytes(struct tare_store *s, const struct tare_segment_file
 {
 	struct tare_str text = { 0 };
 
-	tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s",
-		      segment->path, (unsigned long long)segment->damaged_bytes,
-		      segment->is_cut ? ", and its end is missing" : "");
+	tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s", segment->path,
+	              (unsigned long long)segment->damaged_bytes, segment->is_cut ? ", and its end is missing" : "");
 	add_fault(s, text.data);
 	tare_str_free(&text);
 }
 
-static void note_records_of_nobody(struct tare_store *s, const struct tare_segment_file *segment,
-				   uint64_t records)
+static void note_records_of_nobody(struct tare_store *s, const struct tare_segment_file *segment, uint64_t records)
 {
 	struct tare_str text = { 0 };
 
 	tare_str_addf(&text,
-		      "%s is damaged: it does not say whose %llu of its records are, so they are "
-		      "not read",
-		      segment->path, (unsigned long long)records);
+	              "%s is damaged: it does not say whose %llu of its records are, so they are "
+	              "not read",
+	              segment->path, (unsigned long long)records);
 	add_fault(s, text.data);
 	tare_str_free(&text);
 }
@@ -213,8 +203,7 @@ static void add_segment(struct tare_store *s, const struct tare_segment_file *se
 	bool is_damaged = segment->damaged_bytes || segment->is_cut;
 	uint64_t of_nobody;
 
-	s->segments = tare_array_reserve(s->segments, &s->segment_cap, s->segment_nr + 1,
-					 sizeof(*s->segments));
+	s->segments = tare_array_reserve(s->segments, &s->segment_cap, s->segment_nr + 1, sizeof(*s->segments));
 	s->segments[s->segment_nr] = *segment;
 	find_schemas(s, segment, &bytes);
 	find_logs(s, segment, &numbers, &bytes);
@@ -310,15 +299,13 @@ void tare_store_close(struct tare_store *s)
 }
 
 /* Of one segment; false: it does not have the log. */
-static bool read_part(const struct tare_segment_file *segment, const char *name,
-		      struct tare_log_part *out)
+static bool read_part(const struct tare_segment_file *segment, const char *name, struct tare_log_part *out)
 {
 	struct tare_pack bytes = { 0 };
 	bool is_found = false;
 
 	for (size_t i = 0; i < segment->entry_nr && !is_found; i++) {
-		if (segment->entries[i].head.kind != TARE_SEGMENT_LOG ||
-		    !tare_segment_read(segment, i, &bytes) ||
+		if (segment->entries[i].head.kind != TARE_SEGMENT_LOG || !tare_segment_read(segment, i, &bytes) ||
 		    !tare_log_part_decode(out, bytes.data, bytes.len))
 			continue;
 		is_found = !strcmp(out->name, name);
@@ -330,7 +317,7 @@ static bool read_part(const struct tare_segment_file *segment, const char *name,
 }
 
 bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *log, size_t segments,
-		     struct tare_log_part *out)
+                     struct tare_log_part *out)
 {
 	bool is_found = false;
 
@@ -375,26 +362,21 @@ static bool is_wanted(const struct tare_store_cursor *c, const struct tare_store
 
 const struct tare_record_block *tare_store_whole_block(struct tare_store_cursor *c)
 {
-	int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
-		     (c->is_outline ? TARE_BLOCK_OUTLINE : 0) |
-		     (c->has_columns ? TARE_BLOCK_COLUMNS : 0);
+	int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) | (c->is_outline ? TARE_BLOCK_OUTLINE : 0) |
+	             (c->has_columns ? TARE_BLOCK_COLUMNS : 0);
 
-	return tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted)
-		       ? &c->block
-		       : NULL;
+	return tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted) ? &c->block : NULL;
 }
 
 /* NULL: it is damaged. */
-static const struct tare_record_block *read_block(struct tare_store_cursor *c,
-						  const struct tare_stored_block *block)
+static const struct tare_record_block *read_block(struct tare_store_cursor *c, const struct tare_stored_block *block)
 {
 	const struct tare_segment_block *head = tare_store_head(c->store, block);
 
-	if (!tare_segment_read_on(c->store->reader, &c->store->segments[block->segment],
-				  block->entry, &c->bytes))
+	if (!tare_segment_read_on(c->store->reader, &c->store->segments[block->segment], block->entry, &c->bytes))
 		return NULL;
-	if (c->is_outline && tare_block_read_ends(&c->ends, &c->layouts, c->bytes.data,
-						  c->bytes.len, head->first, head->last))
+	if (c->is_outline &&
+	    tare_block_read_ends(&c->ends, &c->layouts, c->bytes.data, c->bytes.len, head->first, head->last))
 		return &c->ends.block;
 	return tare_store_whole_block(c);
 }
@@ -418,8 +400,7 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		const struct tare_record_block *records;
 
 		c->segment = c->store->segments[block->segment].number;
-		if (c->is_events && c->segment <= c->known &&
-		    tare_store_head(c->store, block)->last <= c->after)
+		if (c->is_events && c->segment <= c->known && tare_store_head(c->store, block)->last <= c->after)
 			continue;
 		if (c->is_events && !is_wanted(c, block))
 			continue;

@@ -61,7 +61,7 @@ const struct tare_stored_log *tare_store_find(const struct tare_store *s, const 
 
 /* What the first `segments` segments say of a log, together; false: they do not have it. The caller frees it. */
 bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *log, size_t segments,
-		     struct tare_log_part *out);
+                     struct tare_log_part *out);
 
 /* Reads all blocks of a log: how many of them are damaged, which a cursor passes over, and how many records they have. */
 struct tare_store_damage {
@@ -70,19 +70,16 @@ struct tare_store_damage {
 	bool is_any;       /* between these stamps, first 0: from the begin of the log */
 	uint64_t first, last;
 };
-struct tare_store_damage tare_store_check(const struct tare_store *s,
-					  const struct tare_stored_log *log);
+struct tare_store_damage tare_store_check(const struct tare_store *s, const struct tare_stored_log *log);
 /* The same without reading a block: only what is known of segments that are not there. */
-struct tare_store_damage tare_store_missing(const struct tare_store *s,
-					    const struct tare_stored_log *log);
+struct tare_store_damage tare_store_missing(const struct tare_store *s, const struct tare_stored_log *log);
 
 /* How much older than one before it, in ticks, an event may be; what is older than `max` is damage. */
 struct tare_store_order {
 	uint64_t lag;
 	bool has_outliers; /* stamps of a block, or of two in a row, are so far apart that it is damage */
 };
-struct tare_store_order tare_store_order(const struct tare_store *s,
-					 const struct tare_stored_log *log, uint64_t max);
+struct tare_store_order tare_store_order(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max);
 
 enum { TARE_STORE_WANTED = 4 };
 
@@ -123,8 +120,8 @@ uint64_t tare_store_first(const struct tare_store_cursor *c);
  * many blocks as follow each other in the order of time. `c` becomes a cursor of the next run, behind the one it was of ({0}: of
  * the first), which is to be begun; false: there is none.
  */
-bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_log *log,
-			 uint64_t max, struct tare_store_cursor *c);
+bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max,
+                         struct tare_store_cursor *c);
 void tare_store_cursor_free(struct tare_store_cursor *c);
 
 #endif

@@ -35,8 +35,7 @@ static void check_some(struct checking *c, size_t begin, size_t end)
 	for (size_t i = begin; i < end; i++) {
 		const struct tare_stored_block *b = &c->blocks[i];
 
-		c->is_damaged[i] = !tare_segment_read_on(&reader, &c->store->segments[b->segment],
-							 b->entry, &bytes);
+		c->is_damaged[i] = !tare_segment_read_on(&reader, &c->store->segments[b->segment], b->entry, &bytes);
 	}
 	tare_segment_reader_close(&reader);
 	tare_pack_free(&bytes);
@@ -104,8 +103,8 @@ static void add_time(struct tare_store_damage *damage, uint64_t first, uint64_t 
 }
 
 /* Tables count as events do: without the record of a device all that events say of it is missing. */
-static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks,
-			  size_t nr, struct tare_store_damage *damage)
+static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks, size_t nr,
+                          struct tare_store_damage *damage)
 {
 	struct checking c = {
 		.store = s,
@@ -129,14 +128,14 @@ static void count_damaged(const struct tare_store *s, const struct tare_stored_b
 }
 
 static bool is_begin(const struct tare_store *s, const struct tare_stored_log *log,
-		     const struct tare_stored_block *block)
+                     const struct tare_stored_block *block)
 {
 	return tare_store_head(s, block)->position_first <= log->part.begin;
 }
 
 /* Did the log begin behind the hole? Its first record is there then. */
 static bool begins_behind(const struct tare_store *s, const struct tare_stored_log *log,
-			  const struct tare_store_hole *hole)
+                          const struct tare_store_hole *hole)
 {
 	for (size_t i = 0; i < log->table_nr; i++)
 		if (log->tables[i].segment >= hole->behind && is_begin(s, log, &log->tables[i]))
@@ -148,8 +147,8 @@ static bool begins_behind(const struct tare_store *s, const struct tare_stored_l
 }
 
 /* What of a log may have been in a hole lay between its events on both sides. */
-static void add_hole(const struct tare_store *s, const struct tare_stored_log *log,
-		     const struct tare_store_hole *hole, struct tare_store_damage *damage)
+static void add_hole(const struct tare_store *s, const struct tare_stored_log *log, const struct tare_store_hole *hole,
+                     struct tare_store_damage *damage)
 {
 	uint64_t before = 0, behind = 0;
 
@@ -167,8 +166,7 @@ static void add_hole(const struct tare_store *s, const struct tare_stored_log *l
 	add_time(damage, before, behind ? behind : log->part.last_stamp);
 }
 
-struct tare_store_damage tare_store_missing(const struct tare_store *s,
-					    const struct tare_stored_log *log)
+struct tare_store_damage tare_store_missing(const struct tare_store *s, const struct tare_stored_log *log)
 {
 	struct tare_store_damage damage = { 0 };
 
@@ -177,8 +175,7 @@ struct tare_store_damage tare_store_missing(const struct tare_store *s,
 	return damage;
 }
 
-struct tare_store_damage tare_store_check(const struct tare_store *s,
-					  const struct tare_stored_log *log)
+struct tare_store_damage tare_store_check(const struct tare_store *s, const struct tare_stored_log *log)
 {
 	struct tare_store_damage damage = tare_store_missing(s, log);
 

@@ -5,8 +5,8 @@
 
 #include "store/store.h"
 
-static inline const struct tare_segment_block *
-tare_store_head(const struct tare_store *s, const struct tare_stored_block *block)
+static inline const struct tare_segment_block *tare_store_head(const struct tare_store *s,
+                                                               const struct tare_stored_block *block)
 {
 	return &s->segments[block->segment].entries[block->entry].head;
 }

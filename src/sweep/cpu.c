@@ -41,42 +41,36 @@ static void add_up(struct sums *s, const struct tare_ledger *l)
 	s->own += s->shared;
 }
 
-static int write_account(struct tare_db *db, int64_t run, const char *account, const char *part,
-			 int64_t bytes, int64_t count, enum tare_evidence evidence,
-			 struct tare_err *err)
+static int write_account(struct tare_db *db, int64_t run, const char *account, const char *part, int64_t bytes,
+                         int64_t count, enum tare_evidence evidence, struct tare_err *err)
 {
 	if (!bytes)
 		return 0;
-	return tare_db_do(db, err, "INSERT INTO accounts VALUES(?,?,?,?,?,?,?,?,?)", "iittiiiti",
-			  run, (int64_t)TARE_SWEEP_CPU, account, part, bytes, (int64_t)0, count,
-			  tare_evidence_name(evidence), (int64_t)0);
+	return tare_db_do(db, err, "INSERT INTO accounts VALUES(?,?,?,?,?,?,?,?,?)", "iittiiiti", run,
+	                  (int64_t)TARE_SWEEP_CPU, account, part, bytes, (int64_t)0, count, tare_evidence_name(evidence),
+	                  (int64_t)0);
 }
 
-static int write_accounts(struct tare_db *db, int64_t run, const struct sums *s,
-			  struct tare_err *err)
+static int write_accounts(struct tare_db *db, int64_t run, const struct sums *s, struct tare_err *err)
 {
-	int rc = write_account(db, run, "mapped", "", s->shared, s->shared_count,
-			       TARE_EVIDENCE_EXACT, err);
+	int rc = write_account(db, run, "mapped", "", s->shared, s->shared_count, TARE_EVIDENCE_EXACT, err);
 
 	if (!rc)
-		rc = write_account(db, run, "tensors", "", s->unsorted, 0, TARE_EVIDENCE_EXACT,
-				   err);
+		rc = write_account(db, run, "tensors", "", s->unsorted, 0, TARE_EVIDENCE_EXACT, err);
 	for (int c = 0; c < TARE_CATEGORY_NR && !rc; c++)
-		rc = write_account(db, run, "tensors", tare_category_name((enum tare_category)c),
-				   s->bytes[c], s->count[c], s->evidence[c], err);
+		rc = write_account(db, run, "tensors", tare_category_name((enum tare_category)c), s->bytes[c], s->count[c],
+		                   s->evidence[c], err);
 	return rc;
 }
 
 /* ---- what was resident ---- */
 
-static const struct tare_process *process_of(struct tare_recording *recording,
-					     const struct tare_host_ledger *h)
+static const struct tare_process *process_of(struct tare_recording *recording, const struct tare_host_ledger *h)
 {
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
 
-		if (p->role == TARE_ROLE_PROGRAM && p->pid == h->pid &&
-		    p->generation == h->generation)
+		if (p->role == TARE_ROLE_PROGRAM && p->pid == h->pid && p->generation == h->generation)
 			return p;
 	}
 	return NULL;
@@ -87,7 +81,7 @@ static const struct tare_process *process_of(struct tare_recording *recording,
  * most processes of a program have the same ones.
  */
 static int64_t resident_with(struct tare_recording *recording, const struct tare_ledger *end,
-			     const struct tare_process *at)
+                             const struct tare_process *at)
 {
 	uint64_t sum = 0, same = 0;
 
@@ -96,8 +90,7 @@ static int64_t resident_with(struct tare_recording *recording, const struct tare
 		const struct tare_process *p = process_of(recording, h);
 		uint64_t common;
 
-		if (!p || h->peak_rss == TARE_NOT_KNOWN || p->first_ns > at->first_ns ||
-		    p->last_ns < at->first_ns)
+		if (!p || h->peak_rss == TARE_NOT_KNOWN || p->first_ns > at->first_ns || p->last_ns < at->first_ns)
 			continue;
 		common = h->peak_file < h->peak_rss ? h->peak_file : h->peak_rss;
 		sum += h->peak_rss - common;
@@ -133,8 +126,8 @@ static uint64_t room(struct tare_recording *recording)
 	return tare_cgroup_room("", &bytes) == 0 ? bytes : TARE_DB_UNKNOWN;
 }
 
-int tare_sweep_write_cpu(struct tare_db *db, int64_t run, struct tare_recording *recording,
-			 struct tare_measure *out, struct tare_err *err)
+int tare_sweep_write_cpu(struct tare_db *db, int64_t run, struct tare_recording *recording, struct tare_measure *out,
+                         struct tare_err *err)
 {
 	static const struct tare_instant instants[] = {
 		{ .moment = TARE_MOMENT_HOST, .text = "peak:host" },
@@ -149,14 +142,10 @@ int tare_sweep_write_cpu(struct tare_db *db, int64_t run, struct tare_recording 
 	add_up(&s, &l[0]);
 	resident = most_resident(recording, &l[1]);
 	if (s.is_any || resident >= 0)
-		rc = tare_db_do(db, err,
-				"INSERT INTO devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-				"iittuuuuiiiiiiiuu", run, (int64_t)TARE_SWEEP_CPU, "CPU",
-				(const char *)NULL, room(recording), TARE_DB_UNKNOWN,
-				TARE_DB_UNKNOWN,
-				resident < 0 ? TARE_DB_UNKNOWN : (uint64_t)resident, l[0].t_ns,
-				s.own, s.own, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0,
-				TARE_DB_UNKNOWN, (uint64_t)0);
+		rc = tare_db_do(db, err, "INSERT INTO devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "iittuuuuiiiiiiiuu",
+		                run, (int64_t)TARE_SWEEP_CPU, "CPU", (const char *)NULL, room(recording), TARE_DB_UNKNOWN,
+		                TARE_DB_UNKNOWN, resident < 0 ? TARE_DB_UNKNOWN : (uint64_t)resident, l[0].t_ns, s.own, s.own,
+		                (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, TARE_DB_UNKNOWN, (uint64_t)0);
 	if (!rc)
 		rc = write_accounts(db, run, &s, err);
 	if (s.is_any) {
@@ -168,17 +157,17 @@ int tare_sweep_write_cpu(struct tare_db *db, int64_t run, struct tare_recording 
 	return rc;
 }
 
-static int write_phase_account(struct tare_db *db, int64_t run, int64_t phase, const char *account,
-			       const char *part, int64_t bytes, struct tare_err *err)
+static int write_phase_account(struct tare_db *db, int64_t run, int64_t phase, const char *account, const char *part,
+                               int64_t bytes, struct tare_err *err)
 {
 	if (!bytes)
 		return 0;
-	return tare_db_do(db, err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)", "iiittii",
-			  run, phase, (int64_t)TARE_SWEEP_CPU, account, part, bytes, (int64_t)0);
+	return tare_db_do(db, err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)", "iiittii", run, phase,
+	                  (int64_t)TARE_SWEEP_CPU, account, part, bytes, (int64_t)0);
 }
 
-int tare_sweep_write_cpu_phase(struct tare_db *db, int64_t run, int64_t phase,
-			       const struct tare_ledger *at, struct tare_err *err)
+int tare_sweep_write_cpu_phase(struct tare_db *db, int64_t run, int64_t phase, const struct tare_ledger *at,
+                               struct tare_err *err)
 {
 	struct sums s = { 0 };
 	int rc;
@@ -188,8 +177,6 @@ int tare_sweep_write_cpu_phase(struct tare_db *db, int64_t run, int64_t phase,
 	if (!rc)
 		rc = write_phase_account(db, run, phase, "tensors", "", s.unsorted, err);
 	for (int c = 0; c < TARE_CATEGORY_NR && !rc; c++)
-		rc = write_phase_account(db, run, phase, "tensors",
-					 tare_category_name((enum tare_category)c), s.bytes[c],
-					 err);
+		rc = write_phase_account(db, run, phase, "tensors", tare_category_name((enum tare_category)c), s.bytes[c], err);
 	return rc;
 }

@@ -38,27 +38,23 @@ struct print {
 };
 
 /* Loads what is known of each cell's first run that was ok. */
-static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out,
-		       struct tare_err *err)
+static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out, struct tare_err *err)
 {
 	struct tare_db_rows *rows;
 	size_t at = 0;
-	int rc = tare_db_query(
-		db, &rows, err,
-		"SELECT cell,driver_calls,stdout,min(repeat) FROM runs WHERE status='ok' AND processes>0 "
-		"GROUP BY cell ORDER BY cell",
-		"");
+	int rc = tare_db_query(db, &rows, err,
+	                       "SELECT cell,driver_calls,stdout,min(repeat) FROM runs WHERE status='ok' AND processes>0 "
+	                       "GROUP BY cell ORDER BY cell",
+	                       "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		struct tare_str path = { 0 };
 
-		tare_str_addf(&path, "%s.d/%s", s->path,
-			      tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
+		tare_str_addf(&path, "%s.d/%s", s->path, tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
 		while (at + 1 < s->cell_nr && s->cells[at].cell < tare_db_int(rows, 0))
 			at++; /* both lists are in order */
 		if (at < s->cell_nr && s->cells[at].cell == tare_db_int(rows, 0))
-			out[at] =
-				(struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
+			out[at] = (struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
 		tare_str_free(&path);
 		rc = 0;
 	}
@@ -66,15 +62,13 @@ static int load_prints(struct tare_db *db, const struct tare_summary *s, struct 
 	return rc;
 }
 
-static bool is_same(const struct tare_summary_cell *a, const struct tare_summary_cell *b,
-		    const struct print *x, const struct print *y)
+static bool is_same(const struct tare_summary_cell *a, const struct tare_summary_cell *b, const struct print *x,
+                    const struct print *y)
 {
-	if (x->calls != y->calls || x->output != y->output || a->part_nr != b->part_nr ||
-	    a->peak != b->peak)
+	if (x->calls != y->calls || x->output != y->output || a->part_nr != b->part_nr || a->peak != b->peak)
 		return false;
 	for (size_t i = 0; i < a->part_nr; i++)
-		if (a->parts[i].bytes != b->parts[i].bytes ||
-		    strcmp(a->parts[i].account, b->parts[i].account) != 0)
+		if (a->parts[i].bytes != b->parts[i].bytes || strcmp(a->parts[i].account, b->parts[i].account) != 0)
 			return false;
 	return true;
 }
@@ -101,12 +95,10 @@ int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err
 
 		for (size_t a = 0; a < s->cell_nr && !has_effect && looked < PAIRS_MAX; a++)
 			for (size_t b = a + 1; b < s->cell_nr && !has_effect; b++, looked++) {
-				if (!prints[a].is_known || !prints[b].is_known ||
-				    !differ_in(s, a, b, p))
+				if (!prints[a].is_known || !prints[b].is_known || !differ_in(s, a, b, p))
 					continue;
 				pairs++;
-				has_effect = !is_same(&s->cells[a], &s->cells[b], &prints[a],
-						      &prints[b]);
+				has_effect = !is_same(&s->cells[a], &s->cells[b], &prints[a], &prints[b]);
 			}
 		s->params[p].is_without_effect = pairs && !has_effect;
 	}

@@ -60,8 +60,7 @@ static void find_recordings(struct recordings *out, const char *folder)
 		if (len < 6 || strcmp(entry->d_name + len - 5, ".tare") != 0)
 			continue;
 		tare_str_addf(&path, "%s/%s", folder, entry->d_name);
-		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1,
-						sizeof(*out->paths));
+		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1, sizeof(*out->paths));
 		out->bytes += tare_disk_bytes(path.data);
 		read_description(out, path.data);
 		out->paths[out->count++] = tare_str_steal(&path);
@@ -79,8 +78,7 @@ static void free_recordings(struct recordings *rec)
 	free(rec->paths);
 }
 
-static const char *status_of(const struct tare_sweep_slot *slot, const struct tare_measure *m,
-			     int code)
+static const char *status_of(const struct tare_sweep_slot *slot, const struct tare_measure *m, int code)
 {
 	if (slot->is_timed_out)
 		return "timeout";
@@ -89,13 +87,11 @@ static const char *status_of(const struct tare_sweep_slot *slot, const struct ta
 	return m->pressure.is_out || m->is_oom_killed ? "oom" : "failed";
 }
 
-static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot,
-		     const struct recordings *rec, int code, struct tare_measure *m,
-		     const char **status)
+static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot, const struct recordings *rec,
+                     int code, struct tare_measure *m, const char **status)
 {
 	const struct tare_pressure *p = &m->pressure;
-	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns
-				      : tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
+	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns : tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
 	bool is_known;
 	int rc = tare_measure_run(r->db, slot->run, rec->paths, rec->count, m, r->err);
 
@@ -111,16 +107,13 @@ static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *
 		"tituiiiuuiuuuuittuti", *status, (int64_t)code,
 		strcmp(*status, "oom") != 0 ? NULL
 		: p->is_out                 ? "device"
-					    : "host",
-		p->is_out && p->out_bytes ? p->out_bytes : TARE_DB_UNKNOWN, ns, m->driver_ns,
-		m->driver_calls, p->refused, p->retries, p->ns,
-		is_known ? (uint64_t)m->peak : TARE_DB_UNKNOWN,
-		is_known ? (uint64_t)m->need : TARE_DB_UNKNOWN,
-		is_known ? (uint64_t)m->elastic : TARE_DB_UNKNOWN,
+									: "host",
+		p->is_out && p->out_bytes ? p->out_bytes : TARE_DB_UNKNOWN, ns, m->driver_ns, m->driver_calls, p->refused,
+		p->retries, p->ns, is_known ? (uint64_t)m->peak : TARE_DB_UNKNOWN,
+		is_known ? (uint64_t)m->need : TARE_DB_UNKNOWN, is_known ? (uint64_t)m->elastic : TARE_DB_UNKNOWN,
 		is_known ? (uint64_t)m->unexplained : TARE_DB_UNKNOWN, (int64_t)m->processes,
-		rec->driver[0] ? rec->driver : NULL,
-		rec->count == 1 ? rec->paths[0] + strlen(r->dir) + 1 : slot->name, rec->bytes,
-		m->note[0] ? m->note : NULL, slot->run);
+		rec->driver[0] ? rec->driver : NULL, rec->count == 1 ? rec->paths[0] + strlen(r->dir) + 1 : slot->name,
+		rec->bytes, m->note[0] ? m->note : NULL, slot->run);
 }
 
 /* What the run itself said: the last line of its stderr. */
@@ -136,8 +129,7 @@ static void last_line(const char *folder, char *out, size_t size)
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	while (file && fgets(line, sizeof(line), file))
 		if (line[0] != '\n')
-			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"),
-				 strncmp(line, "tare: ", 6) ? line : line + 6);
+			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), strncmp(line, "tare: ", 6) ? line : line + 6);
 	if (file)
 		fclose(file);
 }
@@ -146,8 +138,8 @@ static void last_line(const char *folder, char *out, size_t size)
  * Did Tare fail, so that CMD never ran: a wrong option, a recorder that is not there? Tare would fail in every
  * cell, so the sweep stops, and this run is still to be done.
  */
-static int check_recorder(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot,
-			  const struct recordings *rec, int code)
+static int check_recorder(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot, const struct recordings *rec,
+                          int code)
 {
 	char why[512];
 
@@ -160,8 +152,7 @@ static int check_recorder(struct tare_sweep_runner *r, const struct tare_sweep_s
 
 int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, int wait_status)
 {
-	int code =
-		WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	int code = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 	const char *status = "interrupted";
 	struct tare_measure m = { .peak = -1 };
 	struct recordings rec;
@@ -171,8 +162,7 @@ int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 
 	slot->pid = 0;
 	if (r->stop) {
-		rc = tare_db_do(r->db, r->err, "UPDATE runs SET status='interrupted' WHERE run=?",
-				"i", slot->run);
+		rc = tare_db_do(r->db, r->err, "UPDATE runs SET status='interrupted' WHERE run=?", "i", slot->run);
 	} else {
 		find_recordings(&rec, slot->folder);
 		if (rec.ran_ns >= 0)
@@ -196,13 +186,13 @@ int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 	label = tare_grid_label(&r->s->grid, slot->job.cell);
 	if (!rc)
 		tare_sweep_show(r, (struct tare_sweep_state){ .label = label,
-							      .repeat = slot->job.repeat,
-							      .status = status,
-							      .note = m.note,
-							      .ns = ns,
-							      .peak = m.peak,
-							      .exit_code = code,
-							      .retries = m.pressure.retries });
+		                                              .repeat = slot->job.repeat,
+		                                              .status = status,
+		                                              .note = m.note,
+		                                              .ns = ns,
+		                                              .peak = m.peak,
+		                                              .exit_code = code,
+		                                              .retries = m.pressure.retries });
 	free(label);
 	free(slot->folder);
 	free(slot->name);

@@ -56,23 +56,17 @@ static int add_param(struct parse *p, const char *name)
 	struct tare_grid *g = p->grid;
 
 	if (!is_name(name))
-		return fail(p,
-			    "the name of a parameter has letters, digits and _, and this is none: ",
-			    name);
+		return fail(p, "the name of a parameter has letters, digits and _, and this is none: ", name);
 	if (tare_grid_find(g, name, strlen(name)) >= 0)
 		return fail(p, "this parameter has its values already: ", name);
 	for (size_t i = 0; i < sizeof(taken_names) / sizeof(taken_names[0]); i++)
 		if (!strcmp(name, taken_names[i]))
-			return fail(
-				p,
-				"parameters are environment variables too, and programs need this one: ",
-				name);
+			return fail(p, "parameters are environment variables too, and programs need this one: ", name);
 	if (!strncmp(name, "TARE_", 5))
 		return fail(p, "names that begin with TARE_ are Tare's own: ", name);
 	if (g->param_nr == TARE_GRID_PARAMS)
 		return fail(p, "a grid has at most 64 parameters; this is one more: ", name);
-	g->params =
-		tare_array_reserve(g->params, &p->param_cap, g->param_nr + 1, sizeof(*g->params));
+	g->params = tare_array_reserve(g->params, &p->param_cap, g->param_nr + 1, sizeof(*g->params));
 	g->params[g->param_nr++] = (struct tare_grid_param){
 		.name = tare_arena_strdup(&g->memory, name),
 		.is_numeric = true,
@@ -84,8 +78,7 @@ static struct factor *add_factor(struct parse *p)
 {
 	struct factor *f;
 
-	p->factors = tare_array_reserve(p->factors, &p->factor_cap, p->factor_nr + 1,
-					sizeof(*p->factors));
+	p->factors = tare_array_reserve(p->factors, &p->factor_cap, p->factor_nr + 1, sizeof(*p->factors));
 	f = &p->factors[p->factor_nr++];
 	*f = (struct factor){ .first = p->grid->param_nr };
 	return f;
@@ -200,8 +193,7 @@ static int parse_member(struct parse *p, const struct tare_json_value *member)
 
 	f->param_nr = 1;
 	if (!rc && (member->type != TARE_JSON_ARRAY || !member->count))
-		rc = fail(p,
-			  "the values of a parameter are a list that is not empty: ", member->key);
+		rc = fail(p, "the values of a parameter are a list that is not empty: ", member->key);
 	for (const struct tare_json_value *v = member->first; v && !rc; v = v->next) {
 		rc = json_text(p, v, &add_row(p, f)[0]);
 		if (!rc)
@@ -226,8 +218,7 @@ static int parse_cell(struct parse *p, struct factor *f, const struct tare_json_
 	}
 	for (size_t i = 0; i < f->param_nr && !rc; i++)
 		if (!row[i])
-			rc = fail(p, "not every cell has this parameter: ",
-				  p->grid->params[f->first + i].name);
+			rc = fail(p, "not every cell has this parameter: ", p->grid->params[f->first + i].name);
 	return rc ? rc : check_row(p, f);
 }
 
@@ -252,8 +243,7 @@ static int read_file(struct parse *p, const char *path, struct tare_str *out)
 
 	if (!tare_file_read_input(out, path, FILE_MAX_BYTES, &why))
 		return 0;
-	return tare_err_set(p->err, TARE_E_USAGE,
-			    "--grid-json: is no JSON, and no file that can be read: %s", why.text);
+	return tare_err_set(p->err, TARE_E_USAGE, "--grid-json: is no JSON, and no file that can be read: %s", why.text);
 }
 
 static int parse_text(struct parse *p, const struct tare_str *content)
@@ -303,8 +293,7 @@ static void fill_cell(const struct parse *p, size_t cell)
 	for (size_t i = p->factor_nr; i-- > 0;) {
 		const struct factor *f = &p->factors[i];
 
-		memcpy(&g->cells[cell][f->first], f->rows[rest % f->row_nr],
-		       f->param_nr * sizeof(char *));
+		memcpy(&g->cells[cell][f->first], f->rows[rest % f->row_nr], f->param_nr * sizeof(char *));
 		rest /= f->row_nr;
 	}
 	for (size_t i = 0; i < g->param_nr; i++)
@@ -320,9 +309,8 @@ static int cross(struct parse *p)
 	for (size_t i = 0; i < p->factor_nr; i++) {
 		n *= p->factors[i].row_nr;
 		if (n > TARE_GRID_CELLS)
-			return tare_err_set(p->err, TARE_E_USAGE,
-					    "the grid has more than %d cells; leave values out",
-					    TARE_GRID_CELLS);
+			return tare_err_set(p->err, TARE_E_USAGE, "the grid has more than %d cells; leave values out",
+			                    TARE_GRID_CELLS);
 	}
 	g->cells = tare_arena_alloc(&g->memory, n * sizeof(*g->cells));
 	g->cell_nr = n;
@@ -331,8 +319,8 @@ static int cross(struct parse *p)
 	return 0;
 }
 
-int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr,
-		    const char *const *jsons, size_t json_nr, struct tare_err *err)
+int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr, const char *const *jsons,
+                    size_t json_nr, struct tare_err *err)
 {
 	struct parse p = { .grid = out, .err = err };
 	struct tare_str where = { 0 };
@@ -342,13 +330,12 @@ int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid
 	for (size_t i = 0; i < grid_nr + json_nr && !rc; i++) {
 		tare_str_cut(&where, 0);
 		tare_str_addf(&where, "%s %s", i < grid_nr ? "--grid" : "--grid-json",
-			      i < grid_nr ? grids[i] : jsons[i - grid_nr]);
+		              i < grid_nr ? grids[i] : jsons[i - grid_nr]);
 		p.where = tare_str_text(&where);
 		rc = i < grid_nr ? parse_grid(&p, grids[i]) : parse_json(&p, jsons[i - grid_nr]);
 	}
 	if (!rc && !p.factor_nr)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "a sweep needs a grid, such as --grid batch=1,2,4");
+		rc = tare_err_set(err, TARE_E_USAGE, "a sweep needs a grid, such as --grid batch=1,2,4");
 	if (!rc)
 		rc = cross(&p);
 	for (size_t i = 0; i < p.factor_nr; i++)
@@ -380,8 +367,7 @@ char *tare_grid_label(const struct tare_grid *grid, size_t cell)
 	struct tare_str label = { 0 };
 
 	for (size_t i = 0; i < grid->param_nr; i++)
-		tare_str_addf(&label, "%s%s=%s", i ? " " : "", grid->params[i].name,
-			      grid->cells[cell][i]);
+		tare_str_addf(&label, "%s%s=%s", i ? " " : "", grid->params[i].name, grid->cells[cell][i]);
 	return tare_str_steal(&label);
 }
 

@@ -28,8 +28,8 @@ struct tare_grid {
  * `grids`: texts "name=a,b,c"; `jsons`: JSON texts or names of files with one. The product of all is taken,
  * the first changes slowest. TARE_E_USAGE says what contradicts what.
  */
-int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr,
-		    const char *const *jsons, size_t json_nr, struct tare_err *err);
+int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr, const char *const *jsons,
+                    size_t json_nr, struct tare_err *err);
 void tare_grid_free(struct tare_grid *grid);
 
 /* Index of a parameter, or -1. `len` bytes of name. */

@@ -54,8 +54,7 @@ static void count_by_nvml(struct tare_gpus *g)
 
 void tare_gpus_find(struct tare_gpus *out, bool is_simulated)
 {
-	const char *visible = getenv("CUDA_VISIBLE_DEVICES"),
-		   *simulated = getenv("TARE_SIM_DEVICES");
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *simulated = getenv("TARE_SIM_DEVICES");
 
 	*out = (struct tare_gpus){ 0 };
 	while (visible && *visible) {
@@ -98,8 +97,7 @@ static bool is_alive(pid_t pid, uint64_t start_ticks)
 {
 	struct tare_procfs_stat stat;
 
-	return tare_procfs_stat(pid, &stat) == 0 && stat.start_ticks == start_ticks &&
-	       stat.state != 'Z';
+	return tare_procfs_stat(pid, &stat) == 0 && stat.start_ticks == start_ticks && stat.state != 'Z';
 }
 
 static void wait_for_end(pid_t pid, uint64_t start_ticks, int ms)

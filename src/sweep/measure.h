@@ -26,7 +26,7 @@ struct tare_measure {
  * Reads the recordings of one run and writes the rows of devices, accounts, phases …; the caller has begun a
  * transaction. Fails only if the database fails: of a recording that cannot be read `note` says so.
  */
-int tare_measure_run(struct tare_db *db, int64_t run, const char *const *recordings,
-		     size_t recording_nr, struct tare_measure *out, struct tare_err *err);
+int tare_measure_run(struct tare_db *db, int64_t run, const char *const *recordings, size_t recording_nr,
+                     struct tare_measure *out, struct tare_err *err);
 
 #endif

@@ -51,9 +51,8 @@ static int write_params(struct writer *w, int64_t phase, const char *name)
 			continue;
 		*equals = '\0';
 		is_number = tare_grid_is_number(equals + 1, &number);
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_params VALUES(?,?,?,?,?)",
-				"iittd", w->run, phase, word, equals + 1,
-				is_number ? number : __builtin_nan(""));
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_params VALUES(?,?,?,?,?)", "iittd", w->run, phase, word,
+		                equals + 1, is_number ? number : __builtin_nan(""));
 	}
 	free(copy);
 	return rc;
@@ -64,9 +63,8 @@ static int write_changes(struct writer *w, int64_t phase, const struct tare_phas
 	int rc = 0;
 
 	for (int i = 0; i < d->part_nr && !rc; i++)
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)",
-				"iiiti", w->run, phase, (int64_t)d->index,
-				tare_accounts[d->parts[i].account].key, d->parts[i].bytes);
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)", "iiiti", w->run, phase,
+		                (int64_t)d->index, tare_accounts[d->parts[i].account].key, d->parts[i].bytes);
 	return rc;
 }
 
@@ -79,17 +77,15 @@ static const struct tare_device_ledger *device_of(const struct tare_ledger *l, i
 }
 
 static int write_peak(struct writer *w, int64_t phase, const struct tare_phase_on_device *d,
-		      const struct tare_sums *sums)
+                      const struct tare_sums *sums)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < sums->count && !rc; i++) {
 		const struct tare_sum *s = &sums->rows[i];
 
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)",
-				"iiittii", w->run, phase, (int64_t)d->index,
-				tare_accounts[s->account].key, s->part, s->bytes,
-				(int64_t)s->elastic);
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)", "iiittii", w->run, phase,
+		                (int64_t)d->index, tare_accounts[s->account].key, s->part, s->bytes, (int64_t)s->elastic);
 	}
 	return rc;
 }
@@ -102,25 +98,22 @@ static bool is_device(const struct tare_ledger *l, const struct tare_phase_on_de
 
 /* Tensors on the CPU: nobody else's, and none of it elastic. `at`: as below. */
 static int write_cpu(struct writer *w, int64_t phase, const struct tare_phase_row *row,
-		     const struct tare_phase_on_device *d, const struct tare_ledger *at)
+                     const struct tare_phase_on_device *d, const struct tare_ledger *at)
 {
-	int rc = tare_db_do(w->db, w->err,
-			    "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-			    "iiiiiiuiiiii", w->run, phase, (int64_t)TARE_SWEEP_CPU, d->used_before,
-			    d->used_after, d->change,
-			    row->kind == TARE_PHASE_MOMENT ? TARE_DB_UNKNOWN : (uint64_t)d->own,
-			    d->peak, d->peak_t_ns, d->peak, d->peak, (int64_t)0);
+	int rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "iiiiiiuiiiii",
+	                    w->run, phase, (int64_t)TARE_SWEEP_CPU, d->used_before, d->used_after, d->change,
+	                    row->kind == TARE_PHASE_MOMENT ? TARE_DB_UNKNOWN : (uint64_t)d->own, d->peak, d->peak_t_ns,
+	                    d->peak, d->peak, (int64_t)0);
 
 	if (!rc && d->change)
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)",
-				"iiiti", w->run, phase, (int64_t)TARE_SWEEP_CPU, "tensors",
-				d->change);
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)", "iiiti", w->run, phase,
+		                (int64_t)TARE_SWEEP_CPU, "tensors", d->change);
 	return rc || !at ? rc : tare_sweep_write_cpu_phase(w->db, w->run, phase, at, w->err);
 }
 
 /* `at`: the ledger of the phase's peak on this device; NULL: there were too many phases. */
 static int write_device(struct writer *w, int64_t phase, const struct tare_phase_row *row,
-			const struct tare_phase_on_device *d, const struct tare_ledger *at)
+                        const struct tare_phase_on_device *d, const struct tare_ledger *at)
 {
 	const struct tare_device_ledger *ledger = device_of(at, d->index);
 	bool is_moment = row->kind == TARE_PHASE_MOMENT;
@@ -131,12 +124,12 @@ static int write_device(struct writer *w, int64_t phase, const struct tare_phase
 		return write_cpu(w, phase, row, d, at);
 	if (ledger)
 		tare_sums_build(&sums, ledger);
-	rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-			"iiiiiiuiiuuu", w->run, phase, (int64_t)d->index, d->used_before,
-			d->used_after, d->change, is_moment ? TARE_DB_UNKNOWN : (uint64_t)d->own,
-			d->peak, d->peak_t_ns, ledger ? (uint64_t)sums.own : TARE_DB_UNKNOWN,
-			ledger ? (uint64_t)(sums.own - sums.elastic) : TARE_DB_UNKNOWN,
-			ledger ? (uint64_t)sums.elastic : TARE_DB_UNKNOWN);
+	rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "iiiiiiuiiuuu", w->run,
+	                phase, (int64_t)d->index, d->used_before, d->used_after, d->change,
+	                is_moment ? TARE_DB_UNKNOWN : (uint64_t)d->own, d->peak, d->peak_t_ns,
+	                ledger ? (uint64_t)sums.own : TARE_DB_UNKNOWN,
+	                ledger ? (uint64_t)(sums.own - sums.elastic) : TARE_DB_UNKNOWN,
+	                ledger ? (uint64_t)sums.elastic : TARE_DB_UNKNOWN);
 	if (!rc)
 		rc = write_changes(w, phase, d);
 	if (!rc && ledger)
@@ -147,10 +140,9 @@ static int write_device(struct writer *w, int64_t phase, const struct tare_phase
 
 static int write_phase(struct writer *w, int64_t phase, const struct tare_phase_row *row)
 {
-	int rc = tare_db_do(w->db, w->err, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-			    "iiittituiii", w->run, phase, row->pid, row->path, row->name,
-			    (int64_t)row->depth, kind_name(row->kind), row->repeats,
-			    row->first_t_ns, row->last_t_ns, row->ns);
+	int rc = tare_db_do(w->db, w->err, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?,?,?,?)", "iiittituiii", w->run, phase,
+	                    row->pid, row->path, row->name, (int64_t)row->depth, kind_name(row->kind), row->repeats,
+	                    row->first_t_ns, row->last_t_ns, row->ns);
 
 	return rc ? rc : write_params(w, phase, row->name);
 }
@@ -172,7 +164,7 @@ static int ask_for_peaks(const struct tare_ledger *ledger, struct tare_instant *
 }
 
 int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recording *recording,
-			    const struct tare_ledger *ledger, struct tare_err *err)
+                            const struct tare_ledger *ledger, struct tare_err *err)
 {
 	struct tare_instant *instants = tare_xcalloc(PEAKS_MAX, sizeof(*instants));
 	struct tare_ledger *peaks = tare_xcalloc(PEAKS_MAX, sizeof(*peaks));
@@ -187,8 +179,7 @@ int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recordi
 		rc = write_phase(&w, i + 1, row);
 		for (int k = 0; k < row->device_nr && !rc; k++)
 			if (is_device(ledger, &row->devices[k])) {
-				rc = write_device(&w, i + 1, row, &row->devices[k],
-						  at < n ? &peaks[at] : NULL);
+				rc = write_device(&w, i + 1, row, &row->devices[k], at < n ? &peaks[at] : NULL);
 				at++;
 			}
 	}

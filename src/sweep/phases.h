@@ -9,6 +9,6 @@ struct tare_recording;
 
 /* Writes the rows of a run's phases; `ledger` is of any instant of the recording. */
 int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recording *recording,
-			    const struct tare_ledger *ledger, struct tare_err *err);
+                            const struct tare_ledger *ledger, struct tare_err *err);
 
 #endif

@@ -27,9 +27,8 @@ static int lock_folder(struct tare_sweep_runner *r)
 	if (r->lock < 0)
 		rc = tare_err_set_errno(r->err, errno, "%s: cannot be opened", path.data);
 	else if (flock(r->lock, LOCK_EX | LOCK_NB) != 0)
-		rc = tare_err_set(r->err, TARE_E_LIMIT,
-				  "%s: another tare sweep is running it; wait for that, or stop it",
-				  r->s->path);
+		rc = tare_err_set(r->err, TARE_E_LIMIT, "%s: another tare sweep is running it; wait for that, or stop it",
+		                  r->s->path);
 	tare_str_free(&path);
 	return rc;
 }
@@ -40,33 +39,28 @@ static int lock_folder(struct tare_sweep_runner *r)
 static int end_leftovers(struct tare_sweep_runner *r)
 {
 	struct tare_db_rows *rows;
-	int rc = tare_db_query(
-		r->db, &rows, r->err,
-		"SELECT pid,pid_start FROM runs WHERE status='running' AND host=? AND boot=?", "tt",
-		r->host, r->boot);
+	int rc = tare_db_query(r->db, &rows, r->err,
+	                       "SELECT pid,pid_start FROM runs WHERE status='running' AND host=? AND boot=?", "tt", r->host,
+	                       r->boot);
 
 	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
 		tare_machine_end_group((pid_t)tare_db_int(rows, 0), (uint64_t)tare_db_int(rows, 1));
 		rc = 0;
 	}
 	tare_db_done(rows);
-	return rc ? rc
-		  : tare_db_do(r->db, r->err,
-			       "UPDATE runs SET status='interrupted' WHERE status='running'", "");
+	return rc ? rc : tare_db_do(r->db, r->err, "UPDATE runs SET status='interrupted' WHERE status='running'", "");
 }
 
 /* Sets a flag per cell and repeat of which the file has a run. */
 static int find_done(struct tare_sweep_runner *r, bool *is_done, size_t repeats)
 {
 	struct tare_db_rows *rows;
-	int rc = tare_db_query(r->db, &rows, r->err,
-			       "SELECT cell,repeat FROM runs WHERE status<>'interrupted'", "");
+	int rc = tare_db_query(r->db, &rows, r->err, "SELECT cell,repeat FROM runs WHERE status<>'interrupted'", "");
 
 	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
 		int64_t cell = tare_db_int(rows, 0), repeat = tare_db_int(rows, 1);
 
-		if (cell > 0 && cell <= (int64_t)r->s->grid.cell_nr && repeat > 0 &&
-		    repeat <= (int64_t)repeats) {
+		if (cell > 0 && cell <= (int64_t)r->s->grid.cell_nr && repeat > 0 && repeat <= (int64_t)repeats) {
 			is_done[(size_t)(cell - 1) * repeats + (size_t)(repeat - 1)] = true;
 			r->done++;
 		}
@@ -91,8 +85,7 @@ static int find_jobs(struct tare_sweep_runner *r)
 		for (size_t c = 0; c < cells; c++) {
 			if (is_done[c * repeats + k])
 				continue;
-			r->jobs = tare_array_reserve(r->jobs, &r->job_cap, r->job_nr + 1,
-						     sizeof(*r->jobs));
+			r->jobs = tare_array_reserve(r->jobs, &r->job_cap, r->job_nr + 1, sizeof(*r->jobs));
 			r->jobs[r->job_nr++] = (struct tare_sweep_job){ c, (int)k + 1 };
 		}
 	free(is_done);
@@ -107,12 +100,11 @@ static int make_slots(struct tare_sweep_runner *r, bool is_simulated)
 	if (jobs > 1 && !r->s->launcher.count) { /* a launcher gives the GPUs itself */
 		tare_gpus_find(&r->gpus, is_simulated);
 		if (r->gpus.count / each < jobs)
-			return tare_err_set(
-				r->err, TARE_E_USAGE,
-				"--jobs %zu: there %s %zu GPU%s here and a run has %zu, so at most %zu can run at a "
-				"time",
-				jobs, r->gpus.count == 1 ? "is" : "are", r->gpus.count,
-				r->gpus.count == 1 ? "" : "s", each, r->gpus.count / each);
+			return tare_err_set(r->err, TARE_E_USAGE,
+			                    "--jobs %zu: there %s %zu GPU%s here and a run has %zu, so at most %zu can run at a "
+			                    "time",
+			                    jobs, r->gpus.count == 1 ? "is" : "are", r->gpus.count, r->gpus.count == 1 ? "" : "s",
+			                    each, r->gpus.count / each);
 	}
 	r->slots = tare_xcalloc(jobs, sizeof(*r->slots));
 	r->slot_nr = jobs;

@@ -33,17 +33,15 @@ void tare_sweep_show(const struct tare_sweep_runner *r, struct tare_sweep_state 
 	state.total = r->total;
 	state.done = r->done;
 	state.running = running(r);
-	state.left_ns = r->ended ? r->spent_ns / (int64_t)r->ended * (int64_t)(r->total - r->done) /
-					   (int64_t)r->slot_nr
-				 : -1;
+	state.left_ns =
+		r->ended ? r->spent_ns / (int64_t)r->ended * (int64_t)(r->total - r->done) / (int64_t)r->slot_nr : -1;
 	if (r->watch)
 		r->watch->see(r->watch->arg, &state);
 }
 
 /* ---- a run begins ---- */
 
-static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
-		 const struct tare_sweep_job *job)
+static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, const struct tare_sweep_job *job)
 {
 	struct tare_start start;
 	struct tare_procfs_stat stat = { 0 };
@@ -57,24 +55,23 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 	rc = tare_start_prepare(&start, r->s, job->cell, folder.data, slot->gpus, r->err);
 	if (!rc) {
 		tare_procfs_stat(start.pid, &stat);
-		rc = tare_db_do(
-			r->db, r->err,
-			"INSERT OR REPLACE INTO runs(cell,repeat,status,started_ns,gpus,host,folder,stdout,stderr,pid,"
-			"pid_start,boot) VALUES(?,?,'running',?,?,?,?,?,?,?,?,?)",
-			"iiitttttiit", (int64_t)job->cell + 1, (int64_t)job->repeat,
-			tare_sweep_now_ns(CLOCK_REALTIME), slot->gpus, r->host, name.data, out.data,
-			errors.data, (int64_t)start.pid, (int64_t)stat.start_ticks, r->boot);
+		rc = tare_db_do(r->db, r->err,
+		                "INSERT OR REPLACE INTO runs(cell,repeat,status,started_ns,gpus,host,folder,stdout,stderr,pid,"
+		                "pid_start,boot) VALUES(?,?,'running',?,?,?,?,?,?,?,?,?)",
+		                "iiitttttiit", (int64_t)job->cell + 1, (int64_t)job->repeat, tare_sweep_now_ns(CLOCK_REALTIME),
+		                slot->gpus, r->host, name.data, out.data, errors.data, (int64_t)start.pid,
+		                (int64_t)stat.start_ticks, r->boot);
 		if (rc)
 			tare_start_drop(&start);
 	}
 	if (!rc) {
 		*slot = (struct tare_sweep_slot){ .pid = start.pid,
-						  .run = tare_db_last_id(r->db),
-						  .job = *job,
-						  .started_ns = tare_sweep_now_ns(CLOCK_MONOTONIC),
-						  .folder = tare_str_steal(&folder),
-						  .name = tare_str_steal(&name),
-						  .gpus = slot->gpus };
+			                              .run = tare_db_last_id(r->db),
+			                              .job = *job,
+			                              .started_ns = tare_sweep_now_ns(CLOCK_MONOTONIC),
+			                              .folder = tare_str_steal(&folder),
+			                              .name = tare_str_steal(&name),
+			                              .gpus = slot->gpus };
 		tare_start_go(&start);
 	}
 	tare_str_free(&name);
@@ -108,8 +105,7 @@ static void look_at_clock(struct tare_sweep_runner *r)
 			continue;
 		if (slot->terminated_ns && now - slot->terminated_ns >= r->grace_ns) {
 			terminate(slot, true);
-		} else if (!slot->terminated_ns && r->s->timeout_ns > 0 &&
-			   now - slot->started_ns >= r->s->timeout_ns) {
+		} else if (!slot->terminated_ns && r->s->timeout_ns > 0 && now - slot->started_ns >= r->s->timeout_ns) {
 			slot->is_timed_out = true;
 			terminate(slot, false);
 		}
@@ -127,11 +123,10 @@ static int time_to_wait(const struct tare_sweep_runner *r)
 		if (slot->pid && slot->terminated_ns && next > slot->terminated_ns + r->grace_ns)
 			next = slot->terminated_ns + r->grace_ns;
 		else if (slot->pid && !slot->terminated_ns && r->s->timeout_ns > 0 &&
-			 next > slot->started_ns + r->s->timeout_ns)
+		         next > slot->started_ns + r->s->timeout_ns)
 			next = slot->started_ns + r->s->timeout_ns;
 	}
-	if (r->watch && r->watch->every_ms &&
-	    next > now + r->watch->every_ms * (TARE_SECOND / 1000))
+	if (r->watch && r->watch->every_ms && next > now + r->watch->every_ms * (TARE_SECOND / 1000))
 		return r->watch->every_ms;
 	if (next == INT64_MAX)
 		return -1;
@@ -156,8 +151,7 @@ static int reap(struct tare_sweep_runner *r)
 	int rc = 0, status;
 
 	for (size_t i = 0; i < r->slot_nr && !rc; i++)
-		if (r->slots[i].pid &&
-		    waitpid(r->slots[i].pid, &status, WNOHANG) == r->slots[i].pid)
+		if (r->slots[i].pid && waitpid(r->slots[i].pid, &status, WNOHANG) == r->slots[i].pid)
 			rc = tare_sweep_finish(r, &r->slots[i], status);
 	return rc;
 }
@@ -205,12 +199,9 @@ static void end_all(struct tare_sweep_runner *r)
 }
 
 int tare_sweep_run(struct tare_db *db, const struct tare_sweep *s, bool is_simulated,
-		   const struct tare_sweep_watch *watch, struct tare_sweep_end *end,
-		   struct tare_err *err)
+                   const struct tare_sweep_watch *watch, struct tare_sweep_end *end, struct tare_err *err)
 {
-	struct tare_sweep_runner r = {
-		.db = db, .s = s, .watch = watch, .err = err, .lock = -1, .signals = -1
-	};
+	struct tare_sweep_runner r = { .db = db, .s = s, .watch = watch, .err = err, .lock = -1, .signals = -1 };
 	sigset_t mask, old;
 	int rc;
 

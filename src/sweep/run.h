@@ -8,8 +8,7 @@
 
 /* What happens while a sweep runs, for whoever shows it. */
 struct tare_sweep_state {
-	size_t total,
-		done; /* runs of the sweep, and how many have ended (also in earlier sessions) */
+	size_t total, done; /* runs of the sweep, and how many have ended (also in earlier sessions) */
 	size_t running;
 	int64_t left_ns; /* time left, estimated from the runs so far; -1: no run has ended yet */
 	/* The run that has just ended; label NULL: no run has ended since the last call. */
@@ -37,7 +36,6 @@ struct tare_sweep_end {
  * process fails: what was done is in the file.
  */
 int tare_sweep_run(struct tare_db *db, const struct tare_sweep *s, bool is_simulated,
-		   const struct tare_sweep_watch *watch, struct tare_sweep_end *end,
-		   struct tare_err *err);
+                   const struct tare_sweep_watch *watch, struct tare_sweep_end *end, struct tare_err *err);
 
 #endif

@@ -28,7 +28,7 @@ struct argv {
 };
 
 static int build_argv(struct argv *out, const struct tare_sweep *s, size_t cell, const char *folder,
-		      struct tare_err *err)
+                      struct tare_err *err)
 {
 	char self[PATH_MAX];
 	int rc = tare_self_dir(self, sizeof(self) - sizeof("/tare"));
@@ -66,8 +66,8 @@ static int open_output(const char *folder, const char *name)
 }
 
 /* Only what may be called between fork and exec in a process without other threads. */
-static void run_child(const struct tare_sweep *s, size_t cell, char *const *argv, const int fds[3],
-		      const char *gpus, int go, pid_t parent)
+static void run_child(const struct tare_sweep *s, size_t cell, char *const *argv, const int fds[3], const char *gpus,
+                      int go, pid_t parent)
 {
 	sigset_t none;
 	int errnum;
@@ -99,16 +99,14 @@ static int make_folder(const char *folder, struct tare_err *err)
 	int rc = tare_machine_remove(folder);
 
 	if (rc)
-		return tare_err_set_errno(
-			err, -rc, "%s: what an earlier attempt left there cannot be removed",
-			folder);
+		return tare_err_set_errno(err, -rc, "%s: what an earlier attempt left there cannot be removed", folder);
 	if (mkdir(folder, 0700) != 0)
 		return tare_err_set_errno(err, errno, "%s: cannot be made", folder);
 	return 0;
 }
 
-static int start(struct tare_start *out, const struct tare_sweep *s, size_t cell, char *const *argv,
-		 const int fds[3], const char *gpus, struct tare_err *err)
+static int start(struct tare_start *out, const struct tare_sweep *s, size_t cell, char *const *argv, const int fds[3],
+                 const char *gpus, struct tare_err *err)
 {
 	pid_t parent = getpid();
 	int go[2];
@@ -130,8 +128,8 @@ static int start(struct tare_start *out, const struct tare_sweep *s, size_t cell
 	return 0;
 }
 
-int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell,
-		       const char *folder, const char *gpus, struct tare_err *err)
+int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell, const char *folder,
+                       const char *gpus, struct tare_err *err)
 {
 	struct argv argv = { 0 };
 	int rc = build_argv(&argv, s, cell, folder, err);
@@ -139,8 +137,8 @@ int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_
 	if (!rc)
 		rc = make_folder(folder, err);
 	if (!rc) {
-		int fds[3] = { open("/dev/null", O_RDONLY | O_CLOEXEC),
-			       open_output(folder, "stdout"), open_output(folder, "stderr") };
+		int fds[3] = { open("/dev/null", O_RDONLY | O_CLOEXEC), open_output(folder, "stdout"),
+			           open_output(folder, "stderr") };
 
 		rc = start(out, s, cell, (char *const *)argv.words.items, fds, gpus, err);
 		for (int i = 0; i < 3; i++)

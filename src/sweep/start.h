@@ -18,8 +18,8 @@ struct tare_start {
  * parameters in its environment, stdout and stderr in `folder` (made here; what an earlier attempt left there
  * is removed). `gpus` NULL: the environment says which GPUs.
  */
-int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell,
-		       const char *folder, const char *gpus, struct tare_err *err);
+int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell, const char *folder,
+                       const char *gpus, struct tare_err *err);
 void tare_start_go(struct tare_start *start);
 void tare_start_drop(struct tare_start *start); /* the run never begins */
 

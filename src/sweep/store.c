@@ -30,8 +30,7 @@ static char *words_json(const struct tare_sweep *s, const struct tare_sweep_word
 
 	tare_json_open(&j, NULL, '[');
 	for (size_t i = 0; i < count; i++)
-		tare_json_str(&j, NULL,
-			      no_paths ? tare_path_short(words->items[i]) : words->items[i]);
+		tare_json_str(&j, NULL, no_paths ? tare_path_short(words->items[i]) : words->items[i]);
 	tare_json_close(&j);
 	return tare_str_steal(&text);
 }
@@ -75,8 +74,7 @@ static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct t
 	if (!rc && s->timeout_ns)
 		rc = put_int(db, "timeout_ns", s->timeout_ns, err);
 	if (!rc && !isnan(s->total))
-		rc = tare_db_do(db, err, "INSERT OR REPLACE INTO sweep VALUES('total',?)", "d",
-				s->total);
+		rc = tare_db_do(db, err, "INSERT OR REPLACE INTO sweep VALUES('total',?)", "d", s->total);
 	if (!rc && s->timed)
 		rc = put_text(db, "timed", s->timed, err);
 	if (!rc && s->launcher.count)
@@ -86,7 +84,7 @@ static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct t
 }
 
 static int put_words(struct tare_db *db, const char *key, const struct tare_sweep *s,
-		     const struct tare_sweep_words *words, struct tare_err *err)
+                     const struct tare_sweep_words *words, struct tare_err *err)
 {
 	char *json = words_json(s, words);
 	int rc = put_text(db, key, json, err);
@@ -126,15 +124,12 @@ static int put_params(struct tare_db *db, const struct tare_sweep *s, struct tar
 	int rc = 0;
 
 	for (size_t i = 0; i < s->grid.param_nr && !rc; i++)
-		rc = tare_db_do(db, err, "INSERT INTO params VALUES(?,?,?,?)", "itii",
-				(int64_t)i + 1, s->grid.params[i].name,
-				(int64_t)s->grid.params[i].is_numeric,
-				(int64_t)tare_words_use(s->command.items, &s->grid, i));
+		rc = tare_db_do(db, err, "INSERT INTO params VALUES(?,?,?,?)", "itii", (int64_t)i + 1, s->grid.params[i].name,
+		                (int64_t)s->grid.params[i].is_numeric, (int64_t)tare_words_use(s->command.items, &s->grid, i));
 	return rc;
 }
 
-static int put_cell(struct tare_db *db, const struct tare_sweep *s, size_t c, const char *label,
-		    struct tare_err *err)
+static int put_cell(struct tare_db *db, const struct tare_sweep *s, size_t c, const char *label, struct tare_err *err)
 {
 	int rc = tare_db_do(db, err, "INSERT INTO cells(label) VALUES(?)", "t", label);
 	int64_t cell = tare_db_last_id(db);
@@ -143,16 +138,16 @@ static int put_cell(struct tare_db *db, const struct tare_sweep *s, size_t c, co
 		double number = NAN;
 
 		tare_grid_is_number(s->grid.cells[c][i], &number);
-		rc = tare_db_do(db, err, "INSERT INTO cell_params VALUES(?,?,?,?)", "iitd", cell,
-				(int64_t)i + 1, s->grid.cells[c][i], number);
+		rc = tare_db_do(db, err, "INSERT INTO cell_params VALUES(?,?,?,?)", "iitd", cell, (int64_t)i + 1,
+		                s->grid.cells[c][i], number);
 	}
 	for (size_t i = 0; i < s->work_nr && !rc; i++) {
 		double amount = 0;
 
 		rc = tare_sweep_work_amount(s, i, c, &amount, err);
 		if (!rc)
-			rc = tare_db_do(db, err, "INSERT INTO works VALUES(?,?,?,?)", "iitd", cell,
-					(int64_t)i, s->works[i].name, amount);
+			rc = tare_db_do(db, err, "INSERT INTO works VALUES(?,?,?,?)", "iitd", cell, (int64_t)i, s->works[i].name,
+			                amount);
 	}
 	return rc;
 }
@@ -196,10 +191,8 @@ static int put_view(struct tare_db *db, const struct tare_sweep *s, struct tare_
 			",(SELECT CASE WHEN number IS NULL THEN text ELSE CAST(text AS NUMERIC) END FROM cell_params p WHERE p.cell=runs.cell AND p.param=%zu) "
 			"AS \"%s\"",
 			i + 1, s->grid.params[i].name);
-	tare_str_add(
-		&sql,
-		",status,ns/1e9 AS seconds,peak,need,elastic,refused,retries,driver_ns/1e9 AS driver_seconds "
-		"FROM runs ORDER BY cell,repeat");
+	tare_str_add(&sql, ",status,ns/1e9 AS seconds,peak,need,elastic,refused,retries,driver_ns/1e9 AS driver_seconds "
+	                   "FROM runs ORDER BY cell,repeat");
 	rc = tare_db_do(db, err, tare_str_text(&sql), "");
 	tare_str_free(&sql);
 	return rc;
@@ -234,8 +227,7 @@ int tare_sweep_create(struct tare_db *db, const struct tare_sweep *s, struct tar
 
 /* ---- out of the file ---- */
 
-static int load_words(const struct tare_json_value *list, struct tare_sweep_words *out,
-		      struct tare_arena *memory)
+static int load_words(const struct tare_json_value *list, struct tare_sweep_words *out, struct tare_arena *memory)
 {
 	for (const struct tare_json_value *v = list->first; v; v = v->next)
 		if (v->type == TARE_JSON_STRING)
@@ -248,11 +240,9 @@ static int load_works(const struct tare_json_value *object, struct tare_sweep *s
 	for (const struct tare_json_value *v = object->first; v; v = v->next) {
 		if (v->type != TARE_JSON_STRING)
 			continue;
-		s->works = tare_array_reserve(s->works, &s->work_cap, s->work_nr + 1,
-					      sizeof(*s->works));
+		s->works = tare_array_reserve(s->works, &s->work_cap, s->work_nr + 1, sizeof(*s->works));
 		s->works[s->work_nr++] =
-			(struct tare_sweep_work){ tare_arena_strdup(&s->memory, v->key),
-						  tare_arena_strdup(&s->memory, v->text) };
+			(struct tare_sweep_work){ tare_arena_strdup(&s->memory, v->key), tare_arena_strdup(&s->memory, v->text) };
 	}
 	return 0;
 }
@@ -260,8 +250,8 @@ static int load_works(const struct tare_json_value *object, struct tare_sweep *s
 static int load_json(struct tare_sweep *s, const char *key, const char *text, struct tare_err *err)
 {
 	struct tare_sweep_words *words = !strcmp(key, "command")   ? &s->command
-					 : !strcmp(key, "options") ? &s->options
-								   : &s->launcher;
+	                                 : !strcmp(key, "options") ? &s->options
+	                                                           : &s->launcher;
 	const struct tare_json_value *v;
 	struct tare_arena memory = { 0 };
 	int rc = text ? tare_json_parse(&memory, text, strlen(text), &v, err) : TARE_E_CORRUPT;
@@ -290,8 +280,7 @@ static int load_fact(struct tare_sweep *s, const struct tare_db_rows *row, struc
 		s->timeout_ns = tare_db_int(row, 1);
 	else if (!strcmp(key, "total"))
 		s->total = tare_db_real(row, 1);
-	else if (!strcmp(key, "command") || !strcmp(key, "options") || !strcmp(key, "works") ||
-		 !strcmp(key, "launcher"))
+	else if (!strcmp(key, "command") || !strcmp(key, "options") || !strcmp(key, "works") || !strcmp(key, "launcher"))
 		return load_json(s, key, tare_db_text(row, 1), err);
 	return 0;
 }
@@ -311,14 +300,12 @@ static int load_params(struct tare_db *db, struct tare_grid *g, struct tare_err 
 {
 	struct tare_db_rows *rows;
 	size_t cap = 0;
-	int rc = tare_db_query(db, &rows, err, "SELECT name,is_numeric FROM params ORDER BY param",
-			       "");
+	int rc = tare_db_query(db, &rows, err, "SELECT name,is_numeric FROM params ORDER BY param", "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		const char *name = tare_db_text(rows, 0);
 
-		g->params =
-			tare_array_reserve(g->params, &cap, g->param_nr + 1, sizeof(*g->params));
+		g->params = tare_array_reserve(g->params, &cap, g->param_nr + 1, sizeof(*g->params));
 		g->params[g->param_nr++] = (struct tare_grid_param){
 			.name = tare_arena_strdup(&g->memory, name ? name : ""),
 			.is_numeric = tare_db_int(rows, 1),
@@ -339,9 +326,7 @@ static int load_cells(struct tare_db *db, struct tare_grid *g, struct tare_err *
 		count = tare_db_int(rows, 0), rc = 0;
 	tare_db_done(rows);
 	if (rc || count < 0 || count > 100 * TARE_GRID_CELLS)
-		return rc ? rc
-			  : tare_err_set(err, TARE_E_CORRUPT, "%s: its cells cannot be read",
-					 tare_db_path(db));
+		return rc ? rc : tare_err_set(err, TARE_E_CORRUPT, "%s: its cells cannot be read", tare_db_path(db));
 	g->cell_nr = (size_t)count;
 	g->cells = tare_arena_alloc(&g->memory, (g->cell_nr + 1) * sizeof(*g->cells));
 	for (size_t c = 0; c < g->cell_nr; c++) {
@@ -378,8 +363,8 @@ int tare_sweep_load(struct tare_db *db, struct tare_sweep *out, struct tare_err 
 
 /* ---- going on ---- */
 
-static bool is_same(const struct tare_sweep *a, const struct tare_sweep_words *words_a,
-		    const struct tare_sweep *b, const struct tare_sweep_words *words_b)
+static bool is_same(const struct tare_sweep *a, const struct tare_sweep_words *words_a, const struct tare_sweep *b,
+                    const struct tare_sweep_words *words_b)
 {
 	char *json_a = words_json(a, words_a), *json_b = words_json(b, words_b);
 	bool is = strcmp(json_a, json_b) == 0;
@@ -389,45 +374,37 @@ static bool is_same(const struct tare_sweep *a, const struct tare_sweep_words *w
 	return is;
 }
 
-static int check_same(const struct tare_sweep *have, const struct tare_sweep *want,
-		      struct tare_err *err)
+static int check_same(const struct tare_sweep *have, const struct tare_sweep *want, struct tare_err *err)
 {
-	if (!is_same(have, &have->command, want, &want->command) ||
-	    !is_same(have, &have->options, want, &want->options))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"%s: holds a sweep of another command or of other options; go on with --resume and no "
-			"command, or name another file",
-			have->path);
+	if (!is_same(have, &have->command, want, &want->command) || !is_same(have, &have->options, want, &want->options))
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "%s: holds a sweep of another command or of other options; go on with --resume and no "
+		                    "command, or name another file",
+		                    have->path);
 	for (size_t i = 0; i < have->grid.param_nr || i < want->grid.param_nr; i++)
 		if (have->grid.param_nr != want->grid.param_nr ||
 		    strcmp(have->grid.params[i].name, want->grid.params[i].name) != 0)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"%s: holds a sweep of other parameters; more values can be added, but no "
-				"parameters",
-				have->path);
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "%s: holds a sweep of other parameters; more values can be added, but no "
+			                    "parameters",
+			                    have->path);
 	for (size_t i = 0; i < have->work_nr || i < want->work_nr; i++)
-		if (have->work_nr != want->work_nr ||
-		    strcmp(have->works[i].expr, want->works[i].expr) != 0 ||
+		if (have->work_nr != want->work_nr || strcmp(have->works[i].expr, want->works[i].expr) != 0 ||
 		    strcmp(have->works[i].name, want->works[i].name) != 0)
-			return tare_err_set(err, TARE_E_USAGE, "%s: was begun with another --work",
-					    have->path);
+			return tare_err_set(err, TARE_E_USAGE, "%s: was begun with another --work", have->path);
 	return 0;
 }
 
 /* With --no-paths the file has not the words of the command, so they must be given again. */
-static int check_told(const struct tare_sweep *have, const struct tare_sweep *want,
-		      struct tare_err *err)
+static int check_told(const struct tare_sweep *have, const struct tare_sweep *want, struct tare_err *err)
 {
 	if (!tare_sweep_has_option(have, "--no-paths") ||
 	    (want->command.count && (want->launcher.count || !have->launcher.count)))
 		return 0;
-	return tare_err_set(
-		err, TARE_E_USAGE,
-		"%s: was begun with --no-paths, so its command is not in it; give --resume the command, the "
-		"grid and the options again",
-		have->path);
+	return tare_err_set(err, TARE_E_USAGE,
+	                    "%s: was begun with --no-paths, so its command is not in it; give --resume the command, the "
+	                    "grid and the options again",
+	                    have->path);
 }
 
 int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
@@ -449,7 +426,6 @@ int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare
 		rc = put_cells(db, s, err);
 	for (size_t i = 0; i < s->grid.param_nr && !rc; i++)
 		if (!s->grid.params[i].is_numeric)
-			rc = tare_db_do(db, err, "UPDATE params SET is_numeric=0 WHERE param=?",
-					"i", (int64_t)i + 1);
+			rc = tare_db_do(db, err, "UPDATE params SET is_numeric=0 WHERE param=?", "i", (int64_t)i + 1);
 	return end_transaction(db, rc, err);
 }

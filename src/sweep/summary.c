@@ -42,8 +42,7 @@ static const char *keep_some(struct loader *l, const char *text)
 }
 
 /* Calls `row` for every row of a query; `row` may not fail. */
-static int each(struct loader *l, const char *sql,
-		void (*row)(struct loader *l, const struct tare_db_rows *rows))
+static int each(struct loader *l, const char *sql, void (*row)(struct loader *l, const struct tare_db_rows *rows))
 {
 	struct tare_db_rows *rows;
 	int rc = tare_db_query(l->db, &rows, l->err, sql, "");
@@ -131,8 +130,7 @@ static void take_param(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary *s = l->s;
 
-	s->params =
-		tare_array_reserve(s->params, &s->param_cap, s->param_nr + 1, sizeof(*s->params));
+	s->params = tare_array_reserve(s->params, &s->param_cap, s->param_nr + 1, sizeof(*s->params));
 	s->params[s->param_nr++] = (struct tare_summary_param){
 		.name = keep_some(l, tare_db_text(row, 0)),
 		.is_numeric = tare_db_int(row, 1),
@@ -217,9 +215,7 @@ static enum tare_run_status status_of(const char *name)
 
 static int64_t larger(int64_t have, const struct tare_db_rows *row, int column)
 {
-	return tare_db_is_null(row, column) || tare_db_int(row, column) < have
-		       ? have
-		       : tare_db_int(row, column);
+	return tare_db_is_null(row, column) || tare_db_int(row, column) < have ? have : tare_db_int(row, column);
 }
 
 /*
@@ -336,8 +332,7 @@ static int load(struct loader *l)
 		{ "SELECT key,value FROM sweep", take_fact },
 		{ "SELECT phase FROM timed", take_timed },
 		{ "SELECT name,is_numeric,in_command FROM params ORDER BY param", take_param },
-		{ "SELECT name FROM works WHERE cell=(SELECT min(cell) FROM works) ORDER BY position",
-		  take_work },
+		{ "SELECT name FROM works WHERE cell=(SELECT min(cell) FROM works) ORDER BY position", take_work },
 		{ "SELECT cell,label FROM cells ORDER BY cell", take_cell },
 		{ "SELECT cell,param,text FROM cell_params", take_value },
 		{ "SELECT cell,position,amount FROM works", take_amount },
@@ -359,11 +354,9 @@ static int load(struct loader *l)
 		{ "SELECT cell,min(CASE WHEN card_total IS NULL THEN total-coalesce(reserved,0)-coalesce(other,0) ELSE "
 		  "card_total END-own) FROM runs JOIN devices USING(run) WHERE own>0 AND device>=0 AND status='ok' GROUP BY cell",
 		  take_left },
-		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0 AND device>=0",
-		  take_gpu },
+		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0 AND device>=0", take_gpu },
 		/* Of runs that opened no GPU. */
-		{ "SELECT cell,max(peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 GROUP BY cell",
-		  take_resident },
+		{ "SELECT cell,max(peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 GROUP BY cell", take_resident },
 		{ "SELECT cell,min(total-peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 AND status='ok' "
 		  "GROUP BY cell",
 		  take_left },
@@ -392,8 +385,7 @@ static bool is_named(const struct tare_summary_cell *c, const char *name)
 		size_t len = strcspn(name, " ");
 		bool is_there = false;
 
-		for (const char *at = c->label; *at && !is_there;
-		     at += strcspn(at, " "), at += *at == ' ')
+		for (const char *at = c->label; *at && !is_there; at += strcspn(at, " "), at += *at == ' ')
 			is_there = !strncmp(at, name, len) && (at[len] == ' ' || !at[len]);
 		if (!is_there)
 			return false;
@@ -408,8 +400,7 @@ static int find_baseline(struct tare_summary *s, const char *name, struct tare_e
 	size_t found = s->cell_nr, n = 0;
 
 	for (size_t i = 0; i < s->cell_nr; i++) {
-		bool is_it =
-			name ? is_named(&s->cells[i], name) : s->cells[i].ended[TARE_RUN_OK] > 0;
+		bool is_it = name ? is_named(&s->cells[i], name) : s->cells[i].ended[TARE_RUN_OK] > 0;
 
 		if (!is_it)
 			continue;
@@ -418,9 +409,8 @@ static int find_baseline(struct tare_summary *s, const char *name, struct tare_e
 		n++;
 	}
 	if (name && n != 1)
-		return tare_err_set(err, TARE_E_USAGE, "--baseline %s: %s; the first cell is %s",
-				    name, n ? "names several cells" : "names no cell",
-				    s->cell_nr ? s->cells[0].label : "none");
+		return tare_err_set(err, TARE_E_USAGE, "--baseline %s: %s; the first cell is %s", name,
+		                    n ? "names several cells" : "names no cell", s->cell_nr ? s->cells[0].label : "none");
 	s->baseline = found == s->cell_nr ? 0 : found;
 	return 0;
 }
@@ -449,8 +439,7 @@ static void derive(struct tare_summary *s)
 			continue;
 		if (s->best == s->cell_nr || c->rate > s->cells[s->best].rate)
 			s->best = i;
-		if (!isnan(c->hours) &&
-		    (s->soonest == s->cell_nr || c->hours < s->cells[s->soonest].hours))
+		if (!isnan(c->hours) && (s->soonest == s->cell_nr || c->hours < s->cells[s->soonest].hours))
 			s->soonest = i;
 	}
 }
@@ -459,13 +448,13 @@ bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b)
 {
 	const struct tare_summary_cell *x = &s->cells[a], *y = &s->cells[b];
 	double scatter = hypot(x->rate * x->sd / x->seconds / sqrt(x->ended[TARE_RUN_OK]),
-			       y->rate * y->sd / y->seconds / sqrt(y->ended[TARE_RUN_OK]));
+	                       y->rate * y->sd / y->seconds / sqrt(y->ended[TARE_RUN_OK]));
 
 	return fabs(x->rate - y->rate) > 2 * scatter; /* false if the scatter is NaN: not known */
 }
 
-int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed,
-		      struct tare_summary *out, struct tare_err *err)
+int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
+                      struct tare_err *err)
 {
 	struct loader l = { db, out, err };
 	int rc;

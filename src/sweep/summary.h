@@ -15,11 +15,11 @@ struct tare_db;
 /*
  * How runs end, in the order in which they are shown for a cell. X(KEY, name in the file, name for people)
  */
-#define TARE_RUN_STATUS_MAP(X)                                                                     \
-	X(OK, "ok", "ok")                                                                          \
-	X(OOM, "oom", "out of memory")                                                             \
-	X(FAILED, "failed", "failed")                                                              \
-	X(TIMEOUT, "timeout", "timed out")                                                         \
+#define TARE_RUN_STATUS_MAP(X)                                                                                         \
+	X(OK, "ok", "ok")                                                                                                  \
+	X(OOM, "oom", "out of memory")                                                                                     \
+	X(FAILED, "failed", "failed")                                                                                      \
+	X(TIMEOUT, "timeout", "timed out")                                                                                 \
 	X(OPEN, "running", "not finished")
 
 enum tare_run_status {
@@ -44,16 +44,15 @@ struct tare_summary_cell {
 	const char **values; /* a value for each parameter */
 	double *amounts;     /* an amount for each unit of work, NaN where there is none */
 	int runs, ended[TARE_RUN_STATUS_NR];
-	double seconds, sd; /* of what is timed, in runs that were ok; sd NaN: in fewer than two */
-	double whole;       /* mean of the whole run, of the same runs */
-	double driver_seconds,
-		retry_seconds;       /* mean of the same runs; of failed ones where none was ok */
-	int64_t peak, need, elastic; /* largest of a run */
-	int64_t resident;            /* of a run that opened no GPU: the most on the CPU */
-	int64_t refused, retries;    /* most in one run */
-	int64_t oom_bytes;           /* bytes of the last refused call */
-	const char *oom;             /* "device", "host" or NULL */
-	int exit_code;               /* exit code of a failed run */
+	double seconds, sd;                   /* of what is timed, in runs that were ok; sd NaN: in fewer than two */
+	double whole;                         /* mean of the whole run, of the same runs */
+	double driver_seconds, retry_seconds; /* mean of the same runs; of failed ones where none was ok */
+	int64_t peak, need, elastic;          /* largest of a run */
+	int64_t resident;                     /* of a run that opened no GPU: the most on the CPU */
+	int64_t refused, retries;             /* most in one run */
+	int64_t oom_bytes;                    /* bytes of the last refused call */
+	const char *oom;                      /* "device", "host" or NULL */
+	int exit_code;                        /* exit code of a failed run */
 	/* what the GPU (or its --vram card, or the machine's memory) had left for programs at the peak */
 	int64_t left;
 	bool is_host_oom;
@@ -102,8 +101,8 @@ struct tare_summary {
  * only), or NULL for the first that was ok; `timed`: as in db/timed.h. TARE_E_USAGE where there is no such
  * cell or phase.
  */
-int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed,
-		      struct tare_summary *out, struct tare_err *err);
+int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
+                      struct tare_err *err);
 void tare_summary_free(struct tare_summary *s);
 
 /* Is the difference of two cells' rates larger than their scatter? False where that is not known. */

@@ -10,8 +10,8 @@
 /* Leaves of these accounts are owners; leaves of others are single objects, or processes. */
 static bool has_owners(enum tare_account account)
 {
-	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM ||
-	       account == TARE_ACCOUNT_POOL || account == TARE_ACCOUNT_POOL_IDLE;
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM || account == TARE_ACCOUNT_POOL ||
+	       account == TARE_ACCOUNT_POOL_IDLE;
 }
 
 static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
@@ -19,12 +19,10 @@ static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
 	const char *part = has_owners(row->account) && row->depth > 1 ? row->label : "";
 
 	for (size_t i = 0; i < s->count; i++)
-		if (s->rows[i].account == row->account && s->rows[i].elastic == row->elastic &&
-		    !strcmp(s->rows[i].part, part))
+		if (s->rows[i].account == row->account && s->rows[i].elastic == row->elastic && !strcmp(s->rows[i].part, part))
 			return &s->rows[i];
 	s->rows = tare_array_reserve(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
-	s->rows[s->count] =
-		(struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
+	s->rows[s->count] = (struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
 	return &s->rows[s->count++];
 }
 

@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tare_sweep_words_add(struct tare_sweep_words *words, const char *word,
-			  struct tare_arena *memory)
+void tare_sweep_words_add(struct tare_sweep_words *words, const char *word, struct tare_arena *memory)
 {
-	words->items = tare_array_reserve(words->items, &words->cap, words->count + 2,
-					  sizeof(*words->items));
+	words->items = tare_array_reserve(words->items, &words->cap, words->count + 2, sizeof(*words->items));
 	words->items[words->count++] = tare_arena_strdup(memory, word);
 	words->items[words->count] = NULL;
 }
@@ -44,8 +42,7 @@ bool tare_sweep_has_option(const struct tare_sweep *s, const char *option)
 int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err *err)
 {
 	const char *equals = strchr(text, '=');
-	const char *name =
-		equals ? tare_arena_strndup(&s->memory, text, (size_t)(equals - text)) : "work";
+	const char *name = equals ? tare_arena_strndup(&s->memory, text, (size_t)(equals - text)) : "work";
 	const char *expr = equals ? equals + 1 : text;
 	struct tare_expr *parsed;
 	int rc = tare_expr_parse(&parsed, expr, err);
@@ -56,15 +53,12 @@ int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err 
 	}
 	tare_expr_free(parsed);
 	if (!*name)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "--work %s: there is no name before the =", text);
+		return tare_err_set(err, TARE_E_USAGE, "--work %s: there is no name before the =", text);
 	for (size_t i = 0; i < s->work_nr; i++)
 		if (!strcmp(s->works[i].name, name))
-			return tare_err_set(err, TARE_E_USAGE,
-					    "--work %s: the unit %s is there already", text, name);
+			return tare_err_set(err, TARE_E_USAGE, "--work %s: the unit %s is there already", text, name);
 	s->works = tare_array_reserve(s->works, &s->work_cap, s->work_nr + 1, sizeof(*s->works));
-	s->works[s->work_nr++] =
-		(struct tare_sweep_work){ name, tare_arena_strdup(&s->memory, expr) };
+	s->works[s->work_nr++] = (struct tare_sweep_work){ name, tare_arena_strdup(&s->memory, expr) };
 	return 0;
 }
 
@@ -81,14 +75,12 @@ static int look_up(void *arg, const char *name, double *value, struct tare_err *
 	if (param < 0)
 		return tare_err_set(err, TARE_E_USAGE, "no parameter is called %s", name);
 	if (!tare_grid_is_number(l->grid->cells[l->cell][param], value))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "%s is %s in one of the cells, which is no number", name,
-				    l->grid->cells[l->cell][param]);
+		return tare_err_set(err, TARE_E_USAGE, "%s is %s in one of the cells, which is no number", name,
+		                    l->grid->cells[l->cell][param]);
 	return 0;
 }
 
-int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount,
-			   struct tare_err *err)
+int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount, struct tare_err *err)
 {
 	struct lookup l = { &s->grid, cell };
 	struct tare_expr *e;
@@ -99,9 +91,8 @@ int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell,
 		tare_expr_free(e);
 	}
 	if (!rc && *amount <= 0)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "%s is %g in one of the cells, and work is more than 0",
-				  s->works[work].name, *amount);
+		rc = tare_err_set(err, TARE_E_USAGE, "%s is %g in one of the cells, and work is more than 0",
+		                  s->works[work].name, *amount);
 	if (rc) {
 		tare_err_prefix(err, "--work %s", s->works[work].expr);
 		if (err)
@@ -134,8 +125,7 @@ int tare_sweep_check(const struct tare_sweep *s, struct tare_err *err)
 			rc = tare_sweep_work_amount(s, i, c, &amount, err);
 		}
 	if (!rc && !isnan(s->total) && !s->work_nr)
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"--total counts units of work; say with --work how many of them a run does");
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "--total counts units of work; say with --work how many of them a run does");
 	return rc;
 }

@@ -12,8 +12,7 @@ struct tare_sweep_words {
 	const char **items; /* NULL at the end */
 	size_t count, cap;
 };
-void tare_sweep_words_add(struct tare_sweep_words *words, const char *word,
-			  struct tare_arena *memory);
+void tare_sweep_words_add(struct tare_sweep_words *words, const char *word, struct tare_arena *memory);
 
 struct tare_sweep_work {
 	const char *name, *expr;
@@ -28,8 +27,8 @@ struct tare_sweep {
 	size_t work_nr, work_cap;
 	int64_t repeat, jobs, gpus_per_run, timeout_ns; /* 0: not given */
 	double total;                                   /* NaN: not given */
-	const char *timed; /* the phase whose time is the time of a run; NULL: not given */
-	const char *path;  /* path of the database; the folder of its runs is PATH.d */
+	const char *timed;                              /* the phase whose time is the time of a run; NULL: not given */
+	const char *path;                               /* path of the database; the folder of its runs is PATH.d */
 	struct tare_arena memory;
 };
 void tare_sweep_free(struct tare_sweep *s);

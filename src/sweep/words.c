@@ -33,8 +33,7 @@ static size_t reference_at(const char *text, const char **name, size_t *len)
 	return *len + (is_escaped ? 4 : 2);
 }
 
-int tare_words_fill(char **out, const char *word, const struct tare_grid *grid, size_t cell,
-		    struct tare_err *err)
+int tare_words_fill(char **out, const char *word, const struct tare_grid *grid, size_t cell, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	const char *name;
@@ -56,11 +55,10 @@ int tare_words_fill(char **out, const char *word, const struct tare_grid *grid, 
 		param = tare_grid_find(grid, name, len);
 		if (param < 0) {
 			tare_str_free(&text);
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"%.200s: no parameter is called %.*s; give it a --grid, or write {{%.*s}} "
-				"where the command should get the braces",
-				word, (int)len, name, (int)len, name);
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "%.200s: no parameter is called %.*s; give it a --grid, or write {{%.*s}} "
+			                    "where the command should get the braces",
+			                    word, (int)len, name, (int)len, name);
 		}
 		tare_str_add(&text, grid->cells[cell][param]);
 	}
@@ -77,8 +75,7 @@ bool tare_words_use(const char *const *words, const struct tare_grid *grid, size
 		for (const char *at = *words; *at;) {
 			size_t size = reference_at(at, &name, &len);
 
-			if (size && size == len + 2 &&
-			    tare_grid_find(grid, name, len) == (int)param)
+			if (size && size == len + 2 && tare_grid_find(grid, name, len) == (int)param)
 				return true;
 			at += size ? size : 1;
 		}

@@ -7,7 +7,6 @@
 /*
  * How many units of work a run of the cell does. TARE_E_USAGE where that is not a number above 0.
  */
-int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount,
-			   struct tare_err *err);
+int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount, struct tare_err *err);
 
 #endif

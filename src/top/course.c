@@ -56,8 +56,7 @@ void tare_top_course_begin(struct tare_top_course *c, int64_t end_ns, const stru
 /* The most of the seconds that one of `columns` characters stands for, 0 the newest. */
 static int64_t most_of(const struct tare_top_course *c, size_t columns, size_t column)
 {
-	size_t from = column * TARE_COURSE_SECONDS / columns,
-	       to = (column + 1) * TARE_COURSE_SECONDS / columns;
+	size_t from = column * TARE_COURSE_SECONDS / columns, to = (column + 1) * TARE_COURSE_SECONDS / columns;
 	int64_t most = -1;
 
 	for (size_t i = from; i < (to > from ? to : from + 1); i++) {
@@ -82,7 +81,6 @@ void tare_top_course_show(const struct tare_top_course *c, size_t columns, struc
 	for (size_t i = columns; i-- > 0;) {
 		int64_t most = c->last_s ? most_of(c, columns, i) : -1;
 
-		tare_str_add(out,
-			     most < 0 ? " " : levels[(int)((double)most / (double)top * 7 + 0.5)]);
+		tare_str_add(out, most < 0 ? " " : levels[(int)((double)most / (double)top * 7 + 0.5)]);
 	}
 }

@@ -21,8 +21,7 @@ struct tare_top_course {
 /* Between two calls it had what it had at the first of them. */
 void tare_top_course_add(struct tare_top_course *c, int64_t now_ns, int64_t bytes);
 /* What a recording says of the time before the first call. `end_ns`: when its last record was, on the clock of now_ns. */
-void tare_top_course_begin(struct tare_top_course *c, int64_t end_ns,
-			   const struct tare_timeline *t);
+void tare_top_course_begin(struct tare_top_course *c, int64_t end_ns, const struct tare_timeline *t);
 /* Adds `columns` characters, the newest at the right, up to its own maximum. */
 void tare_top_course_show(const struct tare_top_course *c, size_t columns, struct tare_str *out);
 

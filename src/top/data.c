@@ -27,8 +27,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, recording, "recording", "RECORDING", TEXT),
 	TARE_COLUMN(row, uuid, "uuid", "UUID", TEXT),
 	TARE_COLUMN(row, source, "source", "SOURCE", TEXT),
-	TARE_COLUMN(row, is_simulated, "simulated", "SIMULATED", FLAG,
-		    .when = TARE_WHEN(row, is_gpu)),
+	TARE_COLUMN(row, is_simulated, "simulated", "SIMULATED", FLAG, .when = TARE_WHEN(row, is_gpu)),
 };
 
 struct recording {
@@ -85,9 +84,8 @@ void tare_top_data(struct tare_emit *e, const struct tare_top_picture *p)
 	for (size_t i = 0; i < p->found->count; i++) {
 		const struct tare_follow *f = p->found->items[i];
 
-		tare_emit_add(e, &(struct recording){ f->path, f->host,
-						      f->failure.code ? f->failure.text : NULL,
-						      (int64_t)f->reads, f->cost_ns });
+		tare_emit_add(e, &(struct recording){ f->path, f->host, f->failure.code ? f->failure.text : NULL,
+		                                      (int64_t)f->reads, f->cost_ns });
 	}
 	tare_emit_table_end(e);
 }

@@ -42,16 +42,15 @@ static struct layout layout_of(size_t width, const struct tare_top_tree *tree)
 
 /* ---- a row ---- */
 
-static const struct tare_top_row *gpu_of(const struct tare_top_tree *tree,
-					 const struct tare_top_row *row)
+static const struct tare_top_row *gpu_of(const struct tare_top_tree *tree, const struct tare_top_row *row)
 {
 	while (row->parent >= 0)
 		row = &tree->rows[row->parent];
 	return row;
 }
 
-static void add_label(struct tare_str *out, const struct tare_top_row *row, bool is_open,
-		      bool is_selected, size_t columns)
+static void add_label(struct tare_str *out, const struct tare_top_row *row, bool is_open, bool is_selected,
+                      size_t columns)
 {
 	struct tare_str label = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
@@ -61,29 +60,26 @@ static void add_label(struct tare_str *out, const struct tare_top_row *row, bool
 	tare_str_add(&label, !row->has_children ? "  " : is_open ? "▾ " : "▸ ");
 	tare_str_add(&label, row->label);
 	if (row->kind == TARE_TOP_GPU && row->total >= 0)
-		tare_str_addf(&label, " · of %s",
-			      tare_units_count(text, (uint64_t)row->total >> 20));
+		tare_str_addf(&label, " · of %s", tare_units_count(text, (uint64_t)row->total >> 20));
 	if (row->kind == TARE_TOP_PROCESS && row->follow)
 		tare_str_addf(&label, " · %s", row->follow->label);
 	tare_width_add(out, tare_str_text(&label), columns, false);
 	tare_str_free(&label);
 }
 
-static void add_share(struct tare_str *out, const struct tare_top_tree *tree,
-		      const struct tare_top_row *row, size_t columns)
+static void add_share(struct tare_str *out, const struct tare_top_tree *tree, const struct tare_top_row *row,
+                      size_t columns)
 {
 	const struct tare_top_row *gpu = gpu_of(tree, row);
 	char text[32] = "";
 
 	if (row->is_known && gpu->total > 0)
-		snprintf(text, sizeof(text), "%.1f %%",
-			 (double)row->bytes / (double)gpu->total * 100);
+		snprintf(text, sizeof(text), "%.1f %%", (double)row->bytes / (double)gpu->total * 100);
 	tare_width_add(out, text, columns, true);
 }
 
-static void add_row(struct tare_str *out, const struct tare_top_tree *tree,
-		    const struct tare_top_row *row, const struct tare_top_view *view,
-		    const struct layout *l)
+static void add_row(struct tare_str *out, const struct tare_top_tree *tree, const struct tare_top_row *row,
+                    const struct tare_top_view *view, const struct layout *l)
 {
 	char text[TARE_UNITS_TEXT_MAX] = "";
 
@@ -96,16 +92,15 @@ static void add_row(struct tare_str *out, const struct tare_top_tree *tree,
 		tare_str_add_char(out, ' ');
 	}
 	tare_width_add(out,
-		       row->is_known                 ? tare_units_mib(text, row->bytes)
-		       : row->kind == TARE_TOP_LINES ? ""
-						     : "–",
-		       l->bytes, true);
+	               row->is_known                 ? tare_units_mib(text, row->bytes)
+	               : row->kind == TARE_TOP_LINES ? ""
+	                                             : "–",
+	               l->bytes, true);
 	if (l->share)
 		add_share(out, tree, row, l->share);
 	if (l->steps) {
 		text[0] = '\0';
-		tare_width_add(out, row->steps ? tare_units_count(text, row->steps) : "", l->steps,
-			       true);
+		tare_width_add(out, row->steps ? tare_units_count(text, row->steps) : "", l->steps, true);
 	}
 	if (l->evidence) {
 		tare_str_add_char(out, ' ');
@@ -117,9 +112,8 @@ static enum tare_text_tone tone_of(const struct tare_top_row *row, const struct 
 {
 	if (view->selected == row->key || row->level == 0)
 		return TARE_TONE_STRONG;
-	if (row->kind == TARE_TOP_LINE || row->kind == TARE_TOP_LINES ||
-	    row->kind == TARE_TOP_FREE || row->kind == TARE_TOP_LISTED ||
-	    row->kind == TARE_TOP_RESERVED)
+	if (row->kind == TARE_TOP_LINE || row->kind == TARE_TOP_LINES || row->kind == TARE_TOP_FREE ||
+	    row->kind == TARE_TOP_LISTED || row->kind == TARE_TOP_RESERVED)
 		return TARE_TONE_QUIET;
 	return TARE_TONE_PLAIN;
 }
@@ -131,8 +125,7 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void add_title(const struct tare_top_picture *p, const struct tare_top_view *view,
-		      struct tare_str *out)
+static void add_title(const struct tare_top_picture *p, const struct tare_top_view *view, struct tare_str *out)
 {
 	time_t now = (time_t)(p->realtime_ns / 1000000000);
 	char text[TARE_UNITS_TEXT_MAX], clock[16] = "";
@@ -143,10 +136,9 @@ static void add_title(const struct tare_top_picture *p, const struct tare_top_vi
 		gpus += p->tree->rows[i].kind == TARE_TOP_GPU;
 	if (localtime_r(&now, &local))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-	tare_str_addf(out, "tare top%s · %s · %zu GPU%s · %zu process%s, %zu recorded",
-		      view->is_paused ? " · PAUSED" : "", clock, gpus, plural(gpus),
-		      p->tree->process_nr, p->tree->process_nr == 1 ? "" : "es",
-		      p->tree->recorded_nr);
+	tare_str_addf(out, "tare top%s · %s · %zu GPU%s · %zu process%s, %zu recorded", view->is_paused ? " · PAUSED" : "",
+	              clock, gpus, plural(gpus), p->tree->process_nr, p->tree->process_nr == 1 ? "" : "es",
+	              p->tree->recorded_nr);
 	if (view->interval_ns)
 		tare_str_addf(out, " · every %s", tare_units_duration(text, view->interval_ns));
 	if (view->filter.len)
@@ -160,8 +152,7 @@ static void add_heads(const struct layout *l, struct tare_str *out)
 
 	tare_width_add(out, "   GPU, PROCESS, WHAT FOR", l->label, false);
 	if (l->course) {
-		tare_width_add(&course, l->course >= 30 ? "THE LAST 5 MINUTES" : "5 MIN", l->course,
-			       false);
+		tare_width_add(&course, l->course >= 30 ? "THE LAST 5 MINUTES" : "5 MIN", l->course, false);
 		tare_str_addf(out, "%s ", tare_str_text(&course));
 		tare_str_free(&course);
 	}
@@ -179,11 +170,10 @@ static void add_keys(const struct tare_top_view *view, struct tare_str *out)
 	static const char *const sorts[] = { "size", "name", "pid" };
 
 	if (view->is_typing)
-		tare_str_addf(out, "filter: %s_  (Enter: take it, Esc: none)",
-			      tare_str_text(&view->filter));
+		tare_str_addf(out, "filter: %s_  (Enter: take it, Esc: none)", tare_str_text(&view->filter));
 	else
-		tare_str_addf(out, "q quit  ? help  s sort: %s  / filter  p %s  Enter open, close",
-			      sorts[view->sort], view->is_paused ? "go on" : "pause");
+		tare_str_addf(out, "q quit  ? help  s sort: %s  / filter  p %s  Enter open, close", sorts[view->sort],
+		              view->is_paused ? "go on" : "pause");
 }
 
 /* What there is to say besides the rows: why there are none, what cannot be read. */
@@ -193,11 +183,10 @@ static void add_notes(const struct tare_top_picture *p, struct tare_str *out)
 		tare_str_addf(out, "no GPU is seen here: %s\n", p->machine->failure.text);
 	if (!p->found->count)
 		tare_str_add(out, "no program is being recorded: tare run -- CMD in another "
-				  "terminal\n");
+		                  "terminal\n");
 	for (size_t i = 0; i < p->found->count; i++)
 		if (p->found->items[i]->failure.code)
-			tare_str_addf(out, "%s cannot be read: %s\n", p->found->items[i]->label,
-				      p->found->items[i]->failure.text);
+			tare_str_addf(out, "%s cannot be read: %s\n", p->found->items[i]->label, p->found->items[i]->failure.text);
 }
 
 static const char *const help[] = {
@@ -220,7 +209,7 @@ static const char *const help[] = {
 /* ---- pages ---- */
 
 static void finish(struct tare_str *line, const char *text, enum tare_text_tone tone,
-		   const struct tare_text_style *style)
+                   const struct tare_text_style *style)
 {
 	struct tare_str plain = { 0 };
 
@@ -240,8 +229,8 @@ static void draw_help(const struct tare_text_style *style, struct tare_str *line
 }
 
 /* Which row is selected; the first, if that which was is gone. */
-static size_t follow_selected(const struct tare_top_tree *tree, struct tare_top_view *view,
-			      const size_t *visible, size_t count, size_t room)
+static size_t follow_selected(const struct tare_top_tree *tree, struct tare_top_view *view, const size_t *visible,
+                              size_t count, size_t room)
 {
 	size_t at = 0;
 
@@ -258,21 +247,21 @@ static size_t follow_selected(const struct tare_top_tree *tree, struct tare_top_
 	return at;
 }
 
-static void draw_notes(const struct tare_top_picture *p, const struct tare_text_style *style,
-		       struct tare_str *lines, size_t from, size_t until)
+static void draw_notes(const struct tare_top_picture *p, const struct tare_text_style *style, struct tare_str *lines,
+                       size_t from, size_t until)
 {
 	struct tare_str notes = { 0 };
 	char *save = NULL;
 
 	add_notes(p, &notes);
-	for (char *note = notes.len ? strtok_r(notes.data, "\n", &save) : NULL;
-	     note && from < until; note = strtok_r(NULL, "\n", &save))
+	for (char *note = notes.len ? strtok_r(notes.data, "\n", &save) : NULL; note && from < until;
+	     note = strtok_r(NULL, "\n", &save))
 		finish(&lines[from++], note, TARE_TONE_ALARM, style);
 	tare_str_free(&notes);
 }
 
-void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
-		   const struct tare_text_style *style, struct tare_str *lines, size_t nr)
+void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view, const struct tare_text_style *style,
+                   struct tare_str *lines, size_t nr)
 {
 	struct layout l = layout_of((size_t)style->width, p->tree);
 	size_t count, room = nr > HEAD_LINES + FOOT_LINES ? nr - HEAD_LINES - FOOT_LINES : 0;
@@ -283,8 +272,7 @@ void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
 		tare_str_cut(&lines[i], 0);
 	if (style->width < TARE_TOP_COLUMNS_LEAST || nr < TARE_TOP_LINES_LEAST) {
 		if (nr)
-			finish(&lines[0], "tare top needs 40 columns and 10 lines; q quits",
-			       TARE_TONE_PLAIN, style);
+			finish(&lines[0], "tare top needs 40 columns and 10 lines; q quits", TARE_TONE_PLAIN, style);
 		return;
 	}
 	if (view->is_help) {
@@ -315,7 +303,7 @@ void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
 }
 
 void tare_top_print(const struct tare_top_picture *p, const struct tare_top_view *view,
-		    const struct tare_text_style *style, struct tare_str *out)
+                    const struct tare_text_style *style, struct tare_str *out)
 {
 	struct layout l = layout_of((size_t)style->width, p->tree);
 	struct tare_str text = { 0 };

@@ -27,20 +27,18 @@ struct tare_top_picture {
 enum { TARE_TOP_COLUMNS_LEAST = 40, TARE_TOP_LINES_LEAST = 10 };
 
 /* Exactly `nr` lines, none wider than the style's width; the view's `top` follows what is selected. */
-void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
-		   const struct tare_text_style *style, struct tare_str *lines, size_t nr);
+void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view, const struct tare_text_style *style,
+                   struct tare_str *lines, size_t nr);
 /* All rows that are open, as lines of text. */
 void tare_top_print(const struct tare_top_picture *p, const struct tare_top_view *view,
-		    const struct tare_text_style *style, struct tare_str *out);
+                    const struct tare_text_style *style, struct tare_str *out);
 
 /* False: the key asks to end. `lines`: of the screen, for pages. */
-bool tare_top_key(struct tare_top_view *view, const struct tare_top_tree *tree, int key,
-		  size_t lines);
+bool tare_top_key(struct tare_top_view *view, const struct tare_top_tree *tree, int key, size_t lines);
 void tare_top_view_free(struct tare_top_view *view);
 
 /* The rows that no closed row stands above; the caller frees it. */
-size_t *tare_top_visible(const struct tare_top_tree *tree, const struct tare_top_view *view,
-			 size_t *count);
+size_t *tare_top_visible(const struct tare_top_tree *tree, const struct tare_top_view *view, size_t *count);
 bool tare_top_is_open(const struct tare_top_view *view, const struct tare_top_row *row);
 
 #endif

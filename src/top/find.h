@@ -10,9 +10,8 @@
 struct tare_finder {
 	const struct tare_operands *folders; /* recordings, or folders that have some */
 	bool is_only_folders;                /* processes are not looked at */
-	bool is_only_alive; /* a recording that is named is followed only while it is written */
-	struct tare_map
-		looked; /* pid → how often its environment was looked at, and when it was seen last */
+	bool is_only_alive;                  /* a recording that is named is followed only while it is written */
+	struct tare_map looked; /* pid → how often its environment was looked at, and when it was seen last */
 	uint64_t turn;
 	struct tare_follow **items; /* what was found, in the order in which it was found */
 	size_t count, cap;

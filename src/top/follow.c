@@ -69,8 +69,7 @@ static struct prints look(const char *folder)
 		const char *name = entry->d_name;
 		bool is_log = strstr(name, ".events") != NULL;
 
-		if ((!is_log && strcmp(name, "segments.json") != 0) ||
-		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		if ((!is_log && strcmp(name, "segments.json") != 0) || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		if (is_log && !strncmp(name, "tare.", 5))
 			p.tare += print_of(name, &st);
@@ -158,9 +157,8 @@ static void take_processes(struct tare_follow *f, const struct tare_recording *r
 			f->host = tare_xstrdup(p->host);
 		if (p->role != TARE_ROLE_PROGRAM)
 			continue;
-		f->processes[f->process_nr++] =
-			(struct tare_follow_process){ p->pid, p->generation, p->pid_namespace,
-						      tare_xstrdup(p->program), p->is_ended };
+		f->processes[f->process_nr++] = (struct tare_follow_process){ p->pid, p->generation, p->pid_namespace,
+			                                                          tare_xstrdup(p->program), p->is_ended };
 	}
 }
 
@@ -191,8 +189,8 @@ static bool is_due(const struct tare_follow *f, const struct prints *p, int64_t 
 		return true;
 	if (now_ns < f->next_ns)
 		return false;
-	return p->programs != f->programs_print || (f->needs_readings && p->tare != f->tare_print &&
-						    now_ns - f->read_ns >= READINGS_S * SECOND);
+	return p->programs != f->programs_print ||
+	       (f->needs_readings && p->tare != f->tare_print && now_ns - f->read_ns >= READINGS_S * SECOND);
 }
 
 bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once)

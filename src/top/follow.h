@@ -27,7 +27,7 @@ struct tare_follow {
 	char *sim_profile; /* of a simulated machine, … */
 	char *sim_state;   /* … and where its state lies; NULL: it is none */
 	char *host;
-	bool is_wanted; /* the last search found it alive */
+	bool is_wanted;      /* the last search found it alive */
 	bool needs_readings; /* NVML does not show its GPU here: what `tare` reads of it is all there is */
 
 	bool has_ledger;

@@ -19,8 +19,7 @@ bool tare_top_is_open(const struct tare_top_view *view, const struct tare_top_ro
 	return turned ? *turned == OPENED : !row->is_closed_at_first;
 }
 
-size_t *tare_top_visible(const struct tare_top_tree *tree, const struct tare_top_view *view,
-			 size_t *count)
+size_t *tare_top_visible(const struct tare_top_tree *tree, const struct tare_top_view *view, size_t *count)
 {
 	size_t *list = tare_xcalloc(tree->count + 1, sizeof(*list));
 	int hidden = -1; /* rows below this level are, until one of it comes */
@@ -48,9 +47,8 @@ static void turn_all(struct tare_top_view *view, const struct tare_top_tree *tre
 	bool is_any = false;
 
 	for (size_t i = 0; i < tree->count; i++)
-		is_any = is_any ||
-			 (tree->rows[i].kind == TARE_TOP_PROCESS && tree->rows[i].has_children &&
-			  tare_top_is_open(view, &tree->rows[i]));
+		is_any = is_any || (tree->rows[i].kind == TARE_TOP_PROCESS && tree->rows[i].has_children &&
+		                    tare_top_is_open(view, &tree->rows[i]));
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->rows[i].kind == TARE_TOP_PROCESS && tree->rows[i].has_children)
 			turn(view, &tree->rows[i], !is_any);
@@ -75,8 +73,7 @@ static void type(struct tare_top_view *view, int key)
 }
 
 /* Left: closes, or goes to the row above. Right: opens. */
-static void close_or_leave(struct tare_top_view *view, const struct tare_top_tree *tree,
-			   const struct tare_top_row *row)
+static void close_or_leave(struct tare_top_view *view, const struct tare_top_tree *tree, const struct tare_top_row *row)
 {
 	if (row->has_children && tare_top_is_open(view, row))
 		turn(view, row, false);
@@ -84,8 +81,8 @@ static void close_or_leave(struct tare_top_view *view, const struct tare_top_tre
 		view->selected = tree->rows[row->parent].key;
 }
 
-static void on_row(struct tare_top_view *view, const struct tare_top_tree *tree,
-		   const struct tare_top_row *row, int key)
+static void on_row(struct tare_top_view *view, const struct tare_top_tree *tree, const struct tare_top_row *row,
+                   int key)
 {
 	switch (key) {
 	case '\r':
@@ -133,8 +130,7 @@ static long way_of(int key, size_t lines, size_t count)
 	}
 }
 
-static void move(struct tare_top_view *view, const struct tare_top_tree *tree, int key,
-		 size_t lines)
+static void move(struct tare_top_view *view, const struct tare_top_tree *tree, int key, size_t lines)
 {
 	size_t count, *visible = tare_top_visible(tree, view, &count);
 	long way = way_of(key, lines, count), at = 0;
@@ -152,8 +148,7 @@ static void move(struct tare_top_view *view, const struct tare_top_tree *tree, i
 	free(visible);
 }
 
-bool tare_top_key(struct tare_top_view *view, const struct tare_top_tree *tree, int key,
-		  size_t lines)
+bool tare_top_key(struct tare_top_view *view, const struct tare_top_tree *tree, int key, size_t lines)
 {
 	if (view->is_typing && key < 256 + 64 && key != TARE_KEY_UP && key != TARE_KEY_DOWN) {
 		type(view, key);

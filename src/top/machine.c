@@ -94,15 +94,13 @@ static bool is_left(const struct tare_top_machine *m, const struct tare_finder *
 	return true;
 }
 
-void tare_top_machine_turn(struct tare_top_machine *m, const struct tare_finder *found,
-			   int64_t now_ns)
+void tare_top_machine_turn(struct tare_top_machine *m, const struct tare_finder *found, int64_t now_ns)
 {
 	if (!m->host[0])
 		gethostname(m->host, sizeof(m->host) - 1);
 	if (m->nvml && is_left(m, found))
 		give_up(m);
-	if (!m->nvml &&
-	    (!m->tried_ns || now_ns - m->tried_ns >= TRY_NS || m->tried_count != found->count)) {
+	if (!m->nvml && (!m->tried_ns || now_ns - m->tried_ns >= TRY_NS || m->tried_count != found->count)) {
 		m->tried_ns = now_ns;
 		m->tried_count = found->count;
 		open_any(m, found);
@@ -170,10 +168,8 @@ bool tare_top_is_process(uint32_t pid, const struct tare_follow_process *p, bool
 	struct tare_procfs_pids pids;
 	uint64_t own = 0, its = 0;
 
-	if (is_simulated || tare_procfs_pid_namespace(0, &own) != 0 || !p->pid_namespace ||
-	    own == p->pid_namespace)
+	if (is_simulated || tare_procfs_pid_namespace(0, &own) != 0 || !p->pid_namespace || own == p->pid_namespace)
 		return pid == p->pid;
 	return tare_procfs_pid_namespace((pid_t)pid, &its) == 0 && its == p->pid_namespace &&
-	       tare_procfs_pids((pid_t)pid, &pids) == 0 && pids.count &&
-	       (uint32_t)pids.pids[pids.count - 1] == p->pid;
+	       tare_procfs_pids((pid_t)pid, &pids) == 0 && pids.count && (uint32_t)pids.pids[pids.count - 1] == p->pid;
 }

@@ -16,7 +16,7 @@ struct tare_top_gpu {
 struct tare_top_machine {
 	struct tare_nvml *nvml;  /* NULL: there is none, … */
 	struct tare_err failure; /* … why */
-	char *sim_state; /* it is a simulated machine, whose state lies there; NULL: the real one */
+	char *sim_state;         /* it is a simulated machine, whose state lies there; NULL: the real one */
 	int64_t tried_ns;
 	size_t tried_count; /* of recordings that there were */
 	struct tare_top_gpu *gpus;
@@ -28,8 +28,7 @@ struct tare_top_machine {
  * Reads it. Where there is no NVML, a recording's simulated machine is looked at: what `tare run --sim` runs in another
  * terminal is seen as a GPU would be.
  */
-void tare_top_machine_turn(struct tare_top_machine *m, const struct tare_finder *found,
-			   int64_t now_ns);
+void tare_top_machine_turn(struct tare_top_machine *m, const struct tare_finder *found, int64_t now_ns);
 void tare_top_machine_free(struct tare_top_machine *m);
 
 /* What a process is called: "python3 train.py". NULL: there is none of that pid here. The caller frees it. */

@@ -108,8 +108,7 @@ static const char *top_of(const struct tare_device_ledger *d, int64_t *bytes)
 	if (name)
 		return name;
 	for (int i = 0; i < d->row_nr; i++)
-		if (d->rows[i].leaf && d->rows[i].pid >= 0 &&
-		    (!most || d->rows[i].bytes > most->bytes))
+		if (d->rows[i].leaf && d->rows[i].pid >= 0 && (!most || d->rows[i].bytes > most->bytes))
 			most = &d->rows[i];
 	*bytes = most ? most->bytes : 0;
 	return most ? most->label : NULL;
@@ -154,18 +153,17 @@ static struct tare_str *add_piece(struct pieces *p)
 	return &p->items[p->count < PIECES_MOST - 1 ? p->count++ : p->count];
 }
 
-static void add_gpu(struct pieces *p, const struct tare_ledger *ledger,
-		    const struct tare_device_ledger *d)
+static void add_gpu(struct pieces *p, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_str *piece = add_piece(p);
 	char text[TARE_UNITS_TEXT_MAX], total[TARE_UNITS_TEXT_MAX];
 	int others = gpus_of(ledger) - 1;
 
 	tare_str_addf(piece, "GPU %d%s  %s", d->index, d->simulated ? " (simulated)" : "",
-		      tare_units_mib(text, (int64_t)d->used));
+	              tare_units_mib(text, (int64_t)d->used));
 	if (d->total != TARE_NOT_KNOWN && d->total)
 		tare_str_addf(piece, " of %s MiB, %.1f %%", tare_units_count(total, d->total >> 20),
-			      (double)d->used / (double)d->total * 100);
+		              (double)d->used / (double)d->total * 100);
 	else
 		tare_str_add(piece, " MiB");
 	tare_str_addf(add_piece(p), "peak %s", tare_units_mib(text, (int64_t)d->peak_used));
@@ -182,8 +180,7 @@ static void add_host(struct pieces *p, const struct tare_ledger *ledger, bool is
 	bool is_known = add_up_host(ledger, &resident, &tensors);
 
 	if (is_known)
-		tare_str_addf(add_piece(p), "host %s%s", tare_units_mib(text, resident),
-			      is_alone ? " MiB resident" : "");
+		tare_str_addf(add_piece(p), "host %s%s", tare_units_mib(text, resident), is_alone ? " MiB resident" : "");
 	if (tensors >= TARE_UNITS_LEAST)
 		tare_str_addf(add_piece(p), "tensors on the CPU %s", tare_units_mib(text, tensors));
 }
@@ -196,8 +193,8 @@ static void add_steps(struct pieces *p, const struct tare_status *s)
 		return;
 	tare_str_addf(add_piece(p), "step %s", tare_units_count(steps, s->steps));
 	if (s->has_change)
-		tare_str_addf(add_piece(p), "%s%s since step %s", s->change >= 0 ? "+" : "",
-			      tare_units_mib(text, s->change), tare_units_count(steps, s->before));
+		tare_str_addf(add_piece(p), "%s%s since step %s", s->change >= 0 ? "+" : "", tare_units_mib(text, s->change),
+		              tare_units_count(steps, s->before));
 }
 
 /* What never stops to grow is said with its line; the fastest. */
@@ -210,10 +207,8 @@ static void add_growth(struct pieces *p, const struct tare_ledger *ledger)
 	if (!g)
 		return;
 	piece = add_piece(p);
-	tare_str_addf(piece, "grows %s %s",
-		      tare_units_human(text,
-				       (uint64_t)(g->has_steps ? g->per_step : g->per_second)),
-		      g->has_steps ? "a step" : "a second");
+	tare_str_addf(piece, "grows %s %s", tare_units_human(text, (uint64_t)(g->has_steps ? g->per_step : g->per_second)),
+	              g->has_steps ? "a step" : "a second");
 	tare_str_addf(piece, ": %s", g->short_line ? g->short_line : g->what);
 }
 
@@ -239,9 +234,7 @@ static void fill(struct tare_str *line, const char *head, const struct pieces *p
 		const char *piece = tare_str_text(&p->items[i]);
 		bool is_first = tare_str_text(&text)[strlen(head)] == '\0';
 
-		if (!is_first && tare_width_text(tare_str_text(&text)) + strlen(" · ") - 1 +
-						 tare_width_text(piece) >
-					 columns)
+		if (!is_first && tare_width_text(tare_str_text(&text)) + strlen(" · ") - 1 + tare_width_text(piece) > columns)
 			continue;
 		tare_str_addf(&text, "%s%s", is_first ? "" : " · ", piece);
 	}
@@ -270,8 +263,8 @@ static void add_time(struct pieces *p, int64_t seconds)
 }
 
 /* One line has of the second what there is room for. */
-void tare_status_lines(const struct tare_status *s, const struct tare_ledger *ledger,
-		       int64_t seconds, size_t columns, struct tare_str *lines, size_t line_nr)
+void tare_status_lines(const struct tare_status *s, const struct tare_ledger *ledger, int64_t seconds, size_t columns,
+                       struct tare_str *lines, size_t line_nr)
 {
 	const struct tare_device_ledger *d = ledger ? main_device(ledger) : NULL;
 	struct pieces first = { 0 }, second = { 0 }, *next = line_nr > 1 ? &second : &first;

@@ -24,7 +24,7 @@ void tare_status_take(struct tare_status *s, const struct tare_ledger *ledger);
  * `line_nr` lines, none wider than `columns`: what has no room is left out, the least needed first. `ledger` NULL: nothing was recorded
  * yet; `seconds`: since the program began.
  */
-void tare_status_lines(const struct tare_status *s, const struct tare_ledger *ledger,
-		       int64_t seconds, size_t columns, struct tare_str *lines, size_t line_nr);
+void tare_status_lines(const struct tare_status *s, const struct tare_ledger *ledger, int64_t seconds, size_t columns,
+                       struct tare_str *lines, size_t line_nr);
 
 #endif

@@ -12,8 +12,7 @@
 /* ---- a GPU ---- */
 
 /* What is in use and in no row above, then what is not in use. */
-static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_t reserved,
-		      int64_t free_bytes)
+static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_t reserved, int64_t free_bytes)
 {
 	const char *source = tree->rows[gpu].evidence;
 	struct tare_top_row *row;
@@ -22,14 +21,12 @@ static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_
 		int64_t rest = tree->rows[gpu].bytes - tare_top_parts(tree, gpu);
 
 		row = tare_top_add(tree, gpu, TARE_TOP_UNEXPLAINED,
-				   has_list ? "unexplained: in no process that is seen"
-					    : "other processes, and unexplained",
-				   "unexplained");
+		                   has_list ? "unexplained: in no process that is seen" : "other processes, and unexplained",
+		                   "unexplained");
 		tare_top_set(row, rest, source, true);
 	}
 	if (reserved >= 0) {
-		row = tare_top_add(tree, gpu, TARE_TOP_RESERVED, "reserved by the driver",
-				   "reserved");
+		row = tare_top_add(tree, gpu, TARE_TOP_RESERVED, "reserved by the driver", "reserved");
 		tare_top_set(row, reserved, source, false);
 	}
 	if (free_bytes >= 0) {
@@ -43,8 +40,8 @@ static int64_t known(uint64_t bytes)
 	return bytes > INT64_MAX ? -1 : (int64_t)bytes;
 }
 
-static int begin_gpu(struct tare_top_tree *tree, int index, const char *name, const char *uuid,
-		     bool is_simulated, const char *where)
+static int begin_gpu(struct tare_top_tree *tree, int index, const char *name, const char *uuid, bool is_simulated,
+                     const char *where)
 {
 	struct tare_str label = { 0 }, key = { 0 };
 	struct tare_top_row *row;
@@ -78,19 +75,16 @@ static void follow_course(struct tare_top_tree *tree, int row, int64_t now_ns)
 static void begin_course(struct tare_top_tree *tree, int row, const struct tare_top_claims *claims)
 {
 	for (size_t i = 0; i < claims->count; i++)
-		tare_top_course_begin(tare_top_course_of(tree, tree->rows[row].key),
-				      claims->items[i].follow->read_ns,
-				      &claims->items[i].device->timeline);
+		tare_top_course_begin(tare_top_course_of(tree, tree->rows[row].key), claims->items[i].follow->read_ns,
+		                      &claims->items[i].device->timeline);
 }
 
 /* A GPU that NVML sees, with what recordings say of it. */
-static void add_gpu(struct tare_top_tree *tree, const struct tare_top_gpu *g,
-		    const struct tare_finder *found, const struct tare_top_machine *m,
-		    const struct tare_top_wish *wish, int64_t now_ns)
+static void add_gpu(struct tare_top_tree *tree, const struct tare_top_gpu *g, const struct tare_finder *found,
+                    const struct tare_top_machine *m, const struct tare_top_wish *wish, int64_t now_ns)
 {
 	const struct tare_nvml_memory *memory = &g->memory;
-	int gpu = begin_gpu(tree, g->device->index, g->device->name, g->device->uuid,
-			    m->sim_state != NULL, "");
+	int gpu = begin_gpu(tree, g->device->index, g->device->name, g->device->uuid, m->sim_state != NULL, "");
 	struct tare_top_claims claims = tare_top_claims_of(found, g->device->uuid, m->sim_state);
 	bool is_apart = memory->identity != TARE_NVML_SUM_INCLUDED;
 
@@ -100,19 +94,17 @@ static void add_gpu(struct tare_top_tree *tree, const struct tare_top_gpu *g,
 	begin_course(tree, gpu, &claims);
 	follow_course(tree, gpu, now_ns);
 	tare_top_add_processes(tree, gpu, &g->processes, &claims, wish, now_ns);
-	close_gpu(tree, gpu, g->processes.version != 0,
-		  memory->version && is_apart ? known(memory->reserved) : -1,
-		  memory->version ? known(memory->free) : -1);
+	close_gpu(tree, gpu, g->processes.version != 0, memory->version && is_apart ? known(memory->reserved) : -1,
+	          memory->version ? known(memory->free) : -1);
 	tare_top_claims_free(&claims);
 }
 
 /* ---- GPUs that only recordings know: of other machines, or where NVML is not ---- */
 
-static bool is_seen(const struct tare_top_machine *m, const struct tare_follow *f,
-		    const struct tare_device_ledger *d)
+static bool is_seen(const struct tare_top_machine *m, const struct tare_follow *f, const struct tare_device_ledger *d)
 {
-	bool is_same = (!f->sim_state && !m->sim_state) ||
-		       (f->sim_state && m->sim_state && !strcmp(f->sim_state, m->sim_state));
+	bool is_same =
+		(!f->sim_state && !m->sim_state) || (f->sim_state && m->sim_state && !strcmp(f->sim_state, m->sim_state));
 
 	for (int i = 0; i < m->gpu_nr && is_same && d->uuid[0]; i++)
 		if (!strcmp(m->gpus[i].device->uuid, d->uuid))
@@ -121,8 +113,8 @@ static bool is_seen(const struct tare_top_machine *m, const struct tare_follow *
 }
 
 /* Another recording before this one has the same GPU. */
-static bool is_claimed(const struct tare_finder *found, size_t before,
-		       const struct tare_device_ledger *d, const char *sim_state)
+static bool is_claimed(const struct tare_finder *found, size_t before, const struct tare_device_ledger *d,
+                       const char *sim_state)
 {
 	for (size_t i = 0; i < before && d->uuid[0]; i++) {
 		const struct tare_follow *f = found->items[i];
@@ -134,18 +126,17 @@ static bool is_claimed(const struct tare_finder *found, size_t before,
 	return false;
 }
 
-static void add_recorded(struct tare_top_tree *tree, const struct tare_finder *found,
-			 const struct tare_follow *f, const struct tare_device_ledger *d,
-			 const struct tare_top_wish *wish, int64_t now_ns)
+static void add_recorded(struct tare_top_tree *tree, const struct tare_finder *found, const struct tare_follow *f,
+                         const struct tare_device_ledger *d, const struct tare_top_wish *wish, int64_t now_ns)
 {
 	struct tare_top_claims claims = { 0 };
 	struct tare_nvml_processes none = { 0 };
 	int64_t total = known(d->total), reserved = known(d->reserved), used = known(d->used);
-	int gpu = begin_gpu(tree, d->is_heap ? -1 : d->index, d->is_heap ? "heap" : d->name,
-			    d->uuid[0] ? d->uuid : f->path, d->simulated,
-			    f->sim_state || d->is_heap ? f->label
-			    : f->host                  ? f->host
-						       : f->label);
+	int gpu = begin_gpu(tree, d->is_heap ? -1 : d->index, d->is_heap ? "heap" : d->name, d->uuid[0] ? d->uuid : f->path,
+	                    d->simulated,
+	                    f->sim_state || d->is_heap ? f->label
+	                    : f->host                  ? f->host
+	                                               : f->label);
 
 	if (d->uuid[0])
 		claims = tare_top_claims_of(found, d->uuid, f->sim_state);
@@ -158,14 +149,12 @@ static void add_recorded(struct tare_top_tree *tree, const struct tare_finder *f
 	begin_course(tree, gpu, &claims);
 	follow_course(tree, gpu, now_ns);
 	tare_top_add_processes(tree, gpu, &none, &claims, wish, now_ns);
-	close_gpu(tree, gpu, false, reserved,
-		  total >= 0 && used >= 0 ? total - used - (reserved > 0 ? reserved : 0) : -1);
+	close_gpu(tree, gpu, false, reserved, total >= 0 && used >= 0 ? total - used - (reserved > 0 ? reserved : 0) : -1);
 	tare_top_claims_free(&claims);
 }
 
-static void add_unseen(struct tare_top_tree *tree, const struct tare_finder *found,
-		       const struct tare_top_machine *m, const struct tare_top_wish *wish,
-		       int64_t now_ns)
+static void add_unseen(struct tare_top_tree *tree, const struct tare_finder *found, const struct tare_top_machine *m,
+                       const struct tare_top_wish *wish, int64_t now_ns)
 {
 	for (size_t i = 0; i < found->count; i++) {
 		struct tare_follow *f = found->items[i];
@@ -185,9 +174,8 @@ static void add_unseen(struct tare_top_tree *tree, const struct tare_finder *fou
 
 /* ---- all ---- */
 
-void tare_top_tree_build(struct tare_top_tree *tree, const struct tare_finder *found,
-			 const struct tare_top_machine *m, const struct tare_top_wish *wish,
-			 int64_t now_ns)
+void tare_top_tree_build(struct tare_top_tree *tree, const struct tare_finder *found, const struct tare_top_machine *m,
+                         const struct tare_top_wish *wish, int64_t now_ns)
 {
 	tare_arena_free(&tree->memory);
 	tree->count = tree->process_nr = tree->recorded_nr = 0;

@@ -42,11 +42,10 @@ struct tare_top_row {
 	int gpu;                   /* its number; -1: none */
 	const char *uuid, *source; /* GPU: who says so: "NVML", "recording" */
 	bool is_simulated;
-	const struct tare_follow *follow; /* whose ledger it is; or NULL */
-	const struct tare_device_ledger
-		*device;      /* PROCESS on a GPU: the part of that ledger; or NULL */
-	int64_t recorded_pid; /* its pid there */
-	const struct tare_top_course *course; /* or NULL */
+	const struct tare_follow *follow;        /* whose ledger it is; or NULL */
+	const struct tare_device_ledger *device; /* PROCESS on a GPU: the part of that ledger; or NULL */
+	int64_t recorded_pid;                    /* its pid there */
+	const struct tare_top_course *course;    /* or NULL */
 };
 
 enum tare_top_sort { TARE_TOP_BY_SIZE, TARE_TOP_BY_NAME, TARE_TOP_BY_PID, TARE_TOP_SORT_NR };
@@ -62,13 +61,11 @@ struct tare_top_tree {
 
 struct tare_top_wish {
 	enum tare_top_sort sort;
-	const char
-		*filter; /* only processes that have it in their name, pid or recording; "" all */
+	const char *filter; /* only processes that have it in their name, pid or recording; "" all */
 };
 
 void tare_top_tree_build(struct tare_top_tree *tree, const struct tare_finder *found,
-			 const struct tare_top_machine *machine, const struct tare_top_wish *wish,
-			 int64_t now_ns);
+                         const struct tare_top_machine *machine, const struct tare_top_wish *wish, int64_t now_ns);
 void tare_top_tree_free(struct tare_top_tree *tree);
 
 #endif

@@ -61,8 +61,7 @@ static int64_t magnitude(int64_t v)
 
 static int by_magnitude(const void *a, const void *b)
 {
-	const struct tare_row *x = *(const struct tare_row *const *)a,
-			      *y = *(const struct tare_row *const *)b;
+	const struct tare_row *x = *(const struct tare_row *const *)a, *y = *(const struct tare_row *const *)b;
 	int64_t v = magnitude(x->bytes), w = magnitude(y->bytes);
 
 	return v != w ? (v < w ? 1 : -1) : (x > y) - (x < y);
@@ -71,8 +70,7 @@ static int by_magnitude(const void *a, const void *b)
 /* The children of row `i` that are not nothing, in the order of the ledger; of many the largest first. */
 static const struct tare_row **children_of(const struct tare_device_ledger *d, int i, size_t *count)
 {
-	const struct tare_row **list =
-		tare_xcalloc((size_t)d->row_nr + 1, sizeof(const struct tare_row *));
+	const struct tare_row **list = tare_xcalloc((size_t)d->row_nr + 1, sizeof(const struct tare_row *));
 
 	*count = 0;
 	for (int k = i + 1; k < d->row_nr && d->rows[k].depth > d->rows[i].depth; k++)
@@ -92,8 +90,7 @@ static void label_of(const struct tare_row *r, struct tare_str *out)
 		tare_str_addf(out, " (%s)", tare_units_count(text, r->count));
 }
 
-static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
-			 int i);
+static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d, int i);
 
 /* Rows below it are of its own account: owners, contexts, functions. What tensors are for is no detail. */
 static bool has_details(const struct tare_device_ledger *d, int i)
@@ -103,14 +100,12 @@ static bool has_details(const struct tare_device_ledger *d, int i)
 	for (int k = i + 1; k < d->row_nr && d->rows[k].depth > d->rows[i].depth; k++) {
 		if (d->rows[k].has_categories)
 			return false;
-		is_any = is_any ||
-			 (d->rows[k].parent == i && d->rows[k].account == d->rows[i].account);
+		is_any = is_any || (d->rows[k].parent == i && d->rows[k].account == d->rows[i].account);
 	}
 	return is_any && !d->rows[i].has_categories;
 }
 
-static void add_row(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
-		    const struct tare_row *r)
+static void add_row(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d, const struct tare_row *r)
 {
 	struct tare_str label = { 0 };
 	struct tare_top_row *row;
@@ -119,17 +114,14 @@ static void add_row(struct tare_top_tree *tree, int at, const struct tare_device
 	label_of(r, &label);
 	row = tare_top_add(tree, at, TARE_TOP_PART, tare_str_text(&label), r->path);
 	tare_str_free(&label);
-	tare_top_set(row, r->bytes,
-		     r->is_category ? tare_category_evidence(r->evidence)
-				    : tare_evidence_name(r->evidence),
-		     true);
+	tare_top_set(row, r->bytes, r->is_category ? tare_category_evidence(r->evidence) : tare_evidence_name(r->evidence),
+	             true);
 	row->path = r->path;
 	row->is_closed_at_first = has_details(d, (int)(r - d->rows));
 	add_children(tree, own, d, (int)(r - d->rows));
 }
 
-static void add_rest(struct tare_top_tree *tree, int at, const struct tare_row *const *list,
-		     size_t from, size_t count)
+static void add_rest(struct tare_top_tree *tree, int at, const struct tare_row *const *list, size_t from, size_t count)
 {
 	struct tare_str label = { 0 };
 	struct tare_top_row *row;
@@ -143,8 +135,7 @@ static void add_rest(struct tare_top_tree *tree, int at, const struct tare_row *
 	tare_str_free(&label);
 }
 
-static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
-			 int i)
+static void add_children(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d, int i)
 {
 	size_t count, shown;
 	const struct tare_row **list = children_of(d, i, &count);
@@ -157,8 +148,7 @@ static void add_children(struct tare_top_tree *tree, int at, const struct tare_d
 	free(list);
 }
 
-void tare_top_add_ledger(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
-			 int64_t pid)
+void tare_top_add_ledger(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d, int64_t pid)
 {
 	for (int i = 0; i < d->row_nr; i++)
 		if (is_process(&d->rows[i], pid))
@@ -205,8 +195,8 @@ static size_t join(struct line *list, size_t count)
 }
 
 /* Of a program with tensors what these take counts: its segments are asked for by whichever line came first. */
-void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_ledger_line *lines,
-			int line_nr, int64_t pid)
+void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_ledger_line *lines, int line_nr,
+                        int64_t pid)
 {
 	struct line *list = tare_xcalloc((size_t)line_nr + 1, sizeof(*list));
 	bool has_tensors = false;
@@ -223,17 +213,13 @@ void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_le
 	}
 	count = join(list, count);
 	if (count && list[0].bytes >= TARE_UNITS_LEAST)
-		tare_top_add(tree, at, TARE_TOP_LINES,
-			     has_tensors ? "its tensors, by line" : "the same, by line", "lines");
+		tare_top_add(tree, at, TARE_TOP_LINES, has_tensors ? "its tensors, by line" : "the same, by line", "lines");
 	for (size_t i = 0; i < count && i < LINES_MOST && list[i].bytes >= TARE_UNITS_LEAST; i++) {
 		struct tare_top_row *row =
-			tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label,
-				     list[i].line->label);
+			tare_top_add(tree, group, TARE_TOP_LINE, list[i].line->short_label, list[i].line->label);
 
-		tare_top_set(row, list[i].bytes,
-			     tare_evidence_name(has_tensors ? TARE_EVIDENCE_EXACT
-							    : list[i].line->evidence),
-			     false);
+		tare_top_set(row, list[i].bytes, tare_evidence_name(has_tensors ? TARE_EVIDENCE_EXACT : list[i].line->evidence),
+		             false);
 	}
 	free(list);
 }

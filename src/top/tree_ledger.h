@@ -11,9 +11,8 @@ int64_t tare_top_ledger_sum(const struct tare_device_ledger *d, int64_t pid);
 uint64_t tare_top_ledger_steps(const struct tare_ledger *ledger, int64_t pid, int device);
 
 /* Below the row `at` of the tree. */
-void tare_top_add_ledger(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d,
-			 int64_t pid);
-void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_ledger_line *lines,
-			int line_nr, int64_t pid);
+void tare_top_add_ledger(struct tare_top_tree *tree, int at, const struct tare_device_ledger *d, int64_t pid);
+void tare_top_add_lines(struct tare_top_tree *tree, int at, const struct tare_ledger_line *lines, int line_nr,
+                        int64_t pid);
 
 #endif

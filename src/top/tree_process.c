@@ -13,8 +13,8 @@
 
 /* ---- which recordings have a say ---- */
 
-bool tare_top_is_device(const struct tare_follow *f, const struct tare_device_ledger *d,
-			const char *uuid, const char *sim_state)
+bool tare_top_is_device(const struct tare_follow *f, const struct tare_device_ledger *d, const char *uuid,
+                        const char *sim_state)
 {
 	if (!uuid[0] || strcmp(d->uuid, uuid) != 0)
 		return false;
@@ -31,16 +31,13 @@ bool tare_top_has_program(const struct tare_device_ledger *d)
 	return false;
 }
 
-void tare_top_claim(struct tare_top_claims *claims, const struct tare_follow *f,
-		    const struct tare_device_ledger *d)
+void tare_top_claim(struct tare_top_claims *claims, const struct tare_follow *f, const struct tare_device_ledger *d)
 {
-	claims->items = tare_array_reserve(claims->items, &claims->cap, claims->count + 1,
-					   sizeof(*claims->items));
+	claims->items = tare_array_reserve(claims->items, &claims->cap, claims->count + 1, sizeof(*claims->items));
 	claims->items[claims->count++] = (struct tare_top_claim){ f, d };
 }
 
-struct tare_top_claims tare_top_claims_of(const struct tare_finder *found, const char *uuid,
-					  const char *sim_state)
+struct tare_top_claims tare_top_claims_of(const struct tare_finder *found, const char *uuid, const char *sim_state)
 {
 	struct tare_top_claims claims = { 0 };
 
@@ -80,8 +77,7 @@ struct items {
 
 static struct item *add_item(struct items *items, struct item item)
 {
-	items->list = tare_array_reserve(items->list, &items->cap, items->count + 1,
-					 sizeof(*items->list));
+	items->list = tare_array_reserve(items->list, &items->cap, items->count + 1, sizeof(*items->list));
 	items->list[items->count] = item;
 	return &items->list[items->count++];
 }
@@ -94,20 +90,17 @@ static void take_listed(struct items *items, const struct tare_nvml_processes *l
 		uint64_t used = list->items[i].used;
 
 		if (name)
-			add_item(items,
-				 (struct item){ .pid = list->items[i].pid,
-						.bytes = used > INT64_MAX ? -1 : (int64_t)used,
-						.name = name,
-						.recorded_pid = -1 });
+			add_item(items, (struct item){ .pid = list->items[i].pid,
+			                               .bytes = used > INT64_MAX ? -1 : (int64_t)used,
+			                               .name = name,
+			                               .recorded_pid = -1 });
 	}
 }
 
-static struct item *item_of(struct items *items, const struct tare_follow_process *p,
-			    bool is_simulated)
+static struct item *item_of(struct items *items, const struct tare_follow_process *p, bool is_simulated)
 {
 	for (size_t i = 0; i < items->count; i++)
-		if (items->list[i].recorded_pid < 0 &&
-		    tare_top_is_process((uint32_t)items->list[i].pid, p, is_simulated))
+		if (items->list[i].recorded_pid < 0 && tare_top_is_process((uint32_t)items->list[i].pid, p, is_simulated))
 			return &items->list[i];
 	return NULL;
 }
@@ -127,8 +120,7 @@ static void take_recorded(struct items *items, const struct tare_top_claim *clai
 		const struct tare_follow_process *p = &claim->follow->processes[i];
 		struct item *item;
 
-		if (is_taken(items, claim, p->pid) ||
-		    !tare_top_ledger_has(claim->device, (int64_t)p->pid))
+		if (is_taken(items, claim, p->pid) || !tare_top_ledger_has(claim->device, (int64_t)p->pid))
 			continue;
 		item = p->is_over ? NULL : item_of(items, p, claim->follow->sim_state != NULL);
 		if (!item) {
@@ -136,9 +128,7 @@ static void take_recorded(struct items *items, const struct tare_top_claim *clai
 
 			if (p->is_over && !bytes)
 				continue;
-			item = add_item(items, (struct item){ .pid = p->pid,
-							      .bytes = -1,
-							      .name = tare_xstrdup(p->name) });
+			item = add_item(items, (struct item){ .pid = p->pid, .bytes = -1, .name = tare_xstrdup(p->name) });
 		}
 		if (!tare_top_is_process((uint32_t)item->pid, p, false)) {
 			free(item->name); /* of whatever has that pid here */
@@ -177,8 +167,7 @@ static bool is_wanted(const struct item *item, const char *filter)
 
 /* ---- rows ---- */
 
-static void add_process(struct tare_top_tree *tree, int gpu, const struct item *item,
-			int64_t now_ns)
+static void add_process(struct tare_top_tree *tree, int gpu, const struct item *item, int64_t now_ns)
 {
 	struct tare_str label = { 0 }, key = { 0 };
 	struct tare_top_row *row;
@@ -202,15 +191,13 @@ static void add_process(struct tare_top_tree *tree, int gpu, const struct item *
 	if (!item->follow)
 		return;
 	tree->recorded_nr++;
-	row->steps = tare_top_ledger_steps(&item->follow->ledger, item->recorded_pid,
-					   item->device->index);
+	row->steps = tare_top_ledger_steps(&item->follow->ledger, item->recorded_pid, item->device->index);
 	tare_top_add_ledger(tree, at, item->device, item->recorded_pid);
 	if (item->bytes >= 0) {
 		row = tare_top_add(tree, at, TARE_TOP_LISTED, "as NVML lists it", "listed");
 		tare_top_set(row, item->bytes, "NVML", false);
 	}
-	tare_top_add_lines(tree, at, item->device->lines, item->device->line_nr,
-			   item->recorded_pid);
+	tare_top_add_lines(tree, at, item->device->lines, item->device->line_nr, item->recorded_pid);
 }
 
 static void add_left_out(struct tare_top_tree *tree, int gpu, size_t count, int64_t bytes)
@@ -220,17 +207,14 @@ static void add_left_out(struct tare_top_tree *tree, int gpu, size_t count, int6
 
 	if (!count)
 		return;
-	tare_str_addf(&label, "%zu process%s that the filter leaves out", count,
-		      count == 1 ? "" : "es");
+	tare_str_addf(&label, "%zu process%s that the filter leaves out", count, count == 1 ? "" : "es");
 	row = tare_top_add(tree, gpu, TARE_TOP_LEFT_OUT, tare_str_text(&label), "left out");
 	tare_top_set(row, bytes, "", true);
 	tare_str_free(&label);
 }
 
-void tare_top_add_processes(struct tare_top_tree *tree, int gpu,
-			    const struct tare_nvml_processes *list,
-			    const struct tare_top_claims *claims, const struct tare_top_wish *wish,
-			    int64_t now_ns)
+void tare_top_add_processes(struct tare_top_tree *tree, int gpu, const struct tare_nvml_processes *list,
+                            const struct tare_top_claims *claims, const struct tare_top_wish *wish, int64_t now_ns)
 {
 	struct items items = { 0 };
 	size_t left_out = 0;
@@ -242,9 +226,9 @@ void tare_top_add_processes(struct tare_top_tree *tree, int gpu,
 	for (size_t i = 0; i < items.count; i++) {
 		struct item *item = &items.list[i];
 
-		item->shown = item->follow ? tare_top_ledger_sum(item->device, item->recorded_pid)
-			      : item->bytes >= 0 ? item->bytes
-						 : 0;
+		item->shown = item->follow       ? tare_top_ledger_sum(item->device, item->recorded_pid)
+		              : item->bytes >= 0 ? item->bytes
+		                                 : 0;
 	}
 	sorted_by = wish->sort;
 	if (items.count)
@@ -264,16 +248,15 @@ void tare_top_add_processes(struct tare_top_tree *tree, int gpu,
 
 /* ---- the memory of the host ---- */
 
-static void add_host(struct tare_top_tree *tree, int cpu, const struct tare_follow *f,
-		     const struct tare_host_ledger *h, int64_t now_ns)
+static void add_host(struct tare_top_tree *tree, int cpu, const struct tare_follow *f, const struct tare_host_ledger *h,
+                     int64_t now_ns)
 {
 	struct tare_str label = { 0 };
 	struct tare_top_row *row;
 	int at = (int)tree->count;
 
 	tare_str_addf(&label, "%lld %s", (long long)h->pid, h->name);
-	row = tare_top_add(tree, cpu, TARE_TOP_PROCESS, tare_str_text(&label),
-			   tare_str_text(&label));
+	row = tare_top_add(tree, cpu, TARE_TOP_PROCESS, tare_str_text(&label), tare_str_text(&label));
 	tare_str_free(&label);
 	row->pid = h->pid;
 	row->follow = f;
@@ -286,15 +269,14 @@ static void add_host(struct tare_top_tree *tree, int cpu, const struct tare_foll
 
 		if (!c->bytes)
 			continue;
-		row = tare_top_add(tree, at, TARE_TOP_PART, tare_category_name(c->category),
-				   tare_category_name(c->category));
+		row = tare_top_add(tree, at, TARE_TOP_PART, tare_category_name(c->category), tare_category_name(c->category));
 		tare_top_set(row, c->bytes, tare_category_evidence(c->evidence), true);
 	}
 	tare_top_add_lines(tree, at, h->lines, h->line_nr, h->pid);
 }
 
-void tare_top_add_cpu(struct tare_top_tree *tree, const struct tare_finder *found,
-		      const struct tare_top_wish *wish, int64_t now_ns)
+void tare_top_add_cpu(struct tare_top_tree *tree, const struct tare_finder *found, const struct tare_top_wish *wish,
+                      int64_t now_ns)
 {
 	int cpu = -1;
 
@@ -303,17 +285,13 @@ void tare_top_add_cpu(struct tare_top_tree *tree, const struct tare_finder *foun
 
 		for (int k = 0; f->has_ledger && k < f->ledger.host_nr; k++) {
 			const struct tare_host_ledger *h = &f->ledger.hosts[k];
-			const struct item item = { .pid = h->pid,
-						   .name = (char *)(uintptr_t)h->name,
-						   .follow = f };
+			const struct item item = { .pid = h->pid, .name = (char *)(uintptr_t)h->name, .follow = f };
 
-			if (!h->tensors.is_known || h->tensors.bytes < TARE_UNITS_LEAST ||
-			    !is_wanted(&item, wish->filter))
+			if (!h->tensors.is_known || h->tensors.bytes < TARE_UNITS_LEAST || !is_wanted(&item, wish->filter))
 				continue;
 			if (cpu < 0) {
 				cpu = (int)tree->count;
-				tare_top_add(tree, -1, TARE_TOP_CPU,
-					     "CPU  tensors, whether resident or not", "cpu");
+				tare_top_add(tree, -1, TARE_TOP_CPU, "CPU  tensors, whether resident or not", "cpu");
 			}
 			add_host(tree, cpu, f, h, now_ns);
 		}

@@ -10,12 +10,10 @@
 const char *tare_top_kind_name(enum tare_top_kind kind)
 {
 	static const char *const names[] = {
-		[TARE_TOP_GPU] = "gpu",           [TARE_TOP_CPU] = "cpu",
-		[TARE_TOP_PROCESS] = "process",   [TARE_TOP_PART] = "account",
-		[TARE_TOP_LISTED] = "listed",     [TARE_TOP_UNEXPLAINED] = "unexplained",
-		[TARE_TOP_LEFT_OUT] = "left_out", [TARE_TOP_LINES] = "lines",
-		[TARE_TOP_LINE] = "line",         [TARE_TOP_RESERVED] = "reserved",
-		[TARE_TOP_FREE] = "free",
+		[TARE_TOP_GPU] = "gpu",           [TARE_TOP_CPU] = "cpu",       [TARE_TOP_PROCESS] = "process",
+		[TARE_TOP_PART] = "account",      [TARE_TOP_LISTED] = "listed", [TARE_TOP_UNEXPLAINED] = "unexplained",
+		[TARE_TOP_LEFT_OUT] = "left_out", [TARE_TOP_LINES] = "lines",   [TARE_TOP_LINE] = "line",
+		[TARE_TOP_RESERVED] = "reserved", [TARE_TOP_FREE] = "free",
 	};
 
 	return names[kind];
@@ -28,14 +26,13 @@ static uint64_t mix(uint64_t key, const char *text)
 	return key ? key : 1;
 }
 
-struct tare_top_row *tare_top_add(struct tare_top_tree *tree, int parent, enum tare_top_kind kind,
-				  const char *label, const char *name)
+struct tare_top_row *tare_top_add(struct tare_top_tree *tree, int parent, enum tare_top_kind kind, const char *label,
+                                  const char *name)
 {
 	uint64_t above = parent < 0 ? UINT64_C(0xcbf29ce484222325) : tree->rows[parent].key;
 	struct tare_top_row *row;
 
-	tree->rows =
-		tare_array_reserve(tree->rows, &tree->cap, tree->count + 1, sizeof(*tree->rows));
+	tree->rows = tare_array_reserve(tree->rows, &tree->cap, tree->count + 1, sizeof(*tree->rows));
 	row = &tree->rows[tree->count++];
 	*row = (struct tare_top_row){
 		.kind = kind,

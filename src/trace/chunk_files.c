@@ -30,8 +30,7 @@ size_t tare_chunk_name(const char *name, uint32_t *number)
 	size_t size = dot ? (size_t)(dot - name) : 0;
 	uint64_t value = 0;
 
-	if (size < sizeof(ending) ||
-	    strncmp(dot - (sizeof(ending) - 1), ending, sizeof(ending) - 1) != 0)
+	if (size < sizeof(ending) || strncmp(dot - (sizeof(ending) - 1), ending, sizeof(ending) - 1) != 0)
 		return 0;
 	for (const char *c = dot + 1; *c; c++) {
 		value = value * 10 + (uint64_t)(*c - '0');
@@ -45,16 +44,14 @@ size_t tare_chunk_name(const char *name, uint32_t *number)
 
 static int compare(const void *a, const void *b)
 {
-	uint32_t x = ((const struct tare_chunk_file *)a)->number,
-		 y = ((const struct tare_chunk_file *)b)->number;
+	uint32_t x = ((const struct tare_chunk_file *)a)->number, y = ((const struct tare_chunk_file *)b)->number;
 
 	return x < y ? -1 : x > y;
 }
 
 static void add(struct tare_chunk_list *list, uint32_t number, const struct stat *st)
 {
-	list->items =
-		tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
+	list->items = tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
 	list->items[list->nr++] = (struct tare_chunk_file){ number, (uint64_t)st->st_size };
 }
 
@@ -71,8 +68,7 @@ void tare_chunk_list_read(struct tare_chunk_list *out, const char *log)
 		uint32_t number;
 		struct stat st;
 
-		if (strncmp(entry->d_name, name, size) == 0 &&
-		    tare_chunk_name(entry->d_name, &number) == size &&
+		if (strncmp(entry->d_name, name, size) == 0 && tare_chunk_name(entry->d_name, &number) == size &&
 		    fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
 			add(out, number, &st);
 	}

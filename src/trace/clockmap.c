@@ -13,15 +13,12 @@
 /* Reading three clocks in a row takes up to a microsecond; closer pairs give no useful rate. */
 #define MIN_DISTANCE_NS 10000000u
 
-void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,
-		       uint64_t realtime_ns)
+void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns)
 {
 	if (ticks == 0 || monotonic_ns == 0 || ticks > (uint64_t)TARE_CLOCK_FAR_NS ||
-	    monotonic_ns > (uint64_t)TARE_CLOCK_FAR_NS ||
-	    realtime_ns > 4 * (uint64_t)TARE_CLOCK_FAR_NS)
+	    monotonic_ns > (uint64_t)TARE_CLOCK_FAR_NS || realtime_ns > 4 * (uint64_t)TARE_CLOCK_FAR_NS)
 		return;
-	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1,
-					sizeof(*map->pairs));
+	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1, sizeof(*map->pairs));
 	map->pairs[map->pair_nr++] = (struct tare_clockmap_pair){
 		.ticks = ticks,
 		.monotonic_ns = monotonic_ns,
@@ -84,8 +81,7 @@ static void thin_out(struct tare_clockmap *map)
 
 	for (size_t i = 1; i < map->pair_nr; i++) {
 		bool is_last = i + 1 == map->pair_nr;
-		bool is_far = map->pairs[i].monotonic_ns - map->pairs[kept - 1].monotonic_ns >=
-			      MIN_DISTANCE_NS;
+		bool is_far = map->pairs[i].monotonic_ns - map->pairs[kept - 1].monotonic_ns >= MIN_DISTANCE_NS;
 
 		if (is_last && !is_far && kept > 1)
 			kept--;
@@ -126,8 +122,7 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 		thin_out(map);
 		find_moved(map);
 		if (map->pairs[0].realtime_ns > map->pairs[0].monotonic_ns)
-			map->realtime_offset_ns =
-				(int64_t)(map->pairs[0].realtime_ns - map->pairs[0].monotonic_ns);
+			map->realtime_offset_ns = (int64_t)(map->pairs[0].realtime_ns - map->pairs[0].monotonic_ns);
 	}
 	n = map->pair_nr;
 	map->is_rate_known = map->ticks_per_s > 0 || n > 1 || map->clock == TARE_CLOCK_MONOTONIC_NS;
@@ -139,8 +134,7 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 			whole = rate(&map->pairs[0], &map->pairs[n - 1]);
 	}
 	for (size_t i = 0; i < n; i++)
-		map->pairs[i].ns_per_tick =
-			i + 1 < n ? rate(&map->pairs[i], &map->pairs[i + 1]) : whole;
+		map->pairs[i].ns_per_tick = i + 1 < n ? rate(&map->pairs[i], &map->pairs[i + 1]) : whole;
 }
 
 /* The last pair that is not behind it; the first, where all are. */

@@ -29,8 +29,7 @@ struct tare_clockmap {
 	bool is_rate_known;         /* else a tick is taken for a nanosecond */
 };
 
-void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,
-		       uint64_t realtime_ns);
+void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns);
 
 /*
  * To be called once, after the last pair and before the first question. Pairs that contradict most
@@ -58,8 +57,7 @@ static inline int64_t tare_clock_line_ns(const struct tare_clock_line *l, uint64
 	double ns;
 
 	if (l->ns_per_tick == 0)
-		return ticks < (uint64_t)TARE_CLOCK_FAR_NS ? (int64_t)ticks
-							   : (int64_t)TARE_CLOCK_FAR_NS;
+		return ticks < (uint64_t)TARE_CLOCK_FAR_NS ? (int64_t)ticks : (int64_t)TARE_CLOCK_FAR_NS;
 	if (ticks >= l->ticks)
 		ns = (double)(ticks - l->ticks) * l->ns_per_tick;
 	else

@@ -7,8 +7,8 @@
 
 enum { DESCRIPTION_MAX = 16 << 20 };
 
-int tare_description_read(struct tare_arena *arena, const char *folder,
-			  const struct tare_json_value **value, struct tare_err *err)
+int tare_description_read(struct tare_arena *arena, const char *folder, const struct tare_json_value **value,
+                          struct tare_err *err)
 {
 	struct tare_str path = { 0 }, text = { 0 };
 	int rc;
@@ -17,8 +17,7 @@ int tare_description_read(struct tare_arena *arena, const char *folder,
 	tare_str_addf(&path, "%s/recording.json", folder);
 	rc = tare_file_read(&text, tare_str_text(&path), DESCRIPTION_MAX, err);
 	if (!rc && text.len)
-		rc = tare_json_parse(arena, tare_arena_strndup(arena, text.data, text.len),
-				     text.len, value, err);
+		rc = tare_json_parse(arena, tare_arena_strndup(arena, text.data, text.len), text.len, value, err);
 	if (rc)
 		*value = NULL;
 	tare_str_free(&text);

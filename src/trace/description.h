@@ -10,7 +10,7 @@
  * recording.json of a recording's folder: what was run, when and by whom (docs/RECORDING.md). The value belongs to the arena; NULL
  * where the file cannot be read, or is empty. `err` may be NULL.
  */
-int tare_description_read(struct tare_arena *arena, const char *folder,
-			  const struct tare_json_value **value, struct tare_err *err);
+int tare_description_read(struct tare_arena *arena, const char *folder, const struct tare_json_value **value,
+                          struct tare_err *err);
 
 #endif

@@ -14,17 +14,17 @@ const struct tare_device *tare_process_device(const struct tare_process *p, int 
 }
 
 /* Index of the last element whose key is <= pc, or -1. */
-#define LAST_NOT_ABOVE(array, count, member, pc, found)                                            \
-	do {                                                                                       \
-		int low = 0, high = (count);                                                       \
-		while (low < high) {                                                               \
-			int mid = low + (high - low) / 2;                                          \
-			if ((array)[mid].member <= (pc))                                           \
-				low = mid + 1;                                                     \
-			else                                                                       \
-				high = mid;                                                        \
-		}                                                                                  \
-		(found) = low - 1;                                                                 \
+#define LAST_NOT_ABOVE(array, count, member, pc, found)                                                                \
+	do {                                                                                                               \
+		int low = 0, high = (count);                                                                                   \
+		while (low < high) {                                                                                           \
+			int mid = low + (high - low) / 2;                                                                          \
+			if ((array)[mid].member <= (pc))                                                                           \
+				low = mid + 1;                                                                                         \
+			else                                                                                                       \
+				high = mid;                                                                                            \
+		}                                                                                                              \
+		(found) = low - 1;                                                                                             \
 	} while (0)
 
 /* Of a damaged log; each further one lies in front of the last and reaches as far. */
@@ -36,8 +36,8 @@ static bool is_there_still(const struct tare_object *o, uint64_t stamp)
 }
 
 /* Of objects first … last, which begin at one address one after the other, the first that is there then and holds it. */
-static const struct tare_object *first_of(const struct tare_object *all, int first, int last,
-					  uint64_t pc, uint64_t stamp)
+static const struct tare_object *first_of(const struct tare_object *all, int first, int last, uint64_t pc,
+                                          uint64_t stamp)
 {
 	int low = first, high = last + 1;
 
@@ -59,8 +59,7 @@ static const struct tare_object *first_of(const struct tare_object *all, int fir
  * Of those that had the address in turn the first that was still there. Before the oldest was seen, it is that: an
  * object may be written down later than it is loaded.
  */
-const struct tare_object *tare_process_object(const struct tare_process *p,
-					      const struct tare_stack *stack, uint64_t pc)
+const struct tare_object *tare_process_object(const struct tare_process *p, const struct tare_stack *stack, uint64_t pc)
 {
 	uint64_t stamp = stack ? stack->stamp : UINT64_MAX;
 	const struct tare_object *found = NULL;
@@ -80,16 +79,14 @@ const struct tare_object *tare_process_object(const struct tare_process *p,
 	return found;
 }
 
-const struct tare_symbol *tare_process_symbol(const struct tare_process *p,
-					      const struct tare_stack *stack, uint64_t pc)
+const struct tare_symbol *tare_process_symbol(const struct tare_process *p, const struct tare_stack *stack, uint64_t pc)
 {
 	const struct tare_object *object = tare_process_object(p, stack, pc - 1);
 	int i;
 
 	LAST_NOT_ABOVE(p->symbols, p->symbol_nr, address, pc, i);
 	for (; i >= 0 && p->symbols[i].address == pc; i--)
-		if (!object || !object->identity || !p->symbols[i].object ||
-		    p->symbols[i].object == object->identity)
+		if (!object || !object->identity || !p->symbols[i].object || p->symbols[i].object == object->identity)
 			return &p->symbols[i];
 	return NULL;
 }

@@ -25,7 +25,7 @@ struct tare_device {
 	const char *name;         /* never NULL */
 	uint32_t flags;           /* enum tare_device_flag, of all its records together */
 	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
-	uint64_t used; /* as its first record says: before the recording changed anything */
+	uint64_t used;            /* as its first record says: before the recording changed anything */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	int driver_version; /* CUDA version of the driver, 13000; 0: not known */
 	int program_nr;     /* recorded programs that have it */
@@ -90,21 +90,20 @@ struct tare_process {
 	uint64_t start_ticks;
 	int machine; /* 0, 1, …: logs with one boot id have one number */
 	struct tare_rank rank;
-	const char *program, *host; /* never NULL */
-	const char *folder;         /* of its recording, never NULL */
-	const char *log;            /* path of its .events file */
-	int64_t first_ns,
-		last_ns; /* since the recording started: when the log begins and its last record */
-	bool is_ended;   /* it ended in order: there is an END record, or its ring says so */
-	bool is_open; /* its ring still lies there and it has not ended: it runs, or was killed */
-	bool is_status_known;   /* how it ended; of `tare`: how its command did */
-	uint32_t status;        /* as wait(2) gives it */
-	int oom_kills;          /* by the OOM killer, around it while it ran; -1: not known */
-	int64_t status_ns;      /* when that was told */
-	uint64_t lost;          /* records it had to give up because ring and disk were full */
-	uint64_t unfinished;    /* places where a record was begun and never finished */
-	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
-	bool is_damaged;        /* records are missing, and no LOST record says so … */
+	const char *program, *host;           /* never NULL */
+	const char *folder;                   /* of its recording, never NULL */
+	const char *log;                      /* path of its .events file */
+	int64_t first_ns, last_ns;            /* since the recording started: when the log begins and its last record */
+	bool is_ended;                        /* it ended in order: there is an END record, or its ring says so */
+	bool is_open;                         /* its ring still lies there and it has not ended: it runs, or was killed */
+	bool is_status_known;                 /* how it ended; of `tare`: how its command did */
+	uint32_t status;                      /* as wait(2) gives it */
+	int oom_kills;                        /* by the OOM killer, around it while it ran; -1: not known */
+	int64_t status_ns;                    /* when that was told */
+	uint64_t lost;                        /* records it had to give up because ring and disk were full */
+	uint64_t unfinished;                  /* places where a record was begun and never finished */
+	uint64_t skipped_bytes;               /* bytes no record was found in, unfinished ones included */
+	bool is_damaged;                      /* records are missing, and no LOST record says so … */
 	int64_t damage_from_ns, damage_to_ns; /* … and were made at some time between these */
 	uint64_t damaged_records;             /* how many they are; 0: nobody knows */
 
@@ -143,10 +142,10 @@ struct tare_event {
 	/* EVENT: how long before its begin and after its end it may have read the counter; 0: not told */
 	int64_t reading_before_ns, reading_after_ns;
 
-	const char *api;                /* EVENT: the entry point; or NULL */
-	const char *name;               /* EVENT: function or module; PHASE: its name; or NULL */
-	const char *domain;             /* PHASE: or NULL */
-	const struct tare_stack *stack; /* EVENT: or NULL */
+	const char *api;                      /* EVENT: the entry point; or NULL */
+	const char *name;                     /* EVENT: function or module; PHASE: its name; or NULL */
+	const char *domain;                   /* PHASE: or NULL */
+	const struct tare_stack *stack;       /* EVENT: or NULL */
 	const struct tare_line_stack *python; /* EVENT: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */
@@ -169,9 +168,7 @@ struct tare_block_run {
 	struct tare_rec_tensor *record; /* of that event */
 };
 
-enum {
-	TARE_PHASE_STRIDE = (sizeof(struct tare_rec_phase) + TARE_CELL - 1) / TARE_CELL * TARE_CELL
-};
+enum { TARE_PHASE_STRIDE = (sizeof(struct tare_rec_phase) + TARE_CELL - 1) / TARE_CELL * TARE_CELL };
 
 /*
  * Records of phases of one process, one behind the other in the order of time, in the same way: of all its threads. What ids name are
@@ -196,8 +193,7 @@ struct tare_heap_run {
 	const void *recording, *process;
 };
 
-static inline const struct tare_rec_phase *tare_phase_run_at(const struct tare_phase_run *run,
-							     size_t i)
+static inline const struct tare_rec_phase *tare_phase_run_at(const struct tare_phase_run *run, size_t i)
 {
 	return (const struct tare_rec_phase *)(const void *)(run->records + i * TARE_PHASE_STRIDE);
 }
@@ -205,10 +201,10 @@ static inline const struct tare_rec_phase *tare_phase_run_at(const struct tare_p
 /* trace/event.c: pure look-ups; NULL where there is nothing. */
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal);
 /* The object that holds an address of a stack, when that was seen; without a stack, at the end. */
-const struct tare_object *tare_process_object(const struct tare_process *p,
-					      const struct tare_stack *stack, uint64_t pc);
+const struct tare_object *tare_process_object(const struct tare_process *p, const struct tare_stack *stack,
+                                              uint64_t pc);
 /* … and the name of a return address. */
-const struct tare_symbol *tare_process_symbol(const struct tare_process *p,
-					      const struct tare_stack *stack, uint64_t pc);
+const struct tare_symbol *tare_process_symbol(const struct tare_process *p, const struct tare_stack *stack,
+                                              uint64_t pc);
 
 #endif

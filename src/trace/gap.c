@@ -33,8 +33,7 @@ static void end(struct tare_gaps *g, uint64_t before)
 	g->is_open = false;
 }
 
-static void add_gap(struct tare_gaps *g, const struct tare_log_info *info,
-		    const struct tare_log_record *rec)
+static void add_gap(struct tare_gaps *g, const struct tare_log_info *info, const struct tare_log_record *rec)
 {
 	if (rec->gap == TARE_GAP_MISSING) {
 		g->is_missing = true;
@@ -75,14 +74,14 @@ static void add_record(struct tare_gaps *g, const struct tare_log_record *rec)
 }
 
 void tare_gaps_add(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
-		   const struct tare_log_record *rec)
+                   const struct tare_log_record *rec)
 {
 	if (!g->last_of)
 		g->last_of = tare_xcalloc(1 + TARE_LANES_MAX, sizeof(*g->last_of));
 	if (step == TARE_LOG_GAP)
 		add_gap(g, info, rec);
 	else if (info->header.has_lanes && rec->info && rec->info->kind == TARE_KIND_LANE &&
-		 rec->rec.lane->lane < TARE_LANES_MAX)
+	         rec->rec.lane->lane < TARE_LANES_MAX)
 		add_block(g, rec);
 	else
 		add_record(g, rec);

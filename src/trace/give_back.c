@@ -19,11 +19,9 @@ static bool read_layout(int fd, struct tare_chunks *out)
 	struct tare_file_header h;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
-	    memcmp(h.magic, TARE_FORMAT_MAGIC, sizeof(h.magic)) != 0 ||
-	    h.endian != TARE_ENDIAN_MARK || h.version > TARE_FORMAT_VERSION || h.base != 0 ||
-	    !tare_schema_is_begin(h.header_bytes) ||
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
+	    memcmp(h.magic, TARE_FORMAT_MAGIC, sizeof(h.magic)) != 0 || h.endian != TARE_ENDIAN_MARK ||
+	    h.version > TARE_FORMAT_VERSION || h.base != 0 || !tare_schema_is_begin(h.header_bytes) ||
 	    (h.chunk_bytes && !tare_chunk_bytes_are_sane(h.chunk_bytes)))
 		return false;
 	*out = (struct tare_chunks){ h.header_bytes, h.chunk_bytes };
@@ -32,8 +30,7 @@ static bool read_layout(int fd, struct tare_chunks *out)
 
 static int punch(int fd, uint64_t offset, uint64_t size)
 {
-	if (size == 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-				   (off_t)size) == 0)
+	if (size == 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) == 0)
 		return 0;
 	return -errno;
 }
@@ -49,9 +46,8 @@ static bool cut(int fd, const struct tare_chunks *c)
 
 	if (!is_cut)
 		return false;
-	is_cut = fstat(fd, &st) == 0 &&
-		 (uint64_t)st.st_size <= (uint64_t)c->header_bytes + c->chunk_bytes &&
-		 (st.st_size <= (off_t)c->header_bytes || ftruncate(fd, c->header_bytes) == 0);
+	is_cut = fstat(fd, &st) == 0 && (uint64_t)st.st_size <= (uint64_t)c->header_bytes + c->chunk_bytes &&
+	         (st.st_size <= (off_t)c->header_bytes || ftruncate(fd, c->header_bytes) == 0);
 	flock(fd, LOCK_UN);
 	return is_cut;
 }
@@ -85,8 +81,7 @@ static int give_back_chunks(const char *log, uint64_t chunk_bytes, uint64_t posi
 	tare_chunk_list_read(&list, log);
 	for (size_t i = 0; i < list.nr && list.items[i].number * chunk_bytes < position; i++) {
 		char *path = tare_chunk_path(log, list.items[i].number);
-		int one = give_back_chunk(path, position - list.items[i].number * chunk_bytes,
-					  chunk_bytes);
+		int one = give_back_chunk(path, position - list.items[i].number * chunk_bytes, chunk_bytes);
 
 		rc = rc ? rc : one;
 		free(path);

@@ -50,16 +50,14 @@ static bool begins_with(const struct tare_log *log, uint64_t header_bytes, uint6
 {
 	uint32_t seal;
 
-	return log->fd >= 0 &&
-	       tare_log_pread(log->fd, &seal, sizeof(seal), header_bytes) == sizeof(seal) &&
+	return log->fd >= 0 && tare_log_pread(log->fd, &seal, sizeof(seal), header_bytes) == sizeof(seal) &&
 	       seal == tare_seal(position);
 }
 
 /* The first record lies right behind a header of this size: that of position 0, or of `base`. */
 static bool is_begin(const struct tare_log *log, uint64_t header_bytes)
 {
-	return begins_with(log, header_bytes, 0) ||
-	       begins_with(log, header_bytes, log->info.header.base);
+	return begins_with(log, header_bytes, 0) || begins_with(log, header_bytes, log->info.header.base);
 }
 
 /* Where position 0 lies if that is not where the header says. */
@@ -85,8 +83,7 @@ static void check_layout(struct tare_log *log)
 		log->info.is_header_damaged = true;
 		h->header_bytes = usual;
 	}
-	if (h->base != 0 && (begins_with(log, h->header_bytes, 0) || h->base % TARE_CELL != 0 ||
-			     h->base > INT64_MAX)) {
+	if (h->base != 0 && (begins_with(log, h->header_bytes, 0) || h->base % TARE_CELL != 0 || h->base > INT64_MAX)) {
 		log->info.is_header_damaged = true;
 		h->base = 0;
 	}
@@ -102,25 +99,22 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	make_printable(h->script, sizeof(h->script));
 	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
 		if (!is_begin(log, h->header_bytes))
-			return tare_err_set(
-				err, TARE_E_FORMAT,
-				"%s is not a recording of Tare; give a folder NAME.tare "
-				"or a .events file in one",
-				log->path);
+			return tare_err_set(err, TARE_E_FORMAT,
+			                    "%s is not a recording of Tare; give a folder NAME.tare "
+			                    "or a .events file in one",
+			                    log->path);
 		log->info.is_header_damaged = true;
 	}
 	if (h->endian == swapped(TARE_ENDIAN_MARK))
-		return tare_err_set(
-			err, TARE_E_UNSUPPORTED,
-			"%s was recorded on a machine with the other byte order; open it "
-			"on a machine of that kind",
-			log->path);
+		return tare_err_set(err, TARE_E_UNSUPPORTED,
+		                    "%s was recorded on a machine with the other byte order; open it "
+		                    "on a machine of that kind",
+		                    log->path);
 	if (h->version > TARE_FORMAT_VERSION && !log->info.is_header_damaged)
-		return tare_err_set(
-			err, TARE_E_NEWER,
-			"%s is in format %u, written by Tare %s, and this is Tare %s, which "
-			"reads formats up to %u; open it with Tare %s or newer",
-			log->path, h->version, h->tool, TARE_VERSION, TARE_FORMAT_VERSION, h->tool);
+		return tare_err_set(err, TARE_E_NEWER,
+		                    "%s is in format %u, written by Tare %s, and this is Tare %s, which "
+		                    "reads formats up to %u; open it with Tare %s or newer",
+		                    log->path, h->version, h->tool, TARE_VERSION, TARE_FORMAT_VERSION, h->tool);
 	if (h->endian != TARE_ENDIAN_MARK)
 		log->info.is_header_damaged = true;
 	return 0;
@@ -139,8 +133,7 @@ static int open_file(struct tare_log *log, struct tare_err *err)
 	if (fstat(log->fd, &st) < 0)
 		return tare_err_set_errno(err, errno, "%s", log->path);
 	if (!S_ISREG(st.st_mode))
-		return tare_err_set(err, TARE_E_FORMAT, "%s is not a file; give a .events file",
-				    log->path);
+		return tare_err_set(err, TARE_E_FORMAT, "%s is not a file; give a .events file", log->path);
 	if (tare_log_pread(log->fd, &log->info.header, TARE_HEADER_BYTES, 0) == TARE_HEADER_BYTES)
 		log->info.has_file = true;
 	return 0;
@@ -155,21 +148,18 @@ static int no_header(struct tare_log *log, struct tare_err *err)
 	if (log->fd < 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", log->path);
 	if (fstat(log->fd, &st) == 0 && st.st_size == 0)
-		return tare_err_set(
-			err, TARE_E_EMPTY,
-			"%s is empty: the process ended, or the disk was full, before its "
-			"log began",
-			log->path);
+		return tare_err_set(err, TARE_E_EMPTY,
+		                    "%s is empty: the process ended, or the disk was full, before its "
+		                    "log began",
+		                    log->path);
 	if (tare_log_pread(log->fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 	    !memcmp(magic, TARE_FORMAT_MAGIC, sizeof(magic)))
-		return tare_err_set(err, TARE_E_TRUNCATED,
-				    "%s is cut off inside its header; nothing in it can be read",
-				    log->path);
-	return tare_err_set(
-		err, TARE_E_FORMAT,
-		"%s is not a recording of Tare; give a folder NAME.tare or a .events file "
-		"in one",
-		log->path);
+		return tare_err_set(err, TARE_E_TRUNCATED, "%s is cut off inside its header; nothing in it can be read",
+		                    log->path);
+	return tare_err_set(err, TARE_E_FORMAT,
+	                    "%s is not a recording of Tare; give a folder NAME.tare or a .events file "
+	                    "in one",
+	                    log->path);
 }
 
 /* "…/P-G.events" and "…/P-G.ring" for either of them. */
@@ -234,8 +224,7 @@ static char *name_of(const char *path)
 	return tare_xstrndup(name, dot ? (size_t)(dot - name) : strlen(name));
 }
 
-static const struct tare_stored_log *find_stored(const struct tare_log *log,
-						 const struct tare_store *store)
+static const struct tare_stored_log *find_stored(const struct tare_log *log, const struct tare_store *store)
 {
 	char *name = name_of(log->path);
 	const struct tare_stored_log *stored = store ? tare_store_find(store, name) : NULL;
@@ -248,8 +237,7 @@ static const struct tare_stored_log *find_stored(const struct tare_log *log,
 static int open_own_store(struct tare_log *log, struct tare_err *err)
 {
 	const char *slash = strrchr(log->path, '/');
-	char *folder = slash ? tare_xstrndup(log->path, (size_t)(slash - log->path) + 1)
-			     : tare_xstrdup(".");
+	char *folder = slash ? tare_xstrndup(log->path, (size_t)(slash - log->path) + 1) : tare_xstrdup(".");
 	int rc = tare_store_open(&log->own_store, folder, err);
 
 	free(folder);
@@ -302,9 +290,8 @@ static void leave_rest(struct tare_log *log, uint64_t most)
 static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
 
 /* Of the files what lies behind `stored`, which may be NULL. */
-static int open_files(struct tare_log *log, const struct tare_stored_log *stored,
-		      const struct tare_log_reach *reach, const char *ring_path,
-		      struct tare_err *err)
+static int open_files(struct tare_log *log, const struct tare_stored_log *stored, const struct tare_log_reach *reach,
+                      const char *ring_path, struct tare_err *err)
 {
 	struct tare_log_info *info = &log->info;
 	int rc;
@@ -325,8 +312,7 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
 }
 
 /* The files of a log of which segments have the begin. Without them there is no more of it. */
-static int open_rest(struct tare_log *log, const struct tare_stored_log *stored,
-		     struct tare_err *err)
+static int open_rest(struct tare_log *log, const struct tare_stored_log *stored, struct tare_err *err)
 {
 	struct tare_str ring_path = { 0 };
 	struct tare_err reason = { 0 };
@@ -348,9 +334,8 @@ static int open_rest(struct tare_log *log, const struct tare_stored_log *stored,
 	return rc;
 }
 
-static int open_segments(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, const struct tare_log_reach *reach,
-			 struct tare_err *err)
+static int open_segments(struct tare_log *log, const struct tare_store *store, const struct tare_stored_log *stored,
+                         const struct tare_log_reach *reach, struct tare_err *err)
 {
 	int rc = tare_log_stored_open(log, store, stored, reach->is_unchecked, err);
 
@@ -367,7 +352,7 @@ static bool is_behind(enum tare_log_scope scope)
 }
 
 static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
-		    const struct tare_log_reach *reach, const char *path, struct tare_err *err)
+                    const struct tare_log_reach *reach, const char *path, struct tare_err *err)
 {
 	enum tare_log_scope scope = reach->scope;
 	const struct tare_stored_log *stored;
@@ -377,14 +362,12 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 
 	store = has_store ? store : log->own_store;
 	stored = find_stored(log, store);
-	if (!rc &&
-	    (stored ? is_behind(scope) && !stored->part.is_begun : scope == TARE_LOG_SEGMENTS))
+	if (!rc && (stored ? is_behind(scope) && !stored->part.is_begun : scope == TARE_LOG_SEGMENTS))
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: %s", log->path,
-				  stored ? "segments have all of it" : "no segment has it");
+		                  stored ? "segments have all of it" : "no segment has it");
 	if (!rc)
-		rc = stored && !is_behind(scope)
-			     ? open_segments(log, store, stored, reach, err)
-			     : open_files(log, stored, reach, tare_str_text(&ring_path), err);
+		rc = stored && !is_behind(scope) ? open_segments(log, store, stored, reach, err)
+		                                 : open_files(log, stored, reach, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log);
@@ -399,8 +382,8 @@ int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 	return open_any(out, NULL, false, &whole, path, err);
 }
 
-int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
-		     const struct tare_log_reach *reach, const char *path, struct tare_err *err)
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const struct tare_log_reach *reach,
+                     const char *path, struct tare_err *err)
 {
 	return open_any(out, store, true, reach, path, err);
 }
@@ -495,8 +478,7 @@ static void expect_lanes(struct tare_log *log)
 		return;
 	for (size_t i = 0; i < before->part.lane_nr; i++)
 		if (before->part.lane_ends[i].lane < TARE_LANES_MAX)
-			log->expected[before->part.lane_ends[i].lane] =
-				before->part.lane_ends[i].position + 1;
+			log->expected[before->part.lane_ends[i].lane] = before->part.lane_ends[i].position + 1;
 }
 
 void tare_log_rewind(struct tare_log *log, uint64_t position)

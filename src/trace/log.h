@@ -30,14 +30,13 @@ struct tare_log_info {
 	uint64_t end;         /* positions from file_end to here are in the ring */
 
 	/* What follows is of a log that segments have; the flags above are as its files were. */
-	bool is_stored; /* all of it, or what lies before tare_log_rest() */
-	uint64_t
-		first_stamp; /* of its records that belong in the order of time; 0: there are none */
+	bool is_stored;       /* all of it, or what lies before tare_log_rest() */
+	uint64_t first_stamp; /* of its records that belong in the order of time; 0: there are none */
 	uint64_t last_stamp;
 	bool is_cut_short; /* `end` is where the reach ends: the log has more */
-	uint64_t lag; /* how much older than one before it one of its records may be, in ticks */
+	uint64_t lag;      /* how much older than one before it one of its records may be, in ticks */
 	uint64_t damaged_blocks, damaged_records;
-	bool is_damaged; /* records are missing, between these stamps; first 0: from the begin … */
+	bool is_damaged;        /* records are missing, between these stamps; first 0: from the begin … */
 	bool is_damage_counted; /* … damaged_records of them, and no more */
 	uint64_t damaged_first, damaged_last;
 };
@@ -71,11 +70,10 @@ struct tare_log_record {
 	uint32_t segment;         /* … of this number; 0: not known, or in none */
 	bool is_repaired;
 	const struct tare_kind_info *info; /* NULL: of a kind this version does not know */
-	const struct tare_kind_info
-		*said;      /* how it lies in the log; NULL: that does not say either */
-	const uint8_t *raw; /* `bytes` of it, as it lies there */
-	union tare_rec rec; /* the whole struct: fields that the record lacks are 0 */
-	const char *text;   /* TEXT tail: not NUL-terminated; else NULL */
+	const struct tare_kind_info *said; /* how it lies in the log; NULL: that does not say either */
+	const uint8_t *raw;                /* `bytes` of it, as it lies there */
+	union tare_rec rec;                /* the whole struct: fields that the record lacks are 0 */
+	const char *text;                  /* TEXT tail: not NUL-terminated; else NULL */
 	size_t text_len;
 	const uint64_t *pcs; /* PCS tail, or NULL */
 	uint32_t depth;
@@ -91,7 +89,7 @@ enum tare_log_scope {
 	TARE_LOG_WHOLE,
 	TARE_LOG_SEGMENTS, /* what segments have */
 	TARE_LOG_REST,     /* all that segments do not have */
-	TARE_LOG_SETTLED, /* what the .events file has behind the segments and will not change any more */
+	TARE_LOG_SETTLED,  /* what the .events file has behind the segments and will not change any more */
 };
 struct tare_log_reach {
 	enum tare_log_scope scope;
@@ -106,8 +104,8 @@ struct tare_log_reach {
  * The same of `store`, which must live longer and may be NULL: then it is not looked for either. NOT_FOUND: there is nothing
  * in that scope.
  */
-int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
-		     const struct tare_log_reach *reach, const char *path, struct tare_err *err);
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const struct tare_log_reach *reach,
+                     const char *path, struct tare_err *err);
 void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);

@@ -19,8 +19,7 @@ static uint64_t body_bytes(const struct tare_log *log)
 {
 	struct stat st;
 
-	if (log->fd < 0 || fstat(log->fd, &st) < 0 ||
-	    (uint64_t)st.st_size < log->info.header.header_bytes)
+	if (log->fd < 0 || fstat(log->fd, &st) < 0 || (uint64_t)st.st_size < log->info.header.header_bytes)
 		return 0;
 	return (uint64_t)st.st_size - log->info.header.header_bytes;
 }
@@ -152,9 +151,7 @@ static int file_of(struct tare_log *log, uint64_t number)
 	if (number == 0)
 		return tare_log_file(log);
 	file = chunk_from(log, number);
-	return log->info.has_ring || (file && file->number == number)
-		       ? tare_log_chunk_file(log, (uint32_t)number)
-		       : -1;
+	return log->info.has_ring || (file && file->number == number) ? tare_log_chunk_file(log, (uint32_t)number) : -1;
 }
 
 /* Adds what the first file has of a part that belongs into a chunk. */

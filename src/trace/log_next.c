@@ -38,8 +38,7 @@ static void fill_window(struct tare_log *log, uint64_t position)
 	if (position + size > info->file_end) {
 		uint64_t at = position > info->file_end ? position : info->file_end;
 
-		memcpy(log->window + (at - position), log->ring + (at - info->file_end),
-		       position + size - at);
+		memcpy(log->window + (at - position), log->ring + (at - info->file_end), position + size - at);
 	}
 	log->window_begin = position;
 	log->window_end = position + size;
@@ -68,13 +67,11 @@ static bool is_sealed(const struct tare_log *log, uint64_t position)
 	if (position < log->window_begin || position + sizeof(head) > log->window_end)
 		return false;
 	memcpy(&head, bytes_at(log, position), sizeof(head));
-	return head.seal == tare_seal(position) && head.kind != 0 && head.cells != 0 &&
-	       head.cells <= TARE_MAX_CELLS;
+	return head.seal == tare_seal(position) && head.kind != 0 && head.cells != 0 && head.cells <= TARE_MAX_CELLS;
 }
 
 /* How long a record with these fields is as a rule; 0 where that is not known. */
-static uint64_t usual_size(const struct tare_log *log, uint64_t position,
-			   const struct tare_kind_info *info)
+static uint64_t usual_size(const struct tare_log *log, uint64_t position, const struct tare_kind_info *info)
 {
 	const uint8_t *bytes = bytes_at(log, position);
 
@@ -82,8 +79,8 @@ static uint64_t usual_size(const struct tare_log *log, uint64_t position,
 		return 0;
 	if (info->tail == TARE_TAIL_NONE)
 		return tare_encode_size(info->fixed, 0);
-	return tare_encode_size(info->fixed, tare_decode_tail_length(info, bytes) *
-						     (info->tail == TARE_TAIL_PCS ? 8u : 1u));
+	return tare_encode_size(info->fixed,
+	                        tare_decode_tail_length(info, bytes) * (info->tail == TARE_TAIL_PCS ? 8u : 1u));
 }
 
 /*
@@ -91,15 +88,14 @@ static uint64_t usual_size(const struct tare_log *log, uint64_t position,
  * that is wrong: another record begins before it, or not there but where a record of this kind and
  * tail would end.
  */
-static uint64_t end_of(const struct tare_log *log, uint64_t position,
-		       const struct tare_record *head, const struct tare_kind_info *info)
+static uint64_t end_of(const struct tare_log *log, uint64_t position, const struct tare_record *head,
+                       const struct tare_kind_info *info)
 {
 	uint64_t size = usual_size(log, position, info);
 	uint64_t said = position + (uint64_t)head->cells * TARE_CELL, usual = position + size;
 
 	if (said > usual)
-		for (uint64_t at = position + TARE_CELL; at < said && at < log->window_end;
-		     at += TARE_CELL)
+		for (uint64_t at = position + TARE_CELL; at < said && at < log->window_end; at += TARE_CELL)
 			if (is_sealed(log, at))
 				return at;
 	if (said < usual && !is_sealed(log, said) && is_sealed(log, usual))
@@ -110,8 +106,8 @@ static uint64_t end_of(const struct tare_log *log, uint64_t position,
 }
 
 /* A length that cannot be stands for all there is, without the zeros that fill the last cell. */
-static uint64_t tail_length(struct tare_log_record *rec, const struct tare_record *head,
-			    const uint8_t *tail, uint64_t item_size)
+static uint64_t tail_length(struct tare_log_record *rec, const struct tare_record *head, const uint8_t *tail,
+                            uint64_t item_size)
 {
 	static const uint8_t zero[sizeof(uint64_t)];
 	uint64_t room = rec->bytes > rec->said->fixed ? rec->bytes - rec->said->fixed : 0;
@@ -127,8 +123,7 @@ static uint64_t tail_length(struct tare_log_record *rec, const struct tare_recor
 }
 
 /* `head`: of the record as it lies in the log, `bytes` all of it. */
-static void find_tail(struct tare_log_record *rec, const struct tare_record *head,
-		      const uint8_t *bytes)
+static void find_tail(struct tare_log_record *rec, const struct tare_record *head, const uint8_t *bytes)
 {
 	const uint8_t *tail = bytes + rec->said->fixed;
 
@@ -163,8 +158,7 @@ static __attribute__((noinline)) void translate(struct tare_log *log, struct tar
 }
 
 /* The fields that a record lacks are 0. */
-static __attribute__((noinline)) void complete(struct tare_log *log, struct tare_log_record *rec,
-					       const uint8_t *bytes)
+static __attribute__((noinline)) void complete(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes)
 {
 	memset(log->said, 0, sizeof(log->said));
 	memcpy(log->said, bytes, rec->bytes);
@@ -172,10 +166,8 @@ static __attribute__((noinline)) void complete(struct tare_log *log, struct tare
 }
 
 /* `said`: how a record of its kind lies in this log. Inline, because every record of a file comes through here. */
-static inline __attribute__((always_inline)) void fill(struct tare_log *log,
-						       struct tare_log_record *rec,
-						       const struct tare_kind_info *said,
-						       const uint8_t *bytes)
+static inline __attribute__((always_inline)) void fill(struct tare_log *log, struct tare_log_record *rec,
+                                                       const struct tare_kind_info *said, const uint8_t *bytes)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
 
@@ -259,8 +251,7 @@ static const struct tare_kind_info *take_gap(struct tare_log *log, struct tare_l
 
 	do {
 		is_empty = is_empty && is_zero_cell(log, at);
-		is_cut = is_cut ||
-			 is_sealed(log, at); /* one that does not end before the log does */
+		is_cut = is_cut || is_sealed(log, at); /* one that does not end before the log does */
 		at = step_over(log, at);
 		next = (struct tare_log_record){ 0 };
 		if (at >= log->limit)
@@ -307,15 +298,14 @@ static bool look_again(struct tare_log *log, uint64_t position)
 /* The records behind this gap are of no block that begins. */
 static bool is_block_without_begin(const struct tare_log *log, const struct tare_kind_info *next)
 {
-	return log->info.header.has_lanes && log->position < log->info.file_end &&
-	       !(next && next->kind == TARE_KIND_LANE);
+	return log->info.header.has_lanes && log->position < log->info.file_end && !(next && next->kind == TARE_KIND_LANE);
 }
 
 /* Of the head of a block only the begin is there: no lane goes back. */
 static bool is_half_a_head(const struct tare_log *log, const struct tare_rec_lane *block)
 {
-	return block->bytes == 0 || (log->expected && block->lane < TARE_LANES_MAX &&
-				     block->from + 1 < log->expected[block->lane]);
+	return block->bytes == 0 ||
+	       (log->expected && block->lane < TARE_LANES_MAX && block->from + 1 < log->expected[block->lane]);
 }
 
 /* Of a block the positions from `cut` on. False: that is all of it. A lane whose counts are damaged is cut anywhere. */
@@ -348,8 +338,8 @@ static bool enter_block(struct tare_log *log, struct tare_log_record *rec, uint6
 	uint64_t from = block->from, size = block->bytes, *expected;
 
 	*missing = 0;
-	if (!log->expected || !log->info.header.has_lanes || block->lane >= TARE_LANES_MAX ||
-	    from % TARE_CELL || size % TARE_CELL)
+	if (!log->expected || !log->info.header.has_lanes || block->lane >= TARE_LANES_MAX || from % TARE_CELL ||
+	    size % TARE_CELL)
 		return true; /* damage: its records are read all the same */
 	if (!rec->is_in_ring && log->info.has_ring && from + size > log->cut[block->lane] &&
 	    !leave_out(log, rec, log->cut[block->lane]))
@@ -368,21 +358,18 @@ static bool enter_block(struct tare_log *log, struct tare_log_record *rec, uint6
 static bool is_no_loss(const struct tare_log *log, const struct tare_log_record *gap)
 {
 	return log->info.header.has_lanes &&
-	       (gap->gap == TARE_GAP_EMPTY || (gap->gap == TARE_GAP_CUT && log->info.has_ring &&
-					       log->position == log->info.file_end));
+	       (gap->gap == TARE_GAP_EMPTY ||
+	        (gap->gap == TARE_GAP_CUT && log->info.has_ring && log->position == log->info.file_end));
 }
 
-static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_record *rec,
-				       uint64_t bytes)
+static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_record *rec, uint64_t bytes)
 {
 	uint64_t position = rec->position;
 
 	/* The next step is the block again, which then goes on where it does. */
 	log->counts.records--;
 	log->position = position;
-	*rec = (struct tare_log_record){ .position = position,
-					 .bytes = bytes,
-					 .gap = TARE_GAP_MISSING };
+	*rec = (struct tare_log_record){ .position = position, .bytes = bytes, .gap = TARE_GAP_MISSING };
 	log->counts.gaps++;
 	log->counts.gap_bytes += bytes;
 	return TARE_LOG_GAP;
@@ -398,8 +385,7 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 	for (;;) {
 		*rec = (struct tare_log_record){ 0 };
 		if (log->left_out.end && log->position >= log->left_out.begin) {
-			log->position = log->position > log->left_out.end ? log->position
-									  : log->left_out.end;
+			log->position = log->position > log->left_out.end ? log->position : log->left_out.end;
 			log->left_out.end = 0;
 		}
 		if (log->position >= log->limit)

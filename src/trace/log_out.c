@@ -40,14 +40,12 @@ static int open_chunk(struct tare_log_out *out, uint64_t chunk)
 	return rc;
 }
 
-static int write_part(const struct tare_log_out *out, const struct tare_chunk_part *part,
-		      const uint8_t *bytes)
+static int write_part(const struct tare_log_out *out, const struct tare_chunk_part *part, const uint8_t *bytes)
 {
 	uint64_t done = 0;
 
 	while (done < part->size) {
-		ssize_t n = pwrite(out->fd, bytes + done, part->size - done,
-				   (off_t)(part->offset + done));
+		ssize_t n = pwrite(out->fd, bytes + done, part->size - done, (off_t)(part->offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -59,8 +57,7 @@ static int write_part(const struct tare_log_out *out, const struct tare_chunk_pa
 }
 
 /* The lock, which goes with the descriptor: give_back.h does not cut what nobody else has. */
-static int write_in_first(struct tare_log_out *out, const struct tare_chunk_part *part,
-			  const uint8_t *bytes)
+static int write_in_first(struct tare_log_out *out, const struct tare_chunk_part *part, const uint8_t *bytes)
 {
 	int rc = open_chunk(out, 0);
 
@@ -72,8 +69,7 @@ static int write_in_first(struct tare_log_out *out, const struct tare_chunk_part
 	return rc;
 }
 
-int tare_log_out_write(struct tare_log_out *out, const void *bytes, uint64_t size,
-		       uint64_t position)
+int tare_log_out_write(struct tare_log_out *out, const void *bytes, uint64_t size, uint64_t position)
 {
 	const uint8_t *at = bytes;
 	struct tare_chunk_part part;

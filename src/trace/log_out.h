@@ -13,8 +13,7 @@ struct tare_log_out {
 };
 
 /* 0, or a negative errno. Where a chunk cannot be opened, its part goes into the first file: chunk.h. */
-int tare_log_out_write(struct tare_log_out *out, const void *bytes, uint64_t size,
-		       uint64_t position);
+int tare_log_out_write(struct tare_log_out *out, const void *bytes, uint64_t size, uint64_t position);
 int tare_log_out_close_file(struct tare_log_out *out); /* as well */
 
 #endif

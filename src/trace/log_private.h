@@ -26,7 +26,7 @@ struct tare_log {
 	struct tare_log_info info;
 	struct tare_log_counts counts;
 	char *path;
-	int fd; /* of the .events file; -1 where there is none, or log_files.c has closed it */
+	int fd;                 /* of the .events file; -1 where there is none, or log_files.c has closed it */
 	uint64_t device, inode; /* of that file, once log_files.c has it */
 	int chunk_fd;           /* of one of the files behind that, as well; -1 */
 	uint32_t chunk;         /* which */
@@ -48,11 +48,10 @@ struct tare_log {
 	bool has_tables_only, has_events_only;
 	bool is_order_damaged; /* stamps of its blocks overlap, and some of them are damaged */
 	size_t hole;
-	struct tare_log *rest; /* what its files have behind the segments; NULL: nothing */
-	bool is_in_rest;       /* the next step is there */
+	struct tare_log *rest;                /* what its files have behind the segments; NULL: nothing */
+	bool is_in_rest;                      /* the next step is there */
 	struct tare_log_counts counts_stored; /* what there was before */
-	const struct tare_stored_log
-		*behind; /* where the rest of a log begins; NULL: it is no rest */
+	const struct tare_stored_log *behind; /* where the rest of a log begins; NULL: it is no rest */
 
 	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
 	struct tare_log_lane *lanes;
@@ -66,10 +65,9 @@ struct tare_log {
 	size_t window_cap;
 	uint64_t window_begin, window_end;
 
-	uint64_t position; /* of the next step */
-	uint64_t limit;    /* no step goes beyond; info.end but for a range */
-	uint64_t *
-		expected; /* by lane: 1 + where its next block goes on; 0: not known. NULL: this reader shares */
+	uint64_t position;  /* of the next step */
+	uint64_t limit;     /* no step goes beyond; info.end but for a range */
+	uint64_t *expected; /* by lane: 1 + where its next block goes on; 0: not known. NULL: this reader shares */
 	struct {
 		uint64_t begin, end;
 	} left_out; /* of the file, ahead; end 0: nothing */
@@ -78,11 +76,9 @@ struct tare_log {
 		int times;
 	} again; /* what was looked at more than once, as it may have been being written */
 	bool is_cut_told;
-	const struct tare_schema
-		*schema; /* of another version; NULL: records lie as in the structs */
-	struct tare_schema *own_schema; /* that was made for this log */
-	uint8_t said[1024]
-		__attribute__((aligned(16))); /* a record that is cut off in its fields */
+	const struct tare_schema *schema;                   /* of another version; NULL: records lie as in the structs */
+	struct tare_schema *own_schema;                     /* that was made for this log */
+	uint8_t said[1024] __attribute__((aligned(16)));    /* a record that is cut off in its fields */
 	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record as this version has it */
 };
 
@@ -112,15 +108,13 @@ void tare_log_place_ring(struct tare_log *log);
 
 /* trace/log_schema.c: after the header is known. Without an error log->schema says how records lie. */
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
-int tare_log_load_stored_schema(struct tare_log *log,
-				struct tare_err *err); /* of a log in segments */
+int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err); /* of a log in segments */
 /* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
 
 /* trace/log_stored.c */
-int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, bool is_unchecked,
-			 struct tare_err *err);
+int tare_log_stored_open(struct tare_log *log, const struct tare_store *store, const struct tare_stored_log *stored,
+                         bool is_unchecked, struct tare_err *err);
 void tare_log_stored_rewind(struct tare_log *log);
 void tare_log_stored_add_rest(struct tare_log *log); /* log->rest is open */
 enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec);

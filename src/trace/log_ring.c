@@ -24,22 +24,20 @@ struct ring {
 
 static bool read_header(int fd, struct tare_ring_header *h)
 {
-	return tare_log_pread(fd, h, sizeof(*h), 0) == sizeof(*h) &&
-	       !memcmp(h->magic, TARE_RING_MAGIC, sizeof(h->magic)) &&
+	return tare_log_pread(fd, h, sizeof(*h), 0) == sizeof(*h) && !memcmp(h->magic, TARE_RING_MAGIC, sizeof(h->magic)) &&
 	       h->version <= TARE_FORMAT_VERSION && tare_lane_bytes_are_sane(h->lane_bytes);
 }
 
 static bool read_lane(const struct ring *ring, uint32_t index, struct tare_lane *lane)
 {
-	return tare_log_pread(ring->fd, lane, sizeof(*lane),
-			      TARE_RING_HEADER_BYTES + index * sizeof(*lane)) == sizeof(*lane);
+	return tare_log_pread(ring->fd, lane, sizeof(*lane), TARE_RING_HEADER_BYTES + index * sizeof(*lane)) ==
+	       sizeof(*lane);
 }
 
 /* Positions from..to of a lane. What the file lacks stays zero. */
 static uint8_t *copy_lane(const struct ring *ring, uint32_t index, uint64_t from, uint64_t to)
 {
-	uint64_t size = tare_lane_bytes(ring->lane_bytes, index),
-		 base = tare_lane_offset(ring->lane_bytes, index);
+	uint64_t size = tare_lane_bytes(ring->lane_bytes, index), base = tare_lane_offset(ring->lane_bytes, index);
 	uint64_t at = from % size, first = to - from < size - at ? to - from : size - at;
 	uint8_t *copy = tare_xcalloc(1, to - from + TARE_CELL);
 
@@ -50,8 +48,7 @@ static uint8_t *copy_lane(const struct ring *ring, uint32_t index, uint64_t from
 
 static struct tare_log_lane *add_lane(struct tare_log *log, uint32_t index)
 {
-	log->lanes = tare_array_reserve(log->lanes, &log->lane_cap, log->lane_nr + 1,
-					sizeof(*log->lanes));
+	log->lanes = tare_array_reserve(log->lanes, &log->lane_cap, log->lane_nr + 1, sizeof(*log->lanes));
 	log->lanes[log->lane_nr] = (struct tare_log_lane){ .index = index };
 	return &log->lanes[log->lane_nr++];
 }
@@ -85,17 +82,14 @@ static void salvage(struct tare_log *log, struct tare_log_lane *kept, const stru
 	uint8_t *bytes = copy_lane(ring, kept->index, 0, size);
 
 	for (uint64_t at = 0; at < size; at += TARE_CELL) {
-		const struct tare_record *rec =
-			(const struct tare_record *)(const void *)(bytes + at);
+		const struct tare_record *rec = (const struct tare_record *)(const void *)(bytes + at);
 		uint64_t position = position_of(rec, at, size);
 
 		if (position != UINT64_MAX && position + (uint64_t)rec->cells * TARE_CELL > to)
 			to = position + (uint64_t)rec->cells * TARE_CELL;
 	}
 	for (uint64_t at = 0; at < size; at += TARE_CELL) {
-		uint64_t position =
-			position_of((const struct tare_record *)(const void *)(bytes + at), at,
-				    size);
+		uint64_t position = position_of((const struct tare_record *)(const void *)(bytes + at), at, size);
 
 		if (position != UINT64_MAX && position + size >= to && position < from)
 			from = position;
@@ -165,11 +159,9 @@ static void take(struct tare_log *log, struct ring *ring)
 	/* What a lane lost while it was copied is in the log by now. */
 	log->given = read_header(ring->fd, &after) ? after.log_end : UINT64_MAX;
 	if (h.lost)
-		add_lane(log, TARE_LANES_MAX)->lost =
-			(struct tare_rec_lost){ .records = h.lost,
-						.first = h.lost_first,
-						.last = h.lost_last,
-						.reason = TARE_LOST_NO_LANE };
+		add_lane(log, TARE_LANES_MAX)->lost = (struct tare_rec_lost){
+			.records = h.lost, .first = h.lost_first, .last = h.lost_last, .reason = TARE_LOST_NO_LANE
+		};
 }
 
 void tare_log_load_ring(struct tare_log *log, const char *ring_path)
@@ -208,9 +200,7 @@ static uint64_t space_of(const struct tare_log *log, const struct tare_log_lane 
 static uint64_t place_block(uint8_t *to, const struct tare_log_lane *lane, uint64_t position)
 {
 	struct tare_rec_lane head = {
-		.head = { .seal = tare_seal(position),
-			  .kind = TARE_KIND_LANE,
-			  .cells = TARE_LANE_HEAD / TARE_CELL },
+		.head = { .seal = tare_seal(position), .kind = TARE_KIND_LANE, .cells = TARE_LANE_HEAD / TARE_CELL },
 		.lane = lane->index,
 		.bytes = (uint32_t)(lane->to - lane->from),
 		.from = lane->from,
@@ -219,23 +209,20 @@ static uint64_t place_block(uint8_t *to, const struct tare_log_lane *lane, uint6
 	if (!head.bytes)
 		return 0;
 	memcpy(to + TARE_LANE_HEAD, lane->bytes, head.bytes);
-	memcpy(&head.head.stamp, lane->bytes + offsetof(struct tare_record, stamp),
-	       sizeof(head.head.stamp));
+	memcpy(&head.head.stamp, lane->bytes + offsetof(struct tare_record, stamp), sizeof(head.head.stamp));
 	memcpy(to, &head, sizeof(head));
 	tare_lane_reseal(to + TARE_LANE_HEAD, head.bytes, lane->from, position + TARE_LANE_HEAD);
 	return TARE_LANE_HEAD + head.bytes;
 }
 
 /* As the thread would have written it, had it had room. */
-static uint64_t place_lost(const struct tare_log *log, uint8_t *to,
-			   const struct tare_log_lane *lane, uint64_t position)
+static uint64_t place_lost(const struct tare_log *log, uint8_t *to, const struct tare_log_lane *lane, uint64_t position)
 {
 	uint64_t size = lost_size(log);
 	struct tare_rec_lost rec = lane->lost;
-	struct tare_record head = { .seal = tare_seal(position),
-				    .kind = TARE_KIND_LOST,
-				    .cells = (uint16_t)(size / TARE_CELL),
-				    .stamp = rec.last };
+	struct tare_record head = {
+		.seal = tare_seal(position), .kind = TARE_KIND_LOST, .cells = (uint16_t)(size / TARE_CELL), .stamp = rec.last
+	};
 
 	if (!rec.records || !size)
 		return 0;

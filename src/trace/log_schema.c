@@ -32,10 +32,10 @@ static int no_schema(const struct tare_log *log, struct tare_err *err)
 	const struct tare_file_header *h = &log->info.header;
 
 	return tare_err_set(err, TARE_E_FORMAT,
-			    "%s was written by Tare %s, whose records lie otherwise than those of "
-			    "Tare %s, and the schema that says how is missing or damaged; open it "
-			    "with Tare %s",
-			    log->path, h->tool, TARE_VERSION, h->tool);
+	                    "%s was written by Tare %s, whose records lie otherwise than those of "
+	                    "Tare %s, and the schema that says how is missing or damaged; open it "
+	                    "with Tare %s",
+	                    log->path, h->tool, TARE_VERSION, h->tool);
 }
 
 static int load_text(struct tare_log *log, struct tare_err *err)
@@ -66,8 +66,7 @@ static int load(struct tare_log *log, const char *text, struct tare_err *err)
 
 	if (h->schema == tare_schema_own_sum())
 		return 0;
-	rc = text ? tare_schema_parse(&log->own_schema, text, strlen(text), log->path, err)
-		  : load_text(log, err);
+	rc = text ? tare_schema_parse(&log->own_schema, text, strlen(text), log->path, err) : load_text(log, err);
 	log->schema = log->own_schema;
 	return rc;
 }

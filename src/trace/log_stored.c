@@ -20,9 +20,8 @@ bool tare_log_is_table(uint16_t kind)
 	}
 }
 
-int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			 const struct tare_stored_log *stored, bool is_unchecked,
-			 struct tare_err *err)
+int tare_log_stored_open(struct tare_log *log, const struct tare_store *store, const struct tare_stored_log *stored,
+                         bool is_unchecked, struct tare_err *err)
 {
 	const struct tare_log_part *part = &stored->part;
 	struct tare_store_damage damage =
@@ -69,10 +68,9 @@ static void begin(struct tare_log *log, bool has_tables, bool has_events)
 	log->has_events_only = !has_tables;
 	log->stored_at = has_tables ? STORED_HOLES : STORED_EVENTS;
 	log->hole = 0;
-	log->counts = (struct tare_log_counts){ .records = part->records,
-						.unknown = part->unknown,
-						.repaired = part->repaired,
-						.lost = part->lost };
+	log->counts = (struct tare_log_counts){
+		.records = part->records, .unknown = part->unknown, .repaired = part->repaired, .lost = part->lost
+	};
 	log->is_in_rest = false;
 	tare_store_begin(&log->cursor, !has_tables, has_tables);
 }
@@ -146,8 +144,8 @@ static enum tare_log_step next_hole(struct tare_log *log, struct tare_log_record
 	const struct tare_log_hole *hole = &log->stored->part.holes[log->hole++];
 
 	*rec = (struct tare_log_record){ .position = hole->position,
-					 .bytes = hole->bytes,
-					 .gap = (enum tare_log_gap)hole->gap };
+		                             .bytes = hole->bytes,
+		                             .gap = (enum tare_log_gap)hole->gap };
 	log->counts.gaps++;
 	log->counts.gap_bytes += hole->bytes;
 	return TARE_LOG_GAP;
@@ -172,10 +170,9 @@ enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_re
 		}
 		if (!next)
 			return next_of_rest(log, rec);
-		*rec = (struct tare_log_record){ .position = next->position,
-						 .bytes = next->bytes,
-						 .is_stored = true,
-						 .segment = log->cursor.segment };
+		*rec = (struct tare_log_record){
+			.position = next->position, .bytes = next->bytes, .is_stored = true, .segment = log->cursor.segment
+		};
 		tare_log_fill(log, rec, next->data);
 		/* Some records are among the tables and among the events, and are told once. */
 		if (log->has_events_only || log->stored_at == STORED_TABLES || !rec->info ||

@@ -15,7 +15,7 @@ enum { NUMBER_DIGITS = 8, VALUE_MAX = 255 };
 static const struct launcher {
 	const char *name, *rank, *local, *world, *attempt, *needs, *job;
 } launchers[] = {
-#define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                          \
+#define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                                              \
 	{ NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB },
 #include "record/rank.def"
 #undef TARE_LAUNCHER
@@ -97,8 +97,7 @@ static void name_job(const struct source *s, const char *pattern, char *out, siz
 			*out = '_';
 }
 
-bool tare_rank_find(struct tare_rank *out, const char *(*get)(void *arg, const char *name),
-		    void *arg)
+bool tare_rank_find(struct tare_rank *out, const char *(*get)(void *arg, const char *name), void *arg)
 {
 	const struct source s = { get, arg };
 
@@ -180,8 +179,7 @@ void tare_rank_text_of_environment(struct tare_str *out, bool no_paths)
 {
 	for (size_t i = 0; i < LAUNCHER_NR; i++) {
 		const struct launcher *l = &launchers[i];
-		const char *const patterns[] = { l->rank,    l->local, l->world,
-						 l->attempt, l->needs, l->job };
+		const char *const patterns[] = { l->rank, l->local, l->world, l->attempt, l->needs, l->job };
 
 		for (size_t k = 0; k < sizeof(patterns) / sizeof(patterns[0]); k++)
 			for (const char *at = patterns[k]; *at; at = next_name(at))

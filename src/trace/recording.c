@@ -25,8 +25,7 @@ void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	va_end(ap);
 	tare_strmap_put(&r->noted, tare_str_text(&text), &is_new);
 	if (is_new) {
-		r->notes = tare_array_reserve(r->notes, &r->note_cap, r->note_nr + 1,
-					      sizeof(const char *));
+		r->notes = tare_array_reserve(r->notes, &r->note_cap, r->note_nr + 1, sizeof(const char *));
 		r->notes[r->note_nr++] = tare_arena_strdup(&r->arena, tare_str_text(&text));
 	}
 	tare_str_free(&text);
@@ -39,8 +38,7 @@ void tare_recording_add_remark(struct tare_recording *r, const char *text)
 	tare_strmap_put(&r->noted, text, &is_new);
 	if (!is_new)
 		return;
-	r->remarks = tare_array_reserve(r->remarks, &r->remark_cap, r->remark_nr + 1,
-					sizeof(const char *));
+	r->remarks = tare_array_reserve(r->remarks, &r->remark_cap, r->remark_nr + 1, sizeof(const char *));
 	r->remarks[r->remark_nr++] = tare_arena_strdup(&r->arena, text);
 }
 
@@ -49,8 +47,7 @@ static uint64_t key_of(uint32_t pid, uint32_t generation)
 	return (uint64_t)generation << 32 | pid;
 }
 
-struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
-					  uint32_t generation)
+struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid, uint32_t generation)
 {
 	uint64_t *slot = tare_map_get(&folder->processes, key_of(pid, generation));
 
@@ -58,9 +55,8 @@ struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uin
 }
 
 /* What there is already, as another log has named it, or a new one. No folder: always a new one. */
-struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
-						 struct tare_rfolder *folder, uint32_t pid,
-						 uint32_t generation)
+struct tare_rprocess *tare_recording_add_process(struct tare_recording *r, struct tare_rfolder *folder, uint32_t pid,
+                                                 uint32_t generation)
 {
 	struct tare_rprocess *p = folder ? tare_recording_find(folder, pid, generation) : NULL;
 	uint64_t *newest;
@@ -77,12 +73,10 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
 	p->public.folder = folder ? folder->path : "";
 	p->public.rank = TARE_RANK_NONE;
 	p->public.oom_kills = -1;
-	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1,
-					  sizeof(struct tare_rprocess *));
+	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1, sizeof(struct tare_rprocess *));
 	r->processes[r->process_nr++] = p;
 	if (folder) {
-		*tare_map_put(&folder->processes, key_of(pid, generation), NULL) =
-			(uint64_t)(uintptr_t)p;
+		*tare_map_put(&folder->processes, key_of(pid, generation), NULL) = (uint64_t)(uintptr_t)p;
 		newest = tare_map_put(&folder->newest, pid, NULL);
 		if (generation + 1ull > *newest)
 			*newest = generation + 1ull;
@@ -90,8 +84,7 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
 	return p;
 }
 
-int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p,
-				    uint64_t stamp)
+int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p, uint64_t stamp)
 {
 	int64_t ns = tare_clockmap_ns(p->clock, stamp);
 
@@ -101,8 +94,7 @@ int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct
 	return ns;
 }
 
-int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p,
-			  uint64_t stamp)
+int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p, uint64_t stamp)
 {
 	return tare_recording_monotonic_ns(r, p, stamp) - r->zero_ns;
 }
@@ -134,9 +126,8 @@ static bool has_segments(const struct tare_recording *r)
 	return false;
 }
 
-static int open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-		    const char *job, const struct tare_log_reach *reach, bool is_of_any,
-		    struct tare_err *err)
+static int open_all(struct tare_recording **out, const char *const *paths, size_t path_nr, const char *job,
+                    const struct tare_log_reach *reach, bool is_of_any, struct tare_err *err)
 {
 	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
 	int rc;
@@ -146,10 +137,8 @@ static int open_all(struct tare_recording **out, const char *const *paths, size_
 	rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->short_err.code)
-		rc = tare_err_set(
-			err, r->short_err.code,
-			"%s; without it the ledger would be wrong: raise the limit (ulimit -n)",
-			r->short_err.text);
+		rc = tare_err_set(err, r->short_err.code,
+		                  "%s; without it the ledger would be wrong: raise the limit (ulimit -n)", r->short_err.text);
 	if (!rc && r->stream_nr == 0 && !has_segments(r))
 		rc = nothing_found(r, paths[0], err);
 	if (rc) {
@@ -167,20 +156,19 @@ int tare_recording_open(struct tare_recording **out, const char *path, struct ta
 	return open_all(out, &path, 1, NULL, &whole, false, err);
 }
 
-int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-			    const char *job, struct tare_err *err)
+int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr, const char *job,
+                            struct tare_err *err)
 {
 	return open_all(out, paths, path_nr, job, &whole, false, err);
 }
 
-int tare_recording_open_any(struct tare_recording **out, const char *const *paths, size_t path_nr,
-			    struct tare_err *err)
+int tare_recording_open_any(struct tare_recording **out, const char *const *paths, size_t path_nr, struct tare_err *err)
 {
 	return open_all(out, paths, path_nr, NULL, &whole, true, err);
 }
 
-int tare_recording_open_scope(struct tare_recording **out, const char *path,
-			      const struct tare_log_reach *reach, struct tare_err *err)
+int tare_recording_open_scope(struct tare_recording **out, const char *path, const struct tare_log_reach *reach,
+                              struct tare_err *err)
 {
 	return open_all(out, &path, 1, NULL, reach, true, err);
 }
@@ -313,8 +301,7 @@ int64_t tare_recording_last_ns(const struct tare_recording *r)
 
 void tare_recording_stamps(const struct tare_process *process, uint64_t *first, uint64_t *last)
 {
-	const struct tare_rprocess *p =
-		(const struct tare_rprocess *)process; /* its first member */
+	const struct tare_rprocess *p = (const struct tare_rprocess *)process; /* its first member */
 
 	*first = p->first_stamp;
 	*last = p->last_stamp;

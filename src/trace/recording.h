@@ -34,19 +34,19 @@ int tare_recording_open(struct tare_recording **out, const char *path, struct ta
  * The same for several paths at once, which are then one recording: the ranks of one job. `job`: only
  * what belongs to it, NULL: everything. USAGE where they are of more than one job, of none that is known, or of several runs.
  */
-int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-			    const char *job, struct tare_err *err);
+int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr, const char *job,
+                            struct tare_err *err);
 /* The same of any jobs: for who sums nothing up, or knows that they are of one run. */
 int tare_recording_open_any(struct tare_recording **out, const char *const *paths, size_t path_nr,
-			    struct tare_err *err);
+                            struct tare_err *err);
 /*
  * Which of several paths are ranks of one job: group[i] is the number of the group that path i is in, and
  * what is returned how many there are. A program on its own is a group, and so is each run of a job.
  */
 size_t tare_recording_group(const char *const *paths, size_t n, size_t *group);
 /* The same, of its logs only what `reach` says; it may come out without any log that has a record. */
-int tare_recording_open_scope(struct tare_recording **out, const char *path,
-			      const struct tare_log_reach *reach, struct tare_err *err);
+int tare_recording_open_scope(struct tare_recording **out, const char *path, const struct tare_log_reach *reach,
+                              struct tare_err *err);
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*
@@ -60,13 +60,12 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
  */
 bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_block_run *run);
 /* The same where it was a PHASE: what follows it, as far as it is of the same log and kind. */
-bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
-			      struct tare_phase_run *run);
+bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns, struct tare_phase_run *run);
 /* The same behind a HEAP_BLOCK or HEAP_FREED, of these kinds. */
 bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct tare_heap_run *run);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
-				const struct tare_log **log, struct tare_log_record *rec);
+                                const struct tare_log **log, struct tare_log_record *rec);
 /* The log of a process, which the recording reads too: after reading it, rewind the recording. NULL: it has none. */
 struct tare_log *tare_recording_log(const struct tare_process *process);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
@@ -90,8 +89,8 @@ size_t tare_recording_state_nr(const struct tare_recording *r);
  * Another, which lies in memory for as long as the recording is open, and is the newest from then on; where a newer one is beside the
  * segments, or none can be, it is not taken.
  */
-void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state,
-			       const void *bytes, size_t size);
+void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state, const void *bytes,
+                               size_t size);
 /* States of moments whose events went, numbered behind the others: for these moments alone. */
 size_t tare_recording_kept_nr(const struct tare_recording *r);
 /* How much was in use from one state to the next, also where the events went; NULL: that is not known. */
@@ -105,8 +104,7 @@ struct tare_recording_state tare_recording_state(const struct tare_recording *r,
 int64_t tare_recording_dropped_ns(const struct tare_recording *r);
 /* The recordings that are read as one, and the same of each. */
 size_t tare_recording_folder_nr(const struct tare_recording *r);
-int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i,
-					 const char **path);
+int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i, const char **path);
 /* Adds those that have dropped events: "A (before 1.0 s), B (before 2.0 s)" */
 struct tare_str;
 void tare_recording_name_dropped(const struct tare_recording *r, struct tare_str *out);
@@ -142,10 +140,8 @@ int64_t tare_recording_settled_ns(const struct tare_recording *r);
 const struct tare_stack *tare_recording_stack(const struct tare_process *process, uint32_t id);
 /* All of them, in no order; `at` is 0 before. NULL: there is none more. */
 const struct tare_stack *tare_process_next_stack(const struct tare_process *process, size_t *at);
-const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
-							uint32_t id);
-const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process,
-							   size_t *at);
+const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process, uint32_t id);
+const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process, size_t *at);
 
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */
 int tare_recording_process_nr(const struct tare_recording *r);
@@ -181,11 +177,9 @@ int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
 int64_t tare_recording_last_ns(const struct tare_recording *r);
 
 /* The time of a stamp of this process's log. */
-int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,
-			       uint64_t stamp);
+int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process, uint64_t stamp);
 /* The first stamp of this process's log that is not before `ns`. */
-uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
-			      int64_t ns);
+uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns);
 
 /* The first and the last stamp of a process's records that belong in the order of time; 0: it has none. */
 void tare_recording_stamps(const struct tare_process *process, uint64_t *first, uint64_t *last);

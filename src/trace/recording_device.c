@@ -18,14 +18,12 @@ enum { ORDINALS_MAX = 1024 }; /* of one process; more are damage */
  * What makes two device records of different processes one device: the UUID on one machine, else
  * NVML's index on it, else (no NVML, and a driver that tells no UUID) the ordinal.
  */
-static void key_of(const struct tare_rprocess *p, const struct tare_rec_device *rec,
-		   struct tare_str *key)
+static void key_of(const struct tare_rprocess *p, const struct tare_rec_device *rec, struct tare_str *key)
 {
 	for (size_t i = 0; i < sizeof(p->header.boot_id); i++)
 		tare_str_addf(key, "%02x", p->header.boot_id[i]);
 	if (rec->uuid_high || rec->uuid_low)
-		tare_str_addf(key, " uuid %016" PRIx64 "%016" PRIx64, rec->uuid_high,
-			      rec->uuid_low);
+		tare_str_addf(key, " uuid %016" PRIx64 "%016" PRIx64, rec->uuid_high, rec->uuid_low);
 	else if (rec->nvml_index >= 0)
 		tare_str_addf(key, " nvml %d", rec->nvml_index);
 	else
@@ -38,10 +36,9 @@ static void print_uuid(char *out, size_t size, const struct tare_rec_device *rec
 
 	if (!h && !l)
 		return;
-	snprintf(out, size,
-		 "%s-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
-		 rec->flags & TARE_DEVICE_MIG ? "MIG" : "GPU", h >> 32, h >> 16 & 0xffff,
-		 h & 0xffff, l >> 48, l & 0xffffffffffff);
+	snprintf(out, size, "%s-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+	         rec->flags & TARE_DEVICE_MIG ? "MIG" : "GPU", h >> 32, h >> 16 & 0xffff, h & 0xffff, l >> 48,
+	         l & 0xffffffffffff);
 }
 
 static struct tare_rdevice *add(struct tare_recording *r, const struct tare_rec_device *rec)
@@ -54,15 +51,13 @@ static struct tare_rdevice *add(struct tare_recording *r, const struct tare_rec_
 	d->name = "";
 	d->total = d->reserved = d->used = TARE_NOT_KNOWN;
 	print_uuid(d->uuid, sizeof(d->uuid), rec);
-	r->devices = tare_array_reserve(r->devices, &r->device_cap, r->device_nr + 1,
-					sizeof(struct tare_rdevice *));
+	r->devices = tare_array_reserve(r->devices, &r->device_cap, r->device_nr + 1, sizeof(struct tare_rdevice *));
 	r->devices[r->device_nr++] = rd;
 	return rd;
 }
 
 /* What one record leaves open another may know. */
-static void learn(struct tare_recording *r, struct tare_rdevice *rd,
-		  const struct tare_log_record *from)
+static void learn(struct tare_recording *r, struct tare_rdevice *rd, const struct tare_log_record *from)
 {
 	struct tare_device *d = &rd->public;
 	const struct tare_rec_device *rec = from->rec.device;
@@ -101,14 +96,12 @@ static void map_ordinal(struct tare_rprocess *p, int ordinal, struct tare_device
 		is_known |= p->devices[i].device == device;
 	}
 	device->program_nr += public->role == TARE_ROLE_PROGRAM && !is_known;
-	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t) public->device_nr + 1,
-					sizeof(*p->devices));
+	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t) public->device_nr + 1, sizeof(*p->devices));
 	p->devices[public->device_nr++] = (struct tare_process_device){ ordinal, device };
 	public->devices = p->devices;
 }
 
-void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,
-			       const struct tare_log_record *from)
+void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *from)
 {
 	const struct tare_rec_device *rec = from->rec.device;
 	struct tare_str key = { 0 };

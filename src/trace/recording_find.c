@@ -129,8 +129,7 @@ static struct tare_rfolder *add_folder(struct tare_recording *r, const char *pat
 
 	folder->path = tare_arena_strdup(&r->arena, path);
 	folder->hold = -1;
-	r->folders = tare_array_reserve(r->folders, &r->folder_cap, r->folder_nr + 1,
-					sizeof(struct tare_rfolder *));
+	r->folders = tare_array_reserve(r->folders, &r->folder_cap, r->folder_nr + 1, sizeof(struct tare_rfolder *));
 	r->folders[r->folder_nr++] = folder;
 	return folder;
 }
@@ -143,11 +142,10 @@ static const struct tare_json_value *read_json(struct tare_recording *r, const c
 	int rc = tare_description_read(&r->arena, folder, &value, &err);
 
 	if (rc && rc != TARE_E_NOT_FOUND)
-		tare_recording_add_note(
-			r,
-			"%s/recording.json is damaged (%s), so what was run is not known; the "
-			"logs beside it are read all the same",
-			folder, err.text);
+		tare_recording_add_note(r,
+		                        "%s/recording.json is damaged (%s), so what was run is not known; the "
+		                        "logs beside it are read all the same",
+		                        folder, err.text);
 	return value;
 }
 
@@ -155,8 +153,7 @@ static bool read_page(struct tare_control *control, const char *folder)
 {
 	char *path = join(folder, "control", "");
 	struct tare_str text = { 0 };
-	bool is_read =
-		!tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(*control);
+	bool is_read = !tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(*control);
 
 	if (is_read)
 		memcpy(control, text.data, sizeof(*control));
@@ -176,16 +173,15 @@ static void read_control(struct tare_recording *r, struct tare_rfolder *folder)
 		return;
 	if (control.degraded > 0)
 		tare_recording_add_note(r,
-					"%llu of the processes could not open a log in %s and are "
-					"not in this recording: the disk was full or not writable",
-					(unsigned long long)control.degraded, path);
+		                        "%llu of the processes could not open a log in %s and are "
+		                        "not in this recording: the disk was full or not writable",
+		                        (unsigned long long)control.degraded, path);
 	folder->lost_in_memory = control.lost_records;
 	if (control.lost_records > 0)
 		tare_recording_add_note(r,
-					"%llu records in %s given up because %s; nobody knows of "
-					"which process",
-					(unsigned long long)control.lost_records, path,
-					tare_lost_meaning(TARE_LOST_IN_MEMORY));
+		                        "%llu records in %s given up because %s; nobody knows of "
+		                        "which process",
+		                        (unsigned long long)control.lost_records, path, tare_lost_meaning(TARE_LOST_IN_MEMORY));
 }
 
 /* `tare` records to a local spool when the target is a network folder, and copies at the end. */
@@ -205,14 +201,13 @@ static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
 		folder->spool = spool;
 	else
 		tare_recording_add_note(r,
-					"%s was being recorded to %s, which is not there; open it "
-					"on the machine it was recorded on",
-					folder->path, spool);
+		                        "%s was being recorded to %s, which is not there; open it "
+		                        "on the machine it was recorded on",
+		                        folder->path, spool);
 }
 
 /* The segments in a folder, and the names of the logs in them, unless `logs` is NULL. Without any nothing happens. */
-static struct tare_store *open_store(struct tare_recording *r, const char *folder,
-				     struct names *logs)
+static struct tare_store *open_store(struct tare_recording *r, const char *folder, struct names *logs)
 {
 	struct tare_store *store = NULL;
 	struct tare_err err = { 0 };
@@ -262,12 +257,10 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 		folder->spool_store = open_store(r, folder->spool, &logs);
 	sort_names(&logs);
 	for (size_t i = 0; i < logs.count; i++) {
-		bool is_spooled =
-			folder->spool && has_log(folder->spool, folder->spool_store, logs.items[i]);
+		bool is_spooled = folder->spool && has_log(folder->spool, folder->spool_store, logs.items[i]);
 		char *log = join(is_spooled ? folder->spool : path, logs.items[i], ".events");
 
-		tare_recording_add_log(r, folder, is_spooled ? folder->spool_store : folder->store,
-				       log);
+		tare_recording_add_log(r, folder, is_spooled ? folder->spool_store : folder->store, log);
 		free(log);
 	}
 	free_names(&logs);
@@ -292,8 +285,7 @@ static void add_recordings_below(struct names *out, const char *path, const stru
 		struct names logs = { 0 };
 
 		if (is_folder(below) && !list(below, &logs, NULL, NULL) &&
-		    (logs.count > 0 || is_there(below, "recording.json", "") ||
-		     is_there(below, TARE_STORE_MANIFEST, "")))
+		    (logs.count > 0 || is_there(below, "recording.json", "") || is_there(below, TARE_STORE_MANIFEST, "")))
 			add_name(out, below, strlen(below));
 		free_names(&logs);
 		free(below);
@@ -305,8 +297,7 @@ static int no_such(const char *path, struct tare_err *err)
 	struct tare_str hint = { 0 };
 
 	tare_hint_path(&hint, path, ".tare");
-	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording%s", path,
-		     tare_str_text(&hint));
+	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording%s", path, tare_str_text(&hint));
 	tare_str_free(&hint);
 	return TARE_E_NOT_FOUND;
 }
@@ -334,9 +325,9 @@ static int add_recordings(struct names *out, const char *path, struct tare_err *
 		add_recordings_below(out, path, &others);
 	if (!rc && out->count == before)
 		rc = tare_err_set(err, TARE_E_FORMAT,
-				  "%s holds no recording of Tare; give a folder NAME.tare, which "
-				  "`tare run` makes",
-				  path);
+		                  "%s holds no recording of Tare; give a folder NAME.tare, which "
+		                  "`tare run` makes",
+		                  path);
 	free_names(&logs);
 	free_names(&others);
 	return rc;
@@ -345,8 +336,7 @@ static int add_recordings(struct names *out, const char *path, struct tare_err *
 static void find_one_log(struct tare_recording *r, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
-			  : tare_xstrdup(".");
+	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path)) : tare_xstrdup(".");
 	struct tare_rfolder *folder;
 
 	r->is_one_log = true;
@@ -362,8 +352,7 @@ static bool is_there_before(char *const *paths, size_t i)
 	struct stat own, other;
 
 	for (size_t k = 0; k < i && stat(paths[i], &own) == 0; k++)
-		if (stat(paths[k], &other) == 0 && own.st_dev == other.st_dev &&
-		    own.st_ino == other.st_ino)
+		if (stat(paths[k], &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
 			return true;
 	return false;
 }
@@ -384,8 +373,8 @@ static void drop_doubles(struct names *n)
 	n->count = kept;
 }
 
-int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr,
-			     const char *job, struct tare_err *err)
+int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr, const char *job,
+                             struct tare_err *err)
 {
 	struct names found = { 0 };
 	int rc = 0;

@@ -27,8 +27,7 @@ struct pass {
 	struct tare_rstream *stored;  /* what segments have; NULL: nothing */
 	struct tare_map lanes;        /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
-	uint64_t fresh_gaps,
-		fresh_bytes; /* in the ring of a process that may still be writing there */
+	uint64_t fresh_gaps, fresh_bytes; /* in the ring of a process that may still be writing there */
 };
 
 /* Logs of one boot are of one machine. */
@@ -49,22 +48,19 @@ static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tar
 	struct tare_clockmap *map;
 
 	for (size_t i = 0; i < r->clock_nr; i++)
-		if (r->clocks[i]->clock == h->clock &&
-		    !memcmp(r->clocks[i]->boot_id, h->boot_id, sizeof(h->boot_id)))
+		if (r->clocks[i]->clock == h->clock && !memcmp(r->clocks[i]->boot_id, h->boot_id, sizeof(h->boot_id)))
 			return r->clocks[i];
 	map = tare_arena_alloc(&r->arena, sizeof(*map));
 	map->clock = h->clock;
 	map->number = (int)r->clock_nr;
 	map->machine = machine_of(r, h);
 	memcpy(map->boot_id, h->boot_id, sizeof(h->boot_id));
-	r->clocks = tare_array_reserve(r->clocks, &r->clock_cap, r->clock_nr + 1,
-				       sizeof(struct tare_clockmap *));
+	r->clocks = tare_array_reserve(r->clocks, &r->clock_cap, r->clock_nr + 1, sizeof(struct tare_clockmap *));
 	r->clocks[r->clock_nr++] = map;
 	return map;
 }
 
-static void take_header(struct tare_recording *r, struct tare_rprocess *p,
-			const struct tare_file_header *h)
+static void take_header(struct tare_recording *r, struct tare_rprocess *p, const struct tare_file_header *h)
 {
 	struct tare_process *public = &p->public;
 
@@ -73,9 +69,8 @@ static void take_header(struct tare_recording *r, struct tare_rprocess *p,
 	if (h->ticks_per_s > 0)
 		p->clock->ticks_per_s = h->ticks_per_s;
 	tare_clockmap_add(p->clock, h->first_stamp, h->first_monotonic_ns, h->first_realtime_ns);
-	public->role = h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_TARE
-			       ? (enum tare_role)h->role
-			       : TARE_ROLE_PROGRAM;
+	public->role =
+		h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_TARE ? (enum tare_role)h->role : TARE_ROLE_PROGRAM;
 	public->machine = p->clock->machine;
 	public->ppid = h->ppid;
 	public->pid_namespace = h->pid_namespace;
@@ -84,16 +79,14 @@ static void take_header(struct tare_recording *r, struct tare_rprocess *p,
 	public->host = tare_arena_strdup(&r->arena, h->host);
 }
 
-static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log *log,
-				       struct tare_rprocess *p)
+static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log *log, struct tare_rprocess *p)
 {
 	struct tare_rstream *s = tare_arena_alloc(&r->arena, sizeof(*s));
 
 	s->log = log;
 	s->process = p;
 	s->number = (int)r->stream_nr;
-	r->streams = tare_array_reserve(r->streams, &r->stream_cap, r->stream_nr + 1,
-					sizeof(struct tare_rstream *));
+	r->streams = tare_array_reserve(r->streams, &r->stream_cap, r->stream_nr + 1, sizeof(struct tare_rstream *));
 	r->streams[r->stream_nr++] = s;
 	return s;
 }
@@ -104,8 +97,7 @@ static void add_range(struct tare_rstream *s, uint64_t begin, uint64_t end)
 		s->ranges[s->range_nr - 1].end = end;
 		return;
 	}
-	s->ranges =
-		tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
+	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
 	s->ranges[s->range_nr++] = (struct tare_range){ .begin = begin, .end = end };
 }
 
@@ -115,8 +107,7 @@ static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
 	uint64_t *slot = tare_map_put(&pass->lanes, lane, &is_new);
 
 	if (is_new)
-		*slot = (uint64_t)(uintptr_t)add_stream(pass->r, tare_log_share(pass->log),
-							pass->owner);
+		*slot = (uint64_t)(uintptr_t)add_stream(pass->r, tare_log_share(pass->log), pass->owner);
 	return (struct tare_rstream *)(uintptr_t)*slot;
 }
 
@@ -130,8 +121,7 @@ static void part(struct pass *pass, const struct tare_log_record *rec)
 	    rec->position < last->begin + PART_BYTES)
 		return;
 	last->end = rec->position;
-	s->ranges =
-		tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
+	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
 	s->ranges[s->range_nr++] = (struct tare_range){ .begin = rec->position, .end = UINT64_MAX };
 }
 
@@ -150,11 +140,9 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 		part(pass, rec);
 		return;
 	}
-	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
-	    rec->rec.lane->lane < TARE_LANES_MAX) {
+	if (rec->info && rec->info->kind == TARE_KIND_LANE && rec->rec.lane->lane < TARE_LANES_MAX) {
 		pass->stream = stream_of_lane(pass, rec->rec.lane->lane);
-		pass->block_end =
-			begin + (rec->rec.lane->bytes < left ? rec->rec.lane->bytes : left);
+		pass->block_end = begin + (rec->rec.lane->bytes < left ? rec->rec.lane->bytes : left);
 		add_range(pass->stream, begin, pass->block_end);
 	} else if (rec->position >= pass->block_end) {
 		pass->stream = pass->outside;
@@ -162,18 +150,15 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 	}
 }
 
-static void add_string(struct tare_recording *r, struct tare_rprocess *p,
-		       const struct tare_log_record *rec)
+static void add_string(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	uint64_t *slot = tare_map_put(&p->strings, rec->rec.string->id, NULL);
 
 	if (!*slot)
-		*slot = (uint64_t)(uintptr_t)tare_arena_strndup(&r->arena, rec->text,
-								rec->text_len);
+		*slot = (uint64_t)(uintptr_t)tare_arena_strndup(&r->arena, rec->text, rec->text_len);
 }
 
-static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
-		      const struct tare_log_record *rec)
+static void add_stack(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	uint64_t *slot = tare_map_put(&p->stacks, rec->rec.stack->id, NULL);
 	struct tare_stack *stack;
@@ -188,8 +173,7 @@ static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
 	*slot = (uint64_t)(uintptr_t)stack;
 }
 
-static void add_line(struct tare_recording *r, struct tare_rprocess *p,
-		     const struct tare_log_record *rec)
+static void add_line(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	uint64_t *slot = tare_map_put(&p->lines, rec->rec.line->id, NULL);
 	struct tare_rline *line;
@@ -197,13 +181,11 @@ static void add_line(struct tare_recording *r, struct tare_rprocess *p,
 	if (*slot)
 		return;
 	line = tare_arena_alloc(&r->arena, sizeof(*line));
-	*line = (struct tare_rline){ rec->rec.line->file, rec->rec.line->function,
-				     rec->rec.line->line };
+	*line = (struct tare_rline){ rec->rec.line->file, rec->rec.line->function, rec->rec.line->line };
 	*slot = (uint64_t)(uintptr_t)line;
 }
 
-static void add_line_stack(struct tare_recording *r, struct tare_rprocess *p,
-			   const struct tare_log_record *rec)
+static void add_line_stack(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	uint64_t *slot = tare_map_put(&p->line_stacks, rec->rec.line_stack->id, NULL);
 	struct tare_rline_stack *stack;
@@ -218,16 +200,14 @@ static void add_line_stack(struct tare_recording *r, struct tare_rprocess *p,
 	*slot = (uint64_t)(uintptr_t)stack;
 }
 
-static void add_object(struct tare_recording *r, struct tare_rprocess *p,
-		       const struct tare_log_record *rec)
+static void add_object(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	const struct tare_rec_object *object = rec->rec.object;
 	struct tare_object *added;
 
 	if (object->begin >= object->end)
 		return;
-	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1,
-					sizeof(*p->objects));
+	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1, sizeof(*p->objects));
 	added = &p->objects[p->public.object_nr++];
 	*added = (struct tare_object){
 		.base = object->base,
@@ -245,8 +225,7 @@ static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
 	const struct tare_rec_symbol *symbol = rec->rec.symbol;
 	struct tare_recording *r = pass->r;
 
-	r->symbols = tare_array_reserve(r->symbols, &r->symbol_cap, r->symbol_nr + 1,
-					sizeof(*r->symbols));
+	r->symbols = tare_array_reserve(r->symbols, &r->symbol_cap, r->symbol_nr + 1, sizeof(*r->symbols));
 	r->symbols[r->symbol_nr++] = (struct tare_rsymbol){
 		.folder = pass->folder, .pid = symbol->pid, .generation = symbol->generation,
 		.symbol = {
@@ -261,10 +240,8 @@ static void add_status(struct pass *pass, const struct tare_log_record *rec)
 {
 	struct tare_recording *r = pass->r;
 
-	r->statuses = tare_array_reserve(r->statuses, &r->status_cap, r->status_nr + 1,
-					 sizeof(*r->statuses));
-	r->statuses[r->status_nr++] =
-		(struct tare_rstatus){ pass->stream->process, *rec->rec.status };
+	r->statuses = tare_array_reserve(r->statuses, &r->status_cap, r->status_nr + 1, sizeof(*r->statuses));
+	r->statuses[r->status_nr++] = (struct tare_rstatus){ pass->stream->process, *rec->rec.status };
 }
 
 static void add_mark(struct pass *pass, const struct tare_log_record *rec)
@@ -276,7 +253,7 @@ static void add_mark(struct pass *pass, const struct tare_log_record *rec)
 	r->marks = tare_array_reserve(r->marks, &r->mark_cap, r->mark_nr + 1, sizeof(*r->marks));
 	r->marks[r->mark_nr++] = (struct tare_rmark){
 		.public = { .number = rec->rec.control->number,
-			    .name = tare_arena_strndup(&r->arena, rec->text, rec->text_len) },
+		            .name = tare_arena_strndup(&r->arena, rec->text, rec->text_len) },
 		.from = pass->stream->process,
 		.stamp = rec->rec.head->stamp,
 	};
@@ -321,8 +298,7 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		tare_recording_add_device(pass->r, p, rec);
 		break;
 	case TARE_KIND_CLOCK:
-		tare_clockmap_add(p->clock, rec->rec.clock->ticks, rec->rec.clock->monotonic_ns,
-				  rec->rec.clock->realtime_ns);
+		tare_clockmap_add(p->clock, rec->rec.clock->ticks, rec->rec.clock->monotonic_ns, rec->rec.clock->realtime_ns);
 		break;
 	case TARE_KIND_SYMBOL:
 		add_symbol(pass, rec);
@@ -373,45 +349,37 @@ static void note_damage(const struct pass *pass)
 
 	if (info->is_header_damaged)
 		tare_recording_add_note(pass->r,
-					"%s: its header is damaged; its records are read, its "
-					"times may be wrong",
-					path);
+		                        "%s: its header is damaged; its records are read, its "
+		                        "times may be wrong",
+		                        path);
 	if (info->is_ring_damaged)
-		tare_recording_add_note(
-			pass->r,
-			"%s: its ring is damaged, or of another version of Tare; what "
-			"could be found in it is read",
-			path);
+		tare_recording_add_note(pass->r,
+		                        "%s: its ring is damaged, or of another version of Tare; what "
+		                        "could be found in it is read",
+		                        path);
 	if (gaps > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " place%s (%" PRIu64
-					" bytes) without a whole "
-					"record: unfinished when a thread was killed, or damaged; "
-					"tare dump shows where",
-					path, gaps, plural(gaps),
-					counts->gap_bytes - pass->fresh_bytes);
+		                        "%s: %" PRIu64 " place%s (%" PRIu64 " bytes) without a whole "
+		                        "record: unfinished when a thread was killed, or damaged; "
+		                        "tare dump shows where",
+		                        path, gaps, plural(gaps), counts->gap_bytes - pass->fresh_bytes);
 	if (counts->repaired > 0)
-		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64
-					" damaged record%s cut where the next one begins",
-					path, counts->repaired, plural(counts->repaired));
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " damaged record%s cut where the next one begins", path,
+		                        counts->repaired, plural(counts->repaired));
 	if (counts->unknown > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64
-					" record%s of a kind that Tare %s does not know; "
-					"open it with Tare %s, which wrote it",
-					path, counts->unknown, plural(counts->unknown),
-					TARE_VERSION, info->header.tool);
+		                        "%s: %" PRIu64 " record%s of a kind that Tare %s does not know; "
+		                        "open it with Tare %s, which wrote it",
+		                        path, counts->unknown, plural(counts->unknown), TARE_VERSION, info->header.tool);
 	if (info->damaged_blocks > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " record%s lost with %" PRIu64
-					" damaged block%s of the segments beside it",
-					path, info->damaged_records, plural(info->damaged_records),
-					info->damaged_blocks, plural(info->damaged_blocks));
+		                        "%s: %" PRIu64 " record%s lost with %" PRIu64
+		                        " damaged block%s of the segments beside it",
+		                        path, info->damaged_records, plural(info->damaged_records), info->damaged_blocks,
+		                        plural(info->damaged_blocks));
 	if (lost > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s",
-					path, lost, plural(lost),
-					tare_lost_meaning(pass->owner->lost_reason));
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s", path, lost, plural(lost),
+		                        tare_lost_meaning(pass->owner->lost_reason));
 }
 
 static void read_log(struct pass *pass)
@@ -427,8 +395,7 @@ static void read_log(struct pass *pass)
 			choose_stream(pass, &rec);
 		if (step == TARE_LOG_RECORD && rec.info) {
 			index_record(pass, &rec);
-		} else if (step == TARE_LOG_GAP && public->is_open &&
-			   rec.position >= info->file_end) {
+		} else if (step == TARE_LOG_GAP && public->is_open && rec.position >= info->file_end) {
 			pass->fresh_gaps++;
 			pass->fresh_bytes += rec.bytes;
 			continue;
@@ -447,8 +414,7 @@ static void read_log(struct pass *pass)
 void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err)
 {
 	tare_recording_add_note(r, "%s", err->text);
-	r->unread = tare_array_reserve(r->unread, &r->unread_cap, r->unread_nr + 1,
-				       sizeof(const char *));
+	r->unread = tare_array_reserve(r->unread, &r->unread_cap, r->unread_nr + 1, sizeof(const char *));
 	r->unread[r->unread_nr++] = tare_arena_strdup(&r->arena, err->text);
 	if (!r->first_err.code)
 		r->first_err = *err;
@@ -492,15 +458,14 @@ static void add_streams(struct pass *pass)
 	if (info->is_stored)
 		add_stored(pass);
 	if (!info->is_stored || rest)
-		pass->outside =
-			add_stream(pass->r, rest ? tare_log_share(rest) : pass->log, pass->owner);
+		pass->outside = add_stream(pass->r, rest ? tare_log_share(rest) : pass->log, pass->owner);
 	if (pass->outside && !info->header.has_lanes)
 		add_range(pass->outside, tare_log_info(rest ? rest : pass->log)->begin, UINT64_MAX);
 	pass->stream = pass->stored ? pass->stored : pass->outside;
 }
 
-void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
-			    const struct tare_store *store, const char *path)
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const struct tare_store *store,
+                            const char *path)
 {
 	struct pass pass = { .r = r, .folder = folder };
 	const struct tare_log_info *info;
@@ -517,8 +482,7 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 		return;
 	}
 	info = tare_log_info(pass.log);
-	pass.owner =
-		tare_recording_add_process(r, folder, info->header.pid, info->header.generation);
+	pass.owner = tare_recording_add_process(r, folder, info->header.pid, info->header.generation);
 	pass.owner->public.folder = folder->path;
 	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;

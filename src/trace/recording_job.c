@@ -30,9 +30,8 @@ static bool peek_log(const char *path, struct tare_rank *out)
 
 		if (step == TARE_LOG_END)
 			break;
-		is_found = step == TARE_LOG_RECORD && rec.info &&
-			   rec.info->kind == TARE_KIND_LAUNCH &&
-			   tare_rank_of_text(out, rec.text, rec.text_len);
+		is_found = step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LAUNCH &&
+		           tare_rank_of_text(out, rec.text, rec.text_len);
 	}
 	tare_log_close(log);
 	return is_found;
@@ -129,24 +128,20 @@ static int refuse(const struct job *jobs, size_t n, const char *wanted, struct t
 
 	list_jobs(&text, jobs, n);
 	if (wanted)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "--job %s: no recording is of that job; there %s %s", wanted,
-				  n > 1 ? "are" : "is",
-				  n ? tare_str_text(&text) : "none that names its job");
+		rc = tare_err_set(err, TARE_E_USAGE, "--job %s: no recording is of that job; there %s %s", wanted,
+		                  n > 1 ? "are" : "is", n ? tare_str_text(&text) : "none that names its job");
 	else
-		rc = tare_err_set(
-			err, TARE_E_USAGE,
-			"these recordings are of %zu jobs, which have no ledger in common: "
-			"%s; choose one with --job, or compare two recordings with tare diff",
-			n, tare_str_text(&text));
+		rc = tare_err_set(err, TARE_E_USAGE,
+		                  "these recordings are of %zu jobs, which have no ledger in common: "
+		                  "%s; choose one with --job, or compare two recordings with tare diff",
+		                  n, tare_str_text(&text));
 	tare_str_free(&text);
 	return rc;
 }
 
 static bool is_same_rank(const struct tare_rank *a, const struct tare_rank *b)
 {
-	return a->rank >= 0 && a->rank == b->rank && a->attempt == b->attempt &&
-	       !strcmp(a->job, b->job);
+	return a->rank >= 0 && a->rank == b->rank && a->attempt == b->attempt && !strcmp(a->job, b->job);
 }
 
 /* Logs of one recording, named one by one. */
@@ -155,8 +150,7 @@ static bool is_one_recording(const char *a, const char *b)
 	const char *end = strrchr(a, '/'), *other = strrchr(b, '/');
 	struct stat st;
 
-	return !(stat(a, &st) == 0 && S_ISDIR(st.st_mode)) &&
-	       (end ? end - a : 0) == (other ? other - b : 0) &&
+	return !(stat(a, &st) == 0 && S_ISDIR(st.st_mode)) && (end ? end - a : 0) == (other ? other - b : 0) &&
 	       !strncmp(a, b, (size_t)(end ? end - a : 0));
 }
 
@@ -164,29 +158,25 @@ static bool is_one_recording(const char *a, const char *b)
  * Programs on their own, or a rank twice, because the launcher does not tell its runs apart: added up they would be a ledger of
  * nothing, and one would hide what another did at the same time of its own run.
  */
-static int check_together(const struct tare_rank *ranks, char *const *paths, size_t n,
-			  struct tare_err *err)
+static int check_together(const struct tare_rank *ranks, char *const *paths, size_t n, struct tare_err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++) {
 			bool is_known = ranks[i].rank >= 0 && ranks[k].rank >= 0;
 
-			if (!paths[i] || !paths[k] ||
-			    (is_known && !is_same_rank(&ranks[i], &ranks[k])) ||
+			if (!paths[i] || !paths[k] || (is_known && !is_same_rank(&ranks[i], &ranks[k])) ||
 			    is_one_recording(paths[k], paths[i]))
 				continue;
 			if (!is_known)
-				return tare_err_set(
-					err, TARE_E_USAGE,
-					"%s and %s are not of one job that is known, so they have no "
-					"ledger in common; tare diff %s %s compares them",
-					paths[k], paths[i], paths[k], paths[i]);
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"rank %d is there more than once, in %s and %s: these are several "
-				"runs, and their sum means nothing; give the recordings of one, or "
-				"compare two with tare diff",
-				ranks[i].rank, paths[k], paths[i]);
+				return tare_err_set(err, TARE_E_USAGE,
+				                    "%s and %s are not of one job that is known, so they have no "
+				                    "ledger in common; tare diff %s %s compares them",
+				                    paths[k], paths[i], paths[k], paths[i]);
+			return tare_err_set(err, TARE_E_USAGE,
+			                    "rank %d is there more than once, in %s and %s: these are several "
+			                    "runs, and their sum means nothing; give the recordings of one, or "
+			                    "compare two with tare diff",
+			                    ranks[i].rank, paths[k], paths[i]);
 		}
 	return 0;
 }
@@ -225,11 +215,10 @@ int tare_recording_choose_job(char **paths, size_t path_nr, const char *job, str
 
 /* Is the rank of that path in the group already? Then it is of another run. */
 static bool has_rank(const struct tare_rank *ranks, const size_t *group, size_t n, size_t wanted,
-		     const struct tare_rank *rank)
+                     const struct tare_rank *rank)
 {
 	for (size_t i = 0; i < n; i++)
-		if (group[i] == wanted && ranks[i].rank == rank->rank &&
-		    ranks[i].attempt == rank->attempt)
+		if (group[i] == wanted && ranks[i].rank == rank->rank && ranks[i].attempt == rank->attempt)
 			return true;
 	return false;
 }

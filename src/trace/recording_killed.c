@@ -14,12 +14,9 @@ enum { MOST = 4 }; /* that are named one by one */
 /* The number of what ended it, 0: nothing did; what programs are asked to end by is no accident. */
 static int fatal_signal(const struct tare_process *p)
 {
-	int number =
-		p->is_status_known && WIFSIGNALED((int)p->status) ? WTERMSIG((int)p->status) : 0;
+	int number = p->is_status_known && WIFSIGNALED((int)p->status) ? WTERMSIG((int)p->status) : 0;
 
-	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGPIPE
-		       ? 0
-		       : number;
+	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGPIPE ? 0 : number;
 }
 
 static bool is_command(const struct tare_recording *r, const struct tare_process *p)
@@ -45,14 +42,13 @@ void tare_recording_note_killed(struct tare_recording *r)
 		if (!number || is_command(r, p) || ++count > MOST)
 			continue;
 		tare_str_cut(&text, 0);
-		tare_str_addf(&text, "%s (pid %" PRIu32 "), a child, was ended by signal %d (%s)",
-			      p->program, p->pid, number, strsignal(number));
+		tare_str_addf(&text, "%s (pid %" PRIu32 "), a child, was ended by signal %d (%s)", p->program, p->pid, number,
+		              strsignal(number));
 		tare_recording_add_remark(r, tare_str_text(&text));
 	}
 	if (count > MOST) {
 		tare_str_cut(&text, 0);
-		tare_str_addf(&text, "%d more children were ended by signals: tare info",
-			      count - MOST);
+		tare_str_addf(&text, "%d more children were ended by signals: tare info", count - MOST);
 		tare_recording_add_remark(r, tare_str_text(&text));
 	}
 	tare_str_free(&text);

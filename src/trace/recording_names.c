@@ -21,14 +21,11 @@ static bool is_worker(const struct tare_rprocess *p, const struct tare_rprocess 
 	const struct tare_process *a = &p->public, *b = &parent->public;
 
 	return p != parent && a->ppid == b->pid && a->pid != b->pid && a->machine == b->machine &&
-	       a->pid_namespace == b->pid_namespace && p->folder == parent->folder &&
-	       has_script(parent) &&
-	       (!strcmp(p->header.script, TARE_SCRIPT_CODE) ||
-		!strcmp(p->header.script, parent->header.script));
+	       a->pid_namespace == b->pid_namespace && p->folder == parent->folder && has_script(parent) &&
+	       (!strcmp(p->header.script, TARE_SCRIPT_CODE) || !strcmp(p->header.script, parent->header.script));
 }
 
-static const struct tare_rprocess *parent_of(const struct tare_recording *r,
-					     const struct tare_rprocess *p)
+static const struct tare_rprocess *parent_of(const struct tare_recording *r, const struct tare_rprocess *p)
 {
 	for (size_t i = 0; p->header.script[0] && i < r->process_nr; i++)
 		if (is_worker(p, r->processes[i]))
@@ -37,8 +34,7 @@ static const struct tare_rprocess *parent_of(const struct tare_recording *r,
 }
 
 /* Workers are counted in the order in which they were started, as their parents count them. */
-static int number_of(const struct tare_recording *r, const struct tare_rprocess *p,
-		     const struct tare_rprocess *parent)
+static int number_of(const struct tare_recording *r, const struct tare_rprocess *p, const struct tare_rprocess *parent)
 {
 	int number = 1;
 
@@ -46,8 +42,7 @@ static int number_of(const struct tare_recording *r, const struct tare_rprocess 
 		const struct tare_process *a = &r->processes[i]->public, *b = &p->public;
 
 		if (is_worker(r->processes[i], parent))
-			number += a->start_ticks < b->start_ticks ||
-				  (a->start_ticks == b->start_ticks && a->pid < b->pid);
+			number += a->start_ticks < b->start_ticks || (a->start_ticks == b->start_ticks && a->pid < b->pid);
 	}
 	return number;
 }
@@ -56,8 +51,7 @@ void tare_recording_name_processes(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];
-		const struct tare_rprocess *parent = parent_of(r, p),
-					   *named = has_script(p) ? p : parent;
+		const struct tare_rprocess *parent = parent_of(r, p), *named = has_script(p) ? p : parent;
 		struct tare_str name = { 0 };
 
 		if (!named && p->public.rank.rank < 0)

@@ -93,14 +93,12 @@ static const void *look_up(const struct tare_map *map, uint32_t id)
 }
 
 /* The newest generation of that pid which had begun by then. */
-static const struct tare_process *about_pid(const struct tare_rprocess *from, uint32_t pid,
-					    int64_t at_ns)
+static const struct tare_process *about_pid(const struct tare_rprocess *from, uint32_t pid, int64_t at_ns)
 {
 	uint64_t *newest = tare_map_get(&from->folder->newest, pid);
 
 	for (uint64_t g = newest ? *newest : 0; g > 0; g--) {
-		const struct tare_rprocess *p =
-			tare_recording_find(from->folder, pid, (uint32_t)(g - 1));
+		const struct tare_rprocess *p = tare_recording_find(from->folder, pid, (uint32_t)(g - 1));
 
 		if (p && p->public.first_ns <= at_ns)
 			return &p->public;
@@ -110,8 +108,7 @@ static const struct tare_process *about_pid(const struct tare_rprocess *from, ui
 	return NULL;
 }
 
-static const struct tare_process *about(const struct tare_rprocess *from, uint32_t pid,
-					uint32_t generation)
+static const struct tare_process *about(const struct tare_rprocess *from, uint32_t pid, uint32_t generation)
 {
 	const struct tare_rprocess *p = tare_recording_find(from->folder, pid, generation);
 
@@ -119,8 +116,8 @@ static const struct tare_process *about(const struct tare_rprocess *from, uint32
 }
 
 /* Both ends of a call from the one that was stamped and how long the driver took. */
-static void set_times(const struct tare_recording *r, const struct tare_rprocess *p,
-		      struct tare_event *e, uint64_t ticks, bool is_begin)
+static void set_times(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e,
+                      uint64_t ticks, bool is_begin)
 {
 	uint64_t stamp = e->rec.head->stamp;
 
@@ -137,12 +134,10 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 }
 
 /* Of a reading, which is told in steps. */
-static int64_t length_of(const struct tare_recording *r, const struct tare_rprocess *p,
-			 uint64_t stamp, uint16_t steps)
+static int64_t length_of(const struct tare_recording *r, const struct tare_rprocess *p, uint64_t stamp, uint16_t steps)
 {
-	uint64_t ticks = steps & TARE_LONG_READING
-				 ? (uint64_t)(steps & ~TARE_LONG_READING) * TARE_LONG_READING_STEP
-				 : (uint64_t)steps * TARE_READING_STEP;
+	uint64_t ticks = steps & TARE_LONG_READING ? (uint64_t)(steps & ~TARE_LONG_READING) * TARE_LONG_READING_STEP
+	                                           : (uint64_t)steps * TARE_READING_STEP;
 
 	return ticks ? tare_recording_ns(r, p, stamp + ticks) - tare_recording_ns(r, p, stamp) : 0;
 }
@@ -159,8 +154,8 @@ struct referring {
  * Fills in what one field of a record refers to. Of each call below the role is a constant, so that of this only
  * what its role asks for is left.
  */
-static inline __attribute__((always_inline)) void
-refer_to(struct referring *to, enum tare_field_role role, uint64_t value)
+static inline __attribute__((always_inline)) void refer_to(struct referring *to, enum tare_field_role role,
+                                                           uint64_t value)
 {
 	const struct tare_rprocess *p = to->p;
 	struct tare_event *e = to->e;
@@ -196,8 +191,7 @@ refer_to(struct referring *to, enum tare_field_role role, uint64_t value)
 		e->about = about_pid(p, (uint32_t)value, e->at_ns);
 		break;
 	case TARE_FIELD_LASTED:
-		set_times(to->r, p, e, value,
-			  e->kind == TARE_KIND_EVENT && e->rec.event->effect == TARE_EFFECT_DEL);
+		set_times(to->r, p, e, value, e->kind == TARE_KIND_EVENT && e->rec.event->effect == TARE_EFFECT_DEL);
 		break;
 	case TARE_FIELD_FIRST:
 		e->begin_ns = value ? tare_recording_ns(to->r, p, value) : e->at_ns;
@@ -218,8 +212,7 @@ refer_to(struct referring *to, enum tare_field_role role, uint64_t value)
 	}
 }
 
-void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p,
-			  struct tare_event *e)
+void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e)
 {
 	struct referring to = { r, p, e, 0 };
 
@@ -227,13 +220,13 @@ void tare_recording_refer(const struct tare_recording *r, const struct tare_rpro
 #define TARE_FIELD_WORD(words)  TARE_FIELD_WORD
 #define TARE_FIELD_FLAGS(words) TARE_FIELD_FLAGS
 #define F(type, field, role)    refer_to(&to, TARE_FIELD_##role, (uint64_t)rec->field);
-#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
-	case TARE_KIND_##key: {                                                                    \
-		const struct tare_rec_##name *rec = e->rec.name;                                   \
-                                                                                                   \
-		(void)rec;                                                                         \
-		fields;                                                                            \
-		break;                                                                             \
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                                                  \
+	case TARE_KIND_##key: {                                                                                            \
+		const struct tare_rec_##name *rec = e->rec.name;                                                               \
+                                                                                                                       \
+		(void)rec;                                                                                                     \
+		fields;                                                                                                        \
+		break;                                                                                                         \
 	}
 #include "record/record.def"
 #undef TARE_RECORD
@@ -268,7 +261,7 @@ static struct tare_rstream *step(struct tare_recording *r)
 }
 
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
-				const struct tare_log **log, struct tare_log_record *rec)
+                                const struct tare_log **log, struct tare_log_record *rec)
 {
 	struct tare_rstream *s = step(r);
 

@@ -42,8 +42,8 @@ static struct tare_object *last_in_place_of(const struct loaded *l, const struct
 
 static bool is_same(const struct tare_object *a, const struct tare_object *b)
 {
-	return a->begin == b->begin && a->end == b->end && a->base == b->base &&
-	       a->identity == b->identity && strcmp(a->path, b->path) == 0;
+	return a->begin == b->begin && a->end == b->end && a->base == b->base && a->identity == b->identity &&
+	       strcmp(a->path, b->path) == 0;
 }
 
 /* False: it was there already. */

@@ -18,11 +18,10 @@ struct tare_rfolder {
 	const char *spool;                      /* where its logs really lie, or NULL */
 	const struct tare_json_value *json;     /* recording.json, or NULL */
 	struct tare_store *store, *spool_store; /* the segments in either, or NULL */
-	uint64_t
-		lost_in_memory; /* records that went with rings without a file; nobody knows whose */
-	int hold;               /* against those who give back; -1: none */
-	struct tare_map processes; /* generation << 32 | pid → struct tare_rprocess */
-	struct tare_map newest;    /* pid → 1 + its highest generation */
+	uint64_t lost_in_memory;                /* records that went with rings without a file; nobody knows whose */
+	int hold;                               /* against those who give back; -1: none */
+	struct tare_map processes;              /* generation << 32 | pid → struct tare_rprocess */
+	struct tare_map newest;                 /* pid → 1 + its highest generation */
 };
 
 struct tare_rdevice {
@@ -43,19 +42,18 @@ struct tare_rstream {
 	struct tare_reorder *reorder;
 	bool has_blocks; /* it is a run, which is read by blocks (stream.c), and what follows is of the one that is read */
 	struct tare_store_cursor run;
-	struct tare_record bound; /* stands for the first record until the first block is read … */
-	bool is_waiting;          /* … which it is not yet */
-	bool is_outline, is_begun; /* begun: an event of which others are left out was given */
+	struct tare_record bound;              /* stands for the first record until the first block is read … */
+	bool is_waiting;                       /* … which it is not yet */
+	bool is_outline, is_begun;             /* begun: an event of which others are left out was given */
 	const struct tare_record_block *block; /* NULL: none is read yet */
 	size_t at;                             /* of its records, the next */
 	size_t run_at;                         /* of its runs, the first that is not behind … */
 	size_t run_begin;                      /* … and a record before which none is in a run */
 	struct tare_rec_tensor tensor;         /* of a run, the record that is `next` … */
-	struct tare_rec_tensor referred; /* … and one that tare_block_run.refer() asked for */
-	int64_t *times;                  /* of each */
+	struct tare_rec_tensor referred;       /* … and one that tare_block_run.refer() asked for */
+	int64_t *times;                        /* of each */
 	bool are_times_in_order;
-	int64_t *
-		again; /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
+	int64_t *again;                   /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
 	const struct tare_record **heads; /* of a run of the heap */
 	size_t time_cap, again_cap, head_cap;
 	uint16_t kind;               /* that `next` was of */
@@ -164,32 +162,27 @@ struct tare_recording {
 };
 
 /* recording.c */
-void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tare_recording_add_remark(struct tare_recording *r, const char *text);
 /* recording_killed.c: pre: it is known how processes ended. */
 void tare_recording_note_killed(struct tare_recording *r);
-struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
-					  uint32_t generation);
-struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
-						 struct tare_rfolder *folder, uint32_t pid,
-						 uint32_t generation);
+struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid, uint32_t generation);
+struct tare_rprocess *tare_recording_add_process(struct tare_recording *r, struct tare_rfolder *folder, uint32_t pid,
+                                                 uint32_t generation);
 /* A stamp on the monotonic clock of r->zero_clock, and since the recording started. */
-int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p,
-				    uint64_t stamp);
-int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p,
-			  uint64_t stamp);
+int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p, uint64_t stamp);
+int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p, uint64_t stamp);
 
 /* recording_find.c: calls tare_recording_add_log() for every log below the paths. */
-int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr,
-			     const char *job, struct tare_err *err);
+int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr, const char *job,
+                             struct tare_err *err);
 
 /* recording_job.c: which of the recordings at `paths` are of one job; the others become NULL. USAGE where they are of several. */
 int tare_recording_choose_job(char **paths, size_t path_nr, const char *job, struct tare_err *err);
 
 /* recording_index.c: the first pass. */
-void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
-			    const struct tare_store *store, const char *path);
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const struct tare_store *store,
+                            const char *path);
 
 /* What could not be opened at all. */
 void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err);
@@ -209,11 +202,9 @@ int64_t tare_recording_begin_ns(const struct tare_recording *r, const struct tar
 void tare_recording_name_processes(struct tare_recording *r);
 
 /* recording_next.c: what the record of e->kind, e->rec and its times refers to is filled in. */
-void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p,
-			  struct tare_event *e);
+void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e);
 
 /* recording_device.c */
-void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,
-			       const struct tare_log_record *rec);
+void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec);
 
 #endif

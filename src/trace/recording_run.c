@@ -91,8 +91,7 @@ static void refer_to_phase(const struct tare_phase_run *run, size_t i, struct ta
 	tare_recording_refer(r, p, e);
 }
 
-bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns,
-			      struct tare_phase_run *run)
+bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns, struct tare_phase_run *run)
 {
 	struct tare_rstream *s = stream_of_run(r, until_ns);
 	int64_t *times;

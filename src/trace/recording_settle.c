@@ -15,22 +15,19 @@ static void give_symbols(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->symbol_nr; i++) {
 		const struct tare_rsymbol *from = &r->symbols[i];
-		struct tare_rprocess *p =
-			tare_recording_find(from->folder, from->pid, from->generation);
+		struct tare_rprocess *p = tare_recording_find(from->folder, from->pid, from->generation);
 
 		if (!p)
 			continue;
 		p->symbols =
-			tare_array_reserve(p->symbols, &p->symbol_cap,
-					   (size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
+			tare_array_reserve(p->symbols, &p->symbol_cap, (size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
 		p->symbols[p->public.symbol_nr++] = from->symbol;
 	}
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];
 
 		if (p->public.symbol_nr > 0)
-			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols),
-			      by_address);
+			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols), by_address);
 		p->public.symbols = p->symbols;
 	}
 }
@@ -51,8 +48,7 @@ static struct tare_rprocess *whose(const struct tare_rstatus *s)
 	return p ? p : s->from;
 }
 
-static void set_status(struct tare_recording *r, struct tare_process *p,
-		       const struct tare_rstatus *s)
+static void set_status(struct tare_recording *r, struct tare_process *p, const struct tare_rstatus *s)
 {
 	p->is_status_known = true;
 	p->status = s->rec.status;
@@ -80,8 +76,7 @@ TARE_COMPARATOR(by_time, struct tare_rmark, TARE_RISING(public.at_ns) TARE_RISIN
 static void settle_marks(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->mark_nr; i++)
-		r->marks[i].public.at_ns =
-			tare_recording_ns(r, r->marks[i].from, r->marks[i].stamp);
+		r->marks[i].public.at_ns = tare_recording_ns(r, r->marks[i].from, r->marks[i].stamp);
 	if (r->mark_nr)
 		qsort(r->marks, r->mark_nr, sizeof(*r->marks), by_time);
 }
@@ -101,17 +96,14 @@ static void settle_lines(struct tare_recording *r, struct tare_rprocess *p)
 
 	while ((slot = tare_map_next(&p->line_stacks, &at))) {
 		struct tare_rline_stack *s = (struct tare_rline_stack *)(uintptr_t)slot->value;
-		struct tare_line *lines =
-			tare_arena_alloc(&r->arena, (s->public.depth + 1u) * sizeof(*lines));
+		struct tare_line *lines = tare_arena_alloc(&r->arena, (s->public.depth + 1u) * sizeof(*lines));
 
 		for (uint32_t i = 0; i < s->public.depth; i++) {
 			uint64_t *known = tare_map_get(&p->lines, s->ids[i]);
-			const struct tare_rline *l =
-				known ? (const struct tare_rline *)(uintptr_t)*known : NULL;
+			const struct tare_rline *l = known ? (const struct tare_rline *)(uintptr_t)*known : NULL;
 
-			lines[i] = (struct tare_line){ string_of(p, l ? l->file : 0),
-						       string_of(p, l ? l->function : 0),
-						       l ? l->line : 0 };
+			lines[i] =
+				(struct tare_line){ string_of(p, l ? l->file : 0), string_of(p, l ? l->function : 0), l ? l->line : 0 };
 		}
 		s->public.lines = lines;
 	}
@@ -161,8 +153,7 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	settle_lines(r, p);
 	public->first_ns = tare_recording_ns(r, p, first_stamp_of(p));
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
-	public->damage_from_ns =
-		p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;
+	public->damage_from_ns = p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;
 	public->damage_to_ns = tare_recording_ns(r, p, p->damage_last);
 	if (public->last_ns > r->last_ns)
 		r->last_ns = public->last_ns;
@@ -182,12 +173,11 @@ static void note_machines(struct tare_recording *r)
 			moved = r->clocks[i]->realtime_moved_ns;
 	}
 	if (machines > 1)
-		tare_recording_add_note(
-			r,
-			"these recordings are of %d hosts, which are put in one order by their clocks "
-			"of the day: times of different hosts are as far apart as those were (NTP: "
-			"some milliseconds; while recording they moved by up to %.1f ms)",
-			machines, (double)moved / 1e6);
+		tare_recording_add_note(r,
+		                        "these recordings are of %d hosts, which are put in one order by their clocks "
+		                        "of the day: times of different hosts are as far apart as those were (NTP: "
+		                        "some milliseconds; while recording they moved by up to %.1f ms)",
+		                        machines, (double)moved / 1e6);
 }
 
 /* What went with a ring that had no file may be of any process. */
@@ -196,8 +186,7 @@ static void spread_lost(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_process *p = &r->processes[i]->public;
 
-		if (p->role != TARE_ROLE_PROGRAM || !r->processes[i]->folder ||
-		    !r->processes[i]->folder->lost_in_memory)
+		if (p->role != TARE_ROLE_PROGRAM || !r->processes[i]->folder || !r->processes[i]->folder->lost_in_memory)
 			continue;
 		p->is_damaged = true;
 		p->damaged_records = 0;
@@ -221,9 +210,8 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->clock_nr; i++) {
 		tare_clockmap_settle(r->clocks[i]);
 		if (!r->clocks[i]->is_rate_known)
-			tare_recording_add_note(
-				r, "the rate of the clock is not known, because Tare was "
-				   "killed too early: times are in ticks");
+			tare_recording_add_note(r, "the rate of the clock is not known, because Tare was "
+			                           "killed too early: times are in ticks");
 	}
 	for (size_t i = 0; i < r->stream_nr; i++)
 		if (r->streams[i]->lag.high > r->streams[i]->process->last_stamp)
@@ -245,19 +233,15 @@ void tare_recording_settle(struct tare_recording *r)
 		tare_stream_open(r->streams[i]);
 }
 
-int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process,
-			       uint64_t stamp)
+int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare_process *process, uint64_t stamp)
 {
-	return tare_recording_ns(r, (const struct tare_rprocess *)process,
-				 stamp); /* its first member */
+	return tare_recording_ns(r, (const struct tare_rprocess *)process, stamp); /* its first member */
 }
 
 /* Times only grow with stamps, so the stamp is found by halving. */
-uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
-			      int64_t ns)
+uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns)
 {
-	const struct tare_rprocess *p =
-		(const struct tare_rprocess *)process; /* its first member */
+	const struct tare_rprocess *p = (const struct tare_rprocess *)process; /* its first member */
 	uint64_t low = 0, high = UINT64_MAX >> 1;
 
 	while (low < high) {

@@ -27,13 +27,12 @@ size_t tare_recording_state_nr(const struct tare_recording *r)
 	return (store ? store->state_nr : 0) + (r->lent.number != 0);
 }
 
-void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state,
-			       const void *bytes, size_t size)
+void tare_recording_lend_state(struct tare_recording *r, const struct tare_recording_state *state, const void *bytes,
+                               size_t size)
 {
 	const struct tare_store *store = store_of(r);
 
-	if (!store ||
-	    (store->state_nr && store->states[store->state_nr - 1].until_ns >= state->until_ns))
+	if (!store || (store->state_nr && store->states[store->state_nr - 1].until_ns >= state->until_ns))
 		return;
 	r->lent = *state;
 	r->lent_bytes = bytes;
@@ -64,8 +63,7 @@ static const struct tare_manifest_state *state_at(const struct tare_recording *r
 {
 	const struct tare_store *store = store_of(r);
 
-	return i < store->state_nr ? &store->states[i]
-				   : &store->kept[i - tare_recording_state_nr(r)];
+	return i < store->state_nr ? &store->states[i] : &store->kept[i - tare_recording_state_nr(r)];
 }
 
 static void look_at(const struct tare_store *store, int64_t *until)
@@ -104,8 +102,7 @@ size_t tare_recording_folder_nr(const struct tare_recording *r)
 	return r->folder_nr;
 }
 
-int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i,
-					 const char **path)
+int64_t tare_recording_folder_dropped_ns(const struct tare_recording *r, size_t i, const char **path)
 {
 	*path = r->folders[i]->path;
 	return dropped_of(r, r->folders[i]);
@@ -178,10 +175,7 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
 		if (!s->log->stored)
 			continue;
 		cursor->known = known ? known->number : 0;
-		cursor->after =
-			known ? tare_recording_stamp(r, &s->process->public, known->until_ns + 1) -
-					1
-			      : 0;
+		cursor->after = known ? tare_recording_stamp(r, &s->process->public, known->until_ns + 1) - 1 : 0;
 	}
 }
 
@@ -202,12 +196,9 @@ void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t
 void tare_recording_pass_over(struct tare_recording *r, int64_t until_ns)
 {
 	for (size_t i = 0; i < r->stream_nr; i++)
-		tare_stream_pass_over(
-			r->streams[i],
-			until_ns == INT64_MIN
-				? 0
-				: tare_recording_stamp(r, &r->streams[i]->process->public,
-						       until_ns));
+		tare_stream_pass_over(r->streams[i], until_ns == INT64_MIN
+		                                         ? 0
+		                                         : tare_recording_stamp(r, &r->streams[i]->process->public, until_ns));
 }
 
 uint32_t tare_recording_segment(const struct tare_recording *r)
@@ -229,16 +220,13 @@ static int64_t bound_of_segments(const struct tare_recording *r, uint32_t number
 		const struct tare_stored_log *log = r->streams[i]->log->stored;
 
 		for (size_t k = 0; log && k < log->event_nr; k++) {
-			const struct tare_segment_file *segment =
-				&store->segments[log->events[k].segment];
-			const struct tare_segment_block *head =
-				&segment->entries[log->events[k].entry].head;
+			const struct tare_segment_file *segment = &store->segments[log->events[k].segment];
+			const struct tare_segment_block *head = &segment->entries[log->events[k].entry].head;
 			int64_t ns;
 
 			if ((segment->number > number) != is_behind)
 				continue;
-			ns = tare_recording_ns(r, r->streams[i]->process,
-					       is_behind ? head->first : head->last);
+			ns = tare_recording_ns(r, r->streams[i]->process, is_behind ? head->first : head->last);
 			bound = (ns < bound) == is_behind ? ns : bound;
 		}
 	}
@@ -294,8 +282,7 @@ const struct tare_stack *tare_process_next_stack(const struct tare_process *proc
 	return slot ? (const void *)(uintptr_t)slot->value : NULL;
 }
 
-const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process,
-							   size_t *at)
+const struct tare_line_stack *tare_process_next_line_stack(const struct tare_process *process, size_t *at)
 {
 	const struct tare_rprocess *p = (const struct tare_rprocess *)process;
 	const struct tare_map_slot *slot = tare_map_next(&p->line_stacks, at);
@@ -303,8 +290,7 @@ const struct tare_line_stack *tare_process_next_line_stack(const struct tare_pro
 	return slot ? (const void *)(uintptr_t)slot->value : NULL;
 }
 
-const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
-							uint32_t id)
+const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process, uint32_t id)
 {
 	return look_up(&((const struct tare_rprocess *)process)->line_stacks, id);
 }

@@ -143,8 +143,8 @@ void tare_reorder_pass_over(struct tare_reorder *r, uint64_t stamp)
 	}
 }
 
-struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges,
-				      size_t range_nr, uint64_t lag)
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
+                                      uint64_t lag)
 {
 	struct tare_reorder *r = tare_xcalloc(1, sizeof(*r));
 
@@ -181,8 +181,7 @@ static struct held *copy(struct tare_reorder *r, const struct tare_log_record *r
 	memcpy(held->bytes, rec->raw, rec->bytes);
 	memcpy(held->bytes + at, head, made);
 	held->rec.raw = held->bytes;
-	held->rec.rec.head =
-		(const struct tare_record *)(const void *)(held->bytes + (made ? at : 0));
+	held->rec.rec.head = (const struct tare_record *)(const void *)(held->bytes + (made ? at : 0));
 	if (rec->text && rec->text_len)
 		held->rec.text = (const char *)held->bytes + rec->said->fixed;
 	else if (rec->pcs && rec->depth)
@@ -254,8 +253,7 @@ static struct held *pop_late(struct tare_reorder *r)
 /* The one to be given next; NULL: none is held. */
 static struct held *first_of(const struct tare_reorder *r)
 {
-	struct held *late = r->heap_nr ? r->heap[0] : NULL,
-		    *first = r->queue_nr ? *queued(r, 0) : NULL;
+	struct held *late = r->heap_nr ? r->heap[0] : NULL, *first = r->queue_nr ? *queued(r, 0) : NULL;
 
 	return late && (!first || is_before(late, first)) ? late : first;
 }
@@ -288,8 +286,7 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 			if (step == TARE_LOG_RECORD && rec->info && rec->info->is_event)
 				return true;
 		if (++r->range < r->range_nr)
-			tare_log_set_range(r->log, r->ranges[r->range].begin,
-					   r->ranges[r->range].end);
+			tare_log_set_range(r->log, r->ranges[r->range].begin, r->ranges[r->range].end);
 	}
 	return false;
 }

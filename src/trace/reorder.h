@@ -27,13 +27,12 @@ struct tare_reorder;
 /* A part of a log. */
 struct tare_range {
 	uint64_t begin, end; /* positions */
-	uint64_t
-		first; /* stamp of its first record that belongs in the order of time; 0: it has none */
+	uint64_t first;      /* stamp of its first record that belongs in the order of time; 0: it has none */
 };
 
 /* These parts of `log`, in this order. `log` belongs to the caller and is read by nobody else. */
-struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges,
-				      size_t range_nr, uint64_t lag);
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
+                                      uint64_t lag);
 void tare_reorder_free(struct tare_reorder *r);
 void tare_reorder_rewind(struct tare_reorder *r);
 /* From the next rewind on parts at the begin are left out that have only records up to that stamp; 0: none are. */

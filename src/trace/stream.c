@@ -70,9 +70,7 @@ static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 	return (const struct tare_record *)(const void *)s->block->records[i].data;
 }
 
-enum {
-	AHEAD = 12
-}; /* records: of some hundred ns each, so what is fetched for one is there when it is taken */
+enum { AHEAD = 12 }; /* records: of some hundred ns each, so what is fetched for one is there when it is taken */
 
 /* The run that a record is in, NULL: in none. pre: `i` is not before where this was called for last. */
 static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
@@ -87,23 +85,20 @@ static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
 	return s->run_begin <= i ? &b->runs[s->run_at] : NULL;
 }
 
-static const struct tare_record *record_of(struct tare_rstream *s,
-					   const struct tare_tensor_run *run, size_t i)
+static const struct tare_record *record_of(struct tare_rstream *s, const struct tare_tensor_run *run, size_t i)
 {
 	tare_tensor_columns_get(&run->columns, i - run->begin, &s->tensor);
 	return &s->tensor.head;
 }
 
 /* Of records from `i` on as far as they lie near the begin of the line; returns behind the last. */
-static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_clock_line *line,
-			int64_t shift)
+static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_clock_line *line, int64_t shift)
 {
 	const uint64_t *stamps = s->block->stamps;
 	size_t n = s->block->n;
 	int64_t *times = s->times;
 	double ns_per_tick = line->ns_per_tick;
-	uint64_t span =
-		line->until - line->ticks < NEAR_TICKS ? line->until - line->ticks : NEAR_TICKS;
+	uint64_t span = line->until - line->ticks < NEAR_TICKS ? line->until - line->ticks : NEAR_TICKS;
 	int64_t ns = line->ns + shift;
 
 	if (line->ns_per_tick == 0 || line->ns_per_tick > USUAL_NS)
@@ -144,8 +139,7 @@ static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 
 		s->times[i] = tare_recording_ns(r, s->process, stamp);
 		end = take_near(s, i + 1, &line, s->times[i] - tare_clock_line_ns(&line, stamp));
-		s->are_times_in_order &=
-			is_after_last(s, i) && (end == i + 1 || is_after_last(s, i + 1));
+		s->are_times_in_order &= is_after_last(s, i) && (end == i + 1 || is_after_last(s, i + 1));
 	}
 }
 
@@ -163,9 +157,7 @@ static int place_of(const struct tare_record *head)
 		return PLACE_HEAP_BLOCK;
 	if (head->kind == TARE_KIND_HEAP_FREED)
 		return PLACE_HEAP_FREED;
-	return head->kind == TARE_KIND_TENSOR && rec->device >= -1 && rec->device < DEVICES
-		       ? rec->device + 1
-		       : -1;
+	return head->kind == TARE_KIND_TENSOR && rec->device >= -1 && rec->device < DEVICES ? rec->device + 1 : -1;
 }
 
 static void forget(int64_t next[PLACE_NR])
@@ -237,17 +229,15 @@ void tare_stream_complete(struct tare_rstream *s)
 
 	if (!s->has_blocks)
 		return;
-	s->next = (struct tare_log_record){ .bytes = head == &s->tensor.head
-							     ? sizeof(s->tensor)
-							     : s->block->records[s->at - 1].bytes };
+	s->next = (struct tare_log_record){ .bytes = head == &s->tensor.head ? sizeof(s->tensor)
+		                                                                 : s->block->records[s->at - 1].bytes };
 	tare_log_fill(s->log, &s->next, (const uint8_t *)head);
 }
 
 /* Of another kind than the record before it. */
 static void set_kind(struct tare_rstream *s, const struct tare_record *head)
 {
-	s->next =
-		(struct tare_log_record){ .info = tare_decode_kind(head->kind), .rec.head = head };
+	s->next = (struct tare_log_record){ .info = tare_decode_kind(head->kind), .rec.head = head };
 	s->kind = head->kind;
 }
 
@@ -255,9 +245,7 @@ const struct tare_record *tare_stream_ahead(const struct tare_rstream *s)
 {
 	size_t i = s->at + AHEAD;
 
-	return s->has_blocks && !s->is_outline && s->block && !s->block->run_nr && i < s->block->n
-		       ? head_at(s, i)
-		       : NULL;
+	return s->has_blocks && !s->is_outline && s->block && !s->block->run_nr && i < s->block->n ? head_at(s, i) : NULL;
 }
 
 /* To the next that is no table, nor needless in an outline. */
@@ -311,8 +299,7 @@ bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
 }
 
 /* Behind the last of records begin .. end-1 of a run up to which all are of that ordinal of a device. */
-static size_t end_of_device(const struct tare_tensor_run *run, size_t begin, size_t end,
-			    int16_t device)
+static size_t end_of_device(const struct tare_tensor_run *run, size_t begin, size_t end, int16_t device)
 {
 	const struct tare_tensor_columns *c = &run->columns;
 
@@ -333,8 +320,7 @@ static size_t end_of_time(const struct tare_rstream *s, size_t begin, size_t end
 	return begin;
 }
 
-size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns,
-		       int64_t **times)
+size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns, int64_t **times)
 {
 	const struct tare_tensor_run *run;
 	size_t begin = s->at, end;
@@ -353,8 +339,7 @@ size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tenso
 	return end - begin;
 }
 
-size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records,
-			     int64_t **times)
+size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records, int64_t **times)
 {
 	size_t begin = s->at, end = begin, limit;
 	const uint8_t *rec;
@@ -385,8 +370,8 @@ static int heap_of(const struct tare_record *head)
 	return INT_MIN;
 }
 
-size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before,
-			    const struct tare_record *const **records, int64_t **times)
+size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before, const struct tare_record *const **records,
+                            int64_t **times)
 {
 	size_t begin = s->at, end = begin, limit;
 	int device;

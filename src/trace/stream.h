@@ -21,14 +21,12 @@ bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s);
  * Behind a TENSOR: how many records follow in its block of records that are of that kind and ordinal of a device, and are before `before`
  * (from the first of them on: *columns, *times). They count as read, the last as the one that is next.
  */
-size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns,
-		       int64_t **times);
+size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns, int64_t **times);
 /* The same behind a PHASE, of that kind. */
-size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records,
-			     int64_t **times);
+size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8_t **records, int64_t **times);
 /* The same behind a HEAP_BLOCK or HEAP_FREED, of these kinds and of the same ordinal of a device. */
-size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before,
-			    const struct tare_record *const **records, int64_t **times);
+size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before, const struct tare_record *const **records,
+                            int64_t **times);
 /* A record of the same block that comes some records later, or NULL. */
 const struct tare_record *tare_stream_ahead(const struct tare_rstream *s);
 /* All of s->next. */

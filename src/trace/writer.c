@@ -29,8 +29,7 @@ static int write_all(int fd, const void *bytes, size_t size, uint64_t offset)
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = pwrite(fd, (const uint8_t *)bytes + done, size - done,
-				   (off_t)(offset + done));
+		ssize_t n = pwrite(fd, (const uint8_t *)bytes + done, size - done, (off_t)(offset + done));
 
 		if (n > 0)
 			done += (size_t)n;
@@ -69,8 +68,7 @@ static int make_room(struct tare_writer *w, uint64_t size)
 	return tare_writer_flush(w);
 }
 
-static void put(struct tare_writer *w, uint64_t size, const void *rec, size_t fixed,
-		const void *tail, size_t tail_size)
+static void put(struct tare_writer *w, uint64_t size, const void *rec, size_t fixed, const void *tail, size_t tail_size)
 {
 	tare_encode(w->gathered, GATHER, w->position, size, rec, fixed, tail, tail_size);
 	w->position += size;
@@ -94,16 +92,14 @@ static int tell_lost(struct tare_writer *w)
 	return 0;
 }
 
-int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const void *tail,
-		    size_t tail_size)
+int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const void *tail, size_t tail_size)
 {
 	uint64_t size = tare_encode_size(fixed, tail_size);
 	int rc;
 
 	if (!size)
 		return TARE_E_RANGE;
-	memcpy(&w->last_stamp, (const uint8_t *)rec + offsetof(struct tare_record, stamp),
-	       sizeof(w->last_stamp));
+	memcpy(&w->last_stamp, (const uint8_t *)rec + offsetof(struct tare_record, stamp), sizeof(w->last_stamp));
 	rc = tell_lost(w);
 	if (!rc)
 		rc = make_room(w, size);
@@ -120,8 +116,8 @@ uint64_t tare_writer_position(const struct tare_writer *w)
 	return w->position;
 }
 
-int tare_writer_open(struct tare_writer **out, const char *path,
-		     const struct tare_file_header *header, struct tare_err *err)
+int tare_writer_open(struct tare_writer **out, const char *path, const struct tare_file_header *header,
+                     struct tare_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), errnum;
 	struct tare_writer *w;
@@ -130,8 +126,7 @@ int tare_writer_open(struct tare_writer **out, const char *path,
 		return tare_err_set_errno(err, errno, "%s", path);
 	errnum = write_all(fd, header, sizeof(*header), 0);
 	if (!errnum)
-		errnum = write_all(fd, tare_schema_text, sizeof(tare_schema_text),
-				   TARE_HEADER_BYTES);
+		errnum = write_all(fd, tare_schema_text, sizeof(tare_schema_text), TARE_HEADER_BYTES);
 	if (errnum) {
 		close(fd);
 		unlink(path);

@@ -17,15 +17,14 @@
 struct tare_writer;
 
 /* Makes the file, mode 0600, and writes the header, which says whether others follow (chunk.h). EXISTS, DENIED, NO_SPACE, … */
-int tare_writer_open(struct tare_writer **out, const char *path,
-		     const struct tare_file_header *header, struct tare_err *err);
+int tare_writer_open(struct tare_writer **out, const char *path, const struct tare_file_header *header,
+                     struct tare_err *err);
 
 /*
  * `rec` begins with a struct tare_record whose kind and stamp are set. Returns 0, NO_SPACE or IO
  * when the record had to be given up, RANGE when it is longer than a record can be.
  */
-int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const void *tail,
-		    size_t tail_size);
+int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const void *tail, size_t tail_size);
 
 /* What is gathered is in the file afterwards, so that it survives this process. */
 int tare_writer_flush(struct tare_writer *w);

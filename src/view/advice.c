@@ -28,8 +28,7 @@ struct list {
 
 /* ---- sentences ---- */
 
-static void add_value(struct tare_str *out, const struct tare_finding *f, const char *key,
-		      size_t len)
+static void add_value(struct tare_str *out, const struct tare_finding *f, const char *key, size_t len)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -59,8 +58,7 @@ void tare_advice_finding(struct tare_str *out, const struct tare_finding *f)
 
 /* ---- what is said ---- */
 
-static const struct tare_finding *same(const struct tare_device_ledger *d,
-				       const struct tare_finding *f)
+static const struct tare_finding *same(const struct tare_device_ledger *d, const struct tare_finding *f)
 {
 	for (int i = 0; d && i < d->finding_nr; i++)
 		if (d->findings[i].advice == f->advice && !strcmp(d->findings[i].name, f->name))
@@ -71,15 +69,14 @@ static const struct tare_finding *same(const struct tare_device_ledger *d,
 static bool is_listed(const struct list *list, const struct tare_finding *f)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].finding->advice == f->advice &&
-		    !strcmp(list->items[i].finding->name, f->name))
+		if (list->items[i].finding->advice == f->advice && !strcmp(list->items[i].finding->name, f->name))
 			return true;
 	return false;
 }
 
 /* The same finding in every ledger: where it is largest, the earliest if it is equally large. */
 static void add_said(struct list *list, const struct tare_ledger *const *ledgers, int ledger_nr,
-		     const struct tare_device_ledger *device, const struct tare_finding *f)
+                     const struct tare_device_ledger *device, const struct tare_finding *f)
 {
 	struct said said = { .is_everywhere = true };
 
@@ -93,8 +90,7 @@ static void add_said(struct list *list, const struct tare_ledger *const *ledgers
 			said.ledger = ledgers[i];
 		}
 	}
-	list->items =
-		tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = said;
 }
 
@@ -111,7 +107,7 @@ static int by_saving(const void *a, const void *b)
 }
 
 static void collect(struct list *list, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_device_ledger *device)
+                    const struct tare_device_ledger *device)
 {
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
@@ -140,20 +136,18 @@ static void add_line(struct tare_emit *e, const struct said *said, const char *k
 	tare_str_free(&text);
 }
 
-static void advise_device(struct tare_emit *e, const struct tare_ledger *const *ledgers,
-			  int ledger_nr, const struct tare_device_ledger *device)
+static void advise_device(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+                          const struct tare_device_ledger *device)
 {
 	struct list list = { 0 };
 
 	collect(&list, ledgers, ledger_nr, device);
 	if (list.count && ledgers[0]->device_nr > 1)
-		tare_emit_heading(e, "what would make it less on GPU %d, by MiB saved",
-				  device->index);
+		tare_emit_heading(e, "what would make it less on GPU %d, by MiB saved", device->index);
 	else if (list.count)
 		tare_emit_heading(e, "what would make it less, by MiB saved");
 	for (size_t i = 0; i < list.count && i < MAX_SAID; i++)
-		add_line(e, &list.items[i],
-			 tare_known_name(tare_advices[list.items[i].finding->advice].known));
+		add_line(e, &list.items[i], tare_known_name(tare_advices[list.items[i].finding->advice].known));
 	free(list.items);
 }
 
@@ -164,8 +158,8 @@ static int64_t magnitude(int64_t v)
 	return v < 0 ? -v : v;
 }
 
-static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *const *ledgers,
-			     int ledger_nr, const struct tare_device_ledger *device)
+static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+                             const struct tare_device_ledger *device)
 {
 	const struct tare_ledger *worst = NULL;
 	char mib[TARE_UNITS_TEXT_MAX];
@@ -185,9 +179,9 @@ static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *cons
 	if (worst->device_nr > 1)
 		tare_str_addf(&s, "GPU %d: ", device->index);
 	tare_str_addf(&s,
-		      "%s MiB at %s: unexplained. tare dump shows the calls around that time; tare "
-		      "doctor checks what could not be seen here.",
-		      tare_units_mib(mib, bytes), worst->at);
+	              "%s MiB at %s: unexplained. tare dump shows the calls around that time; tare "
+	              "doctor checks what could not be seen here.",
+	              tare_units_mib(mib, bytes), worst->at);
 	tare_emit_alarm(e, "%s", tare_str_text(&s));
 	tare_str_free(&s);
 }

@@ -39,9 +39,8 @@ static const int64_t *find(const struct tare_said *f, const char *row)
 	return NULL;
 }
 
-static void compare_row(struct tare_agreement *a, const struct tare_said *x,
-			const struct tare_said *y, const char *row, const char *memory,
-			int64_t t_ns)
+static void compare_row(struct tare_agreement *a, const struct tare_said *x, const struct tare_said *y, const char *row,
+                        const char *memory, int64_t t_ns)
 {
 	const int64_t *of_x = find(x, row), *of_y = find(y, row);
 	int64_t says_x = of_x ? *of_x : 0, says_y = of_y ? *of_y : 0;
@@ -50,13 +49,12 @@ static void compare_row(struct tare_agreement *a, const struct tare_said *x,
 	if (says_x == says_y)
 		return;
 	if (!a->differ++)
-		tare_str_addf(&a->why, "%s at %.9f s: %s has %lld bytes of %s, and %s has %lld",
-			      memory, (double)t_ns / 1e9, x->view, (long long)says_x, row, y->view,
-			      (long long)says_y);
+		tare_str_addf(&a->why, "%s at %.9f s: %s has %lld bytes of %s, and %s has %lld", memory, (double)t_ns / 1e9,
+		              x->view, (long long)says_x, row, y->view, (long long)says_y);
 }
 
-void tare_said_compare(struct tare_agreement *a, const struct tare_said *x,
-		       const struct tare_said *y, const char *memory, int64_t t_ns)
+void tare_said_compare(struct tare_agreement *a, const struct tare_said *x, const struct tare_said *y,
+                       const char *memory, int64_t t_ns)
 {
 	for (size_t i = 0; i < x->count; i++)
 		compare_row(a, x, y, x->items[i].row, memory, t_ns);
@@ -68,7 +66,7 @@ void tare_said_compare(struct tare_agreement *a, const struct tare_said *x,
 /* ---- a picture and the table ---- */
 
 static void add_picture(struct tare_said *f, const struct tare_memory_history_panel *panel,
-			const struct tare_memory_history_point *point)
+                        const struct tare_memory_history_point *point)
 {
 	f->view = "the picture (--svg)";
 	tare_said_add(f, "used", point->used);
@@ -85,8 +83,7 @@ static const char *band_of(const struct tare_row *row)
 	if (row->is_category)
 		return row->label;
 	for (size_t i = 0; last && i < sizeof(pool) / sizeof(pool[0]); i++)
-		if ((row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM) &&
-		    !strcmp(last + 1, pool[i]))
+		if ((row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM) && !strcmp(last + 1, pool[i]))
 			return pool[i];
 	return tare_accounts[row->account].key;
 }
@@ -110,8 +107,7 @@ static void add_hosts(struct tare_said *f, const struct tare_ledger *l)
 
 		tare_said_add(f, "used", rest);
 		for (int k = 0; k < h->category_nr; k++) {
-			tare_said_add(f, tare_category_name(h->categories[k].category),
-				      h->categories[k].bytes);
+			tare_said_add(f, tare_category_name(h->categories[k].category), h->categories[k].bytes);
 			rest -= h->categories[k].bytes;
 		}
 		tare_said_add(f, "tensors", rest);
@@ -127,8 +123,8 @@ struct place {
 	int64_t t_ns;
 };
 
-static void compare_sum(struct tare_agreement *a, const struct place *p, const char *view,
-			int64_t bytes, const char *other, int64_t of_other)
+static void compare_sum(struct tare_agreement *a, const struct place *p, const char *view, int64_t bytes,
+                        const char *other, int64_t of_other)
 {
 	struct tare_said x = { .view = view }, y = { .view = other };
 
@@ -155,7 +151,7 @@ static int64_t residue_of(const struct tare_device_ledger *d)
 static void agree_rows(struct tare_agreement *a, const struct place *p)
 {
 	static const enum tare_by all[] = { TARE_BY_ACCOUNT, TARE_BY_OWNER, TARE_BY_PROCESS,
-					    TARE_BY_LIBRARY, TARE_BY_LINE,  TARE_BY_STACK };
+		                                TARE_BY_LIBRARY, TARE_BY_LINE,  TARE_BY_STACK };
 	int64_t explained = (int64_t)p->d->used - p->d->unexplained;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -171,12 +167,10 @@ static void agree_rows(struct tare_agreement *a, const struct place *p)
 		compare_sum(a, p, view, sum, "the table of accounts", explained);
 	}
 	if (tare_device_ledger_is_gpu(p->d))
-		compare_sum(a, p, "--by residue", residue_of(p->d), "the table of accounts",
-			    explained);
+		compare_sum(a, p, "--by residue", residue_of(p->d), "the table of accounts", explained);
 }
 
-static void agree_data(struct tare_agreement *a, const struct place *p, enum tare_by by,
-		       const struct tare_said *table)
+static void agree_data(struct tare_agreement *a, const struct place *p, enum tare_by by, const struct tare_said *table)
 {
 	struct tare_by_ask ask = { .by = by, .ledgers = &p->l, .ledger_nr = 1, .pid = -1 };
 	struct tare_said json = { .view = "its JSON" }, csv = { .view = "its CSV" };
@@ -209,12 +203,10 @@ static void agree_accounts(struct tare_agreement *a, const struct place *p)
 static bool has_more_blocks(const struct place *p)
 {
 	for (int i = 0; p->d && i < p->d->row_nr; i++)
-		if (p->d->rows[i].account == TARE_ACCOUNT_TRIAL ||
-		    (p->d->rows[i].leaf && p->d->rows[i].pool))
+		if (p->d->rows[i].account == TARE_ACCOUNT_TRIAL || (p->d->rows[i].leaf && p->d->rows[i].pool))
 			return true;
 	for (int i = 0; !p->d && i < p->l->host_nr; i++)
-		if (p->l->hosts[i].tensors.mapped ||
-		    (p->l->hosts[i].tensors.bytes && !p->l->hosts[i].category_nr))
+		if (p->l->hosts[i].tensors.mapped || (p->l->hosts[i].tensors.bytes && !p->l->hosts[i].category_nr))
 			return true;
 	return false;
 }
@@ -243,8 +235,7 @@ static void keep_categories(struct tare_said *f)
 	f->count = kept;
 }
 
-static void agree_categories(struct tare_agreement *a, const struct place *p,
-			     struct tare_said *table)
+static void agree_categories(struct tare_agreement *a, const struct place *p, struct tare_said *table)
 {
 	struct tare_said view = { 0 };
 
@@ -256,9 +247,8 @@ static void agree_categories(struct tare_agreement *a, const struct place *p,
 	tare_said_free(&view);
 }
 
-void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l,
-		   const struct tare_memory_history_panel *panel,
-		   const struct tare_memory_history_point *point)
+void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l, const struct tare_memory_history_panel *panel,
+                   const struct tare_memory_history_point *point)
 {
 	const struct tare_device_ledger *d = panel->device < 0 ? NULL : &l->devices[panel->device];
 	struct tare_said picture = { 0 }, table = { 0 };
@@ -287,10 +277,9 @@ void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l,
 /* ---- the line of time ---- */
 
 void tare_agree_time(struct tare_agreement *a, const struct tare_ledger *l,
-		     const struct tare_memory_history_panel *panel)
+                     const struct tare_memory_history_panel *panel)
 {
-	const struct tare_timeline *t =
-		panel->device < 0 ? &l->host_timeline : &l->devices[panel->device].timeline;
+	const struct tare_timeline *t = panel->device < 0 ? &l->host_timeline : &l->devices[panel->device].timeline;
 	struct place p = { .l = l, .memory = panel->device < 0 ? "CPU" : "GPU" };
 	size_t at = 0;
 
@@ -298,9 +287,7 @@ void tare_agree_time(struct tare_agreement *a, const struct tare_ledger *l,
 		struct tare_timeline_span span = tare_timeline_span(t, i);
 		int64_t most = -1;
 
-		for (; at < panel->point_nr &&
-		       (panel->points[at].t_ns < span.to_ns || i == t->nr - 1);
-		     at++)
+		for (; at < panel->point_nr && (panel->points[at].t_ns < span.to_ns || i == t->nr - 1); at++)
 			if (most < panel->points[at].used)
 				most = panel->points[at].used;
 		p.t_ns = span.from_ns;

@@ -20,11 +20,10 @@ struct tare_agreement {
  * A point of a picture by category beside the ledger of that instant, and the views of that ledger beside each other: tables and
  * their data. `panel`: of a GPU, or of CPUs.
  */
-void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l,
-		   const struct tare_memory_history_panel *panel,
-		   const struct tare_memory_history_point *point);
+void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l, const struct tare_memory_history_panel *panel,
+                   const struct tare_memory_history_point *point);
 /* The line of time of a ledger of the same recording (--by time) beside a panel. */
 void tare_agree_time(struct tare_agreement *a, const struct tare_ledger *l,
-		     const struct tare_memory_history_panel *panel);
+                     const struct tare_memory_history_panel *panel);
 
 #endif

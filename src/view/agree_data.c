@@ -17,8 +17,7 @@ static void print(struct tare_str *out, enum tare_emit_format format, const stru
 	tare_emit_end(&e);
 }
 
-void tare_said_json(struct tare_said *f, struct tare_arena *memory, const struct tare_by_ask *ask,
-		    int device)
+void tare_said_json(struct tare_said *f, struct tare_arena *memory, const struct tare_by_ask *ask, int device)
 {
 	const struct tare_json_value *root = NULL, *rows;
 	struct tare_str text = { 0 };
@@ -80,8 +79,7 @@ static const char *cell_of(char *const *heads, char *const *cells, int nr, const
 	return "";
 }
 
-void tare_said_csv(struct tare_said *f, struct tare_arena *memory, const struct tare_by_ask *ask,
-		   int device)
+void tare_said_csv(struct tare_said *f, struct tare_arena *memory, const struct tare_by_ask *ask, int device)
 {
 	char *heads[CELLS_MAX], *cells[CELLS_MAX], *at;
 	struct tare_str text = { 0 };
@@ -98,7 +96,6 @@ void tare_said_csv(struct tare_said *f, struct tare_arena *memory, const struct 
 		nr = nr < head_nr ? nr : head_nr;
 		index = cell_of(heads, cells, nr, "device");
 		if ((*index ? atoi(index) : -1) == device)
-			tare_said_add(f, cell_of(heads, cells, nr, "label"),
-				      strtoll(cell_of(heads, cells, nr, "bytes"), NULL, 10));
+			tare_said_add(f, cell_of(heads, cells, nr, "label"), strtoll(cell_of(heads, cells, nr, "bytes"), NULL, 10));
 	}
 }

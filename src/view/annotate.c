@@ -12,8 +12,7 @@
 
 enum { TAB = 8, LINES_MOST = 1 << 20 };
 
-static void look_at(const struct tare_ledger_line *l, const char *text, const char **found,
-		    const char **other)
+static void look_at(const struct tare_ledger_line *l, const char *text, const char **found, const char **other)
 {
 	if (!l->file || !tare_line_is_file(l->file, text, strlen(text)))
 		return;
@@ -23,15 +22,15 @@ static void look_at(const struct tare_ledger_line *l, const char *text, const ch
 		*other = l->file;
 }
 
-static void look_at_all(const struct tare_ledger_line *lines, int nr, const char *text,
-			const char **found, const char **other)
+static void look_at_all(const struct tare_ledger_line *lines, int nr, const char *text, const char **found,
+                        const char **other)
 {
 	for (int i = 0; i < nr; i++)
 		look_at(&lines[i], text, found, other);
 }
 
-int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
-		       const char **file, struct tare_err *err)
+int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text, const char **file,
+                       struct tare_err *err)
 {
 	const char *other = NULL;
 
@@ -47,15 +46,14 @@ int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, 
 	}
 	if (other)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "--annotate %s means several files, such as %s and %s; say "
-				    "more of the path",
-				    text, *file, other);
+		                    "--annotate %s means several files, such as %s and %s; say "
+		                    "more of the path",
+		                    text, *file, other);
 	if (!*file)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"--annotate %s: nothing was recorded at any line of such a file; --by line shows "
-			"the lines that there are",
-			text);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+		                    "--annotate %s: nothing was recorded at any line of such a file; --by line shows "
+		                    "the lines that there are",
+		                    text);
 	return 0;
 }
 
@@ -168,15 +166,12 @@ static const struct tare_column shown_on_cpu[] = {
 };
 
 /* `device`: tare_device_ledger.index, -1: the CPU. */
-static void add_row(struct tare_emit *e, const struct tare_ledger *l, int device, size_t number,
-		    const struct sum *s, const char *line, size_t len)
+static void add_row(struct tare_emit *e, const struct tare_ledger *l, int device, size_t number, const struct sum *s,
+                    const char *line, size_t len)
 {
-	struct row row = { .at = l->at,
-			   .device = device,
-			   .line = number,
-			   .of = *s,
-			   .has_source = line,
-			   .has_ever = s->tensors.ever > 0 };
+	struct row row = {
+		.at = l->at, .device = device, .line = number, .of = *s, .has_source = line, .has_ever = s->tensors.ever > 0
+	};
 
 	snprintf(row.number, sizeof(row.number), "%zu", number);
 	if (line) {
@@ -188,8 +183,8 @@ static void add_row(struct tare_emit *e, const struct tare_ledger *l, int device
 	tare_str_free(&row.shown);
 }
 
-static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int device,
-		     const struct sums *s, const char *source)
+static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int device, const struct sums *s,
+                     const char *source)
 {
 	static const struct sum nothing;
 	size_t number = 1;
@@ -197,8 +192,7 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int devic
 	for (; source && *source; number++) {
 		size_t len = strcspn(source, "\n");
 
-		add_row(e, l, device, number, number < s->count ? &s->items[number] : &nothing,
-			source, len);
+		add_row(e, l, device, number, number < s->count ? &s->items[number] : &nothing, source, len);
 		source += len + (source[len] == '\n');
 	}
 	for (; number < s->count; number++)
@@ -206,8 +200,8 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int devic
 			add_row(e, l, device, number, &s->items[number], NULL, 0);
 }
 
-static void show_table(struct tare_emit *e, const struct tare_ledger *l, int device,
-		       const char *file, const struct sums *s, const char *source)
+static void show_table(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file,
+                       const struct sums *s, const char *source)
 {
 	struct tare_str title = { 0 };
 
@@ -227,8 +221,8 @@ static void show_table(struct tare_emit *e, const struct tare_ledger *l, int dev
 	tare_str_free(&title);
 }
 
-static void show(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file,
-		 const struct sums *s, const char *source)
+static void show(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file, const struct sums *s,
+                 const char *source)
 {
 	if (s->is_any && !tare_emit_is_for_people(e))
 		add_rows(e, l, device, s, source);
@@ -237,8 +231,8 @@ static void show(struct tare_emit *e, const struct tare_ledger *l, int device, c
 }
 
 /* People see a table per device, and one of the CPU; data is one. */
-void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file,
-			const char *source, const char *note)
+void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file, const char *source,
+                        const char *note)
 {
 	bool is_data = !tare_emit_is_for_people(e);
 	struct sums cpu;

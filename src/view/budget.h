@@ -20,8 +20,7 @@ enum tare_limit_state { TARE_LIMIT_OK, TARE_LIMIT_OVER, TARE_LIMIT_UNKNOWN };
 
 struct tare_budget_limit {
 	enum tare_limit_kind kind;
-	const char
-		*name; /* as it was asked for, without the instant: "line:train.py:87", "growth" */
+	const char *name;     /* as it was asked for, without the instant: "line:train.py:87", "growth" */
 	const char *row;      /* SIZE: the name without the view */
 	int by;               /* SIZE: enum tare_by; -1: a sum or a row of the tree of accounts */
 	const char *at;       /* the instant; NULL: of the whole recording */
@@ -33,12 +32,11 @@ struct tare_budget_limit {
 
 	/* What was found. */
 	enum tare_limit_state state;
-	bool is_known; /* `found` */
-	int64_t found,
-		most; /* where it is nearest to its limit, or farthest above; and the limit there */
-	int64_t device;     /* its index; -1: memory of the CPU, or of none */
-	const char *why;    /* more on it, a sentence; or NULL */
-	const char *source; /* the file of the line in question; or NULL: not known */
+	bool is_known;       /* `found` */
+	int64_t found, most; /* where it is nearest to its limit, or farthest above; and the limit there */
+	int64_t device;      /* its index; -1: memory of the CPU, or of none */
+	const char *why;     /* more on it, a sentence; or NULL */
+	const char *source;  /* the file of the line in question; or NULL: not known */
 	uint64_t source_line;
 };
 
@@ -50,19 +48,17 @@ struct tare_budget {
 };
 
 /* The text of one limit: `key` is what stands before the last "=". Returns 0, or USAGE. */
-int tare_budget_add(struct tare_budget *b, const char *text, const char *file, unsigned line,
-		    struct tare_err *err);
+int tare_budget_add(struct tare_budget *b, const char *text, const char *file, unsigned line, struct tare_err *err);
 int tare_budget_add_growth(struct tare_budget *b, const char *size, struct tare_err *err);
 /* above: "+2%", "+64MiB" or NULL. */
-int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above,
-			     struct tare_err *err);
+int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above, struct tare_err *err);
 /* A line a limit; what follows a # is a remark. The baselines of a file lie beside it. */
 int tare_budget_read(struct tare_budget *b, const char *path, struct tare_err *err);
 void tare_budget_free(struct tare_budget *b);
 
 /* The figure of a SIZE or GROWTH. Returns 0, or USAGE: there is no such row. */
-int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit,
-		     const struct tare_json_value *report, struct tare_err *err);
+int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit, const struct tare_json_value *report,
+                     struct tare_err *err);
 
 /* How many are in this state. */
 size_t tare_budget_count(const struct tare_budget *b, enum tare_limit_state state);

@@ -17,12 +17,9 @@ enum { CPU = -1, NAMES_MAX = 12 };
 static const struct sum {
 	const char *name, *list, *key;
 } sums[] = {
-	{ "used", "devices", "used_bytes" },
-	{ "need", "devices", "need_bytes" },
-	{ "elastic", "devices", "elastic_bytes" },
-	{ "unexplained", "devices", "unexplained_bytes" },
-	{ "resident", "host", "peak_rss_bytes" },
-	{ "pinned", "host", "pinned_bytes" },
+	{ "used", "devices", "used_bytes" },       { "need", "devices", "need_bytes" },
+	{ "elastic", "devices", "elastic_bytes" }, { "unexplained", "devices", "unexplained_bytes" },
+	{ "resident", "host", "peak_rss_bytes" },  { "pinned", "host", "pinned_bytes" },
 };
 
 enum { SUMS = sizeof(sums) / sizeof(sums[0]) };
@@ -168,8 +165,7 @@ static bool is_line(const char *label, const char *row)
 	       (len == end || row[0] == '/' || label[len - end - 1] == '/');
 }
 
-static void add_view(struct found *f, struct tare_budget_limit *l,
-		     const struct tare_json_value *report)
+static void add_view(struct found *f, struct tare_budget_limit *l, const struct tare_json_value *report)
 {
 	for (const struct tare_json_value *r = items(report, "rows"); r; r = r->next) {
 		const char *label = tare_json_get_str(r, "label");
@@ -181,8 +177,7 @@ static void add_view(struct found *f, struct tare_budget_limit *l,
 		add_name(f, label);
 		if (!is_it)
 			continue;
-		add_to(f, number(r, "device", CPU), number(r, "bytes", 0),
-		       number(r, "tensor_bytes", 0));
+		add_to(f, number(r, "device", CPU), number(r, "bytes", 0), number(r, "tensor_bytes", 0));
 		if (l->by == TARE_BY_LINE && !l->source) {
 			l->source = tare_json_get_str(r, "file");
 			l->source_line = (uint64_t)number(r, "line", 0);
@@ -199,23 +194,20 @@ static int no_such_row(const struct tare_budget_limit *l, struct found *f, struc
 			add_name(f, sums[i].name);
 	tare_hint_word(&hint, l->row, tare_str_text(&f->names));
 	tare_err_set(err, TARE_E_USAGE, "no %s is called '%s' at %s%s; there %s: %s%s",
-		     l->by < 0 ? "row" : tare_by_infos[l->by].name, l->row, l->at,
-		     tare_str_text(&hint), f->name_nr == 1 ? "is" : "are",
-		     f->name_nr ? tare_str_text(&f->names) : "none",
-		     f->name_nr > NAMES_MAX ? " …" : "");
+	             l->by < 0 ? "row" : tare_by_infos[l->by].name, l->row, l->at, tare_str_text(&hint),
+	             f->name_nr == 1 ? "is" : "are", f->name_nr ? tare_str_text(&f->names) : "none",
+	             f->name_nr > NAMES_MAX ? " …" : "");
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 
-static int find_row(struct tare_budget_limit *l, const struct tare_json_value *report,
-		    struct tare_err *err)
+static int find_row(struct tare_budget_limit *l, const struct tare_json_value *report, struct tare_err *err)
 {
 	const char *note = l->by >= 0 ? tare_json_get_str(report, "note") : NULL;
 	struct found f = { 0 };
 	int rc = 0;
 
-	for (const struct tare_json_value *d = items(report, "devices"); l->by < 0 && d;
-	     d = d->next)
+	for (const struct tare_json_value *d = items(report, "devices"); l->by < 0 && d; d = d->next)
 		add_tree(&f, l->row, d);
 	for (const struct tare_json_value *h = items(report, "host"); l->by < 0 && h; h = h->next)
 		add_tree(&f, l->row, h);
@@ -223,16 +215,14 @@ static int find_row(struct tare_budget_limit *l, const struct tare_json_value *r
 		add_view(&f, l, report);
 	for (size_t i = 0; i < f.nr; i++)
 		settle(l, f.places[i].device,
-		       f.places[i].bytes > f.places[i].tensor_bytes ? f.places[i].bytes
-								    : f.places[i].tensor_bytes);
+		       f.places[i].bytes > f.places[i].tensor_bytes ? f.places[i].bytes : f.places[i].tensor_bytes);
 	if (!f.is_any && note) {
 		l->state = TARE_LIMIT_UNKNOWN;
 		l->why = note;
 	} else if (!f.is_any && (l->by == TARE_BY_CATEGORY || (l->by < 0 && is_account(l->row)))) {
 		settle(l, CPU, 0); /* there is such a thing, and the program had none of it then */
 	} else if (!f.is_any) {
-		for (const struct tare_json_value *d = items(report, "devices"); l->by < 0 && d;
-		     d = d->next)
+		for (const struct tare_json_value *d = items(report, "devices"); l->by < 0 && d; d = d->next)
 			name_tree(&f, d);
 		rc = no_such_row(l, &f, err);
 	}
@@ -254,8 +244,7 @@ static void say_source(struct tare_budget *b, struct tare_budget_limit *l, const
 	l->source_line = strtoull(colon + 1, NULL, 10);
 }
 
-static void take_growth(struct tare_budget *b, struct tare_budget_limit *l,
-			const struct tare_json_value *growth)
+static void take_growth(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_json_value *growth)
 {
 	const char *line = tare_json_get_str(growth, "line");
 
@@ -268,8 +257,7 @@ static void take_growth(struct tare_budget *b, struct tare_budget_limit *l,
 }
 
 /* What grows beside the steps has no size per step: it is more than none, and whether it is more than some nobody knows. */
-static void find_growth(struct tare_budget *b, struct tare_budget_limit *l,
-			const struct tare_json_value *report)
+static void find_growth(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_json_value *report)
 {
 	l->is_known = true;
 	l->most = (int64_t)l->bytes;
@@ -281,10 +269,8 @@ static void find_growth(struct tare_budget *b, struct tare_budget_limit *l,
 
 		if (is_known ? bytes > l->most : !l->bytes)
 			state = TARE_LIMIT_OVER;
-		if (state == TARE_LIMIT_OVER
-			    ? l->state == TARE_LIMIT_OVER && l->is_known &&
-				      (!is_known || bytes <= l->found)
-			    : l->state == TARE_LIMIT_OVER || (is_known && bytes <= l->found))
+		if (state == TARE_LIMIT_OVER ? l->state == TARE_LIMIT_OVER && l->is_known && (!is_known || bytes <= l->found)
+		                             : l->state == TARE_LIMIT_OVER || (is_known && bytes <= l->found))
 			continue;
 		take_growth(b, l, g);
 		l->state = state;
@@ -301,8 +287,8 @@ static bool has_simulated(const struct tare_json_value *report)
 	return false;
 }
 
-int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit,
-		     const struct tare_json_value *report, struct tare_err *err)
+int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit, const struct tare_json_value *report,
+                     struct tare_err *err)
 {
 	b->is_simulated |= has_simulated(report);
 	if (limit->kind == TARE_LIMIT_GROWTH) {

@@ -46,9 +46,8 @@ void tare_budget_junit(struct tare_str *out, const struct tare_budget *b, const 
 	size_t unknown = tare_budget_count(b, TARE_LIMIT_UNKNOWN);
 
 	tare_str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite "
-			  "name=\"tare check\"");
-	tare_str_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", b->nr, over,
-		      unknown);
+	                  "name=\"tare check\"");
+	tare_str_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", b->nr, over, unknown);
 	for (size_t i = 0; i < b->nr; i++)
 		add_case(out, &b->limits[i], suite);
 	tare_str_add(out, "  </testsuite>\n</testsuites>\n");

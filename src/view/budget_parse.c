@@ -44,8 +44,8 @@ static int parse_size(const char *text, uint64_t *out, struct tare_err *err)
 		rc = -ERANGE;
 	if (!rc)
 		return 0;
-	return tare_err_set(err, TARE_E_USAGE, "'%s' is %s; say a size such as 2GiB or 512MiB",
-			    text, rc == -ERANGE ? "more than any memory" : "no size");
+	return tare_err_set(err, TARE_E_USAGE, "'%s' is %s; say a size such as 2GiB or 512MiB", text,
+	                    rc == -ERANGE ? "more than any memory" : "no size");
 }
 
 /* "@end" behind the name, where it is an instant: names may hold an '@', too. */
@@ -82,18 +82,15 @@ static int split_view(struct tare_budget_limit *limit, struct tare_err *err)
 	by = tare_args_choice(TARE_BY_NAMES, limit->name, (size_t)(colon - limit->name));
 	if (by < 0)
 		return 0;
-	if (!(tare_by_infos[by].flags & TARE_BY_BYTES) ||
-	    tare_by_infos[by].flags & TARE_BY_CHANGES || !colon[1])
-		return tare_err_set(err, TARE_E_USAGE,
-				    "'%s': rows --by %s have no size of their own to be limited",
-				    limit->name, tare_by_infos[by].name);
+	if (!(tare_by_infos[by].flags & TARE_BY_BYTES) || tare_by_infos[by].flags & TARE_BY_CHANGES || !colon[1])
+		return tare_err_set(err, TARE_E_USAGE, "'%s': rows --by %s have no size of their own to be limited",
+		                    limit->name, tare_by_infos[by].name);
 	limit->by = by;
 	limit->row = colon + 1;
 	return 0;
 }
 
-static int add_size(struct tare_budget *b, struct tare_budget_limit limit, const char *size,
-		    struct tare_err *err)
+static int add_size(struct tare_budget *b, struct tare_budget_limit limit, const char *size, struct tare_err *err)
 {
 	int rc;
 
@@ -107,8 +104,7 @@ static int add_size(struct tare_budget *b, struct tare_budget_limit limit, const
 	return rc;
 }
 
-static int add_growth(struct tare_budget *b, struct tare_budget_limit limit, const char *size,
-		      struct tare_err *err)
+static int add_growth(struct tare_budget *b, struct tare_budget_limit limit, const char *size, struct tare_err *err)
 {
 	int rc = parse_size(size, &limit.bytes, err);
 
@@ -133,8 +129,7 @@ static int parse_above(struct tare_budget_limit *limit, const char *text, struct
 	return 0;
 }
 
-static int add_baseline(struct tare_budget *b, struct tare_budget_limit limit, const char *above,
-			struct tare_err *err)
+static int add_baseline(struct tare_budget *b, struct tare_budget_limit limit, const char *above, struct tare_err *err)
 {
 	int rc = 0;
 
@@ -142,8 +137,7 @@ static int add_baseline(struct tare_budget *b, struct tare_budget_limit limit, c
 	limit.by = -1;
 	limit.at = "peak";
 	if (!limit.baseline[0])
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "baseline: name a recording, or what tare report --json saved");
+		rc = tare_err_set(err, TARE_E_USAGE, "baseline: name a recording, or what tare report --json saved");
 	if (!rc && above)
 		rc = parse_above(&limit, above, err);
 	if (!rc)
@@ -152,8 +146,8 @@ static int add_baseline(struct tare_budget *b, struct tare_budget_limit limit, c
 }
 
 /* "good.json +2%", the path as the budget's folder has it. */
-static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit limit,
-				const char *text, struct tare_err *err)
+static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit limit, const char *text,
+                                struct tare_err *err)
 {
 	const char *plus = strrchr(text, '+'), *slash = strrchr(limit.file, '/');
 	const char *path = text, *above = NULL;
@@ -171,16 +165,14 @@ static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit 
 	return add_baseline(b, limit, above, err);
 }
 
-int tare_budget_add(struct tare_budget *b, const char *text, const char *file, unsigned line,
-		    struct tare_err *err)
+int tare_budget_add(struct tare_budget *b, const char *text, const char *file, unsigned line, struct tare_err *err)
 {
 	const char *equals = strrchr(text, '='), *value;
 	struct tare_budget_limit limit = { .file = file, .line = line };
 
 	limit.name = strip(&b->arena, text, equals ? (size_t)(equals - text) : 0);
 	if (!limit.name[0])
-		return tare_err_set(err, TARE_E_USAGE,
-				    "'%s': say NAME=SIZE, such as activation=2GiB", text);
+		return tare_err_set(err, TARE_E_USAGE, "'%s': say NAME=SIZE, such as activation=2GiB", text);
 	value = strip(&b->arena, equals + 1, strlen(equals + 1));
 	if (file && !strcmp(limit.name, "growth"))
 		return add_growth(b, limit, value, err);
@@ -194,15 +186,12 @@ int tare_budget_add_growth(struct tare_budget *b, const char *size, struct tare_
 	return add_growth(b, (struct tare_budget_limit){ .name = "growth" }, size, err);
 }
 
-int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above,
-			     struct tare_err *err)
+int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above, struct tare_err *err)
 {
-	return add_baseline(b, (struct tare_budget_limit){ .name = "baseline", .baseline = path },
-			    above, err);
+	return add_baseline(b, (struct tare_budget_limit){ .name = "baseline", .baseline = path }, above, err);
 }
 
-static int read_lines(struct tare_budget *b, const char *text, const char *path,
-		      struct tare_err *err)
+static int read_lines(struct tare_budget *b, const char *text, const char *path, struct tare_err *err)
 {
 	unsigned number = 0;
 	int rc = 0;
@@ -232,8 +221,7 @@ int tare_budget_read(struct tare_budget *b, const char *path, struct tare_err *e
 	else if (!rc)
 		rc = read_lines(b, tare_str_text(&text), path, err);
 	if (!rc && b->nr == before)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "%s limits nothing; say NAME = SIZE, such as used = 8GiB", path);
+		rc = tare_err_set(err, TARE_E_USAGE, "%s limits nothing; say NAME = SIZE, such as used = 8GiB", path);
 	tare_str_free(&text);
 	if (rc)
 		err->code = TARE_E_USAGE;

@@ -28,8 +28,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
 	TARE_COLUMN(row, where, NULL, "WHERE", TEXT, .is_quiet = true),
 	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(row, bytes, "bytes", "IS", BYTES, .when = TARE_WHEN(row, is_known),
-		    .is_main = true),
+	TARE_COLUMN(row, bytes, "bytes", "IS", BYTES, .when = TARE_WHEN(row, is_known), .is_main = true),
 	TARE_COLUMN(row, most, "limit_bytes", "LIMIT", BYTES, .when = TARE_WHEN(row, is_limited)),
 	TARE_COLUMN(row, state, "state", NULL, TEXT),
 	TARE_COLUMN(row, word, NULL, "", TEXT, .is_main = true),
@@ -74,8 +73,7 @@ void tare_budget_sentence(struct tare_str *out, const struct tare_budget_limit *
 	if (l->is_known)
 		tare_str_addf(out, ", the limit %s MiB", tare_units_mib(most, l->most));
 	if (l->is_known && l->state == TARE_LIMIT_OVER && !strcmp(found, most))
-		tare_str_addf(out, ", %s bytes less",
-			      tare_units_count(most, (uint64_t)(tare_sat_abs(l->found) - l->most)));
+		tare_str_addf(out, ", %s bytes less", tare_units_count(most, (uint64_t)(tare_sat_abs(l->found) - l->most)));
 	if (l->why)
 		tare_str_addf(out, ": %s", l->why);
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP) NULL,
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
-	"this recording holds no " EVENTS " events, so there is nothing to show by " NAME          \
-	" (" MAKER "); --by account and --by owner always work",
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                                    \
+	"this recording holds no " EVENTS " events, so there is nothing to show by " NAME " (" MAKER                       \
+	"); --by account and --by owner always work",
 static const char *const why_empty[TARE_BY_NR] = {
 #include "view/by.def"
 };
@@ -31,8 +31,7 @@ const char *tare_by_why_empty(enum tare_by by)
 	return why_empty[by];
 }
 
-static const struct tare_row *process_of(const struct tare_device_ledger *d,
-					 const struct tare_row *row)
+static const struct tare_row *process_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	while (row->account != TARE_ACCOUNT_PROCESS && row->parent >= 0)
 		row = &d->rows[row->parent];
@@ -40,8 +39,7 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 }
 
 /* The label by which a leaf is grouped: leaves with the same label are one group. */
-static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
-			    const struct tare_row *row)
+static const char *label_of(enum tare_by by, const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	if (row->account == TARE_ACCOUNT_OTHER)
 		return tare_accounts[row->account].label;
@@ -52,12 +50,11 @@ static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 	return by == TARE_BY_OWNER ? tare_owner_name(row->label) : row->label;
 }
 
-static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label,
-				    int64_t pid, enum tare_by by)
+static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label, int64_t pid,
+                                    enum tare_by by)
 {
 	for (size_t i = start; i < out->count; i++)
-		if (!strcmp(out->rows[i].label, label) &&
-		    (by != TARE_BY_PROCESS || out->rows[i].pid == pid))
+		if (!strcmp(out->rows[i].label, label) && (by != TARE_BY_PROCESS || out->rows[i].pid == pid))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
 	out->rows[out->count] = (struct tare_by_row){ .label = label, .pid = pid };
@@ -104,8 +101,7 @@ static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tar
 
 static int by_label(const void *a, const void *b)
 {
-	return strcmp(((const struct tare_by_row *)a)->label,
-		      ((const struct tare_by_row *)b)->label);
+	return strcmp(((const struct tare_by_row *)a)->label, ((const struct tare_by_row *)b)->label);
 }
 
 static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger *by)
@@ -116,26 +112,23 @@ static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_
 	sum->ever += by->ever;
 }
 
-static void add_lines(struct tare_by_rows *out, enum tare_by by,
-		      const struct tare_ledger_line *lines, int nr)
+static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger_line *lines, int nr)
 {
 	for (int i = 0; i < nr; i++) {
 		const struct tare_ledger_line *l = &lines[i];
 
-		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1,
-					       sizeof(*out->rows));
-		out->rows[out->count++] =
-			(struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
-					      .line = l,
-					      .pid = l->pid,
-					      .bytes = l->bytes,
-					      .count = l->count,
-					      .driver_ns = l->driver_ns,
-					      .evidence = l->evidence,
-					      .tensors = l->tensors,
-					      .unexplained = l->unexplained,
-					      .host_anon = l->host_anon,
-					      .host_file = l->host_file };
+		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
+		out->rows[out->count++] = (struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
+			                                            .line = l,
+			                                            .pid = l->pid,
+			                                            .bytes = l->bytes,
+			                                            .count = l->count,
+			                                            .driver_ns = l->driver_ns,
+			                                            .evidence = l->evidence,
+			                                            .tensors = l->tensors,
+			                                            .unexplained = l->unexplained,
+			                                            .host_anon = l->host_anon,
+			                                            .host_file = l->host_file };
 	}
 }
 
@@ -168,7 +161,7 @@ static void merge_lines(struct tare_by_rows *out, size_t start)
 }
 
 static void add_device(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+                       const struct tare_device_ledger *d)
 {
 	size_t start = out->count;
 

@@ -32,10 +32,10 @@ enum tare_by_flag {
 	TARE_BY_OF_RECORDING = 1, /* the same at every instant: shown once */
 	TARE_BY_OWN_NOTES = 2,    /* its text says what was not recorded as it should be */
 	TARE_BY_AT_PEAK = 4,      /* one instant is enough where none was asked for */
-	TARE_BY_AT_END = 64,  /* … and it is the end, unless nothing of it is there any more */
-	TARE_BY_TENSORS = 8,  /* it shows single tensors, or sums of them */
-	TARE_BY_BYTES = 16,   /* its rows are sizes: tare diff compares them (diff_read.c) */
-	TARE_BY_CHANGES = 32, /* … which are changes, each with a `path`, and sum to nothing */
+	TARE_BY_AT_END = 64,      /* … and it is the end, unless nothing of it is there any more */
+	TARE_BY_TENSORS = 8,      /* it shows single tensors, or sums of them */
+	TARE_BY_BYTES = 16,       /* its rows are sizes: tare diff compares them (diff_read.c) */
+	TARE_BY_CHANGES = 32,     /* … which are changes, each with a `path`, and sum to nothing */
 };
 
 struct tare_by_info {
@@ -49,11 +49,10 @@ struct tare_by_info {
 	void (*show)(struct tare_emit *e, const struct tare_by_ask *ask);
 };
 
-#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
-	bool VIEW##_is_any(const struct tare_by_ask *ask);                                         \
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                                          \
+	bool VIEW##_is_any(const struct tare_by_ask *ask);                                                                 \
 	void VIEW##_show(struct tare_emit *e, const struct tare_by_ask *ask);
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
-	TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP) TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
 #include "view/by.def"
 #undef TARE_BY_EVENTS
 #undef TARE_BY
@@ -109,11 +108,11 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask);
 const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
 void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device);
+                        const struct tare_ledger *const *ledgers, int ledger_nr,
+                        const struct tare_device_ledger *device);
 
 /* by_host.c: what lines have in tensors on the CPU. */
 void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered);
+                       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered);
 
 #endif

@@ -6,17 +6,13 @@ static const struct {
 	enum tare_by by;
 	const char *why;
 } gpu_only[] = {
-	{ TARE_BY_DEVICE,
-	  "--by device has a line for each GPU, and this program worked on the CPU" },
+	{ TARE_BY_DEVICE, "--by device has a line for each GPU, and this program worked on the CPU" },
 	{ TARE_BY_POOL,
 	  "--by pool is about what PyTorch caches of a GPU; on the CPU it caches nothing, but gives back what is "
 	  "freed" },
-	{ TARE_BY_STREAM,
-	  "--by stream is about a GPU's queues of work; on the CPU there are none" },
-	{ TARE_BY_RESIDUE,
-	  "--by residue is about what stays on a GPU; on the CPU free() gives back what is freed" },
-	{ TARE_BY_SERVING,
-	  "--by serving is about a GPU that holds a server's cache, and this program worked on the CPU" },
+	{ TARE_BY_STREAM, "--by stream is about a GPU's queues of work; on the CPU there are none" },
+	{ TARE_BY_RESIDUE, "--by residue is about what stays on a GPU; on the CPU free() gives back what is freed" },
+	{ TARE_BY_SERVING, "--by serving is about a GPU that holds a server's cache, and this program worked on the CPU" },
 	{ TARE_BY_GRAPH, "--by graph is about CUDA graphs; on the CPU there are none" },
 };
 

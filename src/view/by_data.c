@@ -15,8 +15,7 @@ struct row {
 	struct tare_by_row of;
 };
 
-#define LINE_OF(FIELD, KEY, KIND)                                                                  \
-	TARE_COLUMN(row, of.FIELD, KEY, NULL, KIND, .when = TARE_WHEN(row, is_on_device))
+#define LINE_OF(FIELD, KEY, KIND) TARE_COLUMN(row, of.FIELD, KEY, NULL, KIND, .when = TARE_WHEN(row, is_on_device))
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
@@ -45,9 +44,9 @@ enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 10 };
 static struct row row_of(enum tare_by by, const struct tare_by_row *group)
 {
 	struct row row = { .at = group->ledger->at,
-			   .device = group->device ? group->device->index : -1,
-			   .is_on_device = group->device != NULL,
-			   .of = *group };
+		               .device = group->device ? group->device->index : -1,
+		               .is_on_device = group->device != NULL,
+		               .of = *group };
 
 	if (by != TARE_BY_PROCESS)
 		row.of.pid = -1;
@@ -89,8 +88,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Rows of one device. */
-static void order(struct tare_by_row *rows, size_t count, enum tare_by by,
-		  const struct tare_column *column, int sign)
+static void order(struct tare_by_row *rows, size_t count, enum tare_by by, const struct tare_column *column, int sign)
 {
 	struct ordered *items = tare_xcalloc(count, sizeof(*items));
 

@@ -35,12 +35,9 @@ static void add(struct lines *lines, const char *label, const char *name, int le
 
 	if (is_new) {
 		*place = lines->count;
-		lines->items = tare_array_reserve(lines->items, &lines->cap, lines->count + 1,
-						  sizeof(*lines->items));
+		lines->items = tare_array_reserve(lines->items, &lines->cap, lines->count + 1, sizeof(*lines->items));
 		lines->items[lines->count++] =
-			(struct line){ .name = name,
-				       .bytes = tare_xcalloc((size_t)lines->ledger_nr,
-							     sizeof(int64_t)) };
+			(struct line){ .name = name, .bytes = tare_xcalloc((size_t)lines->ledger_nr, sizeof(int64_t)) };
 	}
 	line = &lines->items[*place];
 	line->bytes[ledger] += bytes;
@@ -49,8 +46,7 @@ static void add(struct lines *lines, const char *label, const char *name, int le
 }
 
 /* By what one reads first. */
-TARE_COMPARATOR(by_first, struct line,
-		TARE_FALLING(bytes[0]) TARE_FALLING(most) TARE_ALPHABETIC(name))
+TARE_COMPARATOR(by_first, struct line, TARE_FALLING(bytes[0]) TARE_FALLING(most) TARE_ALPHABETIC(name))
 
 /* Those that are shown first, each in the order in which it came. */
 static void part(struct lines *lines)
@@ -110,8 +106,7 @@ static void add_rows(struct tare_sheet *s, const struct lines *lines)
 	free(rest);
 }
 
-static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
-		       struct tare_row_look look)
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums, struct tare_row_look look)
 {
 	struct tare_sheet *s = arg;
 
@@ -133,16 +128,15 @@ static void add_stacks(struct tare_sheet *s, const struct tare_by_rows *all, int
 	tare_stack_tree_free(&tree);
 }
 
-static void draw(struct tare_emit *e, enum tare_by by, const struct lines *lines,
-		 const struct tare_by_rows *all, const struct tare_ledger *const *ledgers)
+static void draw(struct tare_emit *e, enum tare_by by, const struct lines *lines, const struct tare_by_rows *all,
+                 const struct tare_ledger *const *ledgers)
 {
 	struct tare_sheet s;
 
 	tare_sheet_begin(&s, e, (size_t)lines->ledger_nr);
 	for (int i = 0; i < lines->ledger_nr; i++)
 		tare_device_text_instant(&s.heads[i], ledgers[i], ledgers[i]->t_ns);
-	tare_sheet_open(&s, "CPU  live tensors: MiB that were asked for, whether resident or not",
-			TARE_COL_COUNT);
+	tare_sheet_open(&s, "CPU  live tensors: MiB that were asked for, whether resident or not", TARE_COL_COUNT);
 	if (by == TARE_BY_STACK)
 		add_stacks(&s, all, lines->ledger_nr);
 	else
@@ -152,7 +146,7 @@ static void draw(struct tare_emit *e, enum tare_by by, const struct lines *lines
 }
 
 void tare_by_host_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered)
+                       const struct tare_ledger *const *ledgers, int ledger_nr, bool is_ordered)
 {
 	struct lines lines = { .ledger_nr = ledger_nr };
 

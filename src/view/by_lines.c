@@ -19,7 +19,7 @@ struct row {
 	struct tare_blocks_ledger tensors;
 };
 
-#define TENSORS(FIELD, KEY, HEAD, KIND)                                                            \
+#define TENSORS(FIELD, KEY, HEAD, KIND)                                                                                \
 	TARE_COLUMN(row, tensors.FIELD, KEY, HEAD, KIND, .when = TARE_WHEN(row, has_tensors))
 
 /* Of what is gone only lines with a hundredth of all that was ever handed out are worth a row. */
@@ -49,10 +49,9 @@ static const char **names_of(const struct tare_by_row *rows, size_t count)
 		qsort(sorted, count, sizeof(*sorted), by_short_name);
 	for (size_t i = 0; i < count; i++) {
 		bool is_shared = (i && !by_short_name(&sorted[i - 1], &sorted[i])) ||
-				 (i + 1 < count && !by_short_name(&sorted[i], &sorted[i + 1]));
+		                 (i + 1 < count && !by_short_name(&sorted[i], &sorted[i + 1]));
 
-		names[sorted[i] - rows] =
-			is_shared ? sorted[i]->label : tare_by_short_name(sorted[i]);
+		names[sorted[i] - rows] = is_shared ? sorted[i]->label : tare_by_short_name(sorted[i]);
 	}
 	free(sorted);
 	return names;
@@ -79,8 +78,7 @@ static void add_row(struct tare_emit *e, struct row *row, struct tare_row_look l
 	tare_str_free(&row->label);
 }
 
-static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
-		       struct tare_row_look look)
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums, struct tare_row_look look)
 {
 	struct tare_emit *e = arg;
 	struct row row = { 0 };
@@ -114,15 +112,14 @@ static void add_rest(struct tare_emit *e, size_t count, const struct tare_blocks
 }
 
 static void add_rows(struct tare_emit *e, const struct tare_by_row *rows, size_t count,
-		     const struct tare_blocks_ledger *all)
+                     const struct tare_blocks_ledger *all)
 {
 	struct tare_blocks_ledger rest = { 0 };
 	const char **names = names_of(rows, count);
 	size_t rest_nr = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct row row = { .host = rows[i].host_anon + rows[i].host_file,
-				   .tensors = rows[i].tensors };
+		struct row row = { .host = rows[i].host_anon + rows[i].host_file, .tensors = rows[i].tensors };
 
 		if (!is_worth_a_row(&rows[i], all)) {
 			add(&rest, &rows[i].tensors);
@@ -139,12 +136,10 @@ static void add_rows(struct tare_emit *e, const struct tare_by_row *rows, size_t
 	free(names);
 }
 
-static void add_used(struct tare_emit *e, const struct tare_device_ledger *device,
-		     const struct tare_blocks_ledger *all, int64_t host)
+static void add_used(struct tare_emit *e, const struct tare_device_ledger *device, const struct tare_blocks_ledger *all,
+                     int64_t host)
 {
-	struct row row = { .host = host,
-			   .device = tare_device_text_bytes(device->used),
-			   .tensors = *all };
+	struct row row = { .host = host, .device = tare_device_text_bytes(device->used), .tensors = *all };
 
 	tare_str_add(&row.label, "used, and tensors in it");
 	add_row(e, &row, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
@@ -170,7 +165,7 @@ static const struct tare_column columns[] = {
 };
 
 static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *rows,
-		      const struct tare_ledger *ledger, const struct tare_device_ledger *device)
+                      const struct tare_ledger *ledger, const struct tare_device_ledger *device)
 {
 	struct tare_blocks_ledger all = { 0 };
 	struct tare_column shown[sizeof(columns) / sizeof(columns[0])];
@@ -206,8 +201,8 @@ static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by
 }
 
 void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device)
+                        const struct tare_ledger *const *ledgers, int ledger_nr,
+                        const struct tare_device_ledger *device)
 {
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tare_by_row *find(const struct tare_by_rows *rows,
-				      const struct tare_device_ledger *device,
-				      const struct tare_by_row *like)
+static const struct tare_by_row *find(const struct tare_by_rows *rows, const struct tare_device_ledger *device,
+                                      const struct tare_by_row *like)
 {
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].device == device && !strcmp(rows->rows[i].label, like->label) &&
@@ -28,15 +27,13 @@ struct line {
 	int64_t first, largest;          /* in the first column, and in any */
 };
 
-static const struct tare_by_row *cell_of(const struct tare_columns *c,
-					 const struct tare_by_rows *all, int column,
-					 const struct tare_by_row *group)
+static const struct tare_by_row *cell_of(const struct tare_columns *c, const struct tare_by_rows *all, int column,
+                                         const struct tare_by_row *group)
 {
 	return c->devices[column] ? find(&all[column], c->devices[column], group) : NULL;
 }
 
-static size_t collect(struct line **lines, const struct tare_columns *c,
-		      const struct tare_by_rows *all)
+static size_t collect(struct line **lines, const struct tare_columns *c, const struct tare_by_rows *all)
 {
 	size_t count = 0, cap = 0;
 
@@ -57,8 +54,7 @@ static size_t collect(struct line **lines, const struct tare_columns *c,
 				continue;
 			*lines = tare_array_reserve(*lines, &cap, count + 1, sizeof(**lines));
 			first = cell_of(c, all, 0, group);
-			(*lines)[count++] =
-				(struct line){ group, first ? first->bytes : 0, largest };
+			(*lines)[count++] = (struct line){ group, first ? first->bytes : 0, largest };
 		}
 	return count;
 }
@@ -79,8 +75,7 @@ static const char *without_folders(const struct tare_by_row *group)
 {
 	if (!group->line)
 		return group->label;
-	return group->label == group->line->label ? group->line->short_label
-						  : group->line->short_stack;
+	return group->label == group->line->label ? group->line->short_label : group->line->short_stack;
 }
 
 /* Where two files have the same name, the label has their folders. */
@@ -94,8 +89,8 @@ static const char *short_label(const struct line *lines, size_t count, size_t at
 	return text;
 }
 
-static void add_lines(struct tare_sheet *s, const struct tare_columns *c,
-		      const struct tare_by_rows *all, bool is_ordered)
+static void add_lines(struct tare_sheet *s, const struct tare_columns *c, const struct tare_by_rows *all,
+                      bool is_ordered)
 {
 	struct line *lines = NULL;
 	size_t count = collect(&lines, c, all);
@@ -128,8 +123,7 @@ struct stacks {
 	const struct tare_device_ledger *device;
 };
 
-static void show_stack(void *arg, const char *label, const struct tare_by_row *sums,
-		       struct tare_row_look look)
+static void show_stack(void *arg, const char *label, const struct tare_by_row *sums, struct tare_row_look look)
 {
 	struct stacks *to = arg;
 	enum tare_evidence weakest = TARE_EVIDENCE_EXACT;
@@ -146,8 +140,8 @@ static void show_stack(void *arg, const char *label, const struct tare_by_row *s
 	tare_sheet_add(to->s, look);
 }
 
-static void add_stacks(struct tare_sheet *s, const struct tare_columns *c,
-		       const struct tare_by_rows *all, const struct tare_device_ledger *device)
+static void add_stacks(struct tare_sheet *s, const struct tare_columns *c, const struct tare_by_rows *all,
+                       const struct tare_device_ledger *device)
 {
 	struct tare_stack_tree tree = { .column_nr = c->column_nr };
 	struct stacks to = { s, c, device };
@@ -161,8 +155,8 @@ static void add_stacks(struct tare_sheet *s, const struct tare_columns *c,
 }
 
 static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_device_ledger *device, bool is_ordered)
+                       const struct tare_ledger *const *ledgers, int ledger_nr, const struct tare_device_ledger *device,
+                       bool is_ordered)
 {
 	struct tare_sheet s;
 	struct tare_columns c;

@@ -2,9 +2,8 @@
 /* The table of views, expanded from by.def: nothing that a view calls is in this file. */
 #include "view/by.h"
 
-#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
-	{ NAME, HELP, NULL, FLAGS, VIEW##_is_any, VIEW##_show },
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                \
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP) { NAME, HELP, NULL, FLAGS, VIEW##_is_any, VIEW##_show },
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP)                                                    \
 	{ NAME, HELP, EVENTS, FLAGS, VIEW##_is_any, VIEW##_show },
 const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
 #include "view/by.def"
@@ -23,10 +22,7 @@ void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask)
 	struct tare_by_ask shown = *ask;
 
 	if (why_not && tare_emit_is_for_people(e)) {
-		tare_emit_paragraph(
-			e,
-			"%s; see --by line, --by category, --by tensor, --by phase and --by time",
-			why_not);
+		tare_emit_paragraph(e, "%s; see --by line, --by category, --by tensor, --by phase and --by time", why_not);
 		return;
 	}
 	if (e->format == TARE_EMIT_JSON)

@@ -26,11 +26,9 @@ static void add_card(struct tare_str *out, const struct tare_card_ledger *card)
 
 	if (*card->name) {
 		tare_str_add(out, card->name);
-		tare_str_addf(out, " of %s MiB (--card)",
-			      tare_units_count(text, room_of(card) >> 20));
+		tare_str_addf(out, " of %s MiB (--card)", tare_units_count(text, room_of(card) >> 20));
 	} else {
-		tare_str_addf(out, "card of %s MiB (--vram)",
-			      tare_units_count(text, room_of(card) >> 20));
+		tare_str_addf(out, "card of %s MiB (--vram)", tare_units_count(text, room_of(card) >> 20));
 	}
 }
 
@@ -42,8 +40,7 @@ void tare_card_title(struct tare_str *out, const struct tare_device_ledger *d)
 	tare_str_add(out, " on ");
 }
 
-void tare_card_rows(struct tare_sheet *s, const struct tare_columns *c,
-		    const struct tare_device_ledger *device)
+void tare_card_rows(struct tare_sheet *s, const struct tare_columns *c, const struct tare_device_ledger *device)
 {
 	const struct tare_row_look below = { .level = 1 };
 
@@ -51,13 +48,11 @@ void tare_card_rows(struct tare_sheet *s, const struct tare_columns *c,
 		return;
 	tare_str_add(&s->row->label, "of that, on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->card.used
-									: TARE_NOT_KNOWN);
+		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->card.used : TARE_NOT_KNOWN);
 	tare_sheet_add(s, below);
 	tare_str_add(&s->row->label, "free on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		s->row->cells[i] = tare_device_text_bytes(
-			c->devices[i] ? free_of(&c->devices[i]->card) : TARE_NOT_KNOWN);
+		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? free_of(&c->devices[i]->card) : TARE_NOT_KNOWN);
 	tare_sheet_add(s, below);
 }
 
@@ -79,10 +74,10 @@ static void add_refusals(struct tare_emit *e, const struct tare_device_ledger *d
 			first = &d->refusals[i];
 	}
 	tare_str_addf(&line, "refused: %s %s, the first after %s", tare_units_count(a, count),
-		      count == 1 ? "call" : "calls", tare_units_duration(b, first->first_ns));
+	              count == 1 ? "call" : "calls", tare_units_duration(b, first->first_ns));
 	tare_str_addf(&line, "; the largest needed %s MiB, and %s of them were not there",
-		      tare_units_mib(a, (int64_t)d->refusals[0].largest),
-		      tare_units_mib(b, (int64_t)d->refusals[0].missing));
+	              tare_units_mib(a, (int64_t)d->refusals[0].largest),
+	              tare_units_mib(b, (int64_t)d->refusals[0].missing));
 	add_line(e, &line);
 	for (int i = 0; i < d->refusal_nr && i < MAX_REFUSALS; i++) {
 		const struct tare_refusal *r = &d->refusals[i];
@@ -93,14 +88,12 @@ static void add_refusals(struct tare_emit *e, const struct tare_device_ledger *d
 			tare_str_add(&line, " by ");
 			tare_str_add(&line, r->owner);
 		}
-		tare_str_addf(&line, ", up to %s MiB (%s missing)",
-			      tare_units_mib(a, (int64_t)r->largest),
-			      tare_units_mib(b, (int64_t)r->missing));
+		tare_str_addf(&line, ", up to %s MiB (%s missing)", tare_units_mib(a, (int64_t)r->largest),
+		              tare_units_mib(b, (int64_t)r->missing));
 		add_line(e, &line);
 	}
 	if (d->refusal_nr > MAX_REFUSALS)
-		tare_emit_note(e, "    and %d more: tare report --json",
-			       d->refusal_nr - MAX_REFUSALS);
+		tare_emit_note(e, "    and %d more: tare report --json", d->refusal_nr - MAX_REFUSALS);
 	tare_str_free(&line);
 }
 
@@ -116,17 +109,14 @@ void tare_card_text(struct tare_emit *e, const struct tare_device_ledger *device
 	else
 		tare_emit_note(e, "  refused: nothing, all of it fits on the card");
 	if (device->card.has_profile)
-		tare_str_addf(
-			&line,
-			"On the card a context takes %s MiB, and local memory is that of %u × %u threads; code, "
-			"streams and steps are those of this GPU.",
-			tare_units_mib(text, (int64_t)device->card.context),
-			device->card.multiprocessors, device->card.threads_per_multiprocessor);
+		tare_str_addf(&line,
+		              "On the card a context takes %s MiB, and local memory is that of %u × %u threads; code, "
+		              "streams and steps are those of this GPU.",
+		              tare_units_mib(text, (int64_t)device->card.context), device->card.multiprocessors,
+		              device->card.threads_per_multiprocessor);
 	else
-		tare_str_add(
-			&line,
-			"Context, local memory, code and streams are those of this GPU, not of a card of that "
-			"size: --card PROFILE counts the first two as they are there.");
+		tare_str_add(&line, "Context, local memory, code and streams are those of this GPU, not of a card of that "
+		                    "size: --card PROFILE counts the first two as they are there.");
 	add_line(e, &line);
 	tare_emit_gap(e);
 	tare_str_free(&line);
@@ -145,8 +135,7 @@ static const struct tare_column card_columns[] = {
 	TARE_COLUMN(card, of.used, "used_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
 	TARE_COLUMN(card, free, "free_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
 	TARE_COLUMN(card, profile, "profile", NULL, TEXT),
-	TARE_COLUMN(card, of.context, "context_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(card, of.has_profile)),
+	TARE_COLUMN(card, of.context, "context_bytes", NULL, BYTES, .when = TARE_WHEN(card, of.has_profile)),
 };
 
 static const struct tare_column refused_columns[] = {

@@ -8,15 +8,14 @@
 #include <string.h>
 
 const struct tare_device_ledger *tare_columns_device(const struct tare_ledger *ledger,
-						     const struct tare_device_ledger *device)
+                                                     const struct tare_device_ledger *device)
 {
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &ledger->devices[i];
 
 		if (device->host && d->host && strcmp(device->host, d->host) != 0)
 			continue;
-		if (device->uuid[0] && d->uuid[0] ? !strcmp(d->uuid, device->uuid)
-						  : d->index == device->index)
+		if (device->uuid[0] && d->uuid[0] ? !strcmp(d->uuid, device->uuid) : d->index == device->index)
 			return d;
 	}
 	return NULL;
@@ -87,8 +86,8 @@ static void link_parents(struct tare_columns *c)
 	}
 }
 
-void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers,
-			int ledger_nr, const struct tare_device_ledger *device)
+void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers, int ledger_nr,
+                        const struct tare_device_ledger *device)
 {
 	*c = (struct tare_columns){ .ledgers = ledgers, .column_nr = ledger_nr };
 	c->devices = tare_xcalloc((size_t)ledger_nr, sizeof(*c->devices));

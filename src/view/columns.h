@@ -23,12 +23,12 @@ struct tare_columns {
 };
 
 /* `ledgers` are of one recording; `device` is a device of any of them. Free with …_free(). */
-void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers,
-			int ledger_nr, const struct tare_device_ledger *device);
+void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers, int ledger_nr,
+                        const struct tare_device_ledger *device);
 void tare_columns_free(struct tare_columns *c);
 
 /* The same device in another ledger, by UUID, else by index; or NULL. */
 const struct tare_device_ledger *tare_columns_device(const struct tare_ledger *ledger,
-						     const struct tare_device_ledger *device);
+                                                     const struct tare_device_ledger *device);
 
 #endif

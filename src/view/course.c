@@ -17,12 +17,10 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, label, "label", NULL, TEXT),
 	TARE_COLUMN(row, span.from_ns, "from_ns", "FROM", TIME, .as = TARE_AS_FROM),
 	TARE_COLUMN(row, span.to_ns, "to_ns", "TO", TIME, .as = TARE_AS_TO),
-	TARE_COLUMN(row, span.most, "bytes", "MOST IN USE", BYTES, .as = TARE_AS_VALUE,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, span.most, "bytes", "MOST IN USE", BYTES, .as = TARE_AS_VALUE, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
-static void add_rows(struct tare_emit *e, int device, const char *label,
-		     const struct tare_timeline *t)
+static void add_rows(struct tare_emit *e, int device, const char *label, const struct tare_timeline *t)
 {
 	for (int i = 0; i < t->nr; i++)
 		tare_emit_add(e, &(struct row){ device, label, tare_timeline_span(t, i) });
@@ -32,8 +30,7 @@ static void show_data(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	tare_emit_shape(e, TARE_SHAPE_SERIES, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->device_nr; i++)
-		add_rows(e, ledger->devices[i].index, ledger->devices[i].name,
-			 &ledger->devices[i].timeline);
+		add_rows(e, ledger->devices[i].index, ledger->devices[i].name, &ledger->devices[i].timeline);
 	add_rows(e, -1, "CPU", &ledger->host_timeline);
 	tare_emit_table_end(e);
 }
@@ -56,7 +53,7 @@ static void show_device(struct tare_emit *e, const struct tare_device_ledger *d)
 	show_series(e, tare_str_text(&title), &d->timeline);
 	if (d->peak_used <= INT64_MAX && d->peak_t_ns >= 0)
 		tare_emit_note(e, "peak %s MiB at %s", tare_units_mib(mib, (int64_t)d->peak_used),
-			       tare_units_duration(time, d->peak_t_ns));
+		               tare_units_duration(time, d->peak_t_ns));
 	tare_emit_gap(e);
 	tare_str_free(&title);
 }
@@ -64,12 +61,10 @@ static void show_device(struct tare_emit *e, const struct tare_device_ledger *d)
 static void show_people(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	for (int i = 0; i < ledger->device_nr; i++)
-		if (tare_device_text_is_touched(&ledger, 1, &ledger->devices[i]) ||
-		    ledger->devices[i].timeline.nr)
+		if (tare_device_text_is_touched(&ledger, 1, &ledger->devices[i]) || ledger->devices[i].timeline.nr)
 			show_device(e, &ledger->devices[i]);
 	if (ledger->host_timeline.nr)
-		show_series(e, "CPU  tensors: MiB that were asked for, whether resident or not",
-			    &ledger->host_timeline);
+		show_series(e, "CPU  tensors: MiB that were asked for, whether resident or not", &ledger->host_timeline);
 }
 
 bool tare_memory_history_is_any(const struct tare_by_ask *ask)

@@ -33,8 +33,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.used_by, "evidence", NULL, TEXT, .name = tare_evidence_name),
 };
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct row row = { .at = ledger->at, .of = *d };
 

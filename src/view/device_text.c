@@ -15,8 +15,7 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_add(out, tare_bytes_are_known(bytes) ? tare_units_mib(text, (int64_t)bytes)
-						      : "not known");
+	tare_str_add(out, tare_bytes_are_known(bytes) ? tare_units_mib(text, (int64_t)bytes) : "not known");
 }
 
 struct tare_value tare_device_text_bytes(uint64_t bytes)
@@ -33,9 +32,7 @@ void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *le
 
 	tare_str_add(out, "AT ");
 	for (const char *p = ledger->at; *p; p++)
-		tare_str_add_char(out, isalpha((unsigned char)ledger->at[0])
-					       ? (char)toupper((unsigned char)*p)
-					       : *p);
+		tare_str_add_char(out, isalpha((unsigned char)ledger->at[0]) ? (char)toupper((unsigned char)*p) : *p);
 	if (t_ns >= 0 && !strncmp(ledger->at, "peak", 4))
 		tare_str_addf(out, " %s", tare_units_duration(text, t_ns));
 }
@@ -70,24 +67,21 @@ static void add_error(struct tare_sheet *s, const struct tare_columns *c)
 	tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
 }
 
-void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
-			   const struct tare_device_ledger *device)
+void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c, const struct tare_device_ledger *device)
 {
 	bool has_elastic = false;
 
 	tare_str_add(&s->row->label, used_label(device));
 	for (int i = 0; i < c->column_nr; i++) {
-		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->used
-									: TARE_NOT_KNOWN);
+		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->used : TARE_NOT_KNOWN);
 		has_elastic = has_elastic || (c->devices[i] && c->devices[i]->elastic);
 	}
 	tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
 	for (int i = 0; has_elastic && i < c->column_nr; i++) {
 		const struct tare_device_ledger *d = c->devices[i];
 
-		s->row->cells[i] = tare_device_text_bytes(d && d->used != TARE_NOT_KNOWN
-								  ? d->used - (uint64_t)d->elastic
-								  : TARE_NOT_KNOWN);
+		s->row->cells[i] =
+			tare_device_text_bytes(d && d->used != TARE_NOT_KNOWN ? d->used - (uint64_t)d->elastic : TARE_NOT_KNOWN);
 	}
 	if (has_elastic) {
 		tare_str_add(&s->row->label, "need, without elastic (~) rows");
@@ -118,8 +112,7 @@ int tare_device_text_gpu(int64_t index)
 	return index == TARE_HEAP_ORDINAL ? -1 : (int)index;
 }
 
-void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
-			     const char *behind)
+void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d, const char *behind)
 {
 	if (tare_device_ledger_is_gpu(d))
 		tare_str_addf(title, "GPU %d%s", d->index, behind);
@@ -139,21 +132,18 @@ void tare_device_text_title(struct tare_str *title, const struct tare_device_led
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there)
 		tare_str_addf(title, " · total %s", tare_units_count(text, d->total >> 20));
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there && d->reserved != TARE_NOT_KNOWN)
-		tare_str_addf(title, " = reserved %s + used + free",
-			      tare_units_count(text, d->reserved >> 20));
+		tare_str_addf(title, " = reserved %s + used + free", tare_units_count(text, d->reserved >> 20));
 }
 
 void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const struct tare_columns *c,
-			    const struct tare_ledger *const *ledgers,
-			    const struct tare_device_ledger *device)
+                            const struct tare_ledger *const *ledgers, const struct tare_device_ledger *device)
 {
 	struct tare_str title = { 0 };
 
 	tare_sheet_begin(s, e, (size_t)c->column_nr);
 	s->word_head = "evidence";
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_instant(&s->heads[i], ledgers[i],
-					 c->devices[i] ? c->devices[i]->t_ns : -1);
+		tare_device_text_instant(&s->heads[i], ledgers[i], c->devices[i] ? c->devices[i]->t_ns : -1);
 	tare_device_text_title(&title, device);
 	tare_sheet_open(s, tare_str_text(&title), TARE_COL_BYTES);
 	tare_str_free(&title);
@@ -181,7 +171,7 @@ void tare_device_text_behind(struct tare_emit *e, const struct tare_device_ledge
 }
 
 bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int ledger_nr,
-				 const struct tare_device_ledger *device)
+                                 const struct tare_device_ledger *device)
 {
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
@@ -195,9 +185,7 @@ bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int l
 	return false;
 }
 
-const char *tare_device_text_evidence(const struct tare_device_ledger *device,
-				      enum tare_evidence evidence)
+const char *tare_device_text_evidence(const struct tare_device_ledger *device, enum tare_evidence evidence)
 {
-	return evidence == TARE_EVIDENCE_WITNESS && device->nvml ? "NVML"
-								 : tare_evidence_name(evidence);
+	return evidence == TARE_EVIDENCE_WITNESS && device->nvml ? "NVML" : tare_evidence_name(evidence);
 }

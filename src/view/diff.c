@@ -32,8 +32,7 @@ void tare_diff_views(struct tare_str *out)
 /* The path of the second report's row in words of the first. */
 static const char *path_in_before(struct tare_diff *d, const struct tare_diff_item *item)
 {
-	const struct tare_diff_process *p =
-		item->process < 0 ? NULL : &d->after.processes[item->process];
+	const struct tare_diff_process *p = item->process < 0 ? NULL : &d->after.processes[item->process];
 	const char *rest = p ? item->path + strlen(p->path) : NULL;
 	struct tare_str path = { 0 };
 	const char *kept;
@@ -61,8 +60,8 @@ static size_t parent_len(const char *path)
 	return end ? (size_t)(end - path) : 0;
 }
 
-static struct tare_diff_row *row_at(struct tare_diff *d, struct tare_strmap *map, int place,
-				    const char *path, bool is_tree)
+static struct tare_diff_row *row_at(struct tare_diff *d, struct tare_strmap *map, int place, const char *path,
+                                    bool is_tree)
 {
 	bool is_new = false;
 	uint64_t *slot = tare_diff_slot(map, place, path, strlen(path), &is_new), *up;
@@ -74,9 +73,7 @@ static struct tare_diff_row *row_at(struct tare_diff *d, struct tare_strmap *map
 	*slot = d->row_nr;
 	d->rows = tare_array_reserve(d->rows, &d->row_cap, d->row_nr + 1, sizeof(*d->rows));
 	row = &d->rows[d->row_nr++];
-	*row = (struct tare_diff_row){
-		.place = place, .path = path, .parent = -1, .is_leaf = true
-	};
+	*row = (struct tare_diff_row){ .place = place, .path = path, .parent = -1, .is_leaf = true };
 	up = len ? tare_diff_slot(map, place, path, len, NULL) : NULL;
 	if (up) {
 		row->parent = (int)*up;
@@ -87,8 +84,7 @@ static struct tare_diff_row *row_at(struct tare_diff *d, struct tare_strmap *map
 }
 
 /* The labels, the account and the process of a row are those of the first report that has the row. */
-static void name(struct tare_diff_row *row, const struct tare_diff_side *side,
-		 const struct tare_diff_item *item)
+static void name(struct tare_diff_row *row, const struct tare_diff_side *side, const struct tare_diff_item *item)
 {
 	if (row->label)
 		return;
@@ -99,8 +95,7 @@ static void name(struct tare_diff_row *row, const struct tare_diff_side *side,
 	row->process = item->process < 0 ? NULL : side->processes[item->process].name;
 }
 
-static void add_before(struct tare_diff *d, struct tare_strmap *map,
-		       const struct tare_diff_item *item)
+static void add_before(struct tare_diff *d, struct tare_strmap *map, const struct tare_diff_item *item)
 {
 	struct tare_diff_row *row = row_at(d, map, item->place, item->path, d->by < 0);
 
@@ -111,10 +106,9 @@ static void add_before(struct tare_diff *d, struct tare_strmap *map,
 }
 
 static void add_after(struct tare_diff *d, struct tare_strmap *map, const int *places,
-		      const struct tare_diff_item *item)
+                      const struct tare_diff_item *item)
 {
-	struct tare_diff_row *row =
-		row_at(d, map, places[item->place], path_in_before(d, item), d->by < 0);
+	struct tare_diff_row *row = row_at(d, map, places[item->place], path_in_before(d, item), d->by < 0);
 
 	name(row, &d->after, item);
 	row->after_path = item->path;
@@ -148,8 +142,7 @@ static void add_rest(struct tare_diff *d, struct tare_strmap *map)
 		if (up.is_leaf || (up.before == before[i] && up.after == after[i]))
 			continue;
 		tare_str_addf(&path, "%s/rest", up.path);
-		row = row_at(d, map, up.place, tare_arena_strdup(&d->arena, tare_str_text(&path)),
-			     true);
+		row = row_at(d, map, up.place, tare_arena_strdup(&d->arena, tare_str_text(&path)), true);
 		tare_str_free(&path);
 		row->label = row->short_label = "not told apart";
 		row->account = up.account;
@@ -183,7 +176,7 @@ static void sum_up(struct tare_diff *d, const int *places)
 
 /* What is still there counts, and not how it came to that. */
 TARE_COMPARATOR(by_what_stays, struct tare_diff_row,
-		TARE_RISING(place) TARE_FALLING(after) TARE_FALLING(before) TARE_ALPHABETIC(path))
+                TARE_RISING(place) TARE_FALLING(after) TARE_FALLING(before) TARE_ALPHABETIC(path))
 
 static int by_change(const void *a, const void *b)
 {
@@ -206,8 +199,7 @@ static void sort(struct tare_diff *d)
 	for (size_t i = 0; i < d->row_nr; i++)
 		d->rows[i].number = (int)i;
 	if (d->row_nr)
-		qsort(d->rows, d->row_nr, sizeof(*d->rows),
-		      d->by == TARE_BY_RESIDUE ? by_what_stays : by_change);
+		qsort(d->rows, d->row_nr, sizeof(*d->rows), d->by == TARE_BY_RESIDUE ? by_what_stays : by_change);
 	for (size_t i = 0; i < d->row_nr; i++)
 		new_place[d->rows[i].number] = (int)i;
 	for (size_t i = 0; i < d->row_nr; i++)

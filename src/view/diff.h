@@ -36,9 +36,9 @@ struct tare_diff_item {
 	int process; /* index; -1: of none */
 	const char *path, *label, *account;
 	const char *short_label; /* for people: without folders */
-	const char *bare;      /* of a line, of a stack: the label without any folder; else NULL */
-	const char *call;      /* of what stays: which call gives it back; else NULL */
-	const char *elsewhere; /* the path of the same line in the first report; NULL: its own */
+	const char *bare;        /* of a line, of a stack: the label without any folder; else NULL */
+	const char *call;        /* of what stays: which call gives it back; else NULL */
+	const char *elsewhere;   /* the path of the same line in the first report; NULL: its own */
 	int64_t bytes;
 	uint64_t count;
 };
@@ -74,8 +74,7 @@ struct tare_diff_row {
 };
 
 struct tare_diff_total {
-	const struct tare_diff_place
-		*place; /* of the first report, of what only the second has, its own */
+	const struct tare_diff_place *place;    /* of the first report, of what only the second has, its own */
 	const struct tare_diff_place *in_after; /* the same in the second; NULL: it has none */
 	int64_t before, after;
 	bool is_before, is_after;
@@ -102,8 +101,8 @@ void tare_diff_views(struct tare_str *out);
  * Reads one report. `at`: of several instants the one of this name; NULL: the first. Returns 0, or FORMAT, NOT_FOUND with a
  * sentence that begins with what is wrong.
  */
-int tare_diff_read(struct tare_diff_side *side, const struct tare_json_value *report, int by,
-		   const char *at, struct tare_err *err);
+int tare_diff_read(struct tare_diff_side *side, const struct tare_json_value *report, int by, const char *at,
+                   struct tare_err *err);
 
 /* Makes rows and totals of the two sides, which were read. */
 void tare_diff_build(struct tare_diff *diff);

@@ -7,19 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_same(const struct tare_diff_process *a, const struct tare_diff_process *b,
-		    bool with_path)
+static bool is_same(const struct tare_diff_process *a, const struct tare_diff_process *b, bool with_path)
 {
-	return !strcmp(a->name, b->name) && a->rank == b->rank &&
-	       (!with_path || !strcmp(a->path, b->path));
+	return !strcmp(a->name, b->name) && a->rank == b->rank && (!with_path || !strcmp(a->path, b->path));
 }
 
 static void pair(struct tare_diff_side *a, struct tare_diff_side *b, bool with_path)
 {
 	for (size_t i = 0; i < a->process_nr; i++)
 		for (size_t k = 0; k < b->process_nr && a->processes[i].twin < 0; k++)
-			if (b->processes[k].twin < 0 &&
-			    is_same(&a->processes[i], &b->processes[k], with_path)) {
+			if (b->processes[k].twin < 0 && is_same(&a->processes[i], &b->processes[k], with_path)) {
 				a->processes[i].twin = (int)k;
 				b->processes[k].twin = (int)i;
 			}
@@ -63,13 +60,11 @@ static bool is_same_text(const char *a, const char *b)
 
 static bool is_twin(const struct tare_diff_place *a, const struct tare_diff_place *b, bool by_uuid)
 {
-	return by_uuid ? a->index >= 0 && b->index >= 0 && is_same_text(a->uuid, b->uuid)
-		       : a->index == b->index;
+	return by_uuid ? a->index >= 0 && b->index >= 0 && is_same_text(a->uuid, b->uuid) : a->index == b->index;
 }
 
 /* What the first report has of it, and nobody in the second has taken yet; NULL: nothing. */
-static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_diff_place *place,
-					bool by_uuid)
+static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_diff_place *place, bool by_uuid)
 {
 	for (size_t i = 0; i < d->before.place_nr; i++)
 		if (!d->totals[i].is_after && is_twin(d->totals[i].place, place, by_uuid))
@@ -79,8 +74,7 @@ static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_d
 
 static struct tare_diff_total *add_total(struct tare_diff *d, const struct tare_diff_place *place)
 {
-	d->totals =
-		tare_array_reserve(d->totals, &d->total_cap, d->total_nr + 1, sizeof(*d->totals));
+	d->totals = tare_array_reserve(d->totals, &d->total_cap, d->total_nr + 1, sizeof(*d->totals));
 	d->totals[d->total_nr] = (struct tare_diff_total){ .place = place };
 	return &d->totals[d->total_nr++];
 }
@@ -120,16 +114,14 @@ int *tare_diff_pair_places(struct tare_diff *d)
 
 /* ---- lines ---- */
 
-uint64_t *tare_diff_slot(struct tare_strmap *map, int place, const char *path, size_t len,
-			 bool *is_new)
+uint64_t *tare_diff_slot(struct tare_strmap *map, int place, const char *path, size_t len, bool *is_new)
 {
 	struct tare_str key = { 0 };
 	uint64_t *slot;
 
 	tare_str_addf(&key, "%d ", place);
 	tare_str_add_n(&key, path, len);
-	slot = is_new ? tare_strmap_put(map, tare_str_text(&key), is_new)
-		      : tare_strmap_get(map, tare_str_text(&key));
+	slot = is_new ? tare_strmap_put(map, tare_str_text(&key), is_new) : tare_strmap_get(map, tare_str_text(&key));
 	tare_str_free(&key);
 	return slot;
 }
@@ -160,15 +152,14 @@ void tare_diff_pair_lines(struct tare_diff *d, const int *places)
 	index_bare(&d->before, NULL, &before);
 	index_bare(&d->after, places, &after);
 	for (size_t i = 0; i < d->before.item_nr && before.count; i++)
-		tare_diff_slot(&paths, d->before.items[i].place, d->before.items[i].path,
-			       strlen(d->before.items[i].path), &is_new);
+		tare_diff_slot(&paths, d->before.items[i].place, d->before.items[i].path, strlen(d->before.items[i].path),
+		               &is_new);
 	for (size_t i = 0; i < d->after.item_nr && before.count; i++) {
 		struct tare_diff_item *item = &d->after.items[i];
 		int place = places[item->place];
 		uint64_t *mine, *other;
 
-		if (!item->bare ||
-		    tare_diff_slot(&paths, place, item->path, strlen(item->path), NULL))
+		if (!item->bare || tare_diff_slot(&paths, place, item->path, strlen(item->path), NULL))
 			continue;
 		mine = tare_diff_slot(&after, place, item->bare, strlen(item->bare), NULL);
 		other = tare_diff_slot(&before, place, item->bare, strlen(item->bare), NULL);

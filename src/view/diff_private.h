@@ -7,8 +7,7 @@
 #include "view/diff.h"
 
 /* A place and a name, as one key: is_new NULL: only if it is there, else NULL. */
-uint64_t *tare_diff_slot(struct tare_strmap *map, int place, const char *name, size_t len,
-			 bool *is_new);
+uint64_t *tare_diff_slot(struct tare_strmap *map, int place, const char *name, size_t len, bool *is_new);
 
 /* By pid and name, as two instants of a recording have them, then by name, then what is left over on both sides. */
 void tare_diff_pair_processes(struct tare_diff_side *a, struct tare_diff_side *b);

@@ -8,8 +8,7 @@
 
 static int add_place(struct tare_diff_side *s, struct tare_diff_place place)
 {
-	s->places =
-		tare_array_reserve(s->places, &s->place_cap, s->place_nr + 1, sizeof(*s->places));
+	s->places = tare_array_reserve(s->places, &s->place_cap, s->place_nr + 1, sizeof(*s->places));
 	s->places[s->place_nr] = place;
 	return (int)s->place_nr++;
 }
@@ -27,8 +26,7 @@ static int host_place(struct tare_diff_side *s)
 {
 	int found = find_place(s, -1);
 
-	return found >= 0 ? found
-			  : add_place(s, (struct tare_diff_place){ .index = -1, .name = "CPU" });
+	return found >= 0 ? found : add_place(s, (struct tare_diff_place){ .index = -1, .name = "CPU" });
 }
 
 static int find_process(const struct tare_diff_side *s, const char *path, size_t len)
@@ -53,11 +51,9 @@ static void add_process(struct tare_diff_side *s, const char *path, const char *
 {
 	if (find_process(s, path, strlen(path)) >= 0)
 		return;
-	s->processes = tare_array_reserve(s->processes, &s->process_cap, s->process_nr + 1,
-					  sizeof(*s->processes));
-	s->processes[s->process_nr++] = (struct tare_diff_process){
-		.path = path, .label = label, .name = name_of(s, label), .rank = rank, .twin = -1
-	};
+	s->processes = tare_array_reserve(s->processes, &s->process_cap, s->process_nr + 1, sizeof(*s->processes));
+	s->processes[s->process_nr++] =
+		(struct tare_diff_process){ .path = path, .label = label, .name = name_of(s, label), .rank = rank, .twin = -1 };
 }
 
 static void add_item(struct tare_diff_side *s, struct tare_diff_item item)
@@ -88,28 +84,27 @@ static void add_account(struct tare_diff_side *s, int place, const struct tare_j
 		add_process(s, path, label, int_of(row, "rank", -1));
 	tare_json_get_u64(row, "count", &count);
 	add_item(s, (struct tare_diff_item){ .place = place,
-					     .process = find_process(s, path, strcspn(path, "/")),
-					     .path = path,
-					     .label = label,
-					     .short_label = label,
-					     .account = account,
-					     .bytes = int_of(row, "bytes", 0),
-					     .count = count });
+	                                     .process = find_process(s, path, strcspn(path, "/")),
+	                                     .path = path,
+	                                     .label = label,
+	                                     .short_label = label,
+	                                     .account = account,
+	                                     .bytes = int_of(row, "bytes", 0),
+	                                     .count = count });
 }
 
-static void add_unexplained(struct tare_diff_side *s, int place,
-			    const struct tare_json_value *device)
+static void add_unexplained(struct tare_diff_side *s, int place, const struct tare_json_value *device)
 {
 	int64_t bytes;
 
 	if (tare_json_get_i64(device, "unexplained_bytes", &bytes))
 		add_item(s, (struct tare_diff_item){ .place = place,
-						     .process = -1,
-						     .path = "unexplained",
-						     .label = "unexplained",
-						     .short_label = "unexplained",
-						     .account = "unexplained",
-						     .bytes = bytes });
+		                                     .process = -1,
+		                                     .path = "unexplained",
+		                                     .label = "unexplained",
+		                                     .short_label = "unexplained",
+		                                     .account = "unexplained",
+		                                     .bytes = bytes });
 }
 
 /* Processes of the CPU have no row of their own there. */
@@ -130,25 +125,23 @@ static void add_host(struct tare_diff_side *s, const struct tare_json_value *hos
 	}
 }
 
-static int read_devices(struct tare_diff_side *s, const struct tare_json_value *report,
-			bool is_tree, bool is_of_tensors, struct tare_err *err)
+static int read_devices(struct tare_diff_side *s, const struct tare_json_value *report, bool is_tree,
+                        bool is_of_tensors, struct tare_err *err)
 {
 	const struct tare_json_value *devices = tare_json_get(report, "devices"), *rows;
 
 	if (!devices || devices->type != TARE_JSON_ARRAY)
-		return tare_err_set(err, TARE_E_FORMAT,
-				    "this is JSON, but not what tare report --json prints");
+		return tare_err_set(err, TARE_E_FORMAT, "this is JSON, but not what tare report --json prints");
 	for (const struct tare_json_value *d = devices->first; d; d = d->next) {
 		struct tare_diff_place place = { .index = int_of(d, "index", 0),
-						 .name = tare_json_get_str(d, "name"),
-						 .uuid = tare_json_get_str(d, "uuid"),
-						 .host = tare_json_get_str(d, "host") };
+			                             .name = tare_json_get_str(d, "name"),
+			                             .uuid = tare_json_get_str(d, "uuid"),
+			                             .host = tare_json_get_str(d, "host") };
 		int at;
 
-		place.is_counted = !is_of_tensors &&
-				   tare_json_get_i64(d, "used_bytes", &place.used) &&
-				   tare_json_get(d, "unexplained_bytes") &&
-				   tare_json_get(d, "unexplained_bytes")->type != TARE_JSON_NULL;
+		place.is_counted = !is_of_tensors && tare_json_get_i64(d, "used_bytes", &place.used) &&
+		                   tare_json_get(d, "unexplained_bytes") &&
+		                   tare_json_get(d, "unexplained_bytes")->type != TARE_JSON_NULL;
 		at = add_place(s, place);
 		s->is_simulated |= tare_json_get_bool(d, "simulated", false);
 		rows = tare_json_get(d, "accounts");
@@ -179,8 +172,7 @@ static struct keys keys_of(int by)
 }
 
 /* Several models may have modules of one path. */
-static const char *label_of(struct tare_diff_side *s, const struct tare_json_value *row,
-			    const struct keys *keys)
+static const char *label_of(struct tare_diff_side *s, const struct tare_json_value *row, const struct keys *keys)
 {
 	const char *label = tare_json_get_str(row, keys->label);
 	const char *root = keys->root ? tare_json_get_str(row, keys->root) : NULL;
@@ -248,16 +240,14 @@ static void add_row(struct tare_diff_side *s, const struct tare_json_value *row,
 	tare_json_get_u64(row, keys.count, &count);
 	process = by == TARE_BY_PROCESS ? process_by_label(s, label) : -1;
 	item = (struct tare_diff_item){ .place = place,
-					.process = process,
-					.path = process < 0 ? label : s->processes[process].path,
-					.label = label,
-					.short_label = short_label_of(label, row),
-					.call = tare_json_get_str(row, "call"),
-					.bare = tare_by_is_line((enum tare_by)by)
-							? bare_label_of(s, label)
-							: NULL,
-					.bytes = int_of(row, keys.bytes, 0),
-					.count = count };
+		                            .process = process,
+		                            .path = process < 0 ? label : s->processes[process].path,
+		                            .label = label,
+		                            .short_label = short_label_of(label, row),
+		                            .call = tare_json_get_str(row, "call"),
+		                            .bare = tare_by_is_line((enum tare_by)by) ? bare_label_of(s, label) : NULL,
+		                            .bytes = int_of(row, keys.bytes, 0),
+		                            .count = count };
 	add_item(s, item);
 }
 
@@ -273,26 +263,24 @@ static void add_change(struct tare_diff_side *s, const struct tare_json_value *r
 		return;
 	tare_json_get_u64(row, "count", &count);
 	add_item(s, (struct tare_diff_item){ .place = place,
-					     .process = -1,
-					     .path = path,
-					     .label = label ? label : path,
-					     .short_label = path,
-					     .bytes = bytes,
-					     .count = count });
+	                                     .process = -1,
+	                                     .path = path,
+	                                     .label = label ? label : path,
+	                                     .short_label = path,
+	                                     .bytes = bytes,
+	                                     .count = count });
 }
 
-static int read_rows(struct tare_diff_side *s, const struct tare_json_value *report, int by,
-		     struct tare_err *err)
+static int read_rows(struct tare_diff_side *s, const struct tare_json_value *report, int by, struct tare_err *err)
 {
 	const char *name = tare_by_infos[by].name, *has = tare_json_get_str(report, "by");
 	const struct tare_json_value *rows = tare_json_get(report, "rows");
 
 	if (!has || strcmp(has, name) != 0 || !rows)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"this has no rows --by %s; save it with tare report REC --by %s "
-			"--json, or compare the recording itself",
-			name, name);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+		                    "this has no rows --by %s; save it with tare report REC --by %s "
+		                    "--json, or compare the recording itself",
+		                    name, name);
 	for (const struct tare_json_value *r = rows->first; r; r = r->next)
 		if (tare_diff_is_of_changes(by))
 			add_change(s, r);
@@ -317,20 +305,17 @@ static const struct tare_json_value *choose(const struct tare_json_value *report
 	return NULL;
 }
 
-int tare_diff_read(struct tare_diff_side *s, const struct tare_json_value *report, int by,
-		   const char *at, struct tare_err *err)
+int tare_diff_read(struct tare_diff_side *s, const struct tare_json_value *report, int by, const char *at,
+                   struct tare_err *err)
 {
 	const struct tare_json_value *chosen = choose(report, at), *hosts;
-	bool is_of_tensors =
-		by >= 0 && tare_by_infos[by].flags & (TARE_BY_TENSORS | TARE_BY_CHANGES);
+	bool is_of_tensors = by >= 0 && tare_by_infos[by].flags & (TARE_BY_TENSORS | TARE_BY_CHANGES);
 	int rc;
 
 	if (!chosen)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "this was saved without the instant %s; its first is %s", at,
-				    tare_json_get_str(report, "at.label")
-					    ? tare_json_get_str(report, "at.label")
-					    : "not named");
+		return tare_err_set(err, TARE_E_NOT_FOUND, "this was saved without the instant %s; its first is %s", at,
+		                    tare_json_get_str(report, "at.label") ? tare_json_get_str(report, "at.label")
+		                                                          : "not named");
 	s->at = tare_json_get_str(chosen, "at.label");
 	s->t_ns = int_of(chosen, "at.t_ns", -1);
 	s->note = tare_json_get_str(chosen, "note");
@@ -338,8 +323,7 @@ int tare_diff_read(struct tare_diff_side *s, const struct tare_json_value *repor
 	s->notes = tare_json_get(chosen, "notes");
 	rc = read_devices(s, chosen, by < 0, is_of_tensors, err);
 	hosts = tare_json_get(chosen, "host");
-	for (const struct tare_json_value *h = hosts ? hosts->first : NULL; !rc && h && by < 0;
-	     h = h->next)
+	for (const struct tare_json_value *h = hosts ? hosts->first : NULL; !rc && h && by < 0; h = h->next)
 		add_host(s, h);
 	if (!rc && by >= 0)
 		rc = read_rows(s, chosen, by, err);

@@ -83,24 +83,23 @@ static const struct tare_column side_columns[] = {
 static struct row row_of(const struct tare_diff *d, const struct tare_diff_row *r)
 {
 	return (struct row){ .path = r->path,
-			     .after_path = r->after_path,
-			     .label = r->label,
-			     .account = r->account,
-			     .call = r->call,
-			     .side = side_of(r->is_before | (unsigned)r->is_after << 1),
-			     .device = d->totals[r->place].place->index,
-			     .is_leaf = r->is_leaf,
-			     .is_before = r->is_before,
-			     .is_after = r->is_after,
-			     .before = r->before,
-			     .after = r->after,
-			     .difference = tare_sat_sub(r->after, r->before),
-			     .before_count = r->before_count,
-			     .after_count = r->after_count };
+		                 .after_path = r->after_path,
+		                 .label = r->label,
+		                 .account = r->account,
+		                 .call = r->call,
+		                 .side = side_of(r->is_before | (unsigned)r->is_after << 1),
+		                 .device = d->totals[r->place].place->index,
+		                 .is_leaf = r->is_leaf,
+		                 .is_before = r->is_before,
+		                 .is_after = r->is_after,
+		                 .before = r->before,
+		                 .after = r->after,
+		                 .difference = tare_sat_sub(r->after, r->before),
+		                 .before_count = r->before_count,
+		                 .after_count = r->after_count };
 }
 
-static void add_sentences(struct tare_emit *e, const char *key,
-			  const struct tare_json_value *sentences)
+static void add_sentences(struct tare_emit *e, const char *key, const struct tare_json_value *sentences)
 {
 	tare_emit_open(e, key, '[');
 	for (const struct tare_json_value *v = sentences ? sentences->first : NULL; v; v = v->next)
@@ -120,12 +119,11 @@ static void show_data(struct tare_emit *e, const struct tare_diff *d)
 		for (size_t i = 0; i < d->total_nr && !tare_diff_is_of_changes(d->by); i++) {
 			const struct tare_diff_total *t = &d->totals[i];
 
-			tare_emit_add(e, &(struct total){
-						 .label = t->place->name,
-						 .device = t->place->index,
-						 .before = t->before,
-						 .after = t->after,
-						 .difference = tare_sat_sub(t->after, t->before) });
+			tare_emit_add(e, &(struct total){ .label = t->place->name,
+			                                  .device = t->place->index,
+			                                  .before = t->before,
+			                                  .after = t->after,
+			                                  .difference = tare_sat_sub(t->after, t->before) });
 		}
 		tare_emit_table_end(e);
 	}
@@ -153,8 +151,7 @@ static void say_degraded(struct tare_emit *e, const char *head, const struct tar
 	for (const struct tare_json_value *v = s->notes ? s->notes->first : NULL; v; v = v->next)
 		if (v->text)
 			tare_emit_term(e, TARE_TONE_PLAIN, note, v->text);
-	for (const struct tare_json_value *v = s->degraded ? s->degraded->first : NULL; v;
-	     v = v->next)
+	for (const struct tare_json_value *v = s->degraded ? s->degraded->first : NULL; v; v = v->next)
 		if (v->text)
 			tare_emit_alarm(e, "%s: %s", head, v->text);
 }
@@ -178,8 +175,8 @@ static bool is_of_one_process(const struct tare_diff *d)
  * "allocations: PyTorch", "train.py: allocations: PyTorch". On the CPU all rows are of tensors, and processes have no row: there the
  * name of the process stands instead of the first label.
  */
-static void add_label(struct tare_str *out, const struct tare_diff *d,
-		      const struct tare_diff_row *row, bool without_process)
+static void add_label(struct tare_str *out, const struct tare_diff *d, const struct tare_diff_row *row,
+                      bool without_process)
 {
 	bool is_host = d->totals[row->place].place->index < 0;
 	bool is_named = row->parent < 0 && row->process && (is_host || is_process(row));
@@ -204,17 +201,16 @@ static bool has_counts(const struct tare_diff_row *row)
 
 static void add_counts(struct tare_str *out, const struct tare_diff_row *row)
 {
-	tare_str_addf(out, " (%llu → %llu)", (unsigned long long)row->before_count,
-		      (unsigned long long)row->after_count);
+	tare_str_addf(out, " (%llu → %llu)", (unsigned long long)row->before_count, (unsigned long long)row->after_count);
 }
 
 static void add_total(struct tare_emit *e, const struct tare_diff_total *t, bool is_used)
 {
 	struct row row = { .is_before = t->is_before,
-			   .is_after = t->is_after,
-			   .before = t->before,
-			   .after = t->after,
-			   .difference = tare_sat_sub(t->after, t->before) };
+		               .is_after = t->is_after,
+		               .before = t->before,
+		               .after = t->after,
+		               .difference = tare_sat_sub(t->after, t->before) };
 
 	tare_str_add(&row.shown, is_used ? "used" : "all");
 	tare_emit_add_as(e, &row, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
@@ -222,8 +218,7 @@ static void add_total(struct tare_emit *e, const struct tare_diff_total *t, bool
 	tare_str_free(&row.shown);
 }
 
-static void add_row(struct tare_emit *e, const struct tare_diff *d, const struct tare_diff_row *r,
-		    bool without_process)
+static void add_row(struct tare_emit *e, const struct tare_diff *d, const struct tare_diff_row *r, bool without_process)
 {
 	struct row row = row_of(d, r);
 
@@ -232,8 +227,7 @@ static void add_row(struct tare_emit *e, const struct tare_diff *d, const struct
 		add_counts(&row.shown, r);
 	if (r->call)
 		tare_str_addf(&row.shown, " · %s", r->call);
-	tare_emit_add_as(e, &row,
-			 (struct tare_row_look){ .level = 1, .is_whole = r->call != NULL });
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = 1, .is_whole = r->call != NULL });
 	tare_str_free(&row.shown);
 }
 
@@ -274,11 +268,9 @@ static struct below add_rows(struct tare_emit *e, const struct tare_diff *d, int
 			continue;
 		if (row->account && !strcmp(row->account, "unexplained"))
 			unexplained = row;
-		else if (d->by != TARE_BY_RESIDUE && !tare_diff_is_of_changes(d->by) &&
-			 is_same(row))
+		else if (d->by != TARE_BY_RESIDUE && !tare_diff_is_of_changes(d->by) && is_same(row))
 			below.same++;
-		else if (!tare_diff_is_of_changes(d->by) && shows_as_nothing(row->before) &&
-			 shows_as_nothing(row->after))
+		else if (!tare_diff_is_of_changes(d->by) && shows_as_nothing(row->before) && shows_as_nothing(row->after))
 			below.tiny++;
 		else {
 			add_row(e, d, row, without_process);
@@ -305,19 +297,16 @@ static void say_below(struct tare_emit *e, const struct below *below)
 		tare_emit_note(e, " %s: so many before, so many after", tare_str_text(&counts));
 	}
 	if (below->same)
-		tare_emit_note(e, "  %zu row%s the same on both sides", below->same,
-			       below->same == 1 ? " is" : "s are");
+		tare_emit_note(e, "  %zu row%s the same on both sides", below->same, below->same == 1 ? " is" : "s are");
 	if (below->tiny)
-		tare_emit_note(e, "  %zu row%s next to nothing on both sides", below->tiny,
-			       below->tiny == 1 ? " is" : "s are");
+		tare_emit_note(e, "  %zu row%s next to nothing on both sides", below->tiny, below->tiny == 1 ? " is" : "s are");
 	tare_str_free(&counts);
 }
 
 static bool has_rows(const struct tare_diff *d, int place)
 {
 	for (size_t i = 0; i < d->row_nr; i++)
-		if (d->rows[i].place == place &&
-		    (d->rows[i].before || d->rows[i].after || tare_diff_is_of_changes(d->by)))
+		if (d->rows[i].place == place && (d->rows[i].before || d->rows[i].after || tare_diff_is_of_changes(d->by)))
 			return true;
 	return false;
 }
@@ -347,11 +336,9 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 	if (t->place->host)
 		tare_str_addf(&title, " on %s", t->place->host);
 	if (d->by == TARE_BY_RESIDUE)
-		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
-				TARE_COLUMNS(residue_columns));
+		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(residue_columns));
 	else
-		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
-				TARE_COLUMNS(people_columns));
+		tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(people_columns));
 	if (!tare_diff_is_of_changes(d->by))
 		add_total(e, t, t->place->is_counted);
 	below = add_rows(e, d, place);
@@ -361,8 +348,7 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 	tare_str_free(&title);
 }
 
-static void say_side(struct tare_emit *e, const char *head, const struct tare_diff_side *s,
-		     bool is_of_changes)
+static void say_side(struct tare_emit *e, const char *head, const struct tare_diff_side *s, bool is_of_changes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_str line = { 0 };
@@ -392,11 +378,9 @@ static void show_people(struct tare_emit *e, const struct tare_diff *d)
 		is_any = true;
 	}
 	if (!is_any)
-		tare_emit_paragraph(e, "Neither side has any memory to compare%s%s%s%s",
-				    d->by < 0 ? "" : " by ",
-				    d->by < 0 ? "" : tare_by_infos[d->by].name,
-				    d->before.note ? ": " : "",
-				    d->before.note ? d->before.note : "");
+		tare_emit_paragraph(e, "Neither side has any memory to compare%s%s%s%s", d->by < 0 ? "" : " by ",
+		                    d->by < 0 ? "" : tare_by_infos[d->by].name, d->before.note ? ": " : "",
+		                    d->before.note ? d->before.note : "");
 	say_degraded(e, "before", &d->before);
 	say_degraded(e, "after", &d->after);
 }

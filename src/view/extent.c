@@ -34,11 +34,9 @@ static const struct tare_column exact_columns[] = {
 	TARE_COLUMN(tare_extent_exact, t_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(tare_extent_exact, at, "at", "AT", TEXT, .is_whole = true),
 	TARE_COLUMN(tare_extent_exact, what, "what", "WHAT", TEXT),
-	TARE_COLUMN(tare_extent_exact, device, "device", NULL, ID,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_extent_exact, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	GPU_COLUMN(shown_exact),
-	TARE_COLUMN(tare_extent_exact, used, "used_bytes", "IN USE", BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_extent_exact, used, "used_bytes", "IN USE", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
 /* Is it known for every row how much was in use at exactly that moment? */
@@ -56,17 +54,15 @@ static void show_sentences(struct tare_emit *e, const struct tare_extent_view *v
 
 	tare_units_duration(until, view->dropped_ns);
 	if (is_instant(view))
-		tare_emit_paragraph(
-			e,
-			"What was recorded before %s went to keep the recording under its cap: of %s only how much "
-			"was in use is known, exactly.",
-			until, view->at);
+		tare_emit_paragraph(e,
+		                    "What was recorded before %s went to keep the recording under its cap: of %s only how much "
+		                    "was in use is known, exactly.",
+		                    until, view->at);
 	else
-		tare_emit_paragraph(
-			e,
-			"What was recorded before %s went to keep the recording under its cap, so %s is not known "
-			"exactly: what was in use then lies between the least and the most of the time around it.",
-			until, view->at);
+		tare_emit_paragraph(e,
+		                    "What was recorded before %s went to keep the recording under its cap, so %s is not known "
+		                    "exactly: what was in use then lies between the least and the most of the time around it.",
+		                    until, view->at);
 	tare_emit_gap(e);
 }
 
@@ -74,13 +70,11 @@ static void show_exacts(struct tare_emit *e, const struct tare_extent_view *view
 {
 	tare_emit_table(e, "exact", "Known exactly near it", TARE_COLUMNS(exact_columns));
 	for (size_t i = 0; i < view->exact_nr; i++)
-		tare_emit_add(e, &(struct shown_exact){
-					 view->exacts[i],
-					 tare_device_text_gpu(view->exacts[i].device) });
+		tare_emit_add(e, &(struct shown_exact){ view->exacts[i], tare_device_text_gpu(view->exacts[i].device) });
 	tare_emit_table_end(e);
 	if (tare_emit_is_for_people(e))
 		tare_emit_note(e, "peak, end and every moment from then on are exact, too; of a "
-				  "state --at shows all");
+		                  "state --at shows all");
 }
 
 void tare_extent_show(struct tare_emit *e, const struct tare_extent_view *view)
@@ -95,8 +89,7 @@ void tare_extent_show(struct tare_emit *e, const struct tare_extent_view *view)
 	show_sentences(e, view);
 	tare_emit_table(e, "in_use", "In use", TARE_COLUMNS(columns));
 	for (size_t i = 0; i < view->row_nr; i++)
-		tare_emit_add(e, &(struct shown){ view->rows[i],
-						  tare_device_text_gpu(view->rows[i].device) });
+		tare_emit_add(e, &(struct shown){ view->rows[i], tare_device_text_gpu(view->rows[i].device) });
 	tare_emit_table_end(e);
 	tare_emit_gap(e);
 	show_exacts(e, view);

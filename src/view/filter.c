@@ -47,8 +47,7 @@ static void filter_device(struct tare_device_ledger *d, int64_t pid)
 
 	for (int i = 0; i < d->row_nr; i++) {
 		int parent = from[i].parent;
-		bool is_below =
-			parent >= 0 && (place[parent] < 0 || is_foreign(&from[parent], pid));
+		bool is_below = parent >= 0 && (place[parent] < 0 || is_foreign(&from[parent], pid));
 
 		place[i] = is_below ? -1 : n;
 		if (is_below)

@@ -17,10 +17,7 @@ void tare_graph_count(struct tare_graph_counts *out, const struct tare_ledger *l
 
 		out->captured += g->state == TARE_GRAPH_STATE_CAPTURED ? g->count : 0;
 		out->built += g->state == TARE_GRAPH_STATE_BUILT ? g->count : 0;
-		out->failed += g->state == TARE_GRAPH_STATE_INVALID ||
-					       g->state == TARE_GRAPH_STATE_CAPTURING
-				       ? g->count
-				       : 0;
+		out->failed += g->state == TARE_GRAPH_STATE_INVALID || g->state == TARE_GRAPH_STATE_CAPTURING ? g->count : 0;
 		out->alive += g->alive;
 		out->exec_bytes += tare_graph_exec_bytes(g);
 	}
@@ -37,11 +34,10 @@ void tare_graph_line(struct tare_emit *e, const struct tare_ledger *ledger)
 	if (n.built)
 		tare_str_addf(&line, " · built by hand: %s", tare_units_count(text, n.built));
 	if (n.failed)
-		tare_str_addf(&line, " · captures that failed: %s",
-			      tare_units_count(text, n.failed));
+		tare_str_addf(&line, " · captures that failed: %s", tare_units_count(text, n.failed));
 	if (ledger->graph_nr)
 		tare_str_addf(&line, " · executable graphs alive: %s · tare report --by graph",
-			      tare_units_count(text, n.alive));
+		              tare_units_count(text, n.alive));
 	tare_emit_indented(e, 0, 2, tare_str_text(&line));
 	tare_str_free(&line);
 }
@@ -68,8 +64,7 @@ struct row {
 #define ZERO  .unknown = TARE_UNKNOWN_ZERO
 #define NODES .when = TARE_WHEN(row, has_nodes)
 
-#define TARE_NODE(key, field, name)                                                                \
-	TARE_COLUMN(row, of.kinds[TARE_NODE_##key], name "_nodes", NULL, COUNT, NODES),
+#define TARE_NODE(key, field, name) TARE_COLUMN(row, of.kinds[TARE_NODE_##key], name "_nodes", NULL, COUNT, NODES),
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
 	TARE_COLUMN(row, of.device, "device", NULL, ID),
@@ -95,23 +90,19 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.by_others, "allocated_by_others_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.held, "held_bytes", NULL, BYTES),
 	TARE_COLUMN(row, owner, "owner", NULL, TEXT),
-	TARE_COLUMN(row, owner_bytes, "owner_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(row, has_parts)),
+	TARE_COLUMN(row, owner_bytes, "owner_bytes", NULL, BYTES, .when = TARE_WHEN(row, has_parts)),
 	TARE_COLUMN(row, of.pool, "pool", NULL, COUNT, ZERO),
-	TARE_COLUMN(row, of.is_private, "pool_is_private", NULL, FLAG,
-		    .when = TARE_WHEN(row, has_pool)),
+	TARE_COLUMN(row, of.is_private, "pool_is_private", NULL, FLAG, .when = TARE_WHEN(row, has_pool)),
 	TARE_COLUMN(row, of.stream_number, "stream", NULL, COUNT, ZERO),
 	TARE_COLUMN(row, of.phase, "phase", NULL, TEXT),
 	TARE_COLUMN(row, of.source, "source", NULL, TEXT),
-	TARE_COLUMN(row, of.used_after, "used_after_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(row, of.used_after, "used_after_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
 	TARE_COLUMN(row, of.execs, "execs", NULL, COUNT),
 	TARE_COLUMN(row, of.alive, "execs_alive", NULL, COUNT),
 	TARE_COLUMN(row, of.updates, "updates", NULL, COUNT),
 	TARE_COLUMN(row, of.refused, "updates_refused", NULL, COUNT),
 	TARE_COLUMN(row, of.in_exec_of, "in_exec_of", NULL, COUNT, ZERO),
-	TARE_COLUMN(row, of.launches, "launches", NULL, COUNT,
-		    .when = TARE_WHEN(row, has_launches)),
+	TARE_COLUMN(row, of.launches, "launches", NULL, COUNT, .when = TARE_WHEN(row, has_launches)),
 	TARE_COLUMN(row, of.nodes, "nodes", NULL, COUNT, NODES),
 	TARE_COLUMN(row, has_all_kinds, "nodes_are_all_told_apart", NULL, COUNT, NODES),
 #include "record/node.def"

@@ -33,13 +33,11 @@ static bool is_same_text(const char *a, const char *b)
 
 static bool is_like(const struct tare_graph *a, const struct tare_graph *b)
 {
-	return a->device == b->device && a->pid == b->pid && a->generation == b->generation &&
-	       a->state == b->state && a->nodes == b->nodes &&
-	       !memcmp(a->kinds, b->kinds, sizeof(a->kinds)) && !a->pool == !b->pool &&
+	return a->device == b->device && a->pid == b->pid && a->generation == b->generation && a->state == b->state &&
+	       a->nodes == b->nodes && !memcmp(a->kinds, b->kinds, sizeof(a->kinds)) && !a->pool == !b->pool &&
 	       a->is_private == b->is_private && (a->is_private || a->pool == b->pool) &&
-	       a->stream_number == b->stream_number && !a->alive == !b->alive &&
-	       a->in_exec_of == b->in_exec_of && is_same_text(a->phase, b->phase) &&
-	       is_same_text(a->source, b->source);
+	       a->stream_number == b->stream_number && !a->alive == !b->alive && a->in_exec_of == b->in_exec_of &&
+	       is_same_text(a->phase, b->phase) && is_same_text(a->source, b->source);
 }
 
 static void add_graph(struct line *l, const struct tare_graph *g)
@@ -74,8 +72,7 @@ static void build(struct lines *out, const struct tare_graph *graphs, size_t cou
 		struct line *l = out->count ? &out->items[out->count - 1] : NULL;
 
 		if (!l || !is_like(l->first, &graphs[i])) {
-			out->items = tare_array_reserve(out->items, &out->cap, out->count + 1,
-							sizeof(*out->items));
+			out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
 			l = &out->items[out->count++];
 			*l = (struct line){ 0 };
 		}
@@ -99,8 +96,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.allocated, NULL, "ALLOCATED", BYTES, .is_sum = true),
 	TARE_COLUMN(row, pool, NULL, "POOL", TEXT, .when = TARE_WHEN(row, has_pool)),
 	TARE_COLUMN(row, of.used_after, NULL, "USED AFTER", BYTES, .unknown = TARE_UNKNOWN_HUGE),
-	TARE_COLUMN(row, of.launches, NULL, "LAUNCHES", COUNT,
-		    .when = TARE_WHEN(row, of.is_launches_known)),
+	TARE_COLUMN(row, of.launches, NULL, "LAUNCHES", COUNT, .when = TARE_WHEN(row, of.is_launches_known)),
 	TARE_COLUMN(row, where, NULL, "WHERE", TEXT),
 };
 
@@ -139,9 +135,9 @@ static void add_line(struct tare_emit *e, const struct line *l)
 {
 	const struct tare_graph *g = l->first;
 	struct row row = { .nodes = g->nodes,
-			   .has_nodes = !l->is_mixed && g->flags & TARE_GRAPH_FLAG_NODES,
-			   .has_pool = l->is_mixed || g->pool,
-			   .of = *l };
+		               .has_nodes = !l->is_mixed && g->flags & TARE_GRAPH_FLAG_NODES,
+		               .has_pool = l->is_mixed || g->pool,
+		               .of = *l };
 
 	tare_str_addf(&row.label, "%llu", (unsigned long long)g->number);
 	if (l->last != g)
@@ -184,8 +180,8 @@ static uint32_t streams_of(const struct tare_graph *graphs, size_t count)
 	return most;
 }
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_graph *graphs, size_t count)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_graph *graphs,
+                       size_t count)
 {
 	struct tare_ledger own = { .graphs = (struct tare_graph *)graphs, .graph_nr = (int)count };
 	uint32_t streams = streams_of(graphs, count);
@@ -219,8 +215,7 @@ static void add_savings(struct tare_emit *e, const struct tare_ledger *ledger, i
 		if (s->device != device)
 			continue;
 		tare_graph_saving_text(&line, s);
-		tare_emit_alarm(e, "could save %s MiB: %s", tare_units_mib(text, s->have - s->need),
-				tare_str_text(&line));
+		tare_emit_alarm(e, "could save %s MiB: %s", tare_units_mib(text, s->have - s->need), tare_str_text(&line));
 		tare_str_free(&line);
 	}
 }
@@ -230,8 +225,7 @@ void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger)
 	if (!ledger->graph_nr)
 		tare_graph_line(e, ledger);
 	for (int i = 0, n; i < ledger->graph_nr; i += n) {
-		for (n = 1; i + n < ledger->graph_nr &&
-			    ledger->graphs[i + n].device == ledger->graphs[i].device;)
+		for (n = 1; i + n < ledger->graph_nr && ledger->graphs[i + n].device == ledger->graphs[i].device;)
 			n++;
 		if (i)
 			tare_emit_gap(e);

@@ -26,8 +26,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.generation, "generation", NULL, ID),
 	TARE_COLUMN(row, of.program, "program", NULL, TEXT),
 	TARE_COLUMN(row, of.device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(row, of.per_step, "bytes_per_step", NULL, BYTES,
-		    .when = TARE_WHEN(row, of.has_steps)),
+	TARE_COLUMN(row, of.per_step, "bytes_per_step", NULL, BYTES, .when = TARE_WHEN(row, of.has_steps)),
 	TARE_COLUMN(row, of.per_second, "bytes_per_second", NULL, BYTES),
 	TARE_COLUMN(row, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(row, since_seconds, "since_seconds", NULL, NUMBER),
@@ -54,8 +53,7 @@ struct shown {
 };
 
 static const struct tare_column shown_columns[] = {
-	TARE_COLUMN(shown, where, "where", "WHERE",
-		    TEXT), /* first: on a narrow screen it is cut, and not left out */
+	TARE_COLUMN(shown, where, "where", "WHERE", TEXT), /* first: on a narrow screen it is cut, and not left out */
 	TARE_COLUMN(shown, rate, "rate", "GROWS BY", TEXT, .is_whole = true),
 	TARE_COLUMN(shown, of.since_ns, "since", "SINCE", TIME),
 	TARE_COLUMN(shown, of.bytes, "bytes", "SO FAR", BYTES),
@@ -99,8 +97,7 @@ static void add_where(struct shown *s, const struct tare_ledger *ledger, bool is
 /* Who called the line: the rest of the stack by which most of it came. */
 static void add_callers(struct tare_emit *e, const struct tare_growth *g)
 {
-	const char *at =
-		g->short_line && g->short_stack ? strstr(g->short_stack, g->short_line) : NULL;
+	const char *at = g->short_line && g->short_stack ? strstr(g->short_stack, g->short_line) : NULL;
 	struct tare_str text = { 0 };
 
 	if (at)
@@ -139,7 +136,6 @@ void tare_growth_text(struct tare_emit *e, const struct tare_ledger *ledger)
 	}
 	tare_emit_table_end(e);
 	if (ledger->growth_nr > shown)
-		tare_emit_note(e, "%d more lines grow: tare report --json",
-			       ledger->growth_nr - shown);
+		tare_emit_note(e, "%d more lines grow: tare report --json", ledger->growth_nr - shown);
 	tare_emit_gap(e);
 }

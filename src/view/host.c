@@ -50,10 +50,8 @@ static int64_t count_mapped(const struct tare_host_tensors *t)
 
 enum { BLOCKS, MAPPED, PART_NR };
 static const struct part parts[PART_NR] = {
-	[BLOCKS] = { "tensors", "tensors on the CPU", bytes_of_blocks, count_of_blocks,
-		     most_of_blocks },
-	[MAPPED] = { "mapped", "tensors in shared memory and mapped files", bytes_mapped,
-		     count_mapped, NULL },
+	[BLOCKS] = { "tensors", "tensors on the CPU", bytes_of_blocks, count_of_blocks, most_of_blocks },
+	[MAPPED] = { "mapped", "tensors in shared memory and mapped files", bytes_mapped, count_mapped, NULL },
 };
 
 /* Asked for, not resident: no leaf, so it enters no sum. */
@@ -76,14 +74,12 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(account, generation, "generation", NULL, ID),
 	TARE_COLUMN(account, is_leaf, "leaf", NULL, FLAG),
 	TARE_COLUMN(account, bytes, "bytes", NULL, BYTES, KNOWN),
-	TARE_COLUMN(account, most, "most_bytes", NULL, BYTES, KNOWN,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(account, most, "most_bytes", NULL, BYTES, KNOWN, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(account, count, "count", NULL, COUNT, KNOWN),
 	TARE_COLUMN(account, evidence, "evidence", NULL, TEXT, KNOWN, .name = tare_evidence_name),
 };
 
-void tare_host_path(struct tare_str *out, const struct tare_host_ledger *h, const char *account,
-		    const char *category)
+void tare_host_path(struct tare_str *out, const struct tare_host_ledger *h, const char *account, const char *category)
 {
 	tare_str_addf(out, "process:%lld", (long long)h->pid);
 	if (h->generation)
@@ -94,8 +90,7 @@ void tare_host_path(struct tare_str *out, const struct tare_host_ledger *h, cons
 }
 
 /* `name`: of the category below the account, or NULL. */
-static void add_account(struct tare_emit *e, const struct tare_host_ledger *h, const char *name,
-			struct account a)
+static void add_account(struct tare_emit *e, const struct tare_host_ledger *h, const char *name, struct account a)
 {
 	a.pid = h->pid;
 	a.generation = h->generation;
@@ -107,25 +102,25 @@ static void add_account(struct tare_emit *e, const struct tare_host_ledger *h, c
 static void add_part(struct tare_emit *e, const struct tare_host_ledger *h, const struct part *part)
 {
 	add_account(e, h, NULL,
-		    (struct account){ .account = part->key,
-				      .label = part->label,
-				      .is_known = true,
-				      .bytes = part->bytes(&h->tensors),
-				      .most = part->most ? part->most(&h->tensors) : -1,
-				      .count = part->count(&h->tensors),
-				      .evidence = h->evidence });
+	            (struct account){ .account = part->key,
+	                              .label = part->label,
+	                              .is_known = true,
+	                              .bytes = part->bytes(&h->tensors),
+	                              .most = part->most ? part->most(&h->tensors) : -1,
+	                              .count = part->count(&h->tensors),
+	                              .evidence = h->evidence });
 	for (int i = 0; part == &parts[BLOCKS] && i < h->category_nr; i++) {
 		const struct tare_category_sum *c = &h->categories[i];
 		const char *name = tare_category_name(c->category);
 
 		add_account(e, h, name,
-			    (struct account){ .account = part->key,
-					      .label = name,
-					      .is_known = true,
-					      .bytes = c->bytes,
-					      .most = -1,
-					      .count = (int64_t)c->count,
-					      .evidence = c->evidence });
+		            (struct account){ .account = part->key,
+		                              .label = name,
+		                              .is_known = true,
+		                              .bytes = c->bytes,
+		                              .most = -1,
+		                              .count = (int64_t)c->count,
+		                              .evidence = c->evidence });
 	}
 }
 
@@ -136,8 +131,7 @@ void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host)
 		add_part(e, host, &parts[i]);
 	if (host->tensors.is_known && host->tensors.is_partial)
 		add_account(e, host, NULL,
-			    (struct account){ .account = "paused",
-					      .label = "tensors made while recording was paused" });
+		            (struct account){ .account = "paused", .label = "tensors made while recording was paused" });
 	tare_emit_table_end(e);
 }
 
@@ -165,8 +159,7 @@ struct process {
 	int64_t most;                            /* of all columns */
 };
 
-static const struct tare_host_ledger *find(const struct tare_ledger *l,
-					   const struct tare_host_ledger *h)
+static const struct tare_host_ledger *find(const struct tare_ledger *l, const struct tare_host_ledger *h)
 {
 	for (int i = 0; i < l->host_nr; i++)
 		if (l->hosts[i].pid == h->pid && l->hosts[i].generation == h->generation &&
@@ -199,14 +192,11 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 				int64_t sum;
 
 				p.columns[c] = find(ledgers[c], p.host);
-				sum = p.columns[c] ? tare_sat_add(p.columns[c]->tensors.bytes,
-								  p.columns[c]->tensors.mapped)
-						   : 0;
+				sum = p.columns[c] ? tare_sat_add(p.columns[c]->tensors.bytes, p.columns[c]->tensors.mapped) : 0;
 				p.most = sum > p.most ? sum : p.most;
 			}
 			for (int c = 0; c < ledger_nr; c++)
-				if (p.columns[c] && p.columns[c]->tensors.is_known &&
-				    p.columns[c]->tensors.is_partial)
+				if (p.columns[c] && p.columns[c]->tensors.is_known && p.columns[c]->tensors.is_partial)
 					p.most = p.most > LEAST ? p.most : LEAST;
 			if (p.most >= LEAST)
 				(*out)[count++] = p;
@@ -226,7 +216,7 @@ static void free_list(struct process *processes, size_t count)
 }
 
 static void add_part_row(struct tare_sheet *s, const struct process *p, const struct part *part,
-			 struct tare_row_look look)
+                         struct tare_row_look look)
 {
 	enum tare_evidence weakest = TARE_EVIDENCE_EXACT;
 
@@ -241,8 +231,7 @@ static void add_part_row(struct tare_sheet *s, const struct process *p, const st
 	tare_sheet_add(s, look);
 }
 
-static const struct tare_category_sum *sum_of(const struct tare_host_ledger *h,
-					      enum tare_category category)
+static const struct tare_category_sum *sum_of(const struct tare_host_ledger *h, enum tare_category category)
 {
 	for (int i = 0; h && i < h->category_nr; i++)
 		if (h->categories[i].category == category)
@@ -265,8 +254,7 @@ static void add_kinds(struct tare_sheet *s, const struct process *p, const struc
 		int64_t bytes = 0;
 
 		for (int c = 0; c < TARE_CATEGORY_NR; c++) {
-			const struct tare_category_sum *sum =
-				sum_of(p->columns[i], (enum tare_category)c);
+			const struct tare_category_sum *sum = sum_of(p->columns[i], (enum tare_category)c);
 
 			if (!k->is_in[c] || !sum)
 				continue;
@@ -388,14 +376,11 @@ static void add_shared(struct tare_sheet *s, const struct tare_ledger *const *le
 		for (int i = 0; i < ledgers[k]->shared.line_nr && shown < MAX_SHARED; i++) {
 			const struct tare_ledger_line *line = &ledgers[k]->shared.lines[i];
 
-			if (is_shown_before(ledgers, k, i) ||
-			    shared_at(ledgers[k], line->short_label) < LEAST)
+			if (is_shown_before(ledgers, k, i) || shared_at(ledgers[k], line->short_label) < LEAST)
 				continue;
 			tare_str_add(&s->row->label, line->short_label);
 			for (int c = 0; c < nr; c++)
-				s->row->cells[c] =
-					tare_value_of(TARE_COL_BYTES,
-						      shared_at(ledgers[c], line->short_label));
+				s->row->cells[c] = tare_value_of(TARE_COL_BYTES, shared_at(ledgers[c], line->short_label));
 			tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
 			shown++;
 		}
@@ -425,8 +410,7 @@ void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledger
 	s.word_head = "evidence";
 	for (int i = 0; i < ledger_nr; i++)
 		tare_device_text_instant(&s.heads[i], ledgers[i], ledgers[i]->t_ns);
-	tare_sheet_open(&s, "CPU  tensors: MiB that were asked for, whether resident or not",
-			TARE_COL_COUNT);
+	tare_sheet_open(&s, "CPU  tensors: MiB that were asked for, whether resident or not", TARE_COL_COUNT);
 	tare_timeline_show(e, &ledgers[0]->host_timeline, NULL);
 	for (size_t i = 0; i < shown; i++)
 		add_process(&s, &processes[i]);

@@ -8,7 +8,7 @@
 
 /* The path of a row of a process: "process:431/tensors", with a category below it or NULL. */
 void tare_host_path(struct tare_str *out, const struct tare_host_ledger *host, const char *account,
-		    const char *category);
+                    const char *category);
 
 /* The member `accounts` of a process. */
 void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host);

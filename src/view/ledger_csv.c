@@ -37,46 +37,44 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, generation, "generation", NULL, ID, SAID),
 };
 
-static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d, const char *kind, bool is_known,
-		       int64_t bytes)
+static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d,
+                       const char *kind, bool is_known, int64_t bytes)
 {
 	tare_emit_add(e, &(struct row){ .at = ledger->at,
-					.device = d->index,
-					.kind = kind,
-					.label = kind,
-					.evidence = d->simulated ? "simulated" : NULL,
-					.has_bytes = is_known,
-					.bytes = bytes,
-					.pid = -1,
-					.generation = -1 });
+	                                .device = d->index,
+	                                .kind = kind,
+	                                .label = kind,
+	                                .evidence = d->simulated ? "simulated" : NULL,
+	                                .has_bytes = is_known,
+	                                .bytes = bytes,
+	                                .pid = -1,
+	                                .generation = -1 });
 }
 
-static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
-		    const struct tare_device_ledger *d, const struct tare_row *account)
+static void add_row(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d,
+                    const struct tare_row *account)
 {
 	struct row row = { .at = ledger->at,
-			   .device = d->index,
-			   .kind = account->leaf ? "leaf" : "parent",
-			   .path = account->path,
-			   .label = account->label,
-			   .is_account = true,
-			   .has_bytes = true,
-			   .bytes = account->bytes,
-			   .count = account->count,
-			   .has_count = true,
-			   .pid = account->pid,
-			   .generation = account->generation,
-			   .evidence = tare_evidence_name(account->evidence),
-			   .of = *account };
+		               .device = d->index,
+		               .kind = account->leaf ? "leaf" : "parent",
+		               .path = account->path,
+		               .label = account->label,
+		               .is_account = true,
+		               .has_bytes = true,
+		               .bytes = account->bytes,
+		               .count = account->count,
+		               .has_count = true,
+		               .pid = account->pid,
+		               .generation = account->generation,
+		               .evidence = tare_evidence_name(account->evidence),
+		               .of = *account };
 
 	if (!account->contended)
 		row.of.low = row.of.high = account->bytes;
 	tare_emit_add(e, &row);
 }
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	bool is_used_known = d->used != TARE_NOT_KNOWN;
 
@@ -85,8 +83,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	add_figure(e, ledger, d, "used", is_used_known, (int64_t)d->used);
 	for (int i = 0; i < d->row_nr; i++)
 		add_row(e, ledger, d, &d->rows[i]);
-	add_figure(e, ledger, d, "unexplained",
-		   is_used_known && d->used_by != TARE_EVIDENCE_INFERRED, d->unexplained);
+	add_figure(e, ledger, d, "unexplained", is_used_known && d->used_by != TARE_EVIDENCE_INFERRED, d->unexplained);
 }
 
 /* Of no device: records that are missing, with how many, and why. */
@@ -96,13 +93,13 @@ static void add_losses(struct tare_emit *e, const struct tare_ledger *ledger)
 		const struct tare_loss *l = &ledger->losses[i];
 
 		tare_emit_add(e, &(struct row){ .at = ledger->at,
-						.device = -1,
-						.kind = "lost",
-						.label = l->why,
-						.count = l->records,
-						.has_count = l->records > 0,
-						.pid = l->pid,
-						.generation = l->generation });
+		                                .device = -1,
+		                                .kind = "lost",
+		                                .label = l->why,
+		                                .count = l->records,
+		                                .has_count = l->records > 0,
+		                                .pid = l->pid,
+		                                .generation = l->generation });
 	}
 }
 

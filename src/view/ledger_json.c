@@ -105,12 +105,10 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.simulated, "simulated", NULL, FLAG),
 	TARE_COLUMN(device, of.imported, "imported", NULL, FLAG),
 	TARE_COLUMN(device, of.is_heap, "heap", NULL, FLAG),
-	TARE_COLUMN(device, of.heap_error, "standard_error_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(device, of.is_heap)),
+	TARE_COLUMN(device, of.heap_error, "standard_error_bytes", NULL, BYTES, .when = TARE_WHEN(device, of.is_heap)),
 	TARE_NESTED("card", add_card),
 	TARE_NESTED("accounts", add_accounts),
-	TARE_COLUMN(device, of.unexplained, "unexplained_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(device, is_counted)),
+	TARE_COLUMN(device, of.unexplained, "unexplained_bytes", NULL, BYTES, .when = TARE_WHEN(device, is_counted)),
 };
 
 static void add_devices(struct tare_emit *e, const struct tare_ledger *ledger)
@@ -181,15 +179,14 @@ static const struct tare_column finding_columns[] = {
 	TARE_COLUMN(finding, less, "less", NULL, TEXT),
 };
 
-static void add_finding(struct tare_emit *e, const struct tare_device_ledger *d,
-			const struct tare_finding *f)
+static void add_finding(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_finding *f)
 {
 	struct finding row = { .advice = tare_advices[f->advice].key,
-			       .known = tare_known_name(tare_advices[f->advice].known),
-			       .name = f->name[0] ? f->name : NULL,
-			       .less = tare_finding_less(f),
-			       .device = d->index,
-			       .of = *f };
+		                   .known = tare_known_name(tare_advices[f->advice].known),
+		                   .name = f->name[0] ? f->name : NULL,
+		                   .less = tare_finding_less(f),
+		                   .device = d->index,
+		                   .of = *f };
 
 	tare_advice_finding(&row.text, f);
 	tare_emit_add(e, &row);
@@ -230,8 +227,7 @@ static int64_t time_of(const struct tare_ledger *ledger)
 void tare_ledger_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	tare_emit_uint(e, "tare", CONTRACT);
-	tare_emit_object(e, "at", TARE_COLUMNS(at_columns),
-			 &(struct at){ ledger->at, time_of(ledger) });
+	tare_emit_object(e, "at", TARE_COLUMNS(at_columns), &(struct at){ ledger->at, time_of(ledger) });
 	tare_emit_flag(e, "opened_gpu", ledger->opened_gpu);
 	add_devices(e, ledger);
 	tare_oom_json(e, ledger);

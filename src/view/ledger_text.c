@@ -46,8 +46,8 @@ static struct tare_value value_of(const struct tare_text_cell *cell)
 	return value;
 }
 
-static void add_rows(struct tare_sheet *s, const struct tare_text_rows *rows,
-		     const struct tare_columns *c, const struct tare_device_ledger *device)
+static void add_rows(struct tare_sheet *s, const struct tare_text_rows *rows, const struct tare_columns *c,
+                     const struct tare_device_ledger *device)
 {
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct tare_text_row *from = &rows->rows[i];
@@ -55,11 +55,10 @@ static void add_rows(struct tare_sheet *s, const struct tare_text_rows *rows,
 		tare_str_add(&s->row->label, tare_str_text(&from->label));
 		for (int col = 0; col < c->column_nr; col++)
 			s->row->cells[col] = value_of(&from->cells[col]);
-		s->row->word = from->is_category
-				       ? tare_category_evidence(from->evidence)
-				       : tare_device_text_evidence(device, from->evidence);
+		s->row->word = from->is_category ? tare_category_evidence(from->evidence)
+		                                 : tare_device_text_evidence(device, from->evidence);
 		tare_sheet_add(s, (struct tare_row_look){ .level = (size_t)from->indent + 1,
-							  .mark = from->elastic ? "~ " : NULL });
+		                                          .mark = from->elastic ? "~ " : NULL });
 	}
 }
 
@@ -95,11 +94,10 @@ static void add_device(const struct screen *s, const struct tare_device_ledger *
 	add_rows(&sheet, &rows, &c, device);
 	tare_device_text_end(&sheet, &c);
 	if (rows.counts.len)
-		tare_emit_note(s->e, "  %s: %s", tare_str_text(&rows.counts),
-			       tare_str_text(&rows.counts_mean));
+		tare_emit_note(s->e, "  %s: %s", tare_str_text(&rows.counts), tare_str_text(&rows.counts_mean));
 	if (tare_columns_device(s->ledgers[s->ledger_nr - 1], device))
 		tare_residue_asleep(s->e, s->ledgers[s->ledger_nr - 1],
-				    tare_columns_device(s->ledgers[s->ledger_nr - 1], device));
+		                    tare_columns_device(s->ledgers[s->ledger_nr - 1], device));
 	tare_device_text_behind(s->e, device);
 	tare_text_rows_free(&rows);
 	tare_columns_free(&c);
@@ -122,10 +120,8 @@ static void add_untouched(const struct screen *s, const struct tare_ledger *last
 	if (is_heap)
 		tare_str_addf(&line, "%sheap", n++ ? ", " : "");
 	if (n) {
-		tare_emit_note(s->e, "%s: %s",
-			       last->loss_nr ? "no use is recorded, and records are missing"
-					     : "not used",
-			       tare_str_text(&line));
+		tare_emit_note(s->e, "%s: %s", last->loss_nr ? "no use is recorded, and records are missing" : "not used",
+		               tare_str_text(&line));
 		tare_emit_gap(s->e);
 	}
 	tare_str_free(&line);
@@ -183,15 +179,13 @@ static int by_peak(const void *a, const void *b)
 /* A process that ended before anybody read its memory has nothing to show. */
 static bool is_host_known(const struct tare_host_ledger *h)
 {
-	return h->rss != TARE_NOT_KNOWN || h->peak_rss != TARE_NOT_KNOWN ||
-	       (h->pinned && h->pinned != TARE_NOT_KNOWN);
+	return h->rss != TARE_NOT_KNOWN || h->peak_rss != TARE_NOT_KNOWN || (h->pinned && h->pinned != TARE_NOT_KNOWN);
 }
 
 /* A job of a hundred processes has a hundred of these: the largest stand for them. */
 static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 {
-	const struct tare_host_ledger **hosts =
-		tare_xcalloc((size_t)last->host_nr + 1, sizeof(*hosts));
+	const struct tare_host_ledger **hosts = tare_xcalloc((size_t)last->host_nr + 1, sizeof(*hosts));
 	size_t count = 0, shown;
 
 	for (int i = 0; i < last->host_nr; i++)
@@ -212,7 +206,7 @@ static void add_no_device(const struct screen *s, const struct tare_ledger *last
 		tare_emit_note(s->e, "a GPU was opened, but nothing on it was recorded");
 	} else if (!tare_host_has_tensors(s->ledgers, s->ledger_nr)) {
 		tare_emit_note(s->e, "no memory of a GPU was recorded, and no tensors on the CPU; "
-				     "tare doctor checks this machine");
+		                     "tare doctor checks this machine");
 	}
 }
 

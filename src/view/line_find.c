@@ -15,8 +15,7 @@ int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_e
 	if (colon && colon != text && isdigit((unsigned char)colon[1]))
 		number = strtoul(colon + 1, &end, 10);
 	if (!number || number > UINT32_MAX || *end)
-		return tare_err_set(err, TARE_E_USAGE, "--line %s: say FILE:N, such as train.py:87",
-				    text);
+		return tare_err_set(err, TARE_E_USAGE, "--line %s: say FILE:N, such as train.py:87", text);
 	*len = (size_t)(colon - text);
 	*line = (uint32_t)number;
 	return 0;
@@ -73,23 +72,20 @@ static void look_at_all(struct search *s, const struct tare_ledger_line *lines, 
 static int say_missing(const struct search *s, const char *text, struct tare_err *err)
 {
 	if (!s->has_file)
-		return tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"--line %s: nothing was recorded at any line of such a file; --by line shows "
-			"the lines that there are",
-			text);
-	if (!s->near)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "--line %s: no line of %s is known by its number", text,
-				    s->has_file);
-	return tare_err_set(
-		err, TARE_E_NOT_FOUND,
-		"--line %s: nothing was recorded at this line; the nearest with records is %s:%u",
-		text, s->has_file, s->near);
+		                    "--line %s: nothing was recorded at any line of such a file; --by line shows "
+		                    "the lines that there are",
+		                    text);
+	if (!s->near)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "--line %s: no line of %s is known by its number", text,
+		                    s->has_file);
+	return tare_err_set(err, TARE_E_NOT_FOUND,
+	                    "--line %s: nothing was recorded at this line; the nearest with records is %s:%u", text,
+	                    s->has_file, s->near);
 }
 
 int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
-		   struct tare_line_choice *out, struct tare_err *err)
+                   struct tare_line_choice *out, struct tare_err *err)
 {
 	struct search s = { .file = text };
 	int rc = tare_line_parse(text, &s.len, &s.line, err);
@@ -98,8 +94,7 @@ int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, cons
 		return rc;
 	for (int i = 0; i < ledger_nr; i++) {
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			look_at_all(&s, ledgers[i]->devices[d].lines,
-				    ledgers[i]->devices[d].line_nr);
+			look_at_all(&s, ledgers[i]->devices[d].lines, ledgers[i]->devices[d].line_nr);
 		for (int h = 0; h < ledgers[i]->host_nr; h++)
 			look_at_all(&s, ledgers[i]->hosts[h].lines, ledgers[i]->hosts[h].line_nr);
 	}
@@ -107,9 +102,9 @@ int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, cons
 		return say_missing(&s, text, err);
 	if (s.other)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "--line %s is in several files, such as %s and %s; say more of "
-				    "the path",
-				    text, s.found, s.other);
+		                    "--line %s is in several files, such as %s and %s; say more of "
+		                    "the path",
+		                    text, s.found, s.other);
 	*out = (struct tare_line_choice){ s.found, s.line };
 	return 0;
 }

@@ -54,22 +54,17 @@ static struct tare_tensor_rows made_there(const struct tare_line_made *made)
 			continue;
 		if (!is_made_there(&made->rows->items[i], made->choice))
 			continue;
-		found.items = tare_array_reserve(found.items, &cap, (size_t)found.count + 1,
-						 sizeof(*found.items));
+		found.items = tare_array_reserve(found.items, &cap, (size_t)found.count + 1, sizeof(*found.items));
 		found.items[found.count++] = made->rows->items[i];
 	}
 	return found;
 }
 
-static struct row row_of(const struct tare_line_made *made, const char *label, uint64_t count,
-			 int64_t bytes)
+static struct row row_of(const struct tare_line_made *made, const char *label, uint64_t count, int64_t bytes)
 {
-	return (struct row){ .at = made->at,
-			     .device = made->device,
-			     .pid = made->pid,
-			     .category = label,
-			     .count = count,
-			     .bytes = bytes };
+	return (struct row){
+		.at = made->at, .device = made->device, .pid = made->pid, .category = label, .count = count, .bytes = bytes
+	};
 }
 
 static void add_categories(struct tare_emit *e, const struct tare_line_made *made)
@@ -80,8 +75,7 @@ static void add_categories(struct tare_emit *e, const struct tare_line_made *mad
 
 	for (int i = 0; i < n; i++) {
 		bool is_said = sums[i].evidence == TARE_EVIDENCE_WITNESS;
-		struct row row = row_of(made, tare_category_name(sums[i].category), sums[i].count,
-					sums[i].bytes);
+		struct row row = row_of(made, tare_category_name(sums[i].category), sums[i].count, sums[i].bytes);
 
 		row.evidence = tare_evidence_name(sums[i].evidence);
 		row.known_by = is_said ? "the program" : "rules";
@@ -90,8 +84,8 @@ static void add_categories(struct tare_emit *e, const struct tare_line_made *mad
 	free(found.items);
 }
 
-static void add_sum(struct tare_emit *e, const struct tare_line_made *made, const char *label,
-		    uint64_t count, int64_t bytes)
+static void add_sum(struct tare_emit *e, const struct tare_line_made *made, const char *label, uint64_t count,
+                    int64_t bytes)
 {
 	struct row row = row_of(made, label, count, bytes);
 

@@ -24,8 +24,7 @@ struct parts {
 
 static bool is_same(const struct tare_line_part *a, const struct tare_line_part *b)
 {
-	return a->account == b->account && !a->owner == !b->owner &&
-	       (!a->owner || !strcmp(a->owner, b->owner));
+	return a->account == b->account && !a->owner == !b->owner && (!a->owner || !strcmp(a->owner, b->owner));
 }
 
 static void add_part(struct parts *p, const struct tare_line_part *part)
@@ -36,8 +35,7 @@ static void add_part(struct parts *p, const struct tare_line_part *part)
 		i++;
 	if (i == p->count) {
 		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-		p->items[p->count++] =
-			(struct tare_line_part){ .account = part->account, .owner = part->owner };
+		p->items[p->count++] = (struct tare_line_part){ .account = part->account, .owner = part->owner };
 	}
 	p->items[i].bytes += part->bytes;
 	p->items[i].count += part->count;
@@ -47,8 +45,7 @@ static void add_part(struct parts *p, const struct tare_line_part *part)
 
 TARE_COMPARATOR(by_size, struct tare_line_part, TARE_FALLING(bytes) TARE_RISING(account))
 
-static void collect(struct parts *p, const struct tare_device_ledger *d,
-		    const struct tare_line_choice *choice)
+static void collect(struct parts *p, const struct tare_device_ledger *d, const struct tare_line_choice *choice)
 {
 	*p = (struct parts){ 0 };
 	for (int i = 0; i < d->line_nr; i++) {
@@ -93,15 +90,14 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, owner, "owner", NULL, TEXT),
 };
 
-static struct row row_of(const struct tare_ledger *l, const struct tare_device_ledger *d,
-			 const char *part, const char *label)
+static struct row row_of(const struct tare_ledger *l, const struct tare_device_ledger *d, const char *part,
+                         const char *label)
 {
 	return (struct row){ .at = l->at, .device = d->index, .part = part, .label = label };
 }
 
-static void add_host(struct tare_emit *e, const struct tare_ledger *l,
-		     const struct tare_device_ledger *d, const char *key, const char *label,
-		     int64_t bytes)
+static void add_host(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+                     const char *key, const char *label, int64_t bytes)
 {
 	struct row row = row_of(l, d, key, label);
 
@@ -115,27 +111,25 @@ static void add_host(struct tare_emit *e, const struct tare_ledger *l,
 
 static bool is_pool(const struct tare_line_part *part)
 {
-	return (part->account == TARE_ACCOUNT_ALLOCATION || part->account == TARE_ACCOUNT_VMM) &&
-	       part->owner && tare_owner_is_pool(part->owner);
+	return (part->account == TARE_ACCOUNT_ALLOCATION || part->account == TARE_ACCOUNT_VMM) && part->owner &&
+	       tare_owner_is_pool(part->owner);
 }
 
 /* Of kernel code the library itself is told: an owner has many, and one of them can be what is large. */
 static void add_label(struct tare_str *out, const struct tare_line_part *part)
 {
 	if (is_pool(part)) {
-		tare_str_addf(out, "%s's pool: %" PRIu64 " segment%s", tare_owner_name(part->owner),
-			      part->count, part->count == 1 ? "" : "s");
+		tare_str_addf(out, "%s's pool: %" PRIu64 " segment%s", tare_owner_name(part->owner), part->count,
+		              part->count == 1 ? "" : "s");
 		return;
 	}
 	tare_str_add(out, tare_accounts[part->account].label);
 	if (part->owner)
-		tare_str_addf(out, ": %s",
-			      part->account == TARE_ACCOUNT_CODE ? part->owner
-								 : tare_owner_name(part->owner));
+		tare_str_addf(out, ": %s", part->account == TARE_ACCOUNT_CODE ? part->owner : tare_owner_name(part->owner));
 }
 
-static void add_account(struct tare_emit *e, const struct tare_ledger *l,
-			const struct tare_device_ledger *d, const struct tare_line_part *part)
+static void add_account(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+                        const struct tare_line_part *part)
 {
 	struct tare_str text = { 0 };
 	struct row row;
@@ -152,8 +146,8 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l,
 }
 
 /* No account, so it has no count and no owner. */
-static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l,
-			    const struct tare_device_ledger *d, int64_t bytes)
+static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+                            int64_t bytes)
 {
 	struct row row = row_of(l, d, "unexplained", "unexplained, inside calls there");
 
@@ -163,8 +157,8 @@ static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l,
 	tare_emit_add(e, &row);
 }
 
-static void add_sum(struct tare_emit *e, const struct tare_ledger *l,
-		    const struct tare_device_ledger *d, const struct parts *p)
+static void add_sum(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+                    const struct parts *p)
 {
 	struct row row = row_of(l, d, "sum", "sum");
 
@@ -185,19 +179,16 @@ struct tensors {
 static const struct tare_column tensor_columns[] = {
 	TARE_COLUMN(tensors, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(tensors, of.count, "count", NULL, COUNT),
-	TARE_COLUMN(tensors, of.ever_bytes, "handed_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(tensors, has_ever)),
+	TARE_COLUMN(tensors, of.ever_bytes, "handed_bytes", NULL, BYTES, .when = TARE_WHEN(tensors, has_ever)),
 	TARE_COLUMN(tensors, of.ever, "handed", NULL, COUNT, .when = TARE_WHEN(tensors, has_ever)),
 };
 
 static void add_tensors(struct tare_emit *e, const struct tare_blocks_ledger *t, bool has_ever)
 {
-	tare_emit_object(e, "tensors", TARE_COLUMNS(tensor_columns),
-			 &(struct tensors){ has_ever, *t });
+	tare_emit_object(e, "tensors", TARE_COLUMNS(tensor_columns), &(struct tensors){ has_ever, *t });
 }
 
-static void add_title(struct tare_str *out, const struct tare_line_choice *choice,
-		      const char *function)
+static void add_title(struct tare_str *out, const struct tare_line_choice *choice, const char *function)
 {
 	tare_str_addf(out, "%s:%u", choice->file, choice->line);
 	if (function && *function)
@@ -213,11 +204,10 @@ static bool has_rows(const struct parts *p)
 }
 
 static void show_rows(struct tare_emit *e, const char *title, const struct tare_ledger *l,
-		      const struct tare_device_ledger *d, const struct parts *p)
+                      const struct tare_device_ledger *d, const struct parts *p)
 {
 	tare_emit_table(e, "rows", title, TARE_COLUMNS(columns));
-	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate",
-		 p->host_anon);
+	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate", p->host_anon);
 	add_host(e, l, d, "host_file", "pages of libraries and files, shared memory", p->host_file);
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i].bytes || p->items[i].count)
@@ -237,9 +227,8 @@ static int64_t of_no_line(const struct tare_device_ledger *d)
 	return bytes;
 }
 
-static void show_device(struct tare_emit *e, const struct tare_ledger *l,
-			const struct tare_device_ledger *d, const struct tare_line_choice *choice,
-			const struct parts *p)
+static void show_device(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+                        const struct tare_line_choice *choice, const struct parts *p)
 {
 	/* On the screen a line that only made tensors has no table of nothing. */
 	bool is_shown = !tare_emit_is_for_people(e) || has_rows(p) || !p->tensors.ever;
@@ -257,40 +246,34 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l,
 		show_rows(e, tare_str_text(&title), l, d, p);
 	add_tensors(e, &p->tensors, true);
 	tare_line_made_show(e, &(struct tare_line_made){ .at = l->at,
-							 .title = is_shown ? NULL
-									   : tare_str_text(&title),
-							 .device = d->index,
-							 .pid = -1,
-							 .choice = choice,
-							 .tensors = p->tensors,
-							 .has_ever = true,
-							 .rows = &d->tensors });
+	                                                 .title = is_shown ? NULL : tare_str_text(&title),
+	                                                 .device = d->index,
+	                                                 .pid = -1,
+	                                                 .choice = choice,
+	                                                 .tensors = p->tensors,
+	                                                 .has_ever = true,
+	                                                 .rows = &d->tensors });
 	if (p->tensors.ever)
-		tare_emit_note(
-			e,
-			"  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
+		tare_emit_note(e, "  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
 	if (of_no_line(d))
 		tare_emit_note(e, "  unexplained on this GPU, and of no line: %s MiB",
-			       tare_units_mib(unexplained, of_no_line(d)));
+		               tare_units_mib(unexplained, of_no_line(d)));
 	tare_emit_close(e);
 	tare_str_free(&title);
 }
 
 /* The bytes of CPU memory that PyTorch asked for on this line. They need not be resident, so this row is in no sum. */
-static void show_host(struct tare_emit *e, const struct tare_ledger *l,
-		      const struct tare_host_ledger *h, const struct tare_line_choice *choice)
+static void show_host(struct tare_emit *e, const struct tare_ledger *l, const struct tare_host_ledger *h,
+                      const struct tare_line_choice *choice)
 {
-	struct tare_line_made made = {
-		.at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks
-	};
+	struct tare_line_made made = { .at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks };
 	struct tare_str title = { 0 };
 	const char *function = NULL;
 
 	for (int i = 0; i < h->line_nr; i++) {
 		const struct tare_ledger_line *line = &h->lines[i];
 
-		if (!line->file || line->line != choice->line ||
-		    strcmp(line->file, choice->file) != 0)
+		if (!line->file || line->line != choice->line || strcmp(line->file, choice->file) != 0)
 			continue;
 		function = line->function;
 		made.tensors.bytes += line->tensors.bytes;
@@ -316,8 +299,7 @@ static const struct tare_column line_columns[] = {
 	TARE_COLUMN(tare_line_choice, line, "line", NULL, ID),
 };
 
-void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
-			  const struct tare_line_choice *choice)
+void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_line_choice *choice)
 {
 	tare_emit_object(e, "line", TARE_COLUMNS(line_columns), choice);
 	tare_emit_open(e, "parts", '[');

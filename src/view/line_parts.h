@@ -21,11 +21,10 @@ int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_e
  * the ledgers.
  */
 int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
-		   struct tare_line_choice *out, struct tare_err *err);
+                   struct tare_line_choice *out, struct tare_err *err);
 
 /* A table for each device on which the line has anything. JSON: "line" and "parts". */
-void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
-			  const struct tare_line_choice *line);
+void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_line_choice *line);
 
 /* Is this the end of that file's name? Of a name without a folder, any folder is. */
 bool tare_line_is_file(const char *file, const char *end, size_t len);

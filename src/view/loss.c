@@ -45,13 +45,11 @@ static void add(struct tare_emit *e, const struct sum *s)
 	if (!s->row_nr)
 		return;
 	if (s->records)
-		tare_str_addf(&line, "%" PRIu64 " record%s missing", s->records,
-			      s->records == 1 ? " is" : "s are");
+		tare_str_addf(&line, "%" PRIu64 " record%s missing", s->records, s->records == 1 ? " is" : "s are");
 	else
 		tare_str_add(&line, "Records are missing");
 	tare_str_addf(&line, ", from %s to %s, because %s; nothing after that is exact",
-		      tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns),
-		      s->why);
+	              tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns), s->why);
 	tare_emit_alarm(e, "%s", tare_str_text(&line));
 	tare_str_free(&line);
 }

@@ -21,8 +21,7 @@ bool tare_modules_is_any(const struct tare_by_ask *ask)
 /* ---- the tables ---- */
 
 /* A column for each category, which only formats for machines have. */
-#define CATEGORY_COLUMN(row, sum, KEY, key)                                                        \
-	TARE_COLUMN(row, sum.of[TARE_CATEGORY_##KEY], key "_bytes", NULL, BYTES),
+#define CATEGORY_COLUMN(row, sum, KEY, key) TARE_COLUMN(row, sum.of[TARE_CATEGORY_##KEY], key "_bytes", NULL, BYTES),
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 
 struct row {
@@ -95,9 +94,8 @@ static const struct tare_column class_columns[] = {
 /* The bytes of a module in those categories that have no column on the screen. */
 static int64_t other_in(const struct tare_module_sum *s)
 {
-	return s->bytes - s->of[TARE_CATEGORY_PARAMETER] - s->of[TARE_CATEGORY_GRADIENT] -
-	       s->of[TARE_CATEGORY_OPTIMIZER] - s->of[TARE_CATEGORY_ACTIVATION] -
-	       s->of[TARE_CATEGORY_TEMPORARY];
+	return s->bytes - s->of[TARE_CATEGORY_PARAMETER] - s->of[TARE_CATEGORY_GRADIENT] - s->of[TARE_CATEGORY_OPTIMIZER] -
+	       s->of[TARE_CATEGORY_ACTIVATION] - s->of[TARE_CATEGORY_TEMPORARY];
 }
 
 /* What is made of the tensors of one memory. */
@@ -124,19 +122,19 @@ static const char *root_of(const struct tare_module_row *row)
 static struct row row_of(const struct shown *s, const struct tare_module_node *n)
 {
 	return (struct row){ .at = s->place.ledger->at,
-			     .module = label_of(n),
-			     .shown = n->row ? n->row->name : label_of(n),
-			     .class = n->row ? n->row->class : NULL,
-			     .root = root_of(n->row),
-			     .device = s->place.device ? s->place.device->index : -1,
-			     .pid = s->place.host ? s->place.host->pid
-				    : n->row      ? n->row->pid
-						  : -1,
-			     .depth = n->depth,
-			     .is_found = n->row && n->row->is_found,
-			     .other = other_in(&n->all),
-			     .own = n->own,
-			     .all = n->all };
+		                 .module = label_of(n),
+		                 .shown = n->row ? n->row->name : label_of(n),
+		                 .class = n->row ? n->row->class : NULL,
+		                 .root = root_of(n->row),
+		                 .device = s->place.device ? s->place.device->index : -1,
+		                 .pid = s->place.host ? s->place.host->pid
+		                        : n->row      ? n->row->pid
+		                                      : -1,
+		                 .depth = n->depth,
+		                 .is_found = n->row && n->row->is_found,
+		                 .other = other_in(&n->all),
+		                 .own = n->own,
+		                 .all = n->all };
 }
 
 static int by_size(const void *a, const void *b)
@@ -215,12 +213,12 @@ static void add_classes(struct tare_emit *e, const struct shown *s)
 	for (size_t i = 0; i < s->classes.count; i++) {
 		const struct tare_module_class *c = &s->classes.items[i];
 		struct class row = { .at = s->place.ledger->at,
-				     .name = c->name,
-				     .device = s->place.device ? s->place.device->index : -1,
-				     .pid = s->place.host ? s->place.host->pid : -1,
-				     .modules = c->modules,
-				     .other = other_in(&c->own),
-				     .own = c->own };
+			                 .name = c->name,
+			                 .device = s->place.device ? s->place.device->index : -1,
+			                 .pid = s->place.host ? s->place.host->pid : -1,
+			                 .modules = c->modules,
+			                 .other = other_in(&c->own),
+			                 .own = c->own };
 
 		if (tare_emit_is_for_people(e) && i >= SCREEN_CLASSES)
 			tare_emit_leave_out(e, &row);
@@ -250,8 +248,7 @@ static void show_each(struct tare_emit *e, const struct tare_by_ask *ask, show_f
 }
 
 /* A category of which there is nothing has no column for people; those are the columns without a key. */
-static void leave_out_empty(const struct tare_emit *e, struct tare_column *shown, size_t count,
-			    const void *all)
+static void leave_out_empty(const struct tare_emit *e, struct tare_column *shown, size_t count, const void *all)
 {
 	for (size_t i = 0; i < count && !e->sort; i++) {
 		struct tare_column *c = &shown[i];

@@ -17,8 +17,8 @@ struct tare_module_node {
 	size_t parent;                     /* 1 + place, 0: none */
 	size_t depth;
 	bool is_of_backward; /* no module: made in a backward pass */
-	size_t times; /* module_fold.c: it stands for so many that are equal, 0: not folded … */
-	const char *last; /* … up to that name; or NULL */
+	size_t times;        /* module_fold.c: it stands for so many that are equal, 0: not folded … */
+	const char *last;    /* … up to that name; or NULL */
 };
 
 /* A parent stands before what is in it; those of no module come last. */
@@ -44,8 +44,7 @@ void tare_module_tree_build(struct tare_module_tree *tree, const struct tare_ten
 /* The same with equal modules in one node; `parent` is of the tree that was folded. Is freed as one, before that. */
 void tare_module_tree_fold(struct tare_module_tree *out, const struct tare_module_tree *tree);
 void tare_module_tree_free(struct tare_module_tree *tree);
-void tare_module_classes_build(struct tare_module_classes *out,
-			       const struct tare_module_tree *tree);
+void tare_module_classes_build(struct tare_module_classes *out, const struct tare_module_tree *tree);
 void tare_module_classes_free(struct tare_module_classes *classes);
 
 #endif

@@ -45,9 +45,8 @@ static long number_of(const struct tare_module_node *n)
 
 static bool is_alike(const struct tare_module_node *a, const struct tare_module_node *b)
 {
-	return a->row && b->row && a->depth == b->depth &&
-	       is_same_text(a->row->class, b->row->class) && is_same_sum(&a->own, &b->own) &&
-	       is_same_sum(&a->all, &b->all);
+	return a->row && b->row && a->depth == b->depth && is_same_text(a->row->class, b->row->class) &&
+	       is_same_sum(&a->own, &b->own) && is_same_sum(&a->all, &b->all);
 }
 
 /* Are the `count` nodes from a and from b the same, but for the number of the first? */
@@ -70,8 +69,8 @@ static size_t equal_to(const struct tare_module_tree *t, size_t first)
 
 	for (; number >= 0; times++) {
 		next = first + times * count;
-		if (next >= t->count || number_of(&t->items[next]) != number + (long)times ||
-		    end_of(t, next) - next != count || !are_equal(t, first, next, count))
+		if (next >= t->count || number_of(&t->items[next]) != number + (long)times || end_of(t, next) - next != count ||
+		    !are_equal(t, first, next, count))
 			break;
 	}
 	return times;
@@ -85,8 +84,8 @@ static void multiply(struct tare_module_sum *sum, int64_t by)
 		sum->of[c] *= by;
 }
 
-static void take(struct tare_module_tree *out, const struct tare_module_node *from, size_t times,
-		 const char *last, size_t of_all)
+static void take(struct tare_module_tree *out, const struct tare_module_node *from, size_t times, const char *last,
+                 size_t of_all)
 {
 	struct tare_module_node *n;
 
@@ -100,8 +99,7 @@ static void take(struct tare_module_tree *out, const struct tare_module_node *fr
 }
 
 /* The modules from `i` to `end`, which stand for `times` as many. */
-static void fold(struct tare_module_tree *out, const struct tare_module_tree *t, size_t i,
-		 size_t end, size_t times)
+static void fold(struct tare_module_tree *out, const struct tare_module_tree *t, size_t i, size_t end, size_t times)
 {
 	while (i < end) {
 		size_t inner = end_of(t, i), equal = equal_to(t, i);

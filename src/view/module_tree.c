@@ -65,7 +65,7 @@ static size_t place_of_tensor(struct build *b, const struct tare_tensor_row *t)
 
 /* `chain`: the modules around the node, the outermost first, and the node itself. */
 static size_t chain_of(const struct tare_module_node *n, const struct tare_module_node *items,
-		       const struct tare_module_node *chain[])
+                       const struct tare_module_node *chain[])
 {
 	size_t depth = n->depth;
 

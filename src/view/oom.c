@@ -10,26 +10,19 @@ enum { MAX_OOMS = 4 };
 static const struct {
 	const char *name, *sentence;
 } verdicts[] = {
-	[TARE_OOM_LIMIT] = { "limit",
-			     "the driver was not asked: a limit that the program sets itself "
-			     "(set_per_process_memory_fraction)" },
-	[TARE_OOM_FRAGMENTED] = { "fragmentation",
-				  "as much was there, but in pieces: fragmentation "
-				  "(PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; tare report "
-				  "--by pool says what pins them)" },
-	[TARE_OOM_FULL] = { "full",
-			    "nearly all is in use: in pieces as much was there as this asked for, and "
-			    "hardly more (tare report --by line says what has it)" },
-	[TARE_OOM_ELASTIC] = { "elastic",
-			       "as much was there, with what the program could have given back" },
-	[TARE_OOM_PIECES] = { "pieces",
-			      "as much was free by the driver's own count, but not as one piece" },
-	[TARE_OOM_OTHERS] = { "others",
-			      "with what other processes have on this GPU it would have been enough" },
+	[TARE_OOM_LIMIT] = { "limit", "the driver was not asked: a limit that the program sets itself "
+	                              "(set_per_process_memory_fraction)" },
+	[TARE_OOM_FRAGMENTED] = { "fragmentation", "as much was there, but in pieces: fragmentation "
+	                                           "(PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; tare report "
+	                                           "--by pool says what pins them)" },
+	[TARE_OOM_FULL] = { "full", "nearly all is in use: in pieces as much was there as this asked for, and "
+	                            "hardly more (tare report --by line says what has it)" },
+	[TARE_OOM_ELASTIC] = { "elastic", "as much was there, with what the program could have given back" },
+	[TARE_OOM_PIECES] = { "pieces", "as much was free by the driver's own count, but not as one piece" },
+	[TARE_OOM_OTHERS] = { "others", "with what other processes have on this GPU it would have been enough" },
 	[TARE_OOM_NEED] = { "need", "more is needed than there is" },
-	[TARE_OOM_OVERCOMMIT] = { "overcommit",
-				  "as much was available, but the system does not promise so much to "
-				  "one program (vm.overcommit_memory, a container's limit)" },
+	[TARE_OOM_OVERCOMMIT] = { "overcommit", "as much was available, but the system does not promise so much to "
+	                                        "one program (vm.overcommit_memory, a container's limit)" },
 };
 
 const char *tare_oom_verdict_name(enum tare_oom_verdict verdict)
@@ -88,11 +81,10 @@ static void add_there_on_cpu(struct tare_str *line, const struct tare_oom *o)
 	add_mib(line, " · in live tensors ", (int64_t)o->allocated);
 	if (o->others)
 		add_mib(line, " · in those of other processes ", o->others);
-	tare_str_addf(
-		line, " MiB; %s",
-		o->verdict == TARE_OOM_LIMIT
-			? "a limit of the process, which the machine's memory has nothing to do with"
-			: verdicts[o->verdict].sentence);
+	tare_str_addf(line, " MiB; %s",
+	              o->verdict == TARE_OOM_LIMIT
+	                  ? "a limit of the process, which the machine's memory has nothing to do with"
+	                  : verdicts[o->verdict].sentence);
 }
 
 static void add_there(struct tare_str *line, const struct tare_oom *o)
@@ -129,8 +121,7 @@ void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_str_free(&line);
 	}
 	if (ledger->oom_nr > MAX_OOMS)
-		tare_emit_alarm(e, "out of memory at %d other lines: tare report --json",
-				ledger->oom_nr - MAX_OOMS);
+		tare_emit_alarm(e, "out of memory at %d other lines: tare report --json", ledger->oom_nr - MAX_OOMS);
 }
 
 struct row {

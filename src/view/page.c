@@ -46,8 +46,7 @@ static void add_data(struct tare_str *out, const struct tare_str *data)
 }
 
 /* `data` is freed. */
-static void fill(struct tare_str *out, const char *from, const char *title, struct tare_str *data,
-		 bool is_confidential)
+static void fill(struct tare_str *out, const char *from, const char *title, struct tare_str *data, bool is_confidential)
 {
 	const char *rest = add_until(out, from, "@TARE_TITLE@");
 
@@ -65,8 +64,7 @@ void tare_page(struct tare_str *out, const struct tare_page *page)
 	struct tare_str data = { 0 };
 
 	tare_page_data(&data, page);
-	fill(out, asset, page->is_confidential ? "a recording" : page->title, &data,
-	     page->is_confidential);
+	fill(out, asset, page->is_confidential ? "a recording" : page->title, &data, page->is_confidential);
 }
 
 void tare_page_compare(struct tare_str *out, const struct tare_page_compare *page)
@@ -76,7 +74,6 @@ void tare_page_compare(struct tare_str *out, const struct tare_page_compare *pag
 	for (int i = 0; i < page->side_nr && !page->is_confidential; i++)
 		tare_str_addf(&title, "%s%s", i ? " · " : "", page->sides[i].source);
 	tare_page_compare_data(&data, page);
-	fill(out, compare_asset, title.len ? tare_str_text(&title) : "recordings compared", &data,
-	     page->is_confidential);
+	fill(out, compare_asset, title.len ? tare_str_text(&title) : "recordings compared", &data, page->is_confidential);
 	tare_str_free(&title);
 }

@@ -84,8 +84,7 @@ struct tare_page_compare {
  * The times of moments that say most: of each part of the time the one with most in use. At most `most`, which is at most
  * TARE_PAGE_MOMENTS, in order.
  */
-int tare_page_choose(const struct tare_memory_history *history, int most,
-		     int64_t out[TARE_PAGE_MOMENTS]);
+int tare_page_choose(const struct tare_memory_history *history, int most, int64_t out[TARE_PAGE_MOMENTS]);
 
 void tare_page(struct tare_str *out, const struct tare_page *page);
 /* What came and what went, of two recordings or more. */
@@ -96,13 +95,13 @@ void tare_page_data(struct tare_str *out, const struct tare_page *page);
 /* page_confidential.c: the same data with a number in place of each text that is not one of Tare's own. */
 void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
-		    const struct tare_ledger *ledger);
+                    const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
 /* page_source.c: is a file called as source is, by a whole path? */
 bool tare_page_is_source(const char *path);
 /* Of lines that memory counts for, and of all frames. */
-void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const char *const *lines,
-		       size_t line_nr, const char *const *frames, size_t frame_nr);
+void tare_page_sources(struct tare_emit *e, const struct tare_page *page, const char *const *lines, size_t line_nr,
+                       const char *const *frames, size_t frame_nr);
 /* page_evidence.c, page_host.c */
 void tare_page_evidence(struct tare_emit *e, const struct tare_page *page);
 void tare_page_host(struct tare_emit *e, const struct tare_page *page);

@@ -55,8 +55,7 @@ static void add_twins(struct tare_emit *e, const struct tare_diff *d)
 	tare_emit_open(e, "places", '[');
 	for (size_t i = 0; i < d->total_nr; i++) {
 		const struct tare_diff_total *t = &d->totals[i];
-		const struct tare_diff_place *of[] = { t->is_before ? t->place : NULL,
-						       t->in_after };
+		const struct tare_diff_place *of[] = { t->is_before ? t->place : NULL, t->in_after };
 
 		tare_emit_open(e, NULL, '[');
 		for (int side = 0; side < 2; side++)

@@ -15,10 +15,9 @@
 
 /* Members whose texts are words of Tare's, of the driver's interface, or numbers. */
 static const char *const kept[] = {
-	"at",       "by",     "account",  "evidence", "used_evidence", "category",
-	"rule",     "reason", "known",    "advice",   "verdict",       "kind",
-	"steps_by", "shape",  "address",  "api",      "key",           "pin_address",
-	"stream",   "state",  "settings", "saving",   "end",
+	"at",    "by",          "account", "evidence", "used_evidence", "category", "rule",    "reason",
+	"known", "advice",      "verdict", "kind",     "steps_by",      "shape",    "address", "api",
+	"key",   "pin_address", "stream",  "state",    "settings",      "saving",   "end",
 };
 /* The same, in lists of one name only. */
 static const struct {

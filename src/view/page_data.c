@@ -14,9 +14,8 @@ enum { TENSORS_MAX = 400, SEGMENTS_MAX = 4000, PHASES_MAX = 2000 };
 
 /* Lines and stacks are those of the moments. */
 static const enum tare_by views[] = {
-	TARE_BY_ACCOUNT, TARE_BY_OWNER,  TARE_BY_LIBRARY, TARE_BY_CATEGORY,
-	TARE_BY_MODULE,  TARE_BY_TENSOR, TARE_BY_POOL,    TARE_BY_STREAM,
-	TARE_BY_GRAPH,   TARE_BY_RANK,   TARE_BY_PHASE,
+	TARE_BY_ACCOUNT, TARE_BY_OWNER,  TARE_BY_LIBRARY, TARE_BY_CATEGORY, TARE_BY_MODULE, TARE_BY_TENSOR,
+	TARE_BY_POOL,    TARE_BY_STREAM, TARE_BY_GRAPH,   TARE_BY_RANK,     TARE_BY_PHASE,
 };
 
 enum { VIEWS = sizeof(views) / sizeof(views[0]) };
@@ -67,8 +66,7 @@ static bool is_shown(const struct tare_by_ask *ask, int i)
 	if (ask->by == TARE_BY_PHASE && ask->ledgers[0]->phase_nr > PHASES_MAX)
 		return false;
 	/* Graphs are those of the whole recording, too. */
-	if (i && (ask->by == TARE_BY_GRAPH ||
-		  tare_by_infos[ask->by].flags & (TARE_BY_OF_RECORDING | TARE_BY_AT_PEAK)))
+	if (i && (ask->by == TARE_BY_GRAPH || tare_by_infos[ask->by].flags & (TARE_BY_OF_RECORDING | TARE_BY_AT_PEAK)))
 		return false;
 	return tare_by_is_any(ask);
 }
@@ -81,14 +79,9 @@ static void add_views(struct tare_emit *e, const struct tare_ledger *l, int i)
 
 	shorten(&s, l);
 	for (int v = 0; v < VIEWS; v++) {
-		struct tare_by_ask ask = {
-			.by = views[v], .ledgers = &shown, .ledger_nr = 1, .pid = -1
-		};
+		struct tare_by_ask ask = { .by = views[v], .ledgers = &shown, .ledger_nr = 1, .pid = -1 };
 
-		shown = ask.by == TARE_BY_TENSOR || ask.by == TARE_BY_POOL ||
-					ask.by == TARE_BY_GRAPH
-				? &s.ledger
-				: l;
+		shown = ask.by == TARE_BY_TENSOR || ask.by == TARE_BY_POOL || ask.by == TARE_BY_GRAPH ? &s.ledger : l;
 		if (!is_shown(&ask, i))
 			continue;
 		tare_emit_open(e, NULL, '{');

@@ -19,8 +19,7 @@ static const struct kind {
 	enum tare_account account;
 	const char *name, *rule, *same, *said;
 } kinds[] = {
-#define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said)                                         \
-	{ TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
+#define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said) { TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
 #include "view/evidence.def"
 #undef TARE_EVIDENCE_ROW
 };
@@ -37,8 +36,7 @@ static const char *last_part(const char *path)
 /* The account's row "libc10_cuda" has parts whose names are Tare's; a library that is called so has none above it of its account. */
 static bool is_of_library(const struct tare_device_ledger *d, const struct tare_row *row)
 {
-	return row->parent >= 0 && d->rows[row->parent].parent >= 0 &&
-	       d->rows[row->parent].account == row->account &&
+	return row->parent >= 0 && d->rows[row->parent].parent >= 0 && d->rows[row->parent].account == row->account &&
 	       d->rows[d->rows[row->parent].parent].account == row->account;
 }
 
@@ -50,8 +48,7 @@ static int kind_of(const struct tare_device_ledger *d, const struct tare_row *ro
 	for (int i = 0; i < KIND_NR; i++) {
 		bool is_part = *kinds[i].name && strcmp(kinds[i].name, "libc10") != 0;
 
-		if (kinds[i].account == row->account &&
-		    !strncmp(name, kinds[i].name, strlen(kinds[i].name)) &&
+		if (kinds[i].account == row->account && !strncmp(name, kinds[i].name, strlen(kinds[i].name)) &&
 		    (!is_part || is_of_library(d, named)))
 			return i;
 	}
@@ -76,8 +73,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* What a line has of a row: of live tensors its blocks, else its parts of that account, and of that owner where the row has one. */
-static void take(struct from *out, const struct tare_ledger_line *line, const struct tare_row *row,
-		 const char *owner)
+static void take(struct from *out, const struct tare_ledger_line *line, const struct tare_row *row, const char *owner)
 {
 	if (row->has_categories || (row->leaf && owner && !strcmp(owner, "tensors"))) {
 		out->bytes = line->tensors.bytes;
@@ -87,8 +83,7 @@ static void take(struct from *out, const struct tare_ledger_line *line, const st
 	for (int i = 0; i < line->part_nr; i++) {
 		const struct tare_line_part *part = &line->parts[i];
 
-		if (part->account != row->account ||
-		    (owner && (!part->owner || strcmp(part->owner, owner) != 0)))
+		if (part->account != row->account || (owner && (!part->owner || strcmp(part->owner, owner) != 0)))
 			continue;
 		out->bytes += part->bytes;
 		out->count += part->count;
@@ -98,9 +93,7 @@ static void take(struct from *out, const struct tare_ledger_line *line, const st
 /* NULL: the row is of all owners of its account. */
 static const char *owner_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
-	return row->parent >= 0 && d->rows[row->parent].account == row->account
-		       ? last_part(row->path)
-		       : NULL;
+	return row->parent >= 0 && d->rows[row->parent].account == row->account ? last_part(row->path) : NULL;
 }
 
 static void add_line(struct tare_emit *e, const struct from *from)
@@ -128,8 +121,7 @@ static void add_from(struct lines *all, const struct from *from)
 		return;
 	place = tare_strmap_put(&all->places, from->line->label, &is_new);
 	if (is_new) {
-		all->items =
-			tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
+		all->items = tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
 		all->items[all->nr++] = (struct from){ .line = from->line };
 		*place = all->nr;
 	}
@@ -158,8 +150,7 @@ static void write_lines(struct tare_emit *e, struct lines *all)
 }
 
 /* Which lines a category is of only its tensors say. */
-static void add_lines(struct tare_emit *e, const struct tare_device_ledger *d,
-		      const struct tare_row *row)
+static void add_lines(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	bool is_any = row->account != TARE_ACCOUNT_PROCESS && !row->is_category;
 	const char *owner = owner_of(d, row);
@@ -186,8 +177,7 @@ static const char *residue_of(const struct tare_device_ledger *d, const struct t
 	return is_known ? tare_residues[tare_residue_of(d, row)].key : NULL;
 }
 
-static void open_row(struct tare_emit *e, int device, const char *path, int kind, bool is_category,
-		     const char *residue)
+static void open_row(struct tare_emit *e, int device, const char *path, int kind, bool is_category, const char *residue)
 {
 	tare_emit_open(e, NULL, '{');
 	tare_emit_int(e, "device", device);
@@ -197,8 +187,7 @@ static void open_row(struct tare_emit *e, int device, const char *path, int kind
 	tare_emit_str(e, "residue", residue);
 }
 
-static void add_row(struct tare_emit *e, const struct tare_device_ledger *d,
-		    const struct tare_row *row)
+static void add_row(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	int kind = kind_of(d, row);
 
@@ -210,8 +199,7 @@ static void add_row(struct tare_emit *e, const struct tare_device_ledger *d,
 }
 
 /* "process:431/tensors", as tare_host_json() calls it. */
-static void add_host_row(struct tare_emit *e, const struct tare_host_ledger *h, const char *part,
-			 const char *category)
+static void add_host_row(struct tare_emit *e, const struct tare_host_ledger *h, const char *part, const char *category)
 {
 	struct tare_str path = { 0 };
 	struct lines all = { 0 };
@@ -222,8 +210,7 @@ static void add_host_row(struct tare_emit *e, const struct tare_host_ledger *h, 
 	tare_host_path(&path, h, part, category);
 	open_row(e, CPU, tare_str_text(&path), kind, category != NULL, NULL);
 	for (int i = 0; i < h->line_nr && !category && !strcmp(part, "tensors"); i++)
-		add_from(&all, &(struct from){ &h->lines[i], h->lines[i].tensors.bytes,
-					       h->lines[i].tensors.count });
+		add_from(&all, &(struct from){ &h->lines[i], h->lines[i].tensors.bytes, h->lines[i].tensors.count });
 	write_lines(e, &all);
 	tare_emit_close(e);
 	tare_str_free(&path);

@@ -24,14 +24,13 @@ struct lines {
 	size_t nr;
 };
 
-TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_pool_segment,
-			    TARE_RISING(pid) TARE_RISING(address))
+TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_pool_segment, TARE_RISING(pid) TARE_RISING(address))
 
 TARE_COMPARATOR(by_place, struct block, TARE_RISING(segment) TARE_RISING(of->address))
 
 /* The last that does not begin behind it, where the block ends in it. */
-static const struct tare_pool_segment *segment_of(const struct tare_pool_segment *const *all,
-						  int nr, const struct tare_tensor_row *t)
+static const struct tare_pool_segment *segment_of(const struct tare_pool_segment *const *all, int nr,
+                                                  const struct tare_tensor_row *t)
 {
 	const struct tare_pool_segment wanted = { .pid = t->pid, .address = t->address };
 	const struct tare_pool_segment *key = &wanted, *found;
@@ -54,8 +53,7 @@ static const struct tare_pool_segment *segment_of(const struct tare_pool_segment
 
 static size_t find_blocks(struct block *out, const struct tare_device_ledger *d)
 {
-	const struct tare_pool_segment **all =
-		tare_xcalloc((size_t)d->segment_nr + 1, sizeof(*all));
+	const struct tare_pool_segment **all = tare_xcalloc((size_t)d->segment_nr + 1, sizeof(*all));
 	size_t nr = 0;
 
 	for (int i = 0; i < d->segment_nr; i++)
@@ -64,8 +62,7 @@ static size_t find_blocks(struct block *out, const struct tare_device_ledger *d)
 		qsort(all, (size_t)d->segment_nr, sizeof(*all), by_address);
 	for (int i = 0; i < d->tensors.count && nr < BLOCKS_MAX; i++) {
 		const struct tare_tensor_row *t = &d->tensors.items[i];
-		const struct tare_pool_segment *s =
-			t->address ? segment_of(all, d->segment_nr, t) : NULL;
+		const struct tare_pool_segment *s = t->address ? segment_of(all, d->segment_nr, t) : NULL;
 
 		if (s)
 			out[nr++] = (struct block){ s, t };
@@ -94,7 +91,7 @@ static int line_of(struct lines *lines, const char *line)
 
 /* {"at", "device", "address": of the segment, "blocks": [[offset, bytes, category, line or -1], …]} */
 static void add_segment(struct tare_emit *e, struct lines *lines, const struct tare_ledger *l,
-			const struct tare_device_ledger *d, const struct block *blocks, size_t nr)
+                        const struct tare_device_ledger *d, const struct block *blocks, size_t nr)
 {
 	char address[24];
 
@@ -120,7 +117,7 @@ static void add_segment(struct tare_emit *e, struct lines *lines, const struct t
 }
 
 static void add_device(struct tare_emit *e, struct lines *lines, const struct tare_ledger *l,
-		       const struct tare_device_ledger *d)
+                       const struct tare_device_ledger *d)
 {
 	struct block *blocks = tare_xcalloc(BLOCKS_MAX, sizeof(*blocks));
 	size_t nr = find_blocks(blocks, d);

@@ -50,8 +50,7 @@ static bool is_source(const char *path, size_t len)
 	if (*path != '/' || !dot)
 		return false;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (strlen(endings[i]) == (size_t)(path + len - dot - 1) &&
-		    !strncmp(dot + 1, endings[i], strlen(endings[i])))
+		if (strlen(endings[i]) == (size_t)(path + len - dot - 1) && !strncmp(dot + 1, endings[i], strlen(endings[i])))
 			return true;
 	return false;
 }
@@ -90,13 +89,10 @@ static void want(struct files *all, const char *text, bool is_own)
 
 	if (!len || (all->nr >= FILES_MAX && !is_own))
 		return;
-	number =
-		tare_strmap_put(&all->numbers, tare_arena_strndup(&all->arena, text, len), &is_new);
+	number = tare_strmap_put(&all->numbers, tare_arena_strndup(&all->arena, text, len), &is_new);
 	if (is_new) {
-		all->items =
-			tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
-		all->items[all->nr++] =
-			(struct file){ .path = tare_arena_strndup(&all->arena, text, len) };
+		all->items = tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
+		all->items[all->nr++] = (struct file){ .path = tare_arena_strndup(&all->arena, text, len) };
 		*number = all->nr;
 	}
 	f = &all->items[*number - 1];
@@ -135,8 +131,7 @@ static size_t cut(const char *text, size_t len)
 }
 
 /* [[first line, text, text …], …] of what the file has of them. Returns how many were written. */
-static size_t add_lines(struct tare_emit *e, struct files *all, const struct file *f,
-			const struct tare_str *source)
+static size_t add_lines(struct tare_emit *e, struct files *all, const struct file *f, const struct tare_str *source)
 {
 	const char *p = tare_str_text(source), *end = p + source->len;
 	size_t at = 0;
@@ -177,12 +172,10 @@ static const char *why_not(const struct tare_page_source *s)
 {
 	if (s->why.len)
 		return tare_str_text(&s->why);
-	return s->text.len && memchr(tare_str_text(&s->text), 0, s->text.len) ? "it is no text"
-									      : NULL;
+	return s->text.len && memchr(tare_str_text(&s->text), 0, s->text.len) ? "it is no text" : NULL;
 }
 
-static void add_file(struct tare_emit *e, struct files *all, struct file *f,
-		     const struct tare_page *p)
+static void add_file(struct tare_emit *e, struct files *all, struct file *f, const struct tare_page *p)
 {
 	struct tare_page_source s = { 0 };
 	const char *why = NULL;
@@ -211,8 +204,8 @@ static void add_file(struct tare_emit *e, struct files *all, struct file *f,
 	tare_str_free(&s.leads_to);
 }
 
-void tare_page_sources(struct tare_emit *e, const struct tare_page *p, const char *const *lines,
-		       size_t line_nr, const char *const *frames, size_t frame_nr)
+void tare_page_sources(struct tare_emit *e, const struct tare_page *p, const char *const *lines, size_t line_nr,
+                       const char *const *frames, size_t frame_nr)
 {
 	struct files all = { .left = TEXT_MAX };
 	size_t own = 0;

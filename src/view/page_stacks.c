@@ -48,25 +48,21 @@ static int number_of(struct texts *t, const char *text, bool *is_new)
 	return (int)*number;
 }
 
-static void add_frames(struct stacks *s, struct stack *stack, const struct tare_ledger_line *line,
-		       const char *label)
+static void add_frames(struct stacks *s, struct stack *stack, const struct tare_ledger_line *line, const char *label)
 {
 	size_t from = 0;
 	int nr = line && line->frame_nr ? line->frame_nr : 1;
 
 	stack->frames = tare_arena_alloc(&s->arena, (size_t)nr * sizeof(*stack->frames));
 	if (!line || !line->frame_nr) {
-		stack->frames[stack->frame_nr++] =
-			number_of(&s->frames, tare_arena_strdup(&s->arena, label), NULL);
+		stack->frames[stack->frame_nr++] = number_of(&s->frames, tare_arena_strdup(&s->arena, label), NULL);
 		return;
 	}
 	for (int i = 0; i < nr; i++) {
 		size_t end = line->frame_ends[i];
 
 		stack->frames[stack->frame_nr++] =
-			number_of(&s->frames,
-				  tare_arena_strndup(&s->arena, line->stack + from, end - from),
-				  NULL);
+			number_of(&s->frames, tare_arena_strndup(&s->arena, line->stack + from, end - from), NULL);
 		from = end + sizeof(" < ") - 1;
 	}
 }
@@ -144,8 +140,7 @@ static void add_rows(struct tare_emit *e, struct stacks *s, struct tare_by_rows 
 	}
 }
 
-static void add_moment(struct tare_emit *e, struct stacks *s, const struct tare_ledger *l,
-		       const char *label)
+static void add_moment(struct tare_emit *e, struct stacks *s, const struct tare_ledger *l, const char *label)
 {
 	struct tare_by_rows rows;
 

@@ -71,8 +71,7 @@ static int64_t at(const struct tare_step_curve *c, bool is_live, int part, int64
 }
 
 /* [[part 0, part 1, …] of each quantile] */
-static void add_band(struct tare_emit *e, const char *key, const struct curves *all, bool is_live,
-		     int64_t axis)
+static void add_band(struct tare_emit *e, const char *key, const struct curves *all, bool is_live, int64_t axis)
 {
 	int64_t *values = tare_xcalloc(all->nr + 1, sizeof(*values));
 	int64_t out[QUANTILES][PARTS];
@@ -86,15 +85,13 @@ static void add_band(struct tare_emit *e, const char *key, const struct curves *
 		}
 		qsort(values, n, sizeof(*values), compare);
 		for (int q = 0; q < QUANTILES; q++)
-			out[q][part] =
-				n ? values[(size_t)(quantiles[q] * (double)(n - 1) + 0.5)] : -1;
+			out[q][part] = n ? values[(size_t)(quantiles[q] * (double)(n - 1) + 0.5)] : -1;
 	}
 	tare_emit_open(e, key, '[');
 	for (int q = 0; q < QUANTILES; q++) {
 		tare_emit_open(e, NULL, '[');
 		for (int part = 0; part < PARTS; part++)
-			(out[q][part] < 0) ? tare_emit_null(e, NULL)
-					   : tare_emit_int(e, NULL, out[q][part]);
+			(out[q][part] < 0) ? tare_emit_null(e, NULL) : tare_emit_int(e, NULL, out[q][part]);
 		tare_emit_close(e);
 	}
 	tare_emit_close(e);

@@ -26,7 +26,7 @@ static void add_band(struct tare_emit *e, const struct tare_memory_history_panel
 }
 
 static void add_panel(struct tare_emit *e, const struct tare_memory_history_panel *panel,
-		      const struct tare_ledger *ledger)
+                      const struct tare_ledger *ledger)
 {
 	tare_emit_open(e, NULL, '{');
 	if (panel->device >= 0)
@@ -76,7 +76,7 @@ static void add_span(struct tare_emit *e, const struct tare_memory_history_span 
 }
 
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *h,
-		    const struct tare_ledger *ledger)
+                    const struct tare_ledger *ledger)
 {
 	tare_emit_open(e, key, '{');
 	tare_emit_int(e, "from_ns", h->from_ns);
@@ -108,8 +108,7 @@ static int choose_of(const struct tare_memory_history_panel *panel, int parts, i
 		size_t from = nr * (size_t)part / (size_t)parts;
 		size_t until = nr * (size_t)(part + 1) / (size_t)parts, most = from;
 
-		for (size_t i = from; i < until;
-		     i++) /* a state that did not last is at no instant */
+		for (size_t i = from; i < until; i++) /* a state that did not last is at no instant */
 			if (panel->points[i].used > panel->points[most].used &&
 			    (i + 1 == nr || panel->points[i + 1].t_ns > panel->points[i].t_ns))
 				most = i;
@@ -119,8 +118,7 @@ static int choose_of(const struct tare_memory_history_panel *panel, int parts, i
 	return count;
 }
 
-int tare_page_choose(const struct tare_memory_history *history, int most,
-		     int64_t out[TARE_PAGE_MOMENTS])
+int tare_page_choose(const struct tare_memory_history *history, int most, int64_t out[TARE_PAGE_MOMENTS])
 {
 	int shown = history->panel_nr < most ? history->panel_nr : most;
 	int count = 0, kept = 0;

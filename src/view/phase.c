@@ -55,10 +55,9 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), COLUMNS_ONCE = COLUMNS - 
 static const struct tare_column resident_columns[] = {
 	TARE_COLUMN(row, label, NULL, "PHASE", TEXT),
 	TARE_COLUMN(row, phase.repeats, NULL, "N", COUNT),
-	TARE_COLUMN(row, phase.resident_after, NULL, "RESIDENT AFTER", BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, phase.resident_after, NULL, "RESIDENT AFTER", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, phase.resident_change, NULL, "CHANGE", CHANGE,
-		    .when = TARE_WHEN(row, phase.resident_change_is_known)),
+	            .when = TARE_WHEN(row, phase.resident_change_is_known)),
 	TARE_COLUMN(row, phase.resident_most, NULL, "MOST", BYTES, READ),
 };
 
@@ -88,10 +87,9 @@ static const struct tare_column data[] = {
 	TARE_COLUMN(row, on.own_max, "own_most_bytes", NULL, BYTES, OWN),
 	TARE_COLUMN(row, on.peak, "peak_bytes", NULL, BYTES, ON),
 	TARE_COLUMN(row, on.peak_t_ns, "peak_t_ns", NULL, TIME, ON),
-	TARE_COLUMN(row, phase.resident_after, "resident_after_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, phase.resident_after, "resident_after_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, phase.resident_change, "resident_change_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(row, phase.resident_change_is_known)),
+	            .when = TARE_WHEN(row, phase.resident_change_is_known)),
 	TARE_COLUMN(row, phase.resident_most, "resident_most_bytes", NULL, BYTES, READ),
 	TARE_COLUMN(row, phase.resident_most_t_ns, "resident_most_t_ns", NULL, TIME, READ),
 	TARE_COLUMN(row, phase.resident_readings, "resident_readings", NULL, COUNT),
@@ -136,8 +134,7 @@ static const struct tare_phase_on_device *on_device(const struct tare_phase_row 
 static bool has_repeats(const struct tare_by_ask *ask)
 {
 	for (int i = 0; i < ask->ledgers[0]->phase_nr; i++)
-		if (is_shown(ask, &ask->ledgers[0]->phases[i]) &&
-		    ask->ledgers[0]->phases[i].repeats > 1)
+		if (is_shown(ask, &ask->ledgers[0]->phases[i]) && ask->ledgers[0]->phases[i].repeats > 1)
 			return true;
 	return false;
 }
@@ -147,8 +144,7 @@ static bool has_processes(const struct tare_by_ask *ask)
 	const struct tare_ledger *l = ask->ledgers[0];
 
 	for (int i = 1; ask->pid < 0 && i < l->phase_nr; i++)
-		if (l->phases[i].pid != l->phases[0].pid ||
-		    l->phases[i].generation != l->phases[0].generation)
+		if (l->phases[i].pid != l->phases[0].pid || l->phases[i].generation != l->phases[0].generation)
 			return true;
 	return false;
 }
@@ -167,8 +163,7 @@ static struct row row_of(const struct tare_phase_row *phase, const struct tare_p
 	return row;
 }
 
-static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase,
-			 const struct tare_phase_on_device *on)
+static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase, const struct tare_phase_on_device *on)
 {
 	struct row row = row_of(phase, on);
 
@@ -220,19 +215,16 @@ static void add_rows(struct tare_emit *e, const struct tare_by_ask *ask, int dev
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(ask, row) ||
-		    (device != RESIDENT && row->device_nr && !on_device(row, device)))
+		if (!is_shown(ask, row) || (device != RESIDENT && row->device_nr && !on_device(row, device)))
 			continue;
-		if (is_several &&
-		    (!last || last->pid != row->pid || last->generation != row->generation))
+		if (is_several && (!last || last->pid != row->pid || last->generation != row->generation))
 			add_process(e, row);
 		add_text_row(e, row, on_device(row, device));
 		last = row;
 	}
 }
 
-static void add_table(struct tare_emit *e, const struct tare_by_ask *ask, int device,
-		      const char *title)
+static void add_table(struct tare_emit *e, const struct tare_by_ask *ask, int device, const char *title)
 {
 	tare_emit_table(e, "rows", title, columns, has_repeats(ask) ? COLUMNS : COLUMNS_ONCE);
 	if (!has_processes(ask))
@@ -254,21 +246,18 @@ static bool add_resident(struct tare_emit *e, const struct tare_by_ask *ask)
 
 	for (int i = 0; i < l->phase_nr; i++)
 		if (is_shown(ask, &l->phases[i])) {
-			is_any |= l->opened_gpu ? is_large(&l->phases[i])
-						: l->phases[i].resident_is_known;
-			is_all &= l->phases[i].resident_change_is_known &&
-				  l->phases[i].resident_after >= 0;
+			is_any |= l->opened_gpu ? is_large(&l->phases[i]) : l->phases[i].resident_is_known;
+			is_all &= l->phases[i].resident_change_is_known && l->phases[i].resident_after >= 0;
 		}
 	if (!is_any)
 		return false;
-	tare_emit_table(e, "resident",
-			"CPU  resident: anonymous and files, sampled ten times a second",
-			TARE_COLUMNS(resident_columns));
+	tare_emit_table(e, "resident", "CPU  resident: anonymous and files, sampled ten times a second",
+	                TARE_COLUMNS(resident_columns));
 	add_rows(e, ask, RESIDENT);
 	tare_emit_table_end(e);
 	if (!is_all)
 		tare_emit_paragraph(e, "–: no reading fell into the phase, or into each time it "
-				       "was there, or none was taken before it.");
+		                       "was there, or none was taken before it.");
 	return true;
 }
 
@@ -314,8 +303,7 @@ static void show_lanes(struct tare_emit *e, const struct tare_by_ask *ask)
 
 		if (!is_shown(ask, p) || p->kind == TARE_PHASE_MOMENT)
 			continue;
-		tare_emit_add(e, &(struct lane){ p->name, kind_name(p->kind), p->first_t_ns,
-						 p->last_t_ns, p->ns });
+		tare_emit_add(e, &(struct lane){ p->name, kind_name(p->kind), p->first_t_ns, p->last_t_ns, p->ns });
 		shown++;
 	}
 	tare_emit_table_end(e);
@@ -343,17 +331,14 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	}
 	shown += add_resident(e, ask);
 	if (!shown)
-		tare_emit_note(
-			e,
-			"phases were marked, but no memory was recorded in them: neither of a GPU nor of "
-			"PyTorch's tensors on the CPU");
+		tare_emit_note(e, "phases were marked, but no memory was recorded in them: neither of a GPU nor of "
+		                  "PyTorch's tensors on the CPU");
 	tare_degraded_text(e, l);
 }
 
 /* ---- data ---- */
 
-static void add_data_row(struct tare_emit *e, const struct tare_phase_row *phase,
-			 const struct tare_phase_on_device *d)
+static void add_data_row(struct tare_emit *e, const struct tare_phase_row *phase, const struct tare_phase_on_device *d)
 {
 	struct row row = row_of(phase, d);
 
@@ -401,9 +386,7 @@ static void add_changes(struct tare_emit *e, const char *key, const void *of)
 		for (int k = 0; k < row->devices[d].part_nr; k++) {
 			const struct tare_phase_part *part = &row->devices[d].parts[k];
 
-			tare_emit_add(e, &(struct change){ row->devices[d].index,
-							   tare_accounts[part->account].key,
-							   part->bytes });
+			tare_emit_add(e, &(struct change){ row->devices[d].index, tare_accounts[part->account].key, part->bytes });
 		}
 	tare_emit_table_end(e);
 }

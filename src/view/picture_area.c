@@ -21,15 +21,13 @@ static void add_title(const struct tare_plot *p, const struct tare_layer *l)
 	tare_str_add(p->out, "<title>");
 	tare_svg_escape(p->out, l->label);
 	if (p->panel->has_peak)
-		tare_str_addf(p->out, ": %s MiB at the peak",
-			      tare_units_mib(mib, tare_layer_bytes(l, &p->panel->peak)));
+		tare_str_addf(p->out, ": %s MiB at the peak", tare_units_mib(mib, tare_layer_bytes(l, &p->panel->peak)));
 	tare_str_add(p->out, l->is_elastic ? " (elastic: taken because there was room)" : "");
 	for (int i = 0; l->member_nr > 1 && i < l->member_nr; i++) {
 		tare_str_add(p->out, "\n");
 		tare_svg_escape(p->out, p->panel->bands[l->members[i]].label);
 		if (p->panel->has_peak)
-			tare_str_addf(p->out, " %s",
-				      tare_units_mib(mib, p->panel->peak.bytes[l->members[i]]));
+			tare_str_addf(p->out, " %s", tare_units_mib(mib, p->panel->peak.bytes[l->members[i]]));
 	}
 	tare_str_add(p->out, "</title>");
 }
@@ -46,11 +44,10 @@ static void add_edge(const struct tare_plot *p, int layers, bool is_closed)
 	struct tare_svg_steps steps;
 	double base = tare_plot_y(p, 0), first = tare_plot_x(p, panel->points[0].t_ns);
 
-	tare_svg_steps_start(&steps, p->out, first,
-			     is_closed ? base : tare_plot_y(p, panel->points[0].used));
+	tare_svg_steps_start(&steps, p->out, first, is_closed ? base : tare_plot_y(p, panel->points[0].used));
 	for (size_t i = 0; i < panel->point_nr; i++)
 		tare_svg_steps_to(&steps, tare_plot_x(p, panel->points[i].t_ns),
-				  tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layers)));
+		                  tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layers)));
 	tare_svg_steps_end(&steps, end_of(p));
 	if (!is_closed)
 		return;
@@ -91,24 +88,18 @@ static void measure(const struct tare_plot *p, int layer, struct strip *strips)
 
 	for (int x = 0; x < TARE_PICTURE_PLOT; x++) {
 		strips[x] = (struct strip){ 0, 0 };
-		while (k + 1 < panel->point_nr &&
-		       tare_plot_x(p, panel->points[k + 1].t_ns) <= TARE_PICTURE_LEFT + x)
+		while (k + 1 < panel->point_nr && tare_plot_x(p, panel->points[k + 1].t_ns) <= TARE_PICTURE_LEFT + x)
 			k++;
-		if (tare_plot_x(p, panel->points[k].t_ns) > TARE_PICTURE_LEFT + x ||
-		    end_of(p) < TARE_PICTURE_LEFT + x + 1)
+		if (tare_plot_x(p, panel->points[k].t_ns) > TARE_PICTURE_LEFT + x || end_of(p) < TARE_PICTURE_LEFT + x + 1)
 			continue;
 		strips[x] = (struct strip){
 			tare_plot_y(p, tare_layers_reach(p, &panel->points[k], layer + 1)),
 			tare_plot_y(p, tare_layers_reach(p, &panel->points[k], layer)),
 		};
-		for (size_t i = k + 1;
-		     i < panel->point_nr &&
-		     tare_plot_x(p, panel->points[i].t_ns) < TARE_PICTURE_LEFT + x + 1;
+		for (size_t i = k + 1; i < panel->point_nr && tare_plot_x(p, panel->points[i].t_ns) < TARE_PICTURE_LEFT + x + 1;
 		     i++) {
-			double upper =
-				tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer + 1));
-			double lower =
-				tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer));
+			double upper = tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer + 1));
+			double lower = tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer));
 
 			strips[x].upper = upper > strips[x].upper ? upper : strips[x].upper;
 			strips[x].lower = lower < strips[x].lower ? lower : strips[x].lower;
@@ -159,14 +150,13 @@ static void add_name(const struct tare_plot *p, int layer, struct strip *strips)
 	if (best < 0)
 		return;
 	room = common(strips, best, width);
-	snprintf(class, sizeof(class), "n %s%d", l->is_elastic || l->is_unexplained ? "h" : "i",
-		 l->slot);
+	snprintf(class, sizeof(class), "n %s%d", l->is_elastic || l->is_unexplained ? "h" : "i", l->slot);
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + best + width / 2.0,
-					       .y = (room.upper + room.lower) / 2 + 4,
-					       .class = class,
-					       .anchor = "middle" },
-		      l->label);
+	              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + best + width / 2.0,
+	                                       .y = (room.upper + room.lower) / 2 + 4,
+	                                       .class = class,
+	                                       .anchor = "middle" },
+	              l->label);
 }
 
 void tare_picture_areas(const struct tare_plot *p)

@@ -18,12 +18,10 @@ struct unit {
 };
 
 static const struct unit times[] = { { "ns", 1 },  { "us", 1e3 },   { "ms", 1e6 },
-				     { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
-static const struct unit sizes[] = { { "B", 1 },
-				     { "KiB", 1024 },
-				     { "MiB", 1048576. },
-				     { "GiB", 1073741824. },
-				     { "TiB", 1099511627776. } };
+	                                 { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+static const struct unit sizes[] = {
+	{ "B", 1 }, { "KiB", 1024 }, { "MiB", 1048576. }, { "GiB", 1073741824. }, { "TiB", 1099511627776. }
+};
 
 /* The largest of which there are at least `least`. */
 static const struct unit *unit_of(const struct unit *units, size_t n, double most, double least)
@@ -50,8 +48,7 @@ static double step_of(double span, int n)
 	return 10 * power;
 }
 
-static void add_line(struct tare_str *out, const char *class, double x, double y, char direction,
-		     double to)
+static void add_line(struct tare_str *out, const char *class, double x, double y, char direction, double to)
 {
 	tare_str_addf(out, "<path class=\"%s\" d=\"M", class);
 	tare_svg_num(out, x);
@@ -72,15 +69,11 @@ static void add_sizes(const struct tare_plot *p)
 	for (int i = 0; i * step <= most * (1 + 1e-9); i++) {
 		double y = tare_plot_y(p, (int64_t)(i * step * unit->size));
 
-		add_line(p->out, "grid", TARE_PICTURE_LEFT, y, 'H',
-			 TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
+		add_line(p->out, "grid", TARE_PICTURE_LEFT, y, 'H', TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
 		snprintf(text, sizeof(text), i ? "%.10g %s" : "%.10g", i * step, unit->name);
 		tare_svg_text(p->out,
-			      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6,
-						       .y = y + 4,
-						       .class = "m",
-						       .anchor = "end" },
-			      text);
+		              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6, .y = y + 4, .class = "m", .anchor = "end" },
+		              text);
 	}
 }
 
@@ -88,22 +81,18 @@ static void add_times(const struct tare_plot *p)
 {
 	const struct unit *unit = unit_of(times, 6, (double)(p->from_ns + p->span_ns), 2);
 	double from = (double)p->from_ns / unit->size, span = (double)p->span_ns / unit->size;
-	double step = step_of(span > 0 ? span : 1, TIME_TICKS),
-	       first = fabs(ceil(from / step - 1e-9));
+	double step = step_of(span > 0 ? span : 1, TIME_TICKS), first = fabs(ceil(from / step - 1e-9));
 	double base = p->top + p->height;
 	char text[48];
 
-	add_line(p->out, "axis", TARE_PICTURE_LEFT, base, 'H',
-		 TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
+	add_line(p->out, "axis", TARE_PICTURE_LEFT, base, 'H', TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
 	for (double i = first; i * step <= from + span * (1 + 1e-9); i++) {
 		double x = tare_plot_x(p, (int64_t)(i * step * unit->size));
 
 		add_line(p->out, "axis", x, base, 'v', 4);
 		snprintf(text, sizeof(text), "%.10g %s", i * step, unit->name);
-		tare_svg_text(p->out,
-			      &(struct tare_svg_text){
-				      .x = x, .y = base + 15, .class = "m", .anchor = "middle" },
-			      text);
+		tare_svg_text(p->out, &(struct tare_svg_text){ .x = x, .y = base + 15, .class = "m", .anchor = "middle" },
+		              text);
 	}
 }
 
@@ -122,25 +111,21 @@ static void add_unknown(const struct tare_plot *p, int64_t from_ns, int64_t to_n
 		tare_svg_num(p->out, width);
 		tare_str_add(p->out, "\" height=\"");
 		tare_svg_num(p->out, p->height);
-		tare_str_add(p->out,
-			     layer ? "\"><title>records are missing: what was in use then is "
-				     "not known</title></rect>\n"
-				   : "\"/>\n");
+		tare_str_add(p->out, layer ? "\"><title>records are missing: what was in use then is "
+		                             "not known</title></rect>\n"
+		                           : "\"/>\n");
 	}
 	if (width > tare_svg_width("not known") + 8)
 		tare_svg_text(p->out,
-			      &(struct tare_svg_text){ .x = from + width / 2,
-						       .y = p->top + p->height - 8,
-						       .class = "m",
-						       .anchor = "middle" },
-			      "not known");
+		              &(struct tare_svg_text){
+						  .x = from + width / 2, .y = p->top + p->height - 8, .class = "m", .anchor = "middle" },
+		              "not known");
 }
 
 /* Where a part of a log is damaged: in front of the areas, which are those from before. */
 void tare_picture_unknown(const struct tare_plot *p)
 {
-	const struct tare_timeline *t =
-		p->device ? &p->device->timeline : &p->run->ledger->host_timeline;
+	const struct tare_timeline *t = p->device ? &p->device->timeline : &p->run->ledger->host_timeline;
 	double width = t->nr ? (double)(t->to_ns - t->from_ns) / t->nr : 0;
 
 	for (int i = 0; i < t->nr; i++) {
@@ -149,8 +134,7 @@ void tare_picture_unknown(const struct tare_plot *p)
 		while (i < t->nr && t->used[i] < 0)
 			i++;
 		if (i > first)
-			add_unknown(p, t->from_ns + (int64_t)(width * first),
-				    t->from_ns + (int64_t)(width * i));
+			add_unknown(p, t->from_ns + (int64_t)(width * first), t->from_ns + (int64_t)(width * i));
 	}
 }
 
@@ -180,16 +164,15 @@ void tare_picture_limit(const struct tare_plot *p)
 
 	if (!total || total > p->most)
 		return;
-	add_line(p->out, "limit", TARE_PICTURE_LEFT, tare_plot_y(p, total), 'H',
-		 TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
+	add_line(p->out, "limit", TARE_PICTURE_LEFT, tare_plot_y(p, total), 'H', TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
 	tare_str_addf(&label, "%s %s", p->device->card.is_there ? "the card has" : "there is",
-		      tare_units_human(text, (uint64_t)total));
+	              tare_units_human(text, (uint64_t)total));
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - 4,
-					       .y = tare_plot_y(p, total) - 4,
-					       .class = "m",
-					       .anchor = "end" },
-		      tare_str_text(&label));
+	              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - 4,
+	                                       .y = tare_plot_y(p, total) - 4,
+	                                       .class = "m",
+	                                       .anchor = "end" },
+	              tare_str_text(&label));
 	tare_str_free(&label);
 }
 
@@ -225,9 +208,7 @@ void tare_picture_peak(const struct tare_plot *p)
 		x = TARE_PICTURE_LEFT + half;
 	if (x > TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - half)
 		x = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - half;
-	tare_svg_text(p->out,
-		      &(struct tare_svg_text){
-			      .x = x, .y = y - 7, .class = "b halo", .anchor = "middle" },
-		      tare_str_text(&label));
+	tare_svg_text(p->out, &(struct tare_svg_text){ .x = x, .y = y - 7, .class = "b halo", .anchor = "middle" },
+	              tare_str_text(&label));
 	tare_str_free(&label);
 }

@@ -5,8 +5,7 @@
 #include "base/units.h"
 #include "view/svg.h"
 
-static void add_box(const struct tare_plot *p, const char *class, double x, double y, double width,
-		    double height)
+static void add_box(const struct tare_plot *p, const char *class, double x, double y, double width, double height)
 {
 	tare_str_addf(p->out, "<rect class=\"%s\" x=\"", class);
 	tare_svg_num(p->out, x);
@@ -23,18 +22,17 @@ static void add_label(const struct tare_plot *p, double width, const char *text)
 {
 	if (width > tare_svg_width(text) + 8)
 		tare_svg_text(p->out,
-			      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + width / 2,
-						       .y = p->top + p->height - 8,
-						       .class = "m halo",
-						       .anchor = "middle" },
-			      text);
+		              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + width / 2,
+		                                       .y = p->top + p->height - 8,
+		                                       .class = "m halo",
+		                                       .anchor = "middle" },
+		              text);
 }
 
 /* At least so much was in use all the time; and at times up to the upper edge of the band. */
 static void add_bound(const struct tare_plot *p, const struct tare_memory_history_bounds *b)
 {
-	int64_t until =
-		b->until_ns < p->run->history->known_ns ? b->until_ns : p->run->history->known_ns;
+	int64_t until = b->until_ns < p->run->history->known_ns ? b->until_ns : p->run->history->known_ns;
 	double x = tare_plot_x(p, b->from_ns), width = tare_plot_x(p, until) - x;
 	double low = tare_plot_y(p, b->low), high = tare_plot_y(p, b->high);
 	char least[TARE_UNITS_TEXT_MAX], most[TARE_UNITS_TEXT_MAX];
@@ -42,11 +40,10 @@ static void add_bound(const struct tare_plot *p, const struct tare_memory_histor
 	add_box(p, "least", x, low, width, p->top + p->height - low);
 	tare_str_add(p->out, "</rect>\n");
 	add_box(p, "band", x, high, width, low - high > 1 ? low - high : 1);
-	tare_str_addf(
-		p->out,
-		"<title>between %s and %s MiB in use: the events of that time went to keep the "
-		"recording under its cap</title></rect>\n",
-		tare_units_mib(least, b->low), tare_units_mib(most, b->high));
+	tare_str_addf(p->out,
+	              "<title>between %s and %s MiB in use: the events of that time went to keep the "
+	              "recording under its cap</title></rect>\n",
+	              tare_units_mib(least, b->low), tare_units_mib(most, b->high));
 }
 
 /* Nothing is known of it. */
@@ -72,8 +69,7 @@ void tare_picture_folded(const struct tare_plot *p)
 	add_label(p, width, "least and most in use");
 }
 
-bool tare_picture_most(const struct tare_memory_history_panel *panel,
-		       struct tare_memory_history_point *out)
+bool tare_picture_most(const struct tare_memory_history_panel *panel, struct tare_memory_history_point *out)
 {
 	bool is_any = panel->has_peak;
 

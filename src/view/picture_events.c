@@ -40,8 +40,7 @@ static void add_span_title(const struct tare_plot *p, const struct tare_memory_h
 	tare_str_add(p->out, "</title>");
 }
 
-static void add_bar(const struct tare_plot *p, const struct tare_memory_history_span *s, double y,
-		    int nth)
+static void add_bar(const struct tare_plot *p, const struct tare_memory_history_span *s, double y, int nth)
 {
 	double x = tare_plot_x(p, s->begin_ns), width = tare_plot_x(p, s->end_ns) - x;
 	struct tare_str name = { 0 };
@@ -59,16 +58,13 @@ static void add_bar(const struct tare_plot *p, const struct tare_memory_history_
 	if (s->count > 1)
 		tare_str_addf(&name, " × %llu", (unsigned long long)s->count);
 	if (width >= 3 * tare_svg_width("m") + 6 && *s->name)
-		tare_svg_text(p->out,
-			      &(struct tare_svg_text){
-				      .x = x + 4, .y = y + 11, .class = "ph", .width = width - 6 },
-			      tare_str_text(&name));
+		tare_svg_text(p->out, &(struct tare_svg_text){ .x = x + 4, .y = y + 11, .class = "ph", .width = width - 6 },
+		              tare_str_text(&name));
 	tare_str_free(&name);
 }
 
 /* A mark is a tick, with its name where the one before left room. */
-static void add_mark(const struct tare_plot *p, const struct tare_memory_history_span *s, double y,
-		     double *free_from)
+static void add_mark(const struct tare_plot *p, const struct tare_memory_history_span *s, double y, double *free_from)
 {
 	double x = tare_plot_x(p, s->begin_ns), width = tare_svg_width(s->name) + 6;
 	double right = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT;
@@ -88,10 +84,7 @@ static void add_mark(const struct tare_plot *p, const struct tare_memory_history
 		width = right - x;
 	if (width < 3 * tare_svg_width("m"))
 		return;
-	tare_svg_text(p->out,
-		      &(struct tare_svg_text){
-			      .x = x + 3, .y = y + 11, .class = "t", .width = width },
-		      s->name);
+	tare_svg_text(p->out, &(struct tare_svg_text){ .x = x + 3, .y = y + 11, .class = "t", .width = width }, s->name);
 	*free_from = x + width + 4;
 }
 
@@ -122,17 +115,13 @@ static void add_head(const struct tare_plot *p, double y, const char *text, uint
 	struct tare_str more = { 0 };
 
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6,
-					       .y = y + 11,
-					       .class = "m",
-					       .anchor = "end" },
-		      text);
+	              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6, .y = y + 11, .class = "m", .anchor = "end" },
+	              text);
 	if (!hidden)
 		return;
 	tare_str_addf(&more, "and %s more", tare_units_count(count, hidden));
-	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = TARE_PICTURE_SIDE, .y = y + 11, .class = "m" },
-		      tare_str_text(&more));
+	tare_svg_text(p->out, &(struct tare_svg_text){ .x = TARE_PICTURE_SIDE, .y = y + 11, .class = "m" },
+	              tare_str_text(&more));
 	tare_str_free(&more);
 }
 
@@ -155,8 +144,7 @@ static int place(const struct tare_memory_history *history, int *lanes, bool *ha
 	return lane_nr;
 }
 
-static void draw(const struct tare_plot *p, double top, const int *lanes, int lane_nr,
-		 bool has_marks)
+static void draw(const struct tare_plot *p, double top, const int *lanes, int lane_nr, bool has_marks)
 {
 	const struct tare_memory_history *history = p->run->history;
 	uint64_t hidden = history->dropped;
@@ -203,15 +191,13 @@ static bool is_of(const struct tare_plot *p, const struct tare_oom *o)
 	return o->device == (p->device ? p->device->index : -1);
 }
 
-static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double y,
-		    double *free_from)
+static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double y, double *free_from)
 {
 	double x = tare_plot_x(p, o->t_ns), width, at;
 	char mib[TARE_UNITS_TEXT_MAX];
 	struct tare_str label = { 0 };
 
-	tare_str_addf(&label, "out of memory: %s MiB asked for",
-		      tare_units_mib(mib, (int64_t)o->asked));
+	tare_str_addf(&label, "out of memory: %s MiB asked for", tare_units_mib(mib, (int64_t)o->asked));
 	tare_str_add(p->out, "<path class=\"oom\" d=\"M");
 	tare_svg_num(p->out, x);
 	tare_str_add_char(p->out, ' ');
@@ -226,9 +212,7 @@ static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double 
 	width = tare_svg_width(tare_str_text(&label));
 	at = x + 8 + width > TARE_PICTURE_EDGE ? x - 8 - width : x + 8;
 	if (at >= *free_from) {
-		tare_svg_text(p->out,
-			      &(struct tare_svg_text){ .x = at, .y = y + 11, .class = "oomt" },
-			      tare_str_text(&label));
+		tare_svg_text(p->out, &(struct tare_svg_text){ .x = at, .y = y + 11, .class = "oomt" }, tare_str_text(&label));
 		*free_from = at + width + 8;
 	}
 	tare_str_free(&label);

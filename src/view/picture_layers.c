@@ -14,14 +14,11 @@ static const struct {
 	const char *key;
 	int slot;
 } preferred[] = {
-	{ "tensors", 0 },    { "cached", 0 },       { "partly", 1 },
-	{ "held", 7 },       { "allocations", 5 },  { "context", 6 },
-	{ "code", 2 },       { "local", 3 },        { "vmm", 4 },
-	{ "pools", 1 },      { "idle", 1 },         { "managed", 7 },
-	{ "parameter", 6 },  { "gradient", 2 },     { "optimizer state", 7 },
-	{ "activation", 0 }, { "input", 4 },        { "temporary", 3 },
-	{ "workspace", 1 },  { "buffer/state", 5 }, { "trial", 3 },
-	{ "execs", 4 },      { "preallocated", 6 }, { "streams", 5 },
+	{ "tensors", 0 },    { "cached", 0 },  { "partly", 1 },       { "held", 7 },      { "allocations", 5 },
+	{ "context", 6 },    { "code", 2 },    { "local", 3 },        { "vmm", 4 },       { "pools", 1 },
+	{ "idle", 1 },       { "managed", 7 }, { "parameter", 6 },    { "gradient", 2 },  { "optimizer state", 7 },
+	{ "activation", 0 }, { "input", 4 },   { "temporary", 3 },    { "workspace", 1 }, { "buffer/state", 5 },
+	{ "trial", 3 },      { "execs", 4 },   { "preallocated", 6 }, { "streams", 5 },
 };
 
 static int slot_of(const struct tare_layer *l)
@@ -113,9 +110,9 @@ void tare_layers_build(struct tare_plot *p)
 		if (most[i] < least && small.member_nr > 1)
 			continue;
 		*l = (struct tare_layer){ .key = panel->bands[i].key,
-					  .label = panel->bands[i].label,
-					  .is_elastic = panel->bands[i].elastic,
-					  .is_unexplained = panel->bands[i].is_unexplained };
+			                      .label = panel->bands[i].label,
+			                      .is_elastic = panel->bands[i].elastic,
+			                      .is_unexplained = panel->bands[i].is_unexplained };
 		add(l, i);
 		p->layer_nr++;
 	}
@@ -141,8 +138,7 @@ int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_memory_hi
 	return bytes;
 }
 
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point,
-			  int layers)
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point, int layers)
 {
 	int64_t reach = 0;
 

@@ -35,21 +35,15 @@ static void add_number(const struct tare_plot *p, double y, const char *class, i
 {
 	char mib[TARE_UNITS_TEXT_MAX];
 
-	tare_svg_text(p->out,
-		      &(struct tare_svg_text){
-			      .x = TARE_PICTURE_EDGE, .y = y, .class = class, .anchor = "end" },
-		      tare_units_mib(mib, bytes));
+	tare_svg_text(p->out, &(struct tare_svg_text){ .x = TARE_PICTURE_EDGE, .y = y, .class = class, .anchor = "end" },
+	              tare_units_mib(mib, bytes));
 }
 
-static void add_label(const struct tare_plot *p, double x, double y, const char *class,
-		      const char *text)
+static void add_label(const struct tare_plot *p, double x, double y, const char *class, const char *text)
 {
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = x,
-					       .y = y,
-					       .class = class,
-					       .width = TARE_PICTURE_EDGE - NUMBER - x },
-		      text);
+	              &(struct tare_svg_text){ .x = x, .y = y, .class = class, .width = TARE_PICTURE_EDGE - NUMBER - x },
+	              text);
 }
 
 static void add_swatch(const struct tare_plot *p, const struct tare_layer *l, double y)
@@ -89,19 +83,15 @@ void tare_picture_legend(const struct tare_plot *p)
 	if (!p->panel->has_peak) {
 		tare_str_add(&head, "no peak is known");
 	} else {
-		bool has_all =
-			tare_picture_most(p->panel, &most) && most.used == p->panel->peak.used;
+		bool has_all = tare_picture_most(p->panel, &most) && most.used == p->panel->peak.used;
 
 		tare_str_add(&head, has_all ? "at peak, " : "most of the rest, ");
 		tare_picture_time(&head, p->panel->peak.t_ns);
 	}
 	add_label(p, TARE_PICTURE_SIDE, row_y(p, row), "m", tare_str_text(&head));
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = TARE_PICTURE_EDGE,
-					       .y = row_y(p, row),
-					       .class = "m",
-					       .anchor = "end" },
-		      "MiB");
+	              &(struct tare_svg_text){ .x = TARE_PICTURE_EDGE, .y = row_y(p, row), .class = "m", .anchor = "end" },
+	              "MiB");
 	row++;
 	add_label(p, TARE_PICTURE_SIDE, row_y(p, row), "b", p->device ? "used" : "tensors");
 	if (p->panel->has_peak)

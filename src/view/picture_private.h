@@ -33,8 +33,8 @@ struct tare_plot {
 	const struct tare_memory_history_panel *panel;
 	const struct tare_device_ledger *device; /* NULL: the CPU's */
 	double top, height;                      /* of the plot itself */
-	int64_t from_ns, span_ns, most; /* where the axis of time begins, and how far they reach */
-	struct tare_layer *layers;      /* bottom to top */
+	int64_t from_ns, span_ns, most;          /* where the axis of time begins, and how far they reach */
+	struct tare_layer *layers;               /* bottom to top */
 	int layer_nr;
 };
 
@@ -55,8 +55,7 @@ void tare_layers_build(struct tare_plot *p);
 void tare_layers_free(struct tare_plot *p);
 int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_memory_history_point *point);
 /* Up to which height the first `layers` of them reach: never below nothing or above `used`. */
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point,
-			  int layers);
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point, int layers);
 
 /* picture_area.c, picture_legend.c */
 void tare_picture_areas(const struct tare_plot *p);
@@ -66,8 +65,7 @@ double tare_picture_legend_height(const struct tare_plot *p);
 /* picture_bounds.c: time whose events are not there, and what is known of it */
 void tare_picture_folded(const struct tare_plot *p);
 /* When most was in use, `bytes` left out; false: that is not known. */
-bool tare_picture_most(const struct tare_memory_history_panel *panel,
-		       struct tare_memory_history_point *out);
+bool tare_picture_most(const struct tare_memory_history_panel *panel, struct tare_memory_history_point *out);
 
 /* picture_axes.c */
 void tare_picture_axes(const struct tare_plot *p); /* behind everything */

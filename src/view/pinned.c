@@ -17,11 +17,9 @@ struct row {
 
 static struct row row_of(const struct tare_pinned *p)
 {
-	return (struct row){ .bytes = p->bytes,
-			     .count = p->count,
-			     .looked = p->looked,
-			     .asked = p->asked,
-			     .is_looked = p->looked > 0 };
+	return (struct row){
+		.bytes = p->bytes, .count = p->count, .looked = p->looked, .asked = p->asked, .is_looked = p->looked > 0
+	};
 }
 
 #define LOOKED .when = TARE_WHEN(row, is_looked)
@@ -49,12 +47,9 @@ static void add_lines(struct tare_emit *e, const char *key, const void *row)
 }
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES),
-	TARE_COLUMN(row, count, "blocks", NULL, COUNT),
-	TARE_COLUMN(row, looked, "looked_bytes", NULL, BYTES),
-	TARE_COLUMN(row, asked, "asked_bytes", NULL, BYTES, LOOKED),
-	TARE_COLUMN(row, on_card, "card_bytes", NULL, BYTES),
-	TARE_NESTED("lines", add_lines),
+	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES),         TARE_COLUMN(row, count, "blocks", NULL, COUNT),
+	TARE_COLUMN(row, looked, "looked_bytes", NULL, BYTES), TARE_COLUMN(row, asked, "asked_bytes", NULL, BYTES, LOOKED),
+	TARE_COLUMN(row, on_card, "card_bytes", NULL, BYTES),  TARE_NESTED("lines", add_lines),
 };
 
 void tare_pinned_json(struct tare_emit *e, const char *key, const void *host)
@@ -85,8 +80,7 @@ static void add_asked(struct tare_str *out, const struct tare_pinned *p)
 	}
 	add_mib(out, " · asked for ", p->asked);
 	if (p->asked < p->looked)
-		tare_str_addf(out, ", that is %.2f × as much",
-			      (double)p->looked / (double)p->asked);
+		tare_str_addf(out, ", that is %.2f × as much", (double)p->looked / (double)p->asked);
 	if (p->bytes - p->looked >= TARE_UNITS_LEAST) {
 		add_mib(out, "; of ", p->bytes - p->looked);
 		tare_str_add(out, " it is not known");
@@ -119,8 +113,7 @@ void tare_pinned_text(struct tare_emit *e, const struct tare_host_ledger *h)
 	if (p->bytes < TARE_UNITS_LEAST)
 		return;
 	add_mib(&line, "", p->bytes);
-	tare_str_addf(&line, " MiB in %s block%s", tare_units_count(text, (uint64_t)p->count),
-		      p->count == 1 ? "" : "s");
+	tare_str_addf(&line, " MiB in %s block%s", tare_units_count(text, (uint64_t)p->count), p->count == 1 ? "" : "s");
 	add_asked(&line, p);
 	if (h->pinned_on_card >= TARE_UNITS_LEAST)
 		add_mib(&line, " · on the GPU ", h->pinned_on_card);

@@ -11,24 +11,22 @@
 
 static bool is_alike(const struct tare_pool_group *g, const struct tare_pool_segment *s)
 {
-	return g->pid == s->pid && g->generation == s->generation &&
-	       g->is_expandable == s->is_expandable && g->is_of_graph == s->is_of_graph &&
-	       g->graph_pool == s->graph_pool && g->is_trial == s->is_trial;
+	return g->pid == s->pid && g->generation == s->generation && g->is_expandable == s->is_expandable &&
+	       g->is_of_graph == s->is_of_graph && g->graph_pool == s->graph_pool && g->is_trial == s->is_trial;
 }
 
-static struct tare_pool_group *group_of(struct tare_pool_groups *out,
-					const struct tare_pool_segment *s)
+static struct tare_pool_group *group_of(struct tare_pool_groups *out, const struct tare_pool_segment *s)
 {
 	for (size_t i = 0; i < out->count; i++)
 		if (is_alike(&out->items[i], s))
 			return &out->items[i];
 	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
 	out->items[out->count] = (struct tare_pool_group){ .pid = s->pid,
-							   .generation = s->generation,
-							   .is_expandable = s->is_expandable,
-							   .is_trial = s->is_trial,
-							   .is_of_graph = s->is_of_graph,
-							   .graph_pool = s->graph_pool };
+		                                               .generation = s->generation,
+		                                               .is_expandable = s->is_expandable,
+		                                               .is_trial = s->is_trial,
+		                                               .is_of_graph = s->is_of_graph,
+		                                               .graph_pool = s->graph_pool };
 	return &out->items[out->count++];
 }
 
@@ -37,8 +35,7 @@ static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *led
 	for (int i = 0; g->graph_pool && i < ledger->graph_nr; i++) {
 		const struct tare_graph *graph = &ledger->graphs[i];
 
-		if (graph->pool != g->graph_pool || graph->pid != g->pid ||
-		    graph->generation != g->generation)
+		if (graph->pool != g->graph_pool || graph->pid != g->pid || graph->generation != g->generation)
 			continue;
 		if (!g->first_graph || graph->number < g->first_graph)
 			g->first_graph = graph->number;
@@ -48,16 +45,15 @@ static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *led
 }
 
 TARE_COMPARATOR(by_kind, struct tare_pool_group,
-		TARE_RISING(pid) TARE_RISING(generation) TARE_RISING(is_of_graph)
-			TARE_RISING(is_trial) TARE_RISING(graph_pool) TARE_RISING(is_expandable))
+                TARE_RISING(pid) TARE_RISING(generation) TARE_RISING(is_of_graph) TARE_RISING(is_trial)
+                    TARE_RISING(graph_pool) TARE_RISING(is_expandable))
 
 void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *device)
+                     const struct tare_device_ledger *device)
 {
 	*out = (struct tare_pool_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum,
-				      &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
 	for (size_t i = 0; i < out->count; i++) {
 		out->items[i].device = device;
 		find_graphs(&out->items[i], ledger);
@@ -85,8 +81,7 @@ void tare_pool_label(struct tare_str *out, const struct tare_pool_group *g)
 	else if (g->first_graph == g->last_graph)
 		tare_str_addf(out, " %llu", (unsigned long long)g->first_graph);
 	else
-		tare_str_addf(out, "s %llu–%llu", (unsigned long long)g->first_graph,
-			      (unsigned long long)g->last_graph);
+		tare_str_addf(out, "s %llu–%llu", (unsigned long long)g->first_graph, (unsigned long long)g->last_graph);
 }
 
 /* The rows tell of blocks where the segments are not known any more. */
@@ -112,12 +107,9 @@ bool tare_pool_is_any(const struct tare_by_ask *ask)
 
 /* ---- for scripts ---- */
 
-void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *g,
-			 bool has_pid)
+void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *g, bool has_pid)
 {
-	struct tare_pool_row row = {
-		.at = at, .device = g->device->index, .of = *g, .sum = g->sum
-	};
+	struct tare_pool_row row = { .at = at, .device = g->device->index, .of = *g, .sum = g->sum };
 
 	tare_pool_label(&row.label, g);
 	if (has_pid)
@@ -135,12 +127,9 @@ const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR] = {
 	TARE_COLUMN(tare_pool_row, of.is_expandable, "expandable", NULL, FLAG),
 	TARE_COLUMN(tare_pool_row, of.is_trial, "trial", NULL, FLAG),
 	TARE_COLUMN(tare_pool_row, of.is_of_graph, "for_graphs", NULL, FLAG),
-	TARE_COLUMN(tare_pool_row, of.graph_pool, "graph_pool", NULL, COUNT,
-		    .unknown = TARE_UNKNOWN_ZERO),
-	TARE_COLUMN(tare_pool_row, of.first_graph, "first_graph", NULL, COUNT,
-		    .unknown = TARE_UNKNOWN_ZERO),
-	TARE_COLUMN(tare_pool_row, of.last_graph, "last_graph", NULL, COUNT,
-		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_pool_row, of.graph_pool, "graph_pool", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_pool_row, of.first_graph, "first_graph", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_pool_row, of.last_graph, "last_graph", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_SEGMENT_SUM_COLUMNS(tare_pool_row),
 };
 
@@ -168,12 +157,10 @@ static const struct tare_column segment_columns[] = {
 	TARE_COLUMN(segment, of.is_trial, "trial", NULL, FLAG),
 	TARE_COLUMN(segment, of.is_of_graph, "for_graphs", NULL, FLAG),
 	TARE_COLUMN(segment, of.is_held, "held", NULL, FLAG),
-	TARE_COLUMN(segment, of.graph_pool, "graph_pool", NULL, COUNT,
-		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(segment, of.graph_pool, "graph_pool", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(segment, of.pin_address, "pin_address", NULL, ADDRESS, PIN),
 	TARE_COLUMN(segment, of.pin_bytes, "pin_bytes", NULL, BYTES, PIN),
-	TARE_COLUMN(segment, pin_age_ns, "pin_age_ns", NULL, DURATION,
-		    .when = TARE_WHEN(segment, has_age)),
+	TARE_COLUMN(segment, pin_age_ns, "pin_age_ns", NULL, DURATION, .when = TARE_WHEN(segment, has_age)),
 	TARE_COLUMN(segment, of.pin_line, "pin_source", NULL, TEXT, PIN),
 	TARE_COLUMN(segment, stream, "stream", NULL, TEXT, .when = TARE_WHEN(segment, has_stream)),
 };
@@ -189,8 +176,7 @@ static const struct tare_column collected_columns[] = {
 	TARE_COLUMN(collected, device, "device", NULL, ID),
 	TARE_COLUMN(collected, of.blocks, "blocks", NULL, COUNT),
 	TARE_COLUMN(collected, of.bytes, "bytes", NULL, BYTES),
-	TARE_COLUMN(collected, of.waiting, "waiting_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(collected, of.waiting, "waiting_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
 struct witness {
@@ -221,8 +207,7 @@ static const struct tare_column witness_columns[] = {
 	TARE_COLUMN(witness, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 };
 
-static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_pool_groups groups;
 
@@ -232,18 +217,17 @@ static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_pool_free(&groups);
 }
 
-static void add_segments(struct tare_emit *e, const struct tare_ledger *ledger,
-			 const struct tare_device_ledger *d)
+static void add_segments(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	for (int i = 0; i < d->segment_nr; i++) {
 		const struct tare_pool_segment *s = &d->segments[i];
 		struct segment row = { .at = ledger->at,
-				       .device = d->index,
-				       .stuck = tare_pool_stuck(s),
-				       .has_pin = s->pin_bytes != 0,
-				       .has_age = s->pin_bytes && s->pin_born_ns >= 0,
-				       .has_stream = s->stream.kind != TARE_STREAM_NOT_KNOWN,
-				       .of = *s };
+			                   .device = d->index,
+			                   .stuck = tare_pool_stuck(s),
+			                   .has_pin = s->pin_bytes != 0,
+			                   .has_age = s->pin_bytes && s->pin_born_ns >= 0,
+			                   .has_stream = s->stream.kind != TARE_STREAM_NOT_KNOWN,
+			                   .of = *s };
 
 		if (row.has_age)
 			row.pin_age_ns = d->t_ns - s->pin_born_ns;
@@ -253,33 +237,29 @@ static void add_segments(struct tare_emit *e, const struct tare_ledger *ledger,
 	}
 }
 
-static void add_collected(struct tare_emit *e, const struct tare_ledger *ledger,
-			  const struct tare_device_ledger *d)
+static void add_collected(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	if (d->segment_nr)
 		tare_emit_add(e, &(struct collected){ ledger->at, d->index, d->collected });
 }
 
-static void add_witnesses(struct tare_emit *e, const struct tare_ledger *ledger,
-			  const struct tare_device_ledger *d)
+static void add_witnesses(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	for (int i = 0; i < d->self_report_nr; i++) {
 		const struct tare_pool_self_report *s = &d->self_reports[i];
 
-		tare_emit_add(e, &(struct witness){
-					 .at = ledger->at,
-					 .device = d->index,
-					 .rounding = s->requested < 0 ? -1
-								      : s->allocated - s->requested,
-					 .evidence = TARE_EVIDENCE_WITNESS,
-					 .of = *s });
+		tare_emit_add(e, &(struct witness){ .at = ledger->at,
+		                                    .device = d->index,
+		                                    .rounding = s->requested < 0 ? -1 : s->allocated - s->requested,
+		                                    .evidence = TARE_EVIDENCE_WITNESS,
+		                                    .of = *s });
 	}
 }
 
-static void show_table(struct tare_emit *e, const char *name, const struct tare_column *columns,
-		       size_t count, const struct tare_by_ask *ask,
-		       void (*add)(struct tare_emit *e, const struct tare_ledger *ledger,
-				   const struct tare_device_ledger *d))
+static void show_table(struct tare_emit *e, const char *name, const struct tare_column *columns, size_t count,
+                       const struct tare_by_ask *ask,
+                       void (*add)(struct tare_emit *e, const struct tare_ledger *ledger,
+                                   const struct tare_device_ledger *d))
 {
 	tare_emit_table(e, name, NULL, columns, count);
 	for (int i = 0; i < ask->ledger_nr; i++)

@@ -13,9 +13,8 @@ struct tare_pool_group {
 	const struct tare_device_ledger *device;
 	int64_t pid, generation;
 	bool is_expandable, is_of_graph, is_trial;
-	uint32_t graph_pool; /* 0: not known, or of no graph */
-	uint64_t first_graph,
-		last_graph; /* numbers of those that allocate from it; 0: none is known */
+	uint32_t graph_pool;              /* 0: not known, or of no graph */
+	uint64_t first_graph, last_graph; /* numbers of those that allocate from it; 0: none is known */
 	struct tare_segment_sum sum;
 };
 
@@ -26,7 +25,7 @@ struct tare_pool_groups {
 
 /* Of one device; by process, then plain segments, expandable ones, pools of graphs. */
 void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *device);
+                     const struct tare_device_ledger *device);
 void tare_pool_free(struct tare_pool_groups *groups);
 void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
 
@@ -43,8 +42,7 @@ struct tare_pool_row {
 };
 enum { TARE_POOL_COLUMN_NR = 19 };
 extern const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR];
-void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *group,
-			 bool has_pid);
+void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *group, bool has_pid);
 
 /* Does anything of the device lie in segments whose blocks were reported? */
 bool tare_pool_is_there(const struct tare_device_ledger *device);
@@ -53,13 +51,12 @@ bool tare_pool_is_there(const struct tare_device_ledger *device);
  * pool_text.c, for tables of the same segments: the head of one, why there is none, what the columns are, each device
  * that has some.
  */
-void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *device);
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *device);
 const char *tare_pool_why_empty(const struct tare_device_ledger *device);
 void tare_pool_legend(struct tare_emit *e);
 void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
-		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
-				 const struct tare_device_ledger *d));
+                    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
+                                 const struct tare_device_ledger *d));
 
 /* A table per ledger and device, and the segments in which most is stuck. */
 void tare_pool_text(struct tare_emit *e, const struct tare_by_ask *ask);

@@ -15,8 +15,7 @@ static bool is_of_several(const struct tare_pool_groups *groups)
 	return false;
 }
 
-static void add_groups(struct tare_emit *e, const char *title,
-		       const struct tare_pool_groups *groups)
+static void add_groups(struct tare_emit *e, const char *title, const struct tare_pool_groups *groups)
 {
 	tare_emit_table(e, "pool", title, TARE_COLUMNS(tare_pool_columns));
 	for (size_t i = 0; i < groups->count; i++)
@@ -47,17 +46,15 @@ static const struct tare_column stuck_columns[] = {
 	TARE_COLUMN(stuck, of.pin_short_line, NULL, "FROM", TEXT),
 };
 
-static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d,
-			const struct tare_pool_segment *s)
+static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_pool_segment *s)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_emit_add(e,
-		      &(struct stuck){ .bytes = tare_pool_stuck(s),
-				       .age_ns = s->pin_born_ns < 0 ? 0 : d->t_ns - s->pin_born_ns,
-				       .has_age = s->pin_born_ns >= 0,
-				       .oldest = tare_units_human(text, (uint64_t)s->pin_bytes),
-				       .of = *s });
+	tare_emit_add(e, &(struct stuck){ .bytes = tare_pool_stuck(s),
+	                                  .age_ns = s->pin_born_ns < 0 ? 0 : d->t_ns - s->pin_born_ns,
+	                                  .has_age = s->pin_born_ns >= 0,
+	                                  .oldest = tare_units_human(text, (uint64_t)s->pin_bytes),
+	                                  .of = *s });
 }
 
 /* Objects in a cycle stay until Python looks for cycles, and with them the tensors that they have. */
@@ -66,18 +63,14 @@ static void add_collected(struct tare_emit *e, const struct tare_collected_ledge
 	char blocks[TARE_UNITS_TEXT_MAX], bytes[TARE_UNITS_TEXT_MAX];
 
 	if (c->waiting > 0)
-		tare_emit_note(e, "%s MiB of it waited for Python's cyclic collector",
-			       tare_units_mib(bytes, c->waiting));
+		tare_emit_note(e, "%s MiB of it waited for Python's cyclic collector", tare_units_mib(bytes, c->waiting));
 	if (c->blocks)
-		tare_emit_note(
-			e,
-			"%s blocks, %s MiB in all, were freed by Python's cyclic collector until then",
-			tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
+		tare_emit_note(e, "%s blocks, %s MiB in all, were freed by Python's cyclic collector until then",
+		               tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
 }
 
 /* What the program asked for inside its blocks is known only to the allocator. */
-static void add_self_report(struct tare_emit *e, const struct tare_pool_self_report *s,
-			    bool has_pids)
+static void add_self_report(struct tare_emit *e, const struct tare_pool_self_report *s, bool has_pids)
 {
 	char t[TARE_UNITS_TEXT_MAX], rounding[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX];
 	struct tare_str who = { 0 };
@@ -86,10 +79,9 @@ static void add_self_report(struct tare_emit *e, const struct tare_pool_self_rep
 		return;
 	if (has_pids)
 		tare_str_addf(&who, ", pid %lld", (long long)s->pid);
-	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live",
-		       tare_units_duration(t, s->t_ns), tare_str_text(&who),
-		       tare_units_mib(rounding, s->allocated - s->requested),
-		       tare_units_mib(live, s->allocated));
+	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live", tare_units_duration(t, s->t_ns),
+	               tare_str_text(&who), tare_units_mib(rounding, s->allocated - s->requested),
+	               tare_units_mib(live, s->allocated));
 	tare_str_free(&who);
 }
 
@@ -105,7 +97,7 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 		return;
 	tare_emit_gap(e);
 	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first",
-			TARE_COLUMNS(stuck_columns));
+	                TARE_COLUMNS(stuck_columns));
 	for (int i = 0; i < n && i < SCREEN_SEGMENTS; i++)
 		add_segment(e, d, &d->segments[i]);
 	tare_emit_table_end(e);
@@ -114,13 +106,12 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 	if (n > SCREEN_SEGMENTS) {
 		char text[TARE_UNITS_TEXT_MAX];
 
-		tare_emit_note(e, "and %d more with %s MiB: --json has all of them",
-			       n - SCREEN_SEGMENTS, tare_units_mib(text, rest));
+		tare_emit_note(e, "and %d more with %s MiB: --json has all of them", n - SCREEN_SEGMENTS,
+		               tare_units_mib(text, rest));
 	}
 }
 
-void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *d)
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -133,14 +124,12 @@ void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
 
 const char *tare_pool_why_empty(const struct tare_device_ledger *d)
 {
-	return tare_pool_is_there(d)
-		       ? "that part of the recording was folded into totals; its segments are not known any "
-			 "more"
-		       : "no segments of PyTorch's allocator";
+	return tare_pool_is_there(d) ? "that part of the recording was folded into totals; its segments are not known any "
+	                               "more"
+	                             : "no segments of PyTorch's allocator";
 }
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_pool_groups groups;
 	struct tare_str title = { 0 };
@@ -162,8 +151,8 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 }
 
 void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
-		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
-				 const struct tare_device_ledger *d))
+                    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
+                                 const struct tare_device_ledger *d))
 {
 	const struct tare_ledger *const *ledgers = ask->ledgers;
 	bool is_any = false;
@@ -184,9 +173,7 @@ void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
 
 void tare_pool_legend(struct tare_emit *e)
 {
-	tare_emit_note(
-		e,
-		"CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
+	tare_emit_note(e, "CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
 	tare_emit_note(e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
 }
 

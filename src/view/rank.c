@@ -31,9 +31,8 @@ static enum tare_rank_part part_of(enum tare_account account)
 	}
 }
 
-static struct tare_rank_row *add_row(struct tare_rank_rows *out,
-				     const struct tare_rank_ledger *rank,
-				     const struct tare_device_ledger *device)
+static struct tare_rank_row *add_row(struct tare_rank_rows *out, const struct tare_rank_ledger *rank,
+                                     const struct tare_device_ledger *device)
 {
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
 	out->rows[out->count] = (struct tare_rank_row){ .rank = rank, .device = device };
@@ -42,7 +41,7 @@ static struct tare_rank_row *add_row(struct tare_rank_rows *out,
 
 /* False: the rank has nothing on that device. */
 static bool add_device(struct tare_rank_rows *out, const struct tare_ledger *ledger, int rank,
-		       const struct tare_device_ledger *device)
+                       const struct tare_device_ledger *device)
 {
 	struct tare_rank_row *sum = NULL;
 
@@ -84,8 +83,7 @@ void tare_rank_rows_free(struct tare_rank_rows *rows)
 }
 
 /* Where a rank is at home: the GPU that it holds most on. */
-const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows,
-					   const struct tare_rank_ledger *rank)
+const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows, const struct tare_rank_ledger *rank)
 {
 	const struct tare_rank_row *home = NULL;
 
@@ -99,8 +97,7 @@ bool tare_rank_is_elsewhere(const struct tare_rank_rows *rows, size_t i)
 {
 	const struct tare_rank_row *row = &rows->rows[i];
 
-	return row->device && !row->part[TARE_RANK_PART_CONTEXT] &&
-	       row->bytes == row->part[TARE_RANK_PART_REST] &&
+	return row->device && !row->part[TARE_RANK_PART_CONTEXT] && row->bytes == row->part[TARE_RANK_PART_REST] &&
 	       tare_rank_home(rows, row->rank) != row;
 }
 
@@ -112,8 +109,7 @@ static bool is_peer(const struct tare_rank_ledger *a, const struct tare_rank_led
 TARE_COMPARATOR(by_bytes, struct tare_rank_row, TARE_RISING(bytes) TARE_RISING(rank->rank))
 
 /* A row per rank, whatever its GPUs. */
-static size_t sum_up(struct tare_rank_row *sums, const struct tare_rank_rows *rows,
-		     const struct tare_rank_ledger *like)
+static size_t sum_up(struct tare_rank_row *sums, const struct tare_rank_rows *rows, const struct tare_rank_ledger *like)
 {
 	size_t count = 0;
 
@@ -132,7 +128,7 @@ static size_t sum_up(struct tare_rank_row *sums, const struct tare_rank_rows *ro
 }
 
 void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows *rows,
-		      const struct tare_rank_ledger *like)
+                      const struct tare_rank_ledger *like)
 {
 	struct tare_rank_row *sums = tare_xcalloc(rows->count, sizeof(*sums));
 	size_t n = sum_up(sums, rows, like);

@@ -8,12 +8,12 @@
 /* `--by rank`: what every rank of a job holds on every GPU, and how the ranks ended. */
 
 /* Accounts that are shown as one column of a rank: RANK_PART(KEY, key in data, head on the screen). */
-#define TARE_RANK_PART_MAP(X)                                                                      \
-	X(CONTEXT, "context_bytes", "CONTEXT")                                                     \
-	X(CODE, "code_bytes", "CODE")                                                              \
-	X(ALLOCATION, "allocation_bytes", "ALLOCATED")                                             \
-	X(POOL, "pool_bytes", "POOLS")                                                             \
-	X(GRAPH, "graph_bytes", "GRAPHS")                                                          \
+#define TARE_RANK_PART_MAP(X)                                                                                          \
+	X(CONTEXT, "context_bytes", "CONTEXT")                                                                             \
+	X(CODE, "code_bytes", "CODE")                                                                                      \
+	X(ALLOCATION, "allocation_bytes", "ALLOCATED")                                                                     \
+	X(POOL, "pool_bytes", "POOLS")                                                                                     \
+	X(GRAPH, "graph_bytes", "GRAPHS")                                                                                  \
 	X(REST, "rest_bytes", "REST")
 
 enum tare_rank_part {
@@ -40,8 +40,7 @@ void tare_rank_rows_build(struct tare_rank_rows *out, const struct tare_ledger *
 void tare_rank_rows_free(struct tare_rank_rows *rows);
 
 /* Where a rank works: the GPU that it holds most on. And: is the i-th row only what cuInit took? */
-const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows,
-					   const struct tare_rank_ledger *rank);
+const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows, const struct tare_rank_ledger *rank);
 bool tare_rank_is_elsewhere(const struct tare_rank_rows *rows, size_t i);
 
 /* Ranks of one job side by side, over all their GPUs. */
@@ -53,13 +52,12 @@ struct tare_rank_spread {
 };
 /* Of the job and the last attempt of `like`. */
 void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows *rows,
-		      const struct tare_rank_ledger *like);
+                      const struct tare_rank_ledger *like);
 
 /* "exit 1", "signal 9 (OOM killer)", "runs", "killed". */
 void tare_rank_end_text(struct tare_str *out, const struct tare_rank_ledger *rank);
 
 /* rank_notes.c: sentences below the table, each once. */
-void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger,
-		     const struct tare_rank_rows *rows);
+void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows);
 
 #endif

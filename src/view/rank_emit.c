@@ -61,12 +61,10 @@ static const struct tare_column columns[COLUMN_NR] = {
 	[PID] = TARE_COLUMN(row, rank.pid, "pid", NULL, ID),
 	[DEVICE] = TARE_COLUMN(row, device, "device", "GPU", ID, SAID),
 	[T] = TARE_COLUMN(row, t_ns, "t_ns", "AT", TIME, SAID),
-	[USED] = TARE_COLUMN(row, used, "device_used_bytes", "GPU USED", BYTES,
-			     .unknown = TARE_UNKNOWN_HUGE),
+	[USED] = TARE_COLUMN(row, used, "device_used_bytes", "GPU USED", BYTES, .unknown = TARE_UNKNOWN_HUGE),
 	[BYTES] = TARE_COLUMN(row, of.bytes, "bytes", "OWN", BYTES),
-#define X(KEY, NAME, HEAD)                                                                         \
-	[PART + TARE_RANK_PART_##KEY] =                                                            \
-		TARE_COLUMN(row, of.part[TARE_RANK_PART_##KEY], NAME, HEAD, BYTES),
+#define X(KEY, NAME, HEAD)                                                                                             \
+	[PART + TARE_RANK_PART_##KEY] = TARE_COLUMN(row, of.part[TARE_RANK_PART_##KEY], NAME, HEAD, BYTES),
 	TARE_RANK_PART_MAP(X)
 #undef X
 		[ELASTIC] = TARE_COLUMN(row, of.elastic, "elastic_bytes", "ELASTIC", BYTES),
@@ -75,41 +73,38 @@ static const struct tare_column columns[COLUMN_NR] = {
 	[SHOWN_END] = TARE_COLUMN(row, shown_end, NULL, "END", TEXT),
 	[CODE] = TARE_COLUMN(row, rank.code, "code", NULL, COUNT, SAID),
 	[OOM] = TARE_COLUMN(row, rank.is_oom, "oom_killer", NULL, FLAG),
-	[END_NS] = TARE_COLUMN(row, rank.end_ns, "end_ns", NULL, TIME,
-			       .when = TARE_WHEN(row, has_ended)),
+	[END_NS] = TARE_COLUMN(row, rank.end_ns, "end_ns", NULL, TIME, .when = TARE_WHEN(row, has_ended)),
 	[FIRST] = TARE_COLUMN(row, rank.is_first, "failed_first", NULL, FLAG),
 	[COUNT] = TARE_COLUMN(row, of.count, "count", NULL, COUNT),
-	[EVIDENCE] =
-		TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	[EVIDENCE] = TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	[DRIVER_NS] = TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION),
 };
 
 static const char *end_name(enum tare_rank_end end)
 {
 	static const char *const names[] = { [TARE_RANK_RUNS] = "runs",
-					     [TARE_RANK_EXITED] = "exited",
-					     [TARE_RANK_SIGNAL] = "signal",
-					     [TARE_RANK_KILLED] = "killed" };
+		                                 [TARE_RANK_EXITED] = "exited",
+		                                 [TARE_RANK_SIGNAL] = "signal",
+		                                 [TARE_RANK_KILLED] = "killed" };
 
 	return names[end];
 }
 
-static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
-		    const struct tare_rank_row *of)
+static void add_row(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_row *of)
 {
 	const struct tare_rank_ledger *r = of->rank;
 	const struct tare_device_ledger *d = of->device;
 	struct row row = { .at = ledger->at,
-			   .job = r->job[0] ? r->job : NULL,
-			   .host = r->host,
-			   .end = end_name(r->end),
-			   .device = d ? d->index : -1,
-			   .t_ns = d ? d->t_ns : -1,
-			   .used = d ? d->used : UINT64_MAX,
-			   .need = of->bytes - of->elastic,
-			   .has_ended = r->end != TARE_RANK_RUNS,
-			   .rank = *r,
-			   .of = *of };
+		               .job = r->job[0] ? r->job : NULL,
+		               .host = r->host,
+		               .end = end_name(r->end),
+		               .device = d ? d->index : -1,
+		               .t_ns = d ? d->t_ns : -1,
+		               .used = d ? d->used : UINT64_MAX,
+		               .need = of->bytes - of->elastic,
+		               .has_ended = r->end != TARE_RANK_RUNS,
+		               .rank = *r,
+		               .of = *of };
 
 	tare_str_addf(&row.label, "rank %d", r->rank);
 	tare_rank_end_text(&row.shown_end, r);
@@ -127,14 +122,12 @@ static bool is_shown(int column, const struct tare_rank_rows *rows)
 		const struct tare_rank_ledger *r = row->rank, *first = rows->rows[0].rank;
 
 		if ((column == ATTEMPT && r->attempt) || (column == LOCAL && r->local != r->rank) ||
-		    (column == JOB && strcmp(r->job, first->job)) ||
-		    (column == HOST && strcmp(r->host, first->host)) ||
+		    (column == JOB && strcmp(r->job, first->job)) || (column == HOST && strcmp(r->host, first->host)) ||
 		    ((column == ELASTIC || column == NEED) && row->elastic) ||
 		    (column >= PART && column < ELASTIC && row->part[column - PART]))
 			return true;
 	}
-	return column != ATTEMPT && column != LOCAL && column != JOB && column != HOST &&
-	       (column < PART || column > NEED);
+	return column != ATTEMPT && column != LOCAL && column != JOB && column != HOST && (column < PART || column > NEED);
 }
 
 static size_t choose(struct tare_column *out, const struct tare_rank_rows *rows)
@@ -205,8 +198,7 @@ static void add_title(struct tare_str *title, const struct tare_ledger *ledger)
 		tare_str_addf(title, " · job %s", first->job);
 }
 
-static void add_table(struct tare_emit *e, const struct tare_ledger *ledger,
-		      const struct tare_rank_rows *rows)
+static void add_table(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows)
 {
 	struct tare_column shown[COLUMN_NR];
 	struct tare_str title = { 0 };

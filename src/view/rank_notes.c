@@ -34,8 +34,7 @@ static bool is_first_of_job(const struct tare_ledger *l, int r)
 	return !r || !is_peer(&l->ranks[r - 1], &l->ranks[r]);
 }
 
-static void note_spread(struct tare_emit *e, const struct tare_rank_ledger *job,
-			const struct tare_rank_rows *rows)
+static void note_spread(struct tare_emit *e, const struct tare_rank_ledger *job, const struct tare_rank_rows *rows)
 {
 	char most[TARE_UNITS_TEXT_MAX], least[TARE_UNITS_TEXT_MAX], median[TARE_UNITS_TEXT_MAX];
 	struct tare_rank_spread s;
@@ -45,16 +44,14 @@ static void note_spread(struct tare_emit *e, const struct tare_rank_ledger *job,
 	if (!s.most)
 		return;
 	if (s.most_bytes - s.least_bytes <= small_spread) {
-		tare_str_addf(&text, "balanced: every rank holds %s to %s MiB",
-			      tare_units_mib(least, s.least_bytes),
-			      tare_units_mib(most, s.most_bytes));
+		tare_str_addf(&text, "balanced: every rank holds %s to %s MiB", tare_units_mib(least, s.least_bytes),
+		              tare_units_mib(most, s.most_bytes));
 	} else {
-		tare_str_addf(&text, "rank %d holds most, %s MiB; rank %d least, %s; median %s",
-			      s.most->rank, tare_units_mib(most, s.most_bytes), s.least->rank,
-			      tare_units_mib(least, s.least_bytes),
-			      tare_units_mib(median, s.median_bytes));
+		tare_str_addf(&text, "rank %d holds most, %s MiB; rank %d least, %s; median %s", s.most->rank,
+		              tare_units_mib(most, s.most_bytes), s.least->rank, tare_units_mib(least, s.least_bytes),
+		              tare_units_mib(median, s.median_bytes));
 		tare_str_addf(&text, "; they differ most in %s, by %s", part_names[s.part],
-			      tare_units_mib(median, s.part_bytes));
+		              tare_units_mib(median, s.part_bytes));
 	}
 	add_sentence(e, &text);
 }
@@ -71,15 +68,14 @@ static void note_hidden(struct tare_emit *e, const struct tare_rank_rows *rows)
 	if (!bytes)
 		return;
 	tare_str_addf(&text,
-		      "not shown: %s MiB that the driver took for ranks on GPUs where they have no "
-		      "context; CUDA_VISIBLE_DEVICES hides them",
-		      tare_units_mib(mib, bytes));
+	              "not shown: %s MiB that the driver took for ranks on GPUs where they have no "
+	              "context; CUDA_VISIBLE_DEVICES hides them",
+	              tare_units_mib(mib, bytes));
 	add_sentence(e, &text);
 }
 
 /* The classic: every rank first touches GPU 0 and leaves a context there. */
-static void note_strays(struct tare_emit *e, const struct tare_ledger *ledger,
-			const struct tare_rank_rows *rows)
+static void note_strays(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows)
 {
 	for (int d = 0; d < ledger->device_nr; d++) {
 		const struct tare_device_ledger *device = &ledger->devices[d];
@@ -91,20 +87,18 @@ static void note_strays(struct tare_emit *e, const struct tare_ledger *ledger,
 		for (size_t i = 0; i < rows->count; i++) {
 			const struct tare_rank_row *row = &rows->rows[i];
 
-			if (row->device != device || !row->part[TARE_RANK_PART_CONTEXT] ||
-			    tare_rank_home(rows, row->rank) == row)
+			if (row->device != device || !row->part[TARE_RANK_PART_CONTEXT] || tare_rank_home(rows, row->rank) == row)
 				continue;
 			tare_str_addf(&who, "%s%d", count++ ? ", " : "", row->rank->rank);
 			bytes += row->bytes;
 		}
 		if (count) {
-			tare_str_addf(
-				&text,
-				"rank%s %s hold%s %s MiB on GPU %d and work%s on another: choose "
-				"the device before the first CUDA call (torch.cuda.set_device), "
-				"or show each rank its own with CUDA_VISIBLE_DEVICES",
-				count > 1 ? "s" : "", tare_str_text(&who), count > 1 ? "" : "s",
-				tare_units_mib(mib, bytes), device->index, count > 1 ? "" : "s");
+			tare_str_addf(&text,
+			              "rank%s %s hold%s %s MiB on GPU %d and work%s on another: choose "
+			              "the device before the first CUDA call (torch.cuda.set_device), "
+			              "or show each rank its own with CUDA_VISIBLE_DEVICES",
+			              count > 1 ? "s" : "", tare_str_text(&who), count > 1 ? "" : "s", tare_units_mib(mib, bytes),
+			              device->index, count > 1 ? "" : "s");
 			add_sentence(e, &text);
 		}
 		tare_str_free(&who);
@@ -126,7 +120,7 @@ static bool ends_alike(const struct tare_rank_ledger *a, const struct tare_rank_
 }
 
 static struct others collect(const struct tare_ledger *ledger, const struct tare_rank_ledger *first,
-			     const struct tare_rank_ledger *like)
+                             const struct tare_rank_ledger *like)
 {
 	struct others o = { .from = INT64_MAX, .to = INT64_MIN };
 
@@ -151,12 +145,11 @@ static void add_time(struct tare_str *text, int64_t by)
 {
 	char buf[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(text, " %s %s", tare_units_duration(buf, by < 0 ? -by : by),
-		      by < 0 ? "before" : "after");
+	tare_str_addf(text, " %s %s", tare_units_duration(buf, by < 0 ? -by : by), by < 0 ? "before" : "after");
 }
 
-static void add_others(struct tare_str *text, const struct tare_ledger *ledger,
-		       const struct tare_rank_ledger *first, const struct tare_rank_ledger *like)
+static void add_others(struct tare_str *text, const struct tare_ledger *ledger, const struct tare_rank_ledger *first,
+                       const struct tare_rank_ledger *like)
 {
 	struct others o = collect(ledger, first, like);
 
@@ -176,22 +169,19 @@ static void add_others(struct tare_str *text, const struct tare_ledger *ledger,
 }
 
 /* Is the rank the first of all ranks that ended in the same way? One sentence is about all of these. */
-static bool is_first_alike(const struct tare_ledger *ledger, const struct tare_rank_ledger *first,
-			   int i)
+static bool is_first_alike(const struct tare_ledger *ledger, const struct tare_rank_ledger *first, int i)
 {
 	const struct tare_rank_ledger *r = &ledger->ranks[i];
 
 	if (r == first || !is_peer(r, first))
 		return false;
 	for (int k = 0; k < i; k++)
-		if (&ledger->ranks[k] != first && is_peer(&ledger->ranks[k], first) &&
-		    ends_alike(&ledger->ranks[k], r))
+		if (&ledger->ranks[k] != first && is_peer(&ledger->ranks[k], first) && ends_alike(&ledger->ranks[k], r))
 			return false;
 	return true;
 }
 
-static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger,
-			 const struct tare_rank_ledger *first)
+static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_ledger *first)
 {
 	char at[TARE_UNITS_TEXT_MAX];
 	struct tare_str text = { 0 };
@@ -206,8 +196,7 @@ static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_str_free(&text);
 }
 
-void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger,
-		     const struct tare_rank_rows *rows)
+void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows)
 {
 	for (int i = 0; i < ledger->rank_nr; i++)
 		if (is_first_of_job(ledger, i))

@@ -11,9 +11,8 @@ static void add_line(struct tare_str *out, const struct tare_read_back *r)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(out, "%s (%s %s)",
-		      r->short_source ? r->short_source : "a line that is not known",
-		      tare_units_count(text, r->count), r->count == 1 ? "time" : "times");
+	tare_str_addf(out, "%s (%s %s)", r->short_source ? r->short_source : "a line that is not known",
+	              tare_units_count(text, r->count), r->count == 1 ? "time" : "times");
 }
 
 void tare_read_back_text(struct tare_emit *e, const struct tare_ledger *ledger)
@@ -27,12 +26,9 @@ void tare_read_back_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		add_line(&line, &ledger->read_backs[i]);
 	}
 	if (ledger->read_back_nr > MAX_LINES)
-		tare_str_addf(&line, " and %d other lines (tare report --json)",
-			      ledger->read_back_nr - MAX_LINES);
-	tare_emit_note(
-		e,
-		"values that no kernel computed were read back at %s; what depends on them is not predicted",
-		tare_str_text(&line));
+		tare_str_addf(&line, " and %d other lines (tare report --json)", ledger->read_back_nr - MAX_LINES);
+	tare_emit_note(e, "values that no kernel computed were read back at %s; what depends on them is not predicted",
+	               tare_str_text(&line));
 	tare_str_free(&line);
 }
 

@@ -10,15 +10,14 @@
 enum { MOST_PERCENT = 20 };
 static const int64_t least_given_back = 64 << 20;
 
-#define TARE_RESIDUE(KEY, key, ACCOUNT, name, label, whose, WHEN, call)                            \
+#define TARE_RESIDUE(KEY, key, ACCOUNT, name, label, whose, WHEN, call)                                                \
 	{ key, label, whose, call, TARE_RESIDUE_##WHEN },
 const struct tare_residue_info tare_residues[TARE_RESIDUE_NR] = {
 #include "view/residue.def"
 };
 #undef TARE_RESIDUE
 
-#define TARE_RESIDUE(KEY, key, ACCOUNT, name, label, whose, WHEN, call)                            \
-	{ TARE_ACCOUNT_##ACCOUNT, name },
+#define TARE_RESIDUE(KEY, key, ACCOUNT, name, label, whose, WHEN, call) { TARE_ACCOUNT_##ACCOUNT, name },
 static const struct {
 	enum tare_account account;
 	const char *name;
@@ -53,12 +52,10 @@ static bool holds(size_t rule, const struct tare_row *row)
 	if (rules[rule].account == TARE_ACCOUNT_NONE)
 		return true;
 	if (row->account != rules[rule].account &&
-	    !(*name && row->account == TARE_ACCOUNT_VMM &&
-	      rules[rule].account == TARE_ACCOUNT_ALLOCATION))
+	    !(*name && row->account == TARE_ACCOUNT_VMM && rules[rule].account == TARE_ACCOUNT_ALLOCATION))
 		return false;
 	/* An imported ledger has the owner itself in place of its library. */
-	return !strncmp(last_part(row), name, strlen(name)) ||
-	       !strcmp(last_part(row), tare_owner_name(name));
+	return !strncmp(last_part(row), name, strlen(name)) || !strcmp(last_part(row), tare_owner_name(name));
 }
 
 /* Live tensors are no library, whatever stands in their path: only their category can say that they are a workspace. */
@@ -66,36 +63,34 @@ static bool is_of_tensors(const struct tare_device_ledger *d, const struct tare_
 {
 	return row->is_category || row->has_categories ||
 	       (row->parent >= 0 && d->rows[row->parent].account == row->account &&
-		tare_account_has_libraries(row->account) && !strcmp(last_part(row), "tensors"));
+	        tare_account_has_libraries(row->account) && !strcmp(last_part(row), "tensors"));
 }
 
 enum tare_residue tare_residue_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	if (is_of_tensors(d, row))
-		return holds(TARE_RESIDUE_WORKSPACE, row) ? TARE_RESIDUE_WORKSPACE
-							  : TARE_RESIDUE_TENSORS;
+		return holds(TARE_RESIDUE_WORKSPACE, row) ? TARE_RESIDUE_WORKSPACE : TARE_RESIDUE_TENSORS;
 	for (size_t i = 0; i < TARE_RESIDUE_NR; i++)
 		if (i != TARE_RESIDUE_WORKSPACE && holds(i, row))
 			return (enum tare_residue)i;
 	return TARE_RESIDUE_TENSORS;
 }
 
-static struct tare_residue_row *row_of(struct tare_residue_rows *out, enum tare_residue kind,
-				       const char *label, const char *whose)
+static struct tare_residue_row *row_of(struct tare_residue_rows *out, enum tare_residue kind, const char *label,
+                                       const char *whose)
 {
 	for (size_t i = 0; i < out->count; i++)
 		if (out->rows[i].kind == kind && !strcmp(out->rows[i].label, label))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] =
-		(struct tare_residue_row){ .kind = kind, .label = label, .whose = whose };
+	out->rows[out->count] = (struct tare_residue_row){ .kind = kind, .label = label, .whose = whose };
 	return &out->rows[out->count++];
 }
 
 static bool is_kept(const char *category)
 {
-	static const enum tare_category kept[] = { TARE_CATEGORY_PARAMETER, TARE_CATEGORY_FROZEN,
-						   TARE_CATEGORY_BUFFER, TARE_CATEGORY_OPTIMIZER };
+	static const enum tare_category kept[] = { TARE_CATEGORY_PARAMETER, TARE_CATEGORY_FROZEN, TARE_CATEGORY_BUFFER,
+		                                       TARE_CATEGORY_OPTIMIZER };
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (!strcmp(category, tare_category_name(kept[i])))
@@ -103,15 +98,13 @@ static bool is_kept(const char *category)
 	return false;
 }
 
-static void add(struct tare_residue_rows *out, const struct tare_device_ledger *d,
-		const struct tare_row *row)
+static void add(struct tare_residue_rows *out, const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	enum tare_residue kind = tare_residue_of(d, row);
 	const struct tare_residue_info *info = &tare_residues[kind];
-	const char *owner =
-		tare_account_has_libraries(row->account) ? tare_owner_name(row->label) : row->label;
-	struct tare_residue_row *sum = row_of(out, kind, info->label[0] ? info->label : owner,
-					      info->whose[0] ? info->whose : owner);
+	const char *owner = tare_account_has_libraries(row->account) ? tare_owner_name(row->label) : row->label;
+	struct tare_residue_row *sum =
+		row_of(out, kind, info->label[0] ? info->label : owner, info->whose[0] ? info->whose : owner);
 
 	sum->bytes += row->bytes;
 	sum->count += row->count;
@@ -150,8 +143,7 @@ void tare_residue_free(struct tare_residue_rows *rows)
 	*rows = (struct tare_residue_rows){ 0 };
 }
 
-bool tare_residue_is_given_back(const struct tare_device_ledger *before,
-				const struct tare_device_ledger *after)
+bool tare_residue_is_given_back(const struct tare_device_ledger *before, const struct tare_device_ledger *after)
 {
 	struct tare_residue_rows x, y;
 	bool is_given_back;
@@ -160,8 +152,7 @@ bool tare_residue_is_given_back(const struct tare_device_ledger *before,
 		return false;
 	tare_residue_build(&x, before);
 	tare_residue_build(&y, after);
-	is_given_back =
-		x.kept - y.kept >= least_given_back && y.kept <= x.kept / 100 * MOST_PERCENT;
+	is_given_back = x.kept - y.kept >= least_given_back && y.kept <= x.kept / 100 * MOST_PERCENT;
 	tare_residue_free(&x);
 	tare_residue_free(&y);
 	return is_given_back;

@@ -41,15 +41,13 @@ struct tare_residue_row {
 
 /* Of one device: the rows and `unexplained` sum to what is used of it. */
 struct tare_residue_rows {
-	struct tare_residue_row
-		*rows; /* those that a call gives back first; of these the largest first */
+	struct tare_residue_row *rows; /* those that a call gives back first; of these the largest first */
 	size_t count, cap;
 	int64_t kept; /* of live tensors: parameters, buffers, state of optimizers */
 };
 
 /* The kind of a row. */
-enum tare_residue tare_residue_of(const struct tare_device_ledger *device,
-				  const struct tare_row *row);
+enum tare_residue tare_residue_of(const struct tare_device_ledger *device, const struct tare_row *row);
 void tare_residue_build(struct tare_residue_rows *out, const struct tare_device_ledger *device);
 void tare_residue_free(struct tare_residue_rows *rows);
 
@@ -58,16 +56,14 @@ void tare_residue_free(struct tare_residue_rows *rows);
  * optimizers, a fifth is there at most, and at least 64 MiB have gone: of less there is nothing to ask, as a context alone is
  * eight times that. Activations do not count: they go in every step.
  */
-bool tare_residue_is_given_back(const struct tare_device_ledger *before,
-				const struct tare_device_ledger *after);
+bool tare_residue_is_given_back(const struct tare_device_ledger *before, const struct tare_device_ledger *after);
 
 /* residue_show.c: the member "residue" of a ledger. */
 void tare_residue_json(struct tare_emit *e, const struct tare_ledger *ledger);
 /* "asleep: 64.0 MiB …" below a device that has any; people only. */
 void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger,
-			 const struct tare_device_ledger *device);
+                         const struct tare_device_ledger *device);
 /* For each device whose tensors most have gone by the last instant: what stays. */
-void tare_residue_text(struct tare_emit *e, const struct tare_ledger *const *ledgers,
-		       int ledger_nr);
+void tare_residue_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
 
 #endif

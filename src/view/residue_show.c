@@ -36,20 +36,20 @@ static const struct tare_column people_columns[] = {
 };
 
 static struct row row_of(const struct tare_ledger *ledger, const struct tare_device_ledger *d,
-			 const struct tare_residue_row *r)
+                         const struct tare_residue_row *r)
 {
 	const struct tare_residue_info *info = &tare_residues[r->kind];
 
 	return (struct row){ .at = ledger->at,
-			     .device = d->index,
-			     .key = info->key,
-			     .label = r->label,
-			     .whose = r->whose,
-			     .bytes = r->bytes,
-			     .count = r->count,
-			     .evidence = r->evidence,
-			     .when = tare_residue_when_name(info->when),
-			     .call = info->call };
+		                 .device = d->index,
+		                 .key = info->key,
+		                 .label = r->label,
+		                 .whose = r->whose,
+		                 .bytes = r->bytes,
+		                 .count = r->count,
+		                 .evidence = r->evidence,
+		                 .when = tare_residue_when_name(info->when),
+		                 .call = info->call };
 }
 
 static void add_data(struct tare_emit *e, const struct tare_ledger *ledger)
@@ -80,8 +80,7 @@ void tare_residue_json(struct tare_emit *e, const struct tare_ledger *ledger)
 
 /* ---- for people ---- */
 
-static void add_title(struct tare_str *title, const struct tare_ledger *ledger,
-		      const struct tare_device_ledger *d)
+static void add_title(struct tare_str *title, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	tare_device_text_place(title, d->index);
 	tare_str_addf(title, "  what stays · ");
@@ -96,8 +95,7 @@ static void add_shown(struct tare_emit *e, struct row *row)
 	tare_str_free(&row->shown);
 }
 
-static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *d)
+static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_residue_rows all;
 
@@ -120,8 +118,7 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
 }
 
 /* What was copied to the host before lies in pinned memory, mostly; nothing says that it is that. */
-void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger,
-			 const struct tare_device_ledger *d)
+void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX], more[TARE_UNITS_TEXT_MAX];
 	int64_t pinned = 0;
@@ -132,25 +129,18 @@ void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger,
 		pinned += ledger->hosts[i].pinned_sum.bytes;
 	tare_units_mib(text, d->asleep);
 	if (pinned < TARE_UNITS_LEAST)
-		tare_emit_note(
-			e,
-			"  asleep: %s MiB unmapped, addresses kept; nothing is pinned on the host",
-			text);
+		tare_emit_note(e, "  asleep: %s MiB unmapped, addresses kept; nothing is pinned on the host", text);
 	else
-		tare_emit_note(
-			e,
-			"  asleep: %s MiB unmapped, addresses kept; %s MiB are pinned on the host",
-			text, tare_units_mib(more, pinned));
+		tare_emit_note(e, "  asleep: %s MiB unmapped, addresses kept; %s MiB are pinned on the host", text,
+		               tare_units_mib(more, pinned));
 }
 
-static void show_device(struct tare_emit *e, const struct tare_ledger *ledger,
-			const struct tare_device_ledger *d)
+static void show_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_str title = { 0 };
 
 	add_title(&title, ledger, d);
-	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title),
-			TARE_COLUMNS(people_columns));
+	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(people_columns));
 	add_rows(e, ledger, d);
 	tare_emit_sum(e, "used");
 	tare_emit_table_end(e);
@@ -159,8 +149,8 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_str_free(&title);
 }
 
-static const struct tare_device_ledger *most_kept(const struct tare_ledger *const *ledgers,
-						  int ledger_nr, const struct tare_device_ledger *d)
+static const struct tare_device_ledger *most_kept(const struct tare_ledger *const *ledgers, int ledger_nr,
+                                                  const struct tare_device_ledger *d)
 {
 	const struct tare_device_ledger *most = NULL;
 	int64_t kept = 0;
@@ -214,8 +204,7 @@ void tare_residue_show(struct tare_emit *e, const struct tare_by_ask *ask)
 	}
 	for (int i = 0; i < ask->ledger_nr; i++)
 		for (int k = 0; k < ask->ledgers[i]->device_nr; k++)
-			if (tare_device_text_is_touched(ask->ledgers, ask->ledger_nr,
-							&ask->ledgers[i]->devices[k]) &&
+			if (tare_device_text_is_touched(ask->ledgers, ask->ledger_nr, &ask->ledgers[i]->devices[k]) &&
 			    tare_device_ledger_is_gpu(&ask->ledgers[i]->devices[k]))
 				show_device(e, ask->ledgers[i], &ask->ledgers[i]->devices[k]);
 }

@@ -14,14 +14,14 @@ struct tare_segment_sum {
 void tare_segment_sum_take(struct tare_segment_sum *sum, const struct tare_pool_segment *segment);
 
 /* Columns of a row's struct with a field `sum`. */
-#define TARE_SEGMENT_SUM_COLUMNS(ROW)                                                              \
-	TARE_COLUMN(ROW, sum.segments, "segments", "NR", COUNT, .is_sum = true),                   \
-		TARE_COLUMN(ROW, sum.blocks, "blocks", "BLOCKS", COUNT, .is_sum = true),           \
-		TARE_COLUMN(ROW, sum.bytes, "bytes", NULL, BYTES),                                 \
-		TARE_COLUMN(ROW, sum.live, "live_bytes", "LIVE", BYTES, .is_sum = true),           \
-		TARE_COLUMN(ROW, sum.cached, "cached_bytes", "CACHED", BYTES, .is_sum = true),     \
-		TARE_COLUMN(ROW, sum.stuck, "stuck_bytes", "STUCK", BYTES, .is_sum = true),        \
-		TARE_COLUMN(ROW, sum.held, "held_bytes", "FOR GRAPHS", BYTES, .is_sum = true),     \
+#define TARE_SEGMENT_SUM_COLUMNS(ROW)                                                                                  \
+	TARE_COLUMN(ROW, sum.segments, "segments", "NR", COUNT, .is_sum = true),                                           \
+		TARE_COLUMN(ROW, sum.blocks, "blocks", "BLOCKS", COUNT, .is_sum = true),                                       \
+		TARE_COLUMN(ROW, sum.bytes, "bytes", NULL, BYTES),                                                             \
+		TARE_COLUMN(ROW, sum.live, "live_bytes", "LIVE", BYTES, .is_sum = true),                                       \
+		TARE_COLUMN(ROW, sum.cached, "cached_bytes", "CACHED", BYTES, .is_sum = true),                                 \
+		TARE_COLUMN(ROW, sum.stuck, "stuck_bytes", "STUCK", BYTES, .is_sum = true),                                    \
+		TARE_COLUMN(ROW, sum.held, "held_bytes", "FOR GRAPHS", BYTES, .is_sum = true),                                 \
 		TARE_COLUMN(ROW, sum.bytes, NULL, "ALL", BYTES, .is_sum = true)
 
 #endif

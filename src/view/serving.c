@@ -31,8 +31,7 @@ static int64_t loaded_ns(const struct tare_serving *s)
 }
 
 /* Of stretches that begin in from … until, as one; what came before `from` is not looked at. */
-static struct tare_need needs_in(const struct tare_device_ledger *d, int64_t from, int64_t until,
-				 int64_t least)
+static struct tare_need needs_in(const struct tare_device_ledger *d, int64_t from, int64_t until, int64_t least)
 {
 	struct tare_need sum = { .from_ns = -1 };
 
@@ -71,8 +70,7 @@ static int64_t trough_of(const struct tare_serving *s, int64_t least)
 			continue;
 		if (low < least)
 			break;
-		if (i + 1 < d->need_nr && d->needs[i + 1].least < low &&
-		    d->needs[i + 1].least >= least)
+		if (i + 1 < d->need_nr && d->needs[i + 1].least < low && d->needs[i + 1].least >= least)
 			low = d->needs[i + 1].least;
 		if (low > highest)
 			highest = low;
@@ -84,8 +82,7 @@ static int64_t trough_of(const struct tare_serving *s, int64_t least)
 static void needs_of(struct tare_serving *s, int64_t unrecorded)
 {
 	struct tare_need before = needs_in(s->device, loaded_ns(s), s->cache_ns, INT64_MIN);
-	struct tare_need since =
-		needs_in(s->device, s->cache_ns, INT64_MAX, before.last + s->cache / 2);
+	struct tare_need since = needs_in(s->device, s->cache_ns, INT64_MAX, before.last + s->cache / 2);
 
 	int64_t trough = trough_of(s, before.last + s->cache / 2);
 
@@ -159,7 +156,7 @@ static void settings_of(struct tare_serving *s)
 }
 
 bool tare_serving_find(struct tare_serving *out, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *device, uint64_t graphs)
+                       const struct tare_device_ledger *device, uint64_t graphs)
 {
 	struct tare_serving_cache cache;
 
@@ -167,14 +164,14 @@ bool tare_serving_find(struct tare_serving *out, const struct tare_ledger *ledge
 	    !tare_serving_cache_find(&cache, ledger, device))
 		return false;
 	*out = (struct tare_serving){ .ledger = ledger,
-				      .device = device,
-				      .pid = cache.pid,
-				      .program = program_of(device, cache.pid),
-				      .cache = cache.bytes,
-				      .cache_ns = cache.first_ns,
-				      .cache_blocks = cache.blocks,
-				      .cache_line = cache.line,
-				      .cache_short_line = cache.short_line };
+		                          .device = device,
+		                          .pid = cache.pid,
+		                          .program = program_of(device, cache.pid),
+		                          .cache = cache.bytes,
+		                          .cache_ns = cache.first_ns,
+		                          .cache_blocks = cache.blocks,
+		                          .cache_line = cache.line,
+		                          .cache_short_line = cache.short_line };
 	room_of(out);
 	tare_serving_rows_of(out, &cache);
 	tare_serving_graphs_of(out, graphs);

@@ -48,9 +48,8 @@ struct tare_serving {
 	int64_t before, before_ns, since, since_ns;
 	int64_t on_top; /* the larger one */
 	struct tare_serving_graphs graphs;
-	int64_t safe; /* the largest cache */
-	double utilization, fraction_static,
-		fraction_free; /* the settings that say so; NAN: not known */
+	int64_t safe;                                       /* the largest cache */
+	double utilization, fraction_static, fraction_free; /* the settings that say so; NAN: not known */
 };
 
 /*
@@ -58,7 +57,7 @@ struct tare_serving {
  * not known.
  */
 bool tare_serving_find(struct tare_serving *out, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *device, uint64_t graphs);
+                       const struct tare_device_ledger *device, uint64_t graphs);
 bool tare_serving_is_found(const struct tare_ledger *ledger);
 
 /* serving_cache.c: PyTorch's tensors that are the cache */
@@ -68,7 +67,7 @@ struct tare_serving_cache {
 	const char *line, *short_line;
 };
 bool tare_serving_cache_find(struct tare_serving_cache *out, const struct tare_ledger *ledger,
-			     const struct tare_device_ledger *device);
+                             const struct tare_device_ledger *device);
 
 /* serving_rows.c, serving_graphs.c: parts of tare_serving_find() */
 void tare_serving_rows_of(struct tare_serving *s, const struct tare_serving_cache *cache);

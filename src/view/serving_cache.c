@@ -23,13 +23,12 @@ struct lines {
 
 /* Was it made while a graph of its process was captured? */
 static bool is_of_graph(const struct tare_ledger *l, const struct tare_device_ledger *d,
-			const struct tare_tensor_row *t)
+                        const struct tare_tensor_row *t)
 {
 	for (int i = 0; i < l->graph_nr; i++) {
 		const struct tare_graph *g = &l->graphs[i];
 
-		if (g->device == d->index && g->pid == t->pid && t->born_ns >= g->begin_ns &&
-		    t->born_ns <= g->end_ns)
+		if (g->device == d->index && g->pid == t->pid && t->born_ns >= g->begin_ns && t->born_ns <= g->end_ns)
 			return true;
 	}
 	return false;
@@ -67,15 +66,12 @@ static bool is_same(const char *a, const char *b)
 static struct tare_serving_cache *line_of(struct lines *all, const struct tare_tensor_row *t)
 {
 	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].of.pid == t->pid && all->items[i].size == t->bytes &&
-		    is_same(all->items[i].of.line, t->line))
+		if (all->items[i].of.pid == t->pid && all->items[i].size == t->bytes && is_same(all->items[i].of.line, t->line))
 			return &all->items[i].of;
 	all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-	all->items[all->count] = (struct line){ { .pid = t->pid,
-						  .first_ns = t->born_ns,
-						  .line = t->line,
-						  .short_line = t->short_line },
-						t->bytes };
+	all->items[all->count] =
+		(struct line){ { .pid = t->pid, .first_ns = t->born_ns, .line = t->line, .short_line = t->short_line },
+		               t->bytes };
 	return &all->items[all->count++].of;
 }
 
@@ -103,8 +99,7 @@ static void join_twin(const struct lines *all, struct tare_serving_cache *cache,
 		const struct tare_serving_cache *twin = &all->items[i].of;
 
 		if (i == at || twin->pid != cache->pid || twin->blocks != cache->blocks ||
-		    all->items[i].size != all->items[at].size ||
-		    !is_same_file(twin->line, cache->line))
+		    all->items[i].size != all->items[at].size || !is_same_file(twin->line, cache->line))
 			continue;
 		cache->bytes += twin->bytes;
 		cache->blocks += twin->blocks;
@@ -121,7 +116,7 @@ static bool is_small(const struct tare_device_ledger *d, const struct tare_tenso
 }
 
 bool tare_serving_cache_find(struct tare_serving_cache *out, const struct tare_ledger *ledger,
-			     const struct tare_device_ledger *device)
+                             const struct tare_device_ledger *device)
 {
 	struct lines all = { 0 };
 	size_t most = 0;
@@ -132,8 +127,7 @@ bool tare_serving_cache_find(struct tare_serving_cache *out, const struct tare_l
 	for (int i = 0; i < device->tensors.count; i++) {
 		const struct tare_tensor_row *t = &device->tensors.items[i];
 
-		if (!is_small(device, t) && may_be_cache(ledger, t) &&
-		    !is_of_graph(ledger, device, t))
+		if (!is_small(device, t) && may_be_cache(ledger, t) && !is_of_graph(ledger, device, t))
 			add(&all, t);
 	}
 	for (size_t i = 1; i < all.count; i++)

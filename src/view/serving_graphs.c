@@ -20,8 +20,8 @@ enum { FAR = 4 }; /* times the median: an exception */
 
 bool tare_serving_is_its_graph(const struct tare_serving *s, const struct tare_graph *g)
 {
-	return g->device == s->device->index && g->pid == s->pid &&
-	       g->state != TARE_GRAPH_STATE_INVALID && g->state != TARE_GRAPH_STATE_CAPTURING;
+	return g->device == s->device->index && g->pid == s->pid && g->state != TARE_GRAPH_STATE_INVALID &&
+	       g->state != TARE_GRAPH_STATE_CAPTURING;
 }
 
 TARE_SCALAR_COMPARATOR(compare, int64_t)

@@ -61,8 +61,7 @@ static int64_t graph_segments(const struct tare_serving *s)
 	for (int i = 0; i < s->device->segment_nr; i++) {
 		const struct tare_pool_segment *segment = &s->device->segments[i];
 
-		if (segment->pid == s->pid && segment->is_of_graph &&
-		    (segment->is_held || segment->blocks))
+		if (segment->pid == s->pid && segment->is_of_graph && (segment->is_held || segment->blocks))
 			bytes += segment->bytes;
 	}
 	return bytes;
@@ -75,8 +74,7 @@ static int64_t first_weight(const struct tare_serving *s)
 	for (int i = 0; i < s->device->tensors.count; i++) {
 		const struct tare_tensor_row *t = &s->device->tensors.items[i];
 
-		if (t->pid == s->pid && t->born_ns >= 0 &&
-		    tare_rules[t->rule].category == TARE_CATEGORY_PARAMETER &&
+		if (t->pid == s->pid && t->born_ns >= 0 && tare_rules[t->rule].category == TARE_CATEGORY_PARAMETER &&
 		    (first < 0 || t->born_ns < first))
 			first = t->born_ns;
 	}
@@ -96,8 +94,7 @@ static int64_t first_graph(const struct tare_serving *s)
 	return first;
 }
 
-static int64_t first_of(const struct tare_serving *s, const struct tare_serving_cache *cache,
-			enum tare_coming what)
+static int64_t first_of(const struct tare_serving *s, const struct tare_serving_cache *cache, enum tare_coming what)
 {
 	switch (what) {
 	case TARE_COMING_CACHE:
@@ -141,10 +138,8 @@ void tare_serving_rows_of(struct tare_serving *s, const struct tare_serving_cach
 	sums[TARE_COMING_TENSORS] -= cache->bytes + pools;
 	for (int what = 0; what < TARE_COMING_NR; what++)
 		if (sums[what])
-			s->rows[s->row_nr++] =
-				(struct tare_serving_row){ (enum tare_coming)what, sums[what],
-							   first_of(s, cache,
-								    (enum tare_coming)what) };
+			s->rows[s->row_nr++] = (struct tare_serving_row){ (enum tare_coming)what, sums[what],
+				                                              first_of(s, cache, (enum tare_coming)what) };
 	qsort(s->rows, (size_t)s->row_nr, sizeof(s->rows[0]), compare);
 }
 

@@ -25,8 +25,7 @@ static const struct tare_column row_columns[] = {
 struct server {
 	const char *at;
 	int64_t total, used;
-	bool is_in_all,
-		is_all; /* how many graphs there will be is known, and what they will take */
+	bool is_in_all, is_all; /* how many graphs there will be is known, and what they will take */
 	struct tare_serving of;
 	const struct tare_device_ledger *device;
 	int index;
@@ -65,8 +64,7 @@ static const struct tare_column server_columns[] = {
 	TARE_COLUMN(server, of.graphs.each, "graph_each_bytes", NULL, BYTES, EACH),
 	TARE_COLUMN(server, of.graphs.each_low, "graph_each_low_bytes", NULL, BYTES, EACH),
 	TARE_COLUMN(server, of.graphs.each_high, "graph_each_high_bytes", NULL, BYTES, EACH),
-	TARE_COLUMN(server, of.graphs.in_all, "graphs_in_all", NULL, COUNT,
-		    .when = TARE_WHEN(server, is_in_all)),
+	TARE_COLUMN(server, of.graphs.in_all, "graphs_in_all", NULL, COUNT, .when = TARE_WHEN(server, is_in_all)),
 	TARE_COLUMN(server, of.graphs.all, "graphs_all_bytes", NULL, BYTES, ALL),
 	TARE_COLUMN(server, of.graphs.all_low, "graphs_all_low_bytes", NULL, BYTES, ALL),
 	TARE_COLUMN(server, of.graphs.all_high, "graphs_all_high_bytes", NULL, BYTES, ALL),
@@ -74,8 +72,7 @@ static const struct tare_column server_columns[] = {
 	TARE_COLUMN(server, of.safe, "vllm_kv_cache_memory_bytes", NULL, BYTES),
 	TARE_COLUMN(server, of.utilization, "vllm_gpu_memory_utilization", NULL, NUMBER),
 	TARE_COLUMN(server, of.fraction_static, "sglang_mem_fraction_static", NULL, NUMBER),
-	TARE_COLUMN(server, of.fraction_free, "tensorrt_llm_free_gpu_memory_fraction", NULL,
-		    NUMBER),
+	TARE_COLUMN(server, of.fraction_free, "tensorrt_llm_free_gpu_memory_fraction", NULL, NUMBER),
 };
 
 struct graph {
@@ -95,13 +92,12 @@ static const struct tare_column graph_columns[] = {
 	TARE_COLUMN(graph, of.nodes, "nodes", NULL, COUNT, .when = TARE_WHEN(graph, has_nodes)),
 	TARE_COLUMN(graph, pool, "pool_bytes", NULL, BYTES),
 	TARE_COLUMN(graph, driver, "driver_bytes", NULL, BYTES),
-	TARE_COLUMN(graph, marginal, "marginal_bytes", NULL, BYTES,
-		    .when = TARE_WHEN(graph, has_marginal)),
+	TARE_COLUMN(graph, marginal, "marginal_bytes", NULL, BYTES, .when = TARE_WHEN(graph, has_marginal)),
 };
 
 /* Calls `add` for every server of the ledgers. */
 static void each_server(struct tare_emit *e, const struct tare_by_ask *ask,
-			void (*add)(struct tare_emit *e, const struct tare_serving *s))
+                        void (*add)(struct tare_emit *e, const struct tare_serving *s))
 {
 	for (int i = 0; i < ask->ledger_nr; i++)
 		for (int k = 0; k < ask->ledgers[i]->device_nr; k++) {
@@ -116,22 +112,20 @@ static void each_server(struct tare_emit *e, const struct tare_by_ask *ask,
 static void add_rows(struct tare_emit *e, const struct tare_serving *s)
 {
 	for (int i = 0; i < s->row_nr; i++)
-		tare_emit_add(e,
-			      &(struct row){ s->ledger->at, s->device->index, s->pid, s->rows[i] });
+		tare_emit_add(e, &(struct row){ s->ledger->at, s->device->index, s->pid, s->rows[i] });
 }
 
 static void add_server(struct tare_emit *e, const struct tare_serving *s)
 {
 	struct server row = { .at = s->ledger->at,
-			      .total = s->room + s->reserved,
-			      .used = (int64_t)s->device->used,
-			      .is_in_all = s->graphs.in_all > 0,
-			      .is_all = s->graphs.in_all > 0 &&
-					(s->graphs.is_known ||
-					 s->graphs.in_all == s->graphs.captured),
-			      .index = s->device->index,
-			      .is_simulated = s->device->simulated,
-			      .of = *s };
+		                  .total = s->room + s->reserved,
+		                  .used = (int64_t)s->device->used,
+		                  .is_in_all = s->graphs.in_all > 0,
+		                  .is_all =
+		                      s->graphs.in_all > 0 && (s->graphs.is_known || s->graphs.in_all == s->graphs.captured),
+		                  .index = s->device->index,
+		                  .is_simulated = s->device->simulated,
+		                  .of = *s };
 
 	tare_emit_add(e, &row);
 }
@@ -144,12 +138,12 @@ static void add_graphs(struct tare_emit *e, const struct tare_serving *s)
 	for (int i = 0; i < s->ledger->graph_nr; i++) {
 		const struct tare_graph *g = &s->ledger->graphs[i];
 		struct graph row = { .at = s->ledger->at,
-				     .device = s->device->index,
-				     .pid = s->pid,
-				     .pool = g->allocated,
-				     .driver = tare_graph_exec_bytes(g) + g->memory,
-				     .has_nodes = g->flags & TARE_GRAPH_FLAG_NODES,
-				     .of = *g };
+			                 .device = s->device->index,
+			                 .pid = s->pid,
+			                 .pool = g->allocated,
+			                 .driver = tare_graph_exec_bytes(g) + g->memory,
+			                 .has_nodes = g->flags & TARE_GRAPH_FLAG_NODES,
+			                 .of = *g };
 
 		if (!tare_serving_is_its_graph(s, g))
 			continue;

@@ -20,8 +20,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, label, NULL, "WHAT", TEXT),
-	TARE_COLUMN(row, first_ns, NULL, "CAME AT", TIME, .unknown = TARE_UNKNOWN_NEGATIVE,
-		    .is_blank = true),
+	TARE_COLUMN(row, first_ns, NULL, "CAME AT", TIME, .unknown = TARE_UNKNOWN_NEGATIVE, .is_blank = true),
 	TARE_COLUMN(row, bytes, NULL, "MiB", BYTES, .is_main = true),
 };
 
@@ -35,7 +34,7 @@ static void add_title(struct tare_str *title, const struct tare_serving *s)
 	tare_device_text_number(title, s->device, "  ");
 	tare_card_title(title, s->device);
 	tare_str_addf(title, "%s%s · %s · ", s->device->name ? s->device->name : "",
-		      tare_simulated_mark(s->device->simulated), s->program ? s->program : "");
+	              tare_simulated_mark(s->device->simulated), s->program ? s->program : "");
 	tare_device_text_instant(title, s->ledger, s->device->t_ns);
 }
 
@@ -56,10 +55,8 @@ static void add_table(struct tare_emit *e, const struct tare_serving *s)
 	add_cache_label(&cache, s);
 	tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(columns));
 	for (int i = 0; i < s->row_nr; i++)
-		add_row(e,
-			s->rows[i].what == TARE_COMING_CACHE ? tare_str_text(&cache)
-							     : tare_coming_label(s->rows[i].what),
-			s->rows[i].first_ns, s->rows[i].bytes);
+		add_row(e, s->rows[i].what == TARE_COMING_CACHE ? tare_str_text(&cache) : tare_coming_label(s->rows[i].what),
+		        s->rows[i].first_ns, s->rows[i].bytes);
 	add_row(e, "unexplained", -1, s->device->unexplained);
 	if (s->counted)
 		add_row(e, "counts otherwise on the smaller card", -1, s->counted);
@@ -99,9 +96,7 @@ static void say_on_top(struct tare_emit *e, const struct tare_serving *s)
 	if (s->since > s->before)
 		tare_str_add(&line, ". What ran before the cache was not the largest that comes");
 	else
-		tare_str_add(
-			&line,
-			". A longer prompt, or more at once, than was tried before the cache needs more");
+		tare_str_add(&line, ". A longer prompt, or more at once, than was tried before the cache needs more");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_free(&line);
 }
@@ -109,8 +104,8 @@ static void say_on_top(struct tare_emit *e, const struct tare_serving *s)
 static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
 {
 	const struct tare_serving_graphs *g = &s->graphs;
-	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX],
-		d[TARE_UNITS_TEXT_MAX], e1[TARE_UNITS_TEXT_MAX];
+	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX], d[TARE_UNITS_TEXT_MAX],
+		e1[TARE_UNITS_TEXT_MAX];
 	struct tare_str line = { 0 };
 
 	if (!g->captured) {
@@ -118,17 +113,16 @@ static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
 		return;
 	}
 	tare_str_addf(&line, "CUDA graphs: %s took %s MiB: pools %s, driver %s; the first %s",
-		      tare_units_count(a, g->captured), mib(b, g->bytes), mib(c, g->pool),
-		      mib(d, g->driver), mib(e1, g->first));
+	              tare_units_count(a, g->captured), mib(b, g->bytes), mib(c, g->pool), mib(d, g->driver),
+	              mib(e1, g->first));
 	if (g->is_known)
-		tare_str_addf(&line, ", each further one %s (%s to %s)", mib(a, g->each),
-			      mib(b, g->each_low), mib(c, g->each_high));
+		tare_str_addf(&line, ", each further one %s (%s to %s)", mib(a, g->each), mib(b, g->each_low),
+		              mib(c, g->each_high));
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_cut(&line, 0);
 	if (g->in_all > g->captured && g->is_known)
-		tare_str_addf(&line, "all %s of them will take %s MiB (%s to %s)",
-			      tare_units_count(a, g->in_all), mib(b, g->all), mib(c, g->all_low),
-			      mib(d, g->all_high));
+		tare_str_addf(&line, "all %s of them will take %s MiB (%s to %s)", tare_units_count(a, g->in_all),
+		              mib(b, g->all), mib(c, g->all_low), mib(d, g->all_high));
 	else if (g->in_all > g->captured)
 		tare_str_add(&line, "what the others will take is known when two are captured");
 	if (line.len)
@@ -138,15 +132,13 @@ static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
 
 static void say_safe(struct tare_emit *e, const struct tare_serving *s)
 {
-	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX],
-		d[TARE_UNITS_TEXT_MAX];
+	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX], d[TARE_UNITS_TEXT_MAX];
 	struct tare_str line = { 0 };
 
-	tare_str_addf(
-		&line,
-		"the largest cache that is safe: %s MiB = %s that programs can have − %s that "
-		"stays beside it − %s that comes on top",
-		mib(a, s->safe), mib(b, s->room), mib(c, s->stays), mib(d, s->on_top));
+	tare_str_addf(&line,
+	              "the largest cache that is safe: %s MiB = %s that programs can have − %s that "
+	              "stays beside it − %s that comes on top",
+	              mib(a, s->safe), mib(b, s->room), mib(c, s->stays), mib(d, s->on_top));
 	if (s->graphs.to_come)
 		tare_str_addf(&line, " − %s for graphs to come", mib(a, s->graphs.to_come));
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
@@ -195,9 +187,8 @@ void tare_serving_text(struct tare_emit *e, const struct tare_by_ask *ask)
 		return;
 	}
 	tare_emit_paragraph(
-		e,
-		"no memory of a GPU looks like a server's cache: PyTorch's tensors of one line that stay, are no "
-		"weights, and are a 64th of the card or more; tare report has what there is");
+		e, "no memory of a GPU looks like a server's cache: PyTorch's tensors of one line that stay, are no "
+		   "weights, and are a 64th of the card or more; tare report has what there is");
 }
 
 /* The tensors of which line are most, if they are more than the weights and a share of the card. */
@@ -207,8 +198,7 @@ static const struct tare_ledger_line *line_of_cache(const struct tare_device_led
 	int64_t least = d->total == TARE_NOT_KNOWN ? INT64_MAX : (int64_t)(d->total / SHARE);
 
 	for (int i = 0; i < d->row_nr; i++)
-		if (d->rows[i].is_category && strstr(d->rows[i].path, "/parameter") &&
-		    d->rows[i].bytes > least)
+		if (d->rows[i].is_category && strstr(d->rows[i].path, "/parameter") && d->rows[i].bytes > least)
 			least = d->rows[i].bytes;
 	for (int i = 0; i < d->line_nr; i++)
 		if (d->lines[i].file && d->lines[i].tensors.bytes > least) {
@@ -228,10 +218,8 @@ void tare_serving_line(struct tare_emit *e, const struct tare_ledger *ledger)
 
 		if (!most)
 			continue;
-		tare_str_addf(
-			&line,
-			"a server? %s holds %s MiB; how large its cache can be: tare report --by serving",
-			most->short_label, mib(text, most->tensors.bytes));
+		tare_str_addf(&line, "a server? %s holds %s MiB; how large its cache can be: tare report --by serving",
+		              most->short_label, mib(text, most->tensors.bytes));
 		tare_emit_indented(e, 0, 2, tare_str_text(&line));
 		tare_str_free(&line);
 	}

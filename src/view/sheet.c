@@ -28,13 +28,11 @@ void tare_sheet_open(struct tare_sheet *s, const char *title, enum tare_column_k
 			.head = tare_str_text(&s->heads[i]),
 			.kind = kind,
 			.type = TARE_FIELD_VALUE,
-			.offset = offsetof(struct tare_sheet_row, cells) +
-				  i * sizeof(struct tare_value),
+			.offset = offsetof(struct tare_sheet_row, cells) + i * sizeof(struct tare_value),
 		};
 	s->columns[s->cell_nr + 1] = word;
 	s->columns[s->cell_nr + 1].head = s->word_head;
-	tare_emit_shape(s->e, TARE_SHAPE_TREE, "rows", title, s->columns,
-			s->cell_nr + (s->word_head ? 2 : 1));
+	tare_emit_shape(s->e, TARE_SHAPE_TREE, "rows", title, s->columns, s->cell_nr + (s->word_head ? 2 : 1));
 }
 
 void tare_sheet_add(struct tare_sheet *s, struct tare_row_look look)

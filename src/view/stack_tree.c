@@ -45,9 +45,7 @@ struct text {
 
 static int frames_of(const struct tare_by_row *row)
 {
-	return row->line && row->line->frame_nr && row->label == row->line->stack
-		       ? row->line->frame_nr
-		       : 1;
+	return row->line && row->line->frame_nr && row->label == row->line->stack ? row->line->frame_nr : 1;
 }
 
 static struct text cut(const char *text, const uint32_t *ends, int at)
@@ -62,13 +60,11 @@ static struct text frame(const struct tare_by_row *row, int at, bool is_full)
 	const struct tare_ledger_line *l = row->line;
 
 	if (frames_of(row) == 1) {
-		const char *text =
-			is_full || !l || row->label != l->stack ? row->label : l->short_stack;
+		const char *text = is_full || !l || row->label != l->stack ? row->label : l->short_stack;
 
 		return (struct text){ text, strlen(text) };
 	}
-	return is_full ? cut(l->stack, l->frame_ends, at)
-		       : cut(l->short_stack, l->short_frame_ends, at);
+	return is_full ? cut(l->stack, l->frame_ends, at) : cut(l->short_stack, l->short_frame_ends, at);
 }
 
 static int compare_text(struct text a, struct text b)
@@ -140,8 +136,7 @@ static struct group make_group(const struct tare_stack_tree *t, size_t first, si
 TARE_COMPARATOR(by_weight, struct group, TARE_FALLING(weight) TARE_RISING(first))
 
 /* The items first … end, which are the same up to a frame, by the next one. Those that end there are in no group. */
-static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, int depth,
-		    struct group **out)
+static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, int depth, struct group **out)
 {
 	size_t count = 0, cap = 0;
 
@@ -173,23 +168,19 @@ static void free_groups(struct group *groups, size_t count)
 /* ---- rows ---- */
 
 /* Where two files have the same name, frames have their folders. */
-static bool is_alike(const struct shown *s, const struct group *groups, size_t count, size_t at,
-		     int depth)
+static bool is_alike(const struct shown *s, const struct group *groups, size_t count, size_t at, int depth)
 {
 	struct text text = frame(s->tree->items[groups[at].first].row, depth, false);
 
 	for (size_t i = 0; i < count; i++)
-		if (i != at &&
-		    !compare_text(frame(s->tree->items[groups[i].first].row, depth, false), text))
+		if (i != at && !compare_text(frame(s->tree->items[groups[i].first].row, depth, false), text))
 			return true;
 	return false;
 }
 
-static void show_row(const struct shown *s, struct text text, const struct tare_by_row *sums,
-		     size_t level)
+static void show_row(const struct shown *s, struct text text, const struct tare_by_row *sums, size_t level)
 {
-	struct tare_row_look look = { .level = level > DEEPEST ? DEEPEST : level,
-				      .is_whole = true };
+	struct tare_row_look look = { .level = level > DEEPEST ? DEEPEST : level, .is_whole = true };
 	char *label = tare_xstrndup(text.at, text.len);
 
 	if (!sums) {
@@ -205,8 +196,7 @@ static bool is_worth_a_row(const struct shown *s, const struct group *g)
 	if (g->weight >= LEAST)
 		return true;
 	for (int i = 0; i < s->tree->column_nr; i++)
-		if (g->sums[i].tensors.ever_bytes &&
-		    g->sums[i].tensors.ever_bytes >= s->ever_bytes / WORTH)
+		if (g->sums[i].tensors.ever_bytes && g->sums[i].tensors.ever_bytes >= s->ever_bytes / WORTH)
 			return true;
 	return false;
 }
@@ -222,8 +212,7 @@ static void show_rest(const struct shown *s, const struct group *groups, size_t 
 				add_to(&sums[c], &groups[i].sums[c]);
 	tare_str_addf(&label, "%zu smaller ones", count);
 	s->show(s->arg, tare_str_text(&label), sums,
-		(struct tare_row_look){ .level = level > DEEPEST ? DEEPEST : level,
-					.tone = TARE_TONE_QUIET });
+	        (struct tare_row_look){ .level = level > DEEPEST ? DEEPEST : level, .tone = TARE_TONE_QUIET });
 	tare_str_free(&label);
 	free(sums);
 }
@@ -256,8 +245,7 @@ static void show_below(const struct shown *s, size_t first, size_t end, int dept
 
 void tare_stack_tree_add(struct tare_stack_tree *tree, const struct tare_by_row *row, int column)
 {
-	tree->items =
-		tare_array_reserve(tree->items, &tree->cap, tree->count + 1, sizeof(*tree->items));
+	tree->items = tare_array_reserve(tree->items, &tree->cap, tree->count + 1, sizeof(*tree->items));
 	tree->items[tree->count++] = (struct tare_stack_item){ row, column };
 }
 

@@ -22,7 +22,7 @@ void tare_stack_tree_add(struct tare_stack_tree *tree, const struct tare_by_row 
  * that is the same as in the row above.
  */
 typedef void tare_stack_tree_row(void *arg, const char *label, const struct tare_by_row *sums,
-				 struct tare_row_look look);
+                                 struct tare_row_look look);
 
 /* Rows from the heaviest to the lightest. What shows as nothing is counted in one row, "3 smaller ones". */
 void tare_stack_tree_show(struct tare_stack_tree *tree, tare_stack_tree_row *show, void *arg);

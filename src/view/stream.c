@@ -12,21 +12,19 @@ enum { SCREEN_NOTES = 5 };
 
 static bool is_alike(const struct tare_stream_group *g, const struct tare_pool_segment *s)
 {
-	return g->pid == s->pid && g->generation == s->generation &&
-	       g->stream.kind == s->stream.kind && g->stream.id == s->stream.id;
+	return g->pid == s->pid && g->generation == s->generation && g->stream.kind == s->stream.kind &&
+	       g->stream.id == s->stream.id;
 }
 
 /* Neighbours are mostly of one stream. */
-static struct tare_stream_group *group_of(struct tare_stream_groups *out,
-					  const struct tare_pool_segment *s)
+static struct tare_stream_group *group_of(struct tare_stream_groups *out, const struct tare_pool_segment *s)
 {
 	for (size_t i = out->count; i-- > 0;)
 		if (is_alike(&out->items[i], s))
 			return &out->items[i];
 	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count] = (struct tare_stream_group){ .stream = s->stream,
-							     .pid = s->pid,
-							     .generation = s->generation };
+	out->items[out->count] =
+		(struct tare_stream_group){ .stream = s->stream, .pid = s->pid, .generation = s->generation };
 	return &out->items[out->count++];
 }
 
@@ -57,15 +55,14 @@ void tare_streams_build(struct tare_stream_groups *out, const struct tare_device
 {
 	*out = (struct tare_stream_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum,
-				      &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), tare_streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;
 	for (size_t i = 1; i < out->count; i++) /* what is not known comes last */
 		out->is_several |= out->items[i].pid == out->items[i - 1].pid &&
-				   out->items[i].generation == out->items[i - 1].generation &&
-				   out->items[i].stream.kind != TARE_STREAM_NOT_KNOWN;
+		                   out->items[i].generation == out->items[i - 1].generation &&
+		                   out->items[i].stream.kind != TARE_STREAM_NOT_KNOWN;
 }
 
 void tare_streams_free(struct tare_stream_groups *groups)
@@ -81,8 +78,7 @@ void tare_stream_label(struct tare_str *out, const struct tare_stream *s)
 		tare_str_add(out, "default stream");
 		return;
 	case TARE_STREAM_OF_POOL:
-		tare_str_addf(out, "stream %u (pool%s", s->number,
-			      s->priority < 0 ? ", high priority" : "");
+		tare_str_addf(out, "stream %u (pool%s", s->number, s->priority < 0 ? ", high priority" : "");
 		if (s->priority < -1)
 			tare_str_addf(out, " %d", s->priority);
 		tare_str_add(out, ")");
@@ -132,9 +128,8 @@ struct row {
 static const char *kind_name(unsigned kind)
 {
 	static const char *const kinds[] = {
-		[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default",
-		[TARE_STREAM_OF_POOL] = "pool",        [TARE_STREAM_EXTERNAL] = "external",
-		[TARE_STREAM_OTHER] = "other",
+		[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default", [TARE_STREAM_OF_POOL] = "pool",
+		[TARE_STREAM_EXTERNAL] = "external",   [TARE_STREAM_OTHER] = "other",
 	};
 
 	return kinds[kind];
@@ -164,20 +159,20 @@ static void add_label(struct tare_str *out, const struct tare_stream_group *g, b
 }
 
 static void add_rows(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
-		     const struct tare_stream_groups *groups)
+                     const struct tare_stream_groups *groups)
 {
 	bool has_pids = groups->has_pids && tare_emit_is_for_people(e);
 
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct tare_stream_group *g = &groups->items[i];
 		struct row row = { .at = at,
-				   .device = d->index,
-				   .is_known = g->stream.kind != TARE_STREAM_NOT_KNOWN,
-				   .is_of_pool = g->stream.kind == TARE_STREAM_OF_POOL,
-				   .pid = g->pid,
-				   .generation = g->generation,
-				   .stream = g->stream,
-				   .sum = g->sum };
+			               .device = d->index,
+			               .is_known = g->stream.kind != TARE_STREAM_NOT_KNOWN,
+			               .is_of_pool = g->stream.kind == TARE_STREAM_OF_POOL,
+			               .pid = g->pid,
+			               .generation = g->generation,
+			               .stream = g->stream,
+			               .sum = g->sum };
 
 		add_label(&row.label, g, has_pids);
 		tare_emit_add(e, &row);
@@ -230,8 +225,8 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 		if (unused(g) == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
 			continue;
 		add_label(&name, g, groups->has_pids);
-		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use",
-			       tare_str_text(&name), tare_units_mib(text, unused(g)));
+		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use", tare_str_text(&name),
+		               tare_units_mib(text, unused(g)));
 		tare_str_free(&name);
 	}
 }
@@ -239,16 +234,13 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 static void add_other_stream_blocks(struct tare_emit *e, uint64_t blocks)
 {
 	if (blocks)
-		tare_emit_note(
-			e,
-			"%llu block%s came while another stream was current than that of %s segment: "
-			"whoever asked named the stream",
-			(unsigned long long)blocks, blocks == 1 ? "" : "s",
-			blocks == 1 ? "its" : "their");
+		tare_emit_note(e,
+		               "%llu block%s came while another stream was current than that of %s segment: "
+		               "whoever asked named the stream",
+		               (unsigned long long)blocks, blocks == 1 ? "" : "s", blocks == 1 ? "its" : "their");
 }
 
-void tare_streams_table(struct tare_emit *e, const char *title,
-			const struct tare_device_ledger *device, bool is_asked)
+void tare_streams_table(struct tare_emit *e, const char *title, const struct tare_device_ledger *device, bool is_asked)
 {
 	struct tare_stream_groups groups;
 	uint64_t other_stream_blocks = 0;
@@ -271,8 +263,7 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 	tare_streams_free(&groups);
 }
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_str title = { 0 };
 

@@ -29,8 +29,7 @@ void tare_streams_free(struct tare_stream_groups *groups);
 void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
 
 /* The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
-void tare_streams_table(struct tare_emit *e, const char *title,
-			const struct tare_device_ledger *device, bool is_asked);
+void tare_streams_table(struct tare_emit *e, const char *title, const struct tare_device_ledger *device, bool is_asked);
 /* The table `name` of --by pool and --by stream. */
 void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_by_ask *ask);
 

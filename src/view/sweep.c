@@ -77,24 +77,21 @@ static void add_head(struct tare_emit *e, const struct tare_summary *s)
 	for (size_t i = 0; i < s->cell_nr; i++)
 		runs += s->cells[i].runs;
 	tare_emit_title(e, "Sweep: %s", s->command ? s->command : s->path);
-	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr,
-		      s->cell_nr == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
+	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr, s->cell_nr == 1 ? "" : "s", runs,
+	              runs == 1 ? "" : "s");
 	if (s->gpu) {
 		tare_str_addf(&facts, " · %s%s", s->gpu, tare_simulated_mark(s->is_simulated));
 		if (s->gpu_bytes >= 0)
 			tare_str_addf(&facts, ", %s MiB", tare_units_mib(text, s->gpu_bytes));
 		if (s->card_bytes >= 0)
-			tare_str_addf(&facts, " standing for a card of %s MiB",
-				      tare_units_mib(text, s->card_bytes));
+			tare_str_addf(&facts, " standing for a card of %s MiB", tare_units_mib(text, s->card_bytes));
 	}
 	if (s->is_cpu) {
 		tare_str_add(&facts, " · CPU");
 		if (s->memory_bytes >= 0)
-			tare_str_addf(&facts, ", %s MiB of memory",
-				      tare_units_mib(text, s->memory_bytes));
+			tare_str_addf(&facts, ", %s MiB of memory", tare_units_mib(text, s->memory_bytes));
 	}
-	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date,
-		      s->tare ? s->tare : "–");
+	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date, s->tare ? s->tare : "–");
 	tare_emit_paragraph(e, "%s", tare_str_text(&facts));
 	tare_str_free(&facts);
 }
@@ -114,15 +111,12 @@ static void add_ratios(struct tare_emit *e, const struct tare_summary *s)
 			continue;
 		if (!said)
 			tare_emit_gap(e);
-		tare_emit_item(
-			e,
-			"%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
-			"%s/s%s",
-			c->label, s->timed ? s->timed : "a run", 1 / runs, runs,
-			c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
-			tare_summary_differs(s, i, s->baseline) || isnan(c->sd)
-				? ""
-				: ", within the scatter");
+		tare_emit_item(e,
+		               "%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
+		               "%s/s%s",
+		               c->label, s->timed ? s->timed : "a run", 1 / runs, runs, c->amounts[0] / base->amounts[0],
+		               s->works[0], c->speedup, s->works[0],
+		               tare_summary_differs(s, i, s->baseline) || isnan(c->sd) ? "" : ", within the scatter");
 		said++;
 	}
 }
@@ -133,30 +127,27 @@ static void add_notes(struct tare_emit *e, const struct tare_summary *s)
 {
 	bool has_heading = false;
 
-#define HEADING()                                                                                  \
-	do {                                                                                       \
-		if (!has_heading)                                                                  \
-			tare_sweep_heading(e, "Notes");                                            \
-		has_heading = true;                                                                \
+#define HEADING()                                                                                                      \
+	do {                                                                                                               \
+		if (!has_heading)                                                                                              \
+			tare_sweep_heading(e, "Notes");                                                                            \
+		has_heading = true;                                                                                            \
 	} while (0)
 	for (size_t i = 0; i < s->param_nr; i++) {
 		if (!s->params[i].is_without_effect)
 			continue;
 		HEADING();
-		tare_emit_item(
-			e,
-			"%s changed nothing: memory, driver calls and output are the same for all its values%s",
-			s->params[i].name,
-			s->params[i].in_command
-				? "; does the program read it?"
-				: "; it is not in the command, and the program does not seem to read the "
-				  "environment variable");
+		tare_emit_item(e, "%s changed nothing: memory, driver calls and output are the same for all its values%s",
+		               s->params[i].name,
+		               s->params[i].in_command
+		                   ? "; does the program read it?"
+		                   : "; it is not in the command, and the program does not seem to read the "
+		                     "environment variable");
 	}
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 
-		if (!c->note ||
-		    (i && s->cells[i - 1].note && !strcmp(s->cells[i - 1].note, c->note)))
+		if (!c->note || (i && s->cells[i - 1].note && !strcmp(s->cells[i - 1].note, c->note)))
 			continue;
 		HEADING();
 		tare_emit_item(e, "%s: %s", c->label, c->note);

@@ -24,8 +24,7 @@ void tare_sweep_text(struct tare_emit *e, const struct tare_sweep_view *view);
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s);
 
 /* What the parts of the report share. */
-void tare_sweep_add_rate(struct tare_str *out,
-			 double value); /* four digits, wherever the point is */
+void tare_sweep_add_rate(struct tare_str *out, double value); /* four digits, wherever the point is */
 void tare_sweep_heading(struct tare_emit *e, const char *text);
 /* "ok", "out of memory", "2 of 3 ok, failed (exit 1)" */
 void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell *c);

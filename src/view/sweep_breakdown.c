@@ -66,8 +66,7 @@ static void choose(struct breakdown *b)
 static struct row *row_of(struct breakdown *b, const struct tare_summary_part *part)
 {
 	for (size_t i = 0; i < b->row_nr; i++)
-		if (!strcmp(b->rows[i].account, part->account) &&
-		    !strcmp(b->rows[i].part, part->part))
+		if (!strcmp(b->rows[i].account, part->account) && !strcmp(b->rows[i].part, part->part))
 			return &b->rows[i];
 	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
 	b->rows[b->row_nr] = (struct row){ .account = part->account, .part = part->part };
@@ -153,8 +152,7 @@ struct claim {
 
 static const struct tare_column claim_columns[] = {
 	TARE_COLUMN(claim, name, "name", "", TEXT),
-	TARE_COLUMN(claim, claimed, "claimed_bytes", "CLAIMED", BYTES,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(claim, claimed, "claimed_bytes", "CLAIMED", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(claim, measured, "measured_bytes", "MEASURED", BYTES),
 	TARE_COLUMN(claim, less, "less_bytes", "MEASURED LESS CLAIMED", CHANGE, .is_blank = true),
 };
@@ -167,9 +165,7 @@ static void add_claim(struct tare_emit *e, const char *name, int64_t claimed, in
 
 	if (claimed >= 0)
 		row.less = tare_value_of(kind, found - claimed);
-	tare_emit_add_as(e, &row,
-			 (struct tare_row_look){ .tone = is_total ? TARE_TONE_STRONG
-								  : TARE_TONE_PLAIN });
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .tone = is_total ? TARE_TONE_STRONG : TARE_TONE_PLAIN });
 }
 
 static void add_claims(struct tare_emit *e, const struct tare_sweep_view *view)
@@ -202,9 +198,8 @@ static void add_claims(struct tare_emit *e, const struct tare_sweep_view *view)
 		return;
 	tare_emit_gap(e);
 	tare_emit_paragraph(
-		e,
-		"Measured memory holds the context and the code once, as a part of it; they are not to be taken "
-		"off again.");
+		e, "Measured memory holds the context and the code once, as a part of it; they are not to be taken "
+		   "off again.");
 }
 
 /* ---- the table and the bars ---- */
@@ -264,20 +259,19 @@ static const struct tare_column bar_columns[] = {
 	TARE_COLUMN(bar, name, "part", NULL, TEXT, .as = TARE_AS_NAME),
 	TARE_COLUMN(bar, from, "from_bytes", NULL, BYTES, .as = TARE_AS_FROM),
 	TARE_COLUMN(bar, to, "to_bytes", NULL, BYTES, .as = TARE_AS_TO),
-	TARE_COLUMN(bar, peak, "peak_bytes", NULL, BYTES, .as = TARE_AS_VALUE,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(bar, peak, "peak_bytes", NULL, BYTES, .as = TARE_AS_VALUE, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
-static void add_bar(struct tare_emit *e, const struct breakdown *b, size_t count,
-		    const char *const *names, const struct tare_summary_cell *c)
+static void add_bar(struct tare_emit *e, const struct breakdown *b, size_t count, const char *const *names,
+                    const struct tare_summary_cell *c)
 {
 	int64_t parts[NAMES_MAX + 1] = { 0 }, at = 0;
 
 	for (size_t i = 0; i < c->part_nr; i++) {
 		size_t k = 0;
 
-		while (k < count && (strcmp(b->rows[k].account, c->parts[i].account) != 0 ||
-				     strcmp(b->rows[k].part, c->parts[i].part) != 0))
+		while (k < count &&
+		       (strcmp(b->rows[k].account, c->parts[i].account) != 0 || strcmp(b->rows[k].part, c->parts[i].part) != 0))
 			k++;
 		parts[k] += c->parts[i].bytes;
 	}
@@ -323,7 +317,7 @@ void tare_sweep_breakdown(struct tare_emit *e, const struct tare_sweep_view *vie
 	if (b.shown_nr) {
 		collect(&b);
 		tare_sweep_heading(e, b.s->is_cpu ? "What the tensors are, when they were most"
-						  : "What the memory is, at the peak");
+		                                  : "What the memory is, at the peak");
 		add_bars(e, &b);
 		add_table(e, &b);
 		add_claims(e, view);

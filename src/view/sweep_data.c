@@ -46,8 +46,7 @@ static const struct tare_column fixed[] = {
 };
 enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
-static void add_cell(struct tare_emit *e, const struct tare_summary *s,
-		     const struct tare_summary_cell *c)
+static void add_cell(struct tare_emit *e, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
 	struct row *row = tare_xcalloc(1, sizeof(*row) + s->param_nr * sizeof(row->values[0]));
 

@@ -29,8 +29,7 @@ struct table {
 	struct tare_arena memory;
 };
 
-static const char *keepf(struct tare_arena *memory, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static const char *keepf(struct tare_arena *memory, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static const char *keepf(struct tare_arena *memory, const char *fmt, ...)
 {
 	struct tare_str text = { 0 };
@@ -53,12 +52,11 @@ static void add_column(struct table *t, struct tare_column column)
 static void add_text_column(struct table *t, const char *head, bool is_number)
 {
 	add_column(t, (struct tare_column){
-			      .head = head,
-			      .kind = is_number ? TARE_COL_COUNT : TARE_COL_TEXT,
-			      .type = TARE_FIELD_TEXT,
-			      .offset = offsetof(struct row, texts) +
-					t->text_nr++ * sizeof(const char *),
-		      });
+					  .head = head,
+					  .kind = is_number ? TARE_COL_COUNT : TARE_COL_TEXT,
+					  .type = TARE_FIELD_TEXT,
+					  .offset = offsetof(struct row, texts) + t->text_nr++ * sizeof(const char *),
+				  });
 }
 
 /* Begins with the parameters; more columns follow. */
@@ -96,8 +94,7 @@ static void add_rate(struct table *t, double value)
 /* As many digits as suit the time that it belongs to. */
 static void add_seconds(struct table *t, double value, double of)
 {
-	t->row->texts[t->filled++] =
-		isnan(value) ? NULL : keepf(&t->memory, "%.*f", of < 10 ? 3 : 2, value);
+	t->row->texts[t->filled++] = isnan(value) ? NULL : keepf(&t->memory, "%.*f", of < 10 ? 3 : 2, value);
 }
 
 static void end_row(struct table *t, enum tare_text_tone tone)
@@ -120,14 +117,11 @@ static void end_table(struct table *t)
 #define SAID .unknown = TARE_UNKNOWN_NEGATIVE
 
 static const struct tare_column status_column = TARE_COLUMN(row, status, NULL, "STATUS", TEXT);
-static const struct tare_column memory_column =
-	TARE_COLUMN(row, of.peak, NULL, "MEMORY", BYTES, SAID);
+static const struct tare_column memory_column = TARE_COLUMN(row, of.peak, NULL, "MEMORY", BYTES, SAID);
 
 /* Of runs on the CPU. */
-static const struct tare_column tensors_column =
-	TARE_COLUMN(row, of.peak, NULL, "TENSORS", BYTES, SAID);
-static const struct tare_column resident_column =
-	TARE_COLUMN(row, of.resident, NULL, "RESIDENT", BYTES, SAID);
+static const struct tare_column tensors_column = TARE_COLUMN(row, of.peak, NULL, "TENSORS", BYTES, SAID);
+static const struct tare_column resident_column = TARE_COLUMN(row, of.resident, NULL, "RESIDENT", BYTES, SAID);
 
 static enum tare_text_tone tone_of(const struct tare_summary *s, size_t cell)
 {
@@ -181,14 +175,12 @@ static void explain(struct tare_emit *e, const struct tare_summary *s)
 	tare_emit_gap(e);
 	tare_emit_paragraph(
 		e, "Time is %s. %s Speed-up is in %s/s, against %s.",
-		has_scatter(s)
-			? "the mean of a configuration's runs that were ok, with the standard deviation of one run"
-			: "that of the one run that was ok",
-		s->is_cpu
-			? "Tensors are what PyTorch had asked for on the CPU when that was most, "
-			  "resident is the most that the program's processes had in memory, as Linux says, with its "
-			  "libraries and all."
-			: "Memory is what the program held on its fullest GPU at the peak, context and code included.",
+		has_scatter(s) ? "the mean of a configuration's runs that were ok, with the standard deviation of one run"
+					   : "that of the one run that was ok",
+		s->is_cpu ? "Tensors are what PyTorch had asked for on the CPU when that was most, "
+					"resident is the most that the program's processes had in memory, as Linux says, with its "
+					"libraries and all."
+				  : "Memory is what the program held on its fullest GPU at the peak, context and code included.",
 		s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
 	if (!s->timed)
 		return;
@@ -218,8 +210,7 @@ void tare_sweep_configurations(struct tare_emit *e, const struct tare_summary *s
 		add_seconds(&t, c->seconds, c->seconds);
 		if (has_scatter(s))
 			add_seconds(&t, c->sd, c->seconds);
-		t.row->texts[t.filled++] =
-			isnan(c->speedup) ? NULL : keepf(&t.memory, "%.2f ×", c->speedup);
+		t.row->texts[t.filled++] = isnan(c->speedup) ? NULL : keepf(&t.memory, "%.2f ×", c->speedup);
 		for (size_t w = 0; w < s->work_nr; w++)
 			add_rate(&t, c->amounts[w] / c->seconds);
 		if (has_total(s))
@@ -237,8 +228,7 @@ static const char *verdict_of(struct table *t, const struct tare_summary_cell *c
 	if (c->ended[TARE_RUN_OOM])
 		return c->is_host_oom ? "ran out of host memory" : "ran out";
 	if (c->retries)
-		return keepf(&t->memory, "gave back its cache %lld time%s", (long long)c->retries,
-			     c->retries == 1 ? "" : "s");
+		return keepf(&t->memory, "gave back its cache %lld time%s", (long long)c->retries, c->retries == 1 ? "" : "s");
 	return "was refused";
 }
 
@@ -264,7 +254,7 @@ static void add_pressure_columns(struct table *t)
 {
 	const struct tare_column *columns = t->s->is_cpu ? cpu_pressure_columns : pressure_columns;
 	size_t n = t->s->is_cpu ? sizeof(cpu_pressure_columns) / sizeof(*cpu_pressure_columns)
-				: sizeof(pressure_columns) / sizeof(*pressure_columns);
+	                        : sizeof(pressure_columns) / sizeof(*pressure_columns);
 
 	for (size_t i = 0; i < n; i++)
 		add_column(t, columns[i]);
@@ -292,17 +282,15 @@ static void add_pressed(struct tare_emit *e, const struct tare_summary *s)
 	tare_emit_gap(e);
 	tare_emit_paragraph(
 		e, "%s",
-		s->is_cpu
-			? "Refused are allocations for which the system had no memory. Left is what the machine, or the "
-			  "limit of the container, has beyond what was resident."
-			: "A retry is a call that was refused before its program got memory after all: an allocator "
-			  "that had to give back what it cached. Elastic memory was taken because there was room. Left "
-			  "is what the card still had at the peak.");
+		s->is_cpu ? "Refused are allocations for which the system had no memory. Left is what the machine, or the "
+					"limit of the container, has beyond what was resident."
+				  : "A retry is a call that was refused before its program got memory after all: an allocator "
+					"that had to give back what it cached. Elastic memory was taken because there was room. Left "
+					"is what the card still had at the peak.");
 }
 
 /* A high share of the card in use looks like pressure, and is none as long as nobody was refused any. */
-static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, size_t count,
-			  bool is_all)
+static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, size_t count, bool is_all)
 {
 	const struct tare_summary_cell *least = NULL;
 	char text[TARE_UNITS_TEXT_MAX];
@@ -311,21 +299,18 @@ static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, siz
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 
-		if (c->runs && !tare_sweep_is_pressed(c) && c->left >= 0 &&
-		    (!least || c->left < least->left))
+		if (c->runs && !tare_sweep_is_pressed(c) && c->left >= 0 && (!least || c->left < least->left))
 			least = c;
 	}
 	if (is_all)
 		tare_str_add(&out, "Memory slowed no run: ");
 	else
-		tare_str_addf(&out,
-			      "Memory slowed no run of the other %zu configuration%s: ", count,
-			      count == 1 ? "" : "s");
-	tare_str_add(&out, s->is_cpu ? "the system refused none"
-				     : "no call was refused, and no allocator gave back its cache");
+		tare_str_addf(&out, "Memory slowed no run of the other %zu configuration%s: ", count, count == 1 ? "" : "s");
+	tare_str_add(&out,
+	             s->is_cpu ? "the system refused none" : "no call was refused, and no allocator gave back its cache");
 	if (least)
-		tare_str_addf(&out, ". The least that was left is %s MiB (%s)",
-			      tare_units_mib(text, least->left), least->label);
+		tare_str_addf(&out, ". The least that was left is %s MiB (%s)", tare_units_mib(text, least->left),
+		              least->label);
 	tare_str_add(&out, s->is_cpu ? "." : ". How full a card is does not make it slower.");
 	if (!is_all)
 		tare_emit_gap(e);

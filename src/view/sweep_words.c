@@ -13,8 +13,7 @@ enum {
 	NAMED_MAX = 3, /* configurations that work and are named one by one */
 };
 
-static void add_memory(struct tare_str *out, const struct tare_summary *s,
-		       const struct tare_summary_cell *c)
+static void add_memory(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
 	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
 	char text[TARE_UNITS_TEXT_MAX];
@@ -33,8 +32,7 @@ static void add_memory(struct tare_str *out, const struct tare_summary *s,
 		tare_str_addf(out, " of %s", tare_units_mib(text, size));
 }
 
-static void add_why(struct tare_str *out, const struct tare_summary *s,
-		    const struct tare_summary_cell *c)
+static void add_why(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -48,15 +46,13 @@ static void add_why(struct tare_str *out, const struct tare_summary *s,
 		else
 			tare_str_add(out, "more");
 		if (c->peak >= 0)
-			tare_str_addf(out, " with %s MiB at its peak",
-				      tare_units_mib(text, c->peak));
+			tare_str_addf(out, " with %s MiB at its peak", tare_units_mib(text, c->peak));
 	} else if (c->ended[TARE_RUN_TIMEOUT] && s->timeout_ns) {
 		tare_str_addf(out, " after %s", tare_units_duration(text, s->timeout_ns));
 	}
 }
 
-static void add_item(struct tare_emit *e, const struct tare_summary *s,
-		     const struct tare_summary_cell *c)
+static void add_item(struct tare_emit *e, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
 	struct tare_str text = { 0 };
 
@@ -129,8 +125,7 @@ void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s)
 		shown++;
 	}
 	if (shown == ITEMS_MAX && s->cell_nr - (is_summed ? plain : 0) > shown)
-		tare_emit_item(e, "%zu more: the table has them",
-			       s->cell_nr - (is_summed ? plain : 0) - shown);
+		tare_emit_item(e, "%zu more: the table has them", s->cell_nr - (is_summed ? plain : 0) - shown);
 }
 
 /* The fastest of the others that works: is the choice larger than the scatter? */
@@ -154,25 +149,22 @@ static void add_gain(struct tare_str *out, const struct tare_summary *s)
 	tare_sweep_add_rate(out, best->rate);
 	tare_str_addf(out, " %s/s", s->work_nr ? s->works[0] : "runs");
 	if (s->best != s->baseline)
-		tare_str_addf(out, ", %.2f × that of %s", best->speedup,
-			      s->cells[s->baseline].label);
+		tare_str_addf(out, ", %.2f × that of %s", best->speedup, s->cells[s->baseline].label);
 	if (second == s->cell_nr)
 		return;
 	if ((isnan(best->sd) || isnan(s->cells[second].sd)) && second == s->baseline)
 		tare_str_add(out, ". It was run once, so how much of that is scatter is not known; "
-				  "--repeat 3 tells");
+		                  "--repeat 3 tells");
 	else if (isnan(best->sd) || isnan(s->cells[second].sd))
-		tare_str_addf(
-			out,
-			". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
-			"--repeat 3 tells",
-			s->cells[second].label, s->cells[second].speedup);
+		tare_str_addf(out,
+		              ". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
+		              "--repeat 3 tells",
+		              s->cells[second].label, s->cells[second].speedup);
 	else if (!tare_summary_differs(s, s->best, second))
-		tare_str_addf(out, ". %s is as fast within the scatter, at %s memory",
-			      s->cells[second].label,
-			      s->cells[second].peak < best->peak   ? "less"
-			      : s->cells[second].peak > best->peak ? "more"
-								   : "the same");
+		tare_str_addf(out, ". %s is as fast within the scatter, at %s memory", s->cells[second].label,
+		              s->cells[second].peak < best->peak   ? "less"
+		              : s->cells[second].peak > best->peak ? "more"
+		                                                   : "the same");
 }
 
 /* What starts fast may be done first with little work, and what works fast with much. */
@@ -187,8 +179,7 @@ static void add_hours(struct tare_str *out, const struct tare_summary *s)
 	if (soonest->hours < best->hours && soonest->rate < best->rate) {
 		double later = best->whole - best->seconds - (soonest->whole - soonest->seconds);
 
-		tare_str_addf(out, ", with %s %.3g: it starts sooner, and is ahead up to ",
-			      soonest->label, soonest->hours);
+		tare_str_addf(out, ", with %s %.3g: it starts sooner, and is ahead up to ", soonest->label, soonest->hours);
 		tare_sweep_add_rate(out, later / (1 / soonest->rate - 1 / best->rate));
 		tare_str_addf(out, " %s", tare_sweep_unit(s));
 	}
@@ -208,14 +199,12 @@ void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 	add_gain(&text, s);
 	tare_str_add(&text, ". ");
 	if (!s->work_nr && second_best(s) < s->cell_nr)
-		tare_str_add(&text,
-			     "Every run counts as one, however much it does: --work says how "
-			     "much. ");
+		tare_str_add(&text, "Every run counts as one, however much it does: --work says how "
+		                    "much. ");
 	add_hours(&text, s);
 	if (s->cells[s->best].left >= 0)
-		tare_str_addf(&text, "%s MiB of the %s are left at its peak.",
-			      tare_units_mib(mib, s->cells[s->best].left),
-			      s->is_cpu ? "memory" : "card");
+		tare_str_addf(&text, "%s MiB of the %s are left at its peak.", tare_units_mib(mib, s->cells[s->best].left),
+		              s->is_cpu ? "memory" : "card");
 	tare_emit_paragraph(e, "%s", tare_str_text(&text));
 	tare_str_free(&text);
 }

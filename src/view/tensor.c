@@ -52,19 +52,19 @@ static struct tensor row_of(const struct tare_tensor_place *p, const struct tare
 	const struct tare_rule_info *rule = &tare_rules[t->rule];
 
 	return (struct tensor){ .at = p->ledger->at,
-				.label = label_of(t),
-				.shown = t->name         ? t->name
-					 : t->count > 1  ? "several, folded away"
-					 : t->short_line ? t->short_line
-							 : NULL,
-				.made_at = t->name ? t->short_line : NULL,
-				.device = p->device ? p->device->index : -1,
-				.category = tare_category_name(rule->category),
-				.rule = rule->name,
-				.module = t->module ? t->module->path : NULL,
-				.class = t->module ? t->module->class : NULL,
-				.evidence = rule->evidence,
-				.of = *t };
+		                    .label = label_of(t),
+		                    .shown = t->name         ? t->name
+		                             : t->count > 1  ? "several, folded away"
+		                             : t->short_line ? t->short_line
+		                                             : NULL,
+		                    .made_at = t->name ? t->short_line : NULL,
+		                    .device = p->device ? p->device->index : -1,
+		                    .category = tare_category_name(rule->category),
+		                    .rule = rule->name,
+		                    .module = t->module ? t->module->path : NULL,
+		                    .class = t->module ? t->module->class : NULL,
+		                    .evidence = rule->evidence,
+		                    .of = *t };
 }
 
 /* ---- for scripts ---- */
@@ -112,12 +112,10 @@ static bool has_own_name(const struct tare_tensor_row *t)
 
 static bool is_alike(const struct tare_tensor_row *a, const struct tare_tensor_row *b)
 {
-	return !has_own_name(a) && !has_own_name(b) && is_same_text(a->name, b->name) &&
-	       a->count == 1 && b->count == 1 && a->bytes == b->bytes &&
-	       tare_rules[a->rule].category == tare_rules[b->rule].category &&
+	return !has_own_name(a) && !has_own_name(b) && is_same_text(a->name, b->name) && a->count == 1 && b->count == 1 &&
+	       a->bytes == b->bytes && tare_rules[a->rule].category == tare_rules[b->rule].category &&
 	       is_same_text(a->short_line, b->short_line) && is_same_text(a->shape, b->shape) &&
-	       is_same_text(a->module ? a->module->class : NULL,
-			    b->module ? b->module->class : NULL);
+	       is_same_text(a->module ? a->module->class : NULL, b->module ? b->module->class : NULL);
 }
 
 /* Rows come by size, so one like it is near. */

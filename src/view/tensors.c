@@ -22,8 +22,7 @@ struct tare_tensor_place tare_tensor_place(const struct tare_ledger *l, int i)
 	const struct tare_host_ledger *host;
 
 	if (i < l->device_nr)
-		return (struct tare_tensor_place){ l, &l->devices[i], NULL,
-						   &l->devices[i].tensors };
+		return (struct tare_tensor_place){ l, &l->devices[i], NULL, &l->devices[i].tensors };
 	host = &l->hosts[i - l->device_nr];
 	return (struct tare_tensor_place){ l, NULL, host, &host->blocks };
 }
@@ -47,11 +46,10 @@ void tare_tensor_place_shared(struct tare_emit *e, const struct tare_tensor_plac
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (p->host && p->host->tensors.mapped > 0)
-		tare_emit_paragraph(
-			e,
-			"%s MiB of it are in shared memory and mapped files, where other "
-			"processes may have them, too",
-			tare_units_mib(text, p->host->tensors.mapped));
+		tare_emit_paragraph(e,
+		                    "%s MiB of it are in shared memory and mapped files, where other "
+		                    "processes may have them, too",
+		                    tare_units_mib(text, p->host->tensors.mapped));
 }
 
 bool tare_tensors_is_any(const struct tare_by_ask *ask)
@@ -65,15 +63,13 @@ bool tare_tensors_is_any(const struct tare_by_ask *ask)
 
 TARE_COMPARATOR(by_bytes, struct tare_category_sum, TARE_FALLING(bytes) TARE_RISING(category))
 
-int tare_category_sums(const struct tare_tensor_rows *rows,
-		       struct tare_category_sum sums[TARE_CATEGORY_NR])
+int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR])
 {
 	int n = 0;
 
 	memset(sums, 0, TARE_CATEGORY_NR * sizeof(*sums));
 	for (int i = 0; i < rows->count; i++)
-		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes,
-				       rows->items[i].count);
+		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes, rows->items[i].count);
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			sums[n++] = sums[c];
@@ -112,9 +108,7 @@ static const struct tare_column category_columns[] = {
  */
 static double ratio(int64_t bytes, int64_t parameters, int64_t all)
 {
-	return parameters > 0 && parameters >= all / TARE_PARAMETERS_COUNT
-		       ? (double)bytes / (double)parameters
-		       : NAN;
+	return parameters > 0 && parameters >= all / TARE_PARAMETERS_COUNT ? (double)bytes / (double)parameters : NAN;
 }
 
 static int64_t parameters_of(const struct tare_category_sum *sums, int n)
@@ -137,17 +131,16 @@ static void add_categories(struct tare_emit *e, const struct tare_tensor_place *
 		const struct tare_category_sum *s = &sums[i];
 		bool is_said = s->evidence == TARE_EVIDENCE_WITNESS;
 
-		tare_emit_add(e,
-			      &(struct category){ .at = p->ledger->at,
-						  .label = tare_category_name(s->category),
-						  .known_by = is_said ? "the program" : "rules",
-						  .device = p->device ? p->device->index : -1,
-						  .pid = p->host ? p->host->pid : -1,
-						  .bytes = s->bytes,
-						  .count = s->count,
-						  .evidence = s->evidence,
-						  .share = all ? (double)s->bytes / (double)all : 0,
-						  .ratio = ratio(s->bytes, parameters, all) });
+		tare_emit_add(e, &(struct category){ .at = p->ledger->at,
+		                                     .label = tare_category_name(s->category),
+		                                     .known_by = is_said ? "the program" : "rules",
+		                                     .device = p->device ? p->device->index : -1,
+		                                     .pid = p->host ? p->host->pid : -1,
+		                                     .bytes = s->bytes,
+		                                     .count = s->count,
+		                                     .evidence = s->evidence,
+		                                     .share = all ? (double)s->bytes / (double)all : 0,
+		                                     .ratio = ratio(s->bytes, parameters, all) });
 	}
 	tare_emit_sum(e, "all tensors");
 }

@@ -29,8 +29,7 @@ void tare_tensor_place_shared(struct tare_emit *e, const struct tare_tensor_plac
 enum { TARE_PARAMETERS_COUNT = 1000 };
 
 /* Into `sums`, the largest first; returns how many there are. */
-int tare_category_sums(const struct tare_tensor_rows *rows,
-		       struct tare_category_sum sums[TARE_CATEGORY_NR]);
+int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR]);
 
 /* tensor.c: of --by tensor */
 void tare_tensors_rows(struct tare_emit *e, const struct tare_by_ask *ask);

@@ -95,8 +95,7 @@ static struct tare_text_row *new_row(struct builder *b, int indent)
 /* One word stands for all columns: that of the weakest. What a program says of its tensors is surer than a rule. */
 static void weaken(struct tare_text_row *row, const struct tare_row *by)
 {
-	bool is_weaker = by->is_category && row->is_category ? by->evidence < row->evidence
-							     : by->evidence > row->evidence;
+	bool is_weaker = by->is_category && row->is_category ? by->evidence < row->evidence : by->evidence > row->evidence;
 
 	if (is_weaker)
 		row->evidence = by->evidence;
@@ -130,8 +129,7 @@ static void add_words(struct builder *b, struct tare_str *out, const struct tare
 	for (int i = 0; i < b->columns->column_nr; i++) {
 		uint64_t count = l->cells[i] ? l->cells[i]->count : 0;
 
-		tare_str_addf(out, "%s%s at %s", i ? " · " : "", tare_units_count(text, count),
-			      b->columns->ledgers[i]->at);
+		tare_str_addf(out, "%s%s at %s", i ? " · " : "", tare_units_count(text, count), b->columns->ledgers[i]->at);
 	}
 }
 
@@ -142,16 +140,14 @@ static bool tell_count(struct builder *b, struct tare_str *out, const struct tar
 
 	if (!words->len)
 		add_words(b, words, l);
-	if (tare_str_columns(tare_str_text(out)) + tare_str_columns(tare_str_text(words)) + 3 >
-	    b->room)
+	if (tare_str_columns(tare_str_text(out)) + tare_str_columns(tare_str_text(words)) + 3 > b->room)
 		return false;
 	tare_str_addf(out, " (%s)", tare_str_text(words));
 	return true;
 }
 
 /* "(8)", or "(8·4)" where the instants differ. */
-static void add_short(struct builder *b, struct tare_str *out, const struct tare_columns_line *l,
-		      bool is_same)
+static void add_short(struct builder *b, struct tare_str *out, const struct tare_columns_line *l, bool is_same)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -159,8 +155,7 @@ static void add_short(struct builder *b, struct tare_str *out, const struct tare
 	for (int i = 0; i < b->columns->column_nr && !is_same; i++) {
 		if (l->cells[i] == l->row)
 			continue;
-		tare_str_addf(out, "·%s",
-			      l->cells[i] ? tare_units_count(text, l->cells[i]->count) : "–");
+		tare_str_addf(out, "·%s", l->cells[i] ? tare_units_count(text, l->cells[i]->count) : "–");
 	}
 	tare_str_add_char(out, ')');
 }
@@ -191,8 +186,7 @@ static bool is_detail(const struct builder *b, int line)
 {
 	int parent = b->columns->lines[line].parent;
 
-	return parent >= 0 &&
-	       b->columns->lines[parent].row->account == b->columns->lines[line].row->account;
+	return parent >= 0 && b->columns->lines[parent].row->account == b->columns->lines[line].row->account;
 }
 
 /* Rows that may be added up with similar rows when there are too many: details and processes. */
@@ -204,8 +198,7 @@ static bool is_foldable(const struct builder *b, int line)
 /* An only child that says the same as its parent: their labels are joined on one row. */
 static bool is_joined(const struct builder *b, const struct children *c, int line)
 {
-	return c->count == 1 && is_detail(b, c->lines[0]) &&
-	       b->columns->lines[c->lines[0]].row->leaf &&
+	return c->count == 1 && is_detail(b, c->lines[0]) && b->columns->lines[c->lines[0]].row->leaf &&
 	       largest(b, c->lines[0]) == largest(b, line);
 }
 
@@ -248,8 +241,7 @@ static void add_folded(struct builder *b, const struct children *c, int64_t limi
 		n++;
 	}
 	if (row)
-		tare_str_addf(&row->label, "%zu smaller%s", n,
-			      row->account == TARE_ACCOUNT_PROCESS ? " processes" : "");
+		tare_str_addf(&row->label, "%zu smaller%s", n, row->account == TARE_ACCOUNT_PROCESS ? " processes" : "");
 }
 
 static size_t count_small(const struct builder *b, const struct children *c, int64_t limit)
@@ -323,12 +315,9 @@ static int64_t tiny_of(const struct tare_columns *columns)
 	return used / 2000 > 52429 ? (int64_t)(used / 2000) : 52429;
 }
 
-void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns,
-			  size_t room)
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns, size_t room)
 {
-	struct builder b = {
-		.out = out, .columns = columns, .tiny = tiny_of(columns), .room = room
-	};
+	struct builder b = { .out = out, .columns = columns, .tiny = tiny_of(columns), .room = room };
 	struct children top;
 
 	*out = (struct tare_text_rows){ .column_nr = columns->column_nr };

@@ -34,8 +34,7 @@ struct tare_text_rows {
 };
 
 /* `room`: columns of a label that the screen has for counts in words. */
-void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns,
-			  size_t room);
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns, size_t room);
 void tare_text_rows_free(struct tare_text_rows *rows);
 
 #endif

@@ -26,21 +26,17 @@ void tare_time_view(struct tare_emit *e, const struct tare_time_rows *rows)
 	size_t shown = is_text && rows->count > SCREEN_ROWS + 1 ? SCREEN_ROWS : rows->count;
 
 	if (!rows->count && tare_emit_is_for_people(e)) {
-		tare_emit_paragraph(
-			e,
-			"--cost time is about calls of a GPU's driver that deal with memory, and "
-			"this recording has none");
+		tare_emit_paragraph(e, "--cost time is about calls of a GPU's driver that deal with memory, and "
+		                       "this recording has none");
 		return;
 	}
 	tare_emit_str(e, "cost", "time");
-	tare_emit_table(e, "rows", "Time in driver calls that deal with memory",
-			TARE_COLUMNS(columns));
+	tare_emit_table(e, "rows", "Time in driver calls that deal with memory", TARE_COLUMNS(columns));
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct tare_account_info *account = &tare_accounts[rows->rows[i].account];
 
-		(i < shown ? tare_emit_add
-			   : tare_emit_leave_out)(e, &(struct row){ account->key, account->label,
-								    rows->rows[i] });
+		(i < shown ? tare_emit_add : tare_emit_leave_out)(e,
+		                                                  &(struct row){ account->key, account->label, rows->rows[i] });
 	}
 	if (shown < rows->count)
 		tare_emit_rest(e, "others");

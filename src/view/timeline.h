@@ -19,6 +19,6 @@ struct tare_timeline_peak {
 	int64_t t_ns, bytes;
 };
 void tare_timeline_show(struct tare_emit *e, const struct tare_timeline *timeline,
-			const struct tare_timeline_peak *peak);
+                        const struct tare_timeline_peak *peak);
 
 #endif

@@ -28,8 +28,7 @@ static const struct figure {
 #undef TARE_TRAINING
 };
 
-static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "optimizers",
-							   "backward" };
+static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "optimizers", "backward" };
 static const char *const by_words[TARE_TRAINING_BY_NR] = {
 	"by phases",
 	"by the optimizer",
@@ -92,9 +91,9 @@ struct step {
 };
 
 static const struct tare_column step_columns[] = {
-#define TARE_TRAINING(KEY, key, unit, is_gpu, label)                                               \
-	TARE_COLUMN(step, of.figures[TARE_TRAINING_##KEY], key, NULL, COUNT,                       \
-		    .when = (is_gpu) ? TARE_WHEN(step, is_on_gpu) : 0),
+#define TARE_TRAINING(KEY, key, unit, is_gpu, label)                                                                   \
+	TARE_COLUMN(step, of.figures[TARE_TRAINING_##KEY], key, NULL, COUNT,                                               \
+	            .when = (is_gpu) ? TARE_WHEN(step, is_on_gpu) : 0),
 #include "ledger/training/training.def"
 #undef TARE_TRAINING
 };
@@ -122,10 +121,9 @@ static double ratio(int64_t bytes, int64_t of)
 }
 
 static void add_step(struct tare_emit *e, const char *key, const struct tare_training *t,
-		     const struct tare_training_step *step)
+                     const struct tare_training_step *step)
 {
-	tare_emit_object(e, key, TARE_COLUMNS(step_columns),
-			 &(struct step){ .is_on_gpu = t->device >= 0, .of = *step });
+	tare_emit_object(e, key, TARE_COLUMNS(step_columns), &(struct step){ .is_on_gpu = t->device >= 0, .of = *step });
 }
 
 static void add_first(struct tare_emit *e, const char *key, const void *row)
@@ -146,17 +144,14 @@ static void add_most(struct tare_emit *e, const char *key, const void *row)
 {
 	const struct tare_training *t = row;
 	int64_t model = sum_of(t, MODEL), batch = sum_of(t, BATCH), other = sum_of(t, OTHER);
-	struct most most = {
-		.at = t->most_at,
-		.t_ns = t->most_ns,
-		.bytes = model + batch + other,
-		.parameters = parameters_of(t),
-		.parameters_ratio = has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
-		.batch = batch,
-		.input_ratio =
-			has_batch(t) ? ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes) : NAN,
-		.other = other
-	};
+	struct most most = { .at = t->most_at,
+		                 .t_ns = t->most_ns,
+		                 .bytes = model + batch + other,
+		                 .parameters = parameters_of(t),
+		                 .parameters_ratio = has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
+		                 .batch = batch,
+		                 .input_ratio = has_batch(t) ? ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes) : NAN,
+		                 .other = other };
 
 	tare_emit_object(e, key, TARE_COLUMNS(most_columns), most.parameters ? &most : NULL);
 }
@@ -175,8 +170,7 @@ static const struct tare_column mark_columns[] = {
 	TARE_COLUMN(tare_training_mark, number, "step", NULL, ID),
 	TARE_COLUMN(tare_training_mark, begin_ns, "begin_ns", NULL, TIME),
 	TARE_COLUMN(tare_training_mark, ns, "ns", NULL, DURATION),
-	TARE_COLUMN(tare_training_mark, used, "peak_used_bytes", NULL, BYTES,
-		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_training_mark, used, "peak_used_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(tare_training_mark, live, "peak_tensor_bytes", NULL, BYTES),
 };
 
@@ -235,8 +229,7 @@ static struct tare_value value_of(enum unit unit, int64_t value)
 
 static const char *label_of(const struct tare_training *t, int i)
 {
-	return i == TARE_TRAINING_USED && t->device == TARE_HEAP_ORDINAL ? "peak of the heap"
-									 : figures[i].label;
+	return i == TARE_TRAINING_USED && t->device == TARE_HEAP_ORDINAL ? "peak of the heap" : figures[i].label;
 }
 
 static void add_figure(struct tare_emit *e, const struct tare_training *t, int i)
@@ -246,10 +239,9 @@ static void add_figure(struct tare_emit *e, const struct tare_training *t, int i
 	if ((figures[i].is_gpu && t->device < 0) || (!first && !steady))
 		return;
 	tare_emit_add_as(e,
-			 &(struct shown){ label_of(t, i), figures[i].unit == BYTES ? "MiB" : "",
-					  value_of(figures[i].unit, first),
-					  value_of(figures[i].unit, steady) },
-			 (struct tare_row_look){ .level = 1 });
+	                 &(struct shown){ label_of(t, i), figures[i].unit == BYTES ? "MiB" : "",
+	                                  value_of(figures[i].unit, first), value_of(figures[i].unit, steady) },
+	                 (struct tare_row_look){ .level = 1 });
 }
 
 enum { OTHERS = 2 };
@@ -283,11 +275,9 @@ static void add_steps(struct tare_str *title, const struct tare_training *t)
 	if (t->thread_nr < 2)
 		tare_str_addf(title, "%s steps", tare_units_count(text, t->count));
 	else if (is_alike)
-		tare_str_addf(title, "%zu × %s steps", t->thread_nr,
-			      tare_units_count(text, t->counts[0]));
+		tare_str_addf(title, "%zu × %s steps", t->thread_nr, tare_units_count(text, t->counts[0]));
 	else
-		tare_str_addf(title, "%s steps of %zu threads", tare_units_count(text, t->count),
-			      t->thread_nr);
+		tare_str_addf(title, "%s steps of %zu threads", tare_units_count(text, t->count), t->thread_nr);
 }
 
 static void add_title(struct tare_str *title, const struct tare_training *t)
@@ -311,21 +301,18 @@ static void add_categories(struct tare_str *line, const struct tare_training *t,
 	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
 		char text[TARE_UNITS_TEXT_MAX];
 
-		if (part_of((enum tare_category)c) != part ||
-		    t->most[c].bytes < (part == MODEL ? 1 : LEAST))
+		if (part_of((enum tare_category)c) != part || t->most[c].bytes < (part == MODEL ? 1 : LEAST))
 			continue;
 		tare_str_addf(line, "%s%s ", before, tare_category_name((enum tare_category)c));
 		if (part == MODEL)
-			tare_str_addf(line, "%.1f",
-				      (double)t->most[c].bytes / (double)parameters_of(t));
+			tare_str_addf(line, "%.1f", (double)t->most[c].bytes / (double)parameters_of(t));
 		else
 			tare_str_add(line, tare_units_mib(text, t->most[c].bytes));
 		before = ", ";
 	}
 }
 
-static void add_part(struct tare_str *line, const struct tare_training *t, enum part part,
-		     const char *name)
+static void add_part(struct tare_str *line, const struct tare_training *t, enum part part, const char *name)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	int64_t input = t->most[TARE_CATEGORY_INPUT].bytes;
@@ -361,11 +348,10 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 	if (is_above_moment(t, bytes))
 		tare_str_add(&line, ", when all processes together had most: here");
 	tare_str_addf(&line, " %s MiB = %.1f × parameters (", tare_units_mib(text, bytes),
-		      (double)sum_of(t, MODEL) / (double)parameters_of(t));
+	              (double)sum_of(t, MODEL) / (double)parameters_of(t));
 	add_categories(&line, t, MODEL);
 	tare_str_add_char(&line, ')');
-	add_part(&line, t, BATCH,
-		 has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
+	add_part(&line, t, BATCH, has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
 	add_part(&line, t, OTHER, "other");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_free(&line);
@@ -385,8 +371,7 @@ void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_str_free(&title);
 	}
 	if (ledger->training_nr > shown) {
-		tare_emit_note(e, "training of %d more processes: tare report --json",
-			       ledger->training_nr - shown);
+		tare_emit_note(e, "training of %d more processes: tare report --json", ledger->training_nr - shown);
 		tare_emit_gap(e);
 	}
 }

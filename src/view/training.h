@@ -8,7 +8,6 @@
 
 /* Nothing where no steps are known. */
 void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger);
-void tare_training_json(struct tare_emit *e,
-			const struct tare_ledger *ledger); /* the member "training" */
+void tare_training_json(struct tare_emit *e, const struct tare_ledger *ledger); /* the member "training" */
 
 #endif

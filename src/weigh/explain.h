@@ -57,8 +57,7 @@ struct tare_figures {
 
 void tare_figures_clear(struct tare_figures *f);
 void tare_figures_of_process(struct tare_figures *f, const struct tare_weigh_process *p);
-void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_machine *m,
-			     const char *root);
+void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_machine *m, const char *root);
 
 /* "A + B - C": not known if any of them is, or there is none. */
 int64_t tare_figures_sum(const struct tare_figures *f, const char *sum);
@@ -75,8 +74,7 @@ int tare_figures_parse(const char *sum, struct tare_sum_term terms[TARE_SUM_MOST
 /* As the tool would print it: "2.47G". */
 void tare_tool_print(struct tare_str *out, enum tare_tool tool, int64_t bytes);
 /* What somebody read there: "2.5G", "3443". `tolerance`: half of its last digit. 0 or -EINVAL, -ERANGE. */
-int tare_tool_parse(enum tare_tool tool, const char *text, size_t len, int64_t *bytes,
-		    int64_t *tolerance);
+int tare_tool_parse(enum tare_tool tool, const char *text, size_t len, int64_t *bytes, int64_t *tolerance);
 /* By the word for TOOL=FIGURE; TARE_TOOL_NR: none. */
 enum tare_tool tare_tool_find(const char *word, size_t len);
 bool tare_tool_is_of_board(enum tare_tool tool); /* there is none but on a Jetson */

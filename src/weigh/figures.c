@@ -76,8 +76,7 @@ void tare_figures_of_process(struct tare_figures *f, const struct tare_weigh_pro
 	set(f, TARE_FIGURE_NVMAP_PROCESS, p->nvmap);
 }
 
-void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_machine *m,
-			     const char *root)
+void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_machine *m, const char *root)
 {
 	static const struct {
 		enum tare_figure figure;
@@ -98,8 +97,7 @@ void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_mac
 	for (size_t i = 0; i < sizeof(meminfo) / sizeof(meminfo[0]); i++)
 		set(f, meminfo[i].figure, tare_root_kib(tare_str_text(&text), meminfo[i].key));
 	tare_str_free(&text);
-	f->of[TARE_FIGURE_RAM_USED] =
-		tare_figures_sum(f, "MEM_TOTAL - MEM_FREE - BUFFERS - CACHED");
+	f->of[TARE_FIGURE_RAM_USED] = tare_figures_sum(f, "MEM_TOTAL - MEM_FREE - BUFFERS - CACHED");
 	if (m->cgroup_count) {
 		set(f, TARE_FIGURE_CGROUP, m->cgroups[0].current);
 		set(f, TARE_FIGURE_CGROUP_INACTIVE, m->cgroups[0].inactive_file);
@@ -158,8 +156,7 @@ void tare_figures_describe(struct tare_str *out, const struct tare_figures *f, c
 	for (int i = 0; i < count; i++) {
 		int64_t value = f ? f->of[terms[i].figure] : TARE_FIGURE_NOT_KNOWN;
 
-		if (f && value > -52429 && value < 52429 && value != TARE_FIGURE_NOT_KNOWN &&
-		    count > 1)
+		if (f && value > -52429 && value < 52429 && value != TARE_FIGURE_NOT_KNOWN && count > 1)
 			continue; /* it would show as 0.0 */
 		if (out->len > start || terms[i].sign < 0)
 			tare_str_add(out, terms[i].sign < 0 ? " - " : " + ");

@@ -55,12 +55,10 @@ struct sums {
 static bool is_of_device(enum tare_weigh_kind kind)
 {
 	return kind == TARE_WEIGH_DRIVER || kind == TARE_WEIGH_NVMAP || kind == TARE_WEIGH_DMABUF ||
-	       kind == TARE_WEIGH_APERTURES || kind == TARE_WEIGH_KERNEL ||
-	       kind == TARE_WEIGH_MANAGED;
+	       kind == TARE_WEIGH_APERTURES || kind == TARE_WEIGH_KERNEL || kind == TARE_WEIGH_MANAGED;
 }
 
-static struct sums add_processes(struct tare_weigh_machine *m,
-				 const struct tare_weigh_processes *all)
+static struct sums add_processes(struct tare_weigh_machine *m, const struct tare_weigh_processes *all)
 {
 	struct sums s = { 0 };
 
@@ -87,8 +85,7 @@ static struct sums add_processes(struct tare_weigh_machine *m,
 	return s;
 }
 
-static void add_rows(struct tare_weigh_machine *m, const struct tare_weigh_processes *all,
-		     const char *text)
+static void add_rows(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *text)
 {
 	int64_t left = (int64_t)m->total, shmem = bytes_of(text, "Shmem");
 	struct sums s = add_processes(m, all);
@@ -97,15 +94,13 @@ static void add_rows(struct tare_weigh_machine *m, const struct tare_weigh_proce
 	add_rest(m, "shared memory and tmpfs, not mapped", shmem - s.shmem);
 	/* What is swapped in again is in the swap cache and in AnonPages: it is no row of its own. */
 	add_rest(m, "page cache, not mapped",
-		 bytes_of(text, "Cached") + bytes_of(text, "Buffers") - shmem -
-			 (s.file - s.device));
+	         bytes_of(text, "Cached") + bytes_of(text, "Buffers") - shmem - (s.file - s.device));
 	add_rest(m, "nvmap/of the GPU", bytes_of(text, "NvMapMemUsed") - s.nvmap);
 	for (size_t i = 0; i < m->swap_count; i++)
 		if (m->swaps[i].memory != TARE_NOT_KNOWN)
 			add_rest(m, "swap that is compressed/zram", (int64_t)m->swaps[i].memory);
 	for (size_t i = 0; i < sizeof(meminfo) / sizeof(meminfo[0]); i++)
-		add_rest(m, meminfo[i].row,
-			 bytes_of(text, meminfo[i].key) - bytes_of(text, meminfo[i].less));
+		add_rest(m, meminfo[i].row, bytes_of(text, meminfo[i].key) - bytes_of(text, meminfo[i].less));
 	for (size_t i = 0; i < m->count; i++)
 		left -= m->rows[i].bytes;
 	add_part(m, "unexplained", left);
@@ -142,11 +137,11 @@ static void add_swap(struct tare_weigh_machine *m, const char *root, const char 
 	if (sscanf(line, "%255s %31s %llu %llu", name, type, &total, &used) != 4)
 		return;
 	swap = (struct tare_weigh_swap){ .name = tare_arena_strdup(&m->arena, name),
-					 .type = tare_arena_strdup(&m->arena, type),
-					 .total = total * 1024,
-					 .used = used * 1024,
-					 .written = TARE_NOT_KNOWN,
-					 .memory = TARE_NOT_KNOWN };
+		                             .type = tare_arena_strdup(&m->arena, type),
+		                             .total = total * 1024,
+		                             .used = used * 1024,
+		                             .written = TARE_NOT_KNOWN,
+		                             .memory = TARE_NOT_KNOWN };
 	if (*device_name(name) && !strchr(device_name(name), '/')) {
 		/* The seventh number of a device counts sectors of 512 bytes. */
 		if (!tare_root_read(&text, root, "/sys/class/block/%s/stat", device_name(name)))
@@ -173,8 +168,7 @@ static void read_swaps(struct tare_weigh_machine *m, const char *root)
 		add_swap(m, root, ++line);
 	tare_root_read(&text, root, "/proc/vmstat");
 	pages = tare_root_number(tare_str_text(&text), "pswpout");
-	m->swap_written =
-		pages == TARE_NOT_KNOWN ? TARE_NOT_KNOWN : pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	m->swap_written = pages == TARE_NOT_KNOWN ? TARE_NOT_KNOWN : pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	tare_str_free(&text);
 }
 
@@ -195,12 +189,10 @@ static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_proc
 			continue;
 		place = tare_map_put(&at, (uint64_t)p->uid, &is_new);
 		if (is_new) {
-			m->users = tare_array_reserve(m->users, &m->user_cap, m->user_count + 1,
-						      sizeof(*m->users));
+			m->users = tare_array_reserve(m->users, &m->user_cap, m->user_count + 1, sizeof(*m->users));
 			*place = m->user_count;
-			m->users[m->user_count++] = (struct tare_weigh_user){
-				.name = tare_arena_strdup(&m->arena, p->user), .uid = p->uid
-			};
+			m->users[m->user_count++] =
+				(struct tare_weigh_user){ .name = tare_arena_strdup(&m->arena, p->user), .uid = p->uid };
 		}
 		m->users[*place].processes++;
 		m->users[*place].resident += p->pss + p->swap;
@@ -211,11 +203,9 @@ static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_proc
 		qsort(m->users, m->user_count, sizeof(*m->users), user_by_size);
 }
 
-TARE_COMPARATOR(cgroup_by_size, struct tare_cgroup_memory,
-		TARE_FALLING(current) TARE_ALPHABETIC(path))
+TARE_COMPARATOR(cgroup_by_size, struct tare_cgroup_memory, TARE_FALLING(current) TARE_ALPHABETIC(path))
 
-static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_processes *all,
-			const char *root)
+static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root)
 {
 	struct tare_strmap seen = { 0 };
 
@@ -230,8 +220,7 @@ static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_pr
 		if (!is_new || tare_cgroup_memory(root, path, &cgroup))
 			continue;
 		cgroup.path = tare_arena_strdup(&m->arena, path);
-		m->cgroups = tare_array_reserve(m->cgroups, &m->cgroup_cap, m->cgroup_count + 1,
-						sizeof(*m->cgroups));
+		m->cgroups = tare_array_reserve(m->cgroups, &m->cgroup_cap, m->cgroup_count + 1, sizeof(*m->cgroups));
 		m->cgroups[m->cgroup_count++] = cgroup;
 	}
 	tare_strmap_free(&seen);
@@ -239,8 +228,8 @@ static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_pr
 		qsort(m->cgroups, m->cgroup_count, sizeof(*m->cgroups), cgroup_by_size);
 }
 
-void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all,
-			const char *root, bool with_rows)
+void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root,
+                        bool with_rows)
 {
 	struct tare_str text = { 0 };
 

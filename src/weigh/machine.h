@@ -14,9 +14,8 @@ struct tare_weigh_part {
 struct tare_weigh_swap {
 	const char *name, *type;
 	uint64_t total, used;
-	uint64_t
-		written; /* since it was there, by all that its device wrote; TARE_NOT_KNOWN: a file */
-	uint64_t memory; /* zram: what it takes of the machine's memory; else TARE_NOT_KNOWN */
+	uint64_t written; /* since it was there, by all that its device wrote; TARE_NOT_KNOWN: a file */
+	uint64_t memory;  /* zram: what it takes of the machine's memory; else TARE_NOT_KNOWN */
 };
 
 struct tare_weigh_user {
@@ -42,8 +41,8 @@ struct tare_weigh_machine {
 };
 
 /* Rows only make sense where `all` are all processes of the machine; `with_rows` says so. */
-void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all,
-			const char *root, bool with_rows);
+void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root,
+                        bool with_rows);
 void tare_weigh_machine_free(struct tare_weigh_machine *m);
 
 #endif

@@ -62,8 +62,8 @@ static uint64_t share_of(const struct tare_smaps_mapping *m, uint64_t bytes)
 }
 
 /* Takes a part of a mapping out of it, into a row of its own. */
-static void split(struct rows *rows, struct tare_smaps_mapping *m, enum tare_weigh_kind kind,
-		  enum tare_weigh_kind of, enum tare_smaps_value value)
+static void split(struct rows *rows, struct tare_smaps_mapping *m, enum tare_weigh_kind kind, enum tare_weigh_kind of,
+                  enum tare_smaps_value value)
 {
 	uint64_t rss = m->bytes[value], pss;
 	struct tare_weigh_row *row;
@@ -84,7 +84,7 @@ static void split(struct rows *rows, struct tare_smaps_mapping *m, enum tare_wei
 }
 
 static void add_kernel_share(struct tare_weigh_process *p, const struct tare_smaps_mapping *m,
-			     enum tare_weigh_kind kind)
+                             enum tare_weigh_kind kind)
 {
 	uint64_t pss = m->bytes[TARE_SMAPS_PSS], anon = share_of(m, m->bytes[TARE_SMAPS_ANONYMOUS]);
 
@@ -113,8 +113,7 @@ static bool add_mapping(struct rows *rows, const struct tare_weigh_mappings *all
 	p->pss += (int64_t)m.bytes[TARE_SMAPS_PSS];
 	p->swap += swap;
 	add_kernel_share(p, &m, place.kind);
-	if (m.bytes[TARE_SMAPS_PRIVATE_CLEAN] + m.bytes[TARE_SMAPS_PRIVATE_DIRTY] <
-	    m.bytes[TARE_SMAPS_RSS])
+	if (m.bytes[TARE_SMAPS_PRIVATE_CLEAN] + m.bytes[TARE_SMAPS_PRIVATE_DIRTY] < m.bytes[TARE_SMAPS_RSS])
 		rows->cut += 1024;
 	if (swap && swap < (int64_t)m.bytes[TARE_SMAPS_SWAP])
 		rows->cut += 1024;
@@ -128,12 +127,12 @@ static bool add_mapping(struct rows *rows, const struct tare_weigh_mappings *all
 	row->rss += m.bytes[TARE_SMAPS_RSS];
 	row->mapped += m.bytes[TARE_SMAPS_SIZE];
 	row->mappings++;
-	return p->rss <= MOST_BYTES && p->pss <= MOST_BYTES && p->swap <= MOST_BYTES &&
-	       p->uss <= MOST_BYTES && p->anonymous <= MOST_BYTES;
+	return p->rss <= MOST_BYTES && p->pss <= MOST_BYTES && p->swap <= MOST_BYTES && p->uss <= MOST_BYTES &&
+	       p->anonymous <= MOST_BYTES;
 }
 
 TARE_COMPARATOR(by_kind_and_size, struct tare_weigh_row,
-		TARE_RISING(kind) TARE_FALLING(resident) TARE_FALLING(mapped) TARE_ALPHABETIC(path))
+                TARE_RISING(kind) TARE_FALLING(resident) TARE_FALLING(mapped) TARE_ALPHABETIC(path))
 
 /* What the kernel says of all mappings together is what rows must come to. What they do not, beside rounding. */
 static int64_t take_rollup(struct rows *rows, const struct tare_smaps_mapping *sum)
@@ -144,8 +143,7 @@ static int64_t take_rollup(struct rows *rows, const struct tare_smaps_mapping *s
 	p->pss = (int64_t)sum->bytes[TARE_SMAPS_PSS];
 	p->swap = (int64_t)tare_smaps_swap(sum);
 	p->rss = (int64_t)sum->bytes[TARE_SMAPS_RSS];
-	p->uss = (int64_t)(sum->bytes[TARE_SMAPS_PRIVATE_CLEAN] +
-			   sum->bytes[TARE_SMAPS_PRIVATE_DIRTY]);
+	p->uss = (int64_t)(sum->bytes[TARE_SMAPS_PRIVATE_CLEAN] + sum->bytes[TARE_SMAPS_PRIVATE_DIRTY]);
 	if (tare_smaps_tells(sum, TARE_SMAPS_PSS_ANON)) {
 		p->pss_anon = (int64_t)sum->bytes[TARE_SMAPS_PSS_ANON];
 		p->pss_file = (int64_t)sum->bytes[TARE_SMAPS_PSS_FILE];
@@ -155,18 +153,15 @@ static int64_t take_rollup(struct rows *rows, const struct tare_smaps_mapping *s
 	if (left > 0 && rows->cut) {
 		int64_t cut = left < rows->cut ? left : rows->cut;
 
-		row_of(rows, (struct tare_weigh_place){ TARE_WEIGH_ROUNDING, NULL, NULL })
-			->resident = cut;
+		row_of(rows, (struct tare_weigh_place){ TARE_WEIGH_ROUNDING, NULL, NULL })->resident = cut;
 		left -= cut;
 	}
-	row_of(rows, (struct tare_weigh_place){ TARE_WEIGH_UNEXPLAINED, NULL, NULL })->resident =
-		left;
+	row_of(rows, (struct tare_weigh_place){ TARE_WEIGH_UNEXPLAINED, NULL, NULL })->resident = left;
 	return left;
 }
 
 /* One reading; *miss: how far its rows are from the kernel's sum. */
-static int read_once(struct tare_weigh_process *p, const char *root, struct tare_arena *arena,
-		     int64_t *miss)
+static int read_once(struct tare_weigh_process *p, const char *root, struct tare_arena *arena, int64_t *miss)
 {
 	struct rows rows = { .p = p, .arena = arena };
 	struct tare_weigh_mappings all = { 0 };

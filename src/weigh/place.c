@@ -119,8 +119,8 @@ static bool is_stack(const struct tare_weigh_mappings *all, size_t at)
 
 	if (tare_weigh_stacks_have(&all->stacks, m->start, m->end))
 		return true;
-	return at && is_empty(below) && below->end == m->start &&
-	       below->end - below->start <= most_guard && m->end - m->start >= least_stack;
+	return at && is_empty(below) && below->end == m->start && below->end - below->start <= most_guard &&
+	       m->end - m->start >= least_stack;
 }
 
 /* What a library has that is zero at first lies behind its data, and has no name. */
@@ -129,8 +129,8 @@ static const char *library_before(const struct tare_weigh_mappings *all, size_t 
 	const struct tare_smaps_mapping *m = &all->items[at], *before = m - 1;
 	const uint64_t *span = at ? tare_strmap_get(&all->spans, before->name) : NULL;
 
-	if (!span || before->end != m->start || before->perms[1] != 'w' ||
-	    before->perms[3] != 'p' || m->end - m->start > *span)
+	if (!span || before->end != m->start || before->perms[1] != 'w' || before->perms[3] != 'p' ||
+	    m->end - m->start > *span)
 		return NULL;
 	return is_library(all, before->name) ? before->name : NULL;
 }
@@ -154,8 +154,7 @@ static struct tare_weigh_place of_anonymous(const struct tare_weigh_mappings *al
 		return (struct tare_weigh_place){ TARE_WEIGH_STACKS, "threads", NULL };
 	library = library_before(all, at);
 	if (library)
-		return (struct tare_weigh_place){ TARE_WEIGH_LIBRARIES, base_name(library),
-						  library };
+		return (struct tare_weigh_place){ TARE_WEIGH_LIBRARIES, base_name(library), library };
 	return (struct tare_weigh_place){ TARE_WEIGH_ANONYMOUS, "mapped", NULL };
 }
 

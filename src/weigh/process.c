@@ -24,8 +24,7 @@ static const char *user_name(const char *root, int64_t uid, struct tare_arena *a
 	tare_str_addf(&name, "%lld", (long long)uid);
 	tare_root_read(&text, root, "/etc/passwd");
 	for (char *line = text.data, *next; line && *line; line = next) {
-		char *password = strchr(line, ':'),
-		     *id = password ? strchr(password + 1, ':') : NULL;
+		char *password = strchr(line, ':'), *id = password ? strchr(password + 1, ':') : NULL;
 
 		next = line + strcspn(line, "\n");
 		next += *next == '\n';
@@ -99,11 +98,9 @@ static int read_status(struct tare_weigh_process *p, const char *root, struct ta
 		p->vm_peak = tare_root_kib(status, "VmHWM");
 		p->vm_swap = tare_root_kib(status, "VmSwap");
 		p->vm_size = tare_root_kib(status, "VmSize");
-		p->vm_shared =
-			sum(tare_root_kib(status, "RssFile"), tare_root_kib(status, "RssShmem"));
+		p->vm_shared = sum(tare_root_kib(status, "RssFile"), tare_root_kib(status, "RssShmem"));
 		p->page_tables = tare_root_kib(status, "VmPTE");
-		p->kernel_stacks =
-			p->threads == TARE_NOT_KNOWN ? TARE_NOT_KNOWN : p->threads * KERNEL_STACK;
+		p->kernel_stacks = p->threads == TARE_NOT_KNOWN ? TARE_NOT_KNOWN : p->threads * KERNEL_STACK;
 		if (p->vm_rss == TARE_NOT_KNOWN)
 			rc = -ENODATA;
 		tare_root_read(&text, root, "/proc/%d/cgroup", (int)p->pid);
@@ -115,9 +112,7 @@ static int read_status(struct tare_weigh_process *p, const char *root, struct ta
 
 void tare_weigh_add(struct tare_weigh_processes *out, const char *root, pid_t pid)
 {
-	struct tare_weigh_process p = {
-		.pid = pid, .name = "", .user = "", .command = "", .nvmap = TARE_NOT_KNOWN
-	};
+	struct tare_weigh_process p = { .pid = pid, .name = "", .user = "", .command = "", .nvmap = TARE_NOT_KNOWN };
 
 	p.failure = read_status(&p, root, &out->arena);
 	if (!p.failure) {
@@ -173,8 +168,7 @@ void tare_weigh_all(struct tare_weigh_processes *out, const char *root)
 			continue;
 		tare_weigh_add(out, root, (pid_t)pid);
 		/* Threads of the kernel have no memory, and who ended meanwhile has none any more. */
-		if (out->items[out->count - 1].failure == -ENODATA ||
-		    out->items[out->count - 1].failure == -ESRCH)
+		if (out->items[out->count - 1].failure == -ENODATA || out->items[out->count - 1].failure == -ESRCH)
 			out->count--;
 	}
 	closedir(proc);

@@ -47,15 +47,13 @@ void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t
 		long tid = strtol(thread->d_name, NULL, 10);
 		uint64_t pointer;
 
-		if (tid <= 0 || tid == pid ||
-		    tare_root_read(&text, root, "/proc/%d/task/%ld/syscall", (int)pid, tid) ||
+		if (tid <= 0 || tid == pid || tare_root_read(&text, root, "/proc/%d/task/%ld/syscall", (int)pid, tid) ||
 		    !text.len)
 			continue;
 		pointer = pointer_in(text.data);
 		if (!pointer)
 			continue;
-		s->pointers = tare_array_reserve(s->pointers, &s->cap, s->count + 1,
-						 sizeof(*s->pointers));
+		s->pointers = tare_array_reserve(s->pointers, &s->cap, s->count + 1, sizeof(*s->pointers));
 		s->pointers[s->count++] = pointer;
 	}
 	closedir(threads);

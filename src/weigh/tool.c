@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct tare_tool_info tare_tools[] = {
-#define TARE_TOOL(KEY, WORD, NAME, STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN)                  \
+#define TARE_TOOL(KEY, WORD, NAME, STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN)                                      \
 	{ WORD, NAME, TARE_STYLE_##STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN },
 #include "weigh/tools.def"
 #undef TARE_TOOL
@@ -25,15 +25,14 @@ const size_t tare_tool_pair_count = sizeof(tare_tool_pairs) / sizeof(tare_tool_p
 
 bool tare_tool_is_of_board(enum tare_tool tool)
 {
-	return tool == TARE_TOOL_TEGRASTATS || tool == TARE_TOOL_TEGRASTATS_SWAP ||
-	       tool == TARE_TOOL_JTOP_GPU || tool == TARE_TOOL_JTOP_MEM;
+	return tool == TARE_TOOL_TEGRASTATS || tool == TARE_TOOL_TEGRASTATS_SWAP || tool == TARE_TOOL_JTOP_GPU ||
+	       tool == TARE_TOOL_JTOP_MEM;
 }
 
 enum tare_tool tare_tool_find(const char *word, size_t len)
 {
 	for (size_t i = 0; i < TARE_TOOL_NR; i++)
-		if (strlen(tare_tools[i].word) == len &&
-		    !strncasecmp(tare_tools[i].word, word, len))
+		if (strlen(tare_tools[i].word) == len && !strncasecmp(tare_tools[i].word, word, len))
 			return (enum tare_tool)i;
 	return TARE_TOOL_NR;
 }
@@ -149,14 +148,12 @@ static double unit_in(enum tare_tool_style style, const char *text, size_t len)
 		return unit_of(style);
 	if (len == 1 && toupper((unsigned char)*text) == 'B')
 		return 1;
-	if (!letter || len > 3 || (len == 2 && tolower((unsigned char)text[1]) != 'b') ||
-	    (len == 3 && !is_binary))
+	if (!letter || len > 3 || (len == 2 && tolower((unsigned char)text[1]) != 'b') || (len == 3 && !is_binary))
 		return 0;
 	return pow(base, (double)(letter - letters) + 1);
 }
 
-int tare_tool_parse(enum tare_tool tool, const char *text, size_t len, int64_t *bytes,
-		    int64_t *tolerance)
+int tare_tool_parse(enum tare_tool tool, const char *text, size_t len, int64_t *bytes, int64_t *tolerance)
 {
 	enum tare_tool_style style = tare_tools[tool].style;
 	size_t digits = 0, fraction = 0;

@@ -66,8 +66,7 @@ static void find_path(const char *text, const char *controller, char out[PATH_MA
 }
 
 /* In a container the path may be the host's, and what is mounted begins at our own cgroup. */
-static int count_below(const char *root, const char *mount, const char *path, const char *file,
-		       uint64_t *out)
+static int count_below(const char *root, const char *mount, const char *path, const char *file, uint64_t *out)
 {
 	char name[2 * PATH_MAX];
 
@@ -87,8 +86,7 @@ int tare_cgroup_oom_kills(const char *root, uint64_t *out)
 		if (count_below(root, "/sys/fs/cgroup", path, "memory.events", out) == 0)
 			return 0;
 		find_path(text, "memory", path);
-		if (count_below(root, "/sys/fs/cgroup/memory", path, "memory.oom_control", out) ==
-		    0)
+		if (count_below(root, "/sys/fs/cgroup/memory", path, "memory.oom_control", out) == 0)
 			return 0;
 	}
 	return count_in(root, "/proc/vmstat", out);
@@ -108,8 +106,7 @@ static void take_limit(const char *root, const char *path, uint64_t *least)
 }
 
 /* The limit of our cgroup and of each around it. */
-static void take_limits(const char *root, const char *mount, const char *cgroup, const char *file,
-			uint64_t *least)
+static void take_limits(const char *root, const char *mount, const char *cgroup, const char *file, uint64_t *least)
 {
 	char path[PATH_MAX], name[3 * PATH_MAX];
 

@@ -61,23 +61,20 @@ static uint64_t read_number(const char *root, const char *folder, const char *fi
 	struct tare_str text = { 0 };
 	uint64_t value = TARE_NOT_KNOWN;
 
-	if (!tare_root_read(&text, root, "%s/%s", folder, file) && text.len &&
-	    isdigit((unsigned char)text.data[0]))
+	if (!tare_root_read(&text, root, "%s/%s", folder, file) && text.len && isdigit((unsigned char)text.data[0]))
 		value = strtoull(text.data, NULL, 10);
 	tare_str_free(&text);
 	return value >= INT64_MAX - (1 << 20) ? TARE_NOT_KNOWN : value;
 }
 
-static void read_sources(const char *root, const char *folder, const struct source *s,
-			 struct tare_cgroup_memory *out)
+static void read_sources(const char *root, const char *folder, const struct source *s, struct tare_cgroup_memory *out)
 {
 	struct tare_str stat = { 0 };
 
 	tare_root_read(&stat, root, "%s/memory.stat", folder);
 	for (; s->file || s->key; s++)
 		*(uint64_t *)((char *)out + s->offset) =
-			s->file ? read_number(root, folder, s->file)
-				: tare_root_number(tare_str_text(&stat), s->key);
+			s->file ? read_number(root, folder, s->file) : tare_root_number(tare_str_text(&stat), s->key);
 	tare_str_free(&stat);
 }
 
@@ -96,8 +93,7 @@ static uint64_t least_limit(const char *root, char *folder, const struct version
 	return least;
 }
 
-static int read_folder(const char *root, const char *path, const struct version *v,
-		       struct tare_cgroup_memory *out)
+static int read_folder(const char *root, const char *path, const struct version *v, struct tare_cgroup_memory *out)
 {
 	char folder[PATH_MAX];
 
@@ -117,8 +113,7 @@ int tare_cgroup_memory(const char *root, const char *path, struct tare_cgroup_me
 		path = "";
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		/* In a container the path may be the host's, and what is mounted begins at our own cgroup. */
-		if (!read_folder(root, path, &versions[i], out) ||
-		    (*path && !read_folder(root, "", &versions[i], out)))
+		if (!read_folder(root, path, &versions[i], out) || (*path && !read_folder(root, "", &versions[i], out)))
 			return 0;
 	return -ENODATA;
 }

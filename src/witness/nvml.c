@@ -27,16 +27,15 @@ int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call, s
 
 	if (result == NVML_DRIVER_NOT_LOADED)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "NVML: the NVIDIA kernel driver is not loaded; "
-				    "check that nvidia-smi works");
+		                    "NVML: the NVIDIA kernel driver is not loaded; "
+		                    "check that nvidia-smi works");
 	if (result == NVML_VERSION_MISMATCH)
-		return tare_err_set(
-			err, TARE_E_UNSUPPORTED,
-			"NVML: the library is from another driver version than the kernel "
-			"module, as after an update; reload the module or reboot");
+		return tare_err_set(err, TARE_E_UNSUPPORTED,
+		                    "NVML: the library is from another driver version than the kernel "
+		                    "module, as after an update; reload the module or reboot");
 	return tare_err_set(err, nvml_is_not_known(result) ? TARE_E_UNSUPPORTED : TARE_E_IO,
-			    "NVML: %s answered %d (%s); check that nvidia-smi works", call, result,
-			    text ? text : "no text");
+	                    "NVML: %s answered %d (%s); check that nvidia-smi works", call, result,
+	                    text ? text : "no text");
 }
 
 static void *open_library(const char *path)
@@ -54,8 +53,7 @@ static void load_api(struct tare_nvml *nvml)
 {
 	struct link_map *map = NULL;
 
-#define NVML_API(FIELD, SYMBOL, PARAMETERS)                                                        \
-	*(void **)&nvml->api.FIELD = dlsym(nvml->library, #SYMBOL);
+#define NVML_API(FIELD, SYMBOL, PARAMETERS) *(void **)&nvml->api.FIELD = dlsym(nvml->library, #SYMBOL);
 	NVML_API_MAP(NVML_API)
 #undef NVML_API
 	*(void **)&nvml->api.error_string = dlsym(nvml->library, "nvmlErrorString");
@@ -71,9 +69,9 @@ static int initialise(struct tare_nvml *nvml, struct tare_err *err)
 
 	if (!init)
 		return tare_err_set(err, TARE_E_FORMAT,
-				    "%s: it has no nvmlInit, so it is not NVML; "
-				    "check LD_LIBRARY_PATH",
-				    nvml->info.path);
+		                    "%s: it has no nvmlInit, so it is not NVML; "
+		                    "check LD_LIBRARY_PATH",
+		                    nvml->info.path);
 	result = init();
 	return result ? tare_nvml_fail(nvml, result, "nvmlInit", err) : 0;
 }
@@ -109,8 +107,7 @@ static void list_mig_devices(struct tare_nvml *nvml, int gpu)
 	unsigned int max = 0;
 	nvml_device mig;
 
-	if (!nvml->api.mig_max || !nvml->api.mig_by_index ||
-	    nvml->api.mig_max(nvml->handles[gpu], &max))
+	if (!nvml->api.mig_max || !nvml->api.mig_by_index || nvml->api.mig_max(nvml->handles[gpu], &max))
 		return;
 	for (unsigned int i = 0; i < max; i++)
 		if (!nvml->api.mig_by_index(nvml->handles[gpu], i, &mig))
@@ -120,8 +117,7 @@ static void list_mig_devices(struct tare_nvml *nvml, int gpu)
 static int list_devices(struct tare_nvml *nvml, struct tare_err *err)
 {
 	const struct nvml_api *api = &nvml->api;
-	int (*by_index)(unsigned int, nvml_device *) =
-		api->by_index_v2 ? api->by_index_v2 : api->by_index;
+	int (*by_index)(unsigned int, nvml_device *) = api->by_index_v2 ? api->by_index_v2 : api->by_index;
 	int (*count)(unsigned int *) = api->count_v2 ? api->count_v2 : api->count;
 	unsigned int n = 0;
 	nvml_device handle;
@@ -129,9 +125,9 @@ static int list_devices(struct tare_nvml *nvml, struct tare_err *err)
 
 	if (!count || !by_index)
 		return tare_err_set(err, TARE_E_FORMAT,
-				    "%s: it cannot list devices, so it is not NVML; "
-				    "check LD_LIBRARY_PATH",
-				    nvml->info.path);
+		                    "%s: it cannot list devices, so it is not NVML; "
+		                    "check LD_LIBRARY_PATH",
+		                    nvml->info.path);
 	result = count(&n);
 	if (result)
 		return tare_nvml_fail(nvml, result, "nvmlDeviceGetCount", err);
@@ -153,8 +149,7 @@ static void read_info(struct tare_nvml *nvml)
 {
 	struct tare_nvml_info *info = &nvml->info;
 
-	if (!nvml->api.driver_version ||
-	    nvml->api.driver_version(info->driver, sizeof(info->driver)))
+	if (!nvml->api.driver_version || nvml->api.driver_version(info->driver, sizeof(info->driver)))
 		info->driver[0] = '\0';
 	if (!nvml->api.cuda_version || nvml->api.cuda_version(&info->cuda_version))
 		info->cuda_version = 0;
@@ -167,9 +162,8 @@ int tare_nvml_open(const char *path, struct tare_nvml **out, struct tare_err *er
 
 	nvml->library = open_library(path);
 	if (!nvml->library) {
-		rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				  "NVML: %s cannot be loaded; it comes with the NVIDIA driver",
-				  path ? path : places[0]);
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "NVML: %s cannot be loaded; it comes with the NVIDIA driver",
+		                  path ? path : places[0]);
 		goto fail;
 	}
 	load_api(nvml);
@@ -242,8 +236,7 @@ static enum tare_nvml_identity identity_of(const struct nvml_memory_v2 *m)
 static int memory_v2(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out)
 {
 	struct nvml_memory_v2 m = { .version = NVML_MEMORY_V2 };
-	int result = nvml->api.memory_v2 ? nvml->api.memory_v2(nvml->handles[device], &m)
-					 : NVML_FUNCTION_NOT_FOUND;
+	int result = nvml->api.memory_v2 ? nvml->api.memory_v2(nvml->handles[device], &m) : NVML_FUNCTION_NOT_FOUND;
 
 	if (result || !m.total)
 		return result ? result : NVML_NOT_SUPPORTED; /* some boards succeed with 0 */
@@ -254,31 +247,22 @@ static int memory_v2(struct tare_nvml *nvml, int device, struct tare_nvml_memory
 static int memory_v1(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out)
 {
 	struct nvml_memory_v1 m = { 0 };
-	int result = nvml->api.memory ? nvml->api.memory(nvml->handles[device], &m)
-				      : NVML_FUNCTION_NOT_FOUND;
+	int result = nvml->api.memory ? nvml->api.memory(nvml->handles[device], &m) : NVML_FUNCTION_NOT_FOUND;
 
 	if (result || !m.total)
 		return result ? result : NVML_NOT_SUPPORTED;
 	*out = (struct tare_nvml_memory){
-		1,
-		m.total,
-		TARE_NOT_KNOWN,
-		m.free,
-		m.used,
-		m.free + m.used == m.total ? TARE_NVML_SUM_INCLUDED : TARE_NVML_SUM_NOT_KNOWN
+		1,      m.total, TARE_NOT_KNOWN,
+		m.free, m.used,  m.free + m.used == m.total ? TARE_NVML_SUM_INCLUDED : TARE_NVML_SUM_NOT_KNOWN
 	};
 	return 0;
 }
 
-int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out,
-		     struct tare_err *err)
+int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out, struct tare_err *err)
 {
-	struct tare_nvml_memory m = { 0,
-				      TARE_NOT_KNOWN,
-				      TARE_NOT_KNOWN,
-				      TARE_NOT_KNOWN,
-				      TARE_NOT_KNOWN,
-				      TARE_NVML_SUM_NOT_KNOWN };
+	struct tare_nvml_memory m = {
+		0, TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NVML_SUM_NOT_KNOWN
+	};
 	int result = memory_v2(nvml, device, &m);
 
 	if (nvml_is_not_known(result))

@@ -57,12 +57,11 @@ enum tare_nvml_identity {
 };
 
 struct tare_nvml_memory {
-	int version; /* 2 or 1: the call that answered; 0: none does on this machine */
+	int version;                          /* 2 or 1: the call that answered; 0: none does on this machine */
 	uint64_t total, reserved, free, used; /* `used` is what nvidia-smi shows */
 	enum tare_nvml_identity identity;
 };
-int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out,
-		     struct tare_err *err);
+int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out, struct tare_err *err);
 
 struct tare_nvml_process {
 	uint32_t pid;  /* in the pid namespace of the driver, that is the host's */
@@ -70,13 +69,12 @@ struct tare_nvml_process {
 };
 
 struct tare_nvml_processes {
-	int version; /* 3, 2 or 1: the call that answered; 0: none does, the list is not known */
+	int version;                     /* 3, 2 or 1: the call that answered; 0: none does, the list is not known */
 	struct tare_nvml_process *items; /* each pid once */
 	size_t count;
 };
 /* Compute, graphics and MPS processes together. `out` is freed with tare_nvml_processes_free(). */
-int tare_nvml_processes(struct tare_nvml *nvml, int device, struct tare_nvml_processes *out,
-			struct tare_err *err);
+int tare_nvml_processes(struct tare_nvml *nvml, int device, struct tare_nvml_processes *out, struct tare_err *err);
 void tare_nvml_processes_free(struct tare_nvml_processes *list);
 
 #endif

@@ -26,13 +26,11 @@ struct tare_nvml {
 /* A result that means "not known here" rather than "something broke". */
 static inline bool nvml_is_not_known(int result)
 {
-	return result == NVML_NOT_SUPPORTED || result == NVML_NO_PERMISSION ||
-	       result == NVML_NOT_FOUND || result == NVML_FUNCTION_NOT_FOUND ||
-	       result == NVML_ARGUMENT_VERSION_MISMATCH;
+	return result == NVML_NOT_SUPPORTED || result == NVML_NO_PERMISSION || result == NVML_NOT_FOUND ||
+	       result == NVML_FUNCTION_NOT_FOUND || result == NVML_ARGUMENT_VERSION_MISMATCH;
 }
 
 /* Fills err with what went wrong in `call` and returns its code. */
-int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call,
-		   struct tare_err *err);
+int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call, struct tare_err *err);
 
 #endif

@@ -32,8 +32,7 @@ static struct nvml_process_v2 raw_item(const struct raw_list *raw, unsigned int 
 /* Processes come and go between asking for the size and asking for the list: grow until it fits. */
 static int read_list(list_fn fn, nvml_device dev, int version, struct raw_list *out)
 {
-	size_t size =
-		version == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
+	size_t size = version == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
 	unsigned int room = FIRST_ROOM;
 	void *items = NULL;
 	int result;
@@ -107,8 +106,7 @@ static void merge_list(const struct raw_list *raw, struct tare_nvml_processes *a
 	free(one.items);
 }
 
-int tare_nvml_processes(struct tare_nvml *nvml, int device, struct tare_nvml_processes *out,
-			struct tare_err *err)
+int tare_nvml_processes(struct tare_nvml *nvml, int device, struct tare_nvml_processes *out, struct tare_err *err)
 {
 	const struct nvml_api *api = &nvml->api;
 	const list_fn lists[LIST_NR][VERSION_NR] = {

@@ -69,6 +69,5 @@ uint64_t tare_root_kib(const char *text, const char *key)
 {
 	uint64_t kib = tare_root_number(text, key);
 
-	return kib <= UINT64_C(1) << 43 ? kib * 1024
-					: TARE_NOT_KNOWN; /* so that a few can be summed up */
+	return kib <= UINT64_C(1) << 43 ? kib * 1024 : TARE_NOT_KNOWN; /* so that a few can be summed up */
 }

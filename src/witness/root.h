@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 /* Replaces `out` by the file's text. 0 or a negative errno. */
-int tare_root_read(struct tare_str *out, const char *root, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int tare_root_read(struct tare_str *out, const char *root, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* What follows KEY at the begin of a line, behind ":" or blanks; NULL if there is no such line. */
 const char *tare_root_value(const char *text, const char *key);

@@ -28,8 +28,8 @@ static bool parse_head(char *line, struct tare_smaps_mapping *m)
 	int name = 0;
 
 	*m = (struct tare_smaps_mapping){ 0 };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 "%n", &m->start,
-		   &m->end, m->perms, &m->offset, &m->inode, &name) != 5 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 "%n", &m->start, &m->end, m->perms,
+	           &m->offset, &m->inode, &name) != 5 ||
 	    strlen(m->perms) != 4 || m->end < m->start)
 		return false;
 	while (isblank((unsigned char)line[name]))
@@ -62,9 +62,7 @@ static void parse_value(const char *line, struct tare_smaps_mapping *m)
 		if (strlen(names[i]) != len || memcmp(names[i], line, len) != 0)
 			continue;
 		kib = strtoull(line + len + 1, NULL, 10);
-		m->bytes[i] = kib <= (i == TARE_SMAPS_SIZE ? MOST_ADDRESSES : MOST_MEMORY)
-				      ? kib * 1024
-				      : 0;
+		m->bytes[i] = kib <= (i == TARE_SMAPS_SIZE ? MOST_ADDRESSES : MOST_MEMORY) ? kib * 1024 : 0;
 		m->told |= 1u << i;
 		return;
 	}
@@ -128,8 +126,7 @@ static int read_file(const char *root, pid_t pid, const char *name, tare_smaps_s
 	}
 	if (!file)
 		return -errno;
-	setvbuf(file, NULL, _IOFBF,
-		1 << 16); /* the kernel fills what it is given as long as it has mappings */
+	setvbuf(file, NULL, _IOFBF, 1 << 16); /* the kernel fills what it is given as long as it has mappings */
 	rc = tare_smaps_parse(file, see, arg);
 	fclose(file);
 	return rc;

@@ -49,8 +49,7 @@ static inline bool tare_smaps_tells(const struct tare_smaps_mapping *m, enum tar
 /* Its share of what is swapped; before Linux 4.3, all of it. */
 static inline uint64_t tare_smaps_swap(const struct tare_smaps_mapping *m)
 {
-	return m->bytes[tare_smaps_tells(m, TARE_SMAPS_SWAP_PSS) ? TARE_SMAPS_SWAP_PSS
-								 : TARE_SMAPS_SWAP];
+	return m->bytes[tare_smaps_tells(m, TARE_SMAPS_SWAP_PSS) ? TARE_SMAPS_SWAP_PSS : TARE_SMAPS_SWAP];
 }
 
 #endif

@@ -18,8 +18,7 @@ static bool on_alloc(void *arg, uint64_t size, uint64_t *address)
 	uint64_t *next = arg;
 
 	*address = *next;
-	*next += (size + TARE_ALLOC_LARGE_ROUND - 1) / TARE_ALLOC_LARGE_ROUND *
-		 TARE_ALLOC_LARGE_ROUND;
+	*next += (size + TARE_ALLOC_LARGE_ROUND - 1) / TARE_ALLOC_LARGE_ROUND * TARE_ALLOC_LARGE_ROUND;
 	return true;
 }
 
@@ -59,12 +58,9 @@ static double now(void)
 static void measure(const char *conf, unsigned places)
 {
 	uint64_t next = 1ull << 40, dice = 88172645463325252ull;
-	struct tare_alloc_driver driver = { .arg = &next,
-					    .alloc = on_alloc,
-					    .free = on_free,
-					    .reserve = on_reserve,
-					    .map = on_map,
-					    .unmap = on_free };
+	struct tare_alloc_driver driver = {
+		.arg = &next, .alloc = on_alloc, .free = on_free, .reserve = on_reserve, .map = on_map, .unmap = on_free
+	};
 	struct tare_alloc_settings settings;
 	struct tare_alloc_rules rules;
 	struct tare_allocator *a;
@@ -73,8 +69,7 @@ static void measure(const char *conf, unsigned places)
 	double begin;
 
 	tare_alloc_settings_init(&settings);
-	if (tare_alloc_rules_of("2.11", &rules, NULL) ||
-	    tare_alloc_settings_parse(&settings, conf, &rules, NULL))
+	if (tare_alloc_rules_of("2.11", &rules, NULL) || tare_alloc_settings_parse(&settings, conf, &rules, NULL))
 		abort();
 	a = tare_alloc_new(&settings, &rules, &driver);
 	tare_alloc_stream(a, 0);
@@ -97,9 +92,8 @@ static void measure(const char *conf, unsigned places)
 			live[at] = tare_alloc_malloc(a, sizes[dice >> 50 & 4095], 0, 0);
 		}
 	}
-	printf("%-28s %5u blocks %6.1f million operations a second, %.0f MiB reserved\n",
-	       *conf ? conf : "(none)", places / 2, STEPS / (now() - begin) / 1e6,
-	       (double)tare_alloc_stats(a)->reserved / 1048576);
+	printf("%-28s %5u blocks %6.1f million operations a second, %.0f MiB reserved\n", *conf ? conf : "(none)",
+	       places / 2, STEPS / (now() - begin) / 1e6, (double)tare_alloc_stats(a)->reserved / 1048576);
 	tare_alloc_delete(a);
 	free(sizes);
 	free(live);
@@ -108,7 +102,7 @@ static void measure(const char *conf, unsigned places)
 int main(void)
 {
 	static const char *const confs[] = { "", "expandable_segments:True", "max_split_size_mb:64",
-					     "roundup_power2_divisions:8" };
+		                                 "roundup_power2_divisions:8" };
 
 	for (size_t i = 0; i < sizeof(confs) / sizeof(confs[0]); i++) {
 		measure(confs[i], FEW);

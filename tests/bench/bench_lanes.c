@@ -70,8 +70,7 @@ static int by_size(const void *a, const void *b)
 static int start_driver(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
-	int (*init)(unsigned int) =
-		library ? (int (*)(unsigned int))(uintptr_t)dlsym(library, "cuInit") : NULL;
+	int (*init)(unsigned int) = library ? (int (*)(unsigned int))(uintptr_t)dlsym(library, "cuInit") : NULL;
 
 	return init ? init(0) : -1;
 }
@@ -102,7 +101,7 @@ int main(int argc, char **argv)
 	printf("%ld threads: %.1f ns a record by the clock, %.1f ns of processors\n", nr,
 	       clock / ((double)pairs * 2 * (double)nr), cpu / ((double)pairs * 2 * (double)nr));
 	qsort(firsts, (size_t)nr, sizeof(firsts[0]), by_size);
-	printf("first record of a thread: median %.1f us, nine of ten within %.1f us\n",
-	       firsts[nr / 2] / 1e3, firsts[nr * 9 / 10] / 1e3);
+	printf("first record of a thread: median %.1f us, nine of ten within %.1f us\n", firsts[nr / 2] / 1e3,
+	       firsts[nr * 9 / 10] / 1e3);
 	return 0;
 }

@@ -54,11 +54,9 @@ static bool next_full(void *arg, struct tare_event *e)
 {
 	struct stream *s = arg;
 
-	*e = (struct tare_event){ .kind = TARE_KIND_EVENT,
-				  .rec.event = &s->rec,
-				  .process = &s->process,
-				  .device = &s->device,
-				  .text = "" };
+	*e = (struct tare_event){
+		.kind = TARE_KIND_EVENT, .rec.event = &s->rec, .process = &s->process, .device = &s->device, .text = ""
+	};
 	return next(arg, e);
 }
 
@@ -79,15 +77,12 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void measure(const char *what, uint64_t count, uint64_t live, uint32_t threads,
-		    bool is_weighed, bool is_history)
+static void measure(const char *what, uint64_t count, uint64_t live, uint32_t threads, bool is_weighed, bool is_history)
 {
 	struct tare_memory_history history;
 	struct tare_ledger_opts opts = { .history = is_history ? &history : NULL };
 	struct stream s = { .count = count, .live = live, .threads = threads };
-	struct tare_ledger_source source = { .next = next_full,
-					     .rewind = rewind_to_start,
-					     .arg = &s };
+	struct tare_ledger_source source = { .next = next_full, .rewind = rewind_to_start, .arg = &s };
 	struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_event e;
 	struct tare_ledger ledger;
@@ -96,19 +91,17 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 
 	s.is_weighed = is_weighed;
 	s.held = tare_xcalloc(2 * live, sizeof(*s.held));
-	s.device = (struct tare_device){ .name = "bench",
-					 .nvml_index = 0,
-					 .total = UINT64_C(1) << 40 };
+	s.device = (struct tare_device){ .name = "bench", .nvml_index = 0, .total = UINT64_C(1) << 40 };
 	s.process_device = (struct tare_process_device){ 0, &s.device };
 	s.process = (struct tare_process){ .role = TARE_ROLE_PROGRAM,
-					   .pid = 1,
-					   .program = "bench",
-					   .host = "",
-					   .folder = "",
-					   .log = "",
-					   .rank = TARE_RANK_NONE,
-					   .devices = &s.process_device,
-					   .device_nr = 1 };
+		                               .pid = 1,
+		                               .program = "bench",
+		                               .host = "",
+		                               .folder = "",
+		                               .log = "",
+		                               .rank = TARE_RANK_NONE,
+		                               .devices = &s.process_device,
+		                               .device_nr = 1 };
 	s.rec.class = TARE_CLASS_DEVICE;
 	s.rec.context = 0xc0;
 	begin = now();
@@ -120,9 +113,9 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	tare_ledger_build(&source, &opts, &at, 1, &ledger);
 	begin = now() - begin - source_s;
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%-32s %10llu events, %8llu live: %6.1f M events/s, %4.0f ns each, %ld MiB at most\n",
-	       what, (unsigned long long)count, (unsigned long long)live,
-	       (double)count / begin / 1e6, begin / (double)count * 1e9, usage.ru_maxrss / 1024);
+	printf("%-32s %10llu events, %8llu live: %6.1f M events/s, %4.0f ns each, %ld MiB at most\n", what,
+	       (unsigned long long)count, (unsigned long long)live, (double)count / begin / 1e6,
+	       begin / (double)count * 1e9, usage.ru_maxrss / 1024);
 	if (is_history)
 		tare_memory_history_free(&history);
 	tare_ledger_free(&ledger);

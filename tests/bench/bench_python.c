@@ -21,8 +21,7 @@ double bench(long times, unsigned int *id)
 		stack ^= tare_python_stack();
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	*id = stack;
-	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-	       (double)times;
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)times;
 }
 
 /*
@@ -31,8 +30,7 @@ double bench(long times, unsigned int *id)
  */
 enum { STACK, BLOCK, NODE };
 
-__attribute__((visibility("default"))) double bench_module(long times, int what,
-							   unsigned int *flags);
+__attribute__((visibility("default"))) double bench_module(long times, int what, unsigned int *flags);
 
 static unsigned int once(int what)
 {
@@ -58,6 +56,5 @@ double bench_module(long times, int what, unsigned int *flags)
 	for (long i = 0; i < times; i++)
 		*flags = once(what);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-	       (double)times;
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)times;
 }

@@ -68,8 +68,8 @@ struct making {
 	uint64_t drained_ticks;
 };
 
-static void add(struct making *m, struct tare_record *rec, enum tare_kind kind, size_t size,
-		const void *tail, size_t tail_size)
+static void add(struct making *m, struct tare_record *rec, enum tare_kind kind, size_t size, const void *tail,
+                size_t tail_size)
 {
 	rec->kind = kind;
 	rec->stamp = m->ticks;
@@ -77,10 +77,10 @@ static void add(struct making *m, struct tare_record *rec, enum tare_kind kind, 
 		exit(1);
 }
 
-#define ADD(M, NAME, KEY, ...)                                                                     \
-	do {                                                                                       \
-		struct tare_rec_##NAME rec = { __VA_ARGS__ };                                      \
-		add(M, &rec.head, TARE_KIND_##KEY, sizeof(rec), NULL, 0);                          \
+#define ADD(M, NAME, KEY, ...)                                                                                         \
+	do {                                                                                                               \
+		struct tare_rec_##NAME rec = { __VA_ARGS__ };                                                                  \
+		add(M, &rec.head, TARE_KIND_##KEY, sizeof(rec), NULL, 0);                                                      \
 	} while (0)
 
 static void add_string(struct making *m, uint32_t id, const char *text)
@@ -95,15 +95,13 @@ static void add_tables(struct making *m)
 	static const char gpu[] = "bench", object[] = "/x/libc10_cuda.so";
 	static const uint64_t pc = CODE + 0x10;
 	struct tare_rec_device device = { .total = UINT64_C(140) << 30,
-					  .reserved = TARE_NOT_KNOWN,
-					  .used = TARE_NOT_KNOWN,
-					  .nvml_index = -1,
-					  .uuid_high = 1,
-					  .uuid_low = 2,
-					  .bytes = sizeof(gpu) - 1 };
-	struct tare_rec_object code = {
-		.base = CODE, .begin = CODE, .end = CODE + 0x1000, .bytes = sizeof(object) - 1
-	};
+		                              .reserved = TARE_NOT_KNOWN,
+		                              .used = TARE_NOT_KNOWN,
+		                              .nvml_index = -1,
+		                              .uuid_high = 1,
+		                              .uuid_low = 2,
+		                              .bytes = sizeof(gpu) - 1 };
+	struct tare_rec_object code = { .base = CODE, .begin = CODE, .end = CODE + 0x1000, .bytes = sizeof(object) - 1 };
 	struct tare_rec_stack stack = { .id = 1, .depth = 1 };
 
 	add(m, &device.head, TARE_KIND_DEVICE, sizeof(device), gpu, sizeof(gpu) - 1);
@@ -118,8 +116,7 @@ static void add_tables(struct making *m)
 
 		snprintf(name, sizeof(name), "step%u", i);
 		add_string(m, FIRST_NAME + i, name);
-		ADD(m, line, LINE, .id = i, .file = FIRST_NAME, .function = FIRST_NAME + i,
-		    .line = i);
+		ADD(m, line, LINE, .id = i, .file = FIRST_NAME, .function = FIRST_NAME + i, .line = i);
 		add(m, &lines.head, TARE_KIND_LINE_STACK, sizeof(lines), &line, sizeof(line));
 	}
 }
@@ -129,8 +126,7 @@ static void add_clock(struct making *m)
 {
 	uint64_t ns = m->ticks * 1000 / TICKS_PER_US;
 
-	ADD(m, clock, CLOCK, .ticks = m->ticks, .monotonic_ns = ns,
-	    .realtime_ns = UINT64_C(1700000000000000000) + ns);
+	ADD(m, clock, CLOCK, .ticks = m->ticks, .monotonic_ns = ns, .realtime_ns = UINT64_C(1700000000000000000) + ns);
 }
 
 /* Calls do not come at even times. */
@@ -144,10 +140,9 @@ static void add_segments(struct making *m)
 {
 	for (uint64_t i = 0; i <= 2 * m->live * BLOCK / SEGMENT; i++) {
 		step(m);
-		ADD(m, event, EVENT, .tid = PID, .stack = 1, .effect = TARE_EFFECT_NEW,
-		    .class = TARE_CLASS_DEVICE, .api = DRIVER_CALL, .ticks = TICKS_PER_US / 4,
-		    .context = 0xc0, .handle = BASE + i * SEGMENT, .asked = SEGMENT,
-		    .granted = SEGMENT, .before = TARE_NOT_KNOWN, .after = TARE_NOT_KNOWN,
+		ADD(m, event, EVENT, .tid = PID, .stack = 1, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
+		    .api = DRIVER_CALL, .ticks = TICKS_PER_US / 4, .context = 0xc0, .handle = BASE + i * SEGMENT,
+		    .asked = SEGMENT, .granted = SEGMENT, .before = TARE_NOT_KNOWN, .after = TARE_NOT_KNOWN,
 		    .peers_before = TARE_NOT_KNOWN, .peers_after = TARE_NOT_KNOWN);
 	}
 }
@@ -161,9 +156,8 @@ static uint64_t address_of(const struct making *m, uint64_t number)
 static void add_block(struct making *m, uint64_t number, bool is_new)
 {
 	step(m);
-	ADD(m, tensor, TENSOR, .block = address_of(m, number),
-	    .bytes = is_new ? (int64_t)BLOCK : -(int64_t)BLOCK, .tid = PID,
-	    .python = is_new ? (uint32_t)(1 + number * 31 % LINES) : 0);
+	ADD(m, tensor, TENSOR, .block = address_of(m, number), .bytes = is_new ? (int64_t)BLOCK : -(int64_t)BLOCK,
+	    .tid = PID, .python = is_new ? (uint32_t)(1 + number * 31 % LINES) : 0);
 }
 
 /* What the second thread did meanwhile stands behind what the first one did. */
@@ -361,11 +355,10 @@ int main(int argc, char **argv)
 
 	tare_xalloc_begin();
 	if (argc >= 5 && !strcmp(argv[1], "make"))
-		return make(argv[2], argv[3], strtoull(argv[4], NULL, 10),
-			    argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
+		return make(argv[2], argv[3], strtoull(argv[4], NULL, 10), argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
 	if (argc != 2 && !is_profiled) {
 		fprintf(stderr,
-			"bench_reading FOLDER [ledger], or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
+		        "bench_reading FOLDER [ledger], or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
 		return 2;
 	}
 	for (int i = 0; i < ROUNDS; i++)
@@ -374,9 +367,10 @@ int main(int argc, char **argv)
 		return 0;
 	for (int i = 0; i < ROUNDS; i++)
 		measure_reading(&t, argv[1]);
-	printf("%zu events: opened %.0f M/s (%.1f ms by the clock), outlined %.1f M/s, read %.1f M/s, ledger %.2f M/s (%.0f ns each), %ld MiB at most\n",
-	       t.events, (double)t.events / t.opened / 1e6, t.opened_clock * 1e3,
-	       (double)t.events / t.outlined / 1e6, (double)t.events / t.read / 1e6,
-	       (double)t.events / t.ledger / 1e6, t.ledger / (double)t.events * 1e9, peak_mib());
+	printf(
+		"%zu events: opened %.0f M/s (%.1f ms by the clock), outlined %.1f M/s, read %.1f M/s, ledger %.2f M/s (%.0f ns each), %ld MiB at most\n",
+		t.events, (double)t.events / t.opened / 1e6, t.opened_clock * 1e3, (double)t.events / t.outlined / 1e6,
+		(double)t.events / t.read / 1e6, (double)t.events / t.ledger / 1e6, t.ledger / (double)t.events * 1e9,
+		peak_mib());
 	return 0;
 }

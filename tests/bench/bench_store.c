@@ -49,8 +49,7 @@ static void add(struct kind *k, const struct tare_log_record *rec)
 		k->cap = k->cap ? 2 * k->cap : 1024;
 		k->records = tare_xrealloc(k->records, k->cap, sizeof(*k->records));
 	}
-	k->records[k->n++] =
-		(struct tare_block_record){ data, rec->position, (uint32_t)rec->bytes };
+	k->records[k->n++] = (struct tare_block_record){ data, rec->position, (uint32_t)rec->bytes };
 	k->raw += rec->bytes;
 }
 
@@ -67,8 +66,7 @@ static void encode(struct blocks *b, const struct kind *k)
 		size_t left = k->n - i;
 
 		b->at[b->nr++] = b->bytes.len;
-		tare_block_encode(&b->bytes, &layouts, k->records + i,
-				  left < TARE_BLOCK_RECORDS ? left : TARE_BLOCK_RECORDS);
+		tare_block_encode(&b->bytes, &layouts, k->records + i, left < TARE_BLOCK_RECORDS ? left : TARE_BLOCK_RECORDS);
 	}
 	b->at[b->nr] = b->bytes.len;
 }
@@ -76,8 +74,7 @@ static void encode(struct blocks *b, const struct kind *k)
 static void decode(const struct blocks *b, struct tare_record_block *block)
 {
 	for (size_t i = 0; i < b->nr; i++)
-		if (!tare_block_decode(block, &layouts, b->bytes.data + b->at[i],
-				       b->at[i + 1] - b->at[i], 0))
+		if (!tare_block_decode(block, &layouts, b->bytes.data + b->at[i], b->at[i + 1] - b->at[i], 0))
 			exit(1);
 }
 
@@ -98,9 +95,9 @@ static void measure(const char *name, const struct kind *k)
 		took = seconds() - begin;
 		decoding = took < decoding ? took : decoding;
 	}
-	printf("%-14s %9zu records, %6.1f B each → %5.2f B; encoded %5.2f M/s, decoded %6.1f M/s\n",
-	       name, k->n, (double)k->raw / (double)k->n, (double)b.bytes.len / (double)k->n,
-	       (double)k->n / encoding / 1e6, (double)k->n / decoding / 1e6);
+	printf("%-14s %9zu records, %6.1f B each → %5.2f B; encoded %5.2f M/s, decoded %6.1f M/s\n", name, k->n,
+	       (double)k->raw / (double)k->n, (double)b.bytes.len / (double)k->n, (double)k->n / encoding / 1e6,
+	       (double)k->n / decoding / 1e6);
 	tare_block_free(&block);
 	tare_pack_free(&b.bytes);
 	free(b.at);
@@ -134,8 +131,7 @@ static void measure_reading(struct tare_recording *r)
 		took = seconds() - begin;
 		next = took < next ? took : next;
 	}
-	printf("all records in one order of time, with what they refer to: %.1f M/s\n",
-	       (double)n / next / 1e6);
+	printf("all records in one order of time, with what they refer to: %.1f M/s\n", (double)n / next / 1e6);
 }
 
 int main(int argc, char **argv)

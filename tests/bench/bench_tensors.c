@@ -89,25 +89,24 @@ static void set_up(struct stream *s)
 	s->segments = 2 * s->live * BLOCK / SEGMENT + 1;
 	s->device = (struct tare_device){ .name = "bench", .host = "", .total = UINT64_C(1) << 40 };
 	s->process_device = (struct tare_process_device){ 0, &s->device };
-	s->object =
-		(struct tare_object){ .begin = 0x1000, .end = 0x2000, .path = "/x/libc10_cuda.so" };
+	s->object = (struct tare_object){ .begin = 0x1000, .end = 0x2000, .path = "/x/libc10_cuda.so" };
 	s->process = (struct tare_process){ .role = TARE_ROLE_PROGRAM,
-					    .pid = 1,
-					    .program = "bench",
-					    .host = "",
-					    .devices = &s->process_device,
-					    .device_nr = 1,
-					    .objects = &s->object,
-					    .object_nr = 1 };
+		                                .pid = 1,
+		                                .program = "bench",
+		                                .host = "",
+		                                .devices = &s->process_device,
+		                                .device_nr = 1,
+		                                .objects = &s->object,
+		                                .object_nr = 1 };
 	s->pc = 0x1010;
 	s->native = (struct tare_stack){ 1, 1, &s->pc, 0 };
 	s->segment = (struct tare_rec_event){ .class = TARE_CLASS_DEVICE,
-					      .effect = TARE_EFFECT_NEW,
-					      .context = 0xc0,
-					      .asked = SEGMENT,
-					      .granted = SEGMENT,
-					      .before = TARE_NOT_KNOWN,
-					      .after = TARE_NOT_KNOWN };
+		                                  .effect = TARE_EFFECT_NEW,
+		                                  .context = 0xc0,
+		                                  .asked = SEGMENT,
+		                                  .granted = SEGMENT,
+		                                  .before = TARE_NOT_KNOWN,
+		                                  .after = TARE_NOT_KNOWN };
 	for (uint32_t i = 0; i < STACK_NR; i++) {
 		s->lines[i] = (struct tare_line){ "/home/me/train.py", "step", i + 1 };
 		s->stacks[i] = (struct tare_line_stack){ i + 1, 1, &s->lines[i] };

@@ -36,9 +36,8 @@ static uint64_t number(uint64_t below)
 /* Values at which counts and sizes break. */
 static uint64_t edge(void)
 {
-	static const uint64_t edges[] = { 0,          1,         15,         16,
-					  4095,       4096,      65535,      INT32_MAX,
-					  UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 15 };
+	static const uint64_t edges[] = { 0,     1,         15,         16,        4095,       4096,
+		                              65535, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 15 };
 
 	return edges[number(sizeof(edges) / sizeof(edges[0]))];
 }
@@ -136,8 +135,7 @@ static void read_seeds(const char *dir)
 		FILE *f;
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
-		f = names[i]->d_name[0] != '.' && seed_nr < FUZZ_SEED_MAX ? fopen(path, "rb")
-									  : NULL;
+		f = names[i]->d_name[0] != '.' && seed_nr < FUZZ_SEED_MAX ? fopen(path, "rb") : NULL;
 		if (f)
 			seed_sizes[seed_nr] = fread(seeds[seed_nr], 1, FUZZ_MAX, f), seed_nr++;
 		if (f)
@@ -174,9 +172,7 @@ static int fuzz(double seconds, const char *dir)
 		LLVMFuzzerTestOneInput(input, input_size);
 		runs++;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - begin.tv_sec) +
-			 (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 <
-		 seconds);
+	} while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
 	printf("# %llu inputs\n", (unsigned long long)runs);
 	return 0;
 }

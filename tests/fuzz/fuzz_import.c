@@ -39,8 +39,7 @@ static const struct {
 	  "Vexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVtime_us\nI5\nueu." },
 	{ TARE_IMPORT_memory_timeline,
 	  "[[-1, 1, 4096, 0], [1700, 2, 512, 4], [1800, 3, -512, 4], [1800, 3, 512, 5], [1900, 4, -512, 5]]" },
-	{ TARE_IMPORT_memory_timeline,
-	  "[[17, 18], [[0, 4096, 0, 0, 0, 9, 0, 0, 0], [0, 4096, 0, 5, 0, 0, 0, 0, 1]]]" },
+	{ TARE_IMPORT_memory_timeline, "[[17, 18], [[0, 4096, 0, 0, 0, 9, 0, 0, 0], [0, 4096, 0, 5, 0, 0, 0, 0, 1]]]" },
 };
 
 enum { SEED_NR = sizeof(seeds) / sizeof(seeds[0]) };
@@ -71,8 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options = (struct tare_import_options){ .kind = seeds[data[0] % SEED_NR].kind };
 	if (tare_import_open(&import, as_file(data + 1, size - 1), &options, &err))
 		return 0;
-	if (tare_temp_folder_make(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-				  "tare-fuzz-XXXXXX", &folder, &err))
+	if (tare_temp_folder_make(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", "tare-fuzz-XXXXXX", &folder, &err))
 		abort();
 	if (tare_import_run(import, folder, &done, &err) && (!err.code || strchr(err.text, '\n')))
 		abort();

@@ -45,8 +45,7 @@ static bool add_segments(struct layout *l, const uint8_t *file, size_t file_size
 			l->dynamic = ph->p_vaddr;
 		if (ph->p_type != PT_LOAD)
 			continue;
-		if (ph->p_vaddr + ph->p_memsz > sizeof(l->image) ||
-		    ph->p_offset + ph->p_filesz > file_size)
+		if (ph->p_vaddr + ph->p_memsz > sizeof(l->image) || ph->p_offset + ph->p_filesz > file_size)
 			return false;
 		memcpy(l->image + ph->p_vaddr, file + ph->p_offset, ph->p_filesz);
 		if (ph->p_vaddr + ph->p_memsz > l->size)
@@ -88,8 +87,7 @@ static void fill(struct tare_regs *regs, const struct tare_elf_object *obj, uint
 	regs->pc = pc;
 }
 
-static void follow(const struct tare_cfi_row *row, struct tare_cfi_rule rule,
-		   const struct tare_regs *regs)
+static void follow(const struct tare_cfi_row *row, struct tare_cfi_rule rule, const struct tare_regs *regs)
 {
 	const uint8_t *begin, *end;
 	struct tare_unwind_stack stack;
@@ -125,8 +123,8 @@ static void walk(const struct tare_elf_object *obj)
 
 static void look_up(const struct tare_elf_object *obj)
 {
-	static const char *const names[] = { "code_library", "__vdso_clock_gettime",
-					     "clock_gettime", "_ITM_deregisterTMCloneTable", "" };
+	static const char *const names[] = { "code_library", "__vdso_clock_gettime", "clock_gettime",
+		                                 "_ITM_deregisterTMCloneTable", "" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		tare_elf_symbol(obj, names[i], NULL);
@@ -171,8 +169,7 @@ size_t fuzz_seed(int n, uint8_t *out)
 {
 	load();
 	out[0] = (uint8_t)n;
-	memcpy(out + 1, layouts[n].image,
-	       layouts[n].size < FUZZ_MAX - 1 ? layouts[n].size : FUZZ_MAX - 1);
+	memcpy(out + 1, layouts[n].image, layouts[n].size < FUZZ_MAX - 1 ? layouts[n].size : FUZZ_MAX - 1);
 	return 1 + layouts[n].size;
 }
 

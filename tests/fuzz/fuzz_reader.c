@@ -37,8 +37,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 static void write_ring(const uint8_t *bytes, size_t size)
 {
 	static const off_t at[] = { 0, TARE_RING_HEADER_BYTES, TARE_RING_LANES_AT };
-	static const size_t most[] = { FUZZ_RING_HEAD, FUZZ_LANES * sizeof(struct tare_lane),
-				       SIZE_MAX };
+	static const size_t most[] = { FUZZ_RING_HEAD, FUZZ_LANES * sizeof(struct tare_lane), SIZE_MAX };
 	const char *path = make_path(make_dir(), "431-0.ring");
 	int fd;
 
@@ -91,10 +90,8 @@ static uint64_t read_events(struct tare_recording *r)
 		sum += e.device ? strlen(e.device->name) : 0;
 		sum += e.about ? strlen(e.about->program) : 0;
 		for (uint32_t i = 0; e.stack && i < e.stack->depth; i++) {
-			const struct tare_object *o =
-				tare_process_object(e.process, e.stack, e.stack->pcs[i]);
-			const struct tare_symbol *s =
-				tare_process_symbol(e.process, e.stack, e.stack->pcs[i]);
+			const struct tare_object *o = tare_process_object(e.process, e.stack, e.stack->pcs[i]);
+			const struct tare_symbol *s = tare_process_symbol(e.process, e.stack, e.stack->pcs[i]);
 
 			sum += (o ? strlen(o->path) : 0) + (s ? strlen(s->name) : 0);
 		}
@@ -142,8 +139,7 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 		else
 			tare_ledger_csv(&e, ledgers, n);
 		for (int by = 0; by < TARE_BY_NR; by++)
-			tare_by_show(&e,
-				     &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1, 0 });
+			tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1, 0 });
 		tare_emit_end(&e);
 	}
 	tare_str_free(&out);
@@ -151,11 +147,9 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 
 static void make_ledgers(struct tare_recording *r)
 {
-	static const struct tare_instant at[] = {
-		{ .moment = TARE_MOMENT_PEAK, .text = "peak" },
-		{ .moment = TARE_MOMENT_END, .text = "end" },
-		{ .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" }
-	};
+	static const struct tare_instant at[] = { { .moment = TARE_MOMENT_PEAK, .text = "peak" },
+		                                      { .moment = TARE_MOMENT_END, .text = "end" },
+		                                      { .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" } };
 	enum { NR = sizeof(at) / sizeof(at[0]) };
 	const struct tare_ledger *shown[NR];
 	struct tare_ledger ledgers[NR];
@@ -192,8 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (head.flags & FUZZ_RESEAL) {
 		reseal(at, head.events, TARE_HEADER_BYTES, 0);
 		reseal(at + head.events, head.chunk, 0, TARE_CHUNK_BYTES_MIN);
-		reseal(at + head.events + head.chunk, head.ring,
-		       FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane), 0);
+		reseal(at + head.events + head.chunk, head.ring, FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane), 0);
 		reseal(at + head.events + head.chunk + head.ring, head.tare, TARE_HEADER_BYTES, 0);
 	}
 	write_file("431-0.events", at, head.events);

@@ -93,12 +93,10 @@ static void put_block(struct out *o, uint64_t address, uint64_t size, const char
 
 /* 2.0: no addresses of blocks, and a history with two lists of frames */
 static const char oldest[] =
-	"}(Vsegments\n](" SEGMENT "Vblocks\n](" BLOCKS
-	"Vhistory\n](}(Vaddr\nI1\nVreal_size\nI500\nVframes\n](" FRAME FRAME
+	"}(Vsegments\n](" SEGMENT "Vblocks\n](" BLOCKS "Vhistory\n](}(Vaddr\nI1\nVreal_size\nI500\nVframes\n](" FRAME FRAME
 	"eVcpp_frames\n](" FRAME "eueu" REST
-	"eueVdevice_traces\n](](" EVENT("segment_alloc") "u" EVENT("alloc") "Vframes\n](" FRAME
-									    "euee"
-									    "u.";
+	"eueVdevice_traces\n](](" EVENT("segment_alloc") "u" EVENT("alloc") "Vframes\n](" FRAME "euee"
+																		"u.";
 
 /* the newest: pools of events, contexts, annotations, settings, host memory, a second GPU, an action that is not known */
 static const char newest[] =
@@ -107,12 +105,12 @@ static const char newest[] =
 	"ep0\nVblocks\n](" BLOCKS "Vrequested_size\nI500\nVframes\ng0\nu" REST
 	"eueVdevice_traces\n](](" EVENT("oom") "Vdevice_free\nI9\nue](" EVENT("segment_alloc") "Vpool_id\nI3\nI0\n\x86Vtime_us\nI1700000000000000\nu" EVENT(
 		"alloc") "Vpool_id\nI3\nI0\n\x86Vcompile_context\nVN/A\n"
-			 "Vuser_metadata\nVx\nVframes\ng0\nu" EVENT("annotate") "u" EVENT(
-				 "defragment") "ueeVhost_segments\n](" SEGMENT
-					       "ueVhost_traces\n](](" EVENT(
-						       "alloc") "ueeVexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVdevice\nI0\nVtime_us\nI5\nueVallocator_settings\n}("
-								"VPYTORCH_CUDA_ALLOC_CONF\nVmax_split_size_mb:32\nVmax_split_size\nI33554432\nVgarbage_collection_threshold\nF0.5\n"
-								"Vroundup_power2_divisions\n}(V1\nI4\nV2\nI8\nuuu.";
+				 "Vuser_metadata\nVx\nVframes\ng0\nu" EVENT("annotate") "u" EVENT(
+					 "defragment") "ueeVhost_segments\n](" SEGMENT
+								   "ueVhost_traces\n](](" EVENT(
+									   "alloc") "ueeVexternal_annotations\n](}(Vname\nVstep\nVstage\nVSTART\nVdevice\nI0\nVtime_us\nI5\nueVallocator_settings\n}("
+												"VPYTORCH_CUDA_ALLOC_CONF\nVmax_split_size_mb:32\nVmax_split_size\nI33554432\nVgarbage_collection_threshold\nF0.5\n"
+												"Vroundup_power2_divisions\n}(V1\nI4\nV2\nI8\nuuu.";
 
 /* protocol 0: containers from marks, items one by one */
 static const char one_by_one[] =

@@ -94,8 +94,7 @@ static void read_segment(const uint8_t *bytes, size_t size, bool is_resealed)
 	if (is_resealed)
 		reseal(copy, size);
 	write_file(make_path(make_dir(), "000001.segment"), copy, size);
-	write_file(make_path(make_dir(), TARE_STORE_MANIFEST), (const uint8_t *)manifest,
-		   sizeof(manifest) - 1);
+	write_file(make_path(make_dir(), TARE_STORE_MANIFEST), (const uint8_t *)manifest, sizeof(manifest) - 1);
 	if (tare_recording_open(&r, make_dir(), NULL))
 		return;
 	while (tare_recording_next(r, &e))
@@ -128,12 +127,10 @@ static void check_comes_back(const uint8_t *bytes, size_t size)
 	if (n == 0)
 		return;
 	tare_block_encode(&pack, &layouts, records, n);
-	if (!tare_block_decode(&block, &layouts, pack.data, pack.len, TARE_BLOCK_POSITIONS) ||
-	    block.n != n)
+	if (!tare_block_decode(&block, &layouts, pack.data, pack.len, TARE_BLOCK_POSITIONS) || block.n != n)
 		abort();
 	for (size_t i = 0; i < n; i++)
-		if (block.records[i].position != records[i].position ||
-		    block.records[i].bytes != records[i].bytes ||
+		if (block.records[i].position != records[i].position || block.records[i].bytes != records[i].bytes ||
 		    memcmp(block.records[i].data, records[i].data, records[i].bytes) != 0)
 			abort();
 	tare_block_free(&block);
@@ -160,8 +157,8 @@ static void make(struct make_log *m, int n)
 		make_log_every_kind(m);
 	for (uint64_t i = 0; n & 4 && i < 400; i++)
 		MAKE(m, tensor, TENSOR, .block = 4096 * (i / 2 % 60),
-		     .bytes = i % 2 ? -512 * (int64_t)(i % 60) : 512 * (int64_t)(i % 60),
-		     .tid = (uint32_t)(431 + i % 3), .python = (uint32_t)(i % 9));
+		     .bytes = i % 2 ? -512 * (int64_t)(i % 60) : 512 * (int64_t)(i % 60), .tid = (uint32_t)(431 + i % 3),
+		     .python = (uint32_t)(i % 9));
 }
 
 static size_t seed_segment(struct make_log *m, uint8_t *out)

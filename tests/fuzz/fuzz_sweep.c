@@ -59,8 +59,7 @@ static const char *as_file(const uint8_t *bytes, size_t size)
 
 static void show(const struct tare_summary *s)
 {
-	static const struct tare_sweep_claim claims[] = { { "context", 1 << 20 },
-							  { "total", 1 << 30 } };
+	static const struct tare_sweep_claim claims[] = { { "context", 1 << 20 }, { "total", 1 << 30 } };
 	struct tare_sweep_view view = { s, claims, 2 };
 	struct tare_str out = { 0 };
 	struct tare_emit e;
@@ -112,8 +111,7 @@ static const uint8_t *seed(size_t *size)
 	*size = known;
 	if (known)
 		return bytes;
-	if (tare_db_open(&db, path, TARE_DB_CREATE, NULL) ||
-	    tare_db_script(db, NULL, "PRAGMA page_size=512;VACUUM;") ||
+	if (tare_db_open(&db, path, TARE_DB_CREATE, NULL) || tare_db_script(db, NULL, "PRAGMA page_size=512;VACUUM;") ||
 	    tare_db_script(db, NULL, tare_sweep_schema) || tare_db_script(db, NULL, rows))
 		abort();
 	/* What is mutated is a file that can be read. */

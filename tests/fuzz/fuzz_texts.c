@@ -101,8 +101,7 @@ static void read_measured(char *text, size_t size)
 	struct tare_problem problem;
 	struct tare_table t;
 
-	if (size < 2000 && !tare_table_parse("table", text, size, &arena, &t, NULL) &&
-	    t.column_count) {
+	if (size < 2000 && !tare_table_parse("table", text, size, &arena, &t, NULL) && t.column_count) {
 		ask.target = t.columns[t.column_count - 1];
 		tare_problem_make(&t, &ask, &arena, &problem, NULL);
 	}
@@ -153,7 +152,7 @@ static void read_grid(char *text, size_t size)
 	for (char *rest = text; rest && n < 3;)
 		texts[n++] = strsep(&rest, "\n");
 	rc = text[0] == '{' || text[0] == '[' ? tare_grid_parse(&grid, NULL, 0, texts, n, NULL)
-					      : tare_grid_parse(&grid, texts, n, NULL, 0, NULL);
+	                                      : tare_grid_parse(&grid, texts, n, NULL, 0, NULL);
 	if (rc)
 		return;
 	if (grid.cell_nr)
@@ -277,32 +276,25 @@ static const struct {
 	reader *read;
 	const char *seed;
 } readers[FUZZ_TEXT_NR] = {
-	{ read_json,
-	  "{\"a\": [{\"b\": \"x\\ud83d\\ude00\"}, -1.5e300, 18446744073709551615, true, null]}" },
+	{ read_json, "{\"a\": [{\"b\": \"x\\ud83d\\ude00\"}, -1.5e300, 18446744073709551615, true, null]}" },
 	{ read_expression, "{batch}*2/({seconds}-1e-9)+max(3,{n})" },
 	{ read_symbol, "_ZN5torch8autograd6EngineC2ERKSt6vectorISt4pairIiNS_1AEESaIS5_EE" },
 	{ read_table, "a,\"b\"\"x\",y\n1,word,3.5e2\n-2,,nan\n" },
-	{ read_measured,
-	  "n,m,y\n1,2,100\n2,2,200\n3,1,301\n4,4,400\n5,2,500\n6,1,600\n9e300,1,7\n" },
+	{ read_measured, "n,m,y\n1,2,100\n2,2,200\n3,1,301\n4,4,400\n5,2,500\n6,1,600\n9e300,1,7\n" },
 	{ read_profile, "name = GPU\ntotal = 140GiB\nreserved = 600MiB\n" },
-	{ read_script,
-	  "noisy 5 7;oom-above 3MiB;fail cuMemAlloc_v2 2 2;takes cuInit 1 4KiB;slow cuInit 1 5;drift 1 2" },
+	{ read_script, "noisy 5 7;oom-above 3MiB;fail cuMemAlloc_v2 2 2;takes cuInit 1 4KiB;slow cuInit 1 5;drift 1 2" },
 	{ read_grid, "batch=1,2..8:2,16\nlr=1e-3\n" },
 	{ read_grid, "{\"batch\": [1, 2], \"m\": [\"a\", -3.5e200]}" },
 	{ read_phases, "train.py:87-90" },
 	{ read_rank, "RANK=3\nWORLD_SIZE=8\nLOCAL_RANK=3\nSLURM_PROCID=4\n" },
-	{ read_schema,
-	  "tare schema 1\n4 event NONE EVENT tid:u64:TID device:i8:DEVICE before:u32:BYTES\n"
-	  "2 string TEXT TABLE id:u16:ID bytes:u32:LENGTH\n900 flux PCS X depth:u32:LENGTH\n" },
-	{ read_printed,
-	  "2024-05-01 12:00:01,5 INFO GPU 1: a(1) used (MB): 1,204.5, diff=-2.4e1 KiB" },
+	{ read_schema, "tare schema 1\n4 event NONE EVENT tid:u64:TID device:i8:DEVICE before:u32:BYTES\n"
+	               "2 string TEXT TABLE id:u16:ID bytes:u32:LENGTH\n900 flux PCS X depth:u32:LENGTH\n" },
+	{ read_printed, "2024-05-01 12:00:01,5 INFO GPU 1: a(1) used (MB): 1,204.5, diff=-2.4e1 KiB" },
 	{ read_size, "7.5GiB" },
 	{ read_elf, "\177ELF\2\1\1" },
-	{ read_smaps,
-	  "7f00-7f02 rw-p 00001000 fe:00 247134  /a b/libc.so.6 (deleted)\nPss: 3 kB\nSwapPss: 2 kB\n"
-	  "VmFlags: rd pf \n" },
-	{ read_smaps,
-	  "CLIENT PROCESS PID SIZE\nuser my train 70 600000K\ntotal 600000K\nVmRSS: 4 kB\n" },
+	{ read_smaps, "7f00-7f02 rw-p 00001000 fe:00 247134  /a b/libc.so.6 (deleted)\nPss: 3 kB\nSwapPss: 2 kB\n"
+	              "VmFlags: rd pf \n" },
+	{ read_smaps, "CLIENT PROCESS PID SIZE\nuser my train 70 600000K\ntotal 600000K\nVmRSS: 4 kB\n" },
 	{ print_it, "=x\033[2J\xc2\x9b\xe2\x80\xae\xff,\"<&>'|" },
 };
 

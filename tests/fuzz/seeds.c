@@ -32,10 +32,8 @@ static size_t put_ring(uint8_t *out, size_t at, const struct make_log *m, uint64
 {
 	static uint8_t head[FUZZ_RING_HEAD], bytes[MAKE_LANE_BYTES];
 	struct tare_ring_header *h = (struct tare_ring_header *)(void *)head;
-	struct tare_lane lanes[FUZZ_LANES] = {
-		{ .tid = 1, .head = m->size, .tail = tail },
-		{ .tid = 2, .lost = 3, .lost_first = 1000000000, .lost_last = 1000000100 }
-	};
+	struct tare_lane lanes[FUZZ_LANES] = { { .tid = 1, .head = m->size, .tail = tail },
+		                                   { .tid = 2, .lost = 3, .lost_first = 1000000000, .lost_last = 1000000100 } };
 	size_t from = m->size > sizeof(bytes) ? m->size - sizeof(bytes) : 0;
 
 	_Static_assert(sizeof(*h) <= FUZZ_RING_HEAD, "the header fits");
@@ -52,11 +50,9 @@ static size_t put_ring(uint8_t *out, size_t at, const struct make_log *m, uint64
 static void fill_tare(struct make_log *t)
 {
 	t->header.role = TARE_ROLE_TARE;
-	MAKE(t, clock, CLOCK, .ticks = 1000000000, .monotonic_ns = 1000000000,
-	     .realtime_ns = 1700000000000000000);
-	MAKE_TEXT(t, device, DEVICE, "NVIDIA H200", .ordinal = 3, .nvml_index = 3,
-		  .total = 1ull << 37, .uuid_high = 0x1122334455667788,
-		  .uuid_low = 0x99aabbccddeeff00);
+	MAKE(t, clock, CLOCK, .ticks = 1000000000, .monotonic_ns = 1000000000, .realtime_ns = 1700000000000000000);
+	MAKE_TEXT(t, device, DEVICE, "NVIDIA H200", .ordinal = 3, .nvml_index = 3, .total = 1ull << 37,
+	          .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
 	for (uint32_t i = 0; i < 20; i++) {
 		MAKE(t, reading, READING, .device = 3, .source = 1, .used = i << 20);
 		MAKE_TEXT(t, peer, PEER, "python3", .device = 3, .pid = 431 + i % 2, .list = i);
@@ -64,17 +60,15 @@ static void fill_tare(struct make_log *t)
 	}
 	MAKE_TEXT(t, symbol, SYMBOL, "main", .pid = 431, .address = 0x401100);
 	MAKE(t, exit, EXIT, .pid = 431, .status = 9);
-	MAKE(t, clock, CLOCK, .ticks = 3000000000, .monotonic_ns = 3000000000,
-	     .realtime_ns = 1700000002000000000);
+	MAKE(t, clock, CLOCK, .ticks = 3000000000, .monotonic_ns = 3000000000, .realtime_ns = 1700000002000000000);
 }
 
 size_t fuzz_seed(int n, uint8_t *out)
 {
 	static struct make_log m, t;
-	static const struct tare_control control = { .magic = TARE_CONTROL_MAGIC,
-						     .version = TARE_FORMAT_VERSION,
-						     .degraded = 2,
-						     .lost_records = 3 };
+	static const struct tare_control control = {
+		.magic = TARE_CONTROL_MAGIC, .version = TARE_FORMAT_VERSION, .degraded = 2, .lost_records = 3
+	};
 	struct fuzz_head head = { .flags = n % 2 ? FUZZ_RESEAL : 0 };
 	size_t at = sizeof(head), body;
 

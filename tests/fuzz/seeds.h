@@ -13,8 +13,7 @@
 struct fuzz_head {
 	uint8_t flags;
 	uint8_t reserved[3];
-	uint32_t events, chunk, ring,
-		tare; /* sizes of 431-0.events, 431-0.events.1, 431-0.ring, tare.events */
+	uint32_t events, chunk, ring, tare; /* sizes of 431-0.events, 431-0.events.1, 431-0.ring, tare.events */
 };
 
 enum {

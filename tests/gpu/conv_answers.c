@@ -37,10 +37,8 @@ static struct {
 	cudnnStatus_t (*create)(cudnnBackendDescriptorType_t, desc_t *);
 	cudnnStatus_t (*destroy)(desc_t);
 	cudnnStatus_t (*finalize)(desc_t);
-	cudnnStatus_t (*set)(desc_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t,
-			     int64_t, const void *);
-	cudnnStatus_t (*get)(desc_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t,
-			     int64_t, int64_t *, void *);
+	cudnnStatus_t (*set)(desc_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t, int64_t, const void *);
+	cudnnStatus_t (*get)(desc_t, cudnnBackendAttributeName_t, cudnnBackendAttributeType_t, int64_t, int64_t *, void *);
 } dnn;
 
 /* What answers: a device, or the properties of one. */
@@ -95,8 +93,7 @@ static int read_numbers(char *text, int64_t *numbers)
 	int count = 0;
 	char *state;
 
-	for (char *one = strtok_r(text, ",", &state); one && count < DIMS;
-	     one = strtok_r(NULL, ",", &state))
+	for (char *one = strtok_r(text, ",", &state); one && count < DIMS; one = strtok_r(NULL, ",", &state))
 		numbers[count++] = strtoll(one, NULL, 10);
 	return count;
 }
@@ -134,8 +131,7 @@ static desc_t read_convolution(char **words)
 	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
 	desc_t conv;
 
-	if (!count || read_numbers(words[1], strides) != count ||
-	    read_numbers(words[2], dilations) != count)
+	if (!count || read_numbers(words[1], strides) != count || read_numbers(words[2], dilations) != count)
 		return NULL;
 	conv = make(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
 	set(conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
@@ -156,8 +152,7 @@ static const struct direction {
 	cudnnBackendDescriptorType_t type;
 	int first;
 } directions[] = {
-	{ "fwd", CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-	  CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA },
+	{ "fwd", CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA },
 	{ "bwd_data", CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
 	  CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA },
 	{ "bwd_filter", CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
@@ -183,8 +178,7 @@ static desc_t read_graph(char **words)
 	set(operation, direction->first, CUDNN_TYPE_FLOAT, 1, &one);
 	set(operation, direction->first + 1, CUDNN_TYPE_FLOAT, 1, &zero);
 	for (int i = 0; i < 4; i++)
-		set(operation, direction->first + 2 + i, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-		    &parts[i]);
+		set(operation, direction->first + 2 + i, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &parts[i]);
 	check(dnn.finalize(operation), "operation");
 	graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
 	set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &operation);
@@ -201,17 +195,14 @@ static int64_t ask_plans(desc_t graph, desc_t *configs, int64_t count)
 	cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_INSTANT;
 	int64_t got = 0;
 
-	set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-	    &graph);
+	set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);
 	set(heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
 	if (properties)
-		set(heuristic, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-		    &properties);
+		set(heuristic, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &properties);
 	check(dnn.finalize(heuristic), "heuristic");
 	for (int i = 0; i < count; i++)
 		configs[i] = make(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-	check(dnn.get(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-		      count, &got, configs),
+	check(dnn.get(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &got, configs),
 	      "plans");
 	return failed ? 0 : got;
 }
@@ -222,18 +213,14 @@ static int64_t ask_workspace(desc_t config)
 	desc_t plan = make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
 	int64_t bytes = -1, got = 0;
 
-	set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-	    &config);
+	set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &config);
 	if (handle)
 		set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
 	else
-		set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-		    &properties);
+		set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &properties);
 	check(dnn.finalize(plan), "plan");
 	if (!failed)
-		check(dnn.get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
-			      &got, &bytes),
-		      "workspace");
+		check(dnn.get(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &got, &bytes), "workspace");
 	return failed ? -1 : bytes;
 }
 
@@ -243,28 +230,20 @@ static void print_engine(desc_t config)
 	desc_t engine = make(CUDNN_BACKEND_ENGINE_DESCRIPTOR), knobs[KNOBS];
 	int64_t index = -1, got = 0;
 
-	check(dnn.get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &got,
-		      &engine),
-	      "engine");
-	check(dnn.get(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &got, &index),
-	      "index");
+	check(dnn.get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &got, &engine), "engine");
+	check(dnn.get(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &got, &index), "index");
 	printf(" %lld:", (long long)index);
 	for (int i = 0; i < KNOBS; i++)
 		knobs[i] = make(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
 	got = 0;
-	check(dnn.get(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-		      KNOBS, &got, knobs),
+	check(dnn.get(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, &got, knobs),
 	      "knobs");
 	for (int64_t i = 0; i < got && !failed; i++) {
 		cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
 		int64_t value = 0, one = 0;
 
-		check(dnn.get(knobs[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1,
-			      &one, &type),
-		      "knob");
-		check(dnn.get(knobs[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1,
-			      &one, &value),
-		      "value");
+		check(dnn.get(knobs[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &one, &type), "knob");
+		check(dnn.get(knobs[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &one, &value), "value");
 		printf("%s%d=%lld", i ? "," : "", (int)type, (long long)value);
 	}
 }
@@ -277,8 +256,7 @@ static void answer(char *key, int wanted, int with_engines)
 	int64_t got;
 	int count = 0, first;
 
-	for (char *one = strtok_r(key, " ", &state); one && count < 8;
-	     one = strtok_r(NULL, " ", &state))
+	for (char *one = strtok_r(key, " ", &state); one && count < 8; one = strtok_r(NULL, " ", &state))
 		words[count++] = one;
 	graph = count == 8 ? read_graph(words) : NULL;
 	if (!graph) {
@@ -326,8 +304,7 @@ static void open_library(const char *file)
 	*(void **)&dnn.finalize = dlsym(library, "cudnnBackendFinalize");
 	*(void **)&dnn.set = dlsym(library, "cudnnBackendSetAttribute");
 	*(void **)&dnn.get = dlsym(library, "cudnnBackendGetAttribute");
-	if (!dnn.version || !dnn.handle || !dnn.create || !dnn.destroy || !dnn.finalize ||
-	    !dnn.set || !dnn.get)
+	if (!dnn.version || !dnn.handle || !dnn.create || !dnn.destroy || !dnn.finalize || !dnn.set || !dnn.get)
 		end(file, "is no libcudnn of version 9");
 }
 
@@ -344,8 +321,7 @@ static void open_properties(const char *file)
 	if (in) {
 		size = fread(text, 1, sizeof(text), in);
 		fclose(in);
-		set(properties, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-		    (int64_t)size, text);
+		set(properties, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)size, text);
 	} else {
 		set(properties, CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
 	}
@@ -360,8 +336,8 @@ static void print_properties(void)
 	int64_t size = 0;
 
 	open_properties(NULL);
-	check(dnn.get(properties, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-		      sizeof(text) - 1, &size, text),
+	check(dnn.get(properties, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, sizeof(text) - 1, &size,
+	              text),
 	      "json");
 	if (failed)
 		end("the device", "cuDNN does not tell its properties");
@@ -384,8 +360,7 @@ static void print_head(const char *file)
 		set(of, CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
 		check(dnn.finalize(of), "properties");
 	}
-	check(dnn.get(of, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-		      sizeof(text) - 1, &size, text),
+	check(dnn.get(of, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, sizeof(text) - 1, &size, text),
 	      "json");
 	name = failed ? NULL : strstr(text, "\"deviceName\":\"");
 	if (name) {
@@ -418,8 +393,8 @@ int main(int count, char **words)
 			device = value;
 		else if (!strcmp(words[i], "--count") && ++i)
 			wanted = atoi(value);
-		else if (!strcmp(words[i], "--part") && ++i &&
-			 sscanf(value, "%d/%d", &part, &parts) == 2 && part >= 0 && part < parts)
+		else if (!strcmp(words[i], "--part") && ++i && sscanf(value, "%d/%d", &part, &parts) == 2 && part >= 0 &&
+		         part < parts)
 			continue;
 		else
 			end(words[i], "is no option; the head of the source says what is");

@@ -30,9 +30,9 @@ void compact_write(void)
 
 static void add_names(struct tare_str *out, const struct tare_event *e)
 {
-	tare_str_addf(out, " api=%s name=%s domain=%s text=%s about=%d device=%d",
-		      e->api ? e->api : "-", e->name ? e->name : "-", e->domain ? e->domain : "-",
-		      e->text, e->about ? e->about->index : -1, e->device ? e->device->index : -1);
+	tare_str_addf(out, " api=%s name=%s domain=%s text=%s about=%d device=%d", e->api ? e->api : "-",
+	              e->name ? e->name : "-", e->domain ? e->domain : "-", e->text, e->about ? e->about->index : -1,
+	              e->device ? e->device->index : -1);
 	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++)
 		tare_str_addf(out, " %llx", (unsigned long long)e->stack->pcs[i]);
 	for (uint32_t i = 0; e->python && i < e->python->depth; i++)
@@ -41,21 +41,16 @@ static void add_names(struct tare_str *out, const struct tare_event *e)
 
 static void add_process(struct tare_str *out, const struct tare_process *p)
 {
-	tare_str_addf(out, "process %d %d %u %u %s %s %s %lld %lld %d%d%d %u %lld %llu %llu %llu\n",
-		      p->index, p->role, p->pid, p->generation, p->program, p->host, p->log,
-		      (long long)p->first_ns, (long long)p->last_ns, p->is_ended, p->is_open,
-		      p->is_status_known, p->status, (long long)p->status_ns,
-		      (unsigned long long)p->lost, (unsigned long long)p->unfinished,
-		      (unsigned long long)p->skipped_bytes);
+	tare_str_addf(out, "process %d %d %u %u %s %s %s %lld %lld %d%d%d %u %lld %llu %llu %llu\n", p->index, p->role,
+	              p->pid, p->generation, p->program, p->host, p->log, (long long)p->first_ns, (long long)p->last_ns,
+	              p->is_ended, p->is_open, p->is_status_known, p->status, (long long)p->status_ns,
+	              (unsigned long long)p->lost, (unsigned long long)p->unfinished, (unsigned long long)p->skipped_bytes);
 	for (int i = 0; i < p->device_nr; i++)
-		tare_str_addf(out, " device %d %d\n", p->devices[i].ordinal,
-			      p->devices[i].device->index);
+		tare_str_addf(out, " device %d %d\n", p->devices[i].ordinal, p->devices[i].device->index);
 	for (int i = 0; i < p->object_nr; i++)
-		tare_str_addf(out, " object %llx %s\n", (unsigned long long)p->objects[i].begin,
-			      p->objects[i].path);
+		tare_str_addf(out, " object %llx %s\n", (unsigned long long)p->objects[i].begin, p->objects[i].path);
 	for (int i = 0; i < p->symbol_nr; i++)
-		tare_str_addf(out, " symbol %llx %s\n", (unsigned long long)p->symbols[i].address,
-			      p->symbols[i].name);
+		tare_str_addf(out, " symbol %llx %s\n", (unsigned long long)p->symbols[i].address, p->symbols[i].name);
 }
 
 /* The texts that a test compares, until it ends. */
@@ -70,9 +65,8 @@ char *compact_all_of(const char *folder)
 	struct tare_event e;
 
 	CHECK_INT(tare_recording_open(&r, folder, NULL), 0);
-	tare_str_addf(&out, "%d %lld %lld\n", tare_recording_is_open(r),
-		      (long long)tare_recording_last_ns(r),
-		      (long long)tare_recording_started_realtime_ns(r));
+	tare_str_addf(&out, "%d %lld %lld\n", tare_recording_is_open(r), (long long)tare_recording_last_ns(r),
+	              (long long)tare_recording_started_realtime_ns(r));
 	for (int i = 0; i < tare_recording_process_nr(r); i++)
 		add_process(&out, tare_recording_process(r, i));
 	for (int i = 0; i < tare_recording_device_nr(r); i++)
@@ -85,14 +79,10 @@ char *compact_all_of(const char *folder)
 		while (tare_recording_next(r, &e)) {
 			const struct tare_kind_info *info = tare_decode_kind((uint16_t)e.kind);
 
-			tare_str_addf(&out, "%lld %lld %lld %d %s", (long long)e.at_ns,
-				      (long long)e.begin_ns, (long long)e.end_ns, e.process->index,
-				      info->name);
+			tare_str_addf(&out, "%lld %lld %lld %d %s", (long long)e.at_ns, (long long)e.begin_ns, (long long)e.end_ns,
+			              e.process->index, info->name);
 			for (int i = 0; i < info->field_nr; i++)
-				tare_str_addf(&out, " %llx",
-					      (unsigned long long)
-						      tare_decode_value(&info->fields[i],
-									e.rec.head));
+				tare_str_addf(&out, " %llx", (unsigned long long)tare_decode_value(&info->fields[i], e.rec.head));
 			add_names(&out, &e);
 			tare_str_add_char(&out, '\n');
 		}
@@ -201,13 +191,10 @@ void compact_check(bool is_forced)
 void compact_make_threads(void)
 {
 	for (uint64_t i = 0; i < 12; i++) {
-		MAKE(&compact_program, lane, LANE, .lane = i % 3, .bytes = 40 * 48,
-		     .from = i / 3 * 40 * 48);
+		MAKE(&compact_program, lane, LANE, .lane = i % 3, .bytes = 40 * 48, .from = i / 3 * 40 * 48);
 		for (uint64_t k = 0; k < 40; k++) {
-			compact_program.stamp =
-				2000000000 + i / 3 * 4000 + k * 100 + i % 3 * (k % 2);
-			MAKE(&compact_program, tensor, TENSOR, .block = 4096 + i, .bytes = 512,
-			     .tid = (uint32_t)(431 + i % 3));
+			compact_program.stamp = 2000000000 + i / 3 * 4000 + k * 100 + i % 3 * (k % 2);
+			MAKE(&compact_program, tensor, TENSOR, .block = 4096 + i, .bytes = 512, .tid = (uint32_t)(431 + i % 3));
 		}
 	}
 }

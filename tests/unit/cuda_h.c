@@ -13,10 +13,9 @@
 /* `name` must be pasted at once: cuda.h defines many of them to another. */
 #define TYPE_0(type) type
 #define TYPE_1(type) type##_ptsz
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version),          \
-						    CUresult(*) params),                           \
-		       #symbol " does not have the type of " #name " " #version);
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
+	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version), CUresult(*) params),             \
+	               #symbol " does not have the type of " #name " " #version);
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 

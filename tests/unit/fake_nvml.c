@@ -74,8 +74,7 @@ int nvmlDeviceGetName(nvml_device dev, char *text, unsigned int size)
 
 int nvmlDeviceGetUUID(nvml_device dev, char *text, unsigned int size)
 {
-	snprintf(text, size, "%s-%d", dev == HANDLE(0) ? "GPU" : "MIG",
-		 (int)((char *)(void *)dev - handles));
+	snprintf(text, size, "%s-%d", dev == HANDLE(0) ? "GPU" : "MIG", (int)((char *)(void *)dev - handles));
 	return 0;
 }
 
@@ -128,12 +127,11 @@ int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory)
 
 /* Pid 10 is in both lists and on two instances, 11 hides its memory, 12 only draws. */
 static const struct nvml_process_v2 compute[] = { { 10, 50 * MIB, 0, 0 },
-						  { 10, 5 * MIB, 1, 0 },
-						  { 11, NVML_NOT_AVAILABLE, 0, 0 } };
+	                                              { 10, 5 * MIB, 1, 0 },
+	                                              { 11, NVML_NOT_AVAILABLE, 0, 0 } };
 static const struct nvml_process_v2 graphics[] = { { 10, 20 * MIB, 0, 0 }, { 12, 7 * MIB, 0, 0 } };
 
-static int fill(const struct nvml_process_v2 *from, unsigned int n, int version,
-		unsigned int *count, void *items)
+static int fill(const struct nvml_process_v2 *from, unsigned int n, int version, unsigned int *count, void *items)
 {
 	struct nvml_process_v1 *old = items;
 	struct nvml_process_v2 *new = items;
@@ -160,15 +158,13 @@ static int fill_crowd(unsigned int *count, void *items)
 	return fill(crowd, CROWD, 3, count, items);
 }
 
-static int list(const struct nvml_process_v2 *from, unsigned int n, int version,
-		unsigned int *count, void *items)
+static int list(const struct nvml_process_v2 *from, unsigned int n, int version, unsigned int *count, void *items)
 {
 	if (is("unsupported"))
 		return NVML_NOT_SUPPORTED;
 	if (version > 1 && is("old"))
 		return NVML_FUNCTION_NOT_FOUND;
-	return is("crowd") && from == compute ? fill_crowd(count, items)
-					      : fill(from, n, version, count, items);
+	return is("crowd") && from == compute ? fill_crowd(count, items) : fill(from, n, version, count, items);
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(nvml_device dev, unsigned int *count, void *items)

@@ -20,8 +20,7 @@ static void fit(struct world *w, const char *target)
 	struct tare_table table;
 	struct tare_err err = { 0 };
 
-	if (tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table,
-			     &err) ||
+	if (tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table, &err) ||
 	    tare_problem_make(&table, &ask, &w->arena, &w->problem, &err))
 		test_fail(__FILE__, __LINE__, "%s", err.text);
 	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);

@@ -41,8 +41,7 @@ static void compare(const char *path, const char *got, const char *want)
 		size_t g = strcspn(got, "\n"), w = strcspn(want, "\n");
 
 		if (g != w || memcmp(got, want, g))
-			test_fail(path, line, "got\n\"%.*s\"\nexpected\n\"%.*s\"", (int)g, got,
-				  (int)w, want);
+			test_fail(path, line, "got\n\"%.*s\"\nexpected\n\"%.*s\"", (int)g, got, (int)w, want);
 		got += g + (got[g] == '\n');
 		want += w + (want[w] == '\n');
 	}

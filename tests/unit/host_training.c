@@ -7,12 +7,9 @@
 
 int64_t now;
 
-void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags,
-	 const struct tare_line *frames)
+void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags, const struct tare_line *frames)
 {
-	struct world_block b = {
-		.is_host = true, .t = ++now * MS, .block = at, .bytes = bytes, .flags = flags
-	};
+	struct world_block b = { .is_host = true, .t = ++now * MS, .block = at, .bytes = bytes, .flags = flags };
 
 	for (int i = 0; frames && frames[i].file; i++)
 		b.frames[i] = frames[i];
@@ -36,8 +33,7 @@ const char *rule_in(struct tare_ledger *l, uint64_t at)
 	snprintf(rule, sizeof(rule), "none");
 	for (int i = 0; l->host_nr && i < l->hosts[0].blocks.count; i++)
 		if (l->hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at)
-			snprintf(rule, sizeof(rule), "%s",
-				 tare_rules[l->hosts[0].blocks.items[i].rule].name);
+			snprintf(rule, sizeof(rule), "%s", tare_rules[l->hosts[0].blocks.items[i].rule].name);
 	tare_ledger_free(l);
 	return rule;
 }

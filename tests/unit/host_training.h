@@ -10,46 +10,40 @@
 /* Where things are made. */
 static const struct tare_line program[] = { { "train.py", "main", 10 }, { 0 } };
 static const struct tare_line loss[] = { { "/x/torch/nn/functional.py", "cross_entropy", 7 },
-					 { "train.py", "main", 12 },
-					 { 0 } };
+	                                     { "train.py", "main", 12 },
+	                                     { 0 } };
 static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_uniform_", 3 },
-					 { NN "linear.py", "__init__", 5 },
-					 { "train.py", "main", 5 },
-					 { 0 } };
-static const struct tare_line linear[] = {
-	{ NN "linear.py", "forward", 114 }, { NN "module.py", "_call_impl", 1190 },
-	{ "train.py", "forward", 3 },       { NN "module.py", "_call_impl", 1190 },
-	{ "train.py", "main", 11 },         { 0 }
-};
+	                                     { NN "linear.py", "__init__", 5 },
+	                                     { "train.py", "main", 5 },
+	                                     { 0 } };
+static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 }, { NN "module.py", "_call_impl", 1190 },
+	                                       { "train.py", "forward", 3 },       { NN "module.py", "_call_impl", 1190 },
+	                                       { "train.py", "main", 11 },         { 0 } };
 static const struct tare_line relu[] = { { NN "activation.py", "forward", 98 },
-					 { NN "module.py", "_call_impl", 1190 },
-					 { "train.py", "forward", 4 },
-					 { NN "module.py", "_call_impl", 1190 },
-					 { "train.py", "main", 11 },
-					 { 0 } };
+	                                     { NN "module.py", "_call_impl", 1190 },
+	                                     { "train.py", "forward", 4 },
+	                                     { NN "module.py", "_call_impl", 1190 },
+	                                     { "train.py", "main", 11 },
+	                                     { 0 } };
 static const struct tare_line backward[] = { { "/x/torch/autograd/__init__.py", "backward", 197 },
-					     { "train.py", "main", 13 },
-					     { 0 } };
+	                                         { "train.py", "main", 13 },
+	                                         { 0 } };
 static const struct tare_line recompute[] = { { NN "linear.py", "forward", 114 },
-					      { NN "module.py", "_call_impl", 1190 },
-					      { "/x/torch/utils/checkpoint.py", "backward", 140 },
-					      { 0 } };
-static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 },
-					 { "train.py", "main", 14 },
-					 { 0 } };
-static const struct tare_line loader[] = { { "/x/torch/utils/data/_utils/collate.py", "collate",
-					     160 },
-					   { "train.py", "main", 9 },
-					   { 0 } };
+	                                          { NN "module.py", "_call_impl", 1190 },
+	                                          { "/x/torch/utils/checkpoint.py", "backward", 140 },
+	                                          { 0 } };
+static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 }, { "train.py", "main", 14 }, { 0 } };
+static const struct tare_line loader[] = { { "/x/torch/utils/data/_utils/collate.py", "collate", 160 },
+	                                       { "train.py", "main", 9 },
+	                                       { 0 } };
 static const struct tare_line reduce[] = { { "/x/torch/nn/parallel/distributed.py", "_sync", 3 },
-					   { "train.py", "main", 6 },
-					   { 0 } };
+	                                       { "train.py", "main", 6 },
+	                                       { 0 } };
 
 extern int64_t now; /* ms, of what happened last */
 
 /* At the next millisecond: a block comes there, of these flags (enum tare_tensor_flag), or of 0 bytes goes. */
-void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags,
-	 const struct tare_line *frames);
+void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags, const struct tare_line *frames);
 /* The same, of 1000 bytes and its address, by which it is found again. */
 void make(struct world *w, uint64_t at, unsigned int flags, const struct tare_line *frames);
 void take(struct world *w, uint64_t at, unsigned int flags);

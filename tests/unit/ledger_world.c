@@ -80,12 +80,12 @@ static struct item *add(struct world *w, enum tare_kind kind, int process, int d
 	*item = (struct item){ .order = w->item_nr };
 	w->item_nr++;
 	item->event = (struct tare_event){ .kind = kind,
-					   .process = w->processes[process],
-					   .device = device < 0 ? NULL : w->devices[device],
-					   .at_ns = t,
-					   .begin_ns = t,
-					   .end_ns = t,
-					   .text = "" };
+		                               .process = w->processes[process],
+		                               .device = device < 0 ? NULL : w->devices[device],
+		                               .at_ns = t,
+		                               .begin_ns = t,
+		                               .end_ns = t,
+		                               .text = "" };
 	return item;
 }
 
@@ -97,9 +97,8 @@ static uint64_t pc_of(struct world *w, const char *owner)
 	while (i < w->object_nr && strcmp(w->objects[i].path, owner))
 		i++;
 	if (i == w->object_nr)
-		w->objects[w->object_nr++] = (struct tare_object){ .begin = 0x1000u * (i + 1u),
-								   .end = 0x1000u * (i + 2u),
-								   .path = owner };
+		w->objects[w->object_nr++] =
+			(struct tare_object){ .begin = 0x1000u * (i + 1u), .end = 0x1000u * (i + 2u), .path = owner };
 	return w->objects[i].begin + 16;
 }
 
@@ -108,9 +107,8 @@ static bool is_same_stack(const struct item *a, const struct item *b)
 	bool is_same = a != b && a->python.id && a->python.depth == b->python.depth;
 
 	for (uint32_t i = 0; is_same && i < a->python.depth; i++)
-		is_same = a->lines[i].line == b->lines[i].line &&
-			  !strcmp(a->lines[i].file, b->lines[i].file) &&
-			  !strcmp(a->lines[i].function, b->lines[i].function);
+		is_same = a->lines[i].line == b->lines[i].line && !strcmp(a->lines[i].file, b->lines[i].file) &&
+		          !strcmp(a->lines[i].function, b->lines[i].function);
 	return is_same;
 }
 
@@ -134,8 +132,7 @@ static void came_from(struct world *w, struct item *item, const char *file, uint
 void world_call(struct world *w, struct world_call c)
 {
 	bool is_before = c.effect == TARE_EFFECT_DEL;
-	struct item *item =
-		add(w, TARE_KIND_EVENT, c.process, c.device, is_before ? c.begin : c.end);
+	struct item *item = add(w, TARE_KIND_EVENT, c.process, c.device, is_before ? c.begin : c.end);
 
 	item->event.begin_ns = c.begin;
 	item->event.end_ns = c.end;
@@ -147,8 +144,7 @@ void world_call(struct world *w, struct world_call c)
 		.effect = (uint8_t)c.effect,
 		.class = (uint8_t)c.class,
 		.device = (int16_t)c.device,
-		.flags = (uint16_t)(c.flags | (c.weigh ? TARE_EVENT_WEIGHED : 0) |
-				    (c.peers ? TARE_EVENT_PEERS : 0)),
+		.flags = (uint16_t)(c.flags | (c.weigh ? TARE_EVENT_WEIGHED : 0) | (c.peers ? TARE_EVENT_PEERS : 0)),
 		.result = c.flags & TARE_EVENT_FAILED ? 2 : 0,
 		.context = c.context,
 		.handle = c.handle,
@@ -176,19 +172,17 @@ void world_pool(struct world *w, struct world_pool p)
 
 	item->event.begin_ns = p.begin;
 	item->rec.pool = (struct tare_rec_pool){ .tid = p.tid ? p.tid : 1,
-						 .device = (int16_t)p.device,
-						 .number = p.number,
-						 .handle = p.handle,
-						 .reserved = (uint64_t)p.reserved,
-						 .used = (uint64_t)p.used };
+		                                     .device = (int16_t)p.device,
+		                                     .number = p.number,
+		                                     .handle = p.handle,
+		                                     .reserved = (uint64_t)p.reserved,
+		                                     .used = (uint64_t)p.used };
 }
 
-void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
-			enum tare_source source, uint64_t peers)
+void world_reading_told(struct world *w, int device, int64_t t, int64_t used, enum tare_source source, uint64_t peers)
 {
-	add(w, TARE_KIND_READING, 0, device, t)->rec.reading = (struct tare_rec_reading){
-		.source = source, .used = (uint64_t)used, .peers = peers
-	};
+	add(w, TARE_KIND_READING, 0, device, t)->rec.reading =
+		(struct tare_rec_reading){ .source = source, .used = (uint64_t)used, .peers = peers };
 }
 
 void world_exit(struct world *w, int process, int64_t t)
@@ -202,8 +196,7 @@ void world_reading_since(struct world *w, int device, int64_t from, int64_t t, i
 	w->items[w->item_nr - 1].event.begin_ns = from;
 }
 
-void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
-		const char *name)
+void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used, const char *name)
 {
 	struct item *item = add(w, TARE_KIND_PEER, 0, device, t);
 
@@ -211,8 +204,7 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 	item->event.text = name ? name : "";
 }
 
-void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
-		   int64_t used)
+void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used)
 {
 	struct item *item = add(w, TARE_KIND_PEER, witness, device, t);
 
@@ -224,8 +216,7 @@ void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes)
 	world_tensor_at(w, t, block, bytes, NULL, 0);
 }
 
-void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file,
-		     uint32_t line)
+void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line)
 {
 	struct item *item = add(w, TARE_KIND_TENSOR, 0, 0, t);
 
@@ -238,13 +229,11 @@ void world_block(struct world *w, struct world_block b)
 {
 	struct item *item = add(w, TARE_KIND_TENSOR, b.process, b.is_host ? -1 : 0, b.t);
 
-	item->rec.tensor = (struct tare_rec_tensor){
-		.block = b.block,
-		.bytes = b.bytes,
-		.tid = b.tid ? b.tid : 1,
-		.device = b.is_host ? -1 : 0,
-		.flags = (uint16_t)(b.flags | (b.is_host ? TARE_TENSOR_HOST : 0))
-	};
+	item->rec.tensor = (struct tare_rec_tensor){ .block = b.block,
+		                                         .bytes = b.bytes,
+		                                         .tid = b.tid ? b.tid : 1,
+		                                         .device = b.is_host ? -1 : 0,
+		                                         .flags = (uint16_t)(b.flags | (b.is_host ? TARE_TENSOR_HOST : 0)) };
 	while (item->python.depth < WORLD_FRAMES && b.frames[item->python.depth].file) {
 		item->lines[item->python.depth] = b.frames[item->python.depth];
 		item->python.depth++;
@@ -253,15 +242,13 @@ void world_block(struct world *w, struct world_block b)
 		item->python.id = python_id(w, item);
 }
 
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
-		 const char *name, unsigned int flags)
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+                 unsigned int flags)
 {
 	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
 
 	item->event.name = name;
-	item->rec.probe = (struct tare_rec_probe){
-		.at = at, .of = of, .role = (uint16_t)role, .flags = (uint16_t)flags
-	};
+	item->rec.probe = (struct tare_rec_probe){ .at = at, .of = of, .role = (uint16_t)role, .flags = (uint16_t)flags };
 }
 
 void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape)
@@ -272,14 +259,13 @@ void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shap
 	item->rec.probe = (struct tare_rec_probe){ .at = at, .role = TARE_PROBE_TENSOR };
 }
 
-void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
-		       int64_t requested)
+void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested)
 {
 	add(w, TARE_KIND_POOL_WITNESS, 0, 0, t)->rec.pool_witness =
 		(struct tare_rec_pool_witness){ .allocated = (uint64_t)allocated,
-						.reserved = (uint64_t)reserved,
-						.active = (uint64_t)allocated,
-						.requested = (uint64_t)requested };
+		                                .reserved = (uint64_t)reserved,
+		                                .active = (uint64_t)allocated,
+		                                .requested = (uint64_t)requested };
 }
 
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec)
@@ -289,8 +275,7 @@ void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_str
 
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids)
 {
-	world_stream_of(w, t, 0,
-			(struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
+	world_stream_of(w, t, 0, (struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
 }
 
 void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const char *class)
@@ -306,18 +291,14 @@ void world_sweep(struct world *w, int64_t t, unsigned int flags)
 	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };
 }
 
-void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
-		       unsigned int flags)
+void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes, unsigned int flags)
 {
-	add(w, TARE_KIND_TENSOR, process, -1, t)->rec.tensor =
-		(struct tare_rec_tensor){ .block = block,
-					  .bytes = bytes,
-					  .device = -1,
-					  .flags = (uint16_t)(TARE_TENSOR_HOST | flags) };
+	add(w, TARE_KIND_TENSOR, process, -1, t)->rec.tensor = (struct tare_rec_tensor){
+		.block = block, .bytes = bytes, .device = -1, .flags = (uint16_t)(TARE_TENSOR_HOST | flags)
+	};
 }
 
-void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file,
-	       const char *name, uint32_t line)
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line)
 {
 	struct item *item = add(w, TARE_KIND_RSS, process, -1, t);
 
@@ -328,15 +309,13 @@ void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t fi
 
 void world_tensor_collected(struct world *w, int64_t t, uint64_t block)
 {
-	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
-		(struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_GC };
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor = (struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_GC };
 }
 
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes)
 {
-	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor = (struct tare_rec_tensor){
-		.block = block, .bytes = bytes, .flags = TARE_TENSOR_BACKWARD
-	};
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
+		(struct tare_rec_tensor){ .block = block, .bytes = bytes, .flags = TARE_TENSOR_BACKWARD };
 }
 
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
@@ -347,9 +326,8 @@ void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved)
 {
-	add(w, TARE_KIND_OOM, 0, 0, t)->rec.oom = (struct tare_rec_oom){
-		.tid = 1, .asked = asked, .allocated = allocated, .reserved = reserved
-	};
+	add(w, TARE_KIND_OOM, 0, 0, t)->rec.oom =
+		(struct tare_rec_oom){ .tid = 1, .asked = asked, .allocated = allocated, .reserved = reserved };
 }
 
 void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode)
@@ -358,8 +336,8 @@ void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, 
 		(struct tare_rec_mapped_file){ .block = block, .device = 27, .inode = inode };
 }
 
-void world_heap_block(struct world *w, int process, int device, int64_t t,
-		      const struct tare_rec_heap_block *rec, const char *file, uint32_t line)
+void world_heap_block(struct world *w, int process, int device, int64_t t, const struct tare_rec_heap_block *rec,
+                      const char *file, uint32_t line)
 {
 	struct item *item = add(w, TARE_KIND_HEAP_BLOCK, process, device, t);
 
@@ -368,28 +346,23 @@ void world_heap_block(struct world *w, int process, int device, int64_t t,
 		came_from(w, item, file, line);
 }
 
-void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block,
-		      unsigned int flags)
+void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block, unsigned int flags)
 {
 	add(w, TARE_KIND_HEAP_FREED, process, device, t)->rec.heap_freed =
 		(struct tare_rec_heap_freed){ .block = block, .flags = (uint16_t)flags };
 }
 
-void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
-			 uint64_t bytes, enum tare_heap_goes how)
+void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin, uint64_t bytes,
+                         enum tare_heap_goes how)
 {
 	add(w, TARE_KIND_HEAP_UNMAPPED, process, device, t)->rec.heap_unmapped =
-		(struct tare_rec_heap_unmapped){ .begin = begin,
-						 .bytes = bytes,
-						 .how = (uint16_t)how };
+		(struct tare_rec_heap_unmapped){ .begin = begin, .bytes = bytes, .how = (uint16_t)how };
 }
 
-void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,
-		   uint64_t room)
+void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available, uint64_t room)
 {
-	add(w, TARE_KIND_OOM, process, -1, t)->rec.oom = (struct tare_rec_oom){
-		.tid = 1, .device = -1, .asked = asked, .free = available, .room = room
-	};
+	add(w, TARE_KIND_OOM, process, -1, t)->rec.oom =
+		(struct tare_rec_oom){ .tid = 1, .device = -1, .asked = asked, .free = available, .room = room };
 }
 
 void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec)
@@ -397,8 +370,7 @@ void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_
 	add(w, TARE_KIND_GRAPH, process, -1, t)->rec.graph = *rec;
 }
 
-void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first,
-		   uint64_t second)
+void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first, uint64_t second)
 {
 	add(w, TARE_KIND_MEMPOOL, process, -1, t)->rec.mempool =
 		(struct tare_rec_mempool){ .object = object, .first = first, .second = second };
@@ -412,8 +384,7 @@ void world_end(struct world *w, int process, int64_t t)
 
 void world_end_with(struct world *w, int process, int64_t t, uint64_t most_resident)
 {
-	add(w, TARE_KIND_END, process, -1, t)->rec.end =
-		(struct tare_rec_end){ .most_resident = most_resident };
+	add(w, TARE_KIND_END, process, -1, t)->rec.end = (struct tare_rec_end){ .most_resident = most_resident };
 	w->processes[process]->is_ended = true;
 }
 
@@ -422,10 +393,9 @@ void world_host(struct world *w, int process, int64_t t, int64_t anon)
 	struct item *item = add(w, TARE_KIND_HOST, process, -1, t);
 
 	item->event.about = w->processes[process];
-	item->rec.host = (struct tare_rec_host){ .anon = (uint64_t)anon,
-						 .file = (uint64_t)MIB,
-						 .peak = (uint64_t)anon,
-						 .pss = TARE_NOT_KNOWN };
+	item->rec.host = (struct tare_rec_host){
+		.anon = (uint64_t)anon, .file = (uint64_t)MIB, .peak = (uint64_t)anon, .pss = TARE_NOT_KNOWN
+	};
 }
 
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number)
@@ -436,17 +406,15 @@ void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t numb
 	item->rec.control.number = number;
 }
 
-void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last,
-		uint64_t records)
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records)
 {
 	struct item *item = add(w, TARE_KIND_LOST, process, -1, t);
 
 	item->event.begin_ns = first;
 	item->event.end_ns = last;
-	item->rec.lost = (struct tare_rec_lost){ .records = records,
-						 .first = (uint64_t)first,
-						 .last = (uint64_t)last,
-						 .reason = TARE_LOST_DISK_FULL };
+	item->rec.lost = (struct tare_rec_lost){
+		.records = records, .first = (uint64_t)first, .last = (uint64_t)last, .reason = TARE_LOST_DISK_FULL
+	};
 }
 
 /* One record of a thread; when it was made is not told. */
@@ -484,19 +452,18 @@ void world_phase(struct world *w, struct world_phase p)
 	struct item *item = add(w, TARE_KIND_PHASE, p.process, -1, p.t);
 
 	item->rec.phase = (struct tare_rec_phase){ .tid = p.tid ? p.tid : 1,
-						   .what = (uint8_t)p.what,
-						   .source = TARE_PHASE_BY_NVTX,
-						   .name = string_id(p.name),
-						   .domain = string_id(p.domain),
-						   .id = p.id };
+		                                       .what = (uint8_t)p.what,
+		                                       .source = TARE_PHASE_BY_NVTX,
+		                                       .name = string_id(p.name),
+		                                       .domain = string_id(p.domain),
+		                                       .id = p.id };
 	item->event.name = p.name;
 	item->event.domain = p.domain;
 }
 
 void world_symbol(struct world *w, const char *owner, const char *name)
 {
-	w->symbols[w->symbol_nr++] =
-		(struct tare_symbol){ .address = pc_of(w, owner), .name = name };
+	w->symbols[w->symbol_nr++] = (struct tare_symbol){ .address = pc_of(w, owner), .name = name };
 }
 
 static int by_stamp(const void *a, const void *b)
@@ -528,8 +495,7 @@ void world_link_up(struct world *w)
 	for (int k = 0; k < w->device_nr; k++)
 		w->devices[k]->program_nr = w->program_nr;
 	for (int i = 0; i < w->process_nr; i++) {
-		struct tare_process_device *list =
-			tare_xcalloc((size_t)w->device_nr, sizeof(*list));
+		struct tare_process_device *list = tare_xcalloc((size_t)w->device_nr, sizeof(*list));
 
 		for (int k = 0; k < w->device_nr; k++)
 			list[k] = (struct tare_process_device){ k, w->devices[k] };

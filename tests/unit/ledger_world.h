@@ -55,10 +55,8 @@ void world_pool(struct world *w, struct world_pool pool);
 
 void world_exit(struct world *w, int process, int64_t t); /* `tare` saw that it was over */
 /* As the recorder reads, which says what of it others have; TARE_NOT_KNOWN: as `tare` does. */
-void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
-			enum tare_source source, uint64_t peers);
-static inline void world_reading_of(struct world *w, int device, int64_t t, int64_t used,
-				    enum tare_source source)
+void world_reading_told(struct world *w, int device, int64_t t, int64_t used, enum tare_source source, uint64_t peers);
+static inline void world_reading_of(struct world *w, int device, int64_t t, int64_t used, enum tare_source source)
 {
 	world_reading_told(w, device, t, used, source, TARE_NOT_KNOWN);
 }
@@ -72,20 +70,15 @@ static inline void world_reading_peers(struct world *w, int64_t t, int64_t used,
 }
 /* It was taken some time between `from` and t. */
 void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used);
-void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
-		const char *name);
+void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used, const char *name);
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
-void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file,
-		     uint32_t line);
+void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line);
 /* … of the CPU's memory, with flags besides TARE_TENSOR_HOST. */
-void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
-		       unsigned int flags);
+void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes, unsigned int flags);
 /* Host memory that became resident in a call at that line. */
-void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file,
-	       const char *name, uint32_t line);
-void world_tensor_collected(struct world *w, int64_t t,
-			    uint64_t block); /* by Python's cyclic collector */
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line);
+void world_tensor_collected(struct world *w, int64_t t, uint64_t block); /* by Python's cyclic collector */
 /* The same with the Python stack that it was made at, innermost frame first. */
 enum { WORLD_FRAMES = 6 };
 struct world_block {
@@ -98,8 +91,8 @@ struct world_block {
 	struct tare_line frames[WORLD_FRAMES];
 };
 void world_block(struct world *w, struct world_block block);
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
-		 const char *name, unsigned int flags);
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+                 unsigned int flags);
 /* A tensor that a variable keeps: "int8 [2053, 1089536]". */
 void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape);
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
@@ -108,30 +101,25 @@ void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const c
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator of process 0 on device 0 says what it has. */
-void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
-		       int64_t requested);
+void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested);
 /* A STREAM record of process 0: of a thread on device 0, or any. */
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);
 /* Of the heap, asked for at a line (file NULL: none); `device` stands for it. */
-void world_heap_block(struct world *w, int process, int device, int64_t t,
-		      const struct tare_rec_heap_block *rec, const char *file, uint32_t line);
-void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block,
-		      unsigned int flags);
-void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin,
-			 uint64_t bytes, enum tare_heap_goes how);
+void world_heap_block(struct world *w, int process, int device, int64_t t, const struct tare_rec_heap_block *rec,
+                      const char *file, uint32_t line);
+void world_heap_freed(struct world *w, int process, int device, int64_t t, uint64_t block, unsigned int flags);
+void world_heap_unmapped(struct world *w, int process, int device, int64_t t, uint64_t begin, uint64_t bytes,
+                         enum tare_heap_goes how);
 /* PyTorch's allocator gives up on a block. */
 /* Which file the next block of this address is in. */
 void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode);
-void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,
-		   uint64_t room);
+void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available, uint64_t room);
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);
 /* … in the log of another `tare` that sees the same device. */
-void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
-		   int64_t used);
+void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used);
 void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec);
-void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first,
-		   uint64_t second);
+void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first, uint64_t second);
 void world_end_with(struct world *w, int process, int64_t t, uint64_t most_resident);
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
@@ -140,8 +128,7 @@ void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t numb
 void world_lost_of(struct world *w, int process, int64_t t, uint32_t tid, uint32_t reason);
 /* A part of its log cannot be read. */
 void world_damage(struct world *w, int process, int64_t from, int64_t to);
-void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last,
-		uint64_t records);
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records);
 void world_degraded(struct world *w, int64_t t, const char *text);
 
 /* A PHASE record; pop and end have no name. `id` is of ranges. */
@@ -161,8 +148,8 @@ const struct tare_phase_row *world_phase_row(const struct tare_ledger *l, const 
 /* Folds it to one instant ("peak", "end", "12ms"); checks that the books balance. */
 struct tare_ledger world_ledger(struct world *w, const char *at);
 void world_build_at(struct world *w, const struct tare_instant *at, struct tare_ledger *out);
-void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
-		 int at_nr, struct tare_ledger *out);
+void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at, int at_nr,
+                 struct tare_ledger *out);
 
 /*
  * Folds the world up to some moments, saves the states, and checks that peak and end come out the same from each of
@@ -197,8 +184,7 @@ void world_check_categories(const struct tare_ledger *l); /* its part about what
 /* ledger_world_calls.c: 100 MiB in use, cuInit +3, context 0xc0 +523. */
 struct world *world_started(void);
 /* A cuMemAlloc of `bytes` at `address`, and its end: weighed, changing the device by `change`. */
-void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before,
-		 int64_t change);
+void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before, int64_t change);
 void world_release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t change);
 /* What a program with PyTorch begins with: 100 MiB in use, context 0xc0 +500. Then a segment of its allocator. */
 #define WORLD_C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"

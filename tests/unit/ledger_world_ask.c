@@ -15,8 +15,8 @@ void world_build_at(struct world *w, const struct tare_instant *at, struct tare_
 	tare_ledger_build(&source, NULL, at, 1, out);
 }
 
-void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
-		 int at_nr, struct tare_ledger *out)
+void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at, int at_nr,
+                 struct tare_ledger *out)
 {
 	/* States of it are made of events one by one, and must say the same (world_check_states()). */
 	struct tare_ledger_source source = {

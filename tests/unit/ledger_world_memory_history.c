@@ -8,8 +8,7 @@
 
 enum { ASKED = 12 };
 
-static int64_t sum_of(const struct tare_memory_history_panel *p,
-		      const struct tare_memory_history_point *at)
+static int64_t sum_of(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at)
 {
 	int64_t sum = 0;
 
@@ -18,8 +17,8 @@ static int64_t sum_of(const struct tare_memory_history_panel *p,
 	return sum;
 }
 
-static int64_t band(const struct tare_memory_history_panel *p,
-		    const struct tare_memory_history_point *at, const char *key)
+static int64_t band(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at,
+                    const char *key)
 {
 	for (int i = 0; i < p->band_nr; i++)
 		if (!strcmp(p->bands[i].key, key))
@@ -43,12 +42,10 @@ static bool is_subdivided(int account)
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
 }
 
-static void check_point(const struct tare_memory_history_panel *p,
-			const struct tare_memory_history_point *at,
-			const struct tare_device_ledger *d)
+static void check_point(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at,
+                        const struct tare_device_ledger *d)
 {
-	static const char *const pool[] = { "allocations", "vmm",  "tensors",
-					    "partly",      "held", "cached" };
+	static const char *const pool[] = { "allocations", "vmm", "tensors", "partly", "held", "cached" };
 	int64_t cut = 0;
 
 	printf("# %lld ns\n", (long long)at->t_ns);
@@ -63,8 +60,7 @@ static void check_point(const struct tare_memory_history_panel *p,
 }
 
 /* Nothing else was kept of its column: it held all along. */
-static bool is_alone(const struct tare_memory_history *s, const struct tare_memory_history_panel *p,
-		     size_t i)
+static bool is_alone(const struct tare_memory_history *s, const struct tare_memory_history_panel *p, size_t i)
 {
 	int64_t width = (s->end_ns - s->from_ns) / TARE_HISTORY_COLUMNS + 1;
 	int64_t column = (p->points[i].t_ns - s->from_ns) / width;
@@ -81,16 +77,14 @@ struct instants {
 };
 
 /* Moments all over the recording. */
-static void choose(struct instants *out, const struct tare_memory_history *s,
-		   const struct tare_memory_history_panel *p)
+static void choose(struct instants *out, const struct tare_memory_history *s, const struct tare_memory_history_panel *p)
 {
 	out->n = 0;
 	for (size_t i = 0; i < p->point_nr && out->n < ASKED; i += 1 + p->point_nr / ASKED) {
 		if (!is_alone(s, p, i))
 			continue;
 		out->points[out->n] = &p->points[i];
-		snprintf(out->text[out->n], sizeof(out->text[out->n]), "%lldns",
-			 (long long)p->points[i].t_ns);
+		snprintf(out->text[out->n], sizeof(out->text[out->n]), "%lldns", (long long)p->points[i].t_ns);
 		out->at[out->n] = out->text[out->n];
 		out->n++;
 	}
@@ -98,7 +92,7 @@ static void choose(struct instants *out, const struct tare_memory_history *s,
 
 /* Not where a better source moved the books after that (rule "sources"). */
 static void check_instants(struct world *w, const struct tare_memory_history *s,
-			   const struct tare_memory_history_panel *p, uint64_t used_start)
+                           const struct tare_memory_history_panel *p, uint64_t used_start)
 {
 	struct tare_ledger ledgers[ASKED];
 	struct instants at;
@@ -114,8 +108,8 @@ static void check_instants(struct world *w, const struct tare_memory_history *s,
 	}
 }
 
-static void check_panel(struct world *w, const struct tare_memory_history *s,
-			const struct tare_memory_history_panel *p, const struct tare_ledger *peak)
+static void check_panel(struct world *w, const struct tare_memory_history *s, const struct tare_memory_history_panel *p,
+                        const struct tare_ledger *peak)
 {
 	const struct tare_device_ledger *d = p->device < 0 ? NULL : &peak->devices[p->device];
 	int64_t most = INT64_MIN, last = INT64_MIN;
@@ -157,19 +151,17 @@ static int64_t of_category(const struct tare_ledger *l, int device, int category
 	return sum;
 }
 
-static void check_categories_at(const struct tare_memory_history_panel *p,
-				const struct tare_memory_history_point *at,
-				const struct tare_ledger *l)
+static void check_categories_at(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at,
+                                const struct tare_ledger *l)
 {
 	printf("# by category, %lld ns\n", (long long)at->t_ns);
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
-		CHECK_INT(band(p, at, tare_category_name((enum tare_category)c)),
-			  of_category(l, p->device, c));
+		CHECK_INT(band(p, at, tare_category_name((enum tare_category)c)), of_category(l, p->device, c));
 }
 
 /* What a block is for is decided once: a picture says at each moment what a table of that moment says. */
 static void check_categories_at_instants(struct world *w, const struct tare_memory_history *s,
-					 const struct tare_memory_history_panel *p)
+                                         const struct tare_memory_history_panel *p)
 {
 	struct tare_ledger ledgers[ASKED];
 	struct instants at;
@@ -200,8 +192,7 @@ static void check_categories(struct world *w, const struct tare_memory_history *
 			CHECK_INT(p->points[k].used, first->panels[i].points[k].used);
 			CHECK_INT(sum_of(p, &p->points[k]), p->points[k].used);
 			for (int c = 0; c < TARE_CATEGORY_NR; c++)
-				CHECK(band(p, &p->points[k],
-					   tare_category_name((enum tare_category)c)) >= 0);
+				CHECK(band(p, &p->points[k], tare_category_name((enum tare_category)c)) >= 0);
 		}
 		if (p->device >= 0 && p->has_peak)
 			check_categories_at(p, &p->peak, &l);

@@ -38,15 +38,14 @@ bool world_run(void *arg, int64_t until_ns, struct tare_block_run *run)
 	struct world *w = arg;
 	const struct tare_event *last = &w->items[w->at - 1].event;
 
-	*run = (struct tare_block_run){ .columns = { stamps, addresses, bytes, which, records },
-					.times = times,
-					.refer = refer,
-					.recording = w };
+	*run = (struct tare_block_run){
+		.columns = { stamps, addresses, bytes, which, records }, .times = times, .refer = refer, .recording = w
+	};
 	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
 		const struct tare_event *e = &w->items[w->at].event;
 
-		if (e->kind != TARE_KIND_TENSOR || e->process != last->process ||
-		    e->device != last->device || e->at_ns > until_ns)
+		if (e->kind != TARE_KIND_TENSOR || e->process != last->process || e->device != last->device ||
+		    e->at_ns > until_ns)
 			break;
 		put(run->n++, e);
 	}
@@ -70,14 +69,12 @@ bool world_phase_run(void *arg, int64_t until_ns, struct tare_phase_run *run)
 	struct world *w = arg;
 	const struct tare_event *last = &w->items[w->at - 1].event;
 
-	*run = (struct tare_phase_run){
-		.records = phases[0].bytes, .times = times, .refer = refer_to_phase, .recording = w
-	};
+	*run =
+		(struct tare_phase_run){ .records = phases[0].bytes, .times = times, .refer = refer_to_phase, .recording = w };
 	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
 		const struct tare_event *e = &w->items[w->at].event;
 
-		if (e->kind != TARE_KIND_PHASE || e->process != last->process ||
-		    e->at_ns > until_ns)
+		if (e->kind != TARE_KIND_PHASE || e->process != last->process || e->at_ns > until_ns)
 			break;
 		times[run->n] = e->at_ns;
 		memcpy(phases[run->n++].bytes, e->rec.phase, sizeof(*e->rec.phase));
@@ -119,14 +116,12 @@ bool world_heap_run(void *arg, int64_t until_ns, struct tare_heap_run *run)
 	struct world *w = arg;
 	const struct tare_event *last = &w->items[w->at - 1].event;
 
-	*run = (struct tare_heap_run){
-		.records = heads, .times = times, .refer = refer_to_heap, .recording = w
-	};
+	*run = (struct tare_heap_run){ .records = heads, .times = times, .refer = refer_to_heap, .recording = w };
 	for (; w->at < w->item_nr && run->n < RUN_MAX; w->at++) {
 		const struct tare_event *e = &w->items[w->at].event;
 
-		if ((e->kind != TARE_KIND_HEAP_BLOCK && e->kind != TARE_KIND_HEAP_FREED) ||
-		    e->process != last->process || e->device != last->device || e->at_ns > until_ns)
+		if ((e->kind != TARE_KIND_HEAP_BLOCK && e->kind != TARE_KIND_HEAP_FREED) || e->process != last->process ||
+		    e->device != last->device || e->at_ns > until_ns)
 			break;
 		put_heap(run->n++, e);
 	}

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static const struct tare_ledger_line *line_like(const struct tare_device_ledger *d,
-						const struct tare_ledger_line *like)
+static const struct tare_ledger_line *line_like(const struct tare_device_ledger *d, const struct tare_ledger_line *like)
 {
 	for (int i = 0; i < d->line_nr; i++)
 		if (d->lines[i].pid == like->pid && !strcmp(d->lines[i].label, like->label))
@@ -34,8 +33,7 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 	CHECK(a->peak_t_ns - b->peak_t_ns >= 0 && a->peak_t_ns - b->peak_t_ns <= 50000);
 	CHECK_INT(b->unexplained, a->unexplained);
 	CHECK_INT(b->used_by, a->used_by);
-	for (i = row_after(a, -1), k = row_after(b, -1); i >= 0 && k >= 0;
-	     i = row_after(a, i), k = row_after(b, k)) {
+	for (i = row_after(a, -1), k = row_after(b, -1); i >= 0 && k >= 0; i = row_after(a, i), k = row_after(b, k)) {
 		const struct tare_row *x = &a->rows[i], *y = &b->rows[k];
 
 		CHECK_STR(y->path, x->path);
@@ -69,8 +67,7 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 	CHECK_INT(b->line_nr, a->line_nr);
 }
 
-static void check_same_phase_device(const struct tare_phase_on_device *a,
-				    const struct tare_phase_on_device *b)
+static void check_same_phase_device(const struct tare_phase_on_device *a, const struct tare_phase_on_device *b)
 {
 	CHECK_INT(b->index, a->index);
 	CHECK_INT(b->repeats, a->repeats);
@@ -120,8 +117,7 @@ static void check_same_graphs(const struct tare_ledger *a, const struct tare_led
 		CHECK_STR(y.source ? y.source : "", x.source ? x.source : "");
 		CHECK_INT(y.part_nr, x.part_nr);
 		for (int k = 0; k < x.part_nr; k++) {
-			CHECK_STR(y.parts[k].label ? y.parts[k].label : "",
-				  x.parts[k].label ? x.parts[k].label : "");
+			CHECK_STR(y.parts[k].label ? y.parts[k].label : "", x.parts[k].label ? x.parts[k].label : "");
 			CHECK_INT(y.parts[k].bytes, x.parts[k].bytes);
 		}
 		x.source = y.source = x.phase = y.phase = NULL;

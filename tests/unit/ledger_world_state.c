@@ -21,8 +21,7 @@ struct rest {
 	struct world *w;
 	size_t at;
 	int64_t after, until;
-	const struct saved *const
-		*behind; /* states that were made from the one before, up to NULL; or NULL */
+	const struct saved *const *behind; /* states that were made from the one before, up to NULL; or NULL */
 };
 
 static bool next_of_rest(void *arg, struct tare_event *e)
@@ -180,18 +179,15 @@ struct saved {
 	struct tare_ledger_state state;
 };
 
-static void save(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
-		 int64_t until, struct saved *out)
+static void save(struct world *w, const struct tare_ledger_names *names, const struct saved *from, int64_t until,
+                 struct saved *out)
 {
 	struct rest rest = { w, 0, from ? from->state.until_ns : INT64_MIN, INT64_MAX, NULL };
-	struct tare_ledger_source source = { .next = next_of_rest,
-					     .rewind = rewind_rest,
-					     .arg = &rest };
+	struct tare_ledger_source source = { .next = next_of_rest, .rewind = rewind_rest, .arg = &rest };
 	struct tare_ledger_saved saved = { 0 };
 
 	*out = (struct saved){ 0 };
-	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until, &saved),
-		  0);
+	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until, &saved), 0);
 	out->bytes = saved.state;
 	out->ended = saved.ended;
 	tare_extent_list_free(&saved.extents);
@@ -204,14 +200,11 @@ static void free_saved(struct saved *s)
 	tare_str_free(&s->ended);
 }
 
-static void build_from(struct world *w, const struct tare_ledger_names *names,
-		       const struct saved *from, const char *const *at, int at_nr,
-		       struct tare_ledger *out)
+static void build_from(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
+                       const char *const *at, int at_nr, struct tare_ledger *out)
 {
 	struct rest rest = { w, 0, from->state.until_ns, INT64_MAX, NULL };
-	struct tare_ledger_source source = { .next = next_of_rest,
-					     .rewind = rewind_rest,
-					     .arg = &rest };
+	struct tare_ledger_source source = { .next = next_of_rest, .rewind = rewind_rest, .arg = &rest };
 	struct tare_instant instants[AT_NR];
 
 	for (int i = 0; i < at_nr; i++)
@@ -219,15 +212,14 @@ static void build_from(struct world *w, const struct tare_ledger_names *names,
 	CHECK_INT(tare_ledger_resume(&source, NULL, &from->state, names, instants, at_nr, out), 0);
 }
 
-static void check_from(struct world *w, const struct tare_ledger_names *names,
-		       const struct saved *from, const struct tare_ledger *whole)
+static void check_from(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
+                       const struct tare_ledger *whole)
 {
 	struct tare_ledger parts[AT_NR];
 
 	build_from(w, names, from, instants_at, AT_NR, parts);
 	for (int i = 0; i < AT_NR; i++) {
-		printf("# %s from a state at %lld ns\n", instants_at[i],
-		       (long long)from->state.until_ns);
+		printf("# %s from a state at %lld ns\n", instants_at[i], (long long)from->state.until_ns);
 		check_identical(&whole[i], &parts[i]);
 		tare_ledger_free(&parts[i]);
 	}
@@ -278,23 +270,16 @@ static bool ended(void *arg, size_t i, struct tare_str *out)
 }
 
 /* `from` NULL: the fold of the moment begins with the recording. `behind`: states from there to the newest, and NULL; or NULL. */
-static void check_moment(struct world *w, const struct tare_ledger_names *names,
-			 const struct saved *from, const struct saved *const *behind,
-			 const struct saved *newest, int64_t t)
+static void check_moment(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
+                         const struct saved *const *behind, const struct saved *newest, int64_t t)
 {
 	struct rest rests[] = { { w, 0, from ? from->state.until_ns : INT64_MIN,
-				  end_of_begun(w, (behind ? behind[0] : newest)->state.until_ns),
-				  behind },
-				{ w, 0, newest->state.until_ns, INT64_MAX, NULL } };
-	struct tare_ledger_source then = { .next = next_of_rest,
-					   .rewind = rewind_rest,
-					   .arg = &rests[0] };
-	struct tare_ledger_source last = { .next = next_of_rest,
-					   .rewind = rewind_rest,
-					   .arg = &rests[1] };
-	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further,
-					      ended },
-					    { &last, &newest->state, NULL, NULL } };
+		                      end_of_begun(w, (behind ? behind[0] : newest)->state.until_ns), behind },
+		                    { w, 0, newest->state.until_ns, INT64_MAX, NULL } };
+	struct tare_ledger_source then = { .next = next_of_rest, .rewind = rewind_rest, .arg = &rests[0] };
+	struct tare_ledger_source last = { .next = next_of_rest, .rewind = rewind_rest, .arg = &rests[1] };
+	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further, ended },
+		                                { &last, &newest->state, NULL, NULL } };
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .t_ns = t, .text = "then" };
 	struct tare_ledger whole, twice;
 
@@ -317,8 +302,8 @@ static int64_t moment_in(int64_t begin, int64_t end, int i)
 	return begin + span / MOMENTS * i + span % MOMENTS * i / MOMENTS;
 }
 
-static void check_moments(struct world *w, const struct tare_ledger_names *names,
-			  const struct saved *from, const struct saved *newest)
+static void check_moments(struct world *w, const struct tare_ledger_names *names, const struct saved *from,
+                          const struct saved *newest)
 {
 	int64_t begin = from ? from->state.until_ns : 0, end = newest->state.until_ns;
 
@@ -327,11 +312,11 @@ static void check_moments(struct world *w, const struct tare_ledger_names *names
 }
 
 /* Of moments between the first two of three states, of which each was made from the one before. */
-static void check_chain(struct world *w, const struct tare_ledger_names *names,
-			const struct saved *first, const struct saved *second)
+static void check_chain(struct world *w, const struct tare_ledger_names *names, const struct saved *first,
+                        const struct saved *second)
 {
 	int64_t begin = first->state.until_ns, end = second->state.until_ns,
-		last = world_event(w, world_event_nr(w) - 1)->at_ns;
+			last = world_event(w, world_event_nr(w) - 1)->at_ns;
 	struct saved third;
 	const struct saved *behind[] = { second, &third, NULL };
 
@@ -346,8 +331,8 @@ static void check_chain(struct world *w, const struct tare_ledger_names *names,
 static struct tare_ledger_names names_of(struct world *w)
 {
 	return (struct tare_ledger_names){ w,          world_process_nr(w), world_device_nr(w),
-					   process_at, device_at,           python_of,
-					   stack_of };
+		                               process_at, device_at,           python_of,
+		                               stack_of };
 }
 
 struct tare_ledger world_ledger_from_state(struct world *w, int64_t until, const char *at)

@@ -41,8 +41,7 @@ void make_log_free(struct make_log *m)
 	m->records = NULL;
 }
 
-size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
-		    size_t tail_size)
+size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail, size_t tail_size)
 {
 	uint64_t size = tare_encode_size(fixed, tail_size);
 	size_t position = m->size;
@@ -74,18 +73,15 @@ size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const voi
 
 void make_log_gpu(struct make_log *m)
 {
-	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
-		  .uuid_high = 1, .uuid_low = 2);
+	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096, .uuid_high = 1, .uuid_low = 2);
 }
 
-void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size,
-		   bool is_end)
+void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size, bool is_end)
 {
 	m->stamp = m->header.first_stamp + at;
-	MAKE(m, event, EVENT, .tid = 10, .effect = is_end ? TARE_EFFECT_DEL : TARE_EFFECT_NEW,
-	     .class = TARE_CLASS_DEVICE, .device = 0, .api = is_end ? 3 : 2, .handle = handle,
-	     .asked = size, .granted = size, .ticks = ns, .before = TARE_NOT_KNOWN,
-	     .after = TARE_NOT_KNOWN);
+	MAKE(m, event, EVENT, .tid = 10, .effect = is_end ? TARE_EFFECT_DEL : TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
+	     .device = 0, .api = is_end ? 3 : 2, .handle = handle, .asked = size, .granted = size, .ticks = ns,
+	     .before = TARE_NOT_KNOWN, .after = TARE_NOT_KNOWN);
 }
 
 void make_log_every_kind(struct make_log *m)
@@ -110,9 +106,8 @@ void make_log_every_kind(struct make_log *m)
 			length = 3;
 		if (length)
 			memcpy(rec + info->fixed - 4, &length, 4);
-		make_log_add(m, rec, info->fixed,
-			     info->tail == TARE_TAIL_PCS ? (const void *)pcs : text,
-			     info->tail == TARE_TAIL_PCS ? sizeof(pcs) : length);
+		make_log_add(m, rec, info->fixed, info->tail == TARE_TAIL_PCS ? (const void *)pcs : text,
+		             info->tail == TARE_TAIL_PCS ? sizeof(pcs) : length);
 	}
 }
 
@@ -128,20 +123,17 @@ void make_log_program(struct make_log *m)
 	MAKE_TEXT(m, string, STRING, "cuInit", .id = 1);
 	MAKE_TEXT(m, string, STRING, "cuMemAlloc_v2", .id = 2);
 	MAKE_TEXT(m, string, STRING, "cuMemFree_v2", .id = 3);
-	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .flags = TARE_DEVICE_NVML,
-		  .total = 150754820096, .reserved = 644874240, .uuid_high = 0x1122334455667788,
-		  .uuid_low = 0x99aabbccddeeff00, .nvml_index = 3, .driver_version = 13000);
-	MAKE_TEXT(m, object, OBJECT, "/usr/bin/program", .base = 0x400000, .begin = 0x401000,
-		  .end = 0x402000);
+	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .flags = TARE_DEVICE_NVML, .total = 150754820096,
+	          .reserved = 644874240, .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00, .nvml_index = 3,
+	          .driver_version = 13000);
+	MAKE_TEXT(m, object, OBJECT, "/usr/bin/program", .base = 0x400000, .begin = 0x401000, .end = 0x402000);
 	make_log_add(m, &stack, sizeof(stack), pcs, sizeof(pcs));
-	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DRIVER,
-	     .device = -1, .flags = TARE_EVENT_WEIGHED, .api = 1, .before = 100, .after = 200,
-	     .ticks = 50);
-	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
-	     .api = 2, .stack = 1, .handle = 0x7f0000000000, .asked = 1 << 20, .granted = 2 << 20,
-	     .ticks = 20);
-	MAKE(m, event, EVENT, .tid = 11, .effect = TARE_EFFECT_DEL, .class = TARE_CLASS_DEVICE,
-	     .api = 3, .handle = 0x7f0000000000, .ticks = 10);
+	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DRIVER, .device = -1,
+	     .flags = TARE_EVENT_WEIGHED, .api = 1, .before = 100, .after = 200, .ticks = 50);
+	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE, .api = 2, .stack = 1,
+	     .handle = 0x7f0000000000, .asked = 1 << 20, .granted = 2 << 20, .ticks = 20);
+	MAKE(m, event, EVENT, .tid = 11, .effect = TARE_EFFECT_DEL, .class = TARE_CLASS_DEVICE, .api = 3,
+	     .handle = 0x7f0000000000, .ticks = 10);
 	MAKE(m, end, END, .tid = 10, .how = TARE_HOW_EXIT);
 }
 
@@ -151,8 +143,7 @@ void make_log_write(const struct make_log *m, const char *path, size_t size)
 	size_t head = size < sizeof(m->header) ? size : sizeof(m->header);
 	size_t body = size - head < m->size ? size - head : m->size;
 
-	if (!f || fwrite(&m->header, 1, head, f) != head ||
-	    (body > 0 && fwrite(m->bytes, 1, body, f) != body) || fclose(f))
+	if (!f || fwrite(&m->header, 1, head, f) != head || (body > 0 && fwrite(m->bytes, 1, body, f) != body) || fclose(f))
 		die(path);
 }
 
@@ -200,15 +191,13 @@ void make_log_write_schema(const struct make_log *m, const char *path, const cha
 	header.header_bytes = (uint32_t)(TARE_HEADER_BYTES + room);
 	if (header.schema == tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1))
 		header.schema = tare_schema_sum(text, strlen(text));
-	if (fwrite(&header, 1, sizeof(header), f) != sizeof(header) ||
-	    fwrite(padded, 1, room, f) != room || fwrite(m->bytes, 1, m->size, f) != m->size ||
-	    fclose(f))
+	if (fwrite(&header, 1, sizeof(header), f) != sizeof(header) || fwrite(padded, 1, room, f) != room ||
+	    fwrite(m->bytes, 1, m->size, f) != m->size || fclose(f))
 		die(path);
 	free(padded);
 }
 
-void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail,
-			 bool is_finished)
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished)
 {
 	size_t from = m->size > MAKE_LANE_BYTES ? m->size - MAKE_LANE_BYTES : 0;
 	uint8_t *file = calloc(1, TARE_RING_LANES_AT + MAKE_LANE_BYTES);
@@ -227,8 +216,7 @@ void make_log_write_ring(const struct make_log *m, const char *path, uint64_t ta
 	lane->head = m->size;
 	lane->tail = tail;
 	if (m->size > from)
-		tare_encode_copy(file + TARE_RING_LANES_AT, MAKE_LANE_BYTES, from, m->bytes + from,
-				 m->size - from);
+		tare_encode_copy(file + TARE_RING_LANES_AT, MAKE_LANE_BYTES, from, m->bytes + from, m->size - from);
 	write_file(path, file, TARE_RING_LANES_AT + MAKE_LANE_BYTES);
 	free(file);
 }
@@ -237,10 +225,10 @@ void make_log_write_block(const struct make_log *m, const char *path, uint64_t d
 {
 	size_t whole = sizeof(m->header) + sizeof(struct tare_rec_lane) + drained;
 	struct tare_file_header header = m->header;
-	struct tare_rec_lane lane = { .head = { .seal = tare_seal(0),
-						.kind = TARE_KIND_LANE,
-						.cells = sizeof(lane) / TARE_CELL },
-				      .bytes = (uint32_t)drained };
+	struct tare_rec_lane lane = {
+		.head = { .seal = tare_seal(0), .kind = TARE_KIND_LANE, .cells = sizeof(lane) / TARE_CELL },
+		.bytes = (uint32_t)drained
+	};
 	uint8_t *file = calloc(1, whole);
 
 	if (!file)

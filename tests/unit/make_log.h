@@ -26,25 +26,20 @@ void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation);
 void make_log_free(struct make_log *m);
 
 /* Adds a record; its stamp is m->stamp++ unless it is set. Returns its position. */
-size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
-		    size_t tail_size);
-#define MAKE(M, NAME, KEY, ...)                                                                    \
-	make_log_add(M,                                                                            \
-		     &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },               \
-						__VA_ARGS__ },                                     \
-		     sizeof(struct tare_rec_##NAME), NULL, 0)
-#define MAKE_TEXT(M, NAME, KEY, TEXT, ...)                                                         \
-	make_log_add(M,                                                                            \
-		     &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },               \
-						.bytes = (uint32_t)strlen(TEXT),                   \
-						__VA_ARGS__ },                                     \
-		     sizeof(struct tare_rec_##NAME), TEXT, strlen(TEXT))
+size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail, size_t tail_size);
+#define MAKE(M, NAME, KEY, ...)                                                                                        \
+	make_log_add(M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY }, __VA_ARGS__ },                     \
+	             sizeof(struct tare_rec_##NAME), NULL, 0)
+#define MAKE_TEXT(M, NAME, KEY, TEXT, ...)                                                                             \
+	make_log_add(M,                                                                                                    \
+	             &(struct tare_rec_##NAME){                                                                            \
+					 .head = { .kind = TARE_KIND_##KEY }, .bytes = (uint32_t)strlen(TEXT), __VA_ARGS__ },              \
+	             sizeof(struct tare_rec_##NAME), TEXT, strlen(TEXT))
 
 /* GPU 0, with a UUID. */
 void make_log_gpu(struct make_log *m);
 /* A call that lasted `ns` from `at` ns behind the first stamp on, and took or gave back a block: cuMemAlloc_v2 is string 2, cuMemFree_v2 3. */
-void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size,
-		   bool is_end);
+void make_log_call(struct make_log *m, uint64_t at, uint64_t ns, uint64_t handle, uint64_t size, bool is_end);
 
 /* One record of every kind in record.def, every field with a value of its own. */
 void make_log_every_kind(struct make_log *m);
@@ -70,12 +65,10 @@ enum { MAKE_LANE_BYTES = TARE_LANE_BYTES_MIN };
  * A ring whose only lane has all of m, as far as it fits, and of which tail .. m->size is not in the log. Nothing of
  * the log is in blocks, unless make_log_write_block() made it.
  */
-void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail,
-			 bool is_finished);
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished);
 
 /* The log as one block of lane 0, positions 0 .. drained, of which the file has the first `size` bytes. */
-void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained,
-			  size_t size);
+void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained, size_t size);
 
 /* A fresh folder below $TMPDIR or /tmp, removed when the process exits. */
 const char *make_dir(void);

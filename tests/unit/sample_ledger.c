@@ -155,11 +155,11 @@ static struct tare_host_ledger train_host[] = {
 	  .pinned_line_nr = 1,
 	  .pinned_on_card = MIB(2),
 	  .tensors = { .is_known = true,
-		       .bytes = 41943040,
-		       .count = 3,
-		       .mapped = 2097152,
-		       .mapped_count = 1,
-		       .most = 83886080 } },
+	               .bytes = 41943040,
+	               .count = 3,
+	               .mapped = 2097152,
+	               .mapped_count = 1,
+	               .most = 83886080 } },
 };
 
 static struct tare_finding train_findings[] = {
@@ -180,16 +180,8 @@ static struct tare_finding train_findings[] = {
 static const uint64_t training_steps[] = { 120 };
 
 static struct tare_training_mark training_marks[] = {
-	{ .number = 1,
-	  .begin_ns = 900000000,
-	  .ns = 1350000000,
-	  .used = MIB(8464.8125),
-	  .live = MIB(2731) },
-	{ .number = 2,
-	  .begin_ns = 2250000000,
-	  .ns = 41000000,
-	  .used = MIB(4494.5),
-	  .live = MIB(2926) },
+	{ .number = 1, .begin_ns = 900000000, .ns = 1350000000, .used = MIB(8464.8125), .live = MIB(2731) },
+	{ .number = 2, .begin_ns = 2250000000, .ns = 41000000, .used = MIB(4494.5), .live = MIB(2926) },
 };
 
 static struct tare_training training[] = {
@@ -203,46 +195,38 @@ static struct tare_training training[] = {
 	  .mark_nr = NR(training_marks),
 	  .thread_nr = 1,
 	  .first = { .figures = { [TARE_TRAINING_NS] = 1350000000,
-				  [TARE_TRAINING_DRIVER] = 912000000,
-				  [TARE_TRAINING_ASKED] = 61,
-				  [TARE_TRAINING_ASKED_BYTES] = MIB(8448),
-				  [TARE_TRAINING_TRIED] = MIB(4726),
-				  [TARE_TRAINING_GIVEN_BACK] = MIB(4726),
-				  [TARE_TRAINING_USED] = MIB(8464.8125),
-				  [TARE_TRAINING_LIVE] = MIB(2731) } },
+	                          [TARE_TRAINING_DRIVER] = 912000000,
+	                          [TARE_TRAINING_ASKED] = 61,
+	                          [TARE_TRAINING_ASKED_BYTES] = MIB(8448),
+	                          [TARE_TRAINING_TRIED] = MIB(4726),
+	                          [TARE_TRAINING_GIVEN_BACK] = MIB(4726),
+	                          [TARE_TRAINING_USED] = MIB(8464.8125),
+	                          [TARE_TRAINING_LIVE] = MIB(2731) } },
 	  .steady = { .figures = { [TARE_TRAINING_NS] = 41000000,
-				   [TARE_TRAINING_USED] = MIB(4494.5),
-				   [TARE_TRAINING_LIVE] = MIB(2926) } },
+	                           [TARE_TRAINING_USED] = MIB(4494.5),
+	                           [TARE_TRAINING_LIVE] = MIB(2926) } },
 	  .most_at = "peak:tensors",
 	  .most_ns = 2300000000,
-	  .most = { [TARE_CATEGORY_PARAMETER] = { TARE_CATEGORY_PARAMETER, MIB(97.5), 40,
-						  TARE_EVIDENCE_WITNESS },
-		    [TARE_CATEGORY_BUFFER] = { TARE_CATEGORY_BUFFER, MIB(0.25), 20,
-					       TARE_EVIDENCE_WITNESS },
-		    [TARE_CATEGORY_GRADIENT] = { TARE_CATEGORY_GRADIENT, MIB(97.5), 40,
-						 TARE_EVIDENCE_INFERRED },
-		    [TARE_CATEGORY_OPTIMIZER] = { TARE_CATEGORY_OPTIMIZER, MIB(195), 80,
-						  TARE_EVIDENCE_WITNESS },
-		    [TARE_CATEGORY_INPUT] = { TARE_CATEGORY_INPUT, MIB(18.25), 2,
-					      TARE_EVIDENCE_INFERRED },
-		    [TARE_CATEGORY_ACTIVATION] = { TARE_CATEGORY_ACTIVATION, MIB(2452.5), 40,
-						   TARE_EVIDENCE_INFERRED },
-		    [TARE_CATEGORY_WORKSPACE] = { TARE_CATEGORY_WORKSPACE, MIB(65), 1,
-						  TARE_EVIDENCE_INFERRED } } },
+	  .most = { [TARE_CATEGORY_PARAMETER] = { TARE_CATEGORY_PARAMETER, MIB(97.5), 40, TARE_EVIDENCE_WITNESS },
+	            [TARE_CATEGORY_BUFFER] = { TARE_CATEGORY_BUFFER, MIB(0.25), 20, TARE_EVIDENCE_WITNESS },
+	            [TARE_CATEGORY_GRADIENT] = { TARE_CATEGORY_GRADIENT, MIB(97.5), 40, TARE_EVIDENCE_INFERRED },
+	            [TARE_CATEGORY_OPTIMIZER] = { TARE_CATEGORY_OPTIMIZER, MIB(195), 80, TARE_EVIDENCE_WITNESS },
+	            [TARE_CATEGORY_INPUT] = { TARE_CATEGORY_INPUT, MIB(18.25), 2, TARE_EVIDENCE_INFERRED },
+	            [TARE_CATEGORY_ACTIVATION] = { TARE_CATEGORY_ACTIVATION, MIB(2452.5), 40, TARE_EVIDENCE_INFERRED },
+	            [TARE_CATEGORY_WORKSPACE] = { TARE_CATEGORY_WORKSPACE, MIB(65), 1, TARE_EVIDENCE_INFERRED } } },
 };
 
 const struct tare_ledger *sample_train_peak(void)
 {
-	static struct tare_device_ledger device =
-		H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
+	static struct tare_device_ledger device = H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
 	static struct tare_ledger ledger = { .at = "peak",
-					     .t_ns = -1,
-					     .devices = &device,
-					     .device_nr = 1,
-					     .shared = { 4096, 1, train_shared, 1 },
-					     .hosts = train_host,
-					     .host_nr = 1,
-					     .opened_gpu = true };
+		                                 .t_ns = -1,
+		                                 .devices = &device,
+		                                 .device_nr = 1,
+		                                 .shared = { 4096, 1, train_shared, 1 },
+		                                 .hosts = train_host,
+		                                 .host_nr = 1,
+		                                 .opened_gpu = true };
 
 	peak_rows[10].elastic = true;
 	device.findings = train_findings;
@@ -260,8 +244,7 @@ static struct tare_refusal card_refusals[] = {
 	{ "cuMemAllocAsync", "RMM", 12345, MIB(1), MIB(1), 1400000000 },
 };
 
-static const struct tare_ledger *on_card(struct tare_device_ledger *device,
-					 struct tare_ledger *ledger)
+static const struct tare_ledger *on_card(struct tare_device_ledger *device, struct tare_ledger *ledger)
 {
 	*ledger = *sample_train_peak();
 	*device = ledger->devices[0];
@@ -272,27 +255,26 @@ static const struct tare_ledger *on_card(struct tare_device_ledger *device,
 const struct tare_ledger *sample_card(void)
 {
 	static struct tare_oom oom = { .number = 1,
-				       .t_ns = 1900000000,
-				       .pid = 431,
-				       .program = "python3",
-				       .is_torch = true,
-				       .source = "/home/me/train.py:87 in forward",
-				       .short_source = "train.py:87 in forward",
-				       .count = 3,
-				       .asked = UINT64_C(300) << 20,
-				       .segment = UINT64_C(320) << 20,
-				       .allocated = UINT64_C(80) << 20,
-				       .reserved = UINT64_C(400) << 20,
-				       .free = 102000000,
-				       .stuck = MIB(320),
-				       .verdict = TARE_OOM_FRAGMENTED };
+		                           .t_ns = 1900000000,
+		                           .pid = 431,
+		                           .program = "python3",
+		                           .is_torch = true,
+		                           .source = "/home/me/train.py:87 in forward",
+		                           .short_source = "train.py:87 in forward",
+		                           .count = 3,
+		                           .asked = UINT64_C(300) << 20,
+		                           .segment = UINT64_C(320) << 20,
+		                           .allocated = UINT64_C(80) << 20,
+		                           .reserved = UINT64_C(400) << 20,
+		                           .free = 102000000,
+		                           .stuck = MIB(320),
+		                           .verdict = TARE_OOM_FRAGMENTED };
 	static struct tare_device_ledger device;
 	static struct tare_ledger ledger;
 
 	on_card(&device, &ledger);
-	device.card = (struct tare_card_ledger){
-		.is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used
-	};
+	device.card =
+		(struct tare_card_ledger){ .is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used };
 	device.refusals = card_refusals;
 	device.refusal_nr = NR(card_refusals);
 	ledger.ooms = &oom;
@@ -307,28 +289,27 @@ const struct tare_ledger *sample_card_of_profile(void)
 
 	on_card(&device, &ledger);
 	device.card = (struct tare_card_ledger){ .is_there = true,
-						 .has_profile = true,
-						 .name = "NVIDIA Example",
-						 .total = UINT64_C(12) << 30,
-						 .reserved = UINT64_C(300) << 20,
-						 .used = device.used - MIB(213),
-						 .context = MIB(310.5),
-						 .multiprocessors = 46,
-						 .threads_per_multiprocessor = 1536 };
+		                                     .has_profile = true,
+		                                     .name = "NVIDIA Example",
+		                                     .total = UINT64_C(12) << 30,
+		                                     .reserved = UINT64_C(300) << 20,
+		                                     .used = device.used - MIB(213),
+		                                     .context = MIB(310.5),
+		                                     .multiprocessors = 46,
+		                                     .threads_per_multiprocessor = 1536 };
 	return &ledger;
 }
 
 const struct tare_ledger *sample_train_end(void)
 {
-	static struct tare_device_ledger device =
-		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_ledger ledger = { .at = "end",
-					     .t_ns = 41200000000,
-					     .devices = &device,
-					     .device_nr = 1,
-					     .hosts = train_host,
-					     .host_nr = 1,
-					     .opened_gpu = true };
+		                                 .t_ns = 41200000000,
+		                                 .devices = &device,
+		                                 .device_nr = 1,
+		                                 .hosts = train_host,
+		                                 .host_nr = 1,
+		                                 .opened_gpu = true };
 
 	device.findings = &train_findings[1];
 	device.finding_nr = 1;
@@ -498,8 +479,7 @@ const struct tare_ledger *sample_uncounted(void)
 {
 	static struct tare_row rows[] = {
 		ROW("process:5", "app[5]", -1, 0, false, PROCESS, EXACT, 64, 0, 5),
-		ROW("process:5/allocations", "allocations", 0, 1, true, ALLOCATION, EXACT, 64, 2,
-		    5),
+		ROW("process:5/allocations", "allocations", 0, 1, true, ALLOCATION, EXACT, 64, 2, 5),
 	};
 	static struct tare_device_ledger device = {
 		.index = 0,
@@ -516,11 +496,9 @@ const struct tare_ledger *sample_uncounted(void)
 		.rows = rows,
 		.row_nr = NR(rows),
 	};
-	static struct tare_ledger ledger = { .at = "12.5s",
-					     .t_ns = 12500000000,
-					     .devices = &device,
-					     .device_nr = 1,
-					     .opened_gpu = true };
+	static struct tare_ledger ledger = {
+		.at = "12.5s", .t_ns = 12500000000, .devices = &device, .device_nr = 1, .opened_gpu = true
+	};
 
 	return &ledger;
 }
@@ -576,12 +554,12 @@ static struct tare_rank_ledger ranks[] = {
 const struct tare_ledger *sample_ranks(void)
 {
 	static struct tare_ledger ledger = { .at = "peak",
-					     .t_ns = -1,
-					     .devices = rank_devices,
-					     .device_nr = 2,
-					     .ranks = ranks,
-					     .rank_nr = 3,
-					     .opened_gpu = true };
+		                                 .t_ns = -1,
+		                                 .devices = rank_devices,
+		                                 .device_nr = 2,
+		                                 .ranks = ranks,
+		                                 .rank_nr = 3,
+		                                 .opened_gpu = true };
 
 	rank_rows_0[3].elastic = true;
 	return &ledger;
@@ -598,30 +576,27 @@ const struct tare_ledger *sample_idle(void)
 const struct tare_ledger *sample_graphs(void)
 {
 	static struct tare_graph_part part = { "libtorch_cuda", 20 << 20 };
-	static struct tare_device_ledger device =
-		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_graph graphs[22];
 	static struct tare_graph_saving savings[] = {
 		{ TARE_GRAPH_SAVING_POOLS, 0, 20, 400 << 20, 20 << 20 },
 		{ TARE_GRAPH_SAVING_UPDATE, 0, 20, 40 << 20, 2 << 20 },
 	};
 	static struct tare_ledger ledger = { .at = "end",
-					     .t_ns = 41200000000,
-					     .devices = &device,
-					     .device_nr = 1,
-					     .graphs = graphs,
-					     .graph_nr = 22,
-					     .savings = savings,
-					     .saving_nr = 2,
-					     .opened_gpu = true };
+		                                 .t_ns = 41200000000,
+		                                 .devices = &device,
+		                                 .device_nr = 1,
+		                                 .graphs = graphs,
+		                                 .graph_nr = 22,
+		                                 .savings = savings,
+		                                 .saving_nr = 2,
+		                                 .opened_gpu = true };
 
 	for (int i = 0; i < 22; i++) {
 		struct tare_graph *g = &graphs[i];
 
 		*g = (struct tare_graph){ .number = (uint64_t)i + 1, .count = 1, .pid = 431 };
-		g->state = i < 20   ? TARE_GRAPH_STATE_CAPTURED
-			   : i < 21 ? TARE_GRAPH_STATE_INVALID
-				    : TARE_GRAPH_STATE_BUILT;
+		g->state = i < 20 ? TARE_GRAPH_STATE_CAPTURED : i < 21 ? TARE_GRAPH_STATE_INVALID : TARE_GRAPH_STATE_BUILT;
 		g->begin_ns = g->end_ns = i * INT64_C(1000000);
 		g->used_after = i == 20 ? TARE_NOT_KNOWN : (uint64_t)MIB(1000 + 22 * i);
 		g->stream_number = i < 21;
@@ -649,34 +624,31 @@ const struct tare_ledger *sample_graphs(void)
 /* 14 plain segments of which 12 are pinned, an expandable one that is full, one for graph 1. */
 const struct tare_ledger *sample_pool(void)
 {
-	static struct tare_device_ledger device =
-		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_graph graph = { .number = 1, .count = 1, .pid = 431, .pool = 1 };
 	static struct tare_pool_segment segments[16];
 	static struct tare_pool_self_report said = { .pid = 431,
-						     .t_ns = INT64_C(3200000000),
-						     .allocated = MIB(98),
-						     .reserved = MIB(330),
-						     .active = MIB(98),
-						     .requested = MIB(97),
-						     .inactive_split = MIB(182),
-						     .is_compared = true,
-						     .live = MIB(98),
-						     .segments = MIB(330) };
+		                                         .t_ns = INT64_C(3200000000),
+		                                         .allocated = MIB(98),
+		                                         .reserved = MIB(330),
+		                                         .active = MIB(98),
+		                                         .requested = MIB(97),
+		                                         .inactive_split = MIB(182),
+		                                         .is_compared = true,
+		                                         .live = MIB(98),
+		                                         .segments = MIB(330) };
 	static struct tare_ledger ledger = { .at = "end",
-					     .t_ns = 41200000000,
-					     .devices = &device,
-					     .device_nr = 1,
-					     .graphs = &graph,
-					     .graph_nr = 1,
-					     .opened_gpu = true };
+		                                 .t_ns = 41200000000,
+		                                 .devices = &device,
+		                                 .device_nr = 1,
+		                                 .graphs = &graph,
+		                                 .graph_nr = 1,
+		                                 .opened_gpu = true };
 
 	for (int i = 0; i < 16; i++) {
 		struct tare_pool_segment *s = &segments[i];
 
-		*s = (struct tare_pool_segment){
-			.pid = 431, .address = UINT64_C(0x7f0000000000) + (uint64_t)i * MIB(32)
-		};
+		*s = (struct tare_pool_segment){ .pid = 431, .address = UINT64_C(0x7f0000000000) + (uint64_t)i * MIB(32) };
 		s->bytes = i == 15 ? MIB(30) : MIB(20);
 		s->live = i < 12 ? MIB(1 + i) : i == 14 ? MIB(20) : 0;
 		s->blocks = s->live ? 2 : 0;

@@ -8,13 +8,12 @@
 #include "test.h"
 
 /* Texts are lines of protocol 0, so that these files can be read here. */
-#define EVENT(MORE)   "}(Vaction\nValloc\nVaddr\nI4096\nVsize\nI512\n" MORE "u"
-#define TRACE(EVENTS) "}(Vsegments\n]Vdevice_traces\n](](" EVENTS "eeu."
-#define BLOCK(MORE)   "}(Vsize\nI512\nVstate\nVactive_allocated\n" MORE "u"
-#define SEGMENT(MORE, BLOCKS)                                                                      \
-	"}(Vaddress\nI8192\nVtotal_size\nI1024\n" MORE "Vblocks\n](" BLOCKS "eu"
-#define SEGMENTS(ITEMS) "}(Vsegments\n](" ITEMS "eu."
-#define STACK           "](}(Vfilename\nVa.py\nVline\nI3\nVname\nVf\nue"
+#define EVENT(MORE)           "}(Vaction\nValloc\nVaddr\nI4096\nVsize\nI512\n" MORE "u"
+#define TRACE(EVENTS)         "}(Vsegments\n]Vdevice_traces\n](](" EVENTS "eeu."
+#define BLOCK(MORE)           "}(Vsize\nI512\nVstate\nVactive_allocated\n" MORE "u"
+#define SEGMENT(MORE, BLOCKS) "}(Vaddress\nI8192\nVtotal_size\nI1024\n" MORE "Vblocks\n](" BLOCKS "eu"
+#define SEGMENTS(ITEMS)       "}(Vsegments\n](" ITEMS "eu."
+#define STACK                 "](}(Vfilename\nVa.py\nVline\nI3\nVname\nVf\nue"
 
 struct reading {
 	struct tare_snapshot *s;

@@ -37,20 +37,19 @@ static void tell(struct story *s, int64_t change, struct world_call call)
 
 static void context(struct story *s, uint64_t handle, int64_t bytes)
 {
-	TELL(s, bytes, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .handle = handle,
-	     .context = handle);
+	TELL(s, bytes, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .handle = handle, .context = handle);
 }
 
 static void launch(struct story *s, const char *kernel, uint64_t local, int64_t change)
 {
-	TELL(s, change, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .local = local,
-	     .handle = 0xf00 + local, .name = kernel);
+	TELL(s, change, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .local = local, .handle = 0xf00 + local,
+	     .name = kernel);
 }
 
 static void alloc(struct story *s, uint64_t at, int64_t bytes, const char *owner)
 {
-	TELL(s, bytes, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = at,
-	     .asked = (uint64_t)bytes, .granted = (uint64_t)bytes, .owner = owner);
+	TELL(s, bytes, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = at, .asked = (uint64_t)bytes,
+	     .granted = (uint64_t)bytes, .owner = owner);
 }
 
 static void release(struct story *s, uint64_t at, int64_t bytes)
@@ -131,10 +130,8 @@ TEST(limits_that_the_program_set)
 	struct tare_ledger l;
 
 	context(&s, 0xc0, 523 * MIB);
-	TELL(&s, 3 * 264 * MIB, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 0,
-	     .asked = 4096);
-	TELL(&s, 0, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 2,
-	     .asked = 512 * MIB);
+	TELL(&s, 3 * 264 * MIB, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 0, .asked = 4096);
+	TELL(&s, 0, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 2, .asked = 512 * MIB);
 	launch(&s, "k", 4096, 512 * MIB);
 	l = world_ledger(s.w, "end");
 	CHECK_INT(find(&l, TARE_ADVICE_STACK_LIMIT)->bytes, 3 * 264 * MIB);
@@ -147,8 +144,8 @@ TEST(limits_that_the_program_set)
 static void streams(struct story *s, const char *owner, int count)
 {
 	for (int i = 0; i < count; i++)
-		TELL(s, 2 * MIB, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW,
-		     .handle = 0x5000u + (uint64_t)s->t, .owner = owner);
+		TELL(s, 2 * MIB, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .handle = 0x5000u + (uint64_t)s->t,
+		     .owner = owner);
 }
 
 TEST(streams_are_their_creators)
@@ -190,10 +187,9 @@ TEST(modules_that_nothing_was_launched_from)
 	load(&s, 0x200, 80 * MIB);
 	load(&s, 0x300, 70 * MIB);
 	/* kernel 0x210 of library 0x200, as function 0x220 */
-	TELL(&s, 0, .class = TARE_CLASS_FUNCTION, .effect = TARE_EFFECT_NEW, .handle = 0x210,
-	     .parent = 0x200, .name = "used");
-	TELL(&s, 0, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .handle = 0x220,
-	     .parent = 0x210);
+	TELL(&s, 0, .class = TARE_CLASS_FUNCTION, .effect = TARE_EFFECT_NEW, .handle = 0x210, .parent = 0x200,
+	     .name = "used");
+	TELL(&s, 0, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .handle = 0x220, .parent = 0x210);
 	TELL(&s, 0, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .handle = 0x220);
 	l = world_ledger(s.w, "end");
 	f = find(&l, TARE_ADVICE_MODULES);
@@ -263,10 +259,9 @@ TEST(others_and_pages_and_large_accounts)
 	context(&s, 0xc0, 523 * MIB);
 	for (unsigned i = 0; i < 100; i++)
 		TELL(&s, 2 * MIB, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-		     .handle = BASE + i * UINT64_C(0x200000), .asked = 1024 * 1024,
-		     .granted = 1024 * 1024, .owner = "/x/app");
-	TELL(&s, 3000 * MIB, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW,
-	     .handle = 0x1234000, .asked = 1 << 30, .granted = 1 << 30);
+		     .handle = BASE + i * UINT64_C(0x200000), .asked = 1024 * 1024, .granted = 1024 * 1024, .owner = "/x/app");
+	TELL(&s, 3000 * MIB, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .handle = 0x1234000, .asked = 1 << 30,
+	     .granted = 1 << 30);
 	l = world_ledger(s.w, "end");
 	CHECK_INT(find(&l, TARE_ADVICE_OTHERS)->bytes, 2100 * MIB);
 	CHECK_STR(find(&l, TARE_ADVICE_OTHERS)->name, "Xorg (pid 99)");
@@ -322,8 +317,7 @@ TEST(a_trial_is_known_by_the_names_of_functions)
 	struct tare_ledger l;
 
 	context(&s, 0xc0, 523 * MIB);
-	world_symbol(s.w, "/x/libtorch_cuda.so",
-		     "_ZN2at6native33raw_cudnn_convolution_forward_outERKNS_6TensorES3_S3_");
+	world_symbol(s.w, "/x/libtorch_cuda.so", "_ZN2at6native33raw_cudnn_convolution_forward_outERKNS_6TensorES3_S3_");
 	trial(&s, BASE, 4726 * MIB, 44 * MS, "/x/libtorch_cuda.so");
 	world_build(s.w, NULL, &peak, 1, &l);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/trial"), 4726 * MIB);
@@ -385,8 +379,7 @@ TEST(a_preallocation_may_be_virtual_memory)
 
 	context(&s, 0xc0, 523 * MIB);
 	TELL(&s, 100000 * MIB, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .handle = 0x77,
-	     .asked = (uint64_t)(100000 * MIB), .granted = (uint64_t)(100000 * MIB),
-	     .owner = "/x/xla_cuda_plugin.so");
+	     .asked = (uint64_t)(100000 * MIB), .granted = (uint64_t)(100000 * MIB), .owner = "/x/xla_cuda_plugin.so");
 	l = world_ledger(s.w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/preallocated"), 100000 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);

@@ -56,10 +56,9 @@ TEST(agree_not_where_a_picture_has_another_category)
 	struct tare_agreement a = agree(0, 1 * MIB, 3 * MIB);
 
 	CHECK_INT(a.differ, 2);
-	CHECK_STR(
-		tare_str_text(&a.why),
-		"CPU at 3.000000000 s: the picture (--svg) has 0 bytes of activation, and the table of tensors "
-		"on the CPU has 1048576");
+	CHECK_STR(tare_str_text(&a.why),
+	          "CPU at 3.000000000 s: the picture (--svg) has 0 bytes of activation, and the table of tensors "
+	          "on the CPU has 1048576");
 	tare_str_free(&a.why);
 }
 
@@ -88,9 +87,7 @@ static struct tare_agreement agree_over_time(int64_t most)
 {
 	int64_t used[] = { 5, 7 };
 	struct tare_ledger l = { .host_timeline = { 0, 100, 50, used, 2 } };
-	struct tare_memory_history_point points[] = { { 0, 5, NULL },
-						      { 49, 4, NULL },
-						      { 60, most, NULL } };
+	struct tare_memory_history_point points[] = { { 0, 5, NULL }, { 49, 4, NULL }, { 60, most, NULL } };
 	struct tare_memory_history_panel panel = { .device = -1, .points = points, .point_nr = 3 };
 	struct tare_agreement a = { 0 };
 

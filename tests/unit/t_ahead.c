@@ -29,8 +29,7 @@ static void make_program(uint64_t late)
 
 		make_log_call(&m, at - (ns > 1000 ? ns : 0), ns, handle, 2 << 20, i % 2);
 		if (i % 400 == 1)
-			make_log_call(&m, at + 10, 1000, handle + (UINT64_C(1) << 40), 2 << 20,
-				      false);
+			make_log_call(&m, at + 10, 1000, handle + (UINT64_C(1) << 40), 2 << 20, false);
 	}
 }
 
@@ -57,19 +56,16 @@ static char *ledgers(const struct tare_rollup_ahead *ahead)
 
 		CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
 		if (ahead)
-			tare_recording_lend_state(r, &ahead->at, ahead->bytes.data,
-						  ahead->bytes.len);
+			tare_recording_lend_state(r, &ahead->at, ahead->bytes.data, ahead->bytes.len);
 		CHECK_INT(tare_recording_state_nr(r), ahead != NULL);
 		CHECK_INT(tare_instant_parse(moments[i], &at, NULL), 0);
 		tare_ledger_of_recording(r, NULL, &at, 1, &l);
 		tare_str_addf(&out, "%s: %lld\n", moments[i], (long long)l.t_ns);
 		for (int d = 0; d < l.device_nr; d++)
 			for (int k = 0; k < l.devices[d].row_nr; k++)
-				tare_str_addf(&out, " %s %lld %llu %lld\n",
-					      l.devices[d].rows[k].path,
-					      (long long)l.devices[d].rows[k].bytes,
-					      (unsigned long long)l.devices[d].rows[k].count,
-					      (long long)l.devices[d].rows[k].driver_ns);
+				tare_str_addf(&out, " %s %lld %llu %lld\n", l.devices[d].rows[k].path,
+				              (long long)l.devices[d].rows[k].bytes, (unsigned long long)l.devices[d].rows[k].count,
+				              (long long)l.devices[d].rows[k].driver_ns);
 		tare_ledger_free(&l);
 		tare_recording_close(r);
 	}

@@ -20,8 +20,8 @@ struct world {
 
 static void say(struct world *w, const char *what, uint64_t address, uint64_t size)
 {
-	tare_str_addf(&w->calls, "%s%s%llu %llu", w->calls.len ? "; " : "", what,
-		      (unsigned long long)(address / MIB), (unsigned long long)(size / MIB));
+	tare_str_addf(&w->calls, "%s%s%llu %llu", w->calls.len ? "; " : "", what, (unsigned long long)(address / MIB),
+	              (unsigned long long)(size / MIB));
 }
 
 static bool take(struct world *w, uint64_t size)
@@ -82,12 +82,9 @@ static void on_unmap(void *arg, uint64_t address, uint64_t size)
 static struct world *world(const char *conf, const char *version, uint64_t capacity)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct tare_alloc_driver driver = { .arg = w,
-					    .alloc = on_alloc,
-					    .free = on_free,
-					    .reserve = on_reserve,
-					    .map = on_map,
-					    .unmap = on_unmap };
+	struct tare_alloc_driver driver = {
+		.arg = w, .alloc = on_alloc, .free = on_free, .reserve = on_reserve, .map = on_map, .unmap = on_unmap
+	};
 	struct tare_alloc_settings settings;
 	struct tare_alloc_rules rules;
 	struct tare_err err;
@@ -240,8 +237,7 @@ TEST(wrong_settings_are_refused_by_name)
 	tare_alloc_rules_of("2.11", &rules, NULL);
 	CHECK_INT(
 		tare_alloc_settings_parse(
-			&s,
-			" pinned_use_background_threads:True , max_split_size_mb : 64,backend:native,large_segment_size_mb:40",
+			&s, " pinned_use_background_threads:True , max_split_size_mb : 64,backend:native,large_segment_size_mb:40",
 			&rules, &err),
 		0);
 	CHECK_INT(s.max_split, 64 * MIB);
@@ -535,20 +531,17 @@ TEST(random_courses_keep_the_books)
 
 			if (live[at]) {
 				if (!dice(8))
-					tare_alloc_record_stream(w->a, live[at],
-								 TARE_ALLOC_ANY_STREAM);
+					tare_alloc_record_stream(w->a, live[at], TARE_ALLOC_ANY_STREAM);
 				tare_alloc_free(w->a, live[at]);
 				tare_alloc_complete(w->a, live[at]);
 				live[at] = 0;
 			} else {
-				live[at] = tare_alloc_malloc(w->a, size, streams[dice(3)],
-							     dice(4) ? 0 : pool);
+				live[at] = tare_alloc_malloc(w->a, size, streams[dice(3)], dice(4) ? 0 : pool);
 			}
 			if (!dice(500))
 				tare_alloc_empty_cache(w->a);
 			if (!(i % 16) && tare_alloc_check(w->a))
-				test_fail(__FILE__, __LINE__, "%s, step %zu: %s", confs[c], i,
-					  tare_alloc_check(w->a));
+				test_fail(__FILE__, __LINE__, "%s, step %zu: %s", confs[c], i, tare_alloc_check(w->a));
 			CHECK(w->used == tare_alloc_stats(w->a)->reserved);
 		}
 		for (size_t i = 0; i < 64; i++)

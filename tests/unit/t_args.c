@@ -74,8 +74,8 @@ static int parse(const struct tare_command *cmd, const char *line)
 TEST(every_kind_and_every_spelling)
 {
 	CHECK_INT(parse(&report, "-fj --output=a --count 7 --ratio .5 --cap 2GiB --interval 20ms "
-				 "--by owner x.tare"),
-		  TARE_ARGS_GO);
+	                         "--by owner x.tare"),
+	          TARE_ARGS_GO);
 	CHECK(o.force && o.json && !o.secret);
 	CHECK_STR(o.out, "a");
 	CHECK_INT(o.count, 7);
@@ -152,10 +152,8 @@ TEST(a_part_is_one_word_or_three)
 
 TEST(a_part_that_is_none_is_named)
 {
-	static const char *const bad[] = {
-		"2",       "2 of x", "2 of 64x", "0 of 4", "5 of 4",
-		"-1 of 4", "2 of",   "a of b",   "2of",    "99999999999999999999 of 4"
-	};
+	static const char *const bad[] = { "2",       "2 of x", "2 of 64x", "0 of 4", "5 of 4",
+		                               "-1 of 4", "2 of",   "a of b",   "2of",    "99999999999999999999 of 4" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char *argv[] = { "parts", "--ranks", (char *)bad[i], "prog", NULL };
@@ -166,10 +164,8 @@ TEST(a_part_that_is_none_is_named)
 		CHECK_HAS(err.text, bad[i]);
 	}
 	CHECK_INT(parse(&parts, "--ranks 3 of 2 prog"), TARE_E_USAGE);
-	CHECK_STR(
-		err.text,
-		"parts: --ranks wants two whole numbers such as 2 of 64, the first no larger than the second, "
-		"not \"3 of 2\" (out of range)");
+	CHECK_STR(err.text, "parts: --ranks wants two whole numbers such as 2 of 64, the first no larger than the second, "
+	                    "not \"3 of 2\" (out of range)");
 }
 
 TEST(a_dash_alone_is_an_operand)
@@ -207,8 +203,7 @@ TEST(mistakes_are_named)
 	       "report: --count wants a whole number, not \"99999999999999999999\" (out of range)");
 	refuse("x --ratio no", "report: --ratio wants a number, not \"no\"");
 	refuse("x --cap big", "report: --cap wants a size such as 8GiB or 512m, not \"big\"");
-	refuse("x --interval 3x",
-	       "report: --interval wants a time such as 2s or 500ms, not \"3x\"");
+	refuse("x --interval 3x", "report: --interval wants a time such as 2s or 500ms, not \"3x\"");
 	refuse("x --by line", "report: --by wants account|owner|phase, not \"line\"");
 	refuse("", "report: REC is missing; see tare report --help");
 	refuse("a b c", "report: \"c\" is one operand too many; see tare report --help");
@@ -219,13 +214,11 @@ TEST(help_text)
 	struct tare_str s = { 0 };
 
 	tare_args_help(&report, &s);
-	CHECK_HAS(tare_str_text(&s),
-		  "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
+	CHECK_HAS(tare_str_text(&s), "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
 	CHECK_HAS(tare_str_text(&s), "\n  -o, --output REC            where the recording goes\n");
 	CHECK_HAS(tare_str_text(&s), "\n  -b, --by account|owner|phase\n                           "
-				     "   one row per what\n");
-	CHECK_HAS(tare_str_text(&s),
-		  "\n  -h, --help                  print this and exit\n\n  tare report x.tare\n");
+	                             "   one row per what\n");
+	CHECK_HAS(tare_str_text(&s), "\n  -h, --help                  print this and exit\n\n  tare report x.tare\n");
 	CHECK(!strstr(tare_str_text(&s), "secret"));
 	tare_str_free(&s);
 }
@@ -266,9 +259,7 @@ TEST(completions_of_zsh_and_fish_name_the_same)
 	CHECK(!strstr(tare_str_text(&zsh), "secret"));
 	tare_args_fish(cmds, &fish);
 	CHECK_HAS(tare_str_text(&fish), "set -g _tare_commands report run\n");
-	CHECK_HAS(
-		tare_str_text(&fish),
-		"complete -c tare -n '_tare_in report' -l by -s b -x -a 'account owner phase' -d ");
+	CHECK_HAS(tare_str_text(&fish), "complete -c tare -n '_tare_in report' -l by -s b -x -a 'account owner phase' -d ");
 	CHECK_HAS(tare_str_text(&fish), " -l output -s o -r -d 'where the recording goes'\n");
 	CHECK(!strstr(tare_str_text(&fish), "secret"));
 	tare_str_free(&zsh);

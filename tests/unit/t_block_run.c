@@ -42,12 +42,10 @@ static void add_of_heap(struct make_log *m)
 	int16_t device = (int16_t)(number(40) ? 0 : 1);
 
 	if (number(2))
-		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64,
-		     .bytes = number(500) ? 48 : UINT64_MAX - 1, .tid = 10, .device = device,
-		     .python = 1);
+		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64, .bytes = number(500) ? 48 : UINT64_MAX - 1,
+		     .tid = 10, .device = device, .python = 1);
 	else
-		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + number(100) * 64, .tid = 10,
-		     .device = device);
+		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + number(100) * 64, .tid = 10, .device = device);
 }
 
 static void add_any(struct make_log *m, enum mostly mostly)
@@ -56,8 +54,8 @@ static void add_any(struct make_log *m, enum mostly mostly)
 	if (mostly == HEAP && number(50))
 		add_of_heap(m);
 	else if (mostly == PHASES && number(50))
-		MAKE(m, phase, PHASE, .tid = 10 + (uint32_t)number(3), .what = (uint8_t)number(6),
-		     .name = (uint32_t)number(4), .id = number(5));
+		MAKE(m, phase, PHASE, .tid = 10 + (uint32_t)number(3), .what = (uint8_t)number(6), .name = (uint32_t)number(4),
+		     .id = number(5));
 	else if (number(50))
 		MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
 		     .bytes = number(500) ? (int64_t)number(2) * 1024 : INT64_MAX, .tid = 10,
@@ -77,17 +75,13 @@ static void make_recording(void)
 	for (uint32_t i = 0; i < 2; i++) {
 		make_log_init(both[i], 431 + i, 0);
 		for (int d = 0; d < 2; d++)
-			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
-				  .uuid_high = 2 + (uint64_t)d);
+			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1, .uuid_high = 2 + (uint64_t)d);
 		MAKE(both[i], line, LINE, .id = 1, .line = 7);
 		for (uint32_t id = 1; id < 4; id++)
 			MAKE_TEXT(both[i], string, STRING, "step", .id = id);
 		make_log_add(both[i],
-			     &(struct tare_rec_line_stack){
-				     .head = { .kind = TARE_KIND_LINE_STACK },
-				     .id = 1,
-				     .depth = 1 },
-			     sizeof(struct tare_rec_line_stack), lines, sizeof(lines));
+		             &(struct tare_rec_line_stack){ .head = { .kind = TARE_KIND_LINE_STACK }, .id = 1, .depth = 1 },
+		             sizeof(struct tare_rec_line_stack), lines, sizeof(lines));
 	}
 	for (int i = 0; i < RECORDS; i++)
 		add_any(number(300) ? &a : &b, (enum mostly)(i / 1000 % MOSTLY_NR));
@@ -117,20 +111,20 @@ static void take(struct list *l, const struct tare_event *e)
 
 	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
 	l->items[l->count++] = (struct seen){ .at_ns = e->at_ns,
-					      .kind = (int)e->kind,
-					      .process = e->process->index,
-					      .device = e->device ? e->device->index : -1,
-					      .bytes = is_block  ? e->rec.tensor->bytes
-						       : is_heap ? (int64_t)e->rec.heap_block->bytes
-								 : 0,
-					      .address = is_block   ? e->rec.tensor->block
-							 : is_heap  ? e->rec.heap_block->block
-							 : is_freed ? e->rec.heap_freed->block
-								    : 0,
-					      .python = e->python ? e->python->id : 0,
-					      .tid = is_phase ? e->rec.phase->tid : 0,
-					      .what = is_phase ? e->rec.phase->what : 0,
-					      .name = e->name };
+		                                  .kind = (int)e->kind,
+		                                  .process = e->process->index,
+		                                  .device = e->device ? e->device->index : -1,
+		                                  .bytes = is_block  ? e->rec.tensor->bytes
+		                                           : is_heap ? (int64_t)e->rec.heap_block->bytes
+		                                                     : 0,
+		                                  .address = is_block   ? e->rec.tensor->block
+		                                             : is_heap  ? e->rec.heap_block->block
+		                                             : is_freed ? e->rec.heap_freed->block
+		                                                        : 0,
+		                                  .python = e->python ? e->python->id : 0,
+		                                  .tid = is_phase ? e->rec.phase->tid : 0,
+		                                  .what = is_phase ? e->rec.phase->what : 0,
+		                                  .name = e->name };
 }
 
 static void take_run(struct list *l, struct tare_recording *r, int64_t until)

@@ -14,8 +14,7 @@ struct blocks {
 static struct tare_live_block *add(struct blocks *b, uint64_t address, int64_t bytes)
 {
 	struct tare_live_block *made =
-		tare_blocks_add(&b->live,
-				&(struct tare_block){ .address = address, .bytes = bytes });
+		tare_blocks_add(&b->live, &(struct tare_block){ .address = address, .bytes = bytes });
 
 	if (made)
 		made->serial = ++b->serial;
@@ -37,8 +36,7 @@ static void add_with_facts(struct blocks *b, uint64_t address)
 static struct tare_live_block *take(struct blocks *b, uint64_t address)
 {
 	struct tare_live_block *gone =
-		tare_blocks_remove(&b->live, address, (struct tare_taking){ 0 }, &b->serial,
-				   &b->kept);
+		tare_blocks_remove(&b->live, address, (struct tare_taking){ 0 }, &b->serial, &b->kept);
 
 	if (!gone)
 		return NULL;
@@ -69,8 +67,7 @@ static size_t with_own_facts(const struct blocks *b)
 
 	for (size_t i = 0; i < b->live.count; i++)
 		n += b->live.items[i].process >= 0 &&
-		     tare_block_facts_of(&b->live.work, &b->live.items[i])->booked ==
-			     (int64_t)b->live.items[i].address;
+		     tare_block_facts_of(&b->live.work, &b->live.items[i])->booked == (int64_t)b->live.items[i].address;
 	for (size_t i = 0; i < b->kept.count; i++)
 		n += tare_block_facts_of(&b->live.work, &b->kept.items[i].block)->booked ==
 		     (int64_t)b->kept.items[i].block.address;

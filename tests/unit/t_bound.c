@@ -41,8 +41,7 @@ TEST(no_size_of_any_kind_is_left_over)
 		tare_bound_sizes(kind, rec);
 		for (int i = 0; i < info->field_nr; i++)
 			if (!strcmp(tare_decode_role(info->fields[i].role)->unit, "bytes"))
-				CHECK_INT(tare_decode_value(&info->fields[i], rec),
-					  TARE_BOUND_BYTES);
+				CHECK_INT(tare_decode_value(&info->fields[i], rec), TARE_BOUND_BYTES);
 		kinds++;
 	}
 	CHECK(kinds > 35);

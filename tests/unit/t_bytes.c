@@ -122,22 +122,18 @@ TEST(texts_have_the_length_that_libc_says)
 
 TEST(texts_are_compared_joined_and_searched)
 {
-	static const char *const texts[] = { "",   "a",    "ab",           "abc",
-					     "b",  "\xff", "libcuda.so.1", "/a/b/c",
-					     "aab" };
+	static const char *const texts[] = { "", "a", "ab", "abc", "b", "\xff", "libcuda.so.1", "/a/b/c", "aab" };
 	size_t nr = sizeof(texts) / sizeof(texts[0]), i, k, n;
 
 	for (i = 0; i < nr; i++)
 		for (k = 0; k < nr; k++) {
 			char joined[64] = "", as_libc[64] = "";
 
-			CHECK_INT(sign(own_strcmp(texts[i], texts[k])),
-				  sign(strcmp(texts[i], texts[k])));
+			CHECK_INT(sign(own_strcmp(texts[i], texts[k])), sign(strcmp(texts[i], texts[k])));
 			CHECK(own_strstr(texts[i], texts[k]) == strstr(texts[i], texts[k]));
 			CHECK(own_strrchr(texts[i], texts[k][0]) == strrchr(texts[i], texts[k][0]));
 			for (n = 0; n < 5; n++) {
-				CHECK_INT(sign(own_strncmp(texts[i], texts[k], n)),
-					  sign(strncmp(texts[i], texts[k], n)));
+				CHECK_INT(sign(own_strncmp(texts[i], texts[k], n)), sign(strncmp(texts[i], texts[k], n)));
 				own_strncat(joined, texts[i], n);
 				strncat(as_libc, texts[i], n);
 				CHECK(strcmp(joined, as_libc) == 0);

@@ -35,16 +35,14 @@ TEST(version_2)
 {
 	put("/proc/vmstat", "nr_free_pages 7\noom_kill 9\n");
 	put("/proc/self/cgroup", "0::/job/step\n");
-	put("/sys/fs/cgroup/job/step/memory.events",
-	    "low 0\noom 2\noom_kill 3\noom_group_kill 1\n");
+	put("/sys/fs/cgroup/job/step/memory.events", "low 0\noom 2\noom_kill 3\noom_group_kill 1\n");
 	check_kills(3);
 }
 
 TEST(version_1_beside_version_2)
 {
 	put("/proc/self/cgroup", "9:name=systemd:/\n4:memory:/job:memory:/x\n0::/\n");
-	put("/sys/fs/cgroup/memory/job:memory:/x/memory.oom_control",
-	    "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+	put("/sys/fs/cgroup/memory/job:memory:/x/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
 	check_kills(5);
 }
 

@@ -15,8 +15,7 @@ static uint64_t ticks_at(uint64_t ns)
 static void check_near(int64_t got, uint64_t want)
 {
 	if (llabs(got - (int64_t)want) > 1)
-		test_fail(__FILE__, __LINE__, "%lld is not near %llu", (long long)got,
-			  (unsigned long long)want);
+		test_fail(__FILE__, __LINE__, "%lld is not near %llu", (long long)got, (unsigned long long)want);
 }
 
 TEST(monotonic_time_is_what_it_is)
@@ -98,8 +97,7 @@ TEST(jitter_of_close_pairs_gives_no_wild_rate)
 	struct tare_clockmap map = { .clock = TARE_CLOCK_TSC };
 
 	for (uint64_t i = 0; i < 100; i++)
-		tare_clockmap_add(&map, ticks_at(10 * S + i * 1000),
-				  10 * S + i * 1000 + i * 37 % 900, 0);
+		tare_clockmap_add(&map, ticks_at(10 * S + i * 1000), 10 * S + i * 1000 + i * 37 % 900, 0);
 	tare_clockmap_add(&map, ticks_at(15 * S), 15 * S, 0);
 	tare_clockmap_settle(&map);
 	for (uint64_t ns = 9 * S; ns < 16 * S; ns += S / 3)
@@ -114,16 +112,14 @@ TEST(extremes_do_not_overflow)
 	for (size_t i = 0; i < 5; i++)
 		for (size_t j = 0; j < 5; j++)
 			for (uint32_t clock = 0; clock < 4; clock++) {
-				struct tare_clockmap map = { .clock = clock,
-							     .ticks_per_s = some[j] };
+				struct tare_clockmap map = { .clock = clock, .ticks_per_s = some[j] };
 
 				tare_clockmap_add(&map, some[i], some[j], some[i]);
 				tare_clockmap_add(&map, some[j], some[i], some[j]);
 				tare_clockmap_add(&map, S, S, S);
 				tare_clockmap_settle(&map);
 				for (size_t k = 0; k < 5; k++)
-					CHECK(llabs(tare_clockmap_ns(&map, some[k])) <
-					      INT64_MAX / 3);
+					CHECK(llabs(tare_clockmap_ns(&map, some[k])) < INT64_MAX / 3);
 				tare_clockmap_free(&map);
 			}
 }

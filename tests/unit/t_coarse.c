@@ -63,11 +63,10 @@ static struct list read_all(void)
 	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
 	while (tare_recording_next(r, &e)) {
 		l.items = tare_array_reserve(l.items, &l.cap, l.count + 1, sizeof(*l.items));
-		l.items[l.count++] =
-			(struct seen){ (int)e.kind, e.rec.head->stamp,
-				       e.kind == TARE_KIND_PHASE        ? e.rec.phase->id
-				       : e.kind == TARE_KIND_HEAP_BLOCK ? e.rec.heap_block->block
-									: e.rec.heap_freed->block };
+		l.items[l.count++] = (struct seen){ (int)e.kind, e.rec.head->stamp,
+			                                e.kind == TARE_KIND_PHASE        ? e.rec.phase->id
+			                                : e.kind == TARE_KIND_HEAP_BLOCK ? e.rec.heap_block->block
+			                                                                 : e.rec.heap_freed->block };
 	}
 	tare_recording_close(r);
 	return l;

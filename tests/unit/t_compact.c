@@ -55,8 +55,7 @@ TEST(stamps_that_run_backwards_come_in_the_same_order)
 TEST(sizes_that_cannot_be_are_bounded_as_before)
 {
 	compact_init();
-	MAKE(&compact_program, event, EVENT, .tid = 431, .granted = UINT64_MAX - 9,
-	     .after = TARE_NOT_KNOWN);
+	MAKE(&compact_program, event, EVENT, .tid = 431, .granted = UINT64_MAX - 9, .after = TARE_NOT_KNOWN);
 	MAKE(&compact_program, tensor, TENSOR, .block = 1, .bytes = INT64_MIN);
 	compact_write();
 	compact_check(false);
@@ -72,11 +71,10 @@ static char *schema_to_come(void)
 		int n = 0;
 
 		end = strchr(line, '\n');
-		if (sscanf(line, "%63s %63s %63s %63s %63s %63s%n", word, name, tail, class, first,
-			   second, &n) == 6 &&
+		if (sscanf(line, "%63s %63s %63s %63s %63s %63s%n", word, name, tail, class, first, second, &n) == 6 &&
 		    (!strcmp(name, "tensor") || !strcmp(name, "peer")))
-			tare_str_addf(&text, "%s %s %s %s %s %s%.*s\n", word, name, tail, class,
-				      second, first, (int)(end - line - n), line + n);
+			tare_str_addf(&text, "%s %s %s %s %s %s%.*s\n", word, name, tail, class, second, first,
+			              (int)(end - line - n), line + n);
 		else
 			tare_str_add_n(&text, line, (size_t)(end + 1 - line));
 	}
@@ -131,10 +129,8 @@ TEST(damage_stays_told)
 	compact_init();
 	make_log_program(&compact_program);
 	make_log_every_kind(&compact_program);
-	memset(compact_program.bytes + compact_program.records[5].position, 0xee,
-	       compact_program.records[5].size);
-	memset(compact_program.bytes + compact_program.records[9].position, 0,
-	       compact_program.records[9].size);
+	memset(compact_program.bytes + compact_program.records[5].position, 0xee, compact_program.records[5].size);
+	memset(compact_program.bytes + compact_program.records[9].position, 0, compact_program.records[9].size);
 	compact_program.bytes[compact_program.records[12].position + 6] ^= 3;  /* its length */
 	compact_program.bytes[compact_program.records[14].position + 4] = 250; /* its kind */
 	compact_program.bytes[compact_program.records[14].position + 5] = 250;
@@ -152,10 +148,10 @@ TEST(what_is_only_in_the_ring_of_a_killed_program_goes_into_segments)
 	compact_program.header.has_lanes = 1;
 	for (int i = 0; i < 20; i++)
 		MAKE(&compact_program, tensor, TENSOR, .block = 4096 + i, .bytes = 512, .tid = 431);
-	make_log_write_block(&compact_program, make_path(make_dir(), "431-0.events"),
-			     compact_program.records[6].position, SIZE_MAX);
-	make_log_write_ring(&compact_program, make_path(make_dir(), "431-0.ring"),
-			    compact_program.records[6].position, false);
+	make_log_write_block(&compact_program, make_path(make_dir(), "431-0.events"), compact_program.records[6].position,
+	                     SIZE_MAX);
+	make_log_write_ring(&compact_program, make_path(make_dir(), "431-0.ring"), compact_program.records[6].position,
+	                    false);
 	make_log_write(&compact_tare, make_path(make_dir(), "tare.events"), SIZE_MAX);
 	CHECK_INT(tare_compact(make_dir(), &o, &done, &err), TARE_E_USAGE);
 	CHECK_HAS(err.text, "--force");
@@ -207,8 +203,7 @@ TEST(a_segment_is_read_without_those_before_it)
 	MAKE_TEXT(&compact_program, string, STRING, "cuMemAlloc_v2", .id = 1);
 	MAKE_TEXT(&compact_program, device, DEVICE, "H200", .ordinal = 0);
 	for (int i = 0; i < 200; i++)
-		MAKE(&compact_program, event, EVENT, .tid = 431, .api = 1,
-		     .effect = TARE_EFFECT_NEW);
+		MAKE(&compact_program, event, EVENT, .tid = 431, .api = 1, .effect = TARE_EFFECT_NEW);
 	compact_write();
 	before = compact_all_of(make_dir());
 	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
@@ -395,8 +390,7 @@ TEST(a_full_disk_leaves_the_recording_as_it_was)
 
 TEST(what_an_interrupted_compaction_left_goes)
 {
-	static const char *const left[] = { "000001.segment", "000007.segment",
-					    "000001.segment.new", "segments.json.new" };
+	static const char *const left[] = { "000001.segment", "000007.segment", "000001.segment.new", "segments.json.new" };
 
 	compact_init();
 	make_log_program(&compact_program);

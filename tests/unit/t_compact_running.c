@@ -18,9 +18,7 @@ static uint64_t everything(void *arg, const char *log, bool has_ring)
 /* Of each log so many bytes; 0: all. False: there was nothing to do. */
 static bool compact_piece(uint64_t most, bool *is_cut_short)
 {
-	struct tare_compact_options o = { .below = everything,
-					  .most = most,
-					  .segment_records = 1000 };
+	struct tare_compact_options o = { .below = everything, .most = most, .segment_records = 1000 };
 	struct tare_compacted done;
 	struct tare_err err = { 0 };
 
@@ -47,10 +45,8 @@ static void check_grows(int steps)
 	int sealed = 0;
 
 	for (int i = 1; i <= steps; i++) {
-		size_t own = sizeof(compact_program.header) +
-			     compact_program.size * (size_t)i / (size_t)steps;
-		size_t tares =
-			sizeof(compact_tare.header) + compact_tare.size * (size_t)i / (size_t)steps;
+		size_t own = sizeof(compact_program.header) + compact_program.size * (size_t)i / (size_t)steps;
+		size_t tares = sizeof(compact_tare.header) + compact_tare.size * (size_t)i / (size_t)steps;
 		char *before, *after;
 
 		make_log_write(&compact_program, make_path(make_dir(), "431-0.events"), own);
@@ -85,7 +81,7 @@ TEST(a_log_that_is_made_small_in_pieces_reads_the_same)
 	compact_program.header.has_lanes = 1;
 	compact_make_threads();
 	make_log_write(&compact_program, make_path(make_dir(), "431-0.events"),
-		       sizeof(compact_program.header) + compact_program.size);
+	               sizeof(compact_program.header) + compact_program.size);
 	before = compact_all_of(make_dir());
 	while (compact_piece(compact_program.size / 5, &is_cut_short)) {
 		CHECK(++nr < 10);

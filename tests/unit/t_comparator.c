@@ -19,9 +19,7 @@ TARE_SCALAR_COMPARATOR(by_value, double)
 
 TEST(the_first_field_that_differs_decides)
 {
-	struct row rows[] = {
-		{ 1, 0, "b" }, { UINT64_MAX, 1, "a" }, { 1, 2, NULL }, { 1, 1, "a" }, { 1, -5, "a" }
-	};
+	struct row rows[] = { { 1, 0, "b" }, { UINT64_MAX, 1, "a" }, { 1, 2, NULL }, { 1, 1, "a" }, { 1, -5, "a" } };
 	static const int wanted[] = { 1, 2, -5, 1, 0 };
 	size_t i;
 

@@ -17,16 +17,15 @@ static void build(struct world *w, struct tare_memory_history *s, struct tare_le
 
 static void take(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
-	     .weigh = true, .before = before, .after = before + size);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = at,
+	     .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true, .before = before,
+	     .after = before + size);
 }
 
 static void give(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before - size);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before - size);
 }
 
 TEST(history_of_nothing_has_no_points)
@@ -96,8 +95,8 @@ TEST(history_keeps_the_peak_of_a_hundred_thousand_events_and_no_more_points_than
 	world_free(w);
 }
 
-static int64_t band(const struct tare_memory_history_panel *p,
-		    const struct tare_memory_history_point *at, const char *key)
+static int64_t band(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at,
+                    const char *key)
 {
 	for (int i = 0; i < p->band_nr; i++)
 		if (!strcmp(p->bands[i].key, key))
@@ -113,14 +112,12 @@ TEST(history_takes_pytorchs_segments_apart_and_puts_what_is_elastic_on_top)
 	const struct tare_memory_history_panel *p;
 	const struct tare_memory_history_point *last;
 
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = BASE, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB,
-	     .weigh = true, .before = 100 * MIB, .after = 120 * MIB,
-	     .owner = "/torch/lib/libc10_cuda.so");
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 4 * MS, .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 30 * MIB,
-	     .granted = 30 * MIB, .weigh = true, .before = 120 * MIB, .after = 150 * MIB,
-	     .owner = "/torch/lib/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = BASE,
+	     .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true, .before = 100 * MIB,
+	     .after = 120 * MIB, .owner = "/torch/lib/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 4 * MS,
+	     .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 30 * MIB, .granted = 30 * MIB, .weigh = true,
+	     .before = 120 * MIB, .after = 150 * MIB, .owner = "/torch/lib/libc10_cuda.so");
 	world_tensor(w, 5 * MS, BASE, 12 * MIB);
 	world_tensor(w, 6 * MS, BASE + 100 * MIB, 30 * MIB);
 	world_tensor(w, 7 * MS, BASE + 100 * MIB, 0);
@@ -211,8 +208,7 @@ TEST(history_tells_processes_apart_up_to_a_number)
 	const struct tare_memory_history_panel *p;
 
 	for (int i = 0; i < 40; i++)
-		world_host_tensor(w, world_process(w, 1000 + (uint32_t)i, 0, "worker"),
-				  (1 + i) * MS, 0x1000, MIB, 0);
+		world_host_tensor(w, world_process(w, 1000 + (uint32_t)i, 0, "worker"), (1 + i) * MS, 0x1000, MIB, 0);
 	build(w, &s, &l);
 	p = &s.panels[s.panel_nr - 1];
 	CHECK_INT(p->band_nr, 12);

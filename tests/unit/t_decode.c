@@ -10,10 +10,9 @@ TEST(the_example_of_the_format)
 		0x54, 0x41, 0x52, 0x45, 2, 0, 2, 0, 8,   7,   6,   5,   4,   3,   2, 1,
 		1,    0,    0,    0,    6, 0, 0, 0, 'c', 'u', 'I', 'n', 'i', 't', 0, 0,
 	};
-	struct tare_rec_string rec = { .head = { .kind = TARE_KIND_STRING,
-						 .stamp = 0x0102030405060708 },
-				       .id = 1,
-				       .bytes = 6 };
+	struct tare_rec_string rec = { .head = { .kind = TARE_KIND_STRING, .stamp = 0x0102030405060708 },
+		                           .id = 1,
+		                           .bytes = 6 };
 	uint64_t got[4];
 
 	CHECK_INT(tare_encode_size(sizeof(rec), 6), sizeof(want));
@@ -70,8 +69,7 @@ static const struct tare_field *field(const struct tare_kind_info *info, const c
 	return NULL;
 }
 
-static void check_words(const struct tare_kind_info *info, const char *name, uint64_t value,
-			const char *want)
+static void check_words(const struct tare_kind_info *info, const char *name, uint64_t value, const char *want)
 {
 	struct tare_str out = { 0 };
 
@@ -96,8 +94,7 @@ TEST(words_and_values)
 	check_words(info, "effect", 77, "77");
 	check_words(info, "class", TARE_CLASS_LAUNCH, "first launch");
 	check_words(info, "flags", 0, "-");
-	check_words(info, "flags", TARE_EVENT_FAILED | TARE_EVENT_PEERS | 0x4000,
-		    "failed+peers+0x4000");
+	check_words(info, "flags", TARE_EVENT_FAILED | TARE_EVENT_PEERS | 0x4000, "failed+peers+0x4000");
 	check_words(tare_decode_kind(TARE_KIND_END), "how", TARE_HOW_QUICK, "_exit");
 	check_words(tare_decode_kind(TARE_KIND_DEVICE), "flags", TARE_DEVICE_MIG, "mig");
 	check_words(tare_decode_kind(TARE_KIND_READING), "source", TARE_SOURCE_CUDA, "cuda");
@@ -113,10 +110,8 @@ TEST(roles)
 			const struct tare_field *f = &info->fields[i];
 			bool is_last = i == info->field_nr - 1, has_tail = info->tail;
 
-			CHECK_INT(f->words != NULL,
-				  f->role == TARE_FIELD_WORD || f->role == TARE_FIELD_FLAGS);
-			CHECK_INT(f->role == TARE_FIELD_LENGTH || f->role == TARE_FIELD_PATH,
-				  is_last && has_tail);
+			CHECK_INT(f->words != NULL, f->role == TARE_FIELD_WORD || f->role == TARE_FIELD_FLAGS);
+			CHECK_INT(f->role == TARE_FIELD_LENGTH || f->role == TARE_FIELD_PATH, is_last && has_tail);
 			if (f->role == TARE_FIELD_GENERATION || f->role == TARE_FIELD_PID)
 				CHECK(field(info, "pid") && field(info, "generation"));
 			if (!strcmp(tare_decode_role(f->role)->unit, "bytes"))

@@ -58,15 +58,12 @@ TEST(operators_that_ask_for_memory)
 TEST(functions_of_rust)
 {
 	check("_RNvCs6xxl1lAjzDf_1a4main", "a::main");
-	check("_RNvXCs6xxl1lAjzDf_1aINtB2_5ShelfyENtB2_4Fill4fill",
-	      "<a::Shelf<…> as a::Fill>::fill");
+	check("_RNvXCs6xxl1lAjzDf_1aINtB2_5ShelfyENtB2_4Fill4fill", "<a::Shelf<…> as a::Fill>::fill");
 	check("_RNvMs_Cs6xxl1lAjzDf_1aINtB4_5ShelfAhj40_E3putB4_", "<a::Shelf<…>>::put");
-	check("_RNCNvNtCsjrHSEGnQ3l9_3std2rt19lang_start_internal0B5_",
-	      "std::rt::lang_start_internal::{closure#0}");
+	check("_RNCNvNtCsjrHSEGnQ3l9_3std2rt19lang_start_internal0B5_", "std::rt::lang_start_internal::{closure#0}");
 	check("_RNCNCNCNvNtCsjrHSEGnQ3l9_3std2rt19lang_start_internal00s_0B9_",
 	      "std::rt::lang_start_internal::{closure#0}::{closure#0}::{closure#1}");
-	check("_RINvMs_Cs6xxl1lAjzDf_1aINtB5_5ShelfAhj40_E3putRShDNtB5_4FillEL_EB5_",
-	      "<a::Shelf<…>>::put<…>");
+	check("_RINvMs_Cs6xxl1lAjzDf_1aINtB5_5ShelfAhj40_E3putRShDNtB5_4FillEL_EB5_", "<a::Shelf<…>>::put<…>");
 	check("_RNvYShNtCs6xxl1lAjzDf_1a4Fill4fill", "<[u8] as a::Fill>::fill");
 	check("_RNvXCs6xxl1lAjzDf_1aTRemENtB2_4Fill4fill", "<(&str, u32) as a::Fill>::fill");
 	check("_RNvMs4_NtCslNYArtu3iFV_5alloc7raw_vecNtB5_11RawVecInner11finish_growCs6xxl1lAjzDf_1a",
@@ -112,8 +109,7 @@ TEST(what_is_not_mangled_stays)
 
 TEST(damaged_names_stay)
 {
-	static const char name[] =
-		"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorI";
+	static const char name[] = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorI";
 	char cut[sizeof(name)];
 
 	check("_Z99short", "_Z99short");

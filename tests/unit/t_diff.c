@@ -3,18 +3,14 @@
 #include "test.h"
 #include "view/diff.h"
 
-#define DEVICE(USED, UNEXPLAINED, ACCOUNTS)                                                        \
-	"{\"index\": 0, \"name\": \"GPU\", \"uuid\": \"GPU-1\", \"used_bytes\": " #USED            \
+#define DEVICE(USED, UNEXPLAINED, ACCOUNTS)                                                                            \
+	"{\"index\": 0, \"name\": \"GPU\", \"uuid\": \"GPU-1\", \"used_bytes\": " #USED                                    \
 	", \"unexplained_bytes\": " #UNEXPLAINED ", \"accounts\": [" ACCOUNTS "]}"
-#define REPORT(DEVICES)                                                                            \
-	"{\"at\": {\"label\": \"peak\", \"t_ns\": 5}, \"devices\": [" DEVICES "], \"host\": []}"
-#define PROCESS(PID, NAME, BYTES)                                                                  \
-	"{\"path\": \"process:" #PID "\", \"label\": \"" NAME " (pid " #PID                        \
-	")\", \"account\": \"process\", \"bytes\": " #BYTES                                        \
-	"}, " ROW("process:" #PID "/context", BYTES)
-#define ROW(PATH, BYTES)                                                                           \
-	"{\"path\": \"" PATH "\", \"label\": \"" PATH "\", \"account\": \"x\", \"bytes\": " #BYTES \
-	"}"
+#define REPORT(DEVICES) "{\"at\": {\"label\": \"peak\", \"t_ns\": 5}, \"devices\": [" DEVICES "], \"host\": []}"
+#define PROCESS(PID, NAME, BYTES)                                                                                      \
+	"{\"path\": \"process:" #PID "\", \"label\": \"" NAME " (pid " #PID                                                \
+	")\", \"account\": \"process\", \"bytes\": " #BYTES "}, " ROW("process:" #PID "/context", BYTES)
+#define ROW(PATH, BYTES) "{\"path\": \"" PATH "\", \"label\": \"" PATH "\", \"account\": \"x\", \"bytes\": " #BYTES "}"
 
 static struct tare_arena memory;
 
@@ -23,8 +19,7 @@ static void read_side(struct tare_diff_side *side, const char *text, int by, con
 	const struct tare_json_value *root;
 	struct tare_err err = { 0 };
 
-	if (tare_json_parse(&memory, text, strlen(text), &root, &err) ||
-	    tare_diff_read(side, root, by, at, &err))
+	if (tare_json_parse(&memory, text, strlen(text), &root, &err) || tare_diff_read(side, root, by, at, &err))
 		test_fail(__FILE__, __LINE__, "%s", err.text);
 }
 
@@ -66,7 +61,7 @@ static void check_balance(const struct tare_diff *d)
 TEST(the_largest_change_is_first_and_sums_balance)
 {
 	struct tare_diff d = diff_of(REPORT(DEVICE(100, 5, ROW("a", 60) "," ROW("b", 35))),
-				     REPORT(DEVICE(120, 2, ROW("b", 18) "," ROW("c", 100))), -1);
+	                             REPORT(DEVICE(120, 2, ROW("b", 18) "," ROW("c", 100))), -1);
 
 	CHECK_STR(d.rows[0].path, "c");
 	CHECK_STR(d.rows[1].path, "a");
@@ -81,10 +76,8 @@ TEST(the_largest_change_is_first_and_sums_balance)
 
 TEST(a_process_is_told_by_its_name)
 {
-	struct tare_diff d =
-		diff_of(REPORT(DEVICE(30, 0, PROCESS(7, "bash", 10) "," PROCESS(8, "train", 20))),
-			REPORT(DEVICE(37, 0, PROCESS(7, "train", 25) "," PROCESS(9, "bash", 12))),
-			-1);
+	struct tare_diff d = diff_of(REPORT(DEVICE(30, 0, PROCESS(7, "bash", 10) "," PROCESS(8, "train", 20))),
+	                             REPORT(DEVICE(37, 0, PROCESS(7, "train", 25) "," PROCESS(9, "bash", 12))), -1);
 
 	CHECK_INT(row(&d, "process:8/context")->after, 25);
 	CHECK_STR(row(&d, "process:8/context")->after_path, "process:7/context");
@@ -95,8 +88,8 @@ TEST(a_process_is_told_by_its_name)
 
 TEST(what_is_left_over_on_both_sides_is_a_pair)
 {
-	struct tare_diff d = diff_of(REPORT(DEVICE(10, 0, PROCESS(7, "sgd.py", 10))),
-				     REPORT(DEVICE(12, 0, PROCESS(70, "adam.py", 12))), -1);
+	struct tare_diff d =
+		diff_of(REPORT(DEVICE(10, 0, PROCESS(7, "sgd.py", 10))), REPORT(DEVICE(12, 0, PROCESS(70, "adam.py", 12))), -1);
 
 	CHECK_INT(row(&d, "process:7/context")->after, 12);
 	tare_diff_free(&d);
@@ -104,9 +97,8 @@ TEST(what_is_left_over_on_both_sides_is_a_pair)
 
 TEST(processes_of_one_name_pair_in_their_order_and_a_new_one_is_new)
 {
-	struct tare_diff d =
-		diff_of(REPORT(DEVICE(10, 0, PROCESS(7, "w", 10))),
-			REPORT(DEVICE(33, 0, PROCESS(5, "w", 11) "," PROCESS(7, "x", 22))), -1);
+	struct tare_diff d = diff_of(REPORT(DEVICE(10, 0, PROCESS(7, "w", 10))),
+	                             REPORT(DEVICE(33, 0, PROCESS(5, "w", 11) "," PROCESS(7, "x", 22))), -1);
 
 	CHECK_INT(row(&d, "process:7/context")->after, 11);
 	CHECK_INT(row(&d, "after:process:7/context")->after, 22);
@@ -120,10 +112,7 @@ TEST(what_one_side_does_not_tell_apart_is_a_leaf_of_its_own)
 {
 	struct tare_diff d =
 		diff_of(REPORT(DEVICE(10, 0, ROW("pool", 10))),
-			REPORT(DEVICE(12, 0,
-				      ROW("pool", 12) "," ROW("pool/live", 9) "," ROW("pool/cached",
-										      3))),
-			-1);
+	            REPORT(DEVICE(12, 0, ROW("pool", 12) "," ROW("pool/live", 9) "," ROW("pool/cached", 3))), -1);
 
 	CHECK(!row(&d, "pool")->is_leaf);
 	CHECK_INT(row(&d, "pool/rest")->before, 10);
@@ -134,11 +123,11 @@ TEST(what_one_side_does_not_tell_apart_is_a_leaf_of_its_own)
 
 TEST(a_gpu_is_told_by_its_uuid_then_by_its_number)
 {
-	struct tare_diff d = diff_of(
-		REPORT("{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
-		REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9},"
-		       "{\"index\": 1, \"uuid\": \"GPU-2\", \"used_bytes\": 3, \"unexplained_bytes\": 3}"),
-		-1);
+	struct tare_diff d =
+		diff_of(REPORT("{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
+	            REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9},"
+	                   "{\"index\": 1, \"uuid\": \"GPU-2\", \"used_bytes\": 3, \"unexplained_bytes\": 3}"),
+	            -1);
 
 	CHECK_INT(d.total_nr, 2);
 	CHECK_INT(d.totals[0].before, 7);
@@ -146,10 +135,8 @@ TEST(a_gpu_is_told_by_its_uuid_then_by_its_number)
 	CHECK_INT(d.totals[1].after, 3);
 	check_balance(&d);
 	tare_diff_free(&d);
-	d = diff_of(
-		REPORT("{\"index\": 0, \"uuid\": \"GPU-8\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
-		REPORT("{\"index\": 0, \"uuid\": \"GPU-9\", \"used_bytes\": 9, \"unexplained_bytes\": 9}"),
-		-1);
+	d = diff_of(REPORT("{\"index\": 0, \"uuid\": \"GPU-8\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
+	            REPORT("{\"index\": 0, \"uuid\": \"GPU-9\", \"used_bytes\": 9, \"unexplained_bytes\": 9}"), -1);
 	CHECK_INT(d.total_nr, 1);
 	tare_diff_free(&d);
 }
@@ -157,12 +144,12 @@ TEST(a_gpu_is_told_by_its_uuid_then_by_its_number)
 /* A GPU that is not the first's does not take the number of one that is. */
 TEST(gpus_in_another_order_are_pairs)
 {
-	static const char new_one[] = REPORT(
-		"{\"index\": 0, \"uuid\": \"GPU-3\", \"used_bytes\": 5, \"unexplained_bytes\": 5},"
-		"{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9}");
-	struct tare_diff d = diff_of(
-		REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"),
-		new_one, -1);
+	static const char new_one[] =
+		REPORT("{\"index\": 0, \"uuid\": \"GPU-3\", \"used_bytes\": 5, \"unexplained_bytes\": 5},"
+	           "{\"index\": 1, \"uuid\": \"GPU-1\", \"used_bytes\": 9, \"unexplained_bytes\": 9}");
+	struct tare_diff d =
+		diff_of(REPORT("{\"index\": 0, \"uuid\": \"GPU-1\", \"used_bytes\": 7, \"unexplained_bytes\": 7}"), new_one,
+	            -1);
 
 	CHECK_INT(d.total_nr, 2);
 	CHECK_INT(d.totals[0].after, 9);
@@ -175,25 +162,22 @@ TEST(gpus_in_another_order_are_pairs)
 
 TEST(without_a_counter_the_leaves_are_the_total)
 {
-	struct tare_diff d = diff_of(REPORT(DEVICE(null, null, ROW("a", 60))),
-				     REPORT(DEVICE(null, null, ROW("a", 70))), -1);
+	struct tare_diff d =
+		diff_of(REPORT(DEVICE(null, null, ROW("a", 60))), REPORT(DEVICE(null, null, ROW("a", 70))), -1);
 
 	CHECK_INT(d.totals[0].before, 60);
 	CHECK_INT(d.totals[0].after, 70);
 	tare_diff_free(&d);
 }
 
-#define BY(ROWS)                                                                                   \
-	"{\"at\": {\"label\": \"peak\"}, \"devices\": [" DEVICE(                                   \
-		100, 10, "") "], \"by\": \"line\", \"rows\": [" ROWS "]}"
-#define LINE(LABEL, DEVICE, BYTES)                                                                 \
-	"{\"label\": \"" LABEL "\", \"device\": " #DEVICE ", \"bytes\": " #BYTES "}"
+#define BY(ROWS)                                                                                                       \
+	"{\"at\": {\"label\": \"peak\"}, \"devices\": [" DEVICE(100, 10, "") "], \"by\": \"line\", \"rows\": [" ROWS "]}"
+#define LINE(LABEL, DEVICE, BYTES) "{\"label\": \"" LABEL "\", \"device\": " #DEVICE ", \"bytes\": " #BYTES "}"
 
 TEST(rows_of_a_view_are_told_by_their_label)
 {
-	struct tare_diff d =
-		diff_of(BY(LINE("a.py:1", 0, 90) "," LINE("a.py:1", null, 4)),
-			BY(LINE("a.py:1", 0, 50) "," LINE("a.py:2", 0, 40)), TARE_BY_LINE);
+	struct tare_diff d = diff_of(BY(LINE("a.py:1", 0, 90) "," LINE("a.py:1", null, 4)),
+	                             BY(LINE("a.py:1", 0, 50) "," LINE("a.py:2", 0, 40)), TARE_BY_LINE);
 
 	CHECK_INT(d.total_nr, 2);
 	CHECK_INT(d.row_nr, 4);
@@ -207,16 +191,13 @@ TEST(rows_of_a_view_are_told_by_their_label)
 /* A program that was copied, as a work tree is; of two files of one name nobody knows which is which. */
 TEST(a_line_is_found_in_another_folder)
 {
-	struct tare_diff d =
-		diff_of(BY(LINE("/a/t.py:1 in f < /a/m.py:2 in g", 0, 50) "," LINE("/a/x.py:1", 0,
-										   40)),
-			BY(LINE("/b/t.py:1 in f < /b/m.py:2 in g", 0,
-				70) "," LINE("/b/x.py:1", 0, 10) "," LINE("/c/x.py:1", 0, 10)),
-			TARE_BY_LINE);
+	struct tare_diff d = diff_of(BY(LINE("/a/t.py:1 in f < /a/m.py:2 in g", 0, 50) "," LINE("/a/x.py:1", 0, 40)),
+	                             BY(LINE("/b/t.py:1 in f < /b/m.py:2 in g", 0,
+	                                     70) "," LINE("/b/x.py:1", 0, 10) "," LINE("/c/x.py:1", 0, 10)),
+	                             TARE_BY_LINE);
 
 	CHECK_INT(row(&d, "/a/t.py:1 in f < /a/m.py:2 in g")->after, 70);
-	CHECK_STR(row(&d, "/a/t.py:1 in f < /a/m.py:2 in g")->after_path,
-		  "/b/t.py:1 in f < /b/m.py:2 in g");
+	CHECK_STR(row(&d, "/a/t.py:1 in f < /a/m.py:2 in g")->after_path, "/b/t.py:1 in f < /b/m.py:2 in g");
 	CHECK_INT(row(&d, "/a/x.py:1")->after, 0);
 	CHECK_INT(row(&d, "/c/x.py:1")->before, 0);
 	check_balance(&d);
@@ -251,12 +232,12 @@ TEST(what_is_no_report_is_refused)
 /* Nobody promises that a file makes sense: no row of it may harm. */
 TEST(odd_rows_do_no_harm)
 {
-	static const char odd[] = REPORT(
-		"{\"index\": -1}, {\"index\": \"x\", \"accounts\": {\"a\": 1}}, 7, null,"
-		"{\"index\": 0, \"used_bytes\": 9223372036854775807, \"unexplained_bytes\": -1,"
-		"\"accounts\": [{}, 3, {\"path\": \"\"}, {\"path\": \"/\"}, {\"path\": \"a/b/c\"},"
-		"{\"path\": \"a\", \"bytes\": -9223372036854775808},"
-		"{\"path\": \"a/b\", \"bytes\": 1e300, \"account\": \"process\", \"label\": \"\"}]}");
+	static const char odd[] =
+		REPORT("{\"index\": -1}, {\"index\": \"x\", \"accounts\": {\"a\": 1}}, 7, null,"
+	           "{\"index\": 0, \"used_bytes\": 9223372036854775807, \"unexplained_bytes\": -1,"
+	           "\"accounts\": [{}, 3, {\"path\": \"\"}, {\"path\": \"/\"}, {\"path\": \"a/b/c\"},"
+	           "{\"path\": \"a\", \"bytes\": -9223372036854775808},"
+	           "{\"path\": \"a/b\", \"bytes\": 1e300, \"account\": \"process\", \"label\": \"\"}]}");
 	struct tare_diff d = diff_of(odd, odd, -1);
 	struct tare_str out = { 0 };
 	struct tare_emit e;

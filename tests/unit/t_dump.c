@@ -45,23 +45,20 @@ TEST(lines)
 	MAKE_TEXT(&m, string, STRING, "esc\x1b[2J \"quoted\"", .id = 1);
 	MAKE_TEXT(&m, peer, PEER, "", .device = -1, .used = TARE_NOT_KNOWN);
 	MAKE(&m, lost, LOST, .records = 5);
-	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11,
-	     .reason = TARE_LOST_NO_LANE);
+	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11, .reason = TARE_LOST_NO_LANE);
 	MAKE_TEXT(&m, degraded, DEGRADED, "why", .remark = 0);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
 	text = dump(false, true);
-	CHECK_STR(
-		text,
-		"# 431-0.events: program program, pid 431, generation 0, started by 1; on testhost, "
-		"clock monotonic-ns, format 0, Tare 0.1.0\n"
-		"# 224 bytes in the file\n"
-		"0 @512+48 1000000000 string id=1 bytes=16 \"esc\\u001b[2J \\\"quoted\\\"\"\n"
-		"48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
-		"96 @608+48 ! 48 bytes never written\n"
-		"144 @656+48 1000000003 lost records=3 first=7 last=9 tid=11 reason=no-lane\n"
-		"192 @704+32 1000000004 degraded remark=0 bytes=3 \"why\"\n"
-		"# 4 records, 1 place (48 bytes) without a record, 3 lost\n");
+	CHECK_STR(text, "# 431-0.events: program program, pid 431, generation 0, started by 1; on testhost, "
+	                "clock monotonic-ns, format 0, Tare 0.1.0\n"
+	                "# 224 bytes in the file\n"
+	                "0 @512+48 1000000000 string id=1 bytes=16 \"esc\\u001b[2J \\\"quoted\\\"\"\n"
+	                "48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
+	                "96 @608+48 ! 48 bytes never written\n"
+	                "144 @656+48 1000000003 lost records=3 first=7 last=9 tid=11 reason=no-lane\n"
+	                "192 @704+32 1000000004 degraded remark=0 bytes=3 \"why\"\n"
+	                "# 4 records, 1 place (48 bytes) without a record, 3 lost\n");
 	free(text);
 	make_log_free(&m);
 }
@@ -122,8 +119,8 @@ TEST(unknown_kinds)
 	make_log_init(&m, 431, 0);
 	make_log_add(&m, &flux, sizeof(flux), "flow", 4);
 	make_log_write_schema(&m, make_path(make_dir(), "431-0.events"),
-			      "tare schema 1\n"
-			      "900 flux TEXT EVENT flow:u32:HANDLE bytes:u32:LENGTH\n");
+	                      "tare schema 1\n"
+	                      "900 flux TEXT EVENT flow:u32:HANDLE bytes:u32:LENGTH\n");
 	text = dump(false, false);
 	CHECK_HAS(text, " flux kind=900 flow=0x7 bytes=4 \"flow\"\n");
 	CHECK_HAS(text, "1 record, 1 of unknown kind");

@@ -129,9 +129,8 @@ TEST(another_file_has_no_lines)
 	CHECK_INT(tare_dwarf_find("/dev/null", l.build_id, l.plain, &frames), 0);
 	CHECK_INT(tare_dwarf_failures(&failures), 2);
 	CHECK(strstr(failures[0], "there is another file now") != NULL);
-	CHECK_STR(failures[1],
-		  "no lines of /nowhere/at/all.so and 1 more files are known: there is no such "
-		  "file here, or none that may be opened");
+	CHECK_STR(failures[1], "no lines of /nowhere/at/all.so and 1 more files are known: there is no such "
+	                       "file here, or none that may be opened");
 	dlclose(l.handle);
 	tare_dwarf_close();
 }
@@ -194,8 +193,7 @@ static void find_debug(const struct tare_str *file, size_t *first, size_t *end)
 	memcpy(&head, file->data, sizeof(head));
 	memcpy(&names, file->data + head.e_shoff + head.e_shstrndx * sizeof(names), sizeof(names));
 	for (int i = 0; i < head.e_shnum; i++) {
-		memcpy(&section, file->data + head.e_shoff + (size_t)i * sizeof(section),
-		       sizeof(section));
+		memcpy(&section, file->data + head.e_shoff + (size_t)i * sizeof(section), sizeof(section));
 		if (strncmp(file->data + names.sh_offset + section.sh_name, ".debug_", 7) != 0)
 			continue;
 		if (section.sh_offset < *first)

@@ -11,14 +11,14 @@ TEST(one_ledger_as_markdown)
 
 	ledger(TARE_EMIT_MARKDOWN, &s);
 	CHECK_STR(tare_str_text(&s), "## GPU 0  NVIDIA H200\n"
-				     "\n"
-				     "| ACCOUNT | AT PEAK, MiB | count | evidence |\n"
-				     "|---|--:|--:|---|\n"
-				     "| &nbsp;&nbsp;context | 523.6 | 1 | weighed |\n"
-				     "| \\~ größe, \"cached\" | 8,464.8 | – | – |\n"
-				     "| unexplained | – | – | – |\n"
-				     "\n"
-				     "! 2 hints\n");
+	                             "\n"
+	                             "| ACCOUNT | AT PEAK, MiB | count | evidence |\n"
+	                             "|---|--:|--:|---|\n"
+	                             "| &nbsp;&nbsp;context | 523.6 | 1 | weighed |\n"
+	                             "| \\~ größe, \"cached\" | 8,464.8 | – | – |\n"
+	                             "| unexplained | – | – | – |\n"
+	                             "\n"
+	                             "! 2 hints\n");
 	tare_str_free(&s);
 }
 
@@ -29,22 +29,19 @@ TEST(one_ledger_as_a_page)
 	ledger(TARE_EMIT_HTML, &s);
 	CHECK_HAS(tare_str_text(&s), "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
 	CHECK_HAS(tare_str_text(&s), "<title>GPU 0  NVIDIA H200</title>\n</head>\n<body>\n"
-				     "<h2>GPU 0  NVIDIA H200</h2>\n");
-	CHECK_HAS(tare_str_text(&s),
-		  "<thead><tr><th>ACCOUNT</th><th class=\"n\">AT PEAK, MiB</th>"
-		  "<th class=\"n\">count</th><th>evidence</th></tr></thead>\n<tbody>\n"
-		  "<tr><td style=\"padding-left:1.8em\">context</td><td class=\"n\">523.6</td>"
-		  "<td class=\"n\">1</td><td>weighed</td></tr>\n"
-		  "<tr><td>~ größe, &quot;cached&quot;</td>");
-	CHECK_HAS(tare_str_text(&s),
-		  "</tbody></table></div>\n<p>! 2 hints</p>\n</body>\n</html>\n");
+	                             "<h2>GPU 0  NVIDIA H200</h2>\n");
+	CHECK_HAS(tare_str_text(&s), "<thead><tr><th>ACCOUNT</th><th class=\"n\">AT PEAK, MiB</th>"
+	                             "<th class=\"n\">count</th><th>evidence</th></tr></thead>\n<tbody>\n"
+	                             "<tr><td style=\"padding-left:1.8em\">context</td><td class=\"n\">523.6</td>"
+	                             "<td class=\"n\">1</td><td>weighed</td></tr>\n"
+	                             "<tr><td>~ größe, &quot;cached&quot;</td>");
+	CHECK_HAS(tare_str_text(&s), "</tbody></table></div>\n<p>! 2 hints</p>\n</body>\n</html>\n");
 	CHECK(!strstr(tare_str_text(&s), "<script"));
 	tare_str_free(&s);
 }
 
 /* Names are a stranger's: what they say stays text, in a cell, a title, a sentence. */
-static const char hostile[] =
-	"<script>alert(1)</script> | `x` | **b** [a](javascript:b) \n# h \033[2J";
+static const char hostile[] = "<script>alert(1)</script> | `x` | **b** [a](javascript:b) \n# h \033[2J";
 
 static void all_texts(enum tare_emit_format format, struct tare_str *out)
 {
@@ -108,7 +105,7 @@ TEST(hostile_names_stay_text_in_markdown)
 	CHECK(!strstr(text, "<script"));
 	CHECK(!strstr(text, "\n# h"));
 	CHECK_HAS(text, "\n| &nbsp;&nbsp;&nbsp;&nbsp;\\~ &lt;script&gt;alert(1)&lt;/script&gt; \\| "
-			"\\`x\\` \\| \\*\\*b\\*\\* \\[a\\](javascript:b) ?\\# h ?\\[2J | ");
+	                "\\`x\\` \\| \\*\\*b\\*\\* \\[a\\](javascript:b) ?\\# h ?\\[2J | ");
 	for (const char *p = strchr(text, '`'); p; p = strchr(p + 1, '`'))
 		CHECK(p[-1] == '\\');
 	tare_str_free(&s);
@@ -132,16 +129,14 @@ static void figures(enum tare_emit_format format, struct tare_str *out)
 	tare_emit_begin(&e, format, out);
 	tare_emit_shape(&e, TARE_SHAPE_TREE, "rows", "GPU 0", TARE_COLUMNS(all));
 	tare_emit_add_as(&e, &(struct figure){ "used", tare_value_of(TARE_COL_BYTES, 3 << 20) },
-			 (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	                 (struct tare_row_look){ .tone = TARE_TONE_STRONG });
 	tare_emit_rule(&e);
-	tare_emit_add_as(&e,
-			 &(struct figure){ "pool",
-					   { true, TARE_COL_BYTES, NULL, 1 << 20, 2 << 20 } },
-			 (struct tare_row_look){ .level = 1, .mark = "~ " });
+	tare_emit_add_as(&e, &(struct figure){ "pool", { true, TARE_COL_BYTES, NULL, 1 << 20, 2 << 20 } },
+	                 (struct tare_row_look){ .level = 1, .mark = "~ " });
 	tare_emit_add_as(&e, &(struct figure){ "time", tare_value_of(TARE_COL_DURATION, 44000000) },
-			 (struct tare_row_look){ .level = 2 });
+	                 (struct tare_row_look){ .level = 2 });
 	tare_emit_add(&e, &(struct figure){ "a label that is longer than a screen of forty columns",
-					    tare_value_text("not known") });
+	                                    tare_value_text("not known") });
 	tare_emit_add(&e, &(struct figure){ .label = "none" });
 	tare_emit_table_end(&e);
 	tare_emit_end(&e);
@@ -162,8 +157,7 @@ TEST(values_say_their_kind)
 	CHECK_HAS(tare_str_text(&s), "columns,not known\nnone,\n");
 	tare_str_cut(&s, 0);
 	figures(TARE_EMIT_MARKDOWN, &s);
-	CHECK_HAS(tare_str_text(&s),
-		  "| **used** | **3.0** |\n| &nbsp;&nbsp;\\~ pool | 1.0–2.0 |\n");
+	CHECK_HAS(tare_str_text(&s), "| **used** | **3.0** |\n| &nbsp;&nbsp;\\~ pool | 1.0–2.0 |\n");
 	tare_str_free(&s);
 }
 
@@ -207,8 +201,7 @@ TEST(a_series_is_drawn_for_people)
 	CHECK_HAS(tare_str_text(&s), "## course\n\n0 s ▁▁▁");
 	tare_str_cut(&s, 0);
 	spans(TARE_EMIT_HTML, TARE_SHAPE_SERIES, &s);
-	CHECK_HAS(tare_str_text(&s),
-		  "<h2>course</h2>\n<div class=\"course\"><p><span>8.0 MiB</span>");
+	CHECK_HAS(tare_str_text(&s), "<h2>course</h2>\n<div class=\"course\"><p><span>8.0 MiB</span>");
 	CHECK_HAS(tare_str_text(&s), "d=\"M0 120H0.0V105.0H200.0V0.0H400.0V60.0H800V120Z\"");
 	tare_str_free(&s);
 }
@@ -216,9 +209,9 @@ TEST(a_series_is_drawn_for_people)
 TEST(a_series_and_intervals_are_rows_of_data)
 {
 	static const char rows[] = "lane,name,from_ns,to_ns,bytes\n"
-				   "a,x,0,1000000000,1048576\n"
-				   "a,y,1000000000,2000000000,8388608\n"
-				   "b,x,2000000000,4000000000,4194304\n";
+							   "a,x,0,1000000000,1048576\n"
+							   "a,y,1000000000,2000000000,8388608\n"
+							   "b,x,2000000000,4000000000,4194304\n";
 	struct tare_str s = { 0 };
 
 	spans(TARE_EMIT_CSV, TARE_SHAPE_SERIES, &s);
@@ -239,10 +232,8 @@ TEST(intervals_are_bars_of_a_page)
 	spans(TARE_EMIT_HTML, TARE_SHAPE_INTERVALS, &s);
 	CHECK_INT(count_of(tare_str_text(&s), "class=\"label\""), 2);
 	CHECK_INT(count_of(tare_str_text(&s), "<span class=\"bar\"><i "), 2);
-	CHECK_HAS(tare_str_text(&s),
-		  "left:0.000%;width:24.752%;background:var(--c0)\" title=\"x 1.0 s\"");
-	CHECK_HAS(tare_str_text(&s),
-		  "left:24.752%;width:24.752%;background:var(--c1)\" title=\"y 1.0 s\"");
+	CHECK_HAS(tare_str_text(&s), "left:0.000%;width:24.752%;background:var(--c0)\" title=\"x 1.0 s\"");
+	CHECK_HAS(tare_str_text(&s), "left:24.752%;width:24.752%;background:var(--c1)\" title=\"y 1.0 s\"");
 	CHECK_INT(count_of(tare_str_text(&s), "<b style=\"left:74.257%\"></b>"), 2);
 	CHECK_HAS(tare_str_text(&s), "width:2px\"></i>the limit</span>");
 	CHECK_HAS(tare_str_text(&s), "</span><span class=\"n\">4.0 MiB</span>");
@@ -291,11 +282,9 @@ TEST(what_does_not_change_is_not_drawn)
 		for (int shape = 0; shape < 2; shape++)
 			for (int rows = 0; rows < 3; rows++) {
 				tare_emit_begin(&e, (enum tare_emit_format)format, &s);
-				tare_emit_shape(&e, shapes[shape], "spans", NULL,
-						TARE_COLUMNS(span_columns));
+				tare_emit_shape(&e, shapes[shape], "spans", NULL, TARE_COLUMNS(span_columns));
 				for (int i = 0; i < rows; i++)
-					tare_emit_add(&e,
-						      &(struct span){ 5, 5, 1 << 20, "a", "x" });
+					tare_emit_add(&e, &(struct span){ 5, 5, 1 << 20, "a", "x" });
 				tare_emit_table_end(&e);
 				tare_emit_end(&e);
 			}

@@ -17,20 +17,17 @@ static void add_nested(struct tare_emit *e, const char *key, const void *row)
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, name, "label", "NAME", TEXT),
-	TARE_COLUMN(row, bytes, "bytes", "SIZE", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE,
-		    .is_sum = true),
+	TARE_COLUMN(row, bytes, "bytes", "SIZE", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE, .is_sum = true),
 	TARE_COLUMN(row, at_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(row, pid, "pid", NULL, ID),
 };
 
-static void add(struct tare_emit *e, const char *name, int64_t bytes, int64_t at_ns, int64_t pid,
-		size_t level)
+static void add(struct tare_emit *e, const char *name, int64_t bytes, int64_t at_ns, int64_t pid, size_t level)
 {
 	char own[16]; /* which does not live on */
 
 	snprintf(own, sizeof(own), "%s", name);
-	tare_emit_add_as(e, &(struct row){ own, bytes, at_ns, pid },
-			 (struct tare_row_look){ .level = level });
+	tare_emit_add_as(e, &(struct row){ own, bytes, at_ns, pid }, (struct tare_row_look){ .level = level });
 	memset(own, 'x', sizeof(own) - 1);
 }
 
@@ -54,10 +51,8 @@ static const char *order(const char *sort, enum tare_shape_kind shape, struct ta
 	CHECK(e.is_sorted == (sort != NULL && strcmp(sort, "nix") != 0));
 	tare_emit_end(&e);
 	names[0] = '\0';
-	for (const char *line = strchr(tare_str_text(out), '\n') + 1; *line;
-	     line = strchr(line, '\n') + 1)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s ",
-			 (int)strcspn(line, "\t"), line);
+	for (const char *line = strchr(tare_str_text(out), '\n') + 1; *line; line = strchr(line, '\n') + 1)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s ", (int)strcspn(line, "\t"), line);
 	return names;
 }
 
@@ -105,13 +100,13 @@ TEST(rules_and_sums_stay_where_they_are)
 	CHECK_STR(tare_str_text(&e.sort_names), "label, bytes, t_ns, pid");
 	tare_emit_end(&e);
 	CHECK_STR(tare_str_text(&s), "NAME  SIZE MiB\n"
-				     "y          1.0\n"
-				     "z          1.0\n"
-				     "──────────────\n"
-				     "a          1.0\n"
-				     "b          1.0\n"
-				     "──────────────\n"
-				     "all        4.0\n");
+	                             "y          1.0\n"
+	                             "z          1.0\n"
+	                             "──────────────\n"
+	                             "a          1.0\n"
+	                             "b          1.0\n"
+	                             "──────────────\n"
+	                             "all        4.0\n");
 	tare_str_free(&s);
 }
 
@@ -134,6 +129,6 @@ TEST(what_is_nested_is_not_sorted)
 	CHECK(!e.is_sorted);
 	tare_emit_end(&e);
 	CHECK_STR(tare_str_text(&s), "{\"label\": \"b\", \"more\": null}\n"
-				     "{\"label\": \"a\", \"more\": null}\n");
+	                             "{\"label\": \"a\", \"more\": null}\n");
 	tare_str_free(&s);
 }

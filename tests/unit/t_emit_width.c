@@ -29,15 +29,13 @@ static void show(struct tare_str *out, enum tare_shape_kind shape, int width, bo
 	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
 	e.style.width = width;
 	e.style.is_screen = is_screen;
-	tare_emit_shape(&e, shape, "rows", "GPU 0  NVIDIA H200 · what there is of it, and what not",
-			TARE_COLUMNS(columns));
+	tare_emit_shape(&e, shape, "rows", "GPU 0  NVIDIA H200 · what there is of it, and what not", TARE_COLUMNS(columns));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		tare_emit_add_as(&e, &rows[i], (struct tare_row_look){ .level = 1 });
 	tare_emit_rule(&e);
 	tare_emit_line(&e, "  a line of the view's own, which may be longer than a screen is wide");
 	tare_emit_table_end(&e);
-	tare_emit_note(&e,
-		       "  a note that stands below the table and is longer than a narrow screen");
+	tare_emit_note(&e, "  a note that stands below the table and is longer than a narrow screen");
 	tare_emit_end(&e);
 }
 
@@ -65,8 +63,7 @@ TEST(nothing_is_wider_than_the_screen)
 
 			show(&out, (enum tare_shape_kind)shape, width, true);
 			if (widest(tare_str_text(&out)) > (size_t)width)
-				test_fail(__FILE__, __LINE__, "%d columns:\n%s", width,
-					  tare_str_text(&out));
+				test_fail(__FILE__, __LINE__, "%d columns:\n%s", width, tare_str_text(&out));
 			CHECK_HAS(tare_str_text(&out), "LEFT"); /* it is what the table is about */
 			tare_str_free(&out);
 		}
@@ -79,8 +76,7 @@ TEST(a_head_keeps_a_figure_and_its_unit_together)
 		struct tare_str out = { 0 };
 
 		show(&out, TARE_SHAPE_TREE, width, true);
-		CHECK_INT(strstr(tare_str_text(&out), "12.3 s") != NULL,
-			  strstr(tare_str_text(&out), "PEAK") != NULL);
+		CHECK_INT(strstr(tare_str_text(&out), "12.3 s") != NULL, strstr(tare_str_text(&out), "PEAK") != NULL);
 		tare_str_free(&out);
 	}
 }
@@ -128,8 +124,7 @@ static const struct tare_column growing_columns[] = {
 	TARE_COLUMN(growing, bytes, "bytes", "SO FAR", BYTES, .is_main = true),
 };
 
-static void show_growing(struct tare_str *out, const struct growing *rows_of, size_t count,
-			 int width)
+static void show_growing(struct tare_str *out, const struct growing *rows_of, size_t count, int width)
 {
 	struct tare_emit e;
 
@@ -145,15 +140,14 @@ static void show_growing(struct tare_str *out, const struct growing *rows_of, si
 
 TEST(a_figure_with_words_is_whole_or_not_there)
 {
-	static const struct growing row = { "a/folder/of/a/library.py:1234 in a_function",
-					    "513.9 KiB a step", 58 << 20 };
+	static const struct growing row = { "a/folder/of/a/library.py:1234 in a_function", "513.9 KiB a step", 58 << 20 };
 
 	for (int width = 16; width <= 80; width++) {
 		struct tare_str out = { 0 };
 
 		show_growing(&out, &row, 1, width);
 		CHECK_INT(strstr(tare_str_text(&out), "GROWS") != NULL,
-			  strstr(tare_str_text(&out), "513.9 KiB a step") != NULL);
+		          strstr(tare_str_text(&out), "513.9 KiB a step") != NULL);
 		if (width >= 40)
 			CHECK_HAS(tare_str_text(&out), "513.9 KiB a step");
 		tare_str_free(&out);
@@ -179,8 +173,7 @@ TEST(what_is_cut_can_be_told_apart)
 	};
 	struct tare_str out = { 0 };
 
-	show_growing(&out, one_letter, 2,
-		     40); /* "act…" and "opt…" could be told apart, and not read */
+	show_growing(&out, one_letter, 2, 40); /* "act…" and "opt…" could be told apart, and not read */
 	CHECK(!strstr(tare_str_text(&out), "…"));
 	tare_str_free(&out);
 	show_growing(&out, same_begin, 4, 40);

@@ -10,8 +10,7 @@ static const struct {
 	enum tare_account account;
 	const char *name, *rule, *same, *said;
 } rows[] = {
-#define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said)                                         \
-	{ TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
+#define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said) { TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
 #include "view/evidence.def"
 #undef TARE_EVIDENCE_ROW
 };

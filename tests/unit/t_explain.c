@@ -13,14 +13,11 @@ TEST(every_sum_is_of_figures)
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
 		if (tare_figures_parse(tare_tools[i].shows, terms) < 0)
-			test_fail(__FILE__, __LINE__, "%s: %s", tare_tools[i].name,
-				  tare_tools[i].shows);
+			test_fail(__FILE__, __LINE__, "%s: %s", tare_tools[i].name, tare_tools[i].shows);
 		if (tare_figures_parse(tare_tools[i].formula, terms) < 1)
-			test_fail(__FILE__, __LINE__, "%s: %s", tare_tools[i].name,
-				  tare_tools[i].formula);
+			test_fail(__FILE__, __LINE__, "%s: %s", tare_tools[i].name, tare_tools[i].formula);
 		CHECK_INT(tare_tool_find(tare_tools[i].word, strlen(tare_tools[i].word)), i);
-		CHECK(*tare_tools[i].leaves_out && *tare_tools[i].counts_twice &&
-		      *tare_tools[i].unknown);
+		CHECK(*tare_tools[i].leaves_out && *tare_tools[i].counts_twice && *tare_tools[i].unknown);
 	}
 	CHECK_INT(tare_figures_parse("FILES + NOTHING", terms), -1);
 	CHECK_INT(tare_tool_find("ps2", 3), TARE_TOOL_NR);
@@ -86,8 +83,7 @@ static void check_parse(enum tare_tool tool, const char *text, int64_t bytes, in
 
 TEST(a_figure_has_the_units_of_its_tool)
 {
-	static const char *const bad[] = { "",   "x",   "-1",  "2.5",   ".5G",  "1e3",
-					   "1Q", "1GG", "1Gx", "1 G x", "1GiBs" };
+	static const char *const bad[] = { "", "x", "-1", "2.5", ".5G", "1e3", "1Q", "1GG", "1Gx", "1 G x", "1GiBs" };
 	int64_t bytes, tolerance;
 
 	check_parse(TARE_TOOL_PS, "386064", 386064 * 1024, 512);
@@ -100,22 +96,19 @@ TEST(a_figure_has_the_units_of_its_tool)
 	check_parse(TARE_TOOL_HEAPTRACK, "1MiB", 1 << 20, 1 << 19);
 	check_parse(TARE_TOOL_DOCKER, "1.5GiB", 3 * ((int64_t)1 << 29), 53687091);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (tare_tool_parse(TARE_TOOL_HTOP, bad[i], strlen(bad[i]), &bytes, &tolerance) !=
-		    -EINVAL)
+		if (tare_tool_parse(TARE_TOOL_HTOP, bad[i], strlen(bad[i]), &bytes, &tolerance) != -EINVAL)
 			test_fail(__FILE__, __LINE__, "\"%s\" is taken for a size", bad[i]);
-	CHECK_INT(tare_tool_parse(TARE_TOOL_HTOP, "99999999999999999T", 18, &bytes, &tolerance),
-		  -ERANGE);
+	CHECK_INT(tare_tool_parse(TARE_TOOL_HTOP, "99999999999999999T", 18, &bytes, &tolerance), -ERANGE);
 }
 
 TEST(clients_of_nvmap_are_summed_up)
 {
-	static const char clients[] =
-		"CLIENT                        PROCESS      PID        SIZE\n"
-		"user                        my train     8411     123456K\n"
-		"user                          python     8411          4K\n"
-		"user                          python       84         10K\n"
-		"kernel                        kernel        0        100K\n"
-		"total                                              123570K\n";
+	static const char clients[] = "CLIENT                        PROCESS      PID        SIZE\n"
+								  "user                        my train     8411     123456K\n"
+								  "user                          python     8411          4K\n"
+								  "user                          python       84         10K\n"
+								  "kernel                        kernel        0        100K\n"
+								  "total                                              123570K\n";
 	uint64_t bytes = 1;
 
 	CHECK_INT(tare_nvmap_parse(clients, 8411, &bytes), 0);

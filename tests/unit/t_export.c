@@ -25,9 +25,7 @@ static int64_t sum_of(const struct tare_export_stacks *s, const struct tare_devi
 /* What the rows that are not parts of others come to, and what is unexplained. */
 static int64_t wanted_of(const struct tare_device_ledger *d)
 {
-	int64_t sum = d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED
-			      ? 0
-			      : d->unexplained;
+	int64_t sum = d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED ? 0 : d->unexplained;
 
 	for (int i = 0; i < d->row_nr; i++)
 		if (tare_row_is_end(&d->rows[i]))
@@ -35,19 +33,19 @@ static int64_t wanted_of(const struct tare_device_ledger *d)
 	return sum;
 }
 
-static void render(struct tare_str *out, enum tare_export_format format,
-		   const struct tare_ledger *l, struct tare_str *notes)
+static void render(struct tare_str *out, enum tare_export_format format, const struct tare_ledger *l,
+                   struct tare_str *notes)
 {
 	struct tare_export_stacks stacks = { 0 };
 	struct tare_memory_history history = { 0 };
 	struct tare_export_blocks blocks = { 0 };
 	struct tare_export x = { .title = "t",
-				 .ledger = l,
-				 .stacks = &stacks,
-				 .end_ledger = l,
-				 .end = &stacks,
-				 .by_account = &history,
-				 .blocks = &blocks };
+		                     .ledger = l,
+		                     .stacks = &stacks,
+		                     .end_ledger = l,
+		                     .end = &stacks,
+		                     .by_account = &history,
+		                     .blocks = &blocks };
 	struct tare_err err = { 0 };
 
 	tare_export_stacks_build(&stacks, l);
@@ -70,8 +68,7 @@ TEST(stacks_sum_to_the_rows)
 
 		tare_export_stacks_build(&stacks, ledgers[i]);
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			CHECK_INT(sum_of(&stacks, &ledgers[i]->devices[d]),
-				  wanted_of(&ledgers[i]->devices[d]));
+			CHECK_INT(sum_of(&stacks, &ledgers[i]->devices[d]), wanted_of(&ledgers[i]->devices[d]));
 		tare_export_stacks_free(&stacks);
 	}
 }

@@ -44,8 +44,8 @@ TEST(readings_that_fit_no_rule_say_how_far_off_it_is)
 {
 	struct tare_fit_law law = { 2 * MIB, 1, 1, 16384 };
 	struct tare_fit_point points[] = { { 1000, 4 * MIB, 4 * MIB },
-					   { 2000, 20 * MIB, 20 * MIB },
-					   { 3000, 20 * MIB, 20 * MIB } };
+		                               { 2000, 20 * MIB, 20 * MIB },
+		                               { 3000, 20 * MIB, 20 * MIB } };
 	struct tare_fit fit;
 	char room[48];
 
@@ -91,9 +91,8 @@ TEST(the_graphs_of_an_h200)
 
 TEST(the_streams_of_an_h200)
 {
-	static const int at[] = { 2,  6,   10,  14,  18,  22,  26,  30,  34,  36,  38, 42, 46,
-				  50, 54,  58,  62,  66,  70,  74,  78,  79,  82,  86, 90, 94,
-				  98, 102, 106, 110, 114, 118, 122, 122, 126, 130, 134 };
+	static const int at[] = { 2,  6,  10, 14, 18, 22, 26, 30, 34,  36,  38,  42,  46,  50,  54,  58,  62,  66, 70,
+		                      74, 78, 79, 82, 86, 90, 94, 98, 102, 106, 110, 114, 118, 122, 122, 126, 130, 134 };
 	int64_t grew[136] = { 0 };
 	struct tare_fit_pair pair;
 

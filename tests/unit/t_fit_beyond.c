@@ -12,8 +12,7 @@ static size_t falling_terms(const struct world *w)
 	for (size_t l = 0; l < f->laws.count; l++)
 		for (size_t k = 0; k < f->laws.law[l].count; k++)
 			for (size_t p = 0; p < f->data.param_count; p++)
-				count += f->terms.items[f->laws.law[l].term[k]].of[p] ==
-					 TARE_POWER_INVERSE;
+				count += f->terms.items[f->laws.law[l].term[k]].of[p] == TARE_POWER_INVERSE;
 	return count;
 }
 
@@ -28,8 +27,7 @@ TEST(nothing_falls_that_was_not_seen_to)
 	for (int b = 64; b <= 1024; b *= 4)
 		for (int h = 128; h <= 1024; h *= 2)
 			tare_str_addf(&w.text, "%d,%d,%.3f\n", b, h,
-				      8e6 + 8200.0 * h + 4.0 * b * (768 + h) +
-					      3e6 * b / (b + 300) * 128 / h);
+			              8e6 + 8200.0 * h + 4.0 * b * (768 + h) + 3e6 * b / (b + 300) * 128 / h);
 	fit(&w, "need");
 	CHECK_INT(falling_terms(&w), 0);
 	tare_fit_predict(&w.fitted, less, &at_less);
@@ -76,8 +74,7 @@ static void fit_twins(struct world *w, double by_seq, double chance)
 		for (int batch = 1; batch <= 4; batch *= 2)
 			for (int seq = 256; seq <= 1024; seq *= 2, sign = -sign)
 				tare_str_addf(&w->text, "%d,%d,%d,%.0f\n", layers, batch, seq,
-					      (5e8 + 1e5 * layers * batch * seq + by_seq * seq) *
-						      (1 + sign * chance));
+				              (5e8 + 1e5 * layers * batch * seq + by_seq * seq) * (1 + sign * chance));
 	fit(w, "bytes");
 }
 
@@ -94,8 +91,7 @@ TEST(a_curve_too_small_to_be_seen_is_in_the_interval)
 	for (int length = 6; length <= 10; length += 2)
 		for (int steps = 50; steps <= 200; steps *= 2)
 			tare_str_addf(&w.text, "%d,%d,%.3f\n", length, steps,
-				      1400 + 0.64 * steps + 0.0156 * length * length * length +
-					      noise[i++]);
+			              1400 + 0.64 * steps + 0.0156 * length * length * length + noise[i++]);
 	fit(&w, "mib");
 	tare_fit_predict(&w.fitted, far, &at);
 	CHECK(at.high > 1400 + 64 + 0.0156 * 40 * 40 * 40);
@@ -114,8 +110,7 @@ TEST(what_cells_show_plainly_stays_narrow)
 	tare_str_add(&w.text, "batch,seq,bytes\n");
 	for (int batch = 1; batch <= 8; batch *= 2)
 		for (int seq = 128; seq <= 1024; seq *= 2)
-			tare_str_addf(&w.text, "%d,%d,%.0f\n", batch, seq,
-				      5e8 + 4e6 * batch + 1e5 * seq + 2e3 * batch * seq);
+			tare_str_addf(&w.text, "%d,%d,%.0f\n", batch, seq, 5e8 + 4e6 * batch + 1e5 * seq + 2e3 * batch * seq);
 	fit(&w, "bytes");
 	tare_fit_predict(&w.fitted, twice, &at);
 	CHECK(at.low <= truth && truth <= at.high);

@@ -53,8 +53,8 @@ TEST(a_quantile_is_a_value_that_was_there)
 }
 
 /* Rows 1 and x, each divided by its scale, without those of a group: what is left of row i then. */
-static double left_without(const double *x, const double *scale, const double *y,
-			   const size_t *group, size_t rows, size_t i)
+static double left_without(const double *x, const double *scale, const double *y, const size_t *group, size_t rows,
+                           size_t i)
 {
 	double one[8], slope[8], rest[8], coef[2];
 	struct tare_linear l;
@@ -78,7 +78,7 @@ static double left_without(const double *x, const double *scale, const double *y
 TEST(groups_are_left_out_as_if_never_fitted)
 {
 	static const double x[] = { 1, 1, 2, 2, 2, 3, 5, 5 }, y[] = { 3, 9, 8, 2, 7, 11, 30, 12 },
-			    scale[] = { 3, 9, 8, 2, 7, 11, 30, 12 };
+						scale[] = { 3, 9, 8, 2, 7, 11, 30, 12 };
 	static const size_t group[] = { 0, 0, 1, 1, 1, 2, 3, 3 };
 	double one[8], slope[8], shares[8], factor[8], sums[8], out[8];
 	struct tare_linear_groups groups = { group, 4, factor, sums };
@@ -99,9 +99,7 @@ TEST(groups_are_left_out_as_if_never_fitted)
 		slope[r] = 0;
 	tare_linear_begin(&l, shares, 8);
 	CHECK(tare_linear_add(&l, one));
-	tare_linear_left_out(&l, l.rest,
-			     &(struct tare_linear_groups){ (size_t[8]){ 0 }, 1, factor, sums }, 99,
-			     out);
+	tare_linear_left_out(&l, l.rest, &(struct tare_linear_groups){ (size_t[8]){ 0 }, 1, factor, sums }, 99, out);
 	CHECK(out[0] == 99 && out[7] == 99);
 	tare_linear_end(&l);
 }
@@ -113,8 +111,7 @@ TEST(product_of_powers_with_noise)
 	tare_str_add(&w.text, "batch,L,y\n");
 	for (int b = 1; b <= 4; b++)
 		for (int l = 4; l <= 16; l += 4)
-			tare_str_addf(&w.text, "%d,%d,%f\n", b, l,
-				      (500 + 3.0 * b * l * l) * (1 + 0.003 * noise()));
+			tare_str_addf(&w.text, "%d,%d,%f\n", b, l, (500 + 3.0 * b * l * l) * (1 + 0.003 * noise()));
 	fit(&w, "y");
 	check_at(&w, (double[]){ 16, 16 }, 500 + 3.0 * 16 * 256, 0.02);
 	check_at(&w, (double[]){ 4, 64 }, 500 + 3.0 * 4 * 4096, 0.02);
@@ -133,8 +130,7 @@ TEST(rounding_to_two_mib)
 	for (int n = 1; n <= 80; n += 3) {
 		uint64_t bytes = (uint64_t)(31.2 * 1048576 + n * 2.1 * 1048576);
 
-		tare_str_addf(&w.text, "%d,%llu\n", n,
-			      (unsigned long long)((bytes + 2097151) / 2097152 * 2097152));
+		tare_str_addf(&w.text, "%d,%llu\n", n, (unsigned long long)((bytes + 2097151) / 2097152 * 2097152));
 	}
 	fit(&w, "bytes");
 	CHECK(w.fitted.step == 2097152);
@@ -204,8 +200,7 @@ TEST(what_hits_every_step_exactly_needs_no_stairs)
 	end(&w);
 
 	memset(&w, 0, sizeof(w));
-	tare_str_add(&w.text,
-		     "n,bytes\n"); /* 0.7 of a step each: a line misses none after rounding */
+	tare_str_add(&w.text, "n,bytes\n"); /* 0.7 of a step each: a line misses none after rounding */
 	for (int n = 1; n <= 12; n++)
 		tare_str_addf(&w.text, "%d,%d\n", n, (7 * n + 9) / 10 * 2097152);
 	fit(&w, "bytes");
@@ -274,8 +269,7 @@ TEST(peak_is_the_greatest_of_two_phases)
 			for (int b = 1; b <= 8; b *= 2) {
 				double x = step_phase(d, l), y = loss_phase(d, l, b);
 
-				tare_str_addf(&w.text, "%d,%d,%d,%.0f\n", d, l, b,
-					      (x > y ? x : y) * (1 + 0.001 * noise()));
+				tare_str_addf(&w.text, "%d,%d,%d,%.0f\n", d, l, b, (x > y ? x : y) * (1 + 0.001 * noise()));
 			}
 	fit(&w, "peak");
 	CHECK(w.report.law_count >= 2);
@@ -335,8 +329,7 @@ TEST(what_a_law_cannot_say_does_not_hide_what_it_can)
 	for (int b = 1; b <= 3; b++)
 		for (int l = 4; l <= 8; l += 2)
 			for (int k = 1; k <= 3; k++)
-				tare_str_addf(&w.text, "%d,%d,%d,%d\n", b, l, 1600 >> k,
-					      (900 + 83 * b * l) * k);
+				tare_str_addf(&w.text, "%d,%d,%d,%d\n", b, l, 1600 >> k, (900 + 83 * b * l) * k);
 	fit(&w, "y");
 	CHECK(finding(&w, "bs")->kind != TARE_FIT_FINDING_NONE);
 	CHECK(finding(&w, "L")->kind != TARE_FIT_FINDING_NONE);
@@ -360,8 +353,7 @@ TEST(a_level_that_changes_nothing_has_no_term)
 }
 
 /* Fits `part` of every cell of a grid beside the law of `total`; how many terms it has. */
-static size_t terms_of_part(double (*total)(double, double), double (*part)(double, double),
-			    struct world *w)
+static size_t terms_of_part(double (*total)(double, double), double (*part)(double, double), struct world *w)
 {
 	struct tare_fitted whole;
 	double *mine;
@@ -376,8 +368,7 @@ static size_t terms_of_part(double (*total)(double, double), double (*part)(doub
 	whole = w->fitted;
 	mine = tare_arena_alloc(&w->arena, w->problem.data.row_count * sizeof(*mine));
 	for (size_t i = 0; i < w->problem.data.row_count; i++)
-		mine[i] = part(tare_fit_x(&w->problem.data, i)[0],
-			       tare_fit_x(&w->problem.data, i)[1]);
+		mine[i] = part(tare_fit_x(&w->problem.data, i)[0], tare_fit_x(&w->problem.data, i)[1]);
 	w->problem.data.y = mine;
 	tare_fit_data_scale(&w->problem.data, &w->arena);
 	tare_fit_make_part(&w->problem.data, &whole, &w->arena, &w->fitted);
@@ -395,8 +386,7 @@ static double plain_total(double batch, double l)
 /* A few units that follow everything a little, as what granularity leaves does. */
 static double fickle(double batch, double l)
 {
-	return 10 + fmod(7 * batch * batch + 3 * l * l * batch + 5 * l, 11) / 3 +
-	       0.4 * l * l / batch;
+	return 10 + fmod(7 * batch * batch + 3 * l * l * batch + 5 * l, 11) / 3 + 0.4 * l * l / batch;
 }
 
 static double other_shape(double batch, double l)
@@ -428,8 +418,7 @@ TEST(repeats_that_do_not_agree)
 
 	fit_text(&w, "n,y\n1,10\n1,11\n1,10\n2,20\n2,21\n2,0\n3,30\n3,30\n3,31\n4,40\n", "y");
 	CHECK_INT(w.problem.astray, 1);
-	CHECK(is_cautioned(&w,
-			   "in 1 cell a repeat is more than 25 % off the others (0 to 21 at n=2)"));
+	CHECK(is_cautioned(&w, "in 1 cell a repeat is more than 25 % off the others (0 to 21 at n=2)"));
 	CHECK(fabs(w.problem.data.y[1] - 41.0 / 3) < 1e-9);
 	end(&w);
 

@@ -24,8 +24,7 @@ TEST(plain_quoted_bom_and_crlf)
 {
 	struct tare_table t;
 
-	good("\xef\xbb\xbf# where it comes from\r\nname,\"a, b\",c\r\n\r\n\"say \"\"hi\"\"\",1 , 2\r\nx,,\r\n",
-	     &t);
+	good("\xef\xbb\xbf# where it comes from\r\nname,\"a, b\",c\r\n\r\n\"say \"\"hi\"\"\",1 , 2\r\nx,,\r\n", &t);
 	CHECK_INT(t.column_count, 3);
 	CHECK_INT(t.row_count, 2);
 	CHECK_STR(t.columns[1], "a, b");
@@ -91,9 +90,7 @@ TEST(where_keeps_rows)
 static int make(const char *text, const char *target, const char *param, struct tare_problem *out)
 {
 	struct tare_table t;
-	struct tare_problem_ask ask = { .target = target,
-					.params = param ? &param : NULL,
-					.param_count = !!param };
+	struct tare_problem_ask ask = { .target = target, .params = param ? &param : NULL, .param_count = !!param };
 
 	good(text, &t);
 	return tare_problem_make(&t, &ask, &arena, out, &err);

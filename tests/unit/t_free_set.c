@@ -68,8 +68,7 @@ static void fit_one(void *arg, const struct tare_alloc_place *place)
 {
 	struct fit *f = arg;
 
-	if (place->state != TARE_ALLOC_FREE || place->is_small != f->is_small ||
-	    place->size < f->size)
+	if (place->state != TARE_ALLOC_FREE || place->is_small != f->is_small || place->size < f->size)
 		return;
 	if (place->size < f->best || (place->size == f->best && place->address < f->address)) {
 		f->best = place->size;

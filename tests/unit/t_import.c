@@ -8,8 +8,7 @@
 
 #define MIB INT64_C(1048576)
 
-static const struct tare_import_units as_printed, binary = { .is_binary = true },
-						  gib = { .plain = 1 << 30 };
+static const struct tare_import_units as_printed, binary = { .is_binary = true }, gib = { .plain = 1 << 30 };
 
 static struct tare_printed_line line;
 
@@ -60,9 +59,8 @@ TEST(the_same_in_every_spelling)
 		char got[640], want[256];
 
 		parse(lines[i]);
-		snprintf(got, sizeof(got), "%s → %s %lld %lld", lines[i], line.label,
-			 (long long)used(&as_printed),
-			 (long long)diff(is_bytes ? &bytes : &as_printed));
+		snprintf(got, sizeof(got), "%s → %s %lld %lld", lines[i], line.label, (long long)used(&as_printed),
+		         (long long)diff(is_bytes ? &bytes : &as_printed));
 		snprintf(want, sizeof(want), "%s → precon 1262485504 25165824", lines[i]);
 		CHECK_STR(got, want);
 	}
@@ -125,25 +123,22 @@ TEST(devices_and_times)
 
 TEST(unreadable_is_told_from_other_text)
 {
-	static const char *const unreadable[] = { "a used: n/a, diff: 24 MiB",
-						  "a used: , diff: ",
-						  "a used: nan",
-						  "a used: -5 MiB",
-						  "used: 99999999999999999999 TiB",
-						  "a used: 1e400 MiB" };
+	static const char *const unreadable[] = {
+		"a used: n/a, diff: 24 MiB",      "a used: , diff: ", "a used: nan", "a used: -5 MiB",
+		"used: 99999999999999999999 TiB", "a used: 1e400 MiB"
+	};
 	static const char *const other[] = { "",
-					     "we used 3 GPUs",
-					     "unused: 3 MiB",
-					     "memory usage 45%",
-					     "epoch 3 loss 0.25",
-					     "the difference is small",
-					     "total: 8 GiB",
-					     "used",
-					     "diff --git a/x b/x" };
+		                                 "we used 3 GPUs",
+		                                 "unused: 3 MiB",
+		                                 "memory usage 45%",
+		                                 "epoch 3 loss 0.25",
+		                                 "the difference is small",
+		                                 "total: 8 GiB",
+		                                 "used",
+		                                 "diff --git a/x b/x" };
 
 	for (size_t i = 0; i < sizeof(unreadable) / sizeof(unreadable[0]); i++)
-		CHECK_STR(parse(unreadable[i]) == TARE_PRINTED_UNREADABLE ? unreadable[i] : "",
-			  unreadable[i]);
+		CHECK_STR(parse(unreadable[i]) == TARE_PRINTED_UNREADABLE ? unreadable[i] : "", unreadable[i]);
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		CHECK_STR(parse(other[i]) == TARE_PRINTED_TEXT ? other[i] : "taken", other[i]);
 }

@@ -26,8 +26,7 @@ static void write_map(const char *text)
 	fclose(file);
 }
 
-static void check_name(const struct tare_jit_names *names, uint64_t address, const char *expected,
-		       uint64_t into)
+static void check_name(const struct tare_jit_names *names, uint64_t address, const char *expected, uint64_t into)
 {
 	uint64_t offset = 0;
 
@@ -41,11 +40,11 @@ TEST(the_function_that_was_made_last_has_the_address)
 	uint64_t offset;
 
 	write_map("1000 100 JS:~a /x.js:1:1\n"
-		  "2000 20 Builtin:Push\n"
-		  "nonsense\n"
-		  "9 \n"
-		  "ffffffffffffffff 10 wraps\n"
-		  "1080 40 JS:*b /x.js:2:1\n");
+	          "2000 20 Builtin:Push\n"
+	          "nonsense\n"
+	          "9 \n"
+	          "ffffffffffffffff 10 wraps\n"
+	          "1080 40 JS:*b /x.js:2:1\n");
 	names = tare_jit_names_open((uint32_t)getpid(), 0);
 	unlink(path_of_own());
 	CHECK(names != NULL);

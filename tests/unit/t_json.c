@@ -29,9 +29,8 @@ TEST(writes_compact)
 	struct tare_json j = { .out = &s };
 
 	write_sample(&j);
-	CHECK_STR(tare_str_text(&s),
-		  "{\"tare\": 1, \"list\": [-5, 18446744073709551615, 0.5, null], \"empty\": {}, "
-		  "\"s\": \"a\\\"b\\\\\\n\\u0001ü\", \"none\": null, \"yes\": true}\n");
+	CHECK_STR(tare_str_text(&s), "{\"tare\": 1, \"list\": [-5, 18446744073709551615, 0.5, null], \"empty\": {}, "
+	                             "\"s\": \"a\\\"b\\\\\\n\\u0001ü\", \"none\": null, \"yes\": true}\n");
 	tare_str_free(&s);
 }
 
@@ -57,9 +56,8 @@ TEST(bad_utf8_is_replaced)
 	struct tare_json j = { .out = &s };
 
 	tare_json_str(&j, NULL, "\xff|\xc0\x80|\xed\xa0\x80|\xe2\x82|\xf0\x9f\x98\x80");
-	CHECK_STR(tare_str_text(&s),
-		  "\"\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|"
-		  "\xef\xbf\xbd\xef\xbf\xbd|\xf0\x9f\x98\x80\"");
+	CHECK_STR(tare_str_text(&s), "\"\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|"
+	                             "\xef\xbf\xbd\xef\xbf\xbd|\xf0\x9f\x98\x80\"");
 	tare_str_free(&s);
 }
 
@@ -104,8 +102,7 @@ TEST(reads_what_it_writes)
 
 TEST(decodes_escapes)
 {
-	CHECK_STR(parse("\"\\u00fc\\ud83d\\ude00\\ud83dx\\/\"")->text,
-		  "ü\xf0\x9f\x98\x80\xef\xbf\xbdx/");
+	CHECK_STR(parse("\"\\u00fc\\ud83d\\ude00\\ud83dx\\/\"")->text, "ü\xf0\x9f\x98\x80\xef\xbf\xbdx/");
 	CHECK_INT(parse("\"a\\u0000b\"")->text_len, 3);
 	CHECK(parse("1e400")->type == TARE_JSON_NUMBER);
 	CHECK(!parse("99999999999999999999")->is_integer);
@@ -116,14 +113,10 @@ TEST(decodes_escapes)
 TEST(garbage_is_an_error_with_a_place)
 {
 	static const char *const bad[] = {
-		"",         " ",          "{",       "[",
-		"[1",       "[1,",        "[1,]",    "{\"a\"}",
-		"{\"a\":}", "{\"a\":1,}", "{a:1}",   "\"",
-		"\"\\",     "\"\\\"",     "\"\\x\"", "\"\\u12\"",
-		"\"\\u12",  "\"\n\"",     "tru",     "nul",
-		"-",        "01",         "1.",      ".5",
-		"1e",       "1e+",        "+1",      "1 2",
-		"[]]",      "'a'",        "\x01",    "{\"a\":1 \"b\":2}",
+		"",         " ",          "{",     "[",   "[1",   "[1,",    "[1,]",    "{\"a\"}",
+		"{\"a\":}", "{\"a\":1,}", "{a:1}", "\"",  "\"\\", "\"\\\"", "\"\\x\"", "\"\\u12\"",
+		"\"\\u12",  "\"\n\"",     "tru",   "nul", "-",    "01",     "1.",      ".5",
+		"1e",       "1e+",        "+1",    "1 2", "[]]",  "'a'",    "\x01",    "{\"a\":1 \"b\":2}",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -151,8 +144,7 @@ TEST(depth_is_bounded)
 /* Every prefix of a good text, and every single byte changed, must be survived. */
 TEST(damaged_texts_never_crash)
 {
-	static const char good[] =
-		"{\"a\": [1, -2.5e3, \"x\\u00e4\\ud83d\\ude00\", true, null], \"b\": {}}";
+	static const char good[] = "{\"a\": [1, -2.5e3, \"x\\u00e4\\ud83d\\ude00\", true, null], \"b\": {}}";
 	char text[sizeof(good)];
 	const struct tare_json_value *v;
 

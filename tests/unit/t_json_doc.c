@@ -19,8 +19,8 @@ static void collect(struct tare_strmap *keys, const char *prefix, const struct t
 	for (const struct tare_json_value *m = v->first; m; m = m->next) {
 		char path[512];
 
-		if (snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]",
-			     m->key ? m->key : "") >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]", m->key ? m->key : "") >=
+		    (int)sizeof(path))
 			continue;
 		if (m->key)
 			*tare_strmap_put(keys, path, NULL) = 1;
@@ -29,8 +29,7 @@ static void collect(struct tare_strmap *keys, const char *prefix, const struct t
 }
 
 /* The keys of a JSON text, as paths: ".devices[].accounts[].low". */
-static void collect_text_below(struct tare_strmap *keys, const char *prefix, const char *text,
-			       size_t len)
+static void collect_text_below(struct tare_strmap *keys, const char *prefix, const char *text, size_t len)
 {
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
@@ -198,23 +197,20 @@ TEST(every_key_of_0_1_0_is_still_there)
 
 TEST(a_ledger_has_the_documented_keys)
 {
-	struct tare_loss loss = { .pid = 431,
-				  .program = "train",
-				  .tid = 432,
-				  .records = 17,
-				  .reason = "disk-full",
-				  .why = "" };
+	struct tare_loss loss = {
+		.pid = 431, .program = "train", .tid = 432, .records = 17, .reason = "disk-full", .why = ""
+	};
 	struct tare_growth growth = { .pid = 431,
-				      .program = "python3",
-				      .what = "tensors",
-				      .line = "/home/me/train.py:87 in step",
-				      .short_line = "train.py:87 in step",
-				      .stack = "/home/me/train.py:87 in step < "
-					       "/home/me/train.py:99 in <module>",
-				      .module = "layer4.2.conv3",
-				      .has_steps = true,
-				      .bytes = 94371840,
-				      .confidence = 0.99 };
+		                          .program = "python3",
+		                          .what = "tensors",
+		                          .line = "/home/me/train.py:87 in step",
+		                          .short_line = "train.py:87 in step",
+		                          .stack = "/home/me/train.py:87 in step < "
+		                                   "/home/me/train.py:99 in <module>",
+		                          .module = "layer4.2.conv3",
+		                          .has_steps = true,
+		                          .bytes = 94371840,
+		                          .confidence = 0.99 };
 	struct tare_ledger ledger = *sample_card();
 	struct tare_str out = { 0 };
 	struct tare_emit e;
@@ -270,8 +266,7 @@ TEST(a_course_has_the_documented_keys)
 	struct tare_device_ledger device = ledger.devices[0];
 	int64_t used[] = { 0, -1 };
 
-	device.timeline =
-		(struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = used, .nr = 2 };
+	device.timeline = (struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = used, .nr = 2 };
 	ledger.devices = &device;
 	ledger.device_nr = 1;
 	check_by(TARE_BY_TIME, BY_TIME, &ledger);
@@ -280,12 +275,9 @@ TEST(a_course_has_the_documented_keys)
 TEST(tensors_have_the_documented_keys)
 {
 	struct tare_module_row module = { .path = "conv1", .name = "conv1", .class = "Conv2d" };
-	struct tare_tensor_row row = { .name = "conv1.weight",
-				       .line = "a.py:1",
-				       .count = 1,
-				       .bytes = 4,
-				       .pid = 431,
-				       .module = &module };
+	struct tare_tensor_row row = {
+		.name = "conv1.weight", .line = "a.py:1", .count = 1, .bytes = 4, .pid = 431, .module = &module
+	};
 	struct tare_device_ledger device = { .tensors = { &row, 1 } };
 	const struct tare_ledger ledger = { .at = "peak", .devices = &device, .device_nr = 1 };
 
@@ -299,11 +291,11 @@ TEST(phases_have_the_documented_keys)
 	struct tare_phase_part part = { TARE_ACCOUNT_GRAPH, 2 << 20 };
 	struct tare_phase_on_device device = { .repeats = 1, .parts = &part, .part_nr = 1 };
 	struct tare_phase_row row = { .name = "capture max_iter=800",
-				      .path = "capture max_iter=800",
-				      .source = "tare.h",
-				      .program = "solver",
-				      .devices = &device,
-				      .device_nr = 1 };
+		                          .path = "capture max_iter=800",
+		                          .source = "tare.h",
+		                          .program = "solver",
+		                          .devices = &device,
+		                          .device_nr = 1 };
 	const struct tare_ledger ledger = { .phases = &row, .phase_nr = 1 };
 
 	check_by(TARE_BY_PHASE, BY_PHASE, &ledger);
@@ -311,9 +303,7 @@ TEST(phases_have_the_documented_keys)
 
 TEST(time_has_the_documented_keys)
 {
-	struct tare_time_row row = { .account = TARE_ACCOUNT_CONTEXT,
-				     .api = "cuCtxCreate",
-				     .calls = 1 };
+	struct tare_time_row row = { .account = TARE_ACCOUNT_CONTEXT, .api = "cuCtxCreate", .calls = 1 };
 	struct tare_time_rows rows = { .rows = &row, .count = 1 };
 	struct tare_str out = { 0 };
 	struct tare_emit e;
@@ -376,11 +366,8 @@ TEST(a_moment_whose_events_went_has_the_documented_keys)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_extent_show(&e, &(struct tare_extent_view){ .at = "20s",
-							 .rows = &row,
-							 .row_nr = 1,
-							 .exacts = &exact,
-							 .exact_nr = 1 });
+	tare_extent_show(&e, &(struct tare_extent_view){
+							 .at = "20s", .rows = &row, .row_nr = 1, .exacts = &exact, .exact_nr = 1 });
 	tare_emit_end(&e);
 	check_block(DROPPED, &out);
 	tare_str_free(&out);
@@ -405,8 +392,7 @@ TEST(a_ledger_read_back_balances)
 		CHECK(tare_json_get_i64(device, "used_bytes", &used));
 		CHECK(tare_json_get_i64(device, "unexplained_bytes", &sum));
 		for (; row; row = row->next)
-			if (tare_json_get_bool(row, "leaf", false) &&
-			    tare_json_get_i64(row, "bytes", &bytes))
+			if (tare_json_get_bool(row, "leaf", false) && tare_json_get_i64(row, "bytes", &bytes))
 				sum += bytes;
 		CHECK_INT(sum, used);
 	}

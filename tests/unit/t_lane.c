@@ -59,8 +59,7 @@ static struct actor {
 static ucontext_t scheduler;
 static void *scheduler_fiber;
 static int running;
-static bool
-	is_published_late; /* a mutant, to see that the test can fail: head moves before the record is whole */
+static bool is_published_late; /* a mutant, to see that the test can fail: head moves before the record is whole */
 
 static void step(const char *name)
 {
@@ -165,8 +164,7 @@ static void start(void)
 			__tsan_destroy_fiber(actors[i].fiber);
 		actors[i].fiber = __tsan_create_fiber(0);
 		getcontext(&actors[i].context);
-		actors[i].context.uc_stack =
-			(stack_t){ .ss_sp = actors[i].stack, .ss_size = STACK };
+		actors[i].context.uc_stack = (stack_t){ .ss_sp = actors[i].stack, .ss_size = STACK };
 		makecontext(&actors[i].context, (void (*)(void))run_actor, 1, i);
 		actors[i].at = "";
 		actors[i].is_done = false;
@@ -187,14 +185,12 @@ static bool is_all_there(void)
 			position += TARE_CELL; /* taken in vain, or not written yet */
 			continue;
 		}
-		for (uint64_t at = 0; at < head.bytes && head.from + at < lane.tail;
-		     at += TARE_CELL) {
+		for (uint64_t at = 0; at < head.bytes && head.from + at < lane.tail; at += TARE_CELL) {
 			struct tare_record rec;
 			uint64_t place = position + sizeof(head) + at;
 
 			memcpy(&rec, file + place, sizeof(rec));
-			if (head.from + at != next || rec.seal != tare_seal(place) ||
-			    rec.stamp != 1000 + next / TARE_CELL)
+			if (head.from + at != next || rec.seal != tare_seal(place) || rec.stamp != 1000 + next / TARE_CELL)
 				return false;
 			next += TARE_CELL;
 		}
@@ -204,8 +200,7 @@ static bool is_all_there(void)
 		struct tare_record rec;
 
 		memcpy(&rec, bytes + next % LANE, sizeof(rec));
-		if (next < lane.tail || rec.seal != tare_seal(next) ||
-		    rec.stamp != 1000 + next / TARE_CELL)
+		if (next < lane.tail || rec.seal != tare_seal(next) || rec.stamp != 1000 + next / TARE_CELL)
 			return false;
 	}
 	return next == lane.head;
@@ -308,9 +303,8 @@ static bool replay(const struct leg *legs, int n)
 	return ok;
 }
 
-#define REPLAY(...)                                                                                \
-	replay((const struct leg[]){ __VA_ARGS__ },                                                \
-	       sizeof((const struct leg[]){ __VA_ARGS__ }) / sizeof(struct leg))
+#define REPLAY(...)                                                                                                    \
+	replay((const struct leg[]){ __VA_ARGS__ }, sizeof((const struct leg[]){ __VA_ARGS__ }) / sizeof(struct leg))
 
 enum { THREAD, LATE, OTHER };
 
@@ -318,34 +312,33 @@ enum { THREAD, LATE, OTHER };
 TEST(lane_a_late_drainer_replaces_no_plan)
 {
 	running = -1;
-	CHECK(REPLAY({ THREAD, "published" }, { LATE, "head read" }, { OTHER, "written" },
-		     { THREAD, "published" }, { OTHER, "to be written" }, { LATE, "written" },
-		     { LATE, "head read" }, { OTHER, "written" }));
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "head read" }, { OTHER, "written" }, { THREAD, "published" },
+	             { OTHER, "to be written" }, { LATE, "written" }, { LATE, "head read" }, { OTHER, "written" }));
 }
 
 /* It has its copy, and room was found for other records where that was: nothing newer goes to the log under its name. */
 TEST(lane_a_late_copy_writes_what_is_there)
 {
 	running = -1;
-	CHECK(REPLAY({ THREAD, "published" }, { LATE, "to be written" }, { OTHER, "written" },
-		     { THREAD, "published" }, { THREAD, "published" }, { THREAD, "published" },
-		     { THREAD, "published" }, { LATE, "written" }, { OTHER, "written" }));
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "to be written" }, { OTHER, "written" }, { THREAD, "published" },
+	             { THREAD, "published" }, { THREAD, "published" }, { THREAD, "published" }, { LATE, "written" },
+	             { OTHER, "written" }));
 }
 
 /* Two take room for the same block: the room of one goes back or stays empty, and both write the same. */
 TEST(lane_two_take_room_at_once)
 {
 	running = -1;
-	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { OTHER, "room taken" },
-		     { LATE, "half written" }, { OTHER, "written" }, { LATE, "written" }));
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { OTHER, "room taken" }, { LATE, "half written" },
+	             { OTHER, "written" }, { LATE, "written" }));
 }
 
 /* Room was taken and no plan made: it is not used any more once what lies before the log's end is settled. */
 TEST(lane_settles_room_without_a_plan)
 {
 	running = -1;
-	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { SETTLER, "settled" },
-		     { OTHER, "head read" }, { LATE, "written" }, { OTHER, "written" }));
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { SETTLER, "settled" }, { OTHER, "head read" },
+	             { LATE, "written" }, { OTHER, "written" }));
 	CHECK_INT(settled, TARE_LANE_HEAD + TARE_CELL);
 }
 
@@ -353,8 +346,8 @@ TEST(lane_settles_room_without_a_plan)
 TEST(lane_settles_a_plan_by_its_block)
 {
 	running = -1;
-	CHECK(REPLAY({ THREAD, "published" }, { LATE, "to be written" }, { SETTLER, "settled" },
-		     { LATE, "written" }, { THREAD, "published" }, { OTHER, "written" }));
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "to be written" }, { SETTLER, "settled" }, { LATE, "written" },
+	             { THREAD, "published" }, { OTHER, "written" }));
 	CHECK_INT(lane.tail, TARE_CELL);
 }
 

@@ -37,10 +37,9 @@ TEST(a_drifting_counter_is_unexplained_and_not_a_row)
 
 	for (int i = 0; i < 100; i++) {
 		used += 69 * MIB;
-		CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_NEW,
-		     .begin = 5 * MS + i * 1000, .end = 5 * MS + i * 1000 + 10,
-		     .handle = 0x100 + (uint64_t)i, .context = 0xc0, .weigh = true, .before = used,
-		     .after = used);
+		CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS + i * 1000,
+		     .end = 5 * MS + i * 1000 + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0, .weigh = true,
+		     .before = used, .after = used);
 	}
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].unexplained, 6900 * MIB);
@@ -57,11 +56,10 @@ TEST(what_changes_inside_a_call_without_effect_is_unexplained)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_NONE, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS,
-	     .end = 6 * MS, .context = 0xc0, .weigh = true, .before = 626 * MIB,
-	     .after = 636 * MIB);
-	CALL(w, .class = TARE_CLASS_CODE, .begin = 7 * MS, .end = 8 * MS, .context = 0xc0,
-	     .weigh = true, .before = 636 * MIB, .after = 640 * MIB);
+	CALL(w, .class = TARE_CLASS_NONE, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS, .end = 6 * MS, .context = 0xc0,
+	     .weigh = true, .before = 626 * MIB, .after = 636 * MIB);
+	CALL(w, .class = TARE_CLASS_CODE, .begin = 7 * MS, .end = 8 * MS, .context = 0xc0, .weigh = true,
+	     .before = 636 * MIB, .after = 640 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].unexplained, 14 * MIB);
 	tare_ledger_free(&l);
@@ -73,15 +71,12 @@ TEST(a_sync_gives_back_pool_memory_and_takes_nothing)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS,
-	     .end = 6 * MS, .context = 0xc0, .asked = 100 * MIB, .parent = 1, .weigh = true,
-	     .before = 626 * MIB, .after = 754 * MIB);
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS,
-	     .end = 800 * MS, .context = 0xc0, .weigh = true, .before = 754 * MIB,
-	     .after = 658 * MIB);
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 900 * MS,
-	     .end = 901 * MS, .context = 0xc0, .weigh = true, .before = 658 * MIB,
-	     .after = 660 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS, .end = 6 * MS, .context = 0xc0,
+	     .asked = 100 * MIB, .parent = 1, .weigh = true, .before = 626 * MIB, .after = 754 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS, .end = 800 * MS, .context = 0xc0,
+	     .weigh = true, .before = 754 * MIB, .after = 658 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 900 * MS, .end = 901 * MS, .context = 0xc0,
+	     .weigh = true, .before = 658 * MIB, .after = 660 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/pools"), 32 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/pools")->driver_ns, 1 * MS);
@@ -96,20 +91,18 @@ TEST(virtual_memory_comes_at_once_and_goes_when_it_is_weighed)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS,
-	     .handle = 7, .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .weigh = true,
-	     .before = 626 * MIB, .after = 690 * MIB);
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .device = -1, .begin = 6 * MS,
-	     .end = 7 * MS, .handle = 8, .asked = 64 * MIB, .granted = 64 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = 7,
+	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .weigh = true, .before = 626 * MIB,
+	     .after = 690 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .device = -1, .begin = 6 * MS, .end = 7 * MS,
+	     .handle = 8, .asked = 64 * MIB, .granted = 64 * MIB);
 	l = world_ledger(w, "6ms");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/vmm"), 64 * MIB);
 	tare_ledger_free(&l);
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 8 * MS,
-	     .end = 9 * MS, .parent = 7, .context = 0xc0, .weigh = true, .before = 690 * MIB,
-	     .after = 690 * MIB);
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 10 * MS,
-	     .end = 11 * MS, .parent = 0x1000, .context = 0xc0, .weigh = true, .before = 690 * MIB,
-	     .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 8 * MS, .end = 9 * MS, .parent = 7,
+	     .context = 0xc0, .weigh = true, .before = 690 * MIB, .after = 690 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 10 * MS, .end = 11 * MS, .parent = 0x1000,
+	     .context = 0xc0, .weigh = true, .before = 690 * MIB, .after = 626 * MIB);
 	l = world_ledger(w, "peak");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/vmm"), 64 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -119,9 +112,8 @@ TEST(virtual_memory_comes_at_once_and_goes_when_it_is_weighed)
 
 static void launch(struct world *w, int64_t t, uint64_t local, int64_t before, int64_t change)
 {
-	CALL(w, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 1000, .handle = 0xf, .context = 0xc0, .local = local, .weigh = true,
-	     .before = before, .after = before + change);
+	CALL(w, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 1000, .handle = 0xf,
+	     .context = 0xc0, .local = local, .weigh = true, .before = before, .after = before + change);
 }
 
 /* Measured: a kernel with a 32 KiB stack, +8184 MiB; then the limit at 64 KiB, +8448 MiB. */
@@ -134,9 +126,8 @@ TEST(local_memory_is_a_high_water_mark_above_the_default_stack)
 	launch(w, 6 * MS, 32768, 690 * MIB, 8184 * MIB);
 	launch(w, 7 * MS, 32768, 8874 * MIB, 2 * MIB);
 	launch(w, 8 * MS, 16384, 8876 * MIB, 0);
-	CALL(w, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .begin = 9 * MS,
-	     .end = 10 * MS, .context = 0xc0, .limit = 0, .asked = 65536, .weigh = true,
-	     .before = 8876 * MIB, .after = 17324 * MIB);
+	CALL(w, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .begin = 9 * MS, .end = 10 * MS, .context = 0xc0,
+	     .limit = 0, .asked = 65536, .weigh = true, .before = 8876 * MIB, .after = 17324 * MIB);
 	launch(w, 11 * MS, 65536, 17324 * MIB, 2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 68 * MIB);
@@ -176,9 +167,8 @@ TEST(a_larger_device_heap_is_taken_by_the_launch_that_uses_it)
 	struct tare_ledger l;
 
 	launch(w, 5 * MS, 0, 626 * MIB, 10 * MIB);
-	CALL(w, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .begin = 6 * MS,
-	     .end = 7 * MS, .context = 0xc0, .limit = 2, .asked = 256 * MIB, .weigh = true,
-	     .before = 636 * MIB, .after = 636 * MIB);
+	CALL(w, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .begin = 6 * MS, .end = 7 * MS, .context = 0xc0,
+	     .limit = 2, .asked = 256 * MIB, .weigh = true, .before = 636 * MIB, .after = 636 * MIB);
 	launch(w, 8 * MS, 0, 636 * MIB, 2 * MIB);
 	launch(w, 9 * MS, 0, 638 * MIB, 258 * MIB);
 	l = world_ledger(w, "end");
@@ -203,9 +193,8 @@ TEST(local_memory_is_never_more_than_what_was_measured)
 
 static void stream(struct world *w, int64_t t, uint64_t handle, int64_t before, int64_t change)
 {
-	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = handle, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before + change);
+	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = handle,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change);
 }
 
 TEST(the_end_of_a_context_takes_everything_in_it_along)
@@ -216,12 +205,10 @@ TEST(the_end_of_a_context_takes_everything_in_it_along)
 	world_alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
 	stream(w, 6 * MS, 0x51, 630 * MIB, 2 * MIB);
 	launch(w, 7 * MS, 0, 632 * MIB, 64 * MIB);
-	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = 8 * MS,
-	     .end = 8 * MS + 10, .handle = 0x40, .context = 0xc0, .asked = 5 * MIB,
-	     .granted = 5 * MIB, .weigh = true, .before = 696 * MIB, .after = 696 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
-	     .end = 10 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 696 * MIB, .after = 106 * MIB);
+	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = 8 * MS, .end = 8 * MS + 10, .handle = 0x40,
+	     .context = 0xc0, .asked = 5 * MIB, .granted = 5 * MIB, .weigh = true, .before = 696 * MIB, .after = 696 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS, .end = 10 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 696 * MIB, .after = 106 * MIB);
 	l = world_ledger(w, "8500us");
 	CHECK_INT(world_bytes(&l, 0, PROCESS), 596 * MIB);
 	CHECK_INT(l.hosts[0].pinned, 5 * MIB);
@@ -238,9 +225,8 @@ TEST(the_end_of_a_context_takes_everything_in_it_along)
 	tare_ledger_free(&l);
 
 	/* A new context gets the old handle and the old address: nothing is left over. */
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 11 * MS,
-	     .end = 12 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 106 * MIB, .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 11 * MS, .end = 12 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 106 * MIB, .after = 626 * MIB);
 	world_alloc(w, 13 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/context"), 523 * MIB);
@@ -258,10 +244,10 @@ TEST(the_end_of_a_context_can_be_undone)
 	struct tare_ledger l;
 
 	world_alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
-	     .end = 9 * MS, .handle = 0xc0, .context = 0xc0);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_UNDO, .begin = 10 * MS,
-	     .end = 10 * MS, .handle = 0xc0, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS, .end = 9 * MS, .handle = 0xc0,
+	     .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_UNDO, .begin = 10 * MS, .end = 10 * MS, .handle = 0xc0,
+	     .context = 0xc0);
 	world_release(w, 11 * MS, BASE, 630 * MIB, -4 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/context"), 523 * MIB);
@@ -277,9 +263,8 @@ TEST(a_release_that_frees_nothing_ends_no_primary_context)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
-	     .end = 10 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS, .end = 10 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/context"), 523 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/context")->count, 1);
@@ -293,11 +278,9 @@ TEST(several_contexts_are_children_of_one_row)
 	struct tare_ledger l;
 
 	for (uint64_t i = 1; i <= 2; i++)
-		CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-		     .begin = (5 + (int64_t)i) * MS, .end = (5 + (int64_t)i) * MS + 10,
-		     .handle = 0xc0 + i, .context = 0xc0, .weigh = true,
-		     .before = 626 * MIB + (int64_t)(i - 1) * 300 * MIB,
-		     .after = 626 * MIB + (int64_t)i * 300 * MIB);
+		CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = (5 + (int64_t)i) * MS,
+		     .end = (5 + (int64_t)i) * MS + 10, .handle = 0xc0 + i, .context = 0xc0, .weigh = true,
+		     .before = 626 * MIB + (int64_t)(i - 1) * 300 * MIB, .after = 626 * MIB + (int64_t)i * 300 * MIB);
 	l = world_ledger(w, "end");
 	CHECK(!world_row(&l, 0, PROCESS "/context")->leaf);
 	CHECK_INT(world_row(&l, 0, PROCESS "/context")->count, 3);
@@ -358,11 +341,10 @@ TEST(unweighed_calls_count_what_is_computed_and_say_so)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 5 * MS + 10, .handle = BASE, .context = 0xc0, .asked = 3 * MIB,
-	     .granted = 3 * MIB, .flags = TARE_EVENT_UNWEIGHED);
-	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 6 * MS,
-	     .end = 6 * MS + 10, .handle = 0x51, .context = 0xc0, .flags = TARE_EVENT_UNWEIGHED);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10, .handle = BASE,
+	     .context = 0xc0, .asked = 3 * MIB, .granted = 3 * MIB, .flags = TARE_EVENT_UNWEIGHED);
+	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 6 * MS, .end = 6 * MS + 10, .handle = 0x51,
+	     .context = 0xc0, .flags = TARE_EVENT_UNWEIGHED);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].used, 630 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -382,9 +364,8 @@ TEST(without_any_reading_used_is_computed_and_inferred)
 	struct tare_ledger l;
 
 	world_device_at(w, 0)->flags = 0;
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 5 * MS + 10, .handle = BASE, .context = 0xc0, .asked = 3 * MIB,
-	     .granted = 3 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10, .handle = BASE,
+	     .context = 0xc0, .asked = 3 * MIB, .granted = 3 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].used, 4 * MIB);
 	CHECK_INT(l.devices[0].used_by, TARE_EVIDENCE_INFERRED);
@@ -401,13 +382,11 @@ TEST(a_second_source_is_shifted_to_the_first)
 	struct tare_ledger l;
 
 	/* cuMemGetInfo counts 40 MiB more; the stream takes 2. */
-	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = 1, .context = 0xc0, .weigh = true,
-	     .flags = TARE_EVENT_BY_CUDA, .before = 666 * MIB, .after = 668 * MIB);
+	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = 1,
+	     .context = 0xc0, .weigh = true, .flags = TARE_EVENT_BY_CUDA, .before = 666 * MIB, .after = 668 * MIB);
 	world_reading(w, 0, 7 * MS, 628 * MIB);
-	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 8 * MS,
-	     .end = 9 * MS, .handle = 2, .context = 0xc0, .weigh = true,
-	     .flags = TARE_EVENT_BY_CUDA, .before = 671 * MIB, .after = 673 * MIB);
+	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 8 * MS, .end = 9 * MS, .handle = 2,
+	     .context = 0xc0, .weigh = true, .flags = TARE_EVENT_BY_CUDA, .before = 671 * MIB, .after = 673 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].used, 633 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/streams"), 4 * MIB);
@@ -421,9 +400,8 @@ TEST(a_better_source_moves_the_books_and_no_row_of_a_process)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = 1, .context = 0xc0, .weigh = true,
-	     .flags = TARE_EVENT_BY_CUDA, .before = 666 * MIB, .after = 668 * MIB);
+	CALL(w, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = 1,
+	     .context = 0xc0, .weigh = true, .flags = TARE_EVENT_BY_CUDA, .before = 666 * MIB, .after = 668 * MIB);
 	world_reading(w, 0, 7 * MS, 628 * MIB);
 	l = world_ledger(w, "peak");
 	CHECK_INT(l.devices[0].used, 628 * MIB);
@@ -440,8 +418,8 @@ TEST(computed_changes_before_the_first_reading_are_not_somebody_elses)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 5 * MS + 10, .handle = BASE, .context = 0xc0, .asked = 4 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10, .handle = BASE,
+	     .context = 0xc0, .asked = 4 * MIB);
 	world_reading(w, 0, 6 * MS, 104 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, "other"), 100 * MIB);
@@ -458,16 +436,14 @@ TEST(pinned_memory_is_the_hosts_and_its_page_tables_are_weighed)
 	struct tare_ledger l[2];
 
 	world_host(w, 0, 1 * MS, 100 * MIB);
-	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS,
-	     .handle = 0x40, .context = 0xc0, .asked = 256 * MIB, .granted = 256 * MIB,
-	     .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
+	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = 0x40,
+	     .context = 0xc0, .asked = 256 * MIB, .granted = 256 * MIB, .weigh = true, .before = 626 * MIB,
+	     .after = 628 * MIB);
 	world_host(w, 0, 8 * MS, 400 * MIB);
-	CALL(w, .class = TARE_CLASS_REGISTERED, .effect = TARE_EFFECT_NEW, .device = -1,
-	     .begin = 9 * MS, .end = 9 * MS + 10, .handle = 0x50, .asked = 7 * MIB,
-	     .granted = 7 * MIB);
-	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_DEL, .begin = 10 * MS,
-	     .end = 10 * MS + 10, .handle = 0x40, .context = 0xc0, .weigh = true,
-	     .before = 628 * MIB, .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_REGISTERED, .effect = TARE_EFFECT_NEW, .device = -1, .begin = 9 * MS,
+	     .end = 9 * MS + 10, .handle = 0x50, .asked = 7 * MIB, .granted = 7 * MIB);
+	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_DEL, .begin = 10 * MS, .end = 10 * MS + 10, .handle = 0x40,
+	     .context = 0xc0, .weigh = true, .before = 628 * MIB, .after = 626 * MIB);
 	world_build(w, NULL, at, 2, l);
 	CHECK_INT(l[0].host_nr, 1);
 	CHECK_INT(l[0].hosts[0].pinned, 256 * MIB);
@@ -487,14 +463,12 @@ TEST(owners_are_rows_and_the_runtime_is_looked_through)
 {
 	struct world *w = world_started();
 	struct tare_ledger l;
-	static const char *const owners[] = { "/opt/libcublas.so.12",     "/opt/libcudnn.so.9",
-					      "/opt/libcublas.so.12",     "/home/me/a%b train",
-					      "/usr/lib/libcudart.so.12", NULL };
+	static const char *const owners[] = { "/opt/libcublas.so.12", "/opt/libcudnn.so.9",       "/opt/libcublas.so.12",
+		                                  "/home/me/a%b train",   "/usr/lib/libcudart.so.12", NULL };
 
 	for (int i = 0; i < 6; i++)
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-		     .begin = 5 * MS + i * 100, .end = 5 * MS + i * 100 + 10,
-		     .handle = BASE + (uint64_t)i * 2 * MIB, .context = 0xc0, .asked = 2 * MIB,
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS + i * 100,
+		     .end = 5 * MS + i * 100 + 10, .handle = BASE + (uint64_t)i * 2 * MIB, .context = 0xc0, .asked = 2 * MIB,
 		     .owner = owners[i]);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/libcublas"), 4 * MIB);
@@ -517,9 +491,8 @@ TEST(extension_modules_are_named_after_their_package)
 	};
 
 	for (int i = 0; i < 3; i++)
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-		     .begin = 5 * MS + i * 100, .end = 5 * MS + i * 100 + 10,
-		     .handle = BASE + (uint64_t)i * 2 * MIB, .context = 0xc0, .asked = 2 * MIB,
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS + i * 100,
+		     .end = 5 * MS + i * 100 + 10, .handle = BASE + (uint64_t)i * 2 * MIB, .context = 0xc0, .asked = 2 * MIB,
 		     .owner = owners[i]);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/cupy_backends.runtime"), 2 * MIB);

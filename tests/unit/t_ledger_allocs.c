@@ -12,13 +12,12 @@ TEST(pages_64_allocations_of_512_KiB_take_32_MiB)
 	struct tare_ledger l;
 
 	for (int i = 0; i < 64; i++)
-		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 512 * 1024, 512 * 1024,
-			    626 * MIB + (i + 3) / 4 * 2 * MIB, i % 4 ? 0 : 2 * MIB);
+		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 512 * 1024, 512 * 1024, 626 * MIB + (i + 3) / 4 * 2 * MIB,
+		            i % 4 ? 0 : 2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/libcublas"), 32 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->count, 64);
-	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->evidence,
-		  TARE_EVIDENCE_EXACT);
+	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->evidence, TARE_EVIDENCE_EXACT);
 	CHECK(!world_row(&l, 0, PROCESS "/granularity"));
 	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
@@ -31,8 +30,7 @@ TEST(pages_64_allocations_of_1_5_MiB_take_128_MiB)
 	struct tare_ledger l;
 
 	for (int i = 0; i < 64; i++)
-		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 2 * MIB, 3 * MIB / 2,
-			    626 * MIB + i * 2 * MIB, 2 * MIB);
+		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 2 * MIB, 3 * MIB / 2, 626 * MIB + i * 2 * MIB, 2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 96 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 32 * MIB);
@@ -134,10 +132,10 @@ TEST(a_free_that_the_driver_refused_is_undone)
 	struct tare_ledger l;
 
 	world_alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 6 * MS + 10,
-	     .end = 6 * MS + 10, .handle = BASE, .context = 0xc0, .flags = TARE_EVENT_FAILED);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS, .end = 6 * MS, .handle = BASE,
+	     .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 6 * MS + 10, .end = 6 * MS + 10,
+	     .handle = BASE, .context = 0xc0, .flags = TARE_EVENT_FAILED);
 	l = world_ledger(w, "6000005ns");
 	CHECK_INT(l.devices[0].used, 626 * MIB);
 	tare_ledger_free(&l);
@@ -163,11 +161,10 @@ TEST(a_failed_free_changes_nothing)
 	struct tare_ledger l;
 
 	world_alloc(w, 5 * MS, BASE, 2 * MIB, 626 * MIB, 2 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS,
-	     .end = 6 * MS + 10, .handle = BASE, .context = 0xc0, .flags = TARE_EVENT_FAILED,
-	     .weigh = true, .before = 628 * MIB, .after = 628 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 7 * MS,
-	     .end = 7 * MS, .handle = BASE, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS, .end = 6 * MS + 10, .handle = BASE,
+	     .context = 0xc0, .flags = TARE_EVENT_FAILED, .weigh = true, .before = 628 * MIB, .after = 628 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 7 * MS, .end = 7 * MS, .handle = BASE,
+	     .context = 0xc0);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -180,9 +177,8 @@ TEST(a_failed_allocation_is_no_object_and_its_change_is_weighed)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .context = 0xc0, .asked = 999 * MIB, .flags = TARE_EVENT_FAILED,
-	     .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .context = 0xc0,
+	     .asked = 999 * MIB, .flags = TARE_EVENT_FAILED, .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/allocations")->count, 0);
@@ -212,12 +208,12 @@ TEST(mem_free_finds_managed_and_pitched_memory)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB,
-	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
-	CALL(w, .class = TARE_CLASS_PITCH, .effect = TARE_EFFECT_NEW, .begin = 7 * MS,
-	     .end = 8 * MS, .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 100,
-	     .granted = 512, .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
+	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = BASE,
+	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .weigh = true, .before = 626 * MIB,
+	     .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_PITCH, .effect = TARE_EFFECT_NEW, .begin = 7 * MS, .end = 8 * MS,
+	     .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 100, .granted = 512, .weigh = true, .before = 626 * MIB,
+	     .after = 628 * MIB);
 	/* The kernel touched 32 MiB meanwhile. */
 	world_release(w, 9 * MS, BASE, 660 * MIB, -32 * MIB);
 	l = world_ledger(w, "8500us");
@@ -240,9 +236,9 @@ TEST(managed_touch_explains_no_more_than_what_is_not_there_yet)
 	struct world *w = world_started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 63 * MIB, .granted = 63 * MIB,
-	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS, .handle = BASE,
+	     .context = 0xc0, .asked = 63 * MIB, .granted = 63 * MIB, .weigh = true, .before = 626 * MIB,
+	     .after = 626 * MIB);
 	world_reading(w, 0, 7 * MS, 656 * MIB);
 	world_reading(w, 0, 8 * MS, 696 * MIB);
 	l = world_ledger(w, "end");
@@ -269,9 +265,8 @@ TEST(managed_memory_is_taken_in_steps)
 		int64_t t = (10 + 10 * round) * MS, base = (626 + 84 * round) * MIB;
 		int64_t taken = (384 - 128 * round) * MIB;
 
-		CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = t,
-		     .end = t + 10, .handle = BASE, .context = 0xc0, .asked = 300 * MIB,
-		     .weigh = true, .before = base, .after = base);
+		CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = BASE,
+		     .context = 0xc0, .asked = 300 * MIB, .weigh = true, .before = base, .after = base);
 		world_reading(w, 0, t + 2 * MS, base + 128 * MIB);
 		world_reading(w, 0, t + 3 * MS, base + taken);
 		world_reading(w, 0, t + 4 * MS, base + taken + MIB); /* this is somebody else's */

@@ -12,14 +12,12 @@ TEST(a_neighbour_is_told_by_the_readings_of_a_log_that_is_alone)
 	struct tare_ledger l;
 
 	world_reading(w, 0, 0, 3 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 529 * MIB, .after = 1052 * MIB, .peers = true,
-	     .peers_before = 518 * MIB, .peers_after = 518 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 4 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB,
-	     .weigh = true, .before = 1252 * MIB, .after = 1254 * MIB, .peers = true,
-	     .peers_before = 718 * MIB, .peers_after = 718 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 529 * MIB, .after = 1052 * MIB,
+	     .peers = true, .peers_before = 518 * MIB, .peers_after = 518 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 4 * MS, .handle = BASE,
+	     .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true, .before = 1252 * MIB,
+	     .after = 1254 * MIB, .peers = true, .peers_before = 718 * MIB, .peers_after = 718 * MIB);
 	l = world_ledger(w, "peak");
 	CHECK_INT(world_bytes(&l, 0, "other"), 729 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -44,9 +42,8 @@ TEST(a_drift_is_not_hidden_behind_readings_of_a_log_that_is_alone)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 1 * MS + 10, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 1000 * MIB, .after = 1500 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 1 * MS + 10, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 1000 * MIB, .after = 1500 * MIB);
 	world_reading_peers(w, 2 * MS, 1500 * MIB, 600 * MIB);
 	world_reading_peers(w, 3 * MS, 1607 * MIB, 700 * MIB);
 	l = world_ledger(w, "end");

@@ -41,8 +41,7 @@ TEST(categories_of_a_step_of_training)
 /* It only says that it was called, by a block that is gone at once; an optimizer's step that calls it is at work. */
 TEST(categories_zero_grad_is_no_step_of_an_optimizer)
 {
-	static const struct tare_line profiled = { "/x/torch/autograd/profiler.py", "__enter__",
-						   490 };
+	static const struct tare_line profiled = { "/x/torch/autograd/profiler.py", "__enter__", 490 };
 	static const struct tare_line zero = { "/x/torch/optim/optimizer.py", "zero_grad", 276 };
 	const struct tare_line alone[] = { profiled, zero, program[0], { 0 } };
 	const struct tare_line inside[] = { profiled, zero, loss[1], adam[0], program[0], { 0 } };
@@ -136,9 +135,9 @@ TEST(categories_what_lasts_is_state_of_the_program)
 static void evaluate(struct world *w, int line, uint64_t at, int nr)
 {
 	const struct tare_line frames[] = { { NN "linear.py", "forward", 114 },
-					    { NN "module.py", "_call_impl", 1190 },
-					    { "train.py", "evaluate", line },
-					    { 0 } };
+		                                { NN "module.py", "_call_impl", 1190 },
+		                                { "train.py", "evaluate", line },
+		                                { 0 } };
 
 	for (int i = 0; i < nr; i++)
 		make(w, at + 0x10 * (uint64_t)i, GRAD, frames);
@@ -223,8 +222,7 @@ TEST(categories_a_batch_that_is_fed_to_every_step)
 	end_step(w);
 	make(w, 0x400, 0, program);
 	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL,
-		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 2, TARE_PROBE_TENSOR, 0x400, 0, NULL, TARE_PROBE_LEAF);
 	world_sweep(w, now * MS + 3, 0);
 	for (int i = 0; i < 3; i++) {
@@ -332,18 +330,15 @@ TEST(categories_and_names_that_the_program_says)
 	for (uint64_t at = 0x200; at <= 0x700; at += 0x100)
 		make(w, at, at == 0x200 ? GRAD : 0, program);
 	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x700, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL,
-		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 2, TARE_PROBE_BUFFER, 0x600, 0xaa, "mean", 0);
 	world_probe(w, now * MS + 3, TARE_PROBE_GRADIENT, 0x500, 0x700, NULL, 0);
 	world_probe(w, now * MS + 4, TARE_PROBE_STATE, 0x400, 0x700, "exp_avg", 0);
-	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL,
-		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 6, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 7, TARE_PROBE_MODULE, 0xaa, 0xbb, "0", 0);
 	world_probe(w, now * MS + 8, TARE_PROBE_MODULE, 0xbb, 0xcc, "layer", 0);
-	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself",
-		    0); /* a ring ends somewhere */
+	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself", 0); /* a ring ends somewhere */
 	world_sweep(w, now * MS + 10, 0);
 	forward(w);
 	l = world_ledger(w, "end");
@@ -388,12 +383,8 @@ TEST(categories_of_the_end_are_not_temporary)
 }
 
 #define ADAM "/x/site-packages/torch/optim/adam.py"
-static const struct tare_line first_adam[] = { { ADAM, "step", 141 },
-					       { "train.py", "main", 14 },
-					       { 0 } };
-static const struct tare_line second_adam[] = { { ADAM, "step", 141 },
-						{ "train.py", "main", 24 },
-						{ 0 } };
+static const struct tare_line first_adam[] = { { ADAM, "step", 141 }, { "train.py", "main", 14 }, { 0 } };
+static const struct tare_line second_adam[] = { { ADAM, "step", 141 }, { "train.py", "main", 24 }, { 0 } };
 
 static void train(struct world *w, const struct tare_line *optimizer)
 {

@@ -13,12 +13,10 @@
 
 enum { AUTO = TARE_TENSOR_BACKWARD };
 
-static void block(struct world *w, bool is_host, int64_t t, uint64_t at, int64_t bytes,
-		  unsigned int flags, const struct tare_line *frames)
+static void block(struct world *w, bool is_host, int64_t t, uint64_t at, int64_t bytes, unsigned int flags,
+                  const struct tare_line *frames)
 {
-	struct world_block b = {
-		.is_host = is_host, .t = t * MS, .block = at, .bytes = bytes, .flags = flags
-	};
+	struct world_block b = { .is_host = is_host, .t = t * MS, .block = at, .bytes = bytes, .flags = flags };
 
 	for (int i = 0; frames && frames[i].file; i++)
 		b.frames[i] = frames[i];
@@ -47,9 +45,8 @@ static struct world *training(void)
 {
 	struct world *w = world_new();
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 	world_segment(w, 3 * MS, BASE, 40 * MIB, 600 * MIB);
 	train(w, false);
 	return w;
@@ -72,8 +69,7 @@ TEST(categories_are_rows_below_live_tensors)
 	CHECK_INT(world_bytes(&l, 0, LIVE "/input"), 2 * MIB);
 	CHECK_INT(world_bytes(&l, 0, LIVE "/temporary"), 16 * MIB);
 	CHECK(!world_row(&l, 0, LIVE "/activation"));
-	CHECK(world_row(&l, 0, LIVE "/input")->leaf &&
-	      !tare_row_is_end(world_row(&l, 0, LIVE "/input")));
+	CHECK(world_row(&l, 0, LIVE "/input")->leaf && !tare_row_is_end(world_row(&l, 0, LIVE "/input")));
 	CHECK_INT(world_row(&l, 0, LIVE "/temporary")->count, 1);
 	CHECK_INT(world_row(&l, 0, LIVE "/temporary")->evidence, TARE_EVIDENCE_INFERRED);
 	CHECK_INT(world_row(&l, 0, LIVE "/temporary")->pid, 431);
@@ -107,22 +103,17 @@ TEST(categories_leave_trials_out)
 	const char *at = "41.5ms";
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 40 * MS,
-	     .end = 40 * MS + 10, .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 20 * MIB,
-	     .granted = 20 * MIB, .weigh = true, .before = 640 * MIB, .after = 660 * MIB,
-	     .owner = "/opt/libcudnn/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 40 * MS, .end = 40 * MS + 10,
+	     .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+	     .before = 640 * MIB, .after = 660 * MIB, .owner = "/opt/libcudnn/libc10_cuda.so");
 	block(w, false, 41, BASE + 100 * MIB, 20 * MIB, 0, program);
 	block(w, false, 42, BASE + 100 * MIB, 0, 0, NULL);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 43 * MS,
-	     .end = 43 * MS + 10, .handle = BASE + 100 * MIB, .context = 0xc0, .weigh = true,
-	     .before = 660 * MIB, .after = 640 * MIB);
-	world_build(w, NULL, &at, 1,
-		    &l); /* a trial that a fold falls into is not known to be one */
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 43 * MS, .end = 43 * MS + 10,
+	     .handle = BASE + 100 * MIB, .context = 0xc0, .weigh = true, .before = 660 * MIB, .after = 640 * MIB);
+	world_build(w, NULL, &at, 1, &l); /* a trial that a fold falls into is not known to be one */
 	CHECK_INT(world_bytes(&l, 0, "process:431/trial"), 20 * MIB);
 	CHECK_INT(world_bytes(&l, 0, LIVE), 9 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/parameter") +
-			  world_bytes(&l, 0, LIVE "/optimizer state"),
-		  9 * MIB);
+	CHECK_INT(world_bytes(&l, 0, LIVE "/parameter") + world_bytes(&l, 0, LIVE "/optimizer state"), 9 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -154,8 +145,7 @@ TEST(categories_of_tensors_on_the_cpu)
 	tare_ledger_free(&l);
 	l = world_ledger(w, "40.5ms"); /* what is mapped is in a row of its own */
 	CHECK_INT(l.hosts[0].tensors.mapped, 32 * MIB);
-	CHECK_INT(on_cpu(&l, TARE_CATEGORY_PARAMETER) + on_cpu(&l, TARE_CATEGORY_OPTIMIZER),
-		  9 * MIB);
+	CHECK_INT(on_cpu(&l, TARE_CATEGORY_PARAMETER) + on_cpu(&l, TARE_CATEGORY_OPTIMIZER), 9 * MIB);
 	CHECK_INT(l.hosts[0].category_nr, 2);
 	tare_ledger_free(&l);
 	world_free(w);

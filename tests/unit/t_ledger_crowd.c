@@ -7,30 +7,25 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-static void start(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
-		  int64_t after)
+static void start(struct world *w, int process, int64_t begin, int64_t end, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
-	     .begin = begin * MS, .end = end * MS, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = begin * MS,
+	     .end = end * MS, .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
-static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
-		    int64_t after)
+static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = begin * MS, .end = end * MS, .handle = 0xc0, .context = 0xc0,
-	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
-}
-
-static void alloc(struct world *w, int process, int64_t begin, int64_t end, int page, int64_t size,
-		  int64_t before, int64_t after)
-{
-	CALL(w, .process = process, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
-	     .context = 0xc0, .asked = (uint64_t)(size * MIB), .weigh = true,
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = begin * MS,
+	     .end = end * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
 	     .before = before * MIB, .after = after * MIB);
+}
+
+static void alloc(struct world *w, int process, int64_t begin, int64_t end, int page, int64_t size, int64_t before,
+                  int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin * MS,
+	     .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .asked = (uint64_t)(size * MIB),
+	     .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
 /* The driver takes 3, and a context of the first process 500: what others take is known from then on. */
@@ -86,9 +81,8 @@ TEST(what_a_context_leaves_is_of_the_start_beside_it)
 
 	context(w, 0, 1, 2, 1000, 1500);
 	start(w, second, 5, 9, 1500, 2003);
-	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = 6 * MS, .end = 8 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true,
-	     .before = 1500 * MIB, .after = 2003 * MIB);
+	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 6 * MS,
+	     .end = 8 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true, .before = 1500 * MIB, .after = 2003 * MIB);
 	start(w, second, 20, 21, 2003, 2003);
 	check_row(w, "process:500/driver", 3);
 	check_row(w, "process:431/context", 1000);
@@ -146,9 +140,9 @@ TEST(a_process_that_is_killed_inside_its_start)
 
 	world_process_at(w, p[0])->last_ns = 10 * MS;
 	alloc(w, 0, 9, 12, 0, 2, 1503, 1507); /* 2 of the process that starts meanwhile */
-	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 11 * MS, .end = 14 * MS, .handle = BASE + 64 * MIB, .context = 0xc0,
-	     .asked = 4 * MIB, .weigh = true, .before = 1507 * MIB, .after = 1511 * MIB);
+	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 11 * MS,
+	     .end = 14 * MS, .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 4 * MIB, .weigh = true,
+	     .before = 1507 * MIB, .after = 1511 * MIB);
 	start(w, p[1], 20, 30, 1511, 2009);
 	context(w, p[1], 31, 32, 2009, 2009);
 	l = world_ledger(w, "15ms");
@@ -186,10 +180,9 @@ TEST(readings_that_are_kept_are_exact)
 	for (int i = 0; i < 10; i++)
 		alloc(w, 0, 10 + 2 * i, 11 + 2 * i, 8 + 8 * i, 4, 2003 + 4 * i + (i >= 6 ? 2 : 0),
 		      2007 + 4 * i + (i >= 6 ? 2 : 0));
-	CALL(w, .process = p[0], .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 21 * MS + MS / 2, .end = 21 * MS + 3 * MS / 4, .handle = BASE,
-	     .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = 2007 * MIB,
-	     .after = 2037 * MIB, .reading_before = 10 * MS, .reading_after = 7 * MS);
+	CALL(w, .process = p[0], .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 21 * MS + MS / 2,
+	     .end = 21 * MS + 3 * MS / 4, .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
+	     .before = 2007 * MIB, .after = 2037 * MIB, .reading_before = 10 * MS, .reading_after = 7 * MS);
 	for (int i = 0; i < 10; i++) {
 		char at[16];
 
@@ -216,13 +209,12 @@ static struct world *a_context_in_a_start(int *second)
 	return w;
 }
 
-static void alloc_of_thread(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
-			    int64_t before, int64_t after)
+static void alloc_of_thread(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t before,
+                            int64_t after)
 {
-	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
-	     .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin * MS,
+	     .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
 }
 
 TEST(what_a_context_shared_with_a_start_shows_when_its_process_goes)
@@ -271,15 +263,12 @@ TEST(what_was_shared_by_those_that_go_is_no_one_elses)
 	context(w, 0, 201, 202, 1503, 2003);
 	context(w, third, 203, 204, 2003, 2503);
 	l = world_ledger(w, "205ms");
-	CHECK(world_row(&l, 0, "process:431/driver")->bytes +
-		      world_row(&l, 0, "process:500/driver")->bytes >
-	      3 * MIB);
+	CHECK(world_row(&l, 0, "process:431/driver")->bytes + world_row(&l, 0, "process:500/driver")->bytes > 3 * MIB);
 	tare_ledger_free(&l);
 	world_end(w, second, 209 * MS);
 	world_end(w, 0, 210 * MS);
-	CALL(w, .process = third, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 220 * MS, .end = 221 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
-	     .weigh = true, .before = 1503 * MIB, .after = 1505 * MIB);
+	CALL(w, .process = third, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 220 * MS, .end = 221 * MS,
+	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = 1503 * MIB, .after = 1505 * MIB);
 	check_row(w, "process:600/driver", 3);
 	check_at(w, "end", 1505);
 	world_free(w);
@@ -292,12 +281,10 @@ TEST(a_share_of_a_start_that_is_smaller_than_the_counters_step)
 	struct world *w = world_new();
 
 	p[0] = world_process(w, 500, 0, "b");
-	CALL(w, .process = 0, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
-	     .begin = 1 * MS, .end = 4 * MS, .weigh = true, .before = 1000 * MIB,
-	     .after = 1003 * MIB);
-	CALL(w, .process = p[0], .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
-	     .begin = 3 * MS + MS / 2, .end = 200 * MS, .weigh = true, .before = 1000 * MIB,
-	     .after = 1003 * MIB);
+	CALL(w, .process = 0, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS, .end = 4 * MS,
+	     .weigh = true, .before = 1000 * MIB, .after = 1003 * MIB);
+	CALL(w, .process = p[0], .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = 3 * MS + MS / 2,
+	     .end = 200 * MS, .weigh = true, .before = 1000 * MIB, .after = 1003 * MIB);
 	context(w, p[0], 201, 202, 1003, 1503);
 	context(w, 0, 203, 204, 1503, 2003);
 	world_end(w, p[0], 209 * MS);
@@ -308,13 +295,13 @@ TEST(a_share_of_a_start_that_is_smaller_than_the_counters_step)
 	world_free(w);
 }
 
-static void touch_page(struct world *w, uint32_t tid, enum tare_effect effect, int64_t begin,
-		       int64_t end, int64_t kib, int64_t before, int64_t after)
+static void touch_page(struct world *w, uint32_t tid, enum tare_effect effect, int64_t begin, int64_t end, int64_t kib,
+                       int64_t before, int64_t after)
 {
-	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = effect,
-	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)kib * 1024,
-	     .context = 0xc0, .asked = effect == TARE_EFFECT_NEW ? 64 << 10 : 0, .weigh = true,
-	     .before = before * MIB, .after = after * MIB);
+	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = effect, .begin = begin * MS,
+	     .end = end * MS, .handle = BASE + (uint64_t)kib * 1024, .context = 0xc0,
+	     .asked = effect == TARE_EFFECT_NEW ? 64 << 10 : 0, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
 }
 
 /* It took the page at once, and lost the CPU before it was back. */

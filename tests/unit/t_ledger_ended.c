@@ -5,31 +5,26 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
-		    int64_t after)
+static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = begin * MS, .end = end * MS, .handle = 0xc0, .context = 0xc0,
-	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = begin * MS,
+	     .end = end * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
 }
 
-static void alloc(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end, int page,
-		  int64_t size, int64_t before, int64_t after)
+static void alloc(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end, int page, int64_t size,
+                  int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE,
-	     .effect = TARE_EFFECT_NEW, .begin = begin * MS, .end = end * MS,
-	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0,
-	     .asked = (uint64_t)(size * MIB), .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin * MS,
+	     .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .asked = (uint64_t)(size * MIB),
+	     .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
-static void release(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end,
-		    int page, int64_t before, int64_t after)
+static void release(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end, int page, int64_t before,
+                    int64_t after)
 {
-	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE,
-	     .effect = TARE_EFFECT_DEL, .begin = begin * MS, .end = end * MS,
-	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .weigh = true,
+	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = begin * MS,
+	     .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .weigh = true,
 	     .before = before * MIB, .after = after * MIB);
 }
 
@@ -119,9 +114,9 @@ TEST(an_end_while_the_reading_behind_a_call_is_taken)
 	int second;
 	struct world *w = two_processes(&second);
 
-	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 4 * MS, .end = 5 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
-	     .weigh = true, .before = 1900 * MIB, .after = 1402 * MIB, .reading_after = 3 * MS);
+	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 4 * MS, .end = 5 * MS,
+	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = 1900 * MIB, .after = 1402 * MIB,
+	     .reading_after = 3 * MS);
 	world_end(w, 0, 6 * MS);
 	alloc(w, second, 1, 9, 10, 8, 4, 1402, 1406);
 	check_at(w, "end", 1406, "process:431");
@@ -153,10 +148,9 @@ TEST(a_reading_that_took_long_is_put_where_it_fits)
 	int second;
 	struct world *w = two_processes(&second);
 
-	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 30 * MS,
-	     .end = 31 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
-	     .before = 1500 * MIB, .after = 1912 * MIB, .reading_before = 29 * MS,
-	     .reading_after = 1000);
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 30 * MS, .end = 31 * MS,
+	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = 1500 * MIB, .after = 1912 * MIB,
+	     .reading_before = 29 * MS, .reading_after = 1000);
 	alloc(w, second, 1, 4, 5, 8, 4, 1900, 1904);
 	alloc(w, second, 1, 20, 21, 16, 6, 1904, 1910);
 	check_at(w, "10ms", 1904, NULL);
@@ -290,11 +284,9 @@ TEST(nothing_of_a_process_is_exact_behind_damage_of_its_log)
 	CHECK_INT(l.losses[0].to_ns, 10 * MS);
 	CHECK_STR(l.losses[0].reason, "damaged");
 	for (int i = 0; i < l.host_nr; i++)
-		CHECK_INT(l.hosts[i].evidence,
-			  l.hosts[i].pid == 500 ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT);
+		CHECK_INT(l.hosts[i].evidence, l.hosts[i].pid == 500 ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT);
 	for (int i = 0; i < l.devices[0].line_nr; i++)
-		CHECK(l.devices[0].lines[i].pid != 500 ||
-		      l.devices[0].lines[i].evidence >= TARE_EVIDENCE_INFERRED);
+		CHECK(l.devices[0].lines[i].pid != 500 || l.devices[0].lines[i].evidence >= TARE_EVIDENCE_INFERRED);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -345,13 +337,12 @@ TEST(a_killed_process_whose_end_is_told_late)
 
 #define TENSORS "process:431/allocations/libc10_cuda/tensors"
 
-static void segment(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
-		    int64_t size, int64_t before, int64_t after)
+static void segment(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t size, int64_t before,
+                    int64_t after)
 {
-	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin,
-	     .end = end, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0,
-	     .asked = (uint64_t)(size * MIB), .weigh = true, .before = before * MIB,
-	     .after = after * MIB, .owner = WORLD_C10_CUDA);
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin, .end = end,
+	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .asked = (uint64_t)(size * MIB), .weigh = true,
+	     .before = before * MIB, .after = after * MIB, .owner = WORLD_C10_CUDA);
 }
 
 static void check_end(struct world *w, int64_t used, int64_t tensors)
@@ -415,9 +406,9 @@ TEST(tensors_are_there_when_the_process_ends_beside_calls_of_another)
 	segment(w, 1, 6 * MS, 6 * MS + 2000, 0, 20, 1902, 1922);
 	world_tensor(w, 6 * MS + 3000, BASE, 12 * MIB);
 	world_end(w, 0, 6 * MS + 4000);
-	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL,
-	     .begin = 6 * MS + 10000, .end = 6 * MS + 12000, .handle = BASE + 100 * MIB,
-	     .context = 0xc0, .weigh = true, .before = 1922 * MIB, .after = 1920 * MIB);
+	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS + 10000,
+	     .end = 6 * MS + 12000, .handle = BASE + 100 * MIB, .context = 0xc0, .weigh = true, .before = 1922 * MIB,
+	     .after = 1920 * MIB);
 	world_tensor(w, 6 * MS + 13000, BASE, 0);
 	check_end(w, 1922, 12);
 }

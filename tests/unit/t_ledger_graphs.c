@@ -11,73 +11,66 @@ static struct world *started(void)
 {
 	struct world *w = world_new();
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = CONTEXT, .context = CONTEXT, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = CONTEXT,
+	     .context = CONTEXT, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 	return w;
 }
 
 static void begin(struct world *w, int64_t t, uint32_t tid, uint64_t stream)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 10, .tid = tid, .context = CONTEXT, .handle = stream,
-	     .limit = TARE_GRAPH_CALL_BEGIN);
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10, .tid = tid,
+	     .context = CONTEXT, .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN);
 }
 
-static void begin_in_pool(struct world *w, int64_t t, uint64_t stream, uint64_t object,
-			  uint64_t first, uint64_t second)
+static void begin_in_pool(struct world *w, int64_t t, uint64_t stream, uint64_t object, uint64_t first, uint64_t second)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 10, .context = CONTEXT, .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN,
-	     .parent = object, .asked = first, .granted = second, .flags = TARE_EVENT_POOL_TOLD);
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10, .context = CONTEXT,
+	     .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN, .parent = object, .asked = first, .granted = second,
+	     .flags = TARE_EVENT_POOL_TOLD);
 }
 
 static void end(struct world *w, int64_t t, uint32_t tid, uint64_t stream, uint64_t graph)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 10, .tid = tid, .context = CONTEXT, .handle = stream, .parent = graph,
-	     .limit = TARE_GRAPH_CALL_END, .flags = graph ? 0 : TARE_EVENT_FAILED);
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10, .tid = tid,
+	     .context = CONTEXT, .handle = stream, .parent = graph, .limit = TARE_GRAPH_CALL_END,
+	     .flags = graph ? 0 : TARE_EVENT_FAILED);
 }
 
-static void instantiate(struct world *w, int64_t t, uint64_t exec, uint64_t graph, uint64_t kernels,
-			int64_t before, int64_t change)
+static void instantiate(struct world *w, int64_t t, uint64_t exec, uint64_t graph, uint64_t kernels, int64_t before,
+                        int64_t change)
 {
 	world_graph(w, 0, t + 10,
-		    &(struct tare_rec_graph){ .tid = 1,
-					      .flags = TARE_GRAPH_FLAG_NODES,
-					      .exec = exec,
-					      .nodes = kernels + 1,
-					      .kernels = kernels,
-					      .memsets = 1 });
-	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .context = CONTEXT, .handle = exec, .parent = graph,
-	     .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = before,
+	            &(struct tare_rec_graph){ .tid = 1,
+	                                      .flags = TARE_GRAPH_FLAG_NODES,
+	                                      .exec = exec,
+	                                      .nodes = kernels + 1,
+	                                      .kernels = kernels,
+	                                      .memsets = 1 });
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .context = CONTEXT,
+	     .handle = exec, .parent = graph, .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = before,
 	     .after = before + change);
 }
 
-static void exec_call(struct world *w, int64_t t, enum tare_graph_call call, uint64_t exec,
-		      int64_t before, int64_t change)
+static void exec_call(struct world *w, int64_t t, enum tare_graph_call call, uint64_t exec, int64_t before,
+                      int64_t change)
 {
-	CALL(w, .class = TARE_CLASS_GRAPH,
-	     .effect = call == TARE_GRAPH_CALL_DESTROY ? TARE_EFFECT_DEL : TARE_EFFECT_CHANGE,
-	     .begin = t, .end = t + 10, .context = CONTEXT, .handle = exec, .limit = call,
-	     .weigh = true, .before = before, .after = before + change);
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = call == TARE_GRAPH_CALL_DESTROY ? TARE_EFFECT_DEL : TARE_EFFECT_CHANGE,
+	     .begin = t, .end = t + 10, .context = CONTEXT, .handle = exec, .limit = call, .weigh = true, .before = before,
+	     .after = before + change);
 }
 
-static void alloc(struct world *w, int64_t t, uint32_t tid, uint64_t address, int64_t before,
-		  int64_t bytes, const char *owner)
+static void alloc(struct world *w, int64_t t, uint32_t tid, uint64_t address, int64_t before, int64_t bytes,
+                  const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .tid = tid, .context = CONTEXT, .handle = address, .asked = (uint64_t)bytes,
-	     .granted = (uint64_t)bytes, .weigh = true, .before = before, .after = before + bytes,
-	     .owner = owner);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .tid = tid,
+	     .context = CONTEXT, .handle = address, .asked = (uint64_t)bytes, .granted = (uint64_t)bytes, .weigh = true,
+	     .before = before, .after = before + bytes, .owner = owner);
 }
 
 static void release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t bytes)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .context = CONTEXT, .handle = address, .weigh = true, .before = before,
-	     .after = before - bytes);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .context = CONTEXT,
+	     .handle = address, .weigh = true, .before = before, .after = before - bytes);
 }
 
 #define BASE UINT64_C(0x7f0000000000)
@@ -257,7 +250,7 @@ TEST(captures_at_once_take_what_their_threads_allocate)
 	alloc(w, 8 * MS, 1, BASE + 64 * MIB, 602 * MIB, 4 * MIB, "/lib/a.so");
 	alloc(w, 9 * MS, 2, BASE + 128 * MIB, 606 * MIB, 8 * MIB, "/lib/a.so");
 	alloc(w, 10 * MS, 3, BASE + 192 * MIB, 614 * MIB, 16 * MIB, "/lib/a.so"); /* whose? */
-	end(w, 11 * MS, 2, 0x51, 0x61); /* by the other thread */
+	end(w, 11 * MS, 2, 0x51, 0x61);                                           /* by the other thread */
 	end(w, 12 * MS, 2, 0x52, 0x62);
 	l = world_ledger(w, "end");
 	CHECK_INT(graph(&l, 1)->allocated, 6 * MIB);
@@ -325,10 +318,8 @@ TEST(the_pool_of_allocation_nodes_is_what_the_driver_says)
 
 	instantiate(w, 5 * MS, 0xe1, 0x61, 10, 600 * MIB, 2 * MIB);
 	world_graph(w, 0, 6 * MS + 10,
-		    &(struct tare_rec_graph){ .tid = 1,
-					      .flags = TARE_GRAPH_FLAG_RESERVED,
-					      .exec = 0xe1,
-					      .reserved = (uint64_t)(256 * MIB) });
+	            &(struct tare_rec_graph){
+					.tid = 1, .flags = TARE_GRAPH_FLAG_RESERVED, .exec = 0xe1, .reserved = (uint64_t)(256 * MIB) });
 	exec_call(w, 6 * MS, TARE_GRAPH_CALL_LAUNCH, 0xe1, 602 * MIB, 258 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/graphs/memory"), 256 * MIB);
@@ -338,11 +329,9 @@ TEST(the_pool_of_allocation_nodes_is_what_the_driver_says)
 	CHECK_INT(graph(&l, 1)->at_launch, 2 * MIB);
 	tare_ledger_free(&l);
 
-	world_graph(w, 0, 7 * MS + 10,
-		    &(struct tare_rec_graph){ .tid = 1, .flags = TARE_GRAPH_FLAG_RESERVED });
-	CALL(w, .class = TARE_CLASS_GRAPHMEM, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS,
-	     .end = 7 * MS + 10, .limit = TARE_GRAPH_CALL_TRIM, .weigh = true, .before = 860 * MIB,
-	     .after = 604 * MIB);
+	world_graph(w, 0, 7 * MS + 10, &(struct tare_rec_graph){ .tid = 1, .flags = TARE_GRAPH_FLAG_RESERVED });
+	CALL(w, .class = TARE_CLASS_GRAPHMEM, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS, .end = 7 * MS + 10,
+	     .limit = TARE_GRAPH_CALL_TRIM, .weigh = true, .before = 860 * MIB, .after = 604 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/graphs/memory"), 0);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -357,8 +346,8 @@ TEST(pools_are_private_until_another_graph_is_given_their_id)
 
 	for (int i = 0; i < 3; i++) { /* 2, 4 and 6 MiB into pools of their own */
 		begin_in_pool(w, (10 + i * 10) * MS, 0x51, 0xa0 + (uint64_t)i, 0, 0);
-		alloc(w, (11 + i * 10) * MS, 1, BASE + (uint64_t)i * 64 * MIB,
-		      600 * MIB + i * (i + 1) * MIB, (2 + i * 2) * MIB, "/lib/a.so");
+		alloc(w, (11 + i * 10) * MS, 1, BASE + (uint64_t)i * 64 * MIB, 600 * MIB + i * (i + 1) * MIB, (2 + i * 2) * MIB,
+		      "/lib/a.so");
 		end(w, (12 + i * 10) * MS, 1, 0x51, 0x61 + (uint64_t)i);
 	}
 	l = world_ledger(w, "end");
@@ -391,8 +380,8 @@ TEST(what_is_worth_a_word_is_advice)
 
 	for (int i = 0; i < 3; i++) { /* 100, 200 and 300 MiB into pools of their own */
 		begin_in_pool(w, (10 + i * 10) * MS, 0x51, 0xa0 + (uint64_t)i, 0, 0);
-		alloc(w, (11 + i * 10) * MS, 1, BASE + (uint64_t)i * 1024 * MIB,
-		      600 * MIB + i * (i + 1) * 50 * MIB, (i + 1) * 100 * MIB, "/lib/a.so");
+		alloc(w, (11 + i * 10) * MS, 1, BASE + (uint64_t)i * 1024 * MIB, 600 * MIB + i * (i + 1) * 50 * MIB,
+		      (i + 1) * 100 * MIB, "/lib/a.so");
 		end(w, (12 + i * 10) * MS, 1, 0x51, 0x61 + (uint64_t)i);
 	}
 	l = world_ledger(w, "end");
@@ -414,8 +403,8 @@ TEST(executable_graphs_that_are_alike_could_be_one)
 	struct tare_ledger l;
 
 	for (uint64_t i = 0; i < 4; i++)
-		instantiate(w, (5 + (int64_t)i) * MS, 0xe1 + i, 0x61 + i, i < 3 ? 100 : 200,
-			    600 * MIB + (int64_t)i * 2 * MIB, 2 * MIB);
+		instantiate(w, (5 + (int64_t)i) * MS, 0xe1 + i, 0x61 + i, i < 3 ? 100 : 200, 600 * MIB + (int64_t)i * 2 * MIB,
+		            2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(saved(&l, TARE_GRAPH_SAVING_UPDATE), 4 * MIB);
 	CHECK_INT(graph(&l, 1)->state, TARE_GRAPH_STATE_BUILT);
@@ -437,18 +426,13 @@ TEST(launches_are_known_when_the_process_says_them)
 	instantiate(w, 5 * MS, 0xe1, 0x61, 10, 600 * MIB, 0);
 	instantiate(w, 6 * MS, 0xe2, 0x62, 10, 600 * MIB, 0);
 	world_graph(w, 0, 7 * MS,
-		    &(struct tare_rec_graph){ .tid = 1,
-					      .flags = TARE_GRAPH_FLAG_LAUNCHES,
-					      .exec = 0xe1,
-					      .launches = 40 });
+	            &(struct tare_rec_graph){ .tid = 1, .flags = TARE_GRAPH_FLAG_LAUNCHES, .exec = 0xe1, .launches = 40 });
 	exec_call(w, 7 * MS, TARE_GRAPH_CALL_DESTROY, 0xe1, 600 * MIB, 0);
 	instantiate(w, 8 * MS, 0xe1, 0x62, 10, 600 * MIB, 0); /* the handle again, of the second */
 	for (uint64_t exec = 0xe1; exec <= 0xe2; exec++)
 		world_graph(w, 0, 9 * MS,
-			    &(struct tare_rec_graph){ .tid = 1,
-						      .flags = TARE_GRAPH_FLAG_LAUNCHES,
-						      .exec = exec,
-						      .launches = 5 });
+		            &(struct tare_rec_graph){
+						.tid = 1, .flags = TARE_GRAPH_FLAG_LAUNCHES, .exec = exec, .launches = 5 });
 	world_end(w, 0, 10 * MS);
 	l = world_ledger(w, "end");
 	CHECK(graph(&l, 1)->flags & TARE_GRAPH_FLAG_LAUNCHES);
@@ -466,13 +450,11 @@ TEST(a_handle_given_again_is_another_graph)
 
 	begin(w, 5 * MS, 1, 0x51);
 	end(w, 6 * MS, 1, 0x51, 0x61);
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS,
-	     .end = 7 * MS + 10, .context = CONTEXT, .handle = 0x62, .parent = 0x61,
-	     .limit = TARE_GRAPH_CALL_CREATE); /* a clone */
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = 7 * MS, .end = 7 * MS + 10,
+	     .context = CONTEXT, .handle = 0x62, .parent = 0x61, .limit = TARE_GRAPH_CALL_CREATE); /* a clone */
 	instantiate(w, 8 * MS, 0xe1, 0x62, 10, 600 * MIB, 2 * MIB);
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = 9 * MS,
-	     .end = 9 * MS + 10, .context = CONTEXT, .handle = 0x61,
-	     .limit = TARE_GRAPH_CALL_CREATE); /* empty, at the address of the first */
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = 9 * MS, .end = 9 * MS + 10,
+	     .context = CONTEXT, .handle = 0x61, .limit = TARE_GRAPH_CALL_CREATE); /* empty, at the address of the first */
 	instantiate(w, 10 * MS, 0xe2, 0x61, 10, 602 * MIB, 4 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.graph_nr, 2);
@@ -489,17 +471,14 @@ TEST(overlapping_instantiations_say_their_doubt)
 	struct world *w = started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 7 * MS, .tid = 1, .context = CONTEXT, .handle = 0xe1, .parent = 0x61,
-	     .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = 600 * MIB,
-	     .after = 610 * MIB);
-	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 6 * MS,
-	     .end = 8 * MS, .tid = 2, .context = CONTEXT, .handle = 0xe2, .parent = 0x62,
-	     .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = 602 * MIB,
-	     .after = 610 * MIB);
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 7 * MS, .tid = 1,
+	     .context = CONTEXT, .handle = 0xe1, .parent = 0x61, .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true,
+	     .before = 600 * MIB, .after = 610 * MIB);
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 6 * MS, .end = 8 * MS, .tid = 2,
+	     .context = CONTEXT, .handle = 0xe2, .parent = 0x62, .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true,
+	     .before = 602 * MIB, .after = 610 * MIB);
 	l = world_ledger(w, "end");
-	CHECK_INT(tare_graph_exec_bytes(graph(&l, 1)) + tare_graph_exec_bytes(graph(&l, 2)),
-		  10 * MIB);
+	CHECK_INT(tare_graph_exec_bytes(graph(&l, 1)) + tare_graph_exec_bytes(graph(&l, 2)), 10 * MIB);
 	CHECK(graph(&l, 1)->doubt > 0);
 	CHECK(graph(&l, 2)->doubt > 0);
 	tare_ledger_free(&l);

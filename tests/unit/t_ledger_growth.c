@@ -14,13 +14,13 @@ static struct tare_growth_answer judge(int64_t (*bytes)(int column))
 {
 	int64_t course[COLUMNS], turns[COLUMNS];
 	struct tare_growth_question q = { .bytes = course,
-					  .turns = turns,
-					  .end = COLUMNS,
-					  .least = 1000,
-					  .least_part = 0.1,
-					  .least_part_of_turns = 0.25,
-					  .tidied = 0.12,
-					  .least_turns = 8 };
+		                              .turns = turns,
+		                              .end = COLUMNS,
+		                              .least = 1000,
+		                              .least_part = 0.1,
+		                              .least_part_of_turns = 0.25,
+		                              .tidied = 0.12,
+		                              .least_turns = 8 };
 
 	for (int i = 0; i < COLUMNS; i++) {
 		course[i] = bytes(i);
@@ -201,9 +201,9 @@ TEST(growth_without_steps_is_by_the_second)
 	for (int i = 0; i < 60; i++) {
 		int64_t t = (100 + 100 * i) * MS;
 
-		CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_DEVICE,
-		     .effect = TARE_EFFECT_NEW, .handle = 0x7f0000000000 + (uint64_t)i * 4 * MIB,
-		     .asked = 2 * MIB, .granted = 2 * MIB, .file = "leak.py", .line = 7);
+		CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+		     .handle = 0x7f0000000000 + (uint64_t)i * 4 * MIB, .asked = 2 * MIB, .granted = 2 * MIB, .file = "leak.py",
+		     .line = 7);
 		world_host(w, 0, t + 2 * MS, 100 * MIB + i * 3 * MIB);
 	}
 	l = world_ledger(w, "end");
@@ -247,15 +247,14 @@ static int rows_of_loading(bool always)
 	struct tare_ledger l;
 	int rows;
 
-	CALL(w, .begin = 50 * MS, .end = 51 * MS, .class = TARE_CLASS_DEVICE,
-	     .effect = TARE_EFFECT_NEW, .handle = 0x7f0000000000, .asked = 2 * MIB,
-	     .granted = 2 * MIB);
+	CALL(w, .begin = 50 * MS, .end = 51 * MS, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .handle = 0x7f0000000000, .asked = 2 * MIB, .granted = 2 * MIB);
 	for (int i = 0; i < 60; i++) {
 		int64_t t = (100 + 100 * i) * MS;
 
 		if (!i || always)
-			CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_MODULE,
-			     .effect = TARE_EFFECT_NEW, .handle = 0x100 + (uint64_t)i);
+			CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_NEW,
+			     .handle = 0x100 + (uint64_t)i);
 		world_host(w, 0, t + 2 * MS, 100 * MIB + i * 3 * MIB);
 	}
 	l = world_ledger(w, "end");
@@ -291,10 +290,9 @@ static int rows_of(const struct tare_line *frames)
 
 TEST(growth_is_not_what_a_compiler_keeps)
 {
-	static const struct tare_line compiler[] = { { "/x/jax/_src/compiler.py",
-						       "backend_compile_and_load", 350 },
-						     { "train.py", "main", 15 },
-						     { 0 } };
+	static const struct tare_line compiler[] = { { "/x/jax/_src/compiler.py", "backend_compile_and_load", 350 },
+		                                         { "train.py", "main", 15 },
+		                                         { 0 } };
 
 	CHECK_INT(rows_of(log_line), 1);
 	CHECK_INT(rows_of(compiler), 0);

@@ -20,21 +20,19 @@ static struct world *new_world(void)
 	return w;
 }
 
-static void malloced(struct world *w, int process, int64_t t, uint64_t at, uint64_t bytes,
-		     unsigned int sampling, uint32_t line)
+static void malloced(struct world *w, int process, int64_t t, uint64_t at, uint64_t bytes, unsigned int sampling,
+                     uint32_t line)
 {
 	world_heap_block(w, process, heap, t,
-			 &(struct tare_rec_heap_block){
-				 .block = at, .bytes = bytes, .sampling = (uint8_t)sampling },
-			 "train.py", line);
+	                 &(struct tare_rec_heap_block){ .block = at, .bytes = bytes, .sampling = (uint8_t)sampling },
+	                 "train.py", line);
 }
 
 static void mapped(struct world *w, int64_t t, uint64_t at, uint64_t bytes)
 {
 	world_heap_block(w, 0, heap, t,
-			 &(struct tare_rec_heap_block){
-				 .block = at, .bytes = bytes, .source = TARE_HEAP_OF_MMAP },
-			 "train.py", 9);
+	                 &(struct tare_rec_heap_block){ .block = at, .bytes = bytes, .source = TARE_HEAP_OF_MMAP },
+	                 "train.py", 9);
 }
 
 static void freed(struct world *w, int process, int64_t t, uint64_t at, unsigned int flags)
@@ -67,8 +65,7 @@ static int64_t of_line(const struct tare_ledger *l, uint32_t line, uint64_t *cou
 	return bytes;
 }
 
-static void check(struct world *w, const char *at, int64_t used, uint32_t line, int64_t bytes,
-		  uint64_t blocks)
+static void check(struct world *w, const char *at, int64_t used, uint32_t line, int64_t bytes, uint64_t blocks)
 {
 	struct tare_ledger l = world_ledger(w, at);
 	uint64_t count;
@@ -155,8 +152,7 @@ static int64_t count_pages(const uint8_t *pages)
 /* One call on some pages, in the world and in the model. */
 static void call(struct world *w, int64_t t, uint8_t *pages, uint64_t from, uint64_t nr, int how)
 {
-	static const enum tare_heap_source sources[] = { TARE_HEAP_OF_MMAP, TARE_HEAP_OF_RESERVE,
-							 TARE_HEAP_OF_MPROTECT };
+	static const enum tare_heap_source sources[] = { TARE_HEAP_OF_MMAP, TARE_HEAP_OF_RESERVE, TARE_HEAP_OF_MPROTECT };
 	struct tare_rec_heap_block rec = { .block = AT(1) + from * PAGE, .bytes = nr * PAGE };
 
 	if (how < 3) {
@@ -164,16 +160,16 @@ static void call(struct world *w, int64_t t, uint8_t *pages, uint64_t from, uint
 		world_heap_block(w, 0, heap, t, &rec, "train.py", 9 + (uint32_t)how);
 	} else {
 		world_heap_unmapped(w, 0, heap, t, rec.block, rec.bytes,
-				    how == 3 ? TARE_HEAP_GOES_UNMAPPED : TARE_HEAP_GOES_CLOSED);
+		                    how == 3 ? TARE_HEAP_GOES_UNMAPPED : TARE_HEAP_GOES_CLOSED);
 	}
 	for (uint64_t i = from; i < from + nr; i++) {
 		bool is_mapped = pages[i] != NOTHING;
 
 		pages[i] = how == 0   ? USABLE
-			   : how == 1 ? RESERVED
-			   : how == 2 ? (is_mapped ? USABLE : NOTHING)
-			   : how == 3 ? NOTHING
-				      : (is_mapped ? RESERVED : NOTHING);
+		           : how == 1 ? RESERVED
+		           : how == 2 ? (is_mapped ? USABLE : NOTHING)
+		           : how == 3 ? NOTHING
+		                      : (is_mapped ? RESERVED : NOTHING);
 	}
 }
 
@@ -191,8 +187,7 @@ TEST(random_mappings_match_a_model)
 			uint64_t nr = 1 + next_random(&seed) % (round < 5 ? 12 : 60);
 
 			nr = nr < PAGES - from ? nr : PAGES - from;
-			call(w, (i + 1) * MS, pages, from, nr,
-			     (int)(next_random(&seed) % (round % 2 ? 5 : 4)));
+			call(w, (i + 1) * MS, pages, from, nr, (int)(next_random(&seed) % (round % 2 ? 5 : 4)));
 			if (i == STEPS / 2 - 1)
 				half = count_pages(pages);
 		}
@@ -224,10 +219,8 @@ TEST(reservations_count_as_they_become_usable)
 	check(w, "end", 20 * PAGE, 11, 20 * PAGE, 2);
 	world_heap_unmapped(w, 0, heap, 5 * MS, AT(1) + 50 * PAGE, 50 * PAGE, TARE_HEAP_GOES_MOVED);
 	world_heap_block(w, 0, heap, 6 * MS,
-			 &(struct tare_rec_heap_block){ .block = AT(2),
-							.bytes = 80 * PAGE,
-							.source = TARE_HEAP_OF_MREMAP },
-			 "train.py", 12);
+	                 &(struct tare_rec_heap_block){ .block = AT(2), .bytes = 80 * PAGE, .source = TARE_HEAP_OF_MREMAP },
+	                 "train.py", 12);
 	check(w, "end", 20 * PAGE, 12, 0, 0); /* moved, and still nobody may touch it */
 	world_free(w);
 }
@@ -243,9 +236,8 @@ static double fold_of(int64_t mappings)
 	for (int64_t i = 0; i < mappings; i++)
 		mapped(w, i, AT(1) + (uint64_t)i * 8 * PAGE, 3 * PAGE);
 	for (int64_t i = 0; i < mappings; i++)
-		world_heap_unmapped(w, 0, heap, mappings + i,
-				    AT(1) + (uint64_t)(i * 7919 % mappings) * 8 * PAGE + PAGE, PAGE,
-				    TARE_HEAP_GOES_UNMAPPED);
+		world_heap_unmapped(w, 0, heap, mappings + i, AT(1) + (uint64_t)(i * 7919 % mappings) * 8 * PAGE + PAGE, PAGE,
+		                    TARE_HEAP_GOES_UNMAPPED);
 	CHECK_INT(tare_instant_parse("end", &end, NULL), 0);
 	begin = clock();
 	world_build_at(w, &end, &l);
@@ -270,14 +262,12 @@ TEST(a_fold_of_many_mappings_is_about_linear)
 		test_fail(__FILE__, __LINE__, "%.3f s, and %.3f s of 16 times as many", few, many);
 }
 
-static void moved(struct world *w, int64_t t, uint64_t from, uint64_t old, uint64_t to,
-		  uint64_t bytes)
+static void moved(struct world *w, int64_t t, uint64_t from, uint64_t old, uint64_t to, uint64_t bytes)
 {
 	world_heap_unmapped(w, 0, heap, t, from, old, TARE_HEAP_GOES_MOVED);
 	world_heap_block(w, 0, heap, t + 1,
-			 &(struct tare_rec_heap_block){
-				 .block = to, .bytes = bytes, .source = TARE_HEAP_OF_MREMAP },
-			 "train.py", 10);
+	                 &(struct tare_rec_heap_block){ .block = to, .bytes = bytes, .source = TARE_HEAP_OF_MREMAP },
+	                 "train.py", 10);
 }
 
 TEST(mappings_move)
@@ -328,8 +318,7 @@ static struct world *new_random(uint64_t seed)
 	int child = world_process(w, 500, 0, "child");
 
 	for (int i = 0; i < EVENTS; i++) {
-		bool is_over =
-			i >= EVENTS * 3 / 4; /* of the first program, and the other goes on */
+		bool is_over = i >= EVENTS * 3 / 4; /* of the first program, and the other goes on */
 		int process = next_random(&seed) % 100 && !is_over ? 0 : child;
 		uint64_t at = AT(next_random(&seed) % 40), what = next_random(&seed) % 200;
 		uint64_t bytes = next_random(&seed) % 50 ? 1 + next_random(&seed) % 500 : 0;
@@ -340,8 +329,7 @@ static struct world *new_random(uint64_t seed)
 		else if (what == 1)
 			malloced(w, process, t, at, UINT64_C(1) << 60, 0, 5);
 		else if (what < 110)
-			malloced(w, process, t, at, bytes + 1, what % 20 ? 0 : 16,
-				 5 + (uint32_t)(next_random(&seed) % 30));
+			malloced(w, process, t, at, bytes + 1, what % 20 ? 0 : 16, 5 + (uint32_t)(next_random(&seed) % 30));
 		else
 			freed(w, process, t, at, i > EVENTS - 50 ? TARE_HEAP_FINALIZING : 0);
 	}

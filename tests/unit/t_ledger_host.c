@@ -28,8 +28,7 @@ static struct world *training(void)
 	world_host_tensor(w, 0, 5 * MS, AT(4), 1 * MIB, TARE_TENSOR_MAPPED);
 	world_host_tensor(w, 0, 8 * MS, AT(3), 0, TARE_TENSOR_FINALIZING);
 	world_host_tensor(w, 0, 9 * MS, AT(1), 0, TARE_TENSOR_FINALIZING);
-	world_host_tensor(w, 0, 9 * MS, AT(4), -1 * MIB,
-			  TARE_TENSOR_FINALIZING | TARE_TENSOR_MAPPED);
+	world_host_tensor(w, 0, 9 * MS, AT(4), -1 * MIB, TARE_TENSOR_FINALIZING | TARE_TENSOR_MAPPED);
 	world_end(w, 0, 10 * MS);
 	return w;
 }
@@ -145,20 +144,17 @@ TEST(host_tensors_and_a_device_are_shown_at_one_moment)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 	world_host_tensor(w, 0, 3 * MS, AT(1), 50 * MIB, 0);
 	world_host_tensor(w, 0, 4 * MS, AT(1), 0, 0);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = 0x7f0000000000, .context = 0xc0, .asked = 20 * MIB,
-	     .granted = 20 * MIB, .weigh = true, .before = 600 * MIB, .after = 620 * MIB,
-	     .owner = "libx.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS,
+	     .handle = 0x7f0000000000, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+	     .before = 600 * MIB, .after = 620 * MIB, .owner = "libx.so");
 	world_host_tensor(w, 0, 7 * MS, AT(2), 5 * MIB, 0);
 	world_host_tensor(w, 0, 8 * MS, AT(2), 0, TARE_TENSOR_FINALIZING);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
-	     .end = 10 * MS, .handle = 0x7f0000000000, .context = 0xc0, .weigh = true,
-	     .before = 620 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 9 * MS, .end = 10 * MS,
+	     .handle = 0x7f0000000000, .context = 0xc0, .weigh = true, .before = 620 * MIB, .after = 600 * MIB);
 	l = world_ledger(w, "peak:host");
 	CHECK_INT(of(&l, 431)->bytes, 50 * MIB);
 	CHECK_INT(l.devices[0].used, 600 * MIB);
@@ -180,9 +176,8 @@ TEST(host_tensors_that_are_not_there_leave_peak_host_to_the_peak)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 	l = world_ledger(w, "peak:host");
 	CHECK_INT(l.devices[0].used, 600 * MIB);
 	CHECK(world_has_note(&l, "no tensor of the CPU was recorded"));
@@ -224,10 +219,8 @@ TEST(host_tensors_end_where_a_recording_is_stopped)
 
 TEST(the_most_that_was_resident_is_what_the_process_says_at_its_end)
 {
-	static const uint64_t said[] = { 90 * (uint64_t)MIB, 50 * (uint64_t)MIB, 0,
-					 TARE_NOT_KNOWN };
-	static const uint64_t wanted[] = { 90 * (uint64_t)MIB, 60 * (uint64_t)MIB,
-					   60 * (uint64_t)MIB, 60 * (uint64_t)MIB };
+	static const uint64_t said[] = { 90 * (uint64_t)MIB, 50 * (uint64_t)MIB, 0, TARE_NOT_KNOWN };
+	static const uint64_t wanted[] = { 90 * (uint64_t)MIB, 60 * (uint64_t)MIB, 60 * (uint64_t)MIB, 60 * (uint64_t)MIB };
 
 	for (int i = 0; i < 4; i++) {
 		struct world *w = world_new();
@@ -264,8 +257,7 @@ TEST(the_most_that_was_resident_is_known_of_a_process_that_nobody_read)
 /* Readings come when Python has taken the program down; what was resident at its end is not known, the most there was is. */
 TEST(the_most_that_was_resident_is_the_same_at_every_instant)
 {
-	static const char *const instants[] = { "0.5ms", "1.5ms", "2.5ms",    "3.5ms",
-						"end",   "peak",  "peak:host" };
+	static const char *const instants[] = { "0.5ms", "1.5ms", "2.5ms", "3.5ms", "end", "peak", "peak:host" };
 
 	for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++) {
 		struct world *w = world_new();

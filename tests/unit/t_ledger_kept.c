@@ -7,13 +7,10 @@
 
 enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000, ANEW = 0x40000 };
 
-static const struct tare_line momentum[] = { { "lion.py", "__init__", 5 },
-					     { "train.py", "main", 4 },
-					     { 0 } };
-static const struct tare_line cat[] = { { "attention.py", "forward", 9 },
-					{ NN "module.py", "_call_impl", 1190 },
-					{ "generate.py", "main", 3 },
-					{ 0 } };
+static const struct tare_line momentum[] = { { "lion.py", "__init__", 5 }, { "train.py", "main", 4 }, { 0 } };
+static const struct tare_line cat[] = {
+	{ "attention.py", "forward", 9 }, { NN "module.py", "_call_impl", 1190 }, { "generate.py", "main", 3 }, { 0 }
+};
 
 /* Blocks of the rule at the end. */
 static int count_of(struct world *w, const char *rule)
@@ -44,8 +41,7 @@ static void scan(struct world *w, int trained, int kept)
 	for (int i = 0; i < trained; i++)
 		world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(i), NULL, 0);
 	for (int i = 0; i < kept; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL,
-			    TARE_PROBE_LEAF);
+		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_PROBE_LEAF);
 	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);
 }
 
@@ -112,8 +108,7 @@ static struct world *training_with_state(int states)
 	struct world *w = training_beside(PARAMETERS, PARAMETERS, 0);
 
 	for (int i = 0; i < states; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_STATE, STATES + (uint64_t)i * 0x100,
-			    parameter(i), "exp_avg", 0);
+		world_probe(w, ++now * MS, TARE_PROBE_STATE, STATES + (uint64_t)i * 0x100, parameter(i), "exp_avg", 0);
 	scan(w, PARAMETERS, PARAMETERS);
 	end_step(w);
 	return w;
@@ -175,9 +170,8 @@ static void check_without_modules(bool has_modules, int kept)
 		world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, STATES, 0xaa, "weight", 0);
 	for (int i = 0; i < PARAMETERS; i++) {
 		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, parameter(i), 0, NULL,
-			    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
-		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL,
-			    TARE_PROBE_LEAF);
+		            TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_PROBE_LEAF);
 	}
 	world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(0), NULL, 0);
 	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);

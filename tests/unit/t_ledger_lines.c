@@ -23,21 +23,20 @@ static int64_t bytes(const struct tare_ledger *l, const char *label)
 }
 
 /* A weighed call of a class, which moves the device by `change`. */
-static void weigh(struct world *w, int64_t t, enum tare_class class, enum tare_effect effect,
-		  uint64_t handle, int64_t before, int64_t change, uint32_t at)
+static void weigh(struct world *w, int64_t t, enum tare_class class, enum tare_effect effect, uint64_t handle,
+                  int64_t before, int64_t change, uint32_t at)
 {
-	CALL(w, .class = class, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2,
-	     .handle = handle, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before + change, .file = at ? "/home/me/train.py" : NULL, .line = at);
+	CALL(w, .class = class, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2, .handle = handle,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
+	     .file = at ? "/home/me/train.py" : NULL, .line = at);
 }
 
-static void alloc(struct world *w, int64_t t, uint64_t handle, int64_t size, int64_t before,
-		  uint32_t at)
+static void alloc(struct world *w, int64_t t, uint64_t handle, int64_t size, int64_t before, uint32_t at)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t * MS,
-	     .end = t * MS + MS / 2, .handle = handle, .context = 0xc0, .asked = (uint64_t)size,
-	     .granted = (uint64_t)size, .weigh = true, .before = before, .after = before + 2 * MIB,
-	     .file = "/home/me/train.py", .line = at, .owner = "/x/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t * MS, .end = t * MS + MS / 2,
+	     .handle = handle, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true,
+	     .before = before, .after = before + 2 * MIB, .file = "/home/me/train.py", .line = at,
+	     .owner = "/x/libc10_cuda.so");
 }
 
 TEST(lines_hold_what_they_asked_for)
@@ -57,8 +56,7 @@ TEST(lines_hold_what_they_asked_for)
 	CHECK_INT(bytes(&l, "/home/me/train.py:12 in step"), MIB);
 	CHECK_INT(bytes(&l, "granularity"), 2 * MIB + MIB / 2);
 	CHECK_STR(line(&l, "/home/me/train.py:12 in step")->short_label, "train.py:12 in step");
-	CHECK_STR(line(&l, "/home/me/train.py:12 in step")->stack,
-		  "/home/me/train.py:12 in step < main.py:1 in <module>");
+	CHECK_STR(line(&l, "/home/me/train.py:12 in step")->stack, "/home/me/train.py:12 in step < main.py:1 in <module>");
 	tare_ledger_free(&l);
 	l = world_ledger(w, "peak");
 	CHECK_INT(bytes(&l, "/home/me/train.py:9 in step"), 5 * MIB + MIB / 2);
@@ -67,13 +65,12 @@ TEST(lines_hold_what_they_asked_for)
 }
 
 /* A module that a library loads, or unloads. */
-static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before,
-		 int64_t change, uint64_t handle, uint32_t at, const char *owner)
+static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before, int64_t change, uint64_t handle,
+                 uint32_t at, const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_MODULE, .effect = effect, .begin = t * MS,
-	     .end = t * MS + MS / 2, .handle = handle, .context = 0xc0, .weigh = true,
-	     .before = before, .after = before + change, .file = "/home/me/train.py", .line = at,
-	     .owner = owner);
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2, .handle = handle,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change, .file = "/home/me/train.py",
+	     .line = at, .owner = owner);
 }
 
 TEST(kernel_code_of_a_line_is_told_by_library)
@@ -96,8 +93,7 @@ TEST(kernel_code_of_a_line_is_told_by_library)
 	CHECK_INT(at->part_nr, 2);
 	for (int i = 0; i < at->part_nr; i++) {
 		CHECK_INT(at->parts[i].account, TARE_ACCOUNT_CODE);
-		CHECK_INT(at->parts[i].bytes,
-			  strcmp(at->parts[i].owner, "libtorch_cuda") ? 5 * MIB : 4 * MIB);
+		CHECK_INT(at->parts[i].bytes, strcmp(at->parts[i].owner, "libtorch_cuda") ? 5 * MIB : 4 * MIB);
 	}
 	tare_ledger_free(&l);
 	l = world_ledger(w, "peak");
@@ -109,13 +105,12 @@ TEST(kernel_code_of_a_line_is_told_by_library)
 /* A wait is known to give back memory of pools and nothing else; an allocation takes its pages. */
 static void wait_for(struct world *w, int64_t t, int64_t before, int64_t change, uint32_t at)
 {
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = t * MS,
-	     .end = t * MS + MS / 2, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before + change, .file = at ? "/home/me/train.py" : NULL, .line = at);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = t * MS, .end = t * MS + MS / 2,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
+	     .file = at ? "/home/me/train.py" : NULL, .line = at);
 }
 
-static void check_unexplained(struct world *w, const char *at, const char *label, int64_t of_line,
-			      int64_t of_all)
+static void check_unexplained(struct world *w, const char *at, const char *label, int64_t of_line, int64_t of_all)
 {
 	struct tare_ledger l = world_ledger(w, at);
 
@@ -190,14 +185,12 @@ static void check_two(uint32_t first, uint32_t second, int64_t of_first)
 	struct world *w = world_new();
 
 	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 2 * MS,
-	     .end = 6 * MS, .tid = 1, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
-	     .granted = 2 * MIB, .weigh = true, .before = 500 * MIB, .after = 505 * MIB,
-	     .file = "/home/me/train.py", .line = first);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 5 * MS, .tid = 2, .handle = BASE + 4 * MIB, .context = 0xc0, .asked = 2 * MIB,
-	     .granted = 2 * MIB, .weigh = true, .before = 502 * MIB, .after = 505 * MIB,
-	     .file = "/home/me/train.py", .line = second);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 2 * MS, .end = 6 * MS, .tid = 1,
+	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true, .before = 500 * MIB,
+	     .after = 505 * MIB, .file = "/home/me/train.py", .line = first);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 5 * MS, .tid = 2,
+	     .handle = BASE + 4 * MIB, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+	     .before = 502 * MIB, .after = 505 * MIB, .file = "/home/me/train.py", .line = second);
 	check_unexplained(w, "end", "/home/me/train.py:9 in step", of_first, MIB);
 	world_free(w);
 }
@@ -241,8 +234,8 @@ TEST(nobody_knows_the_line)
 	world_free(w);
 }
 
-static void check_tensors(const struct tare_ledger *l, const char *label, int64_t now,
-			  uint64_t count, int64_t ever, uint64_t ever_nr)
+static void check_tensors(const struct tare_ledger *l, const char *label, int64_t now, uint64_t count, int64_t ever,
+                          uint64_t ever_nr)
 {
 	const struct tare_ledger_line *at = line(l, label);
 
@@ -380,11 +373,10 @@ static void check_pools(const struct pool_call *calls, uint32_t count)
 
 	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
 	for (uint32_t i = 0; i < count; i++)
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-		     .begin = (2 + i) * MS, .end = (2 + i) * MS + 10, .handle = BASE + i * 4 * MIB,
-		     .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
-		     .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB,
-		     .file = calls[i].file, .line = i + 1, .owner = calls[i].owner);
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = (2 + i) * MS, .end = (2 + i) * MS + 10,
+		     .handle = BASE + i * 4 * MIB, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+		     .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB, .file = calls[i].file, .line = i + 1,
+		     .owner = calls[i].owner);
 	l = world_ledger(w, "end");
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_there = false;
@@ -402,11 +394,10 @@ static void check_pools(const struct pool_call *calls, uint32_t count)
 TEST(pools_of_frameworks_are_called_by_their_names)
 {
 	static const struct pool_call calls[] = {
-		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so",
-		  "/home/me/a.py", "CuPy pool (cupy_backends.runtime)" },
+		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so", "/home/me/a.py",
+		  "CuPy pool (cupy_backends.runtime)" },
 		{ "/x/xla_cuda_plugin.so", "/home/me/a.py", "JAX (XLA) pool (xla_cuda_plugin)" },
-		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py",
-		  "Numba (numba)" },
+		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py", "Numba (numba)" },
 		{ "/x/libffi.so.8", "/home/me/a.py", "libffi" },
 	};
 
@@ -418,10 +409,8 @@ TEST(who_calls_cuda_python_is_the_owner)
 {
 	static const struct pool_call calls[] = {
 		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so",
-		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py",
-		  "Numba (numba_cuda)" },
-		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so",
-		  "/home/me/b.py", "cuda.cydriver" },
+		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py", "Numba (numba_cuda)" },
+		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so", "/home/me/b.py", "cuda.cydriver" },
 	};
 
 	check_pools(calls, sizeof(calls) / sizeof(calls[0]));
@@ -469,8 +458,7 @@ TEST(source_text_of_an_event)
 		{ "/home/me/net.py", "forward", 40 },
 		{ "/home/me/train.py", "<module>", 0 },
 	};
-	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines },
-			       empty = { 3, 0, lines };
+	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines }, empty = { 3, 0, lines };
 	struct tare_event e = { .python = &all };
 	struct tare_str text = { 0 };
 

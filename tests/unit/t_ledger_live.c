@@ -41,13 +41,13 @@ static void add_ledger(struct tare_str *out, struct tare_ledger *l)
 {
 	tare_str_addf(out, "%s: %lld\n", l->at, (long long)l->t_ns);
 	for (int d = 0; d < l->device_nr; d++) {
-		tare_str_addf(out, "device %d used %lld unexplained %lld\n", d,
-			      (long long)l->devices[d].used, (long long)l->devices[d].unexplained);
+		tare_str_addf(out, "device %d used %lld unexplained %lld\n", d, (long long)l->devices[d].used,
+		              (long long)l->devices[d].unexplained);
 		for (int k = 0; k < l->devices[d].row_nr; k++) {
 			const struct tare_row *row = &l->devices[d].rows[k];
 
-			tare_str_addf(out, " %s %lld %llu %d\n", row->path, (long long)row->bytes,
-				      (unsigned long long)row->count, row->evidence);
+			tare_str_addf(out, " %s %lld %llu %d\n", row->path, (long long)row->bytes, (unsigned long long)row->count,
+			              row->evidence);
 		}
 	}
 	tare_ledger_free(l);
@@ -85,8 +85,7 @@ static void roll_up(void)
 static void check_grows(struct tare_ledger_live *live, bool is_rolled)
 {
 	for (int i = 1; i <= READS; i++) {
-		make_log_write(&m, make_path(make_dir(), "431-0.events"),
-			       sizeof(m.header) + sizes[CALLS * i / READS - 1]);
+		make_log_write(&m, make_path(make_dir(), "431-0.events"), sizeof(m.header) + sizes[CALLS * i / READS - 1]);
 		check_same(live);
 		if (is_rolled && i % ROLL_EVERY == 0)
 			roll_up();

@@ -10,17 +10,16 @@
 enum { IN_MODULE = TARE_TENSOR_IN_MODULE, THREAD = 7 };
 enum { NET = 0xa000, LAYERS = 0xa100, FIRST = 0xa200, SECOND = 0xa300 };
 
-static void made_in(struct world *w, uint64_t module, const char *class, uint64_t at,
-		    unsigned int flags)
+static void made_in(struct world *w, uint64_t module, const char *class, uint64_t at, unsigned int flags)
 {
 	if (module)
 		world_module(w, ++now * MS, THREAD, module, class);
 	world_block(w, (struct world_block){ .is_host = true,
-					     .t = ++now * MS,
-					     .block = at,
-					     .bytes = 1000 + (int64_t)at,
-					     .tid = THREAD,
-					     .flags = flags });
+	                                     .t = ++now * MS,
+	                                     .block = at,
+	                                     .bytes = 1000 + (int64_t)at,
+	                                     .tid = THREAD,
+	                                     .flags = flags });
 }
 
 /* A Net with layers of two Linears. */
@@ -51,7 +50,7 @@ static const char *module_of(struct tare_ledger *l, uint64_t at)
 
 		if (t->bytes == 1000 + (int64_t)at)
 			snprintf(text, sizeof(text), "%s %s", t->module ? t->module->path : "none",
-				 t->module && t->module->class ? t->module->class : "–");
+			         t->module && t->module->class ? t->module->class : "–");
 	}
 	return text;
 }
@@ -108,11 +107,11 @@ TEST(modules_that_no_scan_finds_have_their_class)
 	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
 	made_in(w, SECOND, NULL, 0x200, IN_MODULE);
 	world_block(w, (struct world_block){ .is_host = true,
-					     .t = ++now * MS,
-					     .block = 0x300,
-					     .bytes = 1000 + 0x300,
-					     .tid = 8, /* which never said one */
-					     .flags = IN_MODULE });
+	                                     .t = ++now * MS,
+	                                     .block = 0x300,
+	                                     .bytes = 1000 + 0x300,
+	                                     .tid = 8, /* which never said one */
+	                                     .flags = IN_MODULE });
 	l = world_ledger(w, "end");
 	CHECK_MODULE(0x100, "Linear Linear");
 	CHECK_MODULE(0x200, "module –");
@@ -134,8 +133,7 @@ TEST(modules_that_are_in_no_other_may_have_a_name)
 	world_probe(w, now * MS, TARE_PROBE_MODULE, FIRST, 0, "Linear_0", 0);
 	world_module(w, now * MS, 0, SECOND, "Linear");
 	world_probe(w, now * MS, TARE_PROBE_MODULE, SECOND, 0, "Linear_1", 0);
-	world_probe(w, now * MS, TARE_PROBE_MODULE, NET, 0, "Net_0",
-		    0); /* nothing else tells of it */
+	world_probe(w, now * MS, TARE_PROBE_MODULE, NET, 0, "Net_0", 0); /* nothing else tells of it */
 	world_sweep(w, now * MS, TARE_SWEEP_MODULES);
 	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
 	made_in(w, SECOND, "Linear", 0x200, IN_MODULE);

@@ -8,9 +8,9 @@
 
 static void refused(struct world *w, int64_t t, uint64_t asked, const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .context = 0xc0, .asked = asked, .weigh = true, .before = 640 * MIB,
-	     .after = 640 * MIB, .owner = owner, .flags = TARE_EVENT_FAILED);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .context = 0xc0,
+	     .asked = asked, .weigh = true, .before = 640 * MIB, .after = 640 * MIB, .owner = owner,
+	     .flags = TARE_EVENT_FAILED);
 }
 
 /* The device has 143771 MiB, of which 640 are in use: what is asked is more than that. */
@@ -31,8 +31,7 @@ TEST(memory_runs_out_and_what_there_was_is_kept)
 	CHECK_INT((int64_t)l.ooms[0].segment, 200000 * MIB);
 	CHECK_INT(l.ooms[0].elastic, 20 * MIB);
 	CHECK_INT(l.ooms[0].stuck, 4 * MIB);
-	CHECK_INT((int64_t)l.ooms[0].free,
-		  (int64_t)(l.devices[0].total - l.devices[0].reserved) - 640 * MIB);
+	CHECK_INT((int64_t)l.ooms[0].free, (int64_t)(l.devices[0].total - l.devices[0].reserved) - 640 * MIB);
 	CHECK_INT(l.ooms[0].verdict, TARE_OOM_NEED);
 	tare_ledger_free(&l);
 	world_free(w);

@@ -7,17 +7,15 @@
 
 static void context(struct world *w, int process, int64_t t, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = t * MS, .end = t * MS + 10, .handle = 0xc0, .context = 0xc0,
-	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = t * MS,
+	     .end = t * MS + 10, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
 }
 
 static void code(struct world *w, int process, int64_t t, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE,
-	     .begin = t * MS, .end = t * MS + 10, .handle = 1, .context = 0xc0, .weigh = true,
-	     .before = before * MIB, .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .begin = t * MS,
+	     .end = t * MS + 10, .handle = 1, .context = 0xc0, .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
 TEST(the_first_list_splits_what_was_there_before)
@@ -95,10 +93,9 @@ TEST(a_neighbour_inside_our_call_is_told_by_the_calls_own_readings)
 
 	world_reading(w, 0, 0, 1000 * MIB);
 	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .weigh = true, .before = 1010 * MIB,
-	     .after = 1610 * MIB, .peers = true, .peers_before = 610 * MIB,
-	     .peers_after = 710 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .weigh = true, .before = 1010 * MIB, .after = 1610 * MIB, .peers = true,
+	     .peers_before = 610 * MIB, .peers_after = 710 * MIB);
 	l = world_ledger(w, "1500us");
 	CHECK_INT(world_bytes(&l, 0, "other"), 1010 * MIB);
 	tare_ledger_free(&l);
@@ -156,10 +153,9 @@ TEST(a_neighbour_that_a_call_met_first)
 
 	world_reading(w, 0, 0, 1000 * MIB);
 	world_peer(w, 0, 0, 1, 0, 0, NULL);
-	CALL(w, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 1, .context = 0xc0, .weigh = true, .before = 1526 * MIB,
-	     .after = 1528 * MIB, .peers = true, .peers_before = 518 * MIB,
-	     .peers_after = 518 * MIB);
+	CALL(w, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS, .end = 2 * MS, .handle = 1,
+	     .context = 0xc0, .weigh = true, .before = 1526 * MIB, .after = 1528 * MIB, .peers = true,
+	     .peers_before = 518 * MIB, .peers_after = 518 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, "other"), 1526 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -277,14 +273,14 @@ TEST(a_process_that_nvml_lists_and_that_made_no_context_came_by_another_way)
 	struct tare_ledger l;
 
 	world_reading(w, 0, 0, 1000 * MIB);
-	CALL(w, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS,
-	     .end = 2 * MS, .weigh = true, .before = 1000 * MIB, .after = 1003 * MIB);
+	CALL(w, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS, .end = 2 * MS, .weigh = true,
+	     .before = 1000 * MIB, .after = 1003 * MIB);
 	world_reading(w, 0, 3 * MS, 1500 * MIB);
 	world_peer(w, 0, 3 * MS, 2, 431, 490 * MIB, NULL);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].unexplained, 497 * MIB);
 	CHECK(world_has_note(&l, "process 431 reached the driver by an unknown route: NVML lists "
-				 "it with 490.0 MiB on GPU 0"));
+	                         "it with 490.0 MiB on GPU 0"));
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -343,9 +339,8 @@ TEST(one_process_ends_and_another_works_on)
 
 static void start(struct world *w, int process, int64_t t, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
-	     .begin = t * MS, .end = t * MS + 10, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = t * MS,
+	     .end = t * MS + 10, .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
 /* The first to open the driver pays for all; that stays when it goes and others are there. */
@@ -421,9 +416,9 @@ TEST(a_pid_of_another_machine_is_somebody_else)
 	world_reading(w, 0, 0, 1000 * MIB);
 	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
 	context(w, 0, 1, 1000, 1500);
-	CALL(w, .process = next, .device = 1, .class = TARE_CLASS_CONTEXT,
-	     .effect = TARE_EFFECT_NEW, .begin = 2 * MS, .end = 2 * MS + 10, .handle = 0xc0,
-	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .after = 500 * MIB);
+	CALL(w, .process = next, .device = 1, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 2 * MS,
+	     .end = 2 * MS + 10, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .after = 500 * MIB);
 	code(w, 0, 6, 1500, 1510);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, "other/pid:77"), 600 * MIB);
@@ -443,9 +438,8 @@ TEST(processes_that_end_together_are_shown_together)
 	context(w, 0, 1, 1000, 1500);
 	context(w, second, 2, 1500, 1900);
 	world_end(w, 0, 5 * MS);
-	CALL(w, .process = second, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL,
-	     .begin = 6 * MS, .end = 7 * MS, .handle = 0xc0, .context = 0xc0, .weigh = true,
-	     .before = 1400 * MIB, .after = 1000 * MIB);
+	CALL(w, .process = second, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 6 * MS, .end = 7 * MS,
+	     .handle = 0xc0, .context = 0xc0, .weigh = true, .before = 1400 * MIB, .after = 1000 * MIB);
 	world_end(w, second, 8 * MS);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].t_ns, 5 * MS);

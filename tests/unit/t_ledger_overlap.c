@@ -6,29 +6,26 @@
 #define BASE UINT64_C(0x7f0000000000)
 #define P    "process:431"
 
-static void unknown(struct world *w, uint32_t tid, enum tare_class class, int64_t begin,
-		    int64_t end, int64_t before, int64_t after)
+static void unknown(struct world *w, uint32_t tid, enum tare_class class, int64_t begin, int64_t end, int64_t before,
+                    int64_t after)
 {
-	CALL(w, .tid = tid, .class = class, .effect = TARE_EFFECT_CHANGE, .begin = begin * MS,
-	     .end = end * MS, .handle = 1, .context = 0xc0, .weigh = true, .before = before * MIB,
+	CALL(w, .tid = tid, .class = class, .effect = TARE_EFFECT_CHANGE, .begin = begin * MS, .end = end * MS, .handle = 1,
+	     .context = 0xc0, .weigh = true, .before = before * MIB, .after = after * MIB);
+}
+
+static void alloc(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t size, int64_t before,
+                  int64_t after)
+{
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin * MS, .end = end * MS,
+	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .asked = (uint64_t)(size * MIB),
+	     .weigh = before >= 0, .before = before * MIB, .after = after * MIB);
+}
+
+static void release(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t before, int64_t after)
+{
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = begin * MS, .end = end * MS,
+	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .weigh = before >= 0, .before = before * MIB,
 	     .after = after * MIB);
-}
-
-static void alloc(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t size,
-		  int64_t before, int64_t after)
-{
-	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
-	     .context = 0xc0, .asked = (uint64_t)(size * MIB), .weigh = before >= 0,
-	     .before = before * MIB, .after = after * MIB);
-}
-
-static void release(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
-		    int64_t before, int64_t after)
-{
-	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL,
-	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
-	     .context = 0xc0, .weigh = before >= 0, .before = before * MIB, .after = after * MIB);
 }
 
 TEST(an_exact_call_is_taken_out_of_an_unknown_one)
@@ -200,9 +197,8 @@ TEST(a_wait_takes_nothing_from_the_calls_that_run_meanwhile)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .tid = 2, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS,
-	     .end = 900 * MS, .context = 0xc0, .weigh = true, .before = 100 * MIB,
-	     .after = 162 * MIB);
+	CALL(w, .tid = 2, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS, .end = 900 * MS,
+	     .context = 0xc0, .weigh = true, .before = 100 * MIB, .after = 162 * MIB);
 	unknown(w, 1, TARE_CLASS_CODE, 10, 20, 100, 160);
 	unknown(w, 1, TARE_CLASS_STREAM, 30, 40, 160, 162);
 	alloc(w, 1, 50, 60, 0, 10, 162, 172);
@@ -266,9 +262,9 @@ TEST(processes_that_overlap_on_a_device_are_settled_together)
 	struct tare_ledger l;
 
 	unknown(w, 1, TARE_CLASS_CODE, 10, 20, 100, 130);
-	CALL(w, .process = other, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 12 * MS, .end = 14 * MS, .handle = BASE, .context = 0xc0, .asked = 20 * MIB,
-	     .weigh = true, .before = 100 * MIB, .after = 120 * MIB);
+	CALL(w, .process = other, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 12 * MS,
+	     .end = 14 * MS, .handle = BASE, .context = 0xc0, .asked = 20 * MIB, .weigh = true, .before = 100 * MIB,
+	     .after = 120 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, P "/code"), 10 * MIB);
 	CHECK_INT(world_bytes(&l, 0, "process:500/allocations"), 20 * MIB);
@@ -284,9 +280,8 @@ TEST(devices_have_clusters_of_their_own)
 	struct tare_ledger l;
 
 	unknown(w, 1, TARE_CLASS_CODE, 10, 20, 100, 130);
-	CALL(w, .device = second, .tid = 2, .class = TARE_CLASS_STREAM,
-	     .effect = TARE_EFFECT_CHANGE, .begin = 12 * MS, .end = 14 * MS, .handle = 1,
-	     .context = 0xc1, .weigh = true, .before = 50 * MIB, .after = 52 * MIB);
+	CALL(w, .device = second, .tid = 2, .class = TARE_CLASS_STREAM, .effect = TARE_EFFECT_CHANGE, .begin = 12 * MS,
+	     .end = 14 * MS, .handle = 1, .context = 0xc1, .weigh = true, .before = 50 * MIB, .after = 52 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.device_nr, 2);
 	CHECK_INT(world_bytes(&l, 0, P "/code"), 30 * MIB);
@@ -301,12 +296,10 @@ TEST(a_context_ends_while_another_thread_allocates)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true, .before = 100 * MIB,
-	     .after = 600 * MIB);
-	CALL(w, .tid = 2, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 10 * MS,
-	     .end = 20 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true, .before = 600 * MIB,
-	     .after = 110 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc1,
+	     .context = 0xc1, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .tid = 2, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 10 * MS, .end = 20 * MS,
+	     .handle = 0xc1, .context = 0xc1, .weigh = true, .before = 600 * MIB, .after = 110 * MIB);
 	alloc(w, 1, 12, 14, 0, 10, 600, 610);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 10 * MIB);
@@ -323,12 +316,10 @@ TEST(readings_that_cross_between_neighbours)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 10 * MS,
-	     .end = 10 * MS + 50000, .handle = BASE, .context = 0xc0, .asked = 10 * MIB,
-	     .weigh = true, .before = 100 * MIB, .after = 110 * MIB);
-	CALL(w, .tid = 2, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE,
-	     .begin = 10 * MS + 55000, .end = 11 * MS, .handle = 1, .context = 0xc0, .weigh = true,
-	     .before = 100 * MIB, .after = 112 * MIB);
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 10 * MS, .end = 10 * MS + 50000,
+	     .handle = BASE, .context = 0xc0, .asked = 10 * MIB, .weigh = true, .before = 100 * MIB, .after = 110 * MIB);
+	CALL(w, .tid = 2, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .begin = 10 * MS + 55000, .end = 11 * MS,
+	     .handle = 1, .context = 0xc0, .weigh = true, .before = 100 * MIB, .after = 112 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, P "/code"), 2 * MIB);
 	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 10 * MIB);
@@ -340,14 +331,13 @@ TEST(readings_that_cross_between_neighbours)
 #define US 1000
 
 /* A call of 4 KiB in the first page, which takes nothing more. */
-static void small(struct world *w, uint32_t tid, int64_t reading_before, int64_t begin, int64_t end,
-		  int number, int64_t before, int64_t after)
+static void small(struct world *w, uint32_t tid, int64_t reading_before, int64_t begin, int64_t end, int number,
+                  int64_t before, int64_t after)
 {
-	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 10 * MS + begin * US, .end = 10 * MS + end * US,
-	     .handle = BASE + (uint64_t)number * 4096, .context = 0xc0, .asked = 4096,
-	     .weigh = true, .before = before * MIB, .after = after * MIB,
-	     .reading_before = reading_before * US, .reading_after = 2 * US);
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 10 * MS + begin * US,
+	     .end = 10 * MS + end * US, .handle = BASE + (uint64_t)number * 4096, .context = 0xc0, .asked = 4096,
+	     .weigh = true, .before = before * MIB, .after = after * MIB, .reading_before = reading_before * US,
+	     .reading_after = 2 * US);
 }
 
 /*
@@ -361,10 +351,9 @@ TEST(a_reading_that_belongs_behind_several_others)
 
 	small(w, 2, 2, -5000, -4990, 0, 98, 100);
 	small(w, 2, 2, 32, 42, 1, 100, 100);
-	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
-	     .begin = 10 * MS + 40 * US, .end = 10 * MS + 50 * US, .handle = BASE + 2 * MIB,
-	     .context = 0xc0, .asked = 10 * MIB, .weigh = true, .before = 100 * MIB,
-	     .after = 110 * MIB, .reading_before = 2 * US, .reading_after = 2 * US);
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 10 * MS + 40 * US,
+	     .end = 10 * MS + 50 * US, .handle = BASE + 2 * MIB, .context = 0xc0, .asked = 10 * MIB, .weigh = true,
+	     .before = 100 * MIB, .after = 110 * MIB, .reading_before = 2 * US, .reading_after = 2 * US);
 	small(w, 2, 2, 47, 48, 2, 100, 110);
 	small(w, 3, 60, 65, 75, 3, 110, 110);
 	l = world_ledger(w, "peak");
@@ -385,8 +374,8 @@ TEST(a_chain_of_overlapping_calls_is_settled_in_parts_where_they_are_apart)
 
 	/* Two threads leapfrog: each call begins in the last half of the other's and acts in its first. */
 	for (int i = 0; i < 1000; i++) {
-		unknown(w, 1 + (uint32_t)i % 2, i % 2 ? TARE_CLASS_STREAM : TARE_CLASS_CODE,
-			10 + i * 10, 10 + i * 10 + 15, used, used + 2 + 2 * (i < 999));
+		unknown(w, 1 + (uint32_t)i % 2, i % 2 ? TARE_CLASS_STREAM : TARE_CLASS_CODE, 10 + i * 10, 10 + i * 10 + 15,
+		        used, used + 2 + 2 * (i < 999));
 		used += 2;
 		/* +2 before the next one's first reading would be its own; this one's comes after it. */
 	}

@@ -49,10 +49,9 @@ TEST(parts_find_nothing_wrong_where_nothing_is)
 	struct empty e;
 
 	begin(&e);
-#define TARE_PART_CHECK(name)                                                                      \
-	if (tare_##name##_check(&e.p->name, &e.f))                                                 \
-		test_fail(__FILE__, __LINE__, "%s: %s", #name,                                     \
-			  tare_##name##_check(&e.p->name, &e.f));
+#define TARE_PART_CHECK(name)                                                                                          \
+	if (tare_##name##_check(&e.p->name, &e.f))                                                                         \
+		test_fail(__FILE__, __LINE__, "%s: %s", #name, tare_##name##_check(&e.p->name, &e.f));
 #include "ledger/parts/parts.def"
 	end(&e);
 }
@@ -89,12 +88,9 @@ TEST(phases_notice_one_that_is_open_and_did_not_begin)
 
 TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
 {
-	struct tare_segment segments[2] = { { .at = 4096, .size = 64, .live = 16 },
-					    { .at = 8192, .size = 64 } };
+	struct tare_segment segments[2] = { { .at = 4096, .size = 64, .live = 16 }, { .at = 8192, .size = 64 } };
 	struct tare_block_facts facts = { .booked = 15 };
-	struct tare_live_block block = {
-		.address = 4096, .bytes = 16, .facts = 1, .marks = TARE_BLOCK_BOOKED
-	};
+	struct tare_live_block block = { .address = 4096, .bytes = 16, .facts = 1, .marks = TARE_BLOCK_BOOKED };
 	struct tare_process_on_device place = { .segments = { segments, 2, 2 } };
 	struct tare_process_on_device *places[1] = { &place };
 	struct empty e;
@@ -136,8 +132,7 @@ TEST(training_notices_a_step_without_its_phase)
 	struct empty e;
 
 	begin(&e);
-	tare_training_phase(&e.p->training, &e.f,
-			    &(struct tare_phase_change){ .name = "step", .is_step = true, .t = 1 });
+	tare_training_phase(&e.p->training, &e.f, &(struct tare_phase_change){ .name = "step", .is_step = true, .t = 1 });
 	CHECK(!tare_training_check(&e.p->training, &e.f));
 	tare_training_at(&e.p->training, 0, 0)->items[0].lists[TARE_TRAINING_PHASES].depth = 0;
 	CHECK(tare_training_check(&e.p->training, &e.f));
@@ -152,8 +147,7 @@ TEST(history_notices_a_phase_that_ends_before_it_begins)
 	begin(&e);
 	e.f.history = &history;
 	tare_history_phase(&e.p->history, &e.f,
-			   &(struct tare_phase_change){
-				   .device = -1, .name = "p", .begin_ns = 1, .t = 2 });
+	                   &(struct tare_phase_change){ .device = -1, .name = "p", .begin_ns = 1, .t = 2 });
 	CHECK(!tare_history_check(&e.p->history, &e.f));
 	e.p->history.items[0].end = 0;
 	CHECK(tare_history_check(&e.p->history, &e.f));

@@ -5,17 +5,15 @@
 
 static void take(struct world *w, int64_t t, uint64_t at, int64_t bytes, int64_t before)
 {
-	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t,
-	     .end = t + 1000, .handle = at, .context = 1, .asked = (uint64_t)bytes,
-	     .granted = (uint64_t)bytes, .weigh = true, .before = before, .after = before + bytes,
-	     .owner = "solver");
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 1000, .handle = at,
+	     .context = 1, .asked = (uint64_t)bytes, .granted = (uint64_t)bytes, .weigh = true, .before = before,
+	     .after = before + bytes, .owner = "solver");
 }
 
 static void drop(struct world *w, int64_t t, uint64_t at, int64_t bytes, int64_t before)
 {
-	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t,
-	     .end = t + 1000, .handle = at, .context = 1, .weigh = bytes > 0, .before = before,
-	     .after = before - bytes);
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 1000, .handle = at,
+	     .context = 1, .weigh = bytes > 0, .before = before, .after = before - bytes);
 }
 
 /* 100 MiB before a pause in which 300 come, of which 60 are freed after it. */

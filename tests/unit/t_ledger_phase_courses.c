@@ -26,8 +26,8 @@ struct open {
 struct sum {
 	char path[PATH_MAX_BYTES];
 	int repeats, unclosed, ended;
-	int64_t before[PLACES], after[PLACES], change[PLACES], least[PLACES], most[PLACES],
-		own[PLACES], own_least[PLACES], own_most[PLACES], peak[PLACES], peak_ns[PLACES];
+	int64_t before[PLACES], after[PLACES], change[PLACES], least[PLACES], most[PLACES], own[PLACES], own_least[PLACES],
+		own_most[PLACES], peak[PLACES], peak_ns[PLACES];
 };
 
 static struct {
@@ -66,8 +66,7 @@ static int sum_of(const char *parent, const char *name)
 static int around(uint32_t tid, bool is_library)
 {
 	for (int i = c.open_nr; i-- > 0;)
-		if (c.open[i].tid == tid && !c.open[i].is_range &&
-		    (is_library || !c.open[i].is_library))
+		if (c.open[i].tid == tid && !c.open[i].is_range && (is_library || !c.open[i].is_library))
 			return i;
 	return -1;
 }
@@ -80,20 +79,20 @@ static void begin(uint32_t tid, const char *name, bool is_library, bool is_range
 	if (c.open_nr == OPEN_MAX)
 		return;
 	*o = (struct open){ .path = sum_of(outer < 0 ? "" : c.sums[c.open[outer].path].path, name),
-			    .parent = outer < 0 ? 0 : c.open[outer].serial,
-			    .serial = ++c.serial,
-			    .tid = tid,
-			    .is_range = is_range,
-			    .is_library = is_library,
-			    .id = is_range ? ++c.id : 0 };
+		                .parent = outer < 0 ? 0 : c.open[outer].serial,
+		                .serial = ++c.serial,
+		                .tid = tid,
+		                .is_range = is_range,
+		                .is_library = is_library,
+		                .id = is_range ? ++c.id : 0 };
 	memcpy(o->before, c.now, sizeof(o->before));
 	memcpy(o->most, c.now, sizeof(o->most));
 	for (int p = 0; p < PLACES; p++)
 		o->most_ns[p] = c.t;
 	c.open_nr++;
 	c.sums[o->path].repeats++;
-	PHASE(c.w, .tid = tid, .what = is_range ? TARE_PHASE_BEGIN : TARE_PHASE_PUSH, .t = c.t,
-	      .name = name, .domain = is_library ? "NCCL" : NULL, .id = o->id);
+	PHASE(c.w, .tid = tid, .what = is_range ? TARE_PHASE_BEGIN : TARE_PHASE_PUSH, .t = c.t, .name = name,
+	      .domain = is_library ? "NCCL" : NULL, .id = o->id);
 }
 
 static void add(struct sum *s, int place, int64_t change, int64_t own)
@@ -143,11 +142,9 @@ static void pop(uint32_t tid, bool is_library)
 {
 	int at = c.open_nr - 1;
 
-	while (at >= 0 && (c.open[at].tid != tid || c.open[at].is_range ||
-			   c.open[at].is_library != is_library))
+	while (at >= 0 && (c.open[at].tid != tid || c.open[at].is_range || c.open[at].is_library != is_library))
 		at--;
-	PHASE(c.w, .tid = tid, .what = TARE_PHASE_POP, .t = c.t,
-	      .domain = is_library ? "NCCL" : NULL);
+	PHASE(c.w, .tid = tid, .what = TARE_PHASE_POP, .t = c.t, .domain = is_library ? "NCCL" : NULL);
 	if (at >= 0)
 		book(at);
 	else
@@ -181,9 +178,8 @@ static void change(int device)
 	if (after < MIB)
 		after = MIB;
 	c.t += 1000;
-	CALL(c.w, .device = device, .tid = 5, .class = TARE_CLASS_MODULE,
-	     .effect = TARE_EFFECT_CHANGE, .begin = c.t, .end = c.t + 100, .handle = 0x30,
-	     .context = 0xc0, .weigh = true, .before = before, .after = after);
+	CALL(c.w, .device = device, .tid = 5, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = c.t,
+	     .end = c.t + 100, .handle = 0x30, .context = 0xc0, .weigh = true, .before = before, .after = after);
 	c.now[device] = after;
 	see(device, c.t + 100);
 	c.t += 1000;
@@ -293,9 +289,7 @@ static void make(int seed)
 
 TEST(phases_of_random_courses_have_seen_what_changed)
 {
-	static const struct tare_instant end = { .kind = TARE_INSTANT_MOMENT,
-						 .moment = TARE_MOMENT_END,
-						 .text = "end" };
+	static const struct tare_instant end = { .kind = TARE_INSTANT_MOMENT, .moment = TARE_MOMENT_END, .text = "end" };
 
 	for (int seed = 0; seed < COURSES; seed++) {
 		struct tare_ledger l;

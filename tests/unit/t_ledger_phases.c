@@ -9,15 +9,14 @@
 /* A weighed call that changes the device from `before` MiB to `after`. */
 static void change(struct world *w, int64_t begin, int64_t end, int64_t before, int64_t after)
 {
-	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = begin,
-	     .end = end, .handle = 0x30, .context = 0xc0, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = begin, .end = end, .handle = 0x30,
+	     .context = 0xc0, .weigh = true, .before = before * MIB, .after = after * MIB);
 }
 
 #define SEGMENT UINT64_C(0x7f0000000000)
 
-static void check_device(const struct tare_ledger *l, const char *path, int64_t after,
-			 int64_t change, int64_t own, int64_t peak)
+static void check_device(const struct tare_ledger *l, const char *path, int64_t after, int64_t change, int64_t own,
+                         int64_t peak)
 {
 	const struct tare_phase_row *row = world_phase_row(l, path);
 
@@ -86,20 +85,17 @@ TEST(the_peak_is_where_most_of_it_is_in_use)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 0, .end = 1 * MS,
-	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
-	     .before = 30 * MIB, .after = 100 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 0, .end = 1 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 30 * MIB, .after = 100 * MIB);
 	PUSH(w, 2 * MS, "outer");
 	PUSH(w, 2 * MS + 1, "fill");
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 4 * MS, .handle = SEGMENT, .context = 0xc0, .asked = 20 * MIB,
-	     .granted = 20 * MIB, .weigh = true, .before = 100 * MIB, .after = 120 * MIB,
-	     .owner = "/lib/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 4 * MS, .handle = SEGMENT,
+	     .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true, .before = 100 * MIB,
+	     .after = 120 * MIB, .owner = "/lib/libc10_cuda.so");
 	world_tensor(w, 5 * MS, SEGMENT, 12 * MIB);
 	world_tensor(w, 6 * MS, SEGMENT, 0);
 	POP(w, 7 * MS);
-	PUSH(w, 8 * MS,
-	     "again"); /* as much in use as before, and more of it in blocks a little later */
+	PUSH(w, 8 * MS, "again"); /* as much in use as before, and more of it in blocks a little later */
 	world_tensor(w, 9 * MS, SEGMENT, 16 * MIB);
 	world_tensor(w, 10 * MS, SEGMENT, 0);
 	POP(w, 11 * MS);
@@ -176,9 +172,8 @@ TEST(phases_of_two_threads_both_have_what_changed)
 	change(w, 1 * MS, 2 * MS, 0, 10);
 	PUSH(w, 3 * MS, "a", .tid = 1);
 	PUSH(w, 4 * MS, "b", .tid = 2);
-	CALL(w, .tid = 2, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS,
-	     .end = 9 * MS, .handle = 0x31, .context = 0xc0, .weigh = true, .before = 10 * MIB,
-	     .after = 30 * MIB);
+	CALL(w, .tid = 2, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS, .end = 9 * MS,
+	     .handle = 0x31, .context = 0xc0, .weigh = true, .before = 10 * MIB, .after = 30 * MIB);
 	POP(w, 7 * MS, .tid = 1);
 	POP(w, 11 * MS, .tid = 2);
 	l = world_ledger(w, "end");
@@ -325,9 +320,9 @@ TEST(phases_are_shown_on_the_gpus_of_their_process)
 	struct tare_ledger l;
 
 	for (int i = 0; i < 2; i++)
-		CALL(w, .process = i ? rank : 0, .device = i ? gpu : 0, .class = TARE_CLASS_CONTEXT,
-		     .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
-		     .context = 0xc0, .weigh = true, .before = 0, .after = 500 * MIB);
+		CALL(w, .process = i ? rank : 0, .device = i ? gpu : 0, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+		     .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .weigh = true, .before = 0,
+		     .after = 500 * MIB);
 	PUSH(w, 3 * MS, "a");
 	PUSH(w, 4 * MS, "b", .process = rank);
 	POP(w, 5 * MS);
@@ -383,14 +378,10 @@ TEST(names_of_instants_are_taken_apart_from_their_end)
 		uint64_t nth;
 		enum tare_phase_point point;
 	} cases[] = {
-		{ "phase:a", "a", 1, TARE_PHASE_AT_END },
-		{ "phase:a b=1#12:peak", "a b=1", 12, TARE_PHASE_AT_PEAK },
-		{ "phase:a:begin", "a", 1, TARE_PHASE_AT_BEGIN },
-		{ "phase:x#y", "x#y", 1, TARE_PHASE_AT_END },
-		{ "phase:x#", "x#", 1, TARE_PHASE_AT_END },
-		{ "phase:#3", "#3", 1, TARE_PHASE_AT_END },
-		{ "phase::peak", ":peak", 1, TARE_PHASE_AT_END },
-		{ "phase:a:b:end", "a:b", 1, TARE_PHASE_AT_END },
+		{ "phase:a", "a", 1, TARE_PHASE_AT_END },         { "phase:a b=1#12:peak", "a b=1", 12, TARE_PHASE_AT_PEAK },
+		{ "phase:a:begin", "a", 1, TARE_PHASE_AT_BEGIN }, { "phase:x#y", "x#y", 1, TARE_PHASE_AT_END },
+		{ "phase:x#", "x#", 1, TARE_PHASE_AT_END },       { "phase:#3", "#3", 1, TARE_PHASE_AT_END },
+		{ "phase::peak", ":peak", 1, TARE_PHASE_AT_END }, { "phase:a:b:end", "a:b", 1, TARE_PHASE_AT_END },
 	};
 	struct tare_instant at;
 	struct tare_err err;
@@ -445,8 +436,8 @@ TEST(phases_have_sizes_on_the_cpu)
 	world_free(w);
 }
 
-static void check_resident(const struct tare_ledger *l, const char *path, int64_t after,
-			   int64_t most, uint64_t readings)
+static void check_resident(const struct tare_ledger *l, const char *path, int64_t after, int64_t most,
+                           uint64_t readings)
 {
 	const struct tare_phase_row *row = world_phase_row(l, path);
 

@@ -12,18 +12,17 @@ static struct world *started(void)
 {
 	struct world *w = world_new();
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = CONTEXT, .context = CONTEXT, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 623 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = CONTEXT,
+	     .context = CONTEXT, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 623 * MIB);
 	return w;
 }
 
 /* The event of an allocation that made the pool grow. */
 static void grow(struct world *w, int64_t t, int64_t reserved, int64_t used)
 {
-	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 10, .handle = STANDARD, .context = CONTEXT, .granted = (uint64_t)reserved,
-	     .asked = (uint64_t)used, .owner = "/usr/lib/libanything.so");
+	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10, .handle = STANDARD,
+	     .context = CONTEXT, .granted = (uint64_t)reserved, .asked = (uint64_t)used,
+	     .owner = "/usr/lib/libanything.so");
 }
 
 static void check_pool(const struct tare_ledger *l, const char *name, int64_t used, int64_t idle)
@@ -50,10 +49,8 @@ TEST(pool_rows_are_what_it_said_last)
 	struct tare_ledger l;
 
 	grow(w, 3 * MS, 128 * MIB, 100 * MIB);
-	POOL(w, .begin = 4 * MS, .end = 4 * MS + 10, .handle = STANDARD, .reserved = 128 * MIB,
-	     .used = 110 * MIB);
-	POOL(w, .begin = 5 * MS, .end = 5 * MS + 10, .handle = STANDARD, .reserved = 128 * MIB,
-	     .used = 10 * MIB);
+	POOL(w, .begin = 4 * MS, .end = 4 * MS + 10, .handle = STANDARD, .reserved = 128 * MIB, .used = 110 * MIB);
+	POOL(w, .begin = 5 * MS, .end = 5 * MS + 10, .handle = STANDARD, .reserved = 128 * MIB, .used = 10 * MIB);
 	world_reading(w, 0, 6 * MS, 751 * MIB);
 	l = world_ledger(w, "end");
 	check_pool(&l, "default", 10 * MIB, 118 * MIB);
@@ -66,8 +63,7 @@ TEST(pool_rows_are_what_it_said_last)
 	check_pool(&l, "default", 100 * MIB, 28 * MIB);
 	tare_ledger_free(&l);
 
-	POOL(w, .begin = 7 * MS, .end = 8 * MS, .handle = STANDARD, .reserved = 32 * MIB,
-	     .used = 10 * MIB);
+	POOL(w, .begin = 7 * MS, .end = 8 * MS, .handle = STANDARD, .reserved = 32 * MIB, .used = 10 * MIB);
 	world_reading(w, 0, 9 * MS, 655 * MIB);
 	l = world_ledger(w, "end");
 	check_pool(&l, "default", 10 * MIB, 22 * MIB);
@@ -82,11 +78,11 @@ TEST(pools_are_called_after_who_made_them)
 	struct tare_ledger l;
 
 	for (uint32_t i = 1; i <= 2; i++) {
-		CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_NEW,
-		     .begin = (2 + i) * MS, .end = (2 + i) * MS + 10, .handle = STANDARD + i,
-		     .context = CONTEXT, .limit = i, .owner = "/usr/lib/librmm.so.1");
-		POOL(w, .begin = (5 + i) * MS, .end = (5 + i) * MS + 10, .handle = STANDARD + i,
-		     .number = i, .reserved = 32 * MIB * i, .used = MIB);
+		CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_NEW, .begin = (2 + i) * MS,
+		     .end = (2 + i) * MS + 10, .handle = STANDARD + i, .context = CONTEXT, .limit = i,
+		     .owner = "/usr/lib/librmm.so.1");
+		POOL(w, .begin = (5 + i) * MS, .end = (5 + i) * MS + 10, .handle = STANDARD + i, .number = i,
+		     .reserved = 32 * MIB * i, .used = MIB);
 	}
 	l = world_ledger(w, "end");
 	check_pool(&l, "librmm:1", MIB, 31 * MIB);
@@ -94,9 +90,8 @@ TEST(pools_are_called_after_who_made_them)
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/pools"), 96 * MIB);
 	tare_ledger_free(&l);
 
-	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_DEL, .begin = 10 * MS,
-	     .end = 11 * MS, .handle = STANDARD + 1, .weigh = true, .before = 719 * MIB,
-	     .after = 687 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_DEL, .begin = 10 * MS, .end = 11 * MS,
+	     .handle = STANDARD + 1, .weigh = true, .before = 719 * MIB, .after = 687 * MIB);
 	l = world_ledger(w, "end");
 	CHECK(!world_row(&l, 0, PROCESS "/pools/librmm:1/idle"));
 	check_pool(&l, "librmm:2", MIB, 63 * MIB);
@@ -112,17 +107,15 @@ TEST(pool_that_is_destroyed_in_use_is_weighed_from_there_on)
 	struct tare_ledger l;
 
 	grow(w, 3 * MS, 64 * MIB, 40 * MIB);
-	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_DEL, .begin = 4 * MS,
-	     .end = 5 * MS, .handle = STANDARD, .weigh = true, .before = 687 * MIB,
-	     .after = 687 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_DEL, .begin = 4 * MS, .end = 5 * MS,
+	     .handle = STANDARD, .weigh = true, .before = 687 * MIB, .after = 687 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/pools"), 64 * MIB);
 	CHECK(!world_row(&l, 0, PROCESS "/pools/default/idle"));
 	tare_ledger_free(&l);
 
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 6 * MS,
-	     .end = 7 * MS, .context = CONTEXT, .weigh = true, .before = 687 * MIB,
-	     .after = 623 * MIB);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 6 * MS, .end = 7 * MS, .context = CONTEXT,
+	     .weigh = true, .before = 687 * MIB, .after = 623 * MIB);
 	l = world_ledger(w, "end");
 	CHECK(!world_row(&l, 0, PROCESS "/pools") || world_bytes(&l, 0, PROCESS "/pools") == 0);
 	CHECK_INT(l.devices[0].unexplained, 0);
@@ -137,11 +130,10 @@ TEST(pool_inside_a_weighed_call_has_its_part_of_it)
 	struct tare_ledger l;
 
 	grow(w, 3 * MS, 128 * MIB, 0);
-	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_NEW, .begin = 4 * MS,
-	     .end = 5 * MS, .handle = 1, .context = CONTEXT, .weigh = true, .before = 751 * MIB,
-	     .after = 661 * MIB);
-	POOL(w, .tid = 1 | TARE_TID_INSIDE, .begin = 4 * MS, .end = 5 * MS, .handle = STANDARD,
-	     .reserved = 32 * MIB, .used = 0);
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_NEW, .begin = 4 * MS, .end = 5 * MS, .handle = 1,
+	     .context = CONTEXT, .weigh = true, .before = 751 * MIB, .after = 661 * MIB);
+	POOL(w, .tid = 1 | TARE_TID_INSIDE, .begin = 4 * MS, .end = 5 * MS, .handle = STANDARD, .reserved = 32 * MIB,
+	     .used = 0);
 	l = world_ledger(w, "end");
 	check_pool(&l, "default", 0, 32 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 6 * MIB);
@@ -157,9 +149,8 @@ TEST(pools_go_with_the_context)
 	struct tare_ledger l;
 
 	grow(w, 3 * MS, 128 * MIB, 100 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 4 * MS,
-	     .end = 5 * MS, .handle = CONTEXT, .context = CONTEXT, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 751 * MIB, .after = 100 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 4 * MS, .end = 5 * MS, .handle = CONTEXT,
+	     .context = CONTEXT, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 751 * MIB, .after = 100 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].unexplained, 0);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/pools"), 0);
@@ -175,9 +166,8 @@ TEST(pool_of_several_threads_is_what_the_last_stamp_says)
 
 	grow(w, 3 * MS, 128 * MIB, 100 * MIB);
 	for (uint32_t i = 0; i < 8; i++)
-		POOL(w, .tid = 8 - i, .begin = 4 * MS, .end = 4 * MS + 800 - 100 * i,
-		     .handle = STANDARD, .reserved = (128 + 32 * (8 - i)) * MIB,
-		     .used = (8 - i) * MIB);
+		POOL(w, .tid = 8 - i, .begin = 4 * MS, .end = 4 * MS + 800 - 100 * i, .handle = STANDARD,
+		     .reserved = (128 + 32 * (8 - i)) * MIB, .used = (8 - i) * MIB);
 	world_reading(w, 0, 6 * MS, (623 + 128 + 256) * MIB);
 	l = world_ledger(w, "end");
 	check_pool(&l, "default", 8 * MIB, (128 + 256 - 8) * MIB);
@@ -192,11 +182,9 @@ TEST(pool_that_talks_nonsense)
 	struct world *w = started();
 	struct tare_ledger l;
 
-	POOL(w, .begin = 4 * MS, .end = 5 * MS, .handle = STANDARD, .reserved = 1 * MIB,
-	     .used = 7 * MIB);
+	POOL(w, .begin = 4 * MS, .end = 5 * MS, .handle = STANDARD, .reserved = 1 * MIB, .used = 7 * MIB);
 	POOL(w, .begin = 6 * MS, .end = 7 * MS, .handle = 0, .reserved = 1 * MIB, .used = 0);
-	POOL(w, .begin = 8 * MS, .end = 9 * MS, .handle = 5, .number = 3, .reserved = -1,
-	     .used = -1);
+	POOL(w, .begin = 8 * MS, .end = 9 * MS, .handle = 5, .number = 3, .reserved = -1, .used = -1);
 	l = world_ledger(w, "end");
 	check_pool(&l, "default", 1 * MIB, 0);
 	CHECK(world_row(&l, 0, PROCESS "/pools/pool:3/used"));

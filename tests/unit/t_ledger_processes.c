@@ -7,10 +7,9 @@
 
 static void context(struct world *w, int process, int64_t t, int64_t before, int64_t after)
 {
-	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = t * MS, .end = t * MS + 10, .handle = 0xc0, .context = 0xc0,
-	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
-	     .after = after * MIB);
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = t * MS,
+	     .end = t * MS + 10, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
 }
 
 TEST(exec_generations_are_processes_of_their_own)
@@ -37,13 +36,11 @@ TEST(handles_of_a_forked_child_are_its_own)
 	struct tare_ledger l;
 
 	for (int p = 0; p < 2; p++)
-		CALL(w, .process = p ? child : 0, .class = TARE_CLASS_DEVICE,
-		     .effect = TARE_EFFECT_NEW, .begin = (p + 1) * MS, .end = (p + 1) * MS + 10,
-		     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
+		CALL(w, .process = p ? child : 0, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = (p + 1) * MS,
+		     .end = (p + 1) * MS + 10, .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
 		     .before = (100 + 2 * p) * MIB, .after = (102 + 2 * p) * MIB);
-	CALL(w, .process = child, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL,
-	     .begin = 5 * MS, .end = 6 * MS, .handle = BASE, .context = 0xc0, .weigh = true,
-	     .before = 104 * MIB, .after = 102 * MIB);
+	CALL(w, .process = child, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 5 * MS, .end = 6 * MS,
+	     .handle = BASE, .context = 0xc0, .weigh = true, .before = 104 * MIB, .after = 102 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, "process:431/allocations"), 2 * MIB);
 	CHECK_INT(world_bytes(&l, 0, "process:432/allocations"), 0);
@@ -74,10 +71,9 @@ TEST(two_processes_with_managed_memory_are_not_guessed_between)
 	struct tare_ledger l;
 
 	for (int p = 0; p < 2; p++)
-		CALL(w, .process = p ? second : 0, .class = TARE_CLASS_MANAGED,
-		     .effect = TARE_EFFECT_NEW, .begin = (p + 1) * MS, .end = (p + 1) * MS + 10,
-		     .handle = BASE, .context = 0xc0, .asked = 64 * MIB, .weigh = true,
-		     .before = 100 * MIB, .after = 100 * MIB);
+		CALL(w, .process = p ? second : 0, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW,
+		     .begin = (p + 1) * MS, .end = (p + 1) * MS + 10, .handle = BASE, .context = 0xc0, .asked = 64 * MIB,
+		     .weigh = true, .before = 100 * MIB, .after = 100 * MIB);
 	world_reading(w, 0, 5 * MS, 120 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].unexplained, 20 * MIB);

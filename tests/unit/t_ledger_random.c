@@ -21,10 +21,8 @@
 
 enum { CALLS = 48, THREADS = 4, SLOTS = 64, PAGES = SLOTS * 4, WEIGH_US = 20, UNKNOWNS = 3 };
 
-static const enum tare_class unknown_class[UNKNOWNS] = { TARE_CLASS_MODULE, TARE_CLASS_STREAM,
-							 TARE_CLASS_GRAPH };
-static const char *const unknown_path[UNKNOWNS] = { "process:431/code", "process:431/streams",
-						    "process:431/graphs" };
+static const enum tare_class unknown_class[UNKNOWNS] = { TARE_CLASS_MODULE, TARE_CLASS_STREAM, TARE_CLASS_GRAPH };
+static const char *const unknown_path[UNKNOWNS] = { "process:431/code", "process:431/streams", "process:431/graphs" };
 
 enum mode {
 	ONE_THREAD,         /* drift, unweighed exact calls */
@@ -120,8 +118,7 @@ static void plan(struct sim *s)
 			c->unknown = (int)random_below(s, UNKNOWNS);
 			c->size = random_below(s, 3) ? between(s, 1, 64 * MIB) : 0;
 		} else {
-			c->size = random_below(s, 2) ? between(s, 1, PAGE / 2)
-						     : between(s, 1, 4 * PAGE);
+			c->size = random_below(s, 2) ? between(s, 1, PAGE / 2) : between(s, 1, 4 * PAGE);
 			c->is_weighed = s->mode != ONE_THREAD && s->mode != UNWEIGHED_EXACT;
 			c->is_weighed |= random_below(s, 2) == 0;
 		}
@@ -136,8 +133,7 @@ static void plan(struct sim *s)
 static bool is_quiet(const struct sim *s, int64_t t)
 {
 	for (int i = 0; i < CALLS; i++)
-		if (s->calls[i].begin - 2 * WEIGH_US * US <= t &&
-		    t <= s->calls[i].end + 2 * WEIGH_US * US)
+		if (s->calls[i].begin - 2 * WEIGH_US * US <= t && t <= s->calls[i].end + 2 * WEIGH_US * US)
 			return false;
 	return true;
 }
@@ -268,9 +264,7 @@ static uint64_t address_of(const struct sim *s, int slot)
 
 static void write_down(const struct sim *s, struct world *w)
 {
-	static const enum tare_class class_of[] = {
-		[CALL_NEW] = TARE_CLASS_DEVICE, [CALL_DEL] = TARE_CLASS_DEVICE
-	};
+	static const enum tare_class class_of[] = { [CALL_NEW] = TARE_CLASS_DEVICE, [CALL_DEL] = TARE_CLASS_DEVICE };
 
 	for (int i = 0; i < CALLS; i++) {
 		const struct call *c = &s->calls[i];
@@ -278,15 +272,13 @@ static void write_down(const struct sim *s, struct world *w)
 
 		if (c->kind == CALL_SKIPPED)
 			continue;
-		CALL(w, .tid = 1 + (uint32_t)c->thread,
-		     .class = is_unknown ? unknown_class[c->unknown] : class_of[c->kind],
+		CALL(w, .tid = 1 + (uint32_t)c->thread, .class = is_unknown ? unknown_class[c->unknown] : class_of[c->kind],
 		     .effect = is_unknown            ? TARE_EFFECT_CHANGE
-			       : c->kind == CALL_DEL ? TARE_EFFECT_DEL
-						     : TARE_EFFECT_NEW,
-		     .begin = c->begin, .end = c->end,
-		     .handle = is_unknown ? 1 : address_of(s, c->slot), .context = 0xc0,
-		     .asked = is_unknown ? 0 : (uint64_t)c->size, .weigh = c->is_weighed,
-		     .before = c->before, .after = c->after);
+		               : c->kind == CALL_DEL ? TARE_EFFECT_DEL
+		                                     : TARE_EFFECT_NEW,
+		     .begin = c->begin, .end = c->end, .handle = is_unknown ? 1 : address_of(s, c->slot), .context = 0xc0,
+		     .asked = is_unknown ? 0 : (uint64_t)c->size, .weigh = c->is_weighed, .before = c->before,
+		     .after = c->after);
 	}
 }
 

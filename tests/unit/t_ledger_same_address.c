@@ -147,12 +147,10 @@ static struct world *record(const struct program *p)
 		const struct call *c = &p->calls[i];
 
 		CALL(w, .tid = 1 + (uint32_t)c->thread, .class = TARE_CLASS_DEVICE,
-		     .effect = c->units ? TARE_EFFECT_NEW : TARE_EFFECT_DEL,
-		     .begin = c->begin * 1000, .end = c->end * 1000,
-		     .handle = BASE + (uint64_t)(c->at * UNIT), .context = 0xc0,
-		     .asked = (uint64_t)(c->units * UNIT), .weigh = true,
-		     .before = reading(p, c->begin), .after = reading(p, c->end),
-		     .reading_before = 1000, .reading_after = 1000);
+		     .effect = c->units ? TARE_EFFECT_NEW : TARE_EFFECT_DEL, .begin = c->begin * 1000, .end = c->end * 1000,
+		     .handle = BASE + (uint64_t)(c->at * UNIT), .context = 0xc0, .asked = (uint64_t)(c->units * UNIT),
+		     .weigh = true, .before = reading(p, c->begin), .after = reading(p, c->end), .reading_before = 1000,
+		     .reading_after = 1000);
 	}
 	return w;
 }
@@ -185,8 +183,7 @@ static int count_unexplained(const struct program *p)
 		char at[32];
 		struct tare_ledger l;
 
-		snprintf(at, sizeof(at), "%lldus",
-			 (long long)(10000 + (last - 10000) * i / INSTANTS));
+		snprintf(at, sizeof(at), "%lldus", (long long)(10000 + (last - 10000) * i / INSTANTS));
 		l = world_ledger(w, at);
 		count += l.devices[0].unexplained != 0;
 		tare_ledger_free(&l);

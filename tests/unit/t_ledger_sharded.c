@@ -12,8 +12,7 @@ static const char *name_in(struct world *w, uint64_t at)
 
 	snprintf(name, sizeof(name), "none");
 	for (int i = 0; i < l.hosts[0].blocks.count; i++)
-		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at &&
-		    l.hosts[0].blocks.items[i].name)
+		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at && l.hosts[0].blocks.items[i].name)
 			snprintf(name, sizeof(name), "%s", l.hosts[0].blocks.items[i].name);
 	tare_ledger_free(&l);
 	return name;
@@ -94,17 +93,14 @@ TEST(categories_and_names_outlive_a_state)
 /* Sharded gradients are made by torch.distributed; a sweep sees those of one pass only. */
 TEST(categories_gradients_that_are_reduced)
 {
-	static const struct tare_line scatter[] = {
-		{ "/x/torch/distributed/other.py", "scatter", 3 }, { 0 }
-	};
+	static const struct tare_line scatter[] = { { "/x/torch/distributed/other.py", "scatter", 3 }, { 0 } };
 	struct world *w = world_new();
 	int64_t first = 0, last;
 
 	now = 0;
 	for (int i = 0; i < 3; i++) {
 		forward(w);
-		make(w, 0x300, IN_BACKWARD,
-		     reduce); /* of another line: where parameters are whole */
+		make(w, 0x300, IN_BACKWARD, reduce); /* of another line: where parameters are whole */
 		make(w, 0x100, IN_BACKWARD, scatter);
 		put(w, 0x9900, 77, IN_BACKWARD, scatter); /* of another size */
 		take(w, OUT, IN_BACKWARD);
@@ -145,14 +141,9 @@ TEST(categories_of_what_fsdp_makes)
 		{ NN "module.py", "_call_impl", 1190 },
 		{ 0 },
 	};
-	static const struct tare_line flat[] = {
-		{ FSDP "_runtime_utils.py", "_get_reduce_scatter_tensors", 3 }, { 0 }
-	};
-	static const struct tare_line shard[] = { { FSDP "_flat_param.py", "_get_shard", 3 },
-						  { 0 } };
-	static const struct tare_line own[] = {
-		{ FSDP "_fully_shard/_fsdp_param.py", "_init_sharded_param", 3 }, { 0 }
-	};
+	static const struct tare_line flat[] = { { FSDP "_runtime_utils.py", "_get_reduce_scatter_tensors", 3 }, { 0 } };
+	static const struct tare_line shard[] = { { FSDP "_flat_param.py", "_get_shard", 3 }, { 0 } };
+	static const struct tare_line own[] = { { FSDP "_fully_shard/_fsdp_param.py", "_init_sharded_param", 3 }, { 0 } };
 #undef FSDP
 	struct world *w = world_new();
 	int64_t passing;
@@ -181,18 +172,14 @@ TEST(categories_of_what_fsdp_makes)
 /* An operation on a DTensor runs on its parts: an optimizer's state is that all the same. */
 TEST(categories_what_a_dtensor_hands_on)
 {
-	static const struct tare_line state[] = {
-		{ "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
-		{ "/x/torch/distributed/tensor/_api.py", "__torch_dispatch__", 3 },
-		{ "/x/torch/optim/adam.py", "step", 141 },
-		{ 0 }
-	};
-	static const struct tare_line gather[] = {
-		{ "/x/torch/distributed/tensor/_redistribute.py", "redistribute", 3 },
-		{ "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
-		{ "/x/torch/optim/adam.py", "step", 141 },
-		{ 0 }
-	};
+	static const struct tare_line state[] = { { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+		                                      { "/x/torch/distributed/tensor/_api.py", "__torch_dispatch__", 3 },
+		                                      { "/x/torch/optim/adam.py", "step", 141 },
+		                                      { 0 } };
+	static const struct tare_line gather[] = { { "/x/torch/distributed/tensor/_redistribute.py", "redistribute", 3 },
+		                                       { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+		                                       { "/x/torch/optim/adam.py", "step", 141 },
+		                                       { 0 } };
 	struct world *w = world_new();
 
 	now = 0;

@@ -11,16 +11,13 @@
 
 static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before - size);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before - size);
 }
 
-static void block_alloc(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes,
-			unsigned int flags)
+static void block_alloc(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes, unsigned int flags)
 {
-	world_block(w, (struct world_block){
-			       .t = t, .tid = tid, .block = at, .bytes = bytes, .flags = flags });
+	world_block(w, (struct world_block){ .t = t, .tid = tid, .block = at, .bytes = bytes, .flags = flags });
 }
 
 static void on_default(struct world *w, int64_t t, uint64_t at, int64_t bytes)
@@ -154,14 +151,11 @@ TEST(streams_of_expandable_segments)
 
 	world_torch_context(w);
 	for (int i = 0; i < 3; i++) {
-		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
-		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
-		     .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
-		     .before = (600 + 20 * i) * MIB, .after = (620 + 20 * i) * MIB,
-		     .owner = C10_CUDA);
-		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,
-		     .begin = (3 + i) * MS + 100000, .end = (3 + i) * MS + 100010,
-		     .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
+		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS, .end = (3 + i) * MS + 10,
+		     .handle = 0x100 + (uint64_t)i, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+		     .before = (600 + 20 * i) * MIB, .after = (620 + 20 * i) * MIB, .owner = C10_CUDA);
+		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS + 100000,
+		     .end = (3 + i) * MS + 100010, .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
 		     .asked = 20 * MIB, .context = 0xc0);
 	}
 	world_stream(w, 7 * MS, 1, SIDE(1, 2), TARE_STREAM_IDS_ODD);

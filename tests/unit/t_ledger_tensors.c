@@ -10,9 +10,8 @@
 
 static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before - size);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before - size);
 }
 
 TEST(tensors_a_segment_is_live_or_cached_wholly_or_beside_tensors)
@@ -127,23 +126,21 @@ TEST(tensors_have_a_peak_of_their_own)
 
 #define TRIED "/opt/libcudnn/libc10_cuda.so" /* as if cuDNN were on the stack */
 
-static void piece(struct world *w, int64_t t, uint64_t handle, uint64_t at, int64_t before,
-		  const char *owner)
+static void piece(struct world *w, int64_t t, uint64_t handle, uint64_t at, int64_t before, const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = handle, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB,
-	     .weigh = true, .before = before, .after = before + 20 * MIB, .owner = owner);
-	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = t + 100,
-	     .end = t + 110, .handle = at, .parent = handle, .asked = 20 * MIB, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = handle,
+	     .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true, .before = before,
+	     .after = before + 20 * MIB, .owner = owner);
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = t + 100, .end = t + 110, .handle = at,
+	     .parent = handle, .asked = 20 * MIB, .context = 0xc0);
 }
 
 static void no_piece(struct world *w, int64_t t, uint64_t handle, uint64_t at, int64_t before)
 {
-	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .handle = at, .asked = 20 * MIB, .context = 0xc0);
-	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL, .begin = t + 100,
-	     .end = t + 110, .handle = handle, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before - 20 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
+	     .asked = 20 * MIB, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL, .begin = t + 100, .end = t + 110, .handle = handle,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before - 20 * MIB);
 }
 
 /* Without checkpoints: what is folded while a trial runs is not known to be one. */
@@ -164,10 +161,9 @@ TEST(tensors_of_the_peak_include_those_of_trials)
 	world_torch_context(w);
 	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 4 * MS, BASE, 12 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 5 * MS + 10, .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 50 * MIB,
-	     .granted = 50 * MIB, .weigh = true, .before = 620 * MIB, .after = 670 * MIB,
-	     .owner = TRIED);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10,
+	     .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 50 * MIB, .granted = 50 * MIB, .weigh = true,
+	     .before = 620 * MIB, .after = 670 * MIB, .owner = TRIED);
 	world_tensor(w, 6 * MS, BASE + 100 * MIB, 47 * MIB);
 	world_tensor(w, 7 * MS, BASE + 100 * MIB, 0);
 	give_back(w, 8 * MS, BASE + 100 * MIB, 670 * MIB, 50 * MIB);
@@ -284,9 +280,8 @@ TEST(tensors_go_with_their_context)
 	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 7 * MS,
-	     .end = 8 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 640 * MIB, .after = 100 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 7 * MS, .end = 8 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 640 * MIB, .after = 100 * MIB);
 	l = world_ledger(w, "9ms");
 	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 0);
 	CHECK(!world_row(&l, 0, TORCH_POOL "/tensors"));
@@ -301,17 +296,14 @@ TEST(tensors_of_another_context_stay)
 	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 7 * MS,
-	     .end = 8 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true, .before = 640 * MIB,
-	     .after = 740 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 9 * MS,
-	     .end = 9 * MS + 10, .handle = BASE + 200 * MIB, .context = 0xc1, .asked = 20 * MIB,
-	     .granted = 20 * MIB, .weigh = true, .before = 740 * MIB, .after = 760 * MIB,
-	     .owner = C10_CUDA);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 7 * MS, .end = 8 * MS, .handle = 0xc1,
+	     .context = 0xc1, .weigh = true, .before = 640 * MIB, .after = 740 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 9 * MS, .end = 9 * MS + 10,
+	     .handle = BASE + 200 * MIB, .context = 0xc1, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+	     .before = 740 * MIB, .after = 760 * MIB, .owner = C10_CUDA);
 	world_tensor(w, 10 * MS, BASE + 200 * MIB, 7 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 11 * MS,
-	     .end = 12 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 760 * MIB, .after = 220 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 11 * MS, .end = 12 * MS, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 760 * MIB, .after = 220 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 7 * MIB);
 	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 13 * MIB);
@@ -329,14 +321,12 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 
 	world_torch_context(w);
 	for (int i = 0; i < 3; i++) {
-		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
-		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
-		     .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS, .end = (3 + i) * MS + 10,
+		     .handle = 0x100 + (uint64_t)i, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
 		     .before = (600 + 20 * i) * MIB, .after = (620 + 20 * i) * MIB,
 		     .owner = "/site-packages/torch/lib/libc10_cuda.so");
-		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,
-		     .begin = (3 + i) * MS + 100000, .end = (3 + i) * MS + 100010,
-		     .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
+		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS + 100000,
+		     .end = (3 + i) * MS + 100010, .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
 		     .asked = 20 * MIB, .context = 0xc0);
 	}
 	world_tensor(w, 7 * MS, BASE + 10 * MIB, 12 * MIB);
@@ -349,13 +339,12 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/cached"), 20 * MIB);
 	CHECK_INT(l.devices[0].segment_nr, 3);
 	CHECK(l.devices[0].segments[0].is_expandable);
-	CHECK_INT(l.devices[0].segments[0].live,
-		  3 * MIB); /* 2 of a block that begins before it, 1 of its own */
+	CHECK_INT(l.devices[0].segments[0].live, 3 * MIB); /* 2 of a block that begins before it, 1 of its own */
 	CHECK_INT(l.devices[0].segments[0].pin_bytes, 12 * MIB);
 	CHECK_INT(l.devices[0].segments[2].live, 0);
 	tare_ledger_free(&l);
-	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
-	     .end = 9 * MS + 10, .handle = BASE, .asked = 20 * MIB, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = 9 * MS, .end = 9 * MS + 10, .handle = BASE,
+	     .asked = 20 * MIB, .context = 0xc0);
 	world_tensor(w, 10 * MS, BASE + 10 * MIB, 0); /* it went with the mapping it began in */
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/tensors"), 1 * MIB);
@@ -376,8 +365,7 @@ TEST(segments_say_which_block_pins_them)
 	world_tensor_of_backward(w, 11 * MS, BASE, 512);
 	world_tensor(w, 12 * MS, BASE + 12 * MIB, 0);
 	l = world_ledger(w, "end");
-	CHECK_STR(l.devices[0].segments[0].pin_line,
-		  "backward (autograd's threads, no Python line)");
+	CHECK_STR(l.devices[0].segments[0].pin_line, "backward (autograd's threads, no Python line)");
 	tare_ledger_free(&l);
 	l = world_ledger(w, "10ms");
 	CHECK_INT(l.devices[0].segment_nr, 2);
@@ -497,16 +485,13 @@ TEST(tensors_where_pytorch_counts_otherwise_one_line_says_by_how_much)
 
 	world_self_report(w, 7 * MS, 17 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
 	world_self_report(w, 8 * MS, 18 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
-	world_self_report(w, 9 * MS, 39 * MIB, 38 * MIB,
-			  0); /* nonsense: more in blocks than in segments */
+	world_self_report(w, 9 * MS, 39 * MIB, 38 * MIB, 0); /* nonsense: more in blocks than in segments */
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].self_reports[0].requested, -1);
 	CHECK_INT(l.devices[0].self_reports[0].allocated, 18 * MIB);
 	CHECK_INT(l.degraded_nr, 1);
-	CHECK_STR(
-		l.degraded[0],
-		"GPU 0: PyTorch's allocator of process 431 counted otherwise at 7 ms: it had 1.0 MiB "
-		"more in blocks and 2.0 MiB less in segments than the ledger");
+	CHECK_STR(l.degraded[0], "GPU 0: PyTorch's allocator of process 431 counted otherwise at 7 ms: it had 1.0 MiB "
+	                         "more in blocks and 2.0 MiB less in segments than the ledger");
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -17,15 +17,15 @@ struct how {
 	uint32_t tid;
 };
 
-static void block(struct world *w, const struct how *how, int64_t t, uint64_t at, int64_t mib,
-		  unsigned int flags, const struct tare_line *frames)
+static void block(struct world *w, const struct how *how, int64_t t, uint64_t at, int64_t mib, unsigned int flags,
+                  const struct tare_line *frames)
 {
 	struct world_block b = { .is_host = how->is_host,
-				 .t = t,
-				 .block = BASE + (at + 100 * how->tid) * MIB,
-				 .bytes = mib * MIB,
-				 .tid = how->tid,
-				 .flags = flags };
+		                     .t = t,
+		                     .block = BASE + (at + 100 * how->tid) * MIB,
+		                     .bytes = mib * MIB,
+		                     .tid = how->tid,
+		                     .flags = flags };
 
 	for (int i = 0; frames && frames[i].file; i++)
 		b.frames[i] = frames[i];
@@ -104,22 +104,19 @@ TEST(training_on_a_gpu)
 	world_segment(w, 3 * MS, BASE, 40 * MIB, 600 * MIB);
 	train(w, &how, 5, 50, 20);
 	/* In the first step a trial, another allocation after one that was refused, and a wait. */
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 110 * MS,
-	     .end = 111 * MS, .handle = BASE + 200 * MIB, .context = 0xc0, .asked = 30 * MIB,
-	     .granted = 30 * MIB, .weigh = true, .before = 640 * MIB, .after = 670 * MIB,
-	     .owner = TRY);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 112 * MS,
-	     .end = 113 * MS, .handle = BASE + 200 * MIB, .context = 0xc0, .weigh = true,
-	     .before = 670 * MIB, .after = 640 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 114 * MS,
-	     .end = 115 * MS, .context = 0xc0, .asked = 999 * MIB, .flags = TARE_EVENT_FAILED,
-	     .weigh = true, .before = 640 * MIB, .after = 640 * MIB, .owner = C10);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 116 * MS,
-	     .end = 117 * MS, .handle = BASE + 300 * MIB, .context = 0xc0, .asked = 2 * MIB,
-	     .granted = 2 * MIB, .weigh = true, .before = 640 * MIB, .after = 642 * MIB,
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 110 * MS, .end = 111 * MS,
+	     .handle = BASE + 200 * MIB, .context = 0xc0, .asked = 30 * MIB, .granted = 30 * MIB, .weigh = true,
+	     .before = 640 * MIB, .after = 670 * MIB, .owner = TRY);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 112 * MS, .end = 113 * MS,
+	     .handle = BASE + 200 * MIB, .context = 0xc0, .weigh = true, .before = 670 * MIB, .after = 640 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 114 * MS, .end = 115 * MS, .context = 0xc0,
+	     .asked = 999 * MIB, .flags = TARE_EVENT_FAILED, .weigh = true, .before = 640 * MIB, .after = 640 * MIB,
 	     .owner = C10);
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 120 * MS,
-	     .end = 130 * MS, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 116 * MS, .end = 117 * MS,
+	     .handle = BASE + 300 * MIB, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+	     .before = 640 * MIB, .after = 642 * MIB, .owner = C10);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 120 * MS, .end = 130 * MS,
+	     .context = 0xc0);
 	l = world_ledger(w, "end");
 	check_only(&l, TARE_TRAINING_OPTIMIZER, 5);
 	CHECK_INT(l.trainings[0].pid, 431);
@@ -197,9 +194,7 @@ TEST(training_that_accumulates_gradients)
 /* The norm of gradients is a block that the program makes between the backward pass and the optimizer. */
 TEST(training_that_clips_gradients)
 {
-	static const struct how how = {
-		.is_host = true, .has_optimizer = true, .clips = true, .backwards = 2
-	};
+	static const struct how how = { .is_host = true, .has_optimizer = true, .clips = true, .backwards = 2 };
 	struct world *w = world_new();
 	struct tare_ledger l;
 
@@ -214,12 +209,8 @@ TEST(training_that_clips_gradients)
 }
 
 #define ADAM "/x/site-packages/torch/optim/adam.py"
-static const struct tare_line adam_at_14[] = { { ADAM, "step", 141 },
-					       { "train.py", "main", 14 },
-					       { 0 } };
-static const struct tare_line adam_at_24[] = { { ADAM, "step", 141 },
-					       { "train.py", "main", 24 },
-					       { 0 } };
+static const struct tare_line adam_at_14[] = { { ADAM, "step", 141 }, { "train.py", "main", 14 }, { 0 } };
+static const struct tare_line adam_at_24[] = { { ADAM, "step", 141 }, { "train.py", "main", 24 }, { 0 } };
 
 /* In each round the discriminator is trained in 20 ms, and the generator in 30, but for the last of `rounds`. */
 static struct tare_ledger two_in_turn(struct world *w, int rounds, bool is_last_whole)
@@ -378,8 +369,7 @@ static void check_cut(bool has_optimizer, int64_t mib, bool is_in_order, uint64_
 		world_end(w, 0, 200 * MS);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by,
-		  has_optimizer ? TARE_TRAINING_OPTIMIZER : TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].by, has_optimizer ? TARE_TRAINING_OPTIMIZER : TARE_TRAINING_BACKWARDS);
 	CHECK_INT(l.trainings[0].count, count);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -398,12 +388,8 @@ TEST(training_that_is_killed_has_the_steps_that_came_to_their_end)
 /* Each thread is at another piece of work. */
 TEST(training_of_threads)
 {
-	static const struct how one = {
-		.is_host = true, .has_optimizer = true, .backwards = 1, .tid = 1
-	};
-	static const struct how two = {
-		.is_host = true, .has_optimizer = true, .backwards = 1, .tid = 2
-	};
+	static const struct how one = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 1 };
+	static const struct how two = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 2 };
 	struct world *w = world_new();
 	struct tare_ledger l;
 
@@ -431,9 +417,7 @@ TEST(training_of_threads_that_make_a_step_each)
 	struct tare_ledger l;
 
 	for (uint32_t i = 0; i < 4; i++) {
-		struct how how = {
-			.is_host = true, .has_optimizer = true, .backwards = 1, .tid = i + 1
-		};
+		struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = i + 1 };
 
 		step(w, &how, (100 + 20 * (int64_t)i) * MS, i == 0);
 	}
@@ -442,8 +426,7 @@ TEST(training_of_threads_that_make_a_step_each)
 	CHECK_INT(l.training_nr, 1);
 	CHECK_INT(l.trainings[0].count, 4);
 	CHECK_INT(l.trainings[0].thread_nr, 4);
-	CHECK_INT(steady_of(&l, TARE_TRAINING_NS),
-		  6 * MS); /* from its forward to its optimizer's last block */
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 6 * MS); /* from its forward to its optimizer's last block */
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -501,19 +484,16 @@ TEST(training_by_phases_that_are_called_steps)
 
 		phase(w, t, names[i]);
 		if (!i)
-			CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-			     .begin = t + 1 * MS, .end = t + 6 * MS, .handle = 0xc0,
-			     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
-			     .before = 100 * MIB, .after = 600 * MIB);
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t + 10 * MS,
-		     .end = t + 11 * MS, .handle = BASE, .context = 0xc0, .asked = (uint64_t)size,
-		     .granted = (uint64_t)size, .weigh = true, .before = 600 * MIB,
-		     .after = 600 * MIB + size, .owner = C10);
+			CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = t + 1 * MS, .end = t + 6 * MS,
+			     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB,
+			     .after = 600 * MIB);
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t + 10 * MS, .end = t + 11 * MS,
+		     .handle = BASE, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true,
+		     .before = 600 * MIB, .after = 600 * MIB + size, .owner = C10);
 		phase(w, t + 12 * MS, "Optimizer.step#SGD.step");
 		phase(w, t + 13 * MS, NULL);
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t + 14 * MS,
-		     .end = t + 15 * MS, .handle = BASE, .context = 0xc0, .weigh = true,
-		     .before = 600 * MIB + size, .after = 600 * MIB);
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t + 14 * MS, .end = t + 15 * MS,
+		     .handle = BASE, .context = 0xc0, .weigh = true, .before = 600 * MIB + size, .after = 600 * MIB);
 		phase(w, t + (i ? 20 : 50) * MS, NULL);
 	}
 	phase(w, 500 * MS, NULL);

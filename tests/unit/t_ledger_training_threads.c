@@ -9,8 +9,7 @@
 enum { MADE = 1 << 15 /* besides flags: it is handed out without Python */ };
 
 /* A block of a thread, handed out or taken back (no frames, not MADE). */
-static void of_thread(struct world *w, uint32_t tid, uint64_t at, unsigned int flags,
-		      const struct tare_line *frames)
+static void of_thread(struct world *w, uint32_t tid, uint64_t at, unsigned int flags, const struct tare_line *frames)
 {
 	struct world_block b = { .is_host = true, .t = ++now * MS, .block = at, .tid = tid };
 
@@ -140,8 +139,7 @@ TEST(threads_by_the_thousand)
 	CHECK_INT(l.trainings[0].thread_nr, THREADS);
 	CHECK_INT(l.trainings[0].count, THREADS * STEPS);
 	CHECK_INT(l.trainings[0].counts[THREADS - 1], STEPS);
-	CHECK_INT(l.trainings[0].steady.figures[TARE_TRAINING_LIVE],
-		  l.trainings[0].first.figures[TARE_TRAINING_LIVE]);
+	CHECK_INT(l.trainings[0].steady.figures[TARE_TRAINING_LIVE], l.trainings[0].first.figures[TARE_TRAINING_LIVE]);
 	tare_ledger_free(&l);
 	world_free(w);
 }

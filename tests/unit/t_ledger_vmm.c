@@ -17,45 +17,40 @@ static struct world *started(void)
 	struct world *w = world_new();
 
 	now = 100 * MIB;
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .weigh = true, .before = now,
-	     .after = now + 500 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+	     .context = 0xc0, .weigh = true, .before = now, .after = now + 500 * MIB);
 	now += 500 * MIB;
 	return w;
 }
 
 /* A call at `t` milliseconds in which the device changes by `change` MiB. */
-#define STEP(W, t, change, ...)                                                                    \
-	do {                                                                                       \
-		CALL(W, .begin = (t)*MS, .end = (t)*MS + 10, .weigh = true, .before = now,         \
-		     .after = now + (change)*MIB, __VA_ARGS__);                                    \
-		now += (change)*MIB;                                                               \
+#define STEP(W, t, change, ...)                                                                                        \
+	do {                                                                                                               \
+		CALL(W, .begin = (t)*MS, .end = (t)*MS + 10, .weigh = true, .before = now, .after = now + (change)*MIB,        \
+		     __VA_ARGS__);                                                                                             \
+		now += (change)*MIB;                                                                                           \
 	} while (0)
 
-#define CREATE(W, t, h, mib)                                                                       \
-	STEP(W, t, mib, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .handle = (h),         \
-	     .asked = (mib)*MIB, .granted = (mib)*MIB, .owner = OWNER)
-#define MAP(W, p, t, at, h, mib)                                                                   \
-	STEP(W, t, 0, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,      \
-	     .handle = (at), .parent = (h), .asked = (mib)*MIB)
-#define UNMAP(W, p, t, at, mib, change)                                                            \
-	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, \
-	     .handle = (at), .asked = (mib)*MIB)
-#define RELEASE(W, p, t, h, change)                                                                \
-	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL,     \
-	     .handle = (h))
-#define RETAIN(W, t, h, at)                                                                        \
-	STEP(W, t, 0, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .handle = (h),        \
-	     .parent = (at))
-#define EXPORT(W, t, h, identity)                                                                  \
-	STEP(W, t, 0, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .handle = (h),        \
+#define CREATE(W, t, h, mib)                                                                                           \
+	STEP(W, t, mib, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .handle = (h), .asked = (mib)*MIB,             \
+	     .granted = (mib)*MIB, .owner = OWNER)
+#define MAP(W, p, t, at, h, mib)                                                                                       \
+	STEP(W, t, 0, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .handle = (at),              \
+	     .parent = (h), .asked = (mib)*MIB)
+#define UNMAP(W, p, t, at, mib, change)                                                                                \
+	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .handle = (at),         \
+	     .asked = (mib)*MIB)
+#define RELEASE(W, p, t, h, change)                                                                                    \
+	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL, .handle = (h))
+#define RETAIN(W, t, h, at)                                                                                            \
+	STEP(W, t, 0, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .handle = (h), .parent = (at))
+#define EXPORT(W, t, h, identity)                                                                                      \
+	STEP(W, t, 0, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .handle = (h), .limit = (identity))
+#define IMPORT(W, p, t, h, identity)                                                                                   \
+	STEP(W, t, 0, .process = (p), .class = TARE_CLASS_VMM_IMPORT, .effect = TARE_EFFECT_NEW, .handle = (h),            \
 	     .limit = (identity))
-#define IMPORT(W, p, t, h, identity)                                                               \
-	STEP(W, t, 0, .process = (p), .class = TARE_CLASS_VMM_IMPORT, .effect = TARE_EFFECT_NEW,   \
-	     .handle = (h), .limit = (identity))
 
-static void check_row(struct world *w, const char *path, int64_t mib, int64_t count,
-		      enum tare_evidence evidence)
+static void check_row(struct world *w, const char *path, int64_t mib, int64_t count, enum tare_evidence evidence)
 {
 	struct tare_ledger l = world_ledger(w, "end");
 	const struct tare_row *r = world_row(&l, 0, path);
@@ -351,8 +346,8 @@ TEST(shared_exporter_ends)
 
 	world_end(w, 0, 7 * MS);
 	now -= 500 * MIB;
-	STEP(w, 8, 100, .process = 1, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .handle = 0xc1, .context = 0xc1);
+	STEP(w, 8, 100, .process = 1, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .handle = 0xc1,
+	     .context = 0xc1);
 	check_row(w, PEER "/imported/from:431", 64, 1, TARE_EVIDENCE_INFERRED);
 	check_row(w, MAKER "/context", 0, 0, 0);
 	UNMAP(w, 1, 9, BASE, 64, 0);
@@ -369,22 +364,19 @@ static struct world *opened(void)
 	struct world *w = started();
 
 	world_process(w, 77, 0, "peer");
-	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
-	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
-	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE,
-	     .limit = BYTES);
+	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE, .context = 0xc0,
+	     .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
+	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE, .limit = BYTES);
 	for (int i = 0; i < 2; i++) /* twice: the driver counts */
-		STEP(w, 5 + i, 0, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_NEW,
-		     .handle = 2 * BASE, .limit = BYTES);
+		STEP(w, 5 + i, 0, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_NEW, .handle = 2 * BASE,
+		     .limit = BYTES);
 	return w;
 }
 
-#define FREE(W, t, change)                                                                         \
-	STEP(W, t, change, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .handle = BASE,  \
-	     .context = 0xc0)
-#define CLOSE(W, t, change)                                                                        \
-	STEP(W, t, change, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_DEL,       \
-	     .handle = 2 * BASE)
+#define FREE(W, t, change)                                                                                             \
+	STEP(W, t, change, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .handle = BASE, .context = 0xc0)
+#define CLOSE(W, t, change)                                                                                            \
+	STEP(W, t, change, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_DEL, .handle = 2 * BASE)
 
 TEST(shared_allocation_that_goes_at_once)
 {
@@ -418,14 +410,13 @@ TEST(shared_allocation_that_a_stranger_keeps)
 {
 	struct world *w = started();
 
-	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
-	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
-	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE,
-	     .limit = BYTES);
+	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE, .context = 0xc0,
+	     .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
+	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE, .limit = BYTES);
 	FREE(w, 5, 0);
 	check_row(w, MAKER "/allocations/shared", 64, 1, TARE_EVIDENCE_WEIGHED);
-	STEP(w, 6, 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
-	     .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .owner = OWNER);
+	STEP(w, 6, 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE, .context = 0xc0,
+	     .asked = 2 * MIB, .granted = 2 * MIB, .owner = OWNER);
 	FREE(w, 7, -2);
 	check_row(w, MAKER "/allocations/shared", 64, 1, TARE_EVIDENCE_WEIGHED);
 	now -= 64 * MIB;

@@ -240,12 +240,9 @@ TEST(categories_threads_beside_do_not_tell)
 	make(w, X, 0, program);
 	make(w, OUT, GRAD, linear);
 	make(w, INNER, GRAD, relu);
-	world_block(w, (struct world_block){ .is_host = true,
-					     .t = ++now * MS,
-					     .block = 0x100,
-					     .bytes = 5,
-					     .tid = 2,
-					     .frames = { program[0] } });
+	world_block(w,
+	            (struct world_block){
+					.is_host = true, .t = ++now * MS, .block = 0x100, .bytes = 5, .tid = 2, .frames = { program[0] } });
 	take(w, INNER, 0);
 	CHECK_STR(rule_at(w, now - 1, INNER), "inner");
 	world_free(w);

@@ -28,9 +28,8 @@ static struct tare_lane *lanes;
 static uint8_t *base;
 static const char *events_path;
 static int events_fd;
-static uint64_t settled; /* of the log: nothing new is written below */
-static uint64_t
-	*allowed; /* the position up to which the log may grow, shared by reader and drainers */
+static uint64_t settled;  /* of the log: nothing new is written below */
+static uint64_t *allowed; /* the position up to which the log may grow, shared by reader and drainers */
 
 static void make_ring(const char *path)
 {
@@ -51,8 +50,7 @@ static void make_ring(const char *path)
 
 static struct tare_lane_view view_of(uint32_t i)
 {
-	return (struct tare_lane_view){ &lanes[i], base + tare_lane_offset(MAKE_LANE_BYTES, i),
-					MAKE_LANE_BYTES, i };
+	return (struct tare_lane_view){ &lanes[i], base + tare_lane_offset(MAKE_LANE_BYTES, i), MAKE_LANE_BYTES, i };
 }
 
 /* What is settled may be written again, as it was. */
@@ -62,9 +60,8 @@ static int write_part(const struct tare_chunk_part *part, const uint8_t *from, b
 	int fd = part->chunk ? open(path, O_RDWR | O_CREAT, 0600) : events_fd;
 	bool is_written;
 
-	if (is_settled &&
-	    (pread(fd, there, part->size, (off_t)part->offset) != (ssize_t)part->size ||
-	     memcmp(there, from, part->size) != 0))
+	if (is_settled && (pread(fd, there, part->size, (off_t)part->offset) != (ssize_t)part->size ||
+	                   memcmp(there, from, part->size) != 0))
 		abort();
 	is_written = pwrite(fd, from, part->size, (off_t)part->offset) == (ssize_t)part->size;
 
@@ -106,8 +103,7 @@ static void settle(const struct tare_lane_drain *drain)
 
 static void *drain_all(void *arg)
 {
-	struct tare_lane_drain drain = { &ring->log_end, write_events, NULL,
-					 malloc(TARE_BLOCK_MAX) };
+	struct tare_lane_drain drain = { &ring->log_end, write_events, NULL, malloc(TARE_BLOCK_MAX) };
 
 	for (unsigned turn = 1;; turn++) {
 		if (arg && turn % SETTLE_EVERY == 0)
@@ -115,8 +111,7 @@ static void *drain_all(void *arg)
 		for (uint32_t i = 0; i < THREADS; i++) {
 			struct tare_lane_view view = view_of(i);
 
-			while (__atomic_load_n(&ring->log_end, __ATOMIC_RELAXED) >
-			       __atomic_load_n(allowed, __ATOMIC_RELAXED))
+			while (__atomic_load_n(&ring->log_end, __ATOMIC_RELAXED) > __atomic_load_n(allowed, __ATOMIC_RELAXED))
 				usleep(20);
 			if (tare_lane_drain(&view, &drain) < 0)
 				abort();
@@ -144,8 +139,7 @@ static void publish(const struct tare_lane_view *view, struct tare_record *head,
 
 static void wait_for_room(const struct tare_lane_view *view, uint64_t size)
 {
-	while (view->lane->head + size - __atomic_load_n(&view->lane->tail, __ATOMIC_ACQUIRE) >
-	       view->size)
+	while (view->lane->head + size - __atomic_load_n(&view->lane->tail, __ATOMIC_ACQUIRE) > view->size)
 		usleep(20);
 }
 
@@ -244,8 +238,7 @@ static void run(uint32_t chunk_bytes)
 	uint64_t total = 0;
 
 	events_path = events;
-	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		       -1, 0);
+	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(allowed != MAP_FAILED);
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t n, last = 0;

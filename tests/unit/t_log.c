@@ -34,16 +34,14 @@ static int read_back(struct tare_log *log, bool *is_there)
 		if (step == TARE_LOG_GAP)
 			continue;
 		for (i = 0; i < m.record_nr; i++)
-			if (m.records[i].position == rec.position &&
-			    m.records[i].size == end - rec.position)
+			if (m.records[i].position == rec.position && m.records[i].size == end - rec.position)
 				break;
 		if (i == m.record_nr || !rec.info)
 			continue;
-		if (memcmp(rec.rec.head, m.bytes + rec.position,
-			   rec.info->fixed < rec.bytes ? rec.info->fixed : rec.bytes) != 0)
+		if (memcmp(rec.rec.head, m.bytes + rec.position, rec.info->fixed < rec.bytes ? rec.info->fixed : rec.bytes) !=
+		    0)
 			continue;
-		if (rec.text &&
-		    memcmp(rec.text, m.bytes + rec.position + rec.info->fixed, rec.text_len))
+		if (rec.text && memcmp(rec.text, m.bytes + rec.position + rec.info->fixed, rec.text_len))
 			continue;
 		is_there[i] = true;
 		n++;
@@ -86,8 +84,7 @@ TEST(every_kind_comes_back)
 			CHECK_INT(rec.pcs[2], 0x3000);
 		}
 		for (int i = 0; i < rec.info->field_nr; i++)
-			CHECK(rec.info->fields[i].offset + rec.info->fields[i].size <=
-			      rec.info->fixed);
+			CHECK(rec.info->fields[i].offset + rec.info->fields[i].size <= rec.info->fixed);
 	}
 	CHECK_INT(kinds, m.record_nr);
 	CHECK_INT(tare_log_counts(log)->gaps, 0);
@@ -111,20 +108,16 @@ TEST(every_truncation_keeps_what_is_whole)
 		make_log_write(&m, path, size);
 		rc = tare_log_open(&log, path, &err);
 		if (size < sizeof(m.header)) {
-			CHECK_INT(rc, size == 0  ? TARE_E_EMPTY
-				      : size < 8 ? TARE_E_FORMAT
-						 : TARE_E_TRUNCATED);
+			CHECK_INT(rc, size == 0 ? TARE_E_EMPTY : size < 8 ? TARE_E_FORMAT : TARE_E_TRUNCATED);
 			continue;
 		}
 		CHECK_INT(rc, 0);
-		while (whole < m.record_nr &&
-		       m.records[whole].position + m.records[whole].size <= body)
+		while (whole < m.record_nr && m.records[whole].position + m.records[whole].size <= body)
 			whole++;
 		CHECK_INT(read_back(log, is_there), whole);
 		if (whole < m.record_nr && body > m.records[whole].position) {
 			CHECK_INT(tare_log_counts(log)->gaps, 1);
-			CHECK_INT(tare_log_counts(log)->gap_bytes,
-				  body - m.records[whole].position);
+			CHECK_INT(tare_log_counts(log)->gap_bytes, body - m.records[whole].position);
 		}
 		tare_log_close(log);
 	}
@@ -159,8 +152,8 @@ TEST(a_flipped_bit_costs_one_record)
 		read_back(log, is_there);
 		for (int i = 0; i < m.record_nr; i++)
 			if (i != hit && !is_there[i])
-				test_fail(__FILE__, __LINE__, "bit %zu of record %d cost record %d",
-					  bit - m.records[hit].position * 8, hit, i);
+				test_fail(__FILE__, __LINE__, "bit %zu of record %d cost record %d", bit - m.records[hit].position * 8,
+				          hit, i);
 		tare_log_close(log);
 	}
 	make_log_free(&m);
@@ -212,8 +205,7 @@ TEST(unfinished_records_leave_holes)
 	CHECK_INT(read_back(log, is_there), m.record_nr - 3);
 	CHECK(!is_there[3] && !is_there[4] && !is_there[8]);
 	CHECK_INT(tare_log_counts(log)->gaps, 2);
-	CHECK_INT(tare_log_counts(log)->gap_bytes,
-		  m.records[3].size + m.records[4].size + m.records[8].size);
+	CHECK_INT(tare_log_counts(log)->gap_bytes, m.records[3].size + m.records[4].size + m.records[8].size);
 	tare_log_close(log);
 	make_log_free(&m);
 }
@@ -245,8 +237,7 @@ TEST(a_log_that_was_cut_at_its_begin)
 		tare_log_rewind(log, 0);
 		CHECK_INT(tare_log_next(log, &rec), TARE_LOG_RECORD);
 		CHECK_INT(rec.position, base);
-		CHECK_INT(tare_log_place(tare_log_info(log), rec.position).offset,
-			  TARE_HEADER_BYTES);
+		CHECK_INT(tare_log_place(tare_log_info(log), rec.position).offset, TARE_HEADER_BYTES);
 		CHECK(!tare_log_info(log)->is_header_damaged);
 		tare_log_close(log);
 	}
@@ -315,8 +306,7 @@ TEST(a_terabyte_of_nothing_is_stepped_over)
 {
 	const char *path = make_path(make_dir(), "1-0.events");
 	uint64_t far = (1ull << 40);
-	struct tare_rec_lost lost = { .head = { .kind = TARE_KIND_LOST, .cells = 2 },
-				      .records = 5 };
+	struct tare_rec_lost lost = { .head = { .kind = TARE_KIND_LOST, .cells = 2 }, .records = 5 };
 	struct tare_log_record rec;
 	struct tare_log *log;
 
@@ -348,8 +338,7 @@ TEST(older_and_newer_records)
 	struct {
 		struct tare_rec_event event;
 		uint64_t added[5];
-	} newer = { .event = { .head = { .kind = TARE_KIND_EVENT }, .tid = 9, .limit = 77 },
-		    .added = { 1, 2, 3, 4, 5 } };
+	} newer = { .event = { .head = { .kind = TARE_KIND_EVENT }, .tid = 9, .limit = 77 }, .added = { 1, 2, 3, 4, 5 } };
 	struct tare_rec_lost unknown = { .head = { .kind = 999 } };
 	struct tare_log_record rec;
 	struct tare_log *log;

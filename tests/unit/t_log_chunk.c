@@ -34,8 +34,7 @@ static void make(void)
 	while (m.size < (CHUNKS - 1) * C + C / 2)
 		make_log_every_kind(&m);
 	for (int i = 0; i < m.record_nr; i++) {
-		struct tare_record *rec =
-			(struct tare_record *)(void *)(m.bytes + m.records[i].position);
+		struct tare_record *rec = (struct tare_record *)(void *)(m.bytes + m.records[i].position);
 
 		if (rec->kind == TARE_KIND_LANE)
 			rec->kind = TARE_KIND_CLOCK;
@@ -71,8 +70,7 @@ static void write_range(uint64_t from, uint64_t to)
 
 static void write_range_in_first(uint64_t from, uint64_t to)
 {
-	write_at(0, tare_chunk_part_in_first(&chunks, from, to - from).offset, m.bytes + from,
-		 to - from);
+	write_at(0, tare_chunk_part_in_first(&chunks, from, to - from).offset, m.bytes + from, to - from);
 }
 
 static void write_all(void)
@@ -179,17 +177,17 @@ TEST(positions_have_a_file)
 TEST(names_of_chunks)
 {
 	static const char *const no[] = { "1-0.events",
-					  "1-0.events.",
-					  "1-0.events.0",
-					  "1-0.events.01",
-					  "1-0.events.1x",
-					  "1-0.ring.1",
-					  ".events.1",
-					  "1-0.events.new",
-					  "1-0.events.67108864",
-					  "1",
-					  "",
-					  "1-0.events.99999999999999999999" };
+		                              "1-0.events.",
+		                              "1-0.events.0",
+		                              "1-0.events.01",
+		                              "1-0.events.1x",
+		                              "1-0.ring.1",
+		                              ".events.1",
+		                              "1-0.events.new",
+		                              "1-0.events.67108864",
+		                              "1",
+		                              "",
+		                              "1-0.events.99999999999999999999" };
 	uint32_t number = 0;
 
 	CHECK_INT(tare_chunk_name("1-0.events.1", &number), 10);
@@ -207,8 +205,7 @@ TEST(records_lie_across_files)
 
 	make();
 	for (int i = 0; i < m.record_nr; i++)
-		across += m.records[i].position / C !=
-			  (m.records[i].position + m.records[i].size - 1) / C;
+		across += m.records[i].position / C != (m.records[i].position + m.records[i].size - 1) / C;
 	CHECK(across > 0);
 	write_all();
 	CHECK_INT(size_of(0), TARE_HEADER_BYTES + C);
@@ -227,8 +224,7 @@ TEST(the_ring_goes_on_behind_the_last_file)
 	drained = record_from(m.size - 3000);
 	write_header();
 	write_range(0, m.records[drained].position);
-	make_log_write_ring(&m, make_path(make_dir(), "1-0.ring"), m.records[drained].position,
-			    false);
+	make_log_write_ring(&m, make_path(make_dir(), "1-0.ring"), m.records[drained].position, false);
 	log = open_log(events_path());
 	CHECK_INT(tare_log_info(log)->file_end, m.records[drained].position);
 	while (tare_log_next(log, &rec) != TARE_LOG_END)
@@ -287,11 +283,9 @@ TEST(what_is_missing_is_skipped)
 	free(path);
 	log = open_log(events_path());
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
-		seen += step == TARE_LOG_RECORD &&
-			(rec.position + rec.bytes <= 2 * C || rec.position >= 3 * C);
+		seen += step == TARE_LOG_RECORD && (rec.position + rec.bytes <= 2 * C || rec.position >= 3 * C);
 	for (int i = 0; i < m.record_nr; i++)
-		seen -= m.records[i].position + m.records[i].size <= 2 * C ||
-			m.records[i].position >= 3 * C;
+		seen -= m.records[i].position + m.records[i].size <= 2 * C || m.records[i].position >= 3 * C;
 	CHECK_INT(seen, 0);
 	tare_log_close(log);
 }

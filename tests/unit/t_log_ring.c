@@ -26,8 +26,7 @@ size_t __wrap_tare_log_pread(int fd, void *to, size_t size, uint64_t offset)
 {
 	size_t got = __real_tare_log_pread(fd, to, size, offset);
 
-	if (unwritten.times == 0 || size <= OPENING || offset >= unwritten.end ||
-	    offset + got <= unwritten.begin)
+	if (unwritten.times == 0 || size <= OPENING || offset >= unwritten.end || offset + got <= unwritten.begin)
 		return got;
 	unwritten.times--;
 	for (uint64_t at = unwritten.begin; at < unwritten.end && at < offset + got; at++)
@@ -51,8 +50,7 @@ static bool is_record(const struct tare_log_record *rec, int i)
 	const uint8_t *bytes = m.bytes + m.records[i].position;
 	size_t fixed = rec->info->fixed < rec->bytes ? rec->info->fixed : rec->bytes;
 
-	return rec->bytes == m.records[i].size &&
-	       !memcmp((const uint8_t *)rec->rec.head + 4, bytes + 4, fixed - 4) &&
+	return rec->bytes == m.records[i].size && !memcmp((const uint8_t *)rec->rec.head + 4, bytes + 4, fixed - 4) &&
 	       (!rec->text || !memcmp(rec->text, bytes + rec->info->fixed, rec->text_len));
 }
 
@@ -93,8 +91,7 @@ static void make(int times)
 		make_log_every_kind(&m);
 	/* The seeds of kind LANE are records like others here: no block lies behind them. */
 	for (int i = 0; i < m.record_nr; i++) {
-		struct tare_record *rec =
-			(struct tare_record *)(void *)(m.bytes + m.records[i].position);
+		struct tare_record *rec = (struct tare_record *)(void *)(m.bytes + m.records[i].position);
 
 		if (rec->kind == TARE_KIND_LANE)
 			rec->kind = TARE_KIND_CLOCK;
@@ -141,8 +138,7 @@ TEST(the_begin_of_a_block_is_written_while_it_is_read)
 	make_log_write_ring(&m, ring_path(), 0, false);
 	make_log_write_block(&m, events_path(), m.size, SIZE_MAX);
 	for (unwritten.begin = block; unwritten.begin < block + head; unwritten.begin += TARE_CELL)
-		for (unwritten.end = block + head; unwritten.end < block + m.size;
-		     unwritten.end += 37 * TARE_CELL) {
+		for (unwritten.end = block + head; unwritten.end < block + m.size; unwritten.end += 37 * TARE_CELL) {
 			unwritten.times = 1;
 			CHECK_INT(read_all(events_path()), 0);
 			CHECK_INT(unwritten.times, 0);
@@ -182,18 +178,15 @@ static void poke(const char *path, off_t at, const void *bytes, size_t size)
 
 TEST(damaged_counts_of_a_lane_cost_nothing)
 {
-	static const size_t places[] = { offsetof(struct tare_lane, head),
-					 offsetof(struct tare_lane, tail) };
+	static const size_t places[] = { offsetof(struct tare_lane, head), offsetof(struct tare_lane, tail) };
 	uint64_t wild = 1ull << 60 | 5;
 
 	make(1);
 	for (int drained = 0; drained < m.record_nr; drained += 9)
 		for (size_t i = 0; i < 2; i++) {
-			make_log_write_block(&m, events_path(), m.records[drained].position,
-					     SIZE_MAX);
+			make_log_write_block(&m, events_path(), m.records[drained].position, SIZE_MAX);
 			make_log_write_ring(&m, ring_path(), m.records[drained].position, false);
-			poke(ring_path(), (off_t)(TARE_RING_HEADER_BYTES + places[i]), &wild,
-			     sizeof(wild));
+			poke(ring_path(), (off_t)(TARE_RING_HEADER_BYTES + places[i]), &wild, sizeof(wild));
 			CHECK_INT(read_all(events_path()), 0);
 		}
 	make_log_free(&m);
@@ -219,11 +212,9 @@ TEST(a_ring_that_cannot_be_understood)
 /* A lane says how far it came: what is not there is missing, however long ago. */
 TEST(a_lane_that_goes_on_later_shows_what_is_missing)
 {
-	struct tare_rec_lane lane = {
-		.head = { .seal = tare_seal(0), .kind = TARE_KIND_LANE, .cells = 2 },
-		.lane = 3,
-		.from = 4096
-	};
+	struct tare_rec_lane lane = { .head = { .seal = tare_seal(0), .kind = TARE_KIND_LANE, .cells = 2 },
+		                          .lane = 3,
+		                          .from = 4096 };
 	struct tare_log_record rec;
 	struct tare_log *log;
 
@@ -244,12 +235,9 @@ TEST(a_lane_that_goes_on_later_shows_what_is_missing)
 /* What a lane lost and could not say any more stands in its header. */
 TEST(losses_that_nobody_told_are_read_from_the_lane)
 {
-	struct tare_lane lane = { .tid = 77,
-				  .lost = 9,
-				  .lost_told = 2,
-				  .lost_first = 100,
-				  .lost_last = 200,
-				  .lost_reason = TARE_LOST_DISK_FULL };
+	struct tare_lane lane = {
+		.tid = 77, .lost = 9, .lost_told = 2, .lost_first = 100, .lost_last = 200, .lost_reason = TARE_LOST_DISK_FULL
+	};
 	struct tare_log_record rec;
 	struct tare_log *log;
 

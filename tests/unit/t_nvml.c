@@ -93,7 +93,7 @@ TEST(mig_devices_follow_their_gpu)
 }
 
 static void check_memory(const char *odd, int version, uint64_t used, uint64_t reserved,
-			 enum tare_nvml_identity identity)
+                         enum tare_nvml_identity identity)
 {
 	struct tare_nvml *nvml = open_fake(odd);
 	struct tare_nvml_memory m;

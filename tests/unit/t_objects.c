@@ -10,8 +10,8 @@ static void add_stack(uint32_t id, uint64_t pc)
 	struct tare_rec_stack stack = { .head = { .kind = TARE_KIND_STACK }, .id = id, .depth = 2 };
 
 	make_log_add(&m, &stack, sizeof(stack), pcs, sizeof(pcs));
-	MAKE(&m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
-	     .api = 1, .stack = id, .handle = 0x7f0000000000 + id, .asked = 1 << 20, .ticks = 2);
+	MAKE(&m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE, .api = 1, .stack = id,
+	     .handle = 0x7f0000000000 + id, .asked = 1 << 20, .ticks = 2);
 }
 
 static void add_object(const char *path, uint64_t begin, uint64_t end)
@@ -20,8 +20,7 @@ static void add_object(const char *path, uint64_t begin, uint64_t end)
 }
 
 /* The next event's stack, of which the first frame lies in `path`. */
-static const struct tare_stack *next_in(struct tare_recording *r, const struct tare_process *p,
-					const char *path)
+static const struct tare_stack *next_in(struct tare_recording *r, const struct tare_process *p, const char *path)
 {
 	struct tare_event e;
 	const struct tare_object *o;
@@ -79,8 +78,8 @@ static void name_both(const struct tare_process *p)
 {
 	for (int i = 0; i < p->object_nr; i++)
 		if (strcmp(p->objects[i].path, "program") != 0)
-			MAKE_TEXT(&t, symbol, SYMBOL, p->objects[i].path, .pid = 431,
-				  .address = 0x2100, .object = p->objects[i].identity);
+			MAKE_TEXT(&t, symbol, SYMBOL, p->objects[i].path, .pid = 431, .address = 0x2100,
+			          .object = p->objects[i].identity);
 	MAKE_TEXT(&t, symbol, SYMBOL, "main", .pid = 431, .address = 0x9100);
 }
 
@@ -167,8 +166,7 @@ TEST(random_loads_match_a_model)
 		for (int i = 0; i < OBJECTS; i++)
 			for (int page = 0; page < PAGES; page++) {
 				struct tare_stack at = { .stamp = 1000 + (uint64_t)i };
-				const struct tare_object *o =
-					tare_process_object(p, &at, ((uint64_t)page << 12) + 1);
+				const struct tare_object *o = tare_process_object(p, &at, ((uint64_t)page << 12) + 1);
 
 				CHECK_INT(o ? atoi(o->path) : 0, expected(i, page));
 			}
@@ -187,11 +185,11 @@ TEST(a_look_is_short_however_many_there_were)
 
 	for (int i = 0; i < MANY; i++)
 		objects[i] = (struct tare_object){ .begin = i < MANY / 2 ? (uint64_t)i : MANY,
-						   .end = 1 << 20,
-						   .reach = 1 << 20,
-						   .stamp = (uint64_t)i,
-						   .until = (uint64_t)i + 1,
-						   .path = "" };
+			                               .end = 1 << 20,
+			                               .reach = 1 << 20,
+			                               .stamp = (uint64_t)i,
+			                               .until = (uint64_t)i + 1,
+			                               .path = "" };
 	for (int i = 0; i < LOOKS; i++) {
 		struct tare_stack at = { .stamp = MANY / 2 + next_random(&seed) % (MANY / 2) };
 		const struct tare_object *o = tare_process_object(&p, &at, MANY + 5);

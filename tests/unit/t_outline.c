@@ -9,10 +9,7 @@
 
 #include <stdlib.h>
 
-enum {
-	PLACES = 14,
-	HEAP = 10
-}; /* processes by devices, and phases; and what the heap has and frees */
+enum { PLACES = 14, HEAP = 10 }; /* processes by devices, and phases; and what the heap has and frees */
 
 /* An event as far as an outline tells it, and the last block before it on each device of each process, and phase. */
 struct seen {
@@ -42,17 +39,15 @@ static uint64_t number(uint64_t limit)
 
 static void add_block(struct make_log *m)
 {
-	MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
-	     .bytes = (int64_t)number(2) * 1024, .tid = 10 + (uint32_t)number(2),
-	     .device = (int16_t)(is_one_device || number(10) ? 0 : (int)number(4) - 1),
+	MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512, .bytes = (int64_t)number(2) * 1024,
+	     .tid = 10 + (uint32_t)number(2), .device = (int16_t)(is_one_device || number(10) ? 0 : (int)number(4) - 1),
 	     .python = 0);
 }
 
 static void add_of_heap(struct make_log *m)
 {
 	if (number(2))
-		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64, .bytes = 48,
-		     .tid = 10);
+		MAKE(m, heap_block, HEAP_BLOCK, .block = 4096 + number(100) * 64, .bytes = 48, .tid = 10);
 	else
 		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + number(100) * 64, .tid = 10);
 }
@@ -69,8 +64,8 @@ static void add_any(struct make_log *m, uint64_t often)
 	else if (number(often))
 		MAKE(m, phase, PHASE, .tid = 10, .what = TARE_PHASE_MARK);
 	else if (number(2))
-		MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW,
-		     .class = TARE_CLASS_DEVICE, .handle = number(1 << 20), .asked = 512);
+		MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
+		     .handle = number(1 << 20), .asked = 512);
 	else
 		MAKE(m, oom, OOM, .tid = 10);
 }
@@ -84,8 +79,7 @@ static void make(uint64_t seed, uint64_t often, uint64_t late)
 	for (uint32_t i = 0; i < 2; i++) {
 		make_log_init(both[i], 431 + i, 0);
 		for (int d = 0; d < 2; d++)
-			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
-				  .uuid_high = 2 + (uint64_t)d);
+			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1, .uuid_high = 2 + (uint64_t)d);
 	}
 	for (int i = 0; i < RECORDS; i++) {
 		struct make_log *m = both[number(10) == 0];
@@ -99,10 +93,8 @@ static void make(uint64_t seed, uint64_t often, uint64_t late)
 
 static void write_part(size_t part, size_t parts)
 {
-	make_log_write(&a, make_path(make_dir(), "431-0.events"),
-		       sizeof(a.header) + a.size * part / parts);
-	make_log_write(&b, make_path(make_dir(), "432-0.events"),
-		       sizeof(b.header) + b.size * part / parts);
+	make_log_write(&a, make_path(make_dir(), "431-0.events"), sizeof(a.header) + a.size * part / parts);
+	make_log_write(&b, make_path(make_dir(), "432-0.events"), sizeof(b.header) + b.size * part / parts);
 }
 
 static void free_logs(void)

@@ -12,8 +12,7 @@ static void leaves(const char *path, const char *wanted, bool is_library)
 	if (strcmp(left, wanted) != 0)
 		test_fail(__FILE__, __LINE__, "%s: \"%s\", not \"%s\"", path, left, wanted);
 	if (strcmp(tare_path_short(left), left) != 0)
-		test_fail(__FILE__, __LINE__, "%s: \"%s\" once, \"%s\" twice", path, left,
-			  tare_path_short(left));
+		test_fail(__FILE__, __LINE__, "%s: \"%s\" once, \"%s\" twice", path, left, tare_path_short(left));
 	if (!tare_path_in_library(path) == is_library || !tare_path_in_library(left) == is_library)
 		test_fail(__FILE__, __LINE__, "%s, \"%s\": is it a library's?", path, left);
 }
@@ -33,8 +32,7 @@ TEST(of_the_users_own_the_last_name_is_left)
 
 TEST(of_a_librarys_its_place_is_left)
 {
-	leaves("/home/u/venv/lib/python3.11/site-packages/torch/nn/a.py",
-	       "/site-packages/torch/nn/a.py", true);
+	leaves("/home/u/venv/lib/python3.11/site-packages/torch/nn/a.py", "/site-packages/torch/nn/a.py", true);
 	leaves("/usr/lib/python3/dist-packages/numpy/a.py", "/dist-packages/numpy/a.py", true);
 	leaves("/home/u/conda/lib/python3.12/threading.py", "/lib/python3.12/threading.py", true);
 	leaves("/home/u/lib64/python3.13t/threading.py", "/lib64/python3.13t/threading.py", true);

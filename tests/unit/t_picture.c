@@ -12,8 +12,7 @@
 #define BASE UINT64_C(0x7f0000000000)
 
 /* `kept` NULL: all events are there. */
-static void draw_kept(struct world *w, const char *title, const struct tare_ledger_kept *kept,
-		      struct tare_str *out)
+static void draw_kept(struct world *w, const char *title, const struct tare_ledger_kept *kept, struct tare_str *out)
 {
 	struct tare_memory_history s;
 	struct tare_ledger_opts opts = { .history = &s, .kept = kept };
@@ -35,8 +34,8 @@ static void draw(struct world *w, const char *title, struct tare_str *out)
 static void take(struct world *w, int64_t t, int64_t size, int64_t before)
 {
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = BASE + (uint64_t)t * 4096, .context = 0xc0, .asked = (uint64_t)size,
-	     .granted = (uint64_t)size, .weigh = true, .before = before, .after = before + size);
+	     .handle = BASE + (uint64_t)t * 4096, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
+	     .weigh = true, .before = before, .after = before + size);
 }
 
 static size_t count(const char *text, const char *part)
@@ -222,8 +221,8 @@ struct none {
 };
 
 /* In a table as wide as that. */
-static void timeline(struct tare_str *out, const struct tare_timeline *t,
-		     const struct tare_timeline_peak *peak, int width)
+static void timeline(struct tare_str *out, const struct tare_timeline *t, const struct tare_timeline_peak *peak,
+                     int width)
 {
 	static const struct tare_column columns[] = { TARE_COLUMN(none, text, NULL, "", TEXT) };
 	struct none wide = { tare_str_text(out) };
@@ -249,8 +248,7 @@ static void timeline(struct tare_str *out, const struct tare_timeline *t,
 /* As many columns as fit; nothing where nothing changed. */
 TEST(timeline_shows_what_changes)
 {
-	int64_t used[] = { 0, 1 * MIB, 4 * MIB, 8 * MIB, 8 * MIB, 2 * MIB, 2 * MIB, 0,
-			   0, 0,       0,       0,       0,       0,       0,       0 };
+	int64_t used[] = { 0, 1 * MIB, 4 * MIB, 8 * MIB, 8 * MIB, 2 * MIB, 2 * MIB, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 	struct tare_timeline t = { .from_ns = 0, .to_ns = 41 * 1000 * MS, .used = used, .nr = 16 };
 	struct tare_timeline_peak peak = { 1900 * MS, 8 * MIB };
 	struct tare_str out = { 0 };

@@ -12,9 +12,8 @@
 
 static void pin(struct world *w, int64_t t, uint64_t at, int64_t bytes, const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .asked = (uint64_t)bytes, .granted = (uint64_t)bytes,
-	     .owner = owner);
+	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = at,
+	     .context = 0xc0, .asked = (uint64_t)bytes, .granted = (uint64_t)bytes, .owner = owner);
 }
 
 static struct tare_pinned pinned_of(struct world *w)
@@ -75,9 +74,8 @@ TEST(who_asks_the_driver_itself_got_what_was_asked)
 	struct tare_pinned of;
 
 	pin(w, 5 * MS, 0x10000, 36 * MIB, "/opt/engine.so");
-	CALL(w, .class = TARE_CLASS_REGISTERED, .effect = TARE_EFFECT_NEW, .begin = 6 * MS,
-	     .end = 6 * MS + 10, .handle = 0x50, .context = 0xc0, .asked = 7 * MIB,
-	     .granted = 7 * MIB);
+	CALL(w, .class = TARE_CLASS_REGISTERED, .effect = TARE_EFFECT_NEW, .begin = 6 * MS, .end = 6 * MS + 10,
+	     .handle = 0x50, .context = 0xc0, .asked = 7 * MIB, .granted = 7 * MIB);
 	of = pinned_of(w);
 	CHECK_INT(of.asked, 43 * MIB);
 	CHECK_INT(of.looked, 43 * MIB);
@@ -91,8 +89,8 @@ TEST(what_is_freed_goes_with_what_was_asked)
 	pin(w, 5 * MS, 0x10000, 64 * MIB, TORCH);
 	world_probe_shape(w, 7 * MS, 0x10000, "int8 [50331648]");
 	world_sweep(w, 7 * MS, 0);
-	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_DEL, .begin = 10 * MS,
-	     .end = 10 * MS + 10, .handle = 0x10000, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_DEL, .begin = 10 * MS, .end = 10 * MS + 10,
+	     .handle = 0x10000, .context = 0xc0);
 	of = pinned_of(w);
 	CHECK_INT(of.bytes, 0);
 	CHECK_INT(of.looked, 0);
@@ -117,9 +115,7 @@ TEST(a_shape_says_its_bytes)
 TEST(a_screen_says_the_ratio_and_the_setting)
 {
 	struct tare_pinned_line line = { .short_line = "kv.py:7 in cache" };
-	struct tare_host_ledger host = { .pinned_lines = &line,
-					 .pinned_line_nr = 1,
-					 .pinned_on_card = 8 * MIB };
+	struct tare_host_ledger host = { .pinned_lines = &line, .pinned_line_nr = 1, .pinned_on_card = 8 * MIB };
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 

@@ -56,9 +56,8 @@ static void step(const char *name)
 
 static void start(void)
 {
-	tare_ring = (struct tare_ring){
-		.header = &header, .lanes = lanes, .lane_bytes = 1 << 20, .pid = tare_sys_getpid()
-	};
+	tare_ring =
+		(struct tare_ring){ .header = &header, .lanes = lanes, .lane_bytes = 1 << 20, .pid = tare_sys_getpid() };
 	sem_init(&has_stopped, 0, 0);
 	sem_init(&may_go_on, 0, 0);
 }

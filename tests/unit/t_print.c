@@ -32,8 +32,8 @@ static const char *printed(bool is_terminal, const char *text)
 TEST(nothing_that_steers_gets_through)
 {
 	CHECK_STR(printed(false, "a\033]0;x\a\033[2Jb\r\xc2\x9b"
-				 "c\xff\n\td"),
-		  "a?]0;x??[2Jb??c?\n\td");
+	                         "c\xff\n\td"),
+	          "a?]0;x??[2Jb??c?\n\td");
 	CHECK_STR(printed(false, "\033[1mbold\033[0m"), "?[1mbold?[0m");
 }
 
@@ -41,8 +41,7 @@ TEST(a_terminal_gets_tones_and_no_other_sequence)
 {
 	setenv("TERM", "xterm", 1);
 	unsetenv("NO_COLOR");
-	CHECK_STR(printed(true, "\033[1ma\033[0m\033[2mb\033[33mc\033[0m"),
-		  "\033[1ma\033[0m\033[2mb\033[33mc\033[0m");
+	CHECK_STR(printed(true, "\033[1ma\033[0m\033[2mb\033[33mc\033[0m"), "\033[1ma\033[0m\033[2mb\033[33mc\033[0m");
 	CHECK_STR(printed(true, "\033[31ma\033[2Jb\033"), "?[31ma?[2Jb?");
 	setenv("NO_COLOR", "1", 1);
 	CHECK_STR(printed(true, "\033[1ma\033[0m"), "?[1ma?[0m");

@@ -34,9 +34,7 @@ TEST(what_an_old_kernel_does_not_say_is_not_known)
 	CHECK_INT(tare_procfs_parse_memory("Name:\tx\nPid:\t1\nVmRSS:\t4 kB\n", &m), 0);
 	CHECK_INT(m.rss, 4096);
 	CHECK(m.anon == TARE_NOT_KNOWN && m.swap == TARE_NOT_KNOWN);
-	CHECK_INT(tare_procfs_parse_memory("Pid:\t1\nVmRSS:\t18014398509481983 kB\nVmHWM:\t-3 kB\n",
-					   &m),
-		  0);
+	CHECK_INT(tare_procfs_parse_memory("Pid:\t1\nVmRSS:\t18014398509481983 kB\nVmHWM:\t-3 kB\n", &m), 0);
 	CHECK(m.rss == TARE_NOT_KNOWN && m.peak_rss == TARE_NOT_KNOWN);
 	CHECK_INT(tare_procfs_parse_memory("", &m), -EINVAL);
 }
@@ -45,11 +43,10 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 {
 	struct tare_procfs_stat s;
 
-	CHECK_INT(
-		tare_procfs_parse_stat("7 (a) S (b)) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 "
-				       "123456 10 20\n",
-				       &s),
-		0);
+	CHECK_INT(tare_procfs_parse_stat("7 (a) S (b)) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 "
+	                                 "123456 10 20\n",
+	                                 &s),
+	          0);
 	CHECK_STR(s.comm, "a) S (b)");
 	CHECK_INT(s.state, 'R');
 	CHECK_INT(s.ppid, 3);
@@ -57,11 +54,10 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 	CHECK_INT(s.status, -1); /* not a zombie */
 	CHECK_INT(s.threads, 1);
 	CHECK_INT(s.stack, 0); /* not told */
-	CHECK_INT(tare_procfs_parse_stat(
-			  "7 (x) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 10 20 "
-			  "18446744073709551615 1 2 140724603453440 0 0",
-			  &s),
-		  0);
+	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 10 20 "
+	                                 "18446744073709551615 1 2 140724603453440 0 0",
+	                                 &s),
+	          0);
 	CHECK_INT(s.stack, 140724603453440);
 	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("7 (x", &s), -EINVAL);
@@ -72,17 +68,14 @@ TEST(a_zombie_tells_how_it_ended)
 {
 	struct tare_procfs_stat s;
 
-	CHECK_INT(tare_procfs_parse_stat(
-			  "7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0 "
-			  "18446744073709551615 0 0 0 0 0 0 0 16781312 0 0 0 0 17 1 0 0 "
-			  "0 0 0 0 0 0 0 0 0 0 256\n",
-			  &s),
-		  0);
+	CHECK_INT(tare_procfs_parse_stat("7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0 "
+	                                 "18446744073709551615 0 0 0 0 0 0 0 16781312 0 0 0 0 17 1 0 0 "
+	                                 "0 0 0 0 0 0 0 0 0 0 256\n",
+	                                 &s),
+	          0);
 	CHECK_INT(s.start_ticks, 123456);
 	CHECK_INT(s.status, 256);
-	CHECK_INT(tare_procfs_parse_stat(
-			  "7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0", &s),
-		  0);
+	CHECK_INT(tare_procfs_parse_stat("7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0", &s), 0);
 	CHECK_INT(s.status, -1); /* an older kernel says no more */
 }
 
@@ -103,11 +96,9 @@ TEST(filters_are_counted)
 {
 	int count = 7;
 
-	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\nSeccomp_filters:\t3\n", &count),
-		  0);
+	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\nSeccomp_filters:\t3\n", &count), 0);
 	CHECK_INT(count, 3);
-	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\n", &count),
-		  0); /* before Linux 5.9 */
+	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\n", &count), 0); /* before Linux 5.9 */
 	CHECK_INT(count, 2);
 	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\n", &count), -EINVAL);
 }

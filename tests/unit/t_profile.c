@@ -48,10 +48,8 @@ static void write_and_read(const struct tare_profile *wanted)
 	size_t at = 0;
 
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s = %s\n",
-				       tare_profile_rows[key].name,
-				       tare_profile_format(wanted, (enum tare_profile_key)key,
-							   value));
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s = %s\n", tare_profile_rows[key].name,
+		                       tare_profile_format(wanted, (enum tare_profile_key)key, value));
 	CHECK_INT(read_text(text), 0);
 	CHECK(memcmp(&profile, wanted, sizeof(profile)) == 0);
 }
@@ -71,25 +69,21 @@ TEST(what_is_written_is_read)
 TEST(every_fallback_is_a_value)
 {
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		CHECK_INT(tare_profile_set(&profile, (enum tare_profile_key)key,
-					   tare_profile_rows[key].fallback),
-			  0);
+		CHECK_INT(tare_profile_set(&profile, (enum tare_profile_key)key, tare_profile_rows[key].fallback), 0);
 }
 
 TEST(sizes_as_people_write_them)
 {
 	char text[TARE_PROFILE_TEXT_MAX];
 
-	CHECK_STR(tare_profile_format_number(TARE_PROFILE_context, 548995072, text),
-		  "523.5625 MiB");
+	CHECK_STR(tare_profile_format_number(TARE_PROFILE_context, 548995072, text), "523.5625 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_page, 2 << 20, text), "2 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_init, 3264 << 10, text), "3.1875 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_graph_node, 2360, text), "2360");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_total, 150755868672, text), "143772 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_total, 1ull << 34, text), "16 GiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_page, 0, text), "0");
-	CHECK_STR(tare_profile_format_number(TARE_PROFILE_pci_device_id, 0x233510de, text),
-		  "0x233510de");
+	CHECK_STR(tare_profile_format_number(TARE_PROFILE_pci_device_id, 0x233510de, text), "0x233510de");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_sm_count, 1048576, text), "1048576");
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LINE(kind, table, first, at)                                                               \
+#define LINE(kind, table, first, at)                                                                                   \
 	tare_python_line(TARE_PYTHON_##kind, (const uint8_t *)(table), sizeof(table) - 1, first, at)
 
 TEST(pairs_up_to_3_9)
@@ -71,8 +71,7 @@ TEST(tables_of_noise)
 			table[i] = (uint8_t)(state >> 56);
 		}
 		for (int kind = TARE_PYTHON_LNOTAB; kind <= TARE_PYTHON_LOCATIONS; kind++)
-			tare_python_line((enum tare_python_lines)kind, table, size, 1 << 30,
-					 turn * 7 % 5000);
+			tare_python_line((enum tare_python_lines)kind, table, size, 1 << 30, turn * 7 % 5000);
 	}
 }
 

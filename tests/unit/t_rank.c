@@ -18,8 +18,7 @@ static struct tare_rank rank_of(const char *text)
 	return r;
 }
 
-static void check_rank(const char *text, int rank, int local, int world, const char *launcher,
-		       const char *job)
+static void check_rank(const char *text, int rank, int local, int world, const char *launcher, const char *job)
 {
 	struct tare_rank r = rank_of(text);
 
@@ -32,30 +31,27 @@ static void check_rank(const char *text, int rank, int local, int world, const c
 
 TEST(launchers)
 {
-	check_rank("RANK=5\nLOCAL_RANK=1\nWORLD_SIZE=8\nTORCHELASTIC_RUN_ID=abc\n", 5, 1, 8,
-		   "torchrun", "abc");
-	check_rank("RANK=0\nWORLD_SIZE=2\nMASTER_ADDR=gpu7\nMASTER_PORT=29500\n", 0, -1, 2,
-		   "RANK and WORLD_SIZE", "gpu7:29500");
+	check_rank("RANK=5\nLOCAL_RANK=1\nWORLD_SIZE=8\nTORCHELASTIC_RUN_ID=abc\n", 5, 1, 8, "torchrun", "abc");
+	check_rank("RANK=0\nWORLD_SIZE=2\nMASTER_ADDR=gpu7\nMASTER_PORT=29500\n", 0, -1, 2, "RANK and WORLD_SIZE",
+	           "gpu7:29500");
 	check_rank("OMPI_COMM_WORLD_RANK=3\nOMPI_COMM_WORLD_LOCAL_RANK=0\nOMPI_COMM_WORLD_SIZE=4\n"
-		   "PMIX_NAMESPACE=prterun-1\nPMIX_RANK=3\n",
-		   3, 0, 4, "Open MPI", "prterun-1");
-	check_rank("PMI_RANK=1\nPMI_SIZE=2\nMPI_LOCALRANKID=1\n", 1, 1, 2, "MPICH or Intel MPI",
-		   "");
-	check_rank("PMIX_RANK=1\nPMIX_NAMESPACE=slurm.pmix.7.0\n", 1, -1, -1, "PMIx",
-		   "slurm.pmix.7.0");
+	           "PMIX_NAMESPACE=prterun-1\nPMIX_RANK=3\n",
+	           3, 0, 4, "Open MPI", "prterun-1");
+	check_rank("PMI_RANK=1\nPMI_SIZE=2\nMPI_LOCALRANKID=1\n", 1, 1, 2, "MPICH or Intel MPI", "");
+	check_rank("PMIX_RANK=1\nPMIX_NAMESPACE=slurm.pmix.7.0\n", 1, -1, -1, "PMIx", "slurm.pmix.7.0");
 	check_rank("SLURM_PROCID=7\nSLURM_LOCALID=3\nSLURM_NTASKS=8\nSLURM_JOB_ID=99\n"
-		   "SLURM_STEP_ID=2\n",
-		   7, 3, 8, "Slurm", "99.2");
+	           "SLURM_STEP_ID=2\n",
+	           7, 3, 8, "Slurm", "99.2");
 }
 
 TEST(the_nearest_launcher_counts)
 {
 	check_rank("SLURM_PROCID=1\nSLURM_STEP_ID=0\nSLURM_JOB_ID=9\nSLURM_NTASKS=2\nRANK=11\n"
-		   "LOCAL_RANK=3\nWORLD_SIZE=16\nTORCHELASTIC_RUN_ID=9\n",
-		   11, 3, 16, "torchrun", "9");
+	           "LOCAL_RANK=3\nWORLD_SIZE=16\nTORCHELASTIC_RUN_ID=9\n",
+	           11, 3, 16, "torchrun", "9");
 	check_rank("SLURM_PROCID=0\nSLURM_STEP_ID=0\nSLURM_JOB_ID=9\nOMPI_COMM_WORLD_RANK=4\n"
-		   "OMPI_COMM_WORLD_SIZE=8\n",
-		   4, -1, 8, "Open MPI", "");
+	           "OMPI_COMM_WORLD_SIZE=8\n",
+	           4, -1, 8, "Open MPI", "");
 }
 
 /* A batch script has SLURM_PROCID=0 like every step, and torchrun calls a run "none" by itself. */
@@ -64,10 +60,9 @@ TEST(what_looks_like_a_rank)
 	check_rank("SLURM_PROCID=0\nSLURM_NTASKS=8\nSLURM_JOB_ID=9\n", -1, -1, -1, "", "");
 	check_rank("RANK=4\n", -1, -1, -1, "", "");
 	check_rank("", -1, -1, -1, "", "");
-	check_rank("RANK=1\nWORLD_SIZE=2\nTORCHELASTIC_RUN_ID=none\nMASTER_ADDR=a\nMASTER_PORT=1\n",
-		   1, -1, 2, "torchrun", "a:1");
-	check_rank("RANK=1\nWORLD_SIZE=2\nTORCHELASTIC_RUN_ID=none\nMASTER_ADDR=a\n", 1, -1, 2,
-		   "torchrun", "");
+	check_rank("RANK=1\nWORLD_SIZE=2\nTORCHELASTIC_RUN_ID=none\nMASTER_ADDR=a\nMASTER_PORT=1\n", 1, -1, 2, "torchrun",
+	           "a:1");
+	check_rank("RANK=1\nWORLD_SIZE=2\nTORCHELASTIC_RUN_ID=none\nMASTER_ADDR=a\n", 1, -1, 2, "torchrun", "");
 }
 
 TEST(bad_values_are_not_known)
@@ -78,8 +73,7 @@ TEST(bad_values_are_not_known)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(text, sizeof(text), "RANK=%s\nWORLD_SIZE=2\n", bad[i]);
 		CHECK_INT(rank_of(text).rank, -1);
-		snprintf(text, sizeof(text),
-			 "RANK=%s\nWORLD_SIZE=2\nSLURM_PROCID=1\nSLURM_STEP_ID=0\n", bad[i]);
+		snprintf(text, sizeof(text), "RANK=%s\nWORLD_SIZE=2\nSLURM_PROCID=1\nSLURM_STEP_ID=0\n", bad[i]);
 		CHECK_INT(rank_of(text).rank, 1);
 	}
 	check_rank("RANK=1\nLOCAL_RANK=x\nWORLD_SIZE=y\n", 1, -1, -1, "RANK and WORLD_SIZE", "");
@@ -89,8 +83,7 @@ TEST(damaged_texts)
 {
 	CHECK_INT(rank_of("\n\n\nRANK=1\nWORLD_SIZE=2").rank, 1);
 	CHECK_INT(rank_of("RANK\nRANKS=4\n=3\nWORLD_SIZE=2\n").rank, -1);
-	CHECK_STR(rank_of("RANK=1\nWORLD_SIZE=2\nMASTER_ADDR=a\033[31m\nMASTER_PORT=1\n").job,
-		  "a_[31m:1");
+	CHECK_STR(rank_of("RANK=1\nWORLD_SIZE=2\nMASTER_ADDR=a\033[31m\nMASTER_PORT=1\n").job, "a_[31m:1");
 }
 
 TEST(the_text_of_an_environment)
@@ -139,8 +132,7 @@ static void end(const char *folder)
 static const struct tare_process *process_of(const struct tare_recording *r, int rank)
 {
 	for (int i = 0; i < tare_recording_process_nr(r); i++)
-		if (tare_recording_process(r, i)->rank.rank == rank &&
-		    tare_recording_process(r, i)->role == TARE_ROLE_PROGRAM)
+		if (tare_recording_process(r, i)->rank.rank == rank && tare_recording_process(r, i)->role == TARE_ROLE_PROGRAM)
 			return tare_recording_process(r, i);
 	test_fail(__FILE__, __LINE__, "no rank %d", rank);
 	return NULL;

@@ -46,8 +46,7 @@ TEST(a_program_with_names_times_and_objects)
 	CHECK_INT(e.stack->depth, 2);
 	CHECK_INT(e.stack->pcs[1], 0x401200);
 	CHECK_STR(tare_process_object(p, e.stack, e.stack->pcs[0])->path, "/usr/bin/program");
-	CHECK(!tare_process_object(p, e.stack, 0x402000) &&
-	      !tare_process_object(p, e.stack, 0x400fff));
+	CHECK(!tare_process_object(p, e.stack, 0x402000) && !tare_process_object(p, e.stack, 0x400fff));
 	CHECK_STR(tare_process_symbol(p, e.stack, e.stack->pcs[0])->name, "train_step");
 	CHECK(!tare_process_symbol(p, e.stack, e.stack->pcs[1]));
 	CHECK_INT(e.begin_ns, e.at_ns - 20);
@@ -88,11 +87,9 @@ TEST(order_is_by_stamp_over_all_logs)
 		uint64_t base = m.header.first_stamp + (uint64_t)i * 100;
 
 		seed = seed * 1103515245 + 12345;
-		MAKE(&m, event, EVENT, .head.stamp = base + (seed >> 16) % 5000, .api = 1,
-		     .device = -1);
+		MAKE(&m, event, EVENT, .head.stamp = base + (seed >> 16) % 5000, .api = 1, .device = -1);
 		seed = seed * 1103515245 + 12345;
-		MAKE_TEXT(&t, peer, PEER, "other", .head.stamp = base + (seed >> 16) % 300,
-			  .pid = 5);
+		MAKE_TEXT(&t, peer, PEER, "other", .head.stamp = base + (seed >> 16) % 300, .pid = 5);
 	}
 	MAKE_TEXT(&m, string, STRING, "cuLate", .id = 1);
 	write_both();
@@ -122,16 +119,12 @@ TEST(a_damaged_stamp_costs_its_own_place_only)
 
 		init_both();
 		for (int i = 0; i < 500; i++)
-			MAKE(&m, event, EVENT,
-			     .head.stamp = m.header.first_stamp + 1000 + (uint64_t)i * 10 -
-					   (i % 3 == 2 ? 15 : 0),
+			MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000 + (uint64_t)i * 10 - (i % 3 == 2 ? 15 : 0),
 			     .device = -1, .tid = 1);
 		if (high)
-			((struct tare_record *)(void *)(m.bytes + m.records[200].position))
-				->stamp |= 1ull << 62;
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp |= 1ull << 62;
 		else
-			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp =
-				3;
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp = 3;
 		write_both();
 		r = open_ok(make_dir());
 		for (; tare_recording_next(r, &e); n++) {
@@ -158,17 +151,16 @@ TEST(one_device_seen_by_many)
 	int readings = 0;
 
 	init_both();
-	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 0, .nvml_index = 0, .uuid_high = 1,
-		  .uuid_low = 1, .total = 100, .reserved = 5, .used = 10);
-	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 1, .nvml_index = 1, .uuid_high = 2,
-		  .uuid_low = 2, .total = 100, .reserved = 5, .used = 20);
+	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 0, .nvml_index = 0, .uuid_high = 1, .uuid_low = 1, .total = 100,
+	          .reserved = 5, .used = 10);
+	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 1, .nvml_index = 1, .uuid_high = 2, .uuid_low = 2, .total = 100,
+	          .reserved = 5, .used = 20);
 	MAKE(&t, reading, READING, .device = 1, .used = 30);
 	MAKE(&t, reading, READING, .device = 7, .used = 30);
 	/* The program sees the second one only, as its first. */
 	m.stamp = t.stamp + 10;
-	MAKE_TEXT(&m, device, DEVICE, "H200", .ordinal = 0, .nvml_index = -1, .uuid_high = 2,
-		  .uuid_low = 2, .total = 100, .reserved = TARE_NOT_KNOWN, .used = 40,
-		  .multiprocessors = 132);
+	MAKE_TEXT(&m, device, DEVICE, "H200", .ordinal = 0, .nvml_index = -1, .uuid_high = 2, .uuid_low = 2, .total = 100,
+	          .reserved = TARE_NOT_KNOWN, .used = 40, .multiprocessors = 132);
 	MAKE(&m, event, EVENT, .device = 0);
 	write_both();
 	r = open_ok(make_dir());
@@ -207,10 +199,8 @@ TEST(generations)
 	MAKE(second, end, END, .how = TARE_HOW_EXIT);
 	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 500, .pid = 431);
 	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 5000, .pid = 431);
-	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5001, .pid = 431,
-	     .generation = 1);
-	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5002, .pid = 999,
-	     .generation = 0);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5001, .pid = 431, .generation = 1);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5002, .pid = 999, .generation = 0);
 	write_both();
 	make_log_write(second, make_path(make_dir(), "431-1.events"), SIZE_MAX);
 	r = open_ok(make_dir());
@@ -306,9 +296,8 @@ TEST(a_folder_of_ranks)
 		m.header.first_monotonic_ns += (uint64_t)i * 50000000000;
 		t.header.first_stamp += (uint64_t)i * 50000000000;
 		t.header.first_monotonic_ns += (uint64_t)i * 50000000000;
-		MAKE(&m, event, EVENT,
-		     .head.stamp = m.header.first_stamp + 1000u - 500u * (unsigned)i,
-		     .tid = (uint32_t)i, .device = -1);
+		MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000u - 500u * (unsigned)i, .tid = (uint32_t)i,
+		     .device = -1);
 		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
 		CHECK(mkdir(path, 0700) == 0);
 		make_log_write(&m, make_path(path, "431-0.events"), SIZE_MAX);
@@ -338,8 +327,7 @@ TEST(a_spool_is_followed)
 	snprintf(real, sizeof(real), "%s/spool", make_dir());
 	snprintf(target, sizeof(target), "%s/target.tare", make_dir());
 	CHECK(mkdir(real, 0700) == 0 && mkdir(target, 0700) == 0);
-	snprintf(text, sizeof(text), "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}",
-		 real);
+	snprintf(text, sizeof(text), "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}", real);
 	write_text(make_path(target, "recording.json"), text);
 	init_both();
 	make_log_program(&m);
@@ -376,8 +364,7 @@ TEST(still_being_written)
 	((struct tare_record *)(void *)(m.bytes + m.records[9].position))->kind = TARE_KIND_LOST;
 	((struct tare_record *)(void *)(m.bytes + m.records[19].position))->kind = TARE_KIND_LOST;
 	memset(m.bytes + m.records[18].position, 0, 4);
-	make_log_write(&m, make_path(make_dir(), "431-0.events"),
-		       sizeof(m.header) + m.records[10].position);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), sizeof(m.header) + m.records[10].position);
 	make_log_write_ring(&m, ring, m.records[10].position, false);
 	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
 	r = open_ok(make_dir());

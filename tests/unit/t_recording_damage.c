@@ -25,7 +25,7 @@ TEST(damage_and_loss_are_said_once)
 	r = open_ok(make_dir());
 	CHECK(has_note(r, "17 records given up"));
 	snprintf(place, sizeof(place), "1 place (%zu bytes) without a whole record",
-		 (sizeof(struct tare_rec_event) + TARE_CELL - 1) / TARE_CELL * TARE_CELL);
+	         (sizeof(struct tare_rec_event) + TARE_CELL - 1) / TARE_CELL * TARE_CELL);
 	CHECK(has_note(r, place));
 	CHECK(has_note(r, "NVML is not there"));
 	CHECK(has_note(r, "2 of the processes could not open a log"));
@@ -56,9 +56,7 @@ static void write_blocks(const struct lane_block *blocks, int nr, int hit_block,
 	m.header.has_lanes = 1;
 	for (int i = 0; i < nr; i++) {
 		const struct lane_block *b = &blocks[i];
-		struct tare_rec_lane lane = { .head = { .kind = TARE_KIND_LANE },
-					      .lane = b->lane,
-					      .from = b->from };
+		struct tare_rec_lane lane = { .head = { .kind = TARE_KIND_LANE }, .lane = b->lane, .from = b->from };
 		size_t position, at = make_log_add(&m, &lane, sizeof(lane), NULL, 0), first = 0;
 
 		for (int k = 0; k < 4 && b->stamps[k]; k++) {
@@ -68,8 +66,7 @@ static void write_blocks(const struct lane_block *blocks, int nr, int hit_block,
 			if (i == hit_block && k == hit_record)
 				begin = position;
 		}
-		((struct tare_rec_lane *)(void *)(m.bytes + at))->bytes =
-			(uint32_t)(m.size - first);
+		((struct tare_rec_lane *)(void *)(m.bytes + at))->bytes = (uint32_t)(m.size - first);
 		if (i == hit_block && hit_record < 0)
 			begin = at;
 	}

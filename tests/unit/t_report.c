@@ -100,9 +100,7 @@ TEST(json_is_one_object_with_further_instants_in_also)
 	root = parse_output(&arena);
 	CHECK_STR(tare_json_get_str(root, "at.label"), "peak");
 	CHECK_STR(tare_json_get_str(root, "also.0.at.label"), "end");
-	CHECK_INT(run(tare_cmd_report, "report", recording(), "--json", "--at", "end", "--by",
-		      "owner", NULL),
-		  0);
+	CHECK_INT(run(tare_cmd_report, "report", recording(), "--json", "--at", "end", "--by", "owner", NULL), 0);
 	root = parse_output(&arena);
 	CHECK_STR(tare_json_get_str(root, "at.label"), "end");
 	CHECK_STR(tare_json_get_str(root, "by"), "owner");
@@ -112,11 +110,8 @@ TEST(json_is_one_object_with_further_instants_in_also)
 
 TEST(every_grouping_answers)
 {
-	static const char *const groupings[] = { "account", "owner", "process",
-						 "library", "line",  "stack" };
-	static const char *const later[] = {
-		"category", "tensor", "phase", "pool", "stream", "rank"
-	};
+	static const char *const groupings[] = { "account", "owner", "process", "library", "line", "stack" };
+	static const char *const later[] = { "category", "tensor", "phase", "pool", "stream", "rank" };
 	const char *rec = recording();
 
 	for (size_t i = 0; i < sizeof(groupings) / sizeof(groupings[0]); i++) {

@@ -41,8 +41,7 @@ static void check_balance(const struct tare_ledger *l)
 		tare_residue_build(&rows, d);
 		CHECK_INT(sum_of(&rows), leaves);
 		for (size_t k = 1; k < rows.count; k++)
-			CHECK(tare_residues[rows.rows[k - 1].kind].when <=
-			      tare_residues[rows.rows[k].kind].when);
+			CHECK(tare_residues[rows.rows[k - 1].kind].when <= tare_residues[rows.rows[k].kind].when);
 		tare_residue_free(&rows);
 	}
 }
@@ -82,27 +81,25 @@ TEST(a_row_is_told_by_its_account_and_name)
 		const char *path, *label, *shown;
 		enum tare_residue kind;
 	} rows[] = {
-		{ TARE_ACCOUNT_VMM, "process:1/vmm/libc10_cuda/cached", "cached",
-		  "cached, can be given back", TARE_RESIDUE_CACHED },
+		{ TARE_ACCOUNT_VMM, "process:1/vmm/libc10_cuda/cached", "cached", "cached, can be given back",
+		  TARE_RESIDUE_CACHED },
 		{ TARE_ACCOUNT_VMM, "process:1/vmm/libnccl", "libnccl", "NCCL", TARE_RESIDUE_NCCL },
 		{ TARE_ACCOUNT_VMM, "process:1/vmm/engine", "engine", "engine", TARE_RESIDUE_VMM },
-		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/libcublasLt", "libcublasLt",
-		  "cuBLAS", TARE_RESIDUE_CUBLAS },
-		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/a.out", "a.out", "a.out",
-		  TARE_RESIDUE_DIRECT },
-		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/libc10_cuda",
-		  "PyTorch (libc10_cuda)", "PyTorch's pool, not told apart", TARE_RESIDUE_TORCH },
-		{ TARE_ACCOUNT_POOL_IDLE, "process:1/pools/default/idle", "",
-		  "asynchronous pools, not in use", TARE_RESIDUE_POOL_IDLE },
+		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/libcublasLt", "libcublasLt", "cuBLAS", TARE_RESIDUE_CUBLAS },
+		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/a.out", "a.out", "a.out", TARE_RESIDUE_DIRECT },
+		{ TARE_ACCOUNT_ALLOCATION, "process:1/allocations/libc10_cuda", "PyTorch (libc10_cuda)",
+		  "PyTorch's pool, not told apart", TARE_RESIDUE_TORCH },
+		{ TARE_ACCOUNT_POOL_IDLE, "process:1/pools/default/idle", "", "asynchronous pools, not in use",
+		  TARE_RESIDUE_POOL_IDLE },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct tare_row row = { .path = rows[i].path,
-					.label = rows[i].label,
-					.account = rows[i].account,
-					.parent = -1,
-					.leaf = true,
-					.bytes = 5 };
+			                    .label = rows[i].label,
+			                    .account = rows[i].account,
+			                    .parent = -1,
+			                    .leaf = true,
+			                    .bytes = 5 };
 		struct tare_device_ledger d = { .rows = &row, .row_nr = 1 };
 		struct tare_residue_rows out;
 
@@ -117,15 +114,14 @@ TEST(a_row_is_told_by_its_account_and_name)
 TEST(most_is_given_back_from_a_fifth_on)
 {
 	struct tare_row before = { .path = "process:1/allocations/libc10_cuda/tensors/parameter",
-				   .label = "parameter",
-				   .account = TARE_ACCOUNT_ALLOCATION,
-				   .parent = -1,
-				   .leaf = true,
-				   .is_category = true,
-				   .bytes = 1000 << 20 };
+		                       .label = "parameter",
+		                       .account = TARE_ACCOUNT_ALLOCATION,
+		                       .parent = -1,
+		                       .leaf = true,
+		                       .is_category = true,
+		                       .bytes = 1000 << 20 };
 	struct tare_row after = before;
-	struct tare_device_ledger x = { .rows = &before, .row_nr = 1 },
-				  y = { .rows = &after, .row_nr = 1 };
+	struct tare_device_ledger x = { .rows = &before, .row_nr = 1 }, y = { .rows = &after, .row_nr = 1 };
 
 	after.bytes = 199 << 20;
 	CHECK(tare_residue_is_given_back(&x, &y));

@@ -66,8 +66,7 @@ static void open_parts(void)
 {
 }
 
-static const struct tare_part_table parts TARE_PARTS_SECTION = { .forked = fork_parts,
-								 .opened = open_parts };
+static const struct tare_part_table parts TARE_PARTS_SECTION = { .forked = fork_parts, .opened = open_parts };
 
 /* ---- records ---- */
 /* By number: what happened to each that this process began. */
@@ -88,8 +87,7 @@ static void put(void)
 	tare_fork_check();
 	CHECK(number < NUMBERS);
 	book.fate[number] = BEGUN;
-	rec = (struct tare_rec_peer *)(void *)tare_ring_begin(&put, TARE_KIND_PEER,
-							      sizeof(*rec) + TEXT);
+	rec = (struct tare_rec_peer *)(void *)tare_ring_begin(&put, TARE_KIND_PEER, sizeof(*rec) + TEXT);
 	/* A child gets none for what its parent began. */
 	CHECK(rec || process != book.process);
 	if (!rec)
@@ -253,8 +251,7 @@ static uint8_t *read_settled(void)
 
 	snprintf(name, sizeof(name), "%d-0.events", getpid());
 	fd = open(make_path(tare_config.folder, name), O_RDONLY);
-	CHECK(fd >= 0 &&
-	      pread(fd, bytes, settled_bytes, (off_t)tare_ring.header->file.header_bytes) >= 0);
+	CHECK(fd >= 0 && pread(fd, bytes, settled_bytes, (off_t)tare_ring.header->file.header_bytes) >= 0);
 	close(fd);
 	return bytes;
 }
@@ -311,8 +308,8 @@ static void fork_silently(void)
 static void write_control(void)
 {
 	struct tare_control control = { .magic = TARE_CONTROL_MAGIC,
-					.lane_bytes = TARE_LANE_BYTES_MIN,
-					.chunk_bytes = TARE_CHUNK_BYTES_MIN };
+		                            .lane_bytes = TARE_LANE_BYTES_MIN,
+		                            .chunk_bytes = TARE_CHUNK_BYTES_MIN };
 	char page[4096] = { 0 };
 	int fd = open(make_path(tare_config.folder, "control"), O_RDWR | O_CREAT, 0600);
 
@@ -345,8 +342,7 @@ static void run(const struct stop *list, int n)
 	stops = list;
 	stops_left = n;
 	sigsetjmp(before, 1);
-	if (alternate
-		    .ss_sp) /* who leaves a handler by siglongjmp arms a stack again that was disarmed */
+	if (alternate.ss_sp) /* who leaves a handler by siglongjmp arms a stack again that was disarmed */
 		CHECK(sigaltstack(&alternate, NULL) == 0);
 	while (stops_left > 0 && round++ < ROUNDS)
 		put();
@@ -391,22 +387,20 @@ static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes
 	if (pid == 0) {
 		start();
 		run(list, n);
-		CHECK(list[n - 1].act == record || list[n - 1].act == jump ||
-		      list[n - 1].act == settle || list[n - 1].act == check_blocks || children > 0);
+		CHECK(list[n - 1].act == record || list[n - 1].act == jump || list[n - 1].act == settle ||
+		      list[n - 1].act == check_blocks || children > 0);
 		if (lanes_max)
 			CHECK(tare_ring.header->lane_nr <= lanes_max);
 		exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	if (status != 0)
-		test_fail(__FILE__, __LINE__, "interrupted at %s: status %d", list[n - 1].at,
-			  status);
+		test_fail(__FILE__, __LINE__, "interrupted at %s: status %d", list[n - 1].at, status);
 }
 
-static const char *const steps[] = { "seen",          "looking",   "counted",    "taken",
-				     "begun",         "whole",     "returning",  "padded",
-				     "head read",     "plan read", "room taken", "copied",
-				     "to be written", "named",     "opened",     "written" };
+static const char *const steps[] = { "seen",          "looking", "counted",   "taken",     "begun",      "whole",
+	                                 "returning",     "padded",  "head read", "plan read", "room taken", "copied",
+	                                 "to be written", "named",   "opened",    "written" };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
 /* Every step, each for the first time; a lane is given back only after a handler left one. */
@@ -508,15 +502,14 @@ TEST(ring_a_lane_that_was_seen_is_given_back)
 /* A child that was forked in the middle of a record forks in the middle of one of its own. */
 TEST(ring_a_child_of_a_handler_forks_in_one)
 {
-	static const char *const again[] = { "seen",   "taken",     "begun",  "whole",
-					     "padded", "head read", "copied", "written" };
+	static const char *const again[] = {
+		"seen", "taken", "begun", "whole", "padded", "head read", "copied", "written"
+	};
 
 	needs_wiping();
 	for (int i = 0; i < STEPS; i++)
 		for (size_t j = 0; j < sizeof(again) / sizeof(again[0]); j++)
-			in_process_of_its_own((struct stop[]){ { steps[i], fork_here },
-							       { again[j], fork_here } },
-					      2, 0);
+			in_process_of_its_own((struct stop[]){ { steps[i], fork_here }, { again[j], fork_here } }, 2, 0);
 }
 
 static const char *chunk(int number)
@@ -553,7 +546,7 @@ static void jump_many_times(const char *at, void (*act)(void), uint32_t lanes_ma
 TEST(ring_left_lanes_are_used_again)
 {
 	static const char *const inside[] = { "taken",  "begun",     "whole",  "returning",
-					      "padded", "head read", "copied", "written" };
+		                                  "padded", "head read", "copied", "written" };
 
 	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
 		jump_many_times(inside[i], record, LANES_REUSED);
@@ -579,9 +572,7 @@ static void *thread(void *flags)
 {
 	int alternate_flags = *(int *)flags;
 
-	alternate = (stack_t){ .ss_sp = (char *)flags + 4096,
-			       .ss_size = STACK - 4096,
-			       .ss_flags = alternate_flags };
+	alternate = (stack_t){ .ss_sp = (char *)flags + 4096, .ss_size = STACK - 4096, .ss_flags = alternate_flags };
 	jump_many_times("begun", record, 0);
 	return NULL;
 }
@@ -609,8 +600,7 @@ TEST(ring_a_signal_stack_in_the_stack_is_no_depth)
 
 static void above_the_stack(int flags)
 {
-	char *low =
-		mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *low = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_t attributes;
 	pthread_t id;
 
@@ -618,8 +608,7 @@ static void above_the_stack(int flags)
 	*(int *)(void *)(low + STACK) = flags;
 	pthread_attr_init(&attributes);
 	CHECK(pthread_attr_setstack(&attributes, low, STACK) == 0);
-	CHECK(pthread_create(&id, &attributes, thread, low + STACK) == 0 &&
-	      pthread_join(id, NULL) == 0);
+	CHECK(pthread_create(&id, &attributes, thread, low + STACK) == 0 && pthread_join(id, NULL) == 0);
 }
 
 TEST(ring_a_signal_stack_is_no_depth)

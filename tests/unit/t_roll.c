@@ -61,8 +61,7 @@ TEST(logs_leave_room_for_what_is_written_before_anything_goes)
 	has_file("000001.segment", MIB / 2);
 	has_file("000002.segment", MIB / 2);
 	CHECK_INT(allowed(8 * MIB, 5000), 6 * MIB + 1);
-	has_file("000001.segment",
-		 2 * MIB); /* that is written once more before it goes, with something in it */
+	has_file("000001.segment", 2 * MIB); /* that is written once more before it goes, with something in it */
 	CHECK(allowed(8 * MIB, 5000) <= 8 * MIB - 2 * MIB - MIB / 2 - 2 * MIB * 5 / 4 + 1);
 	has_file("1-0.events", 5 * MIB);
 	CHECK_INT(allowed(8 * MIB, 0), 1); /* 0 would be: any number */

@@ -32,8 +32,8 @@ static void call(uint64_t at, uint64_t i, uint64_t ns, bool is_end)
 static void lose(uint64_t from, uint64_t at)
 {
 	m.stamp = m.header.first_stamp + at;
-	MAKE(&m, lost, LOST, .records = 5, .first = m.header.first_stamp + from, .last = m.stamp,
-	     .tid = 10, .reason = TARE_LOST_CAP);
+	MAKE(&m, lost, LOST, .records = 5, .first = m.header.first_stamp + from, .last = m.stamp, .tid = 10,
+	     .reason = TARE_LOST_CAP);
 }
 
 static bool has_losses;
@@ -112,16 +112,14 @@ static char *ledgers(void)
 			for (int k = 0; k < l.devices[d].row_nr; k++) {
 				const struct tare_row *row = &l.devices[d].rows[k];
 
-				tare_str_addf(&out, " %s %lld %llu %d %lld\n", row->path,
-					      (long long)row->bytes, (unsigned long long)row->count,
-					      row->evidence, (long long)row->driver_ns);
+				tare_str_addf(&out, " %s %lld %llu %d %lld\n", row->path, (long long)row->bytes,
+				              (unsigned long long)row->count, row->evidence, (long long)row->driver_ns);
 			}
 		for (int k = 0; k < l.degraded_nr; k++)
 			tare_str_addf(&out, " %s\n", l.degraded[k]);
 		for (int k = 0; k < l.loss_nr; k++)
-			tare_str_addf(&out, " lost %llu %lld %lld\n",
-				      (unsigned long long)l.losses[k].records,
-				      (long long)l.losses[k].from_ns, (long long)l.losses[k].to_ns);
+			tare_str_addf(&out, " lost %llu %lld %lld\n", (unsigned long long)l.losses[k].records,
+			              (long long)l.losses[k].from_ns, (long long)l.losses[k].to_ns);
 		tare_ledger_free(&l);
 		tare_recording_close(r);
 	}
@@ -154,8 +152,7 @@ TEST(a_report_from_a_state_says_what_one_from_the_begin_says)
 
 TEST(a_state_is_made_also_where_several_segments_come_at_once)
 {
-	segment_records =
-		CALLS / 30 / 2 - 5; /* three at once: of these no number is a power of two */
+	segment_records = CALLS / 30 / 2 - 5; /* three at once: of these no number is a power of two */
 	check_states(false, 30, 3);
 }
 
@@ -191,8 +188,7 @@ TEST(a_damaged_state_is_not_believed)
 	for (uint32_t number = 1; number <= 30; number++) {
 		path = tare_manifest_state_path(make_dir(), number);
 		if (stat(path, &st) == 0)
-			for (off_t at = 0; at < st.st_size;
-			     at += 1 + st.st_size / test_rounds(40)) {
+			for (off_t at = 0; at < st.st_size; at += 1 + st.st_size / test_rounds(40)) {
 				FILE *f = fopen(path, "r+b");
 				int c;
 				char *now;
@@ -294,9 +290,7 @@ static void make_epochs(void)
 	MAKE_TEXT(&m, string, STRING, "epoch", .id = 4);
 	make_log_gpu(&m);
 	for (uint64_t i = 0; i < EPOCHS * EPOCH_CALLS; i++) {
-		uint64_t at = i % EPOCH_CALLS, block = at < 60    ? at
-						       : at < 120 ? 119 - at
-								  : at / 2 % 50;
+		uint64_t at = i % EPOCH_CALLS, block = at < 60 ? at : at < 120 ? 119 - at : at / 2 % 50;
 
 		call(S / 100 * (i + 1), block, 1000, at < 120 ? at >= 60 : at % 2);
 		if (at == 20)
@@ -318,8 +312,7 @@ static struct tare_recording *open_folder(void)
 	return r;
 }
 
-static int64_t settle(struct tare_recording *r, int epoch, int point, struct tare_instant *at,
-		      char text[40])
+static int64_t settle(struct tare_recording *r, int epoch, int point, struct tare_instant *at, char text[40])
 {
 	static const char *const points[POINTS] = { "begin", "peak", "end" };
 	struct tare_err err = { 0 };
@@ -445,8 +438,7 @@ static void check_bounds(bool is_final)
 		int64_t low = INT64_MAX, high = 0;
 
 		for (size_t k = 0; k < p->bound_nr; k++)
-			if (p->bounds[k].from_ns <= seen[i].t &&
-			    seen[i].t <= p->bounds[k].until_ns) {
+			if (p->bounds[k].from_ns <= seen[i].t && seen[i].t <= p->bounds[k].until_ns) {
 				low = p->bounds[k].low < low ? p->bounds[k].low : low;
 				high = p->bounds[k].high > high ? p->bounds[k].high : high;
 			}
@@ -550,14 +542,10 @@ TEST(states_that_do_not_tell_are_not_gone_by)
 		roll_up(m.size * i / 30);
 	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
 	path = tare_manifest_state_path(make_dir(), manifest.states[0].number);
-	CHECK_INT(tare_state_read(path, manifest.states[0].number, manifest.states[0].until_ns,
-				  &bytes, NULL),
-		  0);
+	CHECK_INT(tare_state_read(path, manifest.states[0].number, manifest.states[0].until_ns, &bytes, NULL), 0);
 	CHECK_INT(tare_state_write(path, manifest.states[0].number, manifest.states[0].until_ns,
-				   &(struct tare_state_bytes){ bytes.data, bytes.len, "", 0, "",
-							       0 },
-				   NULL, NULL),
-		  0);
+	                           &(struct tare_state_bytes){ bytes.data, bytes.len, "", 0, "", 0 }, NULL, NULL),
+	          0);
 	tare_manifest_free(&manifest);
 	CHECK_INT(truncate(make_path(make_dir(), "segments.json"), 20), 0);
 	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);

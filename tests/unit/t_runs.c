@@ -40,8 +40,7 @@ static void make(void)
 		make_log_init(&logs[l], 431 + l, 0);
 		for (uint64_t i = 0; i < RECORDS; i++) {
 			logs[l].stamp = 2000000000 + i * 40 - number(LATE) / 20 * 20;
-			MAKE(&logs[l], event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW,
-			     .class = TARE_CLASS_DEVICE, .handle = i);
+			MAKE(&logs[l], event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE, .handle = i);
 		}
 	}
 }
@@ -63,8 +62,7 @@ static uint64_t everything(void *arg, const char *log, bool has_ring)
 static void write_logs(size_t part, size_t parts)
 {
 	for (int l = 0; l < LOGS; l++)
-		make_log_write(&logs[l], make_path(make_dir(), names[l]),
-			       sizeof(logs[l].header) + logs[l].size * part / parts);
+		make_log_write(&logs[l], make_path(make_dir(), names[l]), sizeof(logs[l].header) + logs[l].size * part / parts);
 }
 
 static void make_segments(void)
@@ -98,10 +96,9 @@ static struct list read_events(struct tare_recording *r, bool has_segments)
 	struct tare_event e;
 
 	while (tare_recording_next(r, &e)) {
-		struct seen item = { .at_ns = e.at_ns,
-				     .stamp = e.rec.head->stamp,
-				     .handle = e.rec.event->handle,
-				     .process = e.process->index };
+		struct seen item = {
+			.at_ns = e.at_ns, .stamp = e.rec.head->stamp, .handle = e.rec.event->handle, .process = e.process->index
+		};
 
 		item.segment = has_segments ? tare_recording_segment(r) : 0;
 		add(&l, &item);
@@ -118,9 +115,7 @@ static struct list read_records(struct tare_recording *r)
 	struct list l = { 0 };
 
 	while (tare_recording_next_record(r, &process, &log, &rec)) {
-		struct seen item = { .stamp = rec.rec.head->stamp,
-				     .handle = rec.rec.event->handle,
-				     .process = process->index };
+		struct seen item = { .stamp = rec.rec.head->stamp, .handle = rec.rec.event->handle, .process = process->index };
 
 		CHECK(rec.bytes >= sizeof(struct tare_rec_event));
 		add(&l, &item);
@@ -199,9 +194,8 @@ static void check_is_part(const struct list *l, const struct list *all)
 	size_t found = 0;
 
 	for (size_t i = 0; i < all->count && found < l->count; i++)
-		found += all->items[i].handle == l->items[found].handle &&
-			 all->items[i].process == l->items[found].process &&
-			 all->items[i].segment == l->items[found].segment;
+		found += all->items[i].handle == l->items[found].handle && all->items[i].process == l->items[found].process &&
+		         all->items[i].segment == l->items[found].segment;
 	CHECK_INT(found, l->count);
 }
 

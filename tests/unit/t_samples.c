@@ -24,8 +24,7 @@ static uint64_t next_random(uint64_t *seed)
 static void make_series(struct change *out, int64_t first, uint64_t seed)
 {
 	for (int i = 0; i < CHANGES; i++) {
-		out[i].t = first + (LAST - first) / CHANGES * i +
-			   (int64_t)next_random(&seed) % ((LAST - first) / CHANGES);
+		out[i].t = first + (LAST - first) / CHANGES * i + (int64_t)next_random(&seed) % ((LAST - first) / CHANGES);
 		out[i].used = (int64_t)(next_random(&seed) % 100000);
 	}
 }

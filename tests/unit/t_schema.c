@@ -33,8 +33,7 @@ static struct tare_schema *parse_ok(const char *text)
 
 static void add_field(struct tare_str *out, const struct tare_field *f, int bytes)
 {
-	tare_str_addf(out, " %s:%c%d:%s", f->name, f->is_signed ? 'i' : 'u', bytes * 8,
-		      tare_decode_role(f->role)->name);
+	tare_str_addf(out, " %s:%c%d:%s", f->name, f->is_signed ? 'i' : 'u', bytes * 8, tare_decode_role(f->role)->name);
 }
 
 static const char *tail_word(const struct tare_kind_info *info)
@@ -83,16 +82,14 @@ static void write_other(const char *text, const char *path)
 		const uint8_t *bytes = m.bytes + m.records[i].position;
 		const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
 		const struct tare_kind_info *info = tare_decode_kind(head->kind);
-		const struct tare_schema_kind *kind =
-			info ? tare_schema_kind_of(schema, info) : NULL;
+		const struct tare_schema_kind *kind = info ? tare_schema_kind_of(schema, info) : NULL;
 		uint64_t said[256] = { 0 };
 		size_t tail = 0;
 
 		if (!kind)
 			continue;
 		if (info->tail)
-			tail = tare_decode_tail_length(info, bytes) *
-			       (info->tail == TARE_TAIL_PCS ? 8 : 1);
+			tail = tare_decode_tail_length(info, bytes) * (info->tail == TARE_TAIL_PCS ? 8 : 1);
 		tare_schema_write(kind, bytes, said);
 		make_log_add(&other, said, kind->said.fixed, bytes + info->fixed, tail);
 	}
@@ -121,8 +118,7 @@ static void check_same(const struct tare_log_record *want, const struct tare_log
 		const struct tare_field *f = &want->info->fields[i];
 
 		if (tare_decode_value(f, want->rec.head) != tare_decode_value(f, got->rec.head))
-			test_fail(__FILE__, __LINE__, "%s.%s is another", want->info->name,
-				  f->name);
+			test_fail(__FILE__, __LINE__, "%s.%s is another", want->info->name, f->name);
 	}
 	CHECK_INT(want->text != NULL, got->text != NULL);
 	CHECK_INT(want->text_len, got->text_len);
@@ -133,8 +129,7 @@ static void check_same(const struct tare_log_record *want, const struct tare_log
 
 TEST(a_newer_version_is_read_by_names)
 {
-	const char *ours = make_path(make_dir(), "1-0.events"),
-		   *theirs = make_path(make_dir(), "2-0.events");
+	const char *ours = make_path(make_dir(), "1-0.events"), *theirs = make_path(make_dir(), "2-0.events");
 	char *text = newer();
 	struct tare_log *a, *b;
 	struct tare_log_record want, got;
@@ -187,12 +182,12 @@ TEST(an_unknown_kind_is_skipped)
 /* What an older version did not write is what the role of the field says; what is too narrow for a value is its end. */
 TEST(what_is_missing_has_the_value_of_its_role)
 {
-	static const char text[] = TARE_SCHEMA_HEAD
-		"4 event NONE EVENT handle:u32:HANDLE device:i8:DEVICE before:u32:BYTES gone:u64:NUMBER\n"
-		"45 tensor NONE EVENT bytes:i32:AMOUNT device:i32:DEVICE\n"
-		"40 line NONE TABLE id:u32:ID\n"
-		"8 degraded NONE KEPT reserved0:u32:RESERVED\n"
-		"10 end TEXT EVENT tid:u32:TID bytes:u32:LENGTH\n";
+	static const char text[] =
+		TARE_SCHEMA_HEAD "4 event NONE EVENT handle:u32:HANDLE device:i8:DEVICE before:u32:BYTES gone:u64:NUMBER\n"
+						 "45 tensor NONE EVENT bytes:i32:AMOUNT device:i32:DEVICE\n"
+						 "40 line NONE TABLE id:u32:ID\n"
+						 "8 degraded NONE KEPT reserved0:u32:RESERVED\n"
+						 "10 end TEXT EVENT tid:u32:TID bytes:u32:LENGTH\n";
 	const char *path = make_path(make_dir(), "2-0.events");
 	struct tare_log_record rec;
 	struct tare_log *log;
@@ -388,8 +383,7 @@ TEST(a_ring_alone)
 /* What a lane of another version's ring lost is told as its own records are. */
 TEST(a_ring_of_a_newer_version)
 {
-	const char *path = make_path(make_dir(), "2-0.events"),
-		   *ring = make_path(make_dir(), "2-0.ring");
+	const char *path = make_path(make_dir(), "2-0.events"), *ring = make_path(make_dir(), "2-0.ring");
 	struct tare_log_record rec;
 	char *text = newer();
 	struct tare_log *log;

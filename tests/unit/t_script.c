@@ -63,8 +63,6 @@ TEST(what_has_no_name)
 
 TEST(only_interpreters_have_scripts)
 {
-	CHECK(tare_script_is_python("python3.11") && tare_script_is_python("python") &&
-	      tare_script_is_python("pypy3"));
-	CHECK(!tare_script_is_python("torchrun") && !tare_script_is_python("") &&
-	      !tare_script_is_python("pyth"));
+	CHECK(tare_script_is_python("python3.11") && tare_script_is_python("python") && tare_script_is_python("pypy3"));
+	CHECK(!tare_script_is_python("torchrun") && !tare_script_is_python("") && !tare_script_is_python("pyth"));
 }

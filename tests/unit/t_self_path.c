@@ -78,8 +78,7 @@ TEST(finds_what_pip_installed)
 
 TEST(finds_what_pip_unpacked_elsewhere)
 {
-	static const char *const folders[] = { "tare", "tare/tare-" TARE_VERSION,
-					       "tare/tare-" TARE_VERSION "/simgpu" };
+	static const char *const folders[] = { "tare", "tare/tare-" TARE_VERSION, "tare/tare-" TARE_VERSION "/simgpu" };
 
 	finds_in(folders, sizeof(folders) / sizeof(folders[0]));
 }
@@ -101,7 +100,6 @@ TEST(small_buffer_is_an_error)
 {
 	char got[8];
 
-	CHECK_INT(tare_self_path_from("/some/where", TARE_SELF_RECORDER, got, sizeof(got)),
-		  -ENAMETOOLONG);
+	CHECK_INT(tare_self_path_from("/some/where", TARE_SELF_RECORDER, got, sizeof(got)), -ENAMETOOLONG);
 	CHECK_INT(tare_self_dir(got, sizeof(got)), -ENAMETOOLONG);
 }

@@ -33,8 +33,7 @@ struct tree {
 };
 
 #define SELF struct leaf
-static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b), TARE_INT(is_c),
-						       TARE_FIELDS_END };
+static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b), TARE_INT(is_c), TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape leaf_shape = TARE_SHAPE(leaf, leaf_fields);
 
@@ -107,20 +106,20 @@ static void save_one(struct tare_str *out)
 	struct leaf *items[3] = { &list[1], NULL, &list[0] };
 	int16_t ints[3] = { -32768, 0, 32767 };
 	struct tree t = { .below = -5,
-			  .much = UINT64_MAX,
-			  .color = GREEN,
-			  .one = { 1, 2, true },
-			  .two = { { 3, 4, false }, { INT64_MAX, 6, true } },
-			  .list = list,
-			  .list_nr = 2,
-			  .items = items,
-			  .item_nr = 3,
-			  .own = &list[0],
-			  .ints = ints,
-			  .int_nr = 3,
-			  .text = "a text",
-			  .other = somewhere + 2,
-			  .scratch = 99 };
+		              .much = UINT64_MAX,
+		              .color = GREEN,
+		              .one = { 1, 2, true },
+		              .two = { { 3, 4, false }, { INT64_MAX, 6, true } },
+		              .list = list,
+		              .list_nr = 2,
+		              .items = items,
+		              .item_nr = 3,
+		              .own = &list[0],
+		              .ints = ints,
+		              .int_nr = 3,
+		              .text = "a text",
+		              .other = somewhere + 2,
+		              .scratch = 99 };
 
 	*tare_map_put(&t.map, 0, NULL) = 4;
 	*tare_map_put(&t.map, UINT64_MAX, NULL) = 5;
@@ -175,10 +174,8 @@ struct later {
 };
 
 #define SELF struct later
-static const struct tare_shape_field later_fields[] = { TARE_INT(new_one),
-							TARE_STRUCT(one, leaf_shape),
-							TARE_INT(below), TARE_TEXT(text),
-							TARE_FIELDS_END };
+static const struct tare_shape_field later_fields[] = { TARE_INT(new_one), TARE_STRUCT(one, leaf_shape),
+	                                                    TARE_INT(below), TARE_TEXT(text), TARE_FIELDS_END };
 static const struct tare_shape_field narrow_fields[] = { TARE_INT(much), TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape later_shape = { "tree", sizeof(struct later), later_fields };

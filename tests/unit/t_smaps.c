@@ -40,14 +40,13 @@ TEST(a_mapping_has_its_line_and_its_values)
 {
 	struct seen s;
 
-	CHECK_INT(
-		parse("7f00-7f02 rw-p 00001000 fe:00 247134      /a b/libc.so.6 (deleted)\n"
-		      "Size:   8 kB\nRss:   7 kB\nPss:   3 kB\nSwap: 4 kB\nSwapPss: 2 kB\n"
-		      "THPeligible:    1\nVmFlags: rd wr pf \n"
-		      "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]\nSize: 4 kB\n"
-		      "b6cac000-b6cce000 rw-p 00000000 00:00 0 \nSwap: 4 kB\nVmFlags: io",
-		      &s),
-		0);
+	CHECK_INT(parse("7f00-7f02 rw-p 00001000 fe:00 247134      /a b/libc.so.6 (deleted)\n"
+	                "Size:   8 kB\nRss:   7 kB\nPss:   3 kB\nSwap: 4 kB\nSwapPss: 2 kB\n"
+	                "THPeligible:    1\nVmFlags: rd wr pf \n"
+	                "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]\nSize: 4 kB\n"
+	                "b6cac000-b6cce000 rw-p 00000000 00:00 0 \nSwap: 4 kB\nVmFlags: io",
+	                &s),
+	          0);
 	CHECK_INT(s.count, 3);
 	CHECK_INT(s.items[0].start, 0x7f00);
 	CHECK_INT(s.items[0].inode, 247134);
@@ -80,9 +79,7 @@ TEST(values_that_cannot_be_are_nothing)
 {
 	struct seen s;
 
-	CHECK_INT(parse("1-2 rw-p 0 0:0 0\nRss: 99999999999999999999999 kB\nPss: x\nNo colon\n:\n",
-			&s),
-		  0);
+	CHECK_INT(parse("1-2 rw-p 0 0:0 0\nRss: 99999999999999999999999 kB\nPss: x\nNo colon\n:\n", &s), 0);
 	CHECK_INT(s.items[0].bytes[TARE_SMAPS_RSS], 0);
 	CHECK_INT(s.items[0].bytes[TARE_SMAPS_PSS], 0);
 }
@@ -94,8 +91,7 @@ TEST(of_a_real_process)
 
 	CHECK_INT(tare_smaps_rollup("", getpid(), &sum), 0);
 	CHECK_STR(sum.name, "[rollup]");
-	CHECK(sum.bytes[TARE_SMAPS_PSS] > 0 &&
-	      sum.bytes[TARE_SMAPS_PSS] <= sum.bytes[TARE_SMAPS_RSS]);
+	CHECK(sum.bytes[TARE_SMAPS_PSS] > 0 && sum.bytes[TARE_SMAPS_PSS] <= sum.bytes[TARE_SMAPS_RSS]);
 	CHECK_INT(tare_smaps_read("/nowhere", 1, see, &s), -ESRCH);
 	CHECK_INT(tare_smaps_read("", 0x7ffffff0, see, &s), -ESRCH);
 }

@@ -24,8 +24,8 @@ TEST(snapshot_runs_nothing)
 		check_fails(file, sizeof(file) - 1, TARE_E_DENIED, refused[i].name);
 	}
 	CHECK_FAILS("\x80\x02"
-		    "cos\nsystem\n(Vrm\ntR.",
-		    DENIED, "GLOBAL of os.system would import a module");
+	            "cos\nsystem\n(Vrm\ntR.",
+	            DENIED, "GLOBAL of os.system would import a module");
 	CHECK_FAILS("\x80\x04Vos\nVsystem\n\x93.", DENIED, "STACK_GLOBAL of os.system");
 	CHECK_FAILS("\x80\x04\xff.", FORMAT, "0xff is no operation");
 }
@@ -38,17 +38,17 @@ TEST(snapshot_malformed_operations_are_errors)
 	CHECK_FAILS("\x80\x04.", CORRUPT, "a value is missing");
 	CHECK_FAILS("\x80\x04(.", CORRUPT, "a value is missing");
 	CHECK_FAILS("\x80\x04N0"
-		    "0.",
-		    CORRUPT, "a value is missing");
+	            "0.",
+	            CORRUPT, "a value is missing");
 	CHECK_FAILS("\x80\x04"
-		    "1.",
-		    CORRUPT, "an end of items has no begin");
+	            "1.",
+	            CORRUPT, "an end of items has no begin");
 	CHECK_FAILS("\x80\x04"
-		    "e.",
-		    CORRUPT, "an end of items has no begin");
+	            "e.",
+	            CORRUPT, "an end of items has no begin");
 	CHECK_FAILS("\x80\x04"
-		    "(e.",
-		    CORRUPT, "items belong to nothing");
+	            "(e.",
+	            CORRUPT, "items belong to nothing");
 	CHECK_FAILS("\x80\x04N(Ne.", CORRUPT, "no list");
 	CHECK_FAILS("\x80\x04}(Ne.", CORRUPT, "no list");
 	CHECK_FAILS("\x80\x04](NNu.", CORRUPT, "no dict");
@@ -68,8 +68,8 @@ TEST(snapshot_malformed_operations_are_errors)
 	CHECK_FAILS("I12", TRUNCATED, "ends in the middle");
 	CHECK_FAILS("Iabc\n.", CORRUPT, "'abc' is no number");
 	CHECK_FAILS("\x80\x04"
-		    "F1.5.5\n.",
-		    CORRUPT, "is no number");
+	            "F1.5.5\n.",
+	            CORRUPT, "is no number");
 	CHECK_FAILS("\x80\x04K\x01.", FORMAT, "no memory snapshot");
 	CHECK_FAILS("PK\x03\x04", FORMAT, "zip");
 	CHECK_FAILS("{\"segments\": []}", FORMAT, "no pickle");
@@ -78,23 +78,23 @@ TEST(snapshot_malformed_operations_are_errors)
 TEST(snapshot_lengths_beyond_the_file_are_errors)
 {
 	CHECK_FAILS("\x80\x04\x8c\xff"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04X\xff\xff\xff\xff"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7f"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04\x8b\xff\xff\xff\x7f"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04\x8a\x05"
-		    "ab",
-		    TRUNCATED, "ends in the middle");
+	            "ab",
+	            TRUNCATED, "ends in the middle");
 	CHECK_FAILS("\x80\x04G\x00\x01", TRUNCATED, "ends in the middle");
 	/* What a frame says of its length is not believed. */
 	CHECK_TOLD("\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xff" SEGMENTS(""), "");
@@ -105,37 +105,26 @@ TEST(snapshot_numbers_of_all_kinds)
 {
 #define NUMBERS(ADDR, SIZE) TRACE("}(Vaction\nValloc\nVaddr\n" ADDR "Vsize\n" SIZE "u")
 	CHECK_TOLD(NUMBERS("K\x05", "M\x00\x02"), "event 0 action 0 5+512 stream 0 time 0\n");
-	CHECK_TOLD(NUMBERS("J\xff\xff\xff\x7f", "I7\n"),
-		   "event 0 action 0 2147483647+7 stream 0 time 0\n");
-	CHECK_TOLD(NUMBERS("J\xff\xff\xff\xff", "L7L\n"),
-		   "event 0 action 0 18446744073709551615+7 stream 0 time 0\n");
-	CHECK_TOLD(NUMBERS("\x8a\x00", "\x8a\x02\x00\x02"),
-		   "event 0 action 0 0+512 stream 0 time 0\n");
+	CHECK_TOLD(NUMBERS("J\xff\xff\xff\x7f", "I7\n"), "event 0 action 0 2147483647+7 stream 0 time 0\n");
+	CHECK_TOLD(NUMBERS("J\xff\xff\xff\xff", "L7L\n"), "event 0 action 0 18446744073709551615+7 stream 0 time 0\n");
+	CHECK_TOLD(NUMBERS("\x8a\x00", "\x8a\x02\x00\x02"), "event 0 action 0 0+512 stream 0 time 0\n");
 	CHECK_TOLD(NUMBERS("\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80", "\x8b\x01\x00\x00\x00\x07"),
-		   "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
+	           "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
 	CHECK_TOLD(NUMBERS("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00", "I7\n"),
-		   "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
-	CHECK_TOLD(NUMBERS("I9223372036854775808\n", "I7\n"),
-		   "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
+	           "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
+	CHECK_TOLD(NUMBERS("I9223372036854775808\n", "I7\n"), "event 0 action 0 9223372036854775808+7 stream 0 time 0\n");
 	CHECK_FAILS(NUMBERS("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01", "I7\n"), CORRUPT,
-		    "'addr' of the dict that ends here is no whole number of 64 bits");
+	            "'addr' of the dict that ends here is no whole number of 64 bits");
 	CHECK_FAILS(NUMBERS("I99999999999999999999999\n", "I7\n"), CORRUPT, "'addr' of");
-	CHECK_FAILS(NUMBERS("I5\n", "I-5\n"), CORRUPT,
-		    "'size' of the dict that ends here is -5 bytes");
+	CHECK_FAILS(NUMBERS("I5\n", "I-5\n"), CORRUPT, "'size' of the dict that ends here is -5 bytes");
 	CHECK_FAILS(NUMBERS("I5\n", "\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00"), CORRUPT,
-		    "is 9223372036854775808 bytes");
-	CHECK_FAILS(NUMBERS("I5\n", "I18446744073709551615\n"), CORRUPT,
-		    "is 18446744073709551615 bytes");
-	CHECK_FAILS(NUMBERS("I5\n", "\x88"), CORRUPT,
-		    "'size' of the dict that ends here is no whole number");
-	CHECK_FAILS(NUMBERS("I5\n", "I01\n"), CORRUPT,
-		    "'size' of the dict that ends here is no whole number");
-	CHECK_FAILS(NUMBERS("I5\n", "F512.0\n"), CORRUPT,
-		    "'size' of the dict that ends here is no whole number");
-	CHECK_FAILS(NUMBERS("V5\n", "I7\n"), CORRUPT,
-		    "'addr' of the dict that ends here is no whole number");
-	CHECK_FAILS(NUMBERS("]", "I7\n"), CORRUPT,
-		    "'addr' of the dict that ends here is no whole number");
+	            "is 9223372036854775808 bytes");
+	CHECK_FAILS(NUMBERS("I5\n", "I18446744073709551615\n"), CORRUPT, "is 18446744073709551615 bytes");
+	CHECK_FAILS(NUMBERS("I5\n", "\x88"), CORRUPT, "'size' of the dict that ends here is no whole number");
+	CHECK_FAILS(NUMBERS("I5\n", "I01\n"), CORRUPT, "'size' of the dict that ends here is no whole number");
+	CHECK_FAILS(NUMBERS("I5\n", "F512.0\n"), CORRUPT, "'size' of the dict that ends here is no whole number");
+	CHECK_FAILS(NUMBERS("V5\n", "I7\n"), CORRUPT, "'addr' of the dict that ends here is no whole number");
+	CHECK_FAILS(NUMBERS("]", "I7\n"), CORRUPT, "'addr' of the dict that ends here is no whole number");
 }
 
 TEST(snapshot_texts_may_have_any_bytes)
@@ -148,18 +137,18 @@ TEST(snapshot_texts_may_have_any_bytes)
 	CHECK_TOLD(TEXT("V\\Uffffffff\n"), SAID "\xef\xbf\xbd\n"); /* no character */
 	CHECK_TOLD(TEXT("S'a\\x41\\n\\'b'\n"), SAID "aA\n'b\n");
 	CHECK_TOLD(TEXT("\x8c\x03"
-			"a\xff\xfe"),
-		   SAID "a\xff\xfe\n");
+	                "a\xff\xfe"),
+	           SAID "a\xff\xfe\n");
 	CHECK_TOLD(TEXT("\x8c\x03\xed\xa0\x80"), SAID "\xed\xa0\x80\n");
 	CHECK_TOLD(TEXT("X\x02\x00\x00\x00"
-			"ab"),
-		   SAID "ab\n");
+	                "ab"),
+	           SAID "ab\n");
 	CHECK_TOLD(TEXT("\x8d\x02\x00\x00\x00\x00\x00\x00\x00"
-			"ab"),
-		   SAID "ab\n");
+	                "ab"),
+	           SAID "ab\n");
 	CHECK_TOLD(TEXT("U\x02"
-			"ab"),
-		   SAID "ab\n");
+	                "ab"),
+	           SAID "ab\n");
 }
 
 /* ---- the memo ---- */
@@ -168,18 +157,18 @@ TEST(snapshot_what_is_remembered_is_fetched)
 {
 	/* The list of frames of one event is that of the next, also where it has its place not yet. */
 	CHECK_TOLD(TRACE(EVENT("Vframes\n" STACK "\x94") EVENT("Vframes\nh\x00")),
-		   "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n"
-		   "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n");
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n"
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n");
 	CHECK_TOLD(TRACE(EVENT("Vother\n" STACK "\x94Vframes\nh\x00")),
-		   "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n");
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3:f\n");
 	/* A frame, and a list that is remembered when it is whole, as PyTorch's own pickler does. */
 	CHECK_TOLD(TRACE(EVENT("Vframes\n](}(Vfilename\nVa.py\nVline\nI3\nuq\x00h\x00"
-			       "eq\x01") EVENT("Vframes\nh\x01")),
-		   "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:3:\n"
-		   "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:3:\n");
+	                       "eq\x01") EVENT("Vframes\nh\x01")),
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:3:\n"
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:3:\n");
 	/* Each number is what was remembered last. */
 	CHECK_TOLD(TRACE(EVENT("Vx\np0\np1\n0Va\np0\n0Vuser_metadata\ng0\n")),
-		   "event 0 action 0 4096+512 stream 0 time 0 metadata a\n");
+	           "event 0 action 0 4096+512 stream 0 time 0 metadata a\n");
 }
 
 /* Most frames are fetched, one right after the other, and become a stack at once. */
@@ -187,33 +176,29 @@ TEST(snapshot_a_stack_is_fetched_frame_by_frame)
 {
 #define FRAME(LINE) "}(Vfilename\nVa.py\nVline\nI" LINE "\nu\x94"
 #define LONG(NR)    "j" NR "\0\0\0"
-	CHECK_TOLD(
-		TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") FRAME("5") "e") EVENT(
-			"Vframes\n](" LONG("\2") LONG("\0") LONG("\0") "h\1" LONG("\1") "e")),
-		"event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:5:\n"
-		"event 0 action 0 4096+512 stream 0 time 0 a.py:5: a.py:3: a.py:3: a.py:4: a.py:4:\n");
+	CHECK_TOLD(TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") FRAME("5") "e")
+	                     EVENT("Vframes\n](" LONG("\2") LONG("\0") LONG("\0") "h\1" LONG("\1") "e")),
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:5:\n"
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:5: a.py:3: a.py:3: a.py:4: a.py:4:\n");
 	/* Some at once, some alone; what is no frame is not of the stack. */
-	CHECK_TOLD(
-		TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") "e(" LONG("\1")
-				    LONG("\0") "eh\1a(Nh\0Ne")),
-		"event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:4: a.py:3: a.py:4: a.py:3:\n");
+	CHECK_TOLD(TRACE(EVENT("Vframes\n](" FRAME("3") FRAME("4") "e(" LONG("\1") LONG("\0") "eh\1a(Nh\0Ne")),
+	           "event 0 action 0 4096+512 stream 0 time 0 a.py:3: a.py:4: a.py:4: a.py:3: a.py:4: a.py:3:\n");
 	CHECK_FAILS("\x80\x04N\x94](" LONG("\0") LONG("\0") LONG("\5") "e.", CORRUPT,
-		    "byte 16: number 5 is fetched, but was never remembered");
+	            "byte 16: number 5 is fetched, but was never remembered");
 	CHECK_FAILS("\x80\x04N\x94](" LONG("\0") "j\0\0\0", TRUNCATED, "");
 }
 
 TEST(snapshot_what_cannot_be_fetched_is_an_error)
 {
 	CHECK_FAILS("\x80\x04]\x94h\x00"
-		    "a.",
-		    CORRUPT, "added to a list that was fetched before");
+	            "a.",
+	            CORRUPT, "added to a list that was fetched before");
 	CHECK_FAILS("\x80\x04}\x94Va\nh\x00s.", CORRUPT, "no circles");
-	CHECK_FAILS(TRACE("}\x94(Vaction\nValloc\nVaddr\nI1\nVsize\nI1\nuh\x00"), CORRUPT,
-		    "has its place already");
+	CHECK_FAILS(TRACE("}\x94(Vaction\nValloc\nVaddr\nI1\nVsize\nI1\nuh\x00"), CORRUPT, "has its place already");
 	/* A list that is gone; another one has its place among those that are open. */
 	CHECK_FAILS("\x80\x04]\x94"
-		    "0]h\x00.",
-		    CORRUPT, "not complete, or has its place already");
+	            "0]h\x00.",
+	            CORRUPT, "not complete, or has its place already");
 	/* A list of two names has the second. */
 	CHECK_FAILS("\x80\x04]\x94\x94h\x00.", CORRUPT, "not complete");
 }
@@ -246,8 +231,8 @@ TEST(snapshot_several_stacks_in_one_place)
 	CHECK_TOLD(TRACE(EVENT("Vall\n](" OTHER OTHER "eVframes\n" STACK)), LINES);
 	CHECK_TOLD(TRACE(EVENT("Vall\n" OTHER OTHER OTHER "\x87Vframes\n" STACK)), LINES);
 	CHECK_TOLD(TRACE(EVENT("Vall\n](" OTHER "\x94" STACK "\x94"
-			       "eVframes\nh\x01")),
-		   LINES);
+	                       "eVframes\nh\x01")),
+	           LINES);
 }
 
 /* ---- limits ---- */
@@ -304,14 +289,14 @@ TEST(snapshot_devices_are_counted)
 
 /* ---- parts of files ---- */
 
-#define WHOLE                                                                                      \
-	"\x80\x04}(Vsegments\n](" SEGMENT(                                                         \
-		"Vsegment_pool_id\nI4\nI0\n\x86",                                                  \
-		BLOCK("Vframes\n" STACK "\x94") BLOCK(                                             \
-			"Vframes\nh\x00")) "eVdevice_traces\n](](" EVENT("Vframes\n" STACK "\x94") \
-		EVENT("Vtime_us\n\x8a\x03"                                                         \
-		      "abc") "ee"                                                                  \
-			     "Vallocator_settings\n}(Vmax_split_size\nJ\x01\x02\x03\x04Vroundup_power2_divisions\n}V1\nI4\nsuu."
+#define WHOLE                                                                                                          \
+	"\x80\x04}(Vsegments\n](" SEGMENT("Vsegment_pool_id\nI4\nI0\n\x86",                                                \
+	                                  BLOCK("Vframes\n" STACK "\x94") BLOCK(                                           \
+										  "Vframes\nh\x00")) "eVdevice_traces\n](](" EVENT("Vframes\n" STACK "\x94")   \
+		EVENT(                                                                                                         \
+			"Vtime_us\n\x8a\x03"                                                                                       \
+			"abc") "ee"                                                                                                \
+				   "Vallocator_settings\n}(Vmax_split_size\nJ\x01\x02\x03\x04Vroundup_power2_divisions\n}V1\nI4\nsuu."
 
 TEST(snapshot_every_part_of_a_file_is_an_error)
 {

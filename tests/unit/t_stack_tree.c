@@ -26,19 +26,15 @@ static void add(struct world *w, const char *stack, int64_t bytes, int column)
 	while (*end) {
 		const char *next = strstr(end, " < ");
 
-		w->ends[w->nr][l->frame_nr++] =
-			(uint32_t)(next ? next - stack : (long)strlen(stack));
+		w->ends[w->nr][l->frame_nr++] = (uint32_t)(next ? next - stack : (long)strlen(stack));
 		end = next ? next + 3 : stack + strlen(stack);
 	}
-	w->rows[w->nr] = (struct tare_by_row){
-		.ledger = &w->ledger, .label = stack, .line = l, .bytes = bytes
-	};
+	w->rows[w->nr] = (struct tare_by_row){ .ledger = &w->ledger, .label = stack, .line = l, .bytes = bytes };
 	tare_stack_tree_add(&w->tree, &w->rows[w->nr], column);
 	w->nr++;
 }
 
-static void show(void *arg, const char *label, const struct tare_by_row *sums,
-		 struct tare_row_look look)
+static void show(void *arg, const char *label, const struct tare_by_row *sums, struct tare_row_look look)
 {
 	struct tare_str *out = arg;
 
@@ -69,12 +65,12 @@ TEST(callers_of_one_function_are_below_it)
 	add(&w, "ask < texts < run < main", MIB(5), 1);
 	add(&w, "load < main", MIB(4), 0);
 	check_tree(&w, "1 ask 3 5\n"
-		       "2 texts 2 5\n"
-		       "3 run\n3 main\n"
-		       "2 images 1 0\n"
-		       "3 run\n3 main\n"
-		       "1 load 4 0\n"
-		       "2 main\n");
+	               "2 texts 2 5\n"
+	               "3 run\n3 main\n"
+	               "2 images 1 0\n"
+	               "3 run\n3 main\n"
+	               "1 load 4 0\n"
+	               "2 main\n");
 }
 
 /* A stack that ends where others go on is in the sum of their row, and has none of its own. */
@@ -86,8 +82,8 @@ TEST(stacks_that_end_inside_others)
 	add(&w, "walk < walk", MIB(2), 0);
 	add(&w, "walk < walk < main", MIB(4), 0);
 	check_tree(&w, "1 walk 7 0\n"
-		       "2 walk 6 0\n"
-		       "3 main 4 0\n");
+	               "2 walk 6 0\n"
+	               "3 main 4 0\n");
 }
 
 TEST(what_shows_as_nothing_is_one_row)
@@ -98,12 +94,12 @@ TEST(what_shows_as_nothing_is_one_row)
 	add(&w, "b < main", 1000, 0);
 	add(&w, "c < main", MIB(1), 0);
 	check_tree(&w, "1 c 1 0\n"
-		       "2 main\n"
-		       "1 2 smaller ones 0 0\n");
+	               "2 main\n"
+	               "1 2 smaller ones 0 0\n");
 	w = (struct world){ .tree.column_nr = 2 };
 	add(&w, "a < main", 1000, 0);
 	check_tree(&w, "1 a 0 0\n"
-		       "2 main\n");
+	               "2 main\n");
 }
 
 /* Names that only differ behind a space or a bracket are not taken for frames of each other. */
@@ -116,6 +112,6 @@ TEST(frames_are_compared_one_by_one)
 	add(&w, "a b < z", MIB(4), 0);
 	add(&w, "a  b", MIB(8), 0);
 	check_tree(&w, "1 a  b 8 0\n"
-		       "1 a b 4 0\n2 z\n"
-		       "1 a 3 0\n2 z 2 0\n");
+	               "1 a b 4 0\n2 z\n"
+	               "1 a 3 0\n2 z 2 0\n");
 }

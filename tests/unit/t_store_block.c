@@ -48,8 +48,7 @@ static void end(struct world *w)
 		struct tare_record head;
 
 		memcpy(&head, w->log.bytes + at, sizeof(head));
-		w->records[w->n++] =
-			(struct tare_block_record){ w->log.bytes + at, at, head.cells * TARE_CELL };
+		w->records[w->n++] = (struct tare_block_record){ w->log.bytes + at, at, head.cells * TARE_CELL };
 		at += head.cells * TARE_CELL;
 	}
 }
@@ -78,8 +77,7 @@ static const struct tare_rec_tensor *tensor_of(const struct tare_record_block *b
 	return NULL;
 }
 
-static void check_columns(const struct tare_pack *pack, const struct tare_block_record *records,
-			  size_t n)
+static void check_columns(const struct tare_pack *pack, const struct tare_block_record *records, size_t n)
 {
 	struct tare_record_block block = { 0 };
 
@@ -91,11 +89,10 @@ static void check_columns(const struct tare_pack *pack, const struct tare_block_
 		const uint8_t *data = rec ? (const uint8_t *)rec : block.records[i].data;
 
 		CHECK_INT(block.stamps[i], head->stamp);
-		CHECK_INT(rec != NULL, head->kind == TARE_KIND_TENSOR &&
-					       head->cells * TARE_CELL == sizeof(*rec) &&
-					       records[i].bytes == sizeof(*rec));
-		CHECK(!memcmp(data + sizeof(uint32_t), records[i].data + sizeof(uint32_t),
-			      records[i].bytes - sizeof(uint32_t)));
+		CHECK_INT(rec != NULL, head->kind == TARE_KIND_TENSOR && head->cells * TARE_CELL == sizeof(*rec) &&
+		                           records[i].bytes == sizeof(*rec));
+		CHECK(
+			!memcmp(data + sizeof(uint32_t), records[i].data + sizeof(uint32_t), records[i].bytes - sizeof(uint32_t)));
 	}
 	tare_block_free(&block);
 }
@@ -109,17 +106,14 @@ static size_t check_comes_back(const struct tare_block_record *records, size_t n
 
 	tare_block_encode(&pack, &layouts, records, n);
 	for (int has_positions = 0; has_positions < 2; has_positions++) {
-		CHECK(tare_block_decode(&block, &layouts, pack.data, pack.len,
-					has_positions ? TARE_BLOCK_POSITIONS : 0));
+		CHECK(tare_block_decode(&block, &layouts, pack.data, pack.len, has_positions ? TARE_BLOCK_POSITIONS : 0));
 		CHECK_INT(block.n, n);
 		for (size_t i = 0; i < n; i++) {
 			size_t skip = has_positions ? 0 : sizeof(uint32_t);
 
 			CHECK_INT(block.records[i].bytes, records[i].bytes);
-			CHECK_INT(block.records[i].position,
-				  has_positions ? records[i].position : 0);
-			CHECK(!memcmp(block.records[i].data + skip, records[i].data + skip,
-				      records[i].bytes - skip));
+			CHECK_INT(block.records[i].position, has_positions ? records[i].position : 0);
+			CHECK(!memcmp(block.records[i].data + skip, records[i].data + skip, records[i].bytes - skip));
 		}
 	}
 	check_columns(&pack, records, n);
@@ -188,13 +182,11 @@ TEST(fields_of_any_values_come_back)
 
 		begin(&w);
 		for (int i = 0; i < 300; i++) {
-			MAKE(&w.log, tensor, TENSOR, .block = number(9) ? number(50) << 9 : any(),
-			     .bytes = (int64_t)any(), .tid = (uint32_t)any(),
-			     .device = (int16_t)any(), .flags = (uint16_t)number(2),
+			MAKE(&w.log, tensor, TENSOR, .block = number(9) ? number(50) << 9 : any(), .bytes = (int64_t)any(),
+			     .tid = (uint32_t)any(), .device = (int16_t)any(), .flags = (uint16_t)number(2),
 			     .python = (uint32_t)number(5));
-			MAKE(&w.log, event, EVENT, .tid = (uint32_t)number(3), .handle = any(),
-			     .before = any(), .after = any(), .ticks = number(9999),
-			     .effect = (uint8_t)any(), .result = (uint16_t)any());
+			MAKE(&w.log, event, EVENT, .tid = (uint32_t)number(3), .handle = any(), .before = any(), .after = any(),
+			     .ticks = number(9999), .effect = (uint8_t)any(), .result = (uint16_t)any());
 			MAKE(&w.log, phase, PHASE, .id = any(), .what = (uint8_t)any());
 			w.log.stamp = any();
 		}
@@ -266,12 +258,11 @@ TEST(tensors_of_repeated_steps_take_few_bytes)
 
 			w.log.stamp += 300 + number(200);
 			if (i % 2 == 0)
-				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u,
-				     .bytes = 512 * (1 + k % 9), .tid = 431,
-				     .python = (uint32_t)(1 + k % 40));
+				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u, .bytes = 512 * (1 + k % 9),
+				     .tid = 431, .python = (uint32_t)(1 + k % 40));
 			else
-				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u,
-				     .bytes = -512 * (1 + k % 9), .tid = 431);
+				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u, .bytes = -512 * (1 + k % 9),
+				     .tid = 431);
 		}
 	end(&w);
 	size = check_comes_back(w.records, w.n);
@@ -295,8 +286,7 @@ TEST(positions_follow_from_those_of_the_thread)
 		w.records[i].position = i % 4 * 96000 + i / 4 * 48;
 	for (size_t i = 0; i < w.n; i++) {
 		size_t from = i % 4 * 2000 + i / 4;
-		struct tare_rec_tensor *t =
-			(struct tare_rec_tensor *)(void *)(w.log.bytes + from * 48);
+		struct tare_rec_tensor *t = (struct tare_rec_tensor *)(void *)(w.log.bytes + from * 48);
 
 		w.records[i].data = (const uint8_t *)t;
 		t->head.seal = tare_seal(w.records[i].position);
@@ -330,17 +320,15 @@ static bool read_ends(struct tare_block_ends *ends, const struct world *w)
 	bool is_read;
 
 	tare_block_encode(&pack, &layouts, w->records, w->n);
-	is_read = tare_block_read_ends(ends, &layouts, pack.data, pack.len, first->stamp,
-				       last->stamp);
+	is_read = tare_block_read_ends(ends, &layouts, pack.data, pack.len, first->stamp, last->stamp);
 	tare_pack_free(&pack);
 	return is_read;
 }
 
-static void check_end(const struct tare_block_ends *ends, size_t i, const struct world *w,
-		      size_t at)
+static void check_end(const struct tare_block_ends *ends, size_t i, const struct world *w, size_t at)
 {
 	const struct tare_rec_tensor *rec = (const void *)ends->block.records[i].data,
-				     *of = (const void *)w->records[at].data;
+								 *of = (const void *)w->records[at].data;
 
 	CHECK_INT(rec->head.kind, of->head.kind);
 	CHECK_INT(rec->head.stamp, of->head.stamp);
@@ -406,8 +394,7 @@ TEST(no_damage_of_ends_does_harm)
 		memcpy(copy, pack.data, pack.len);
 		for (uint64_t k = 1 + number(4); k > 0; k--)
 			copy[number(i % 2 ? pack.len : 60)] = (uint8_t)any();
-		if (tare_block_read_ends(&ends, &layouts, copy,
-					 number(9) ? pack.len : number(pack.len), any(), any()))
+		if (tare_block_read_ends(&ends, &layouts, copy, number(9) ? pack.len : number(pack.len), any(), any()))
 			CHECK(ends.block.n > 0 && ends.block.n <= TARE_BLOCK_ENDS);
 		else
 			CHECK_INT(ends.block.n, 0);
@@ -435,8 +422,7 @@ TEST(no_damage_does_harm)
 		memcpy(copy, pack.data, pack.len);
 		for (uint64_t k = 1 + number(4); k > 0; k--)
 			copy[number(i % 2 ? pack.len : 200)] = (uint8_t)any();
-		if (tare_block_decode(&block, &layouts, copy,
-				      number(9) ? pack.len : number(pack.len), (int)(i % 5)))
+		if (tare_block_decode(&block, &layouts, copy, number(9) ? pack.len : number(pack.len), (int)(i % 5)))
 			CHECK(block.n > 0 && block.n <= 1 << 16);
 		else
 			CHECK_INT(block.n, 0);

@@ -29,14 +29,12 @@ static void make_records(struct tare_block_record *records, size_t first, size_t
 	for (size_t i = 0; i < n; i++) {
 		struct tare_rec_tensor *t = &tensors[first + i];
 
-		*t = (struct tare_rec_tensor){ .head = { tare_seal((first + i) * sizeof(*t)),
-							 TARE_KIND_TENSOR, sizeof(*t) / TARE_CELL,
-							 1000 + first + i },
-					       .block = 0x7f00 + i,
-					       .bytes = 512,
-					       .tid = 431 };
-		records[i] = (struct tare_block_record){ (const uint8_t *)t,
-							 (first + i) * sizeof(*t), sizeof(*t) };
+		*t = (struct tare_rec_tensor){ .head = { tare_seal((first + i) * sizeof(*t)), TARE_KIND_TENSOR,
+			                                     sizeof(*t) / TARE_CELL, 1000 + first + i },
+			                           .block = 0x7f00 + i,
+			                           .bytes = 512,
+			                           .tid = 431 };
+		records[i] = (struct tare_block_record){ (const uint8_t *)t, (first + i) * sizeof(*t), sizeof(*t) };
 	}
 }
 
@@ -187,9 +185,7 @@ TEST(the_footer_tells_of_every_block)
 /* Of a cursor that wants one kind; only what is in segments that have none of it may be left out. */
 static uint64_t count_wanted(const struct tare_store *store, uint16_t kind)
 {
-	struct tare_store_cursor c = { .store = store,
-				       .log = tare_store_find(store, "431-0"),
-				       .layouts = layouts };
+	struct tare_store_cursor c = { .store = store, .log = tare_store_find(store, "431-0"), .layouts = layouts };
 	uint64_t n = 0;
 
 	c.wanted[0] = kind;
@@ -287,8 +283,7 @@ TEST(a_damaged_byte_costs_its_block)
 		store = open_store(folder);
 		log = tare_store_find(store, "431-0");
 		n = count_records(store);
-		CHECK(n == SEGMENTS * BLOCKS * IN_BLOCK ||
-		      n == SEGMENTS * BLOCKS * IN_BLOCK - IN_BLOCK);
+		CHECK(n == SEGMENTS * BLOCKS * IN_BLOCK || n == SEGMENTS * BLOCKS * IN_BLOCK - IN_BLOCK);
 		CHECK_INT(n + tare_store_check(store, log).records, SEGMENTS * BLOCKS * IN_BLOCK);
 		CHECK_INT(log->part.records, SEGMENTS * BLOCKS * IN_BLOCK);
 		tare_store_close(store);
@@ -313,10 +308,9 @@ static void make_large_segment(const char *folder, uint32_t number)
 	tare_segment_add_log(w, 0, &part);
 	for (uint64_t i = 0; i < LARGE_BLOCKS; i++) {
 		uint64_t stamp = (number * LARGE_BLOCKS + i) * 10;
-		struct tare_segment_block head = { .kind = TARE_SEGMENT_EVENTS,
-						   .records = (uint32_t)(1 + i),
-						   .first = stamp,
-						   .last = stamp + 9 };
+		struct tare_segment_block head = {
+			.kind = TARE_SEGMENT_EVENTS, .records = (uint32_t)(1 + i), .first = stamp, .last = stamp + 9
+		};
 
 		tare_segment_copy(w, &head, 0, &bytes);
 	}
@@ -346,8 +340,7 @@ TEST(each_damaged_block_of_many_counts_once)
 
 	CHECK_INT(tare_store_check(store, tare_store_find(store, "431-0")).blocks, 0);
 	for (size_t i = 0; i < hits; i++) {
-		const struct tare_stored_block *block =
-			&tare_store_find(store, "431-0")->events[hit[i]];
+		const struct tare_stored_block *block = &tare_store_find(store, "431-0")->events[hit[i]];
 		const struct tare_segment_file *of = &store->segments[block->segment];
 
 		write_at(of->path, (off_t)of->entries[block->entry].at + 100, "damage", 6);

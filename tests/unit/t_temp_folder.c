@@ -41,8 +41,7 @@ static char *make(void)
 	char *folder = NULL;
 	struct tare_err err = { 0 };
 
-	CHECK_INT(tare_temp_folder_make(temp ? temp : "/tmp", "tare-test-XXXXXX", &folder, &err),
-		  0);
+	CHECK_INT(tare_temp_folder_make(temp ? temp : "/tmp", "tare-test-XXXXXX", &folder, &err), 0);
 	put(folder, "file");
 	put(folder, ".hidden");
 	put(folder, "below/");

@@ -28,13 +28,13 @@ static void add_json(struct tare_str *out, const char *text)
 	tare_json_str(&j, NULL, text);
 }
 
-#define IS(ADD, FROM, TO)                                                                          \
-	do {                                                                                       \
-		struct tare_str out_ = { 0 };                                                      \
-                                                                                                   \
-		ADD(&out_, FROM);                                                                  \
-		CHECK_STR(tare_str_text(&out_), TO);                                               \
-		tare_str_free(&out_);                                                              \
+#define IS(ADD, FROM, TO)                                                                                              \
+	do {                                                                                                               \
+		struct tare_str out_ = { 0 };                                                                                  \
+                                                                                                                       \
+		ADD(&out_, FROM);                                                                                              \
+		CHECK_STR(tare_str_text(&out_), TO);                                                                           \
+		tare_str_free(&out_);                                                                                          \
 	} while (0)
 
 TEST(names_show_nothing_that_steers_hides_or_turns)
@@ -45,10 +45,8 @@ TEST(names_show_nothing_that_steers_hides_or_turns)
 	   "2J|\xe2\x80\xae"
 	   "rtl|\xe2\x80\xa8|\xe2\x80\x8b|\xef\xbb\xbf|",
 	   "?2J|?rtl|?|?|?|");
-	IS(tare_text_add_name, "\xf3\xa0\x81\x81|\xe2\x81\xa6|\xd8\x9c|\xc2\xad",
-	   "?|?|?|?"); /* a tag, an isolate, … */
-	IS(tare_text_add_name, "\xff\xfe|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\xe2\x82",
-	   "??|??|???|????|??");
+	IS(tare_text_add_name, "\xf3\xa0\x81\x81|\xe2\x81\xa6|\xd8\x9c|\xc2\xad", "?|?|?|?"); /* a tag, an isolate, … */
+	IS(tare_text_add_name, "\xff\xfe|\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\xe2\x82", "??|??|???|????|??");
 	IS(tare_text_add_name, "grün 日本 🙂 – ×", "grün 日本 🙂 – ×");
 }
 
@@ -63,8 +61,7 @@ TEST(lines_keep_their_ends)
 
 TEST(json_keeps_what_is_not_plain_as_escapes)
 {
-	IS(add_json, "\033\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81",
-	   "\"\\u001b\\u009b\\u202e\\udb40\\udc41\"");
+	IS(add_json, "\033\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81", "\"\\u001b\\u009b\\u202e\\udb40\\udc41\"");
 	IS(add_json, "\xff\"\\\n", "\"\xef\xbf\xbd\\\"\\\\\\n\"");
 }
 
@@ -101,9 +98,9 @@ TEST(markup_is_cut_between_characters)
 	struct tare_str out = { 0 };
 
 	tare_text_add_markup(&out,
-			     "&\xef\xbf\xbf"
-			     "ö&&",
-			     4);
+	                     "&\xef\xbf\xbf"
+	                     "ö&&",
+	                     4);
 	CHECK_STR(tare_str_text(&out), "&amp;?ö…");
 	tare_str_free(&out);
 }

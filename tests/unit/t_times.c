@@ -12,8 +12,7 @@ static int64_t time_at(size_t i)
 {
 	static const int64_t odd[] = { 0, INT64_MAX, INT64_MIN, -1, UINT32_MAX, 1700000000000000 };
 
-	return i % 7 == 3 ? odd[i / 7 % (sizeof(odd) / sizeof(odd[0]))]
-			  : 1700000000000000 + (int64_t)i * 20000000;
+	return i % 7 == 3 ? odd[i / 7 % (sizeof(odd) / sizeof(odd[0]))] : 1700000000000000 + (int64_t)i * 20000000;
 }
 
 TEST(any_time_is_given_back)

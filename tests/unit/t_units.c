@@ -38,8 +38,7 @@ TEST(bytes_in_every_spelling)
 
 TEST(bytes_that_are_none)
 {
-	static const char *const bad[] = { "",      " ",     "g",    ".",   "-1",   "1x",
-					   "1.2.3", "1 g b", "0x10", "1e9", "8GiBB" };
+	static const char *const bad[] = { "", " ", "g", ".", "-1", "1x", "1.2.3", "1 g b", "0x10", "1e9", "8GiBB" };
 	uint64_t b = 5;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

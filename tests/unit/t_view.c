@@ -17,7 +17,7 @@ static const struct tare_text_style terminal = { .width = 80, .is_utf8 = true };
 static const struct tare_text_style plain = { .width = 80 };
 
 static void ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int n,
-			const struct tare_text_style *style)
+                        const struct tare_text_style *style)
 {
 	struct tare_emit e;
 
@@ -28,7 +28,7 @@ static void ledger_text(struct tare_str *out, const struct tare_ledger *const *l
 }
 
 static void check_screen(const char *name, const struct tare_ledger *const *ledgers, int n,
-			 const struct tare_text_style *style)
+                         const struct tare_text_style *style)
 {
 	struct tare_str out = { 0 };
 
@@ -51,9 +51,7 @@ TEST(counts_are_told_on_any_screen)
 	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
 
 	for (int width = 40; width <= 200; width += 10) {
-		struct tare_text_style style = { .width = width,
-						 .is_utf8 = true,
-						 .is_screen = true };
+		struct tare_text_style style = { .width = width, .is_utf8 = true, .is_screen = true };
 		struct tare_str out = { 0 };
 
 		ledger_text(&out, both, 2, &style);
@@ -86,8 +84,7 @@ TEST(screen_of_two_processes_and_three_gpus)
 
 TEST(screen_on_a_smaller_card)
 {
-	const struct tare_ledger *one[] = { sample_card() },
-				 *other[] = { sample_card_of_profile() };
+	const struct tare_ledger *one[] = { sample_card() }, *other[] = { sample_card_of_profile() };
 
 	check_screen("card.txt", one, 1, &terminal);
 	check_screen("card.profile.txt", other, 1, &terminal);
@@ -110,8 +107,7 @@ TEST(screen_when_nobody_opened_a_gpu)
 /* No line is wider than the terminal, whatever the terminal. */
 TEST(screen_keeps_to_its_width)
 {
-	const struct tare_ledger *ledgers[] = { sample_pair(), sample_train_peak(),
-						sample_train_end() };
+	const struct tare_ledger *ledgers[] = { sample_pair(), sample_train_peak(), sample_train_end() };
 
 	for (int width = 80; width <= 200; width += 7) {
 		struct tare_text_style style = { .width = width, .is_utf8 = true };
@@ -133,8 +129,7 @@ TEST(screen_keeps_to_its_width)
 /* What is folded is added up: the rows of a device and its rest give `used` again. */
 TEST(screen_and_csv_balance)
 {
-	const struct tare_ledger *ledgers[] = { sample_train_peak(), sample_train_end(),
-						sample_pair() };
+	const struct tare_ledger *ledgers[] = { sample_train_peak(), sample_train_end(), sample_pair() };
 
 	for (int l = 0; l < 3; l++)
 		for (int d = 0; d < ledgers[l]->device_nr; d++) {
@@ -147,8 +142,7 @@ TEST(screen_and_csv_balance)
 		}
 }
 
-static void by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
-		    int n)
+static void by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers, int n)
 {
 	struct tare_emit e;
 
@@ -217,21 +211,19 @@ TEST(a_course_over_time)
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 
-	device.timeline =
-		(struct tare_timeline){ .to_ns = 100, .width_ns = 33, .used = used, .nr = 3 };
+	device.timeline = (struct tare_timeline){ .to_ns = 100, .width_ns = 33, .used = used, .nr = 3 };
 	device.peak_t_ns = 50000000;
 	device.peak_used = 8 << 20;
-	ledger.host_timeline =
-		(struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = host, .nr = 2 };
+	ledger.host_timeline = (struct tare_timeline){ .to_ns = 100, .width_ns = 50, .used = host, .nr = 2 };
 	ledger.devices = &device;
 	ledger.device_nr = 1;
 	by_csv(&out, TARE_BY_TIME, &ledger);
 	CHECK_STR(tare_str_text(&out), "device,label,from_ns,to_ns,bytes\n"
-				       "0,NVIDIA H200,0,33,1048576\n"
-				       "0,NVIDIA H200,33,66,8388608\n"
-				       "0,NVIDIA H200,66,100,\n"
-				       ",CPU,0,50,0\n"
-				       ",CPU,50,100,4096\n");
+	                               "0,NVIDIA H200,0,33,1048576\n"
+	                               "0,NVIDIA H200,33,66,8388608\n"
+	                               "0,NVIDIA H200,66,100,\n"
+	                               ",CPU,0,50,0\n"
+	                               ",CPU,50,100,4096\n");
 	tare_str_cut(&out, 0);
 	by_text(&out, TARE_BY_TIME, &one, 1);
 	CHECK_HAS(tare_str_text(&out), "\n0 s ▁▁▁▁▁");
@@ -290,8 +282,7 @@ TEST(by_groups_sum_to_what_is_explained)
 		if (tare_by_infos[by].events)
 			CHECK_INT(rows.count, 0);
 		else
-			CHECK_INT(sum, ledger->devices[0].used -
-					       (uint64_t)ledger->devices[0].unexplained);
+			CHECK_INT(sum, ledger->devices[0].used - (uint64_t)ledger->devices[0].unexplained);
 		tare_by_free(&rows);
 	}
 }
@@ -349,12 +340,12 @@ static void check_weakest(enum tare_evidence first, enum tare_evidence second)
 
 	for (int i = 0; i < 2; i++) {
 		rows[i][0] = (struct tare_row){ .path = "process:7",
-						.label = "a (pid 7)",
-						.parent = -1,
-						.account = TARE_ACCOUNT_PROCESS,
-						.pid = 7,
-						.bytes = 9 << 20,
-						.evidence = i ? second : first };
+			                            .label = "a (pid 7)",
+			                            .parent = -1,
+			                            .account = TARE_ACCOUNT_PROCESS,
+			                            .pid = 7,
+			                            .bytes = 9 << 20,
+			                            .evidence = i ? second : first };
 		rows[i][1] = rows[i][0];
 		rows[i][1].path = "process:7/streams";
 		rows[i][1].label = "streams";
@@ -362,12 +353,9 @@ static void check_weakest(enum tare_evidence first, enum tare_evidence second)
 		rows[i][1].parent = 0;
 		rows[i][1].depth = 1;
 		rows[i][1].leaf = true;
-		devices[i] = (struct tare_device_ledger){
-			.name = "GPU", .used = 9 << 20, .nvml = true, .rows = rows[i], .row_nr = 2
-		};
-		ledgers[i] = (struct tare_ledger){ .at = i ? "end" : "peak",
-						   .devices = &devices[i],
-						   .device_nr = 1 };
+		devices[i] =
+			(struct tare_device_ledger){ .name = "GPU", .used = 9 << 20, .nvml = true, .rows = rows[i], .row_nr = 2 };
+		ledgers[i] = (struct tare_ledger){ .at = i ? "end" : "peak", .devices = &devices[i], .device_nr = 1 };
 	}
 	ledger_text(&out, both, 2, &terminal);
 	row = row_of(tare_str_text(&out), "streams");
@@ -419,8 +407,7 @@ TEST(pool_by_stream)
 	tare_str_cut(&out, 0);
 	by_text(&out, TARE_BY_POOL, &ledger, 1);
 	CHECK_HAS(tare_str_text(&out), "by stream");
-	CHECK_HAS(tare_str_text(&out),
-		  "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
+	CHECK_HAS(tare_str_text(&out), "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
 	tare_str_cut(&out, 0);
 	plain = sample_pool(); /* of no segment it is known */
 	by_text(&out, TARE_BY_STREAM, &plain, 1);
@@ -431,12 +418,9 @@ TEST(pool_by_stream)
 /* Of a device without segments only the rows are known; where there are none either, nothing can be shown. */
 TEST(pool_that_is_not_known)
 {
-	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors",
-				       .parent = -1 };
+	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors", .parent = -1 };
 	static struct tare_device_ledger device = { .name = "", .rows = &row, .row_nr = 1 };
-	static struct tare_ledger ledger = {
-		.at = "peak", .t_ns = -1, .devices = &device, .device_nr = 1
-	};
+	static struct tare_ledger ledger = { .at = "peak", .t_ns = -1, .devices = &device, .device_nr = 1 };
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 
@@ -538,9 +522,7 @@ TEST(many_processes_stay_on_one_screen)
 	static struct tare_row rows[NR];
 	static struct tare_host_ledger hosts[NR];
 	struct tare_device_ledger device = { .rows = rows, .row_nr = NR, .nvml = true };
-	struct tare_ledger ledger = {
-		.at = "end", .devices = &device, .device_nr = 1, .hosts = hosts, .host_nr = NR
-	};
+	struct tare_ledger ledger = { .at = "end", .devices = &device, .device_nr = 1, .hosts = hosts, .host_nr = NR };
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 	int lines = 0;
@@ -550,15 +532,13 @@ TEST(many_processes_stay_on_one_screen)
 
 		snprintf(path, sizeof(path), "process:%d", i);
 		rows[i] = (struct tare_row){ .path = strdup(path),
-					     .label = "worker",
-					     .parent = -1,
-					     .leaf = true,
-					     .account = TARE_ACCOUNT_PROCESS,
-					     .bytes = (i + 1) << 20,
-					     .pid = i };
-		hosts[i] = (struct tare_host_ledger){ .pid = i,
-						      .name = "worker",
-						      .peak_rss = (uint64_t)i << 20 };
+			                         .label = "worker",
+			                         .parent = -1,
+			                         .leaf = true,
+			                         .account = TARE_ACCOUNT_PROCESS,
+			                         .bytes = (i + 1) << 20,
+			                         .pid = i };
+		hosts[i] = (struct tare_host_ledger){ .pid = i, .name = "worker", .peak_rss = (uint64_t)i << 20 };
 		device.used += (uint64_t)rows[i].bytes;
 	}
 	ledger_text(&out, &one, 1, &terminal);

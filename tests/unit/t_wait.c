@@ -27,9 +27,7 @@ struct tare_config tare_config;
 TARE_TLS struct tare_thread tare_thread;
 struct tare_ring tare_ring;
 
-static struct tare_control page = { .makes_room = 1,
-				    .log_written = 100 * MIB,
-				    .log_limit = 100 * MIB };
+static struct tare_control page = { .makes_room = 1, .log_written = 100 * MIB, .log_limit = 100 * MIB };
 static uint64_t room_after_ms; /* `tare` makes room then; 0: never */
 static uint32_t is_stopped;
 
@@ -171,8 +169,7 @@ TEST(a_filter_that_refuses_to_sleep_ends_it)
 	struct sock_fprog filter = { sizeof(rules) / sizeof(rules[0]), rules };
 
 	begin(10 * S);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		SKIP("no filters here");
 	CHECK(ms_in_vain() < AT_ONCE_MS);
 }

@@ -32,9 +32,7 @@ TEST(what_is_added_can_be_read)
 
 	memset(text, 't', sizeof(text));
 	for (n = 0; n < 1000; n++) {
-		struct tare_rec_string string = { .head = { .kind = TARE_KIND_STRING, .stamp = n },
-						  .id = n,
-						  .bytes = n * 65 };
+		struct tare_rec_string string = { .head = { .kind = TARE_KIND_STRING, .stamp = n }, .id = n, .bytes = n * 65 };
 
 		CHECK_INT(tare_writer_add(w, &string, sizeof(string), text, n * 65), 0);
 	}

@@ -31,18 +31,17 @@ static void find_owned(struct tare_advise *a, const struct tare_bucket *b)
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
 		if (!strcmp(owner, owners[i].owner))
 			tare_fold_find(a, owners[i].advice,
-				       &(struct tare_finding){
-					       .bytes = amount_of(a, b)->bytes,
-					       .name = owner,
-					       .count = (uint64_t)amount_of(a, b)->count },
-				       b->process);
+			               &(struct tare_finding){ .bytes = amount_of(a, b)->bytes,
+			                                       .name = owner,
+			                                       .count = (uint64_t)amount_of(a, b)->count },
+			               b->process);
 }
 
 static void find_bucket(struct tare_advise *a, const struct tare_bucket *b)
 {
 	struct tare_finding all = { .bytes = amount_of(a, b)->bytes,
-				    .name = "",
-				    .count = (uint64_t)amount_of(a, b)->count };
+		                        .name = "",
+		                        .count = (uint64_t)amount_of(a, b)->count };
 
 	switch (b->account) {
 	case TARE_ACCOUNT_ALLOCATION:
@@ -157,11 +156,10 @@ static void find_contexts(struct tare_advise *a)
 		largest = own.bytes > largest ? own.bytes : largest;
 		if (own.count > 1)
 			tare_fold_find(a, TARE_ADVICE_CONTEXTS,
-				       &(struct tare_finding){
-					       .bytes = own.bytes - own.largest,
-					       .name = a->f->processes[i]->process->program,
-					       .count = own.count },
-				       i);
+			               &(struct tare_finding){ .bytes = own.bytes - own.largest,
+			                                       .name = a->f->processes[i]->process->program,
+			                                       .count = own.count },
+			               i);
 	}
 	processes.bytes -= largest;
 	tare_fold_find(a, TARE_ADVICE_PROCESSES, &processes, -1);
@@ -199,24 +197,20 @@ static void find_accounts(struct tare_advise *a)
 	for (int i = 0; i < TARE_ACCOUNT_NR; i++)
 		if (tare_accounts[i].less[0] && !has_own((enum tare_account)i))
 			tare_fold_find(a, TARE_ADVICE_ACCOUNT,
-				       &(struct tare_finding){ .account = (enum tare_account)i,
-							       .bytes = sums[i],
-							       .name = tare_accounts[i].label },
-				       -1);
+			               &(struct tare_finding){
+							   .account = (enum tare_account)i, .bytes = sums[i], .name = tare_accounts[i].label },
+			               -1);
 }
 
 /* ---- what is worth a word ---- */
 
 static void drop_small(struct tare_advise *a, const struct tare_device_ledger *d)
 {
-	uint64_t total = d->total != TARE_NOT_KNOWN  ? d->total
-			 : d->used != TARE_NOT_KNOWN ? d->used
-						     : 0;
+	uint64_t total = d->total != TARE_NOT_KNOWN ? d->total : d->used != TARE_NOT_KNOWN ? d->used : 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
-		int64_t share =
-			(int64_t)(total / 10000) * tare_advices[a->findings[i].advice].share;
+		int64_t share = (int64_t)(total / 10000) * tare_advices[a->findings[i].advice].share;
 
 		if (a->findings[i].bytes >= (share > TARE_MIB ? share : TARE_MIB))
 			a->findings[kept++] = a->findings[i];
@@ -224,8 +218,7 @@ static void drop_small(struct tare_advise *a, const struct tare_device_ledger *d
 	a->count = kept;
 }
 
-TARE_COMPARATOR(by_saving, struct tare_finding,
-		TARE_FALLING(bytes) TARE_RISING(advice) TARE_ALPHABETIC(name))
+TARE_COMPARATOR(by_saving, struct tare_finding, TARE_FALLING(bytes) TARE_RISING(advice) TARE_ALPHABETIC(name))
 
 static void say(struct tare_advise *a, struct tare_device_ledger *out)
 {
@@ -239,9 +232,8 @@ static void say(struct tare_advise *a, struct tare_device_ledger *out)
 	free(a->findings);
 }
 
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
-		      struct tare_device_ledger *out)
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                      const struct tare_ledger *ledger, struct tare_device_ledger *out)
 {
 	struct tare_advise a = { .f = f, .d = d, .moment = m, .t = t, .memory = ledger->memory };
 
@@ -264,16 +256,15 @@ void tare_ledger_advise_retained(const struct tare_ledger *ledger)
 		struct tare_advise a = { .memory = ledger->memory };
 
 		for (int k = 0; k < d->finding_nr; k++) {
-			a.findings = tare_array_reserve(a.findings, &a.cap, a.count + 1,
-							sizeof(*a.findings));
+			a.findings = tare_array_reserve(a.findings, &a.cap, a.count + 1, sizeof(*a.findings));
 			a.findings[a.count++] = d->findings[k];
 		}
 		for (int k = 0; k < d->retained_nr; k++)
 			tare_fold_find(&a, TARE_ADVICE_RETAINED,
-				       &(struct tare_finding){ .bytes = d->retained[k].bytes,
-							       .name = d->retained[k].line,
-							       .count = d->retained[k].count },
-				       -1);
+			               &(struct tare_finding){ .bytes = d->retained[k].bytes,
+			                                       .name = d->retained[k].line,
+			                                       .count = d->retained[k].count },
+			               -1);
 		say(&a, d);
 	}
 }

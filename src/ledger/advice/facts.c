@@ -105,16 +105,13 @@ static void note_stack(struct tare_fold *f, const struct tare_step *s, int conte
 	const char *kernel = s->name ? s->name : "without a name";
 
 	for (size_t i = 0; i < facts->stack_nr; i++)
-		if (facts->stacks[i].local == (int64_t)s->local &&
-		    !strcmp(facts->stacks[i].kernel, kernel))
+		if (facts->stacks[i].local == (int64_t)s->local && !strcmp(facts->stacks[i].kernel, kernel))
 			return;
-	facts->stacks = tare_array_reserve(facts->stacks, &facts->stack_cap, facts->stack_nr + 1,
-					   sizeof(*facts->stacks));
+	facts->stacks = tare_array_reserve(facts->stacks, &facts->stack_cap, facts->stack_nr + 1, sizeof(*facts->stacks));
 	facts->stacks[facts->stack_nr++] = (struct stack_use){ kernel, (int64_t)s->local, s->end };
 }
 
-static void note_stream(struct tare_fold *f, const struct tare_step *s, int context, uint64_t count,
-			int64_t bytes)
+static void note_stream(struct tare_fold *f, const struct tare_step *s, int context, uint64_t count, int64_t bytes)
 {
 	struct tare_facts *facts = facts_of(f, context);
 	struct stream_use *use = NULL;
@@ -123,8 +120,8 @@ static void note_stream(struct tare_fold *f, const struct tare_step *s, int cont
 		if (facts->streams[i].owner == s->owner)
 			use = &facts->streams[i];
 	if (!use) {
-		facts->streams = tare_array_reserve(facts->streams, &facts->stream_cap,
-						    facts->stream_nr + 1, sizeof(*facts->streams));
+		facts->streams =
+			tare_array_reserve(facts->streams, &facts->stream_cap, facts->stream_nr + 1, sizeof(*facts->streams));
 		use = &facts->streams[facts->stream_nr++];
 		*use = (struct stream_use){ .owner = s->owner };
 	}
@@ -137,10 +134,9 @@ static void note_module(struct tare_fold *f, const struct tare_step *s, int cont
 {
 	struct tare_facts *facts = facts_of(f, context);
 
-	facts->modules = tare_array_reserve(facts->modules, &facts->module_cap,
-					    facts->module_nr + 1, sizeof(*facts->modules));
-	facts->modules[facts->module_nr++] =
-		(struct module_use){ .handle = s->handle, .bytes = bytes, .at = s->end };
+	facts->modules =
+		tare_array_reserve(facts->modules, &facts->module_cap, facts->module_nr + 1, sizeof(*facts->modules));
+	facts->modules[facts->module_nr++] = (struct module_use){ .handle = s->handle, .bytes = bytes, .at = s->end };
 }
 
 /*
@@ -202,19 +198,16 @@ void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int co
 	}
 }
 
-void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context,
-			   int64_t bytes)
+void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context, int64_t bytes)
 {
 	if (bytes <= 0)
 		return;
 	if (s->class == TARE_CLASS_STREAM && s->effect == TARE_EFFECT_NEW)
 		note_stream(f, s, context, 0, bytes);
-	else if ((s->class == TARE_CLASS_MODULE || s->class == TARE_CLASS_LIBRARY) &&
-		 s->effect == TARE_EFFECT_NEW)
+	else if ((s->class == TARE_CLASS_MODULE || s->class == TARE_CLASS_LIBRARY) && s->effect == TARE_EFFECT_NEW)
 		note_module(f, s, context, bytes);
 	else if (s->class == TARE_CLASS_LIMIT && (uint32_t)s->limit == TARE_LIMIT_STACK_SIZE)
-		facts_of(f, context)->stack_limit =
-			(struct limit){ (int64_t)s->asked, bytes, s->end };
+		facts_of(f, context)->stack_limit = (struct limit){ (int64_t)s->asked, bytes, s->end };
 }
 
 void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t)
@@ -265,12 +258,11 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 	saved = tare_fold_local_need(a->f, c, top->local) - tare_fold_local_need(a->f, c, next);
 	tare_demangle_add(&name, top->kernel);
 	tare_fold_find(a, TARE_ADVICE_STACK,
-		       &(struct tare_finding){ .bytes =
-						       least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
-					       .name = tare_str_text(&name),
-					       .each = top->local,
-					       .next = next },
-		       c->process);
+	               &(struct tare_finding){ .bytes = least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
+	                                       .name = tare_str_text(&name),
+	                                       .each = top->local,
+	                                       .next = next },
+	               c->process);
 	tare_str_free(&name);
 }
 
@@ -281,16 +273,12 @@ static void find_limits(struct tare_advise *a, const struct tare_context *c)
 
 	if (stack->bytes && stack->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_STACK_LIMIT,
-			       &(struct tare_finding){ .bytes = least(stack->bytes, there),
-						       .name = "",
-						       .each = stack->asked },
-			       c->process);
+		               &(struct tare_finding){ .bytes = least(stack->bytes, there), .name = "", .each = stack->asked },
+		               c->process);
 	if (heap->bytes && heap->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_HEAP_LIMIT,
-			       &(struct tare_finding){ .bytes = least(heap->bytes, there),
-						       .name = "",
-						       .each = heap->asked },
-			       c->process);
+		               &(struct tare_finding){ .bytes = least(heap->bytes, there), .name = "", .each = heap->asked },
+		               c->process);
 }
 
 static void find_streams(struct tare_advise *a, const struct tare_context *c)
@@ -299,16 +287,14 @@ static void find_streams(struct tare_advise *a, const struct tare_context *c)
 
 	for (size_t i = 0; i < c->facts->stream_nr; i++) {
 		const struct stream_use *use = &c->facts->streams[i];
-		const char *owner =
-			use->owner ? tare_owner_name(a->f->owners[use->owner - 1]) : "somebody";
+		const char *owner = use->owner ? tare_owner_name(a->f->owners[use->owner - 1]) : "somebody";
 		bool is_pool = !strcmp(owner, "PyTorch") && use->count >= 32;
 
 		if (use->at <= a->t)
 			tare_fold_find(a, is_pool ? TARE_ADVICE_TORCH_STREAMS : TARE_ADVICE_STREAMS,
-				       &(struct tare_finding){ .bytes = least(use->bytes, there),
-							       .name = owner,
-							       .count = use->count },
-				       c->process);
+			               &(struct tare_finding){
+							   .bytes = least(use->bytes, there), .name = owner, .count = use->count },
+			               c->process);
 	}
 }
 

@@ -20,24 +20,21 @@ struct tare_advise {
  * and name as an earlier one is added to that, so that nothing is said twice. Findings too small for
  * the device are dropped in the end.
  */
-void tare_fold_find(struct tare_advise *a, enum tare_advice advice,
-		    const struct tare_finding *finding, int process);
+void tare_fold_find(struct tare_advise *a, enum tare_advice advice, const struct tare_finding *finding, int process);
 
 /* facts.c */
 void tare_facts_find(struct tare_advise *a);
 
 /* facts.c: what advice needs and rows do not tell. `bytes`: what the call was measured to take */
 void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int context);
-void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context,
-			   int64_t bytes);
+void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context, int64_t bytes);
 void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t);
 void tare_facts_free(struct tare_facts *facts);
 extern const struct tare_shape tare_shape_tare_facts;
 
 /* advise.c: what can be done about a device */
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
-		      struct tare_device_ledger *out);
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                      const struct tare_ledger *ledger, struct tare_device_ledger *out);
 
 /* What is known of a whole ledger only when its recording has been read to the end. */
 void tare_ledger_advise_retained(const struct tare_ledger *ledger);

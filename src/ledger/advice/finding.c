@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define TARE_ADVICE(KEY, key, account, share, known, finding, less)                                \
+#define TARE_ADVICE(KEY, key, account, share, known, finding, less)                                                    \
 	{ key, TARE_ACCOUNT_##account, share, TARE_KNOWN_##known, finding, less },
 const struct tare_advice_info tare_advices[TARE_ADVICE_NR] = {
 #include "ledger/advice/advice.def"
@@ -45,8 +45,7 @@ static struct tare_finding *same(struct tare_advise *a, enum tare_advice advice,
 	return NULL;
 }
 
-void tare_fold_find(struct tare_advise *a, enum tare_advice advice,
-		    const struct tare_finding *finding, int process)
+void tare_fold_find(struct tare_advise *a, enum tare_advice advice, const struct tare_finding *finding, int process)
 {
 	struct tare_finding *f = same(a, advice, finding->name);
 	int64_t pid = process < 0 ? -1 : (int64_t)a->f->processes[process]->process->pid;
@@ -78,11 +77,11 @@ struct tare_finding tare_graph_saving_finding(const struct tare_graph_saving *sa
 	enum tare_advice advice = savings[saving->kind].advice;
 
 	return (struct tare_finding){ .advice = advice,
-				      .account = tare_advices[advice].account,
-				      .bytes = saving->have - saving->need,
-				      .pid = -1,
-				      .name = "",
-				      .count = saving->count,
-				      .each = saving->have,
-				      .next = saving->need };
+		                          .account = tare_advices[advice].account,
+		                          .bytes = saving->have - saving->need,
+		                          .pid = -1,
+		                          .name = "",
+		                          .count = saving->count,
+		                          .each = saving->have,
+		                          .next = saving->need };
 }

@@ -18,15 +18,13 @@ void tare_call_times_begin(struct tare_call_times_part *p, const struct tare_fol
 }
 
 /* A process has some dozens of pairs of account and entry point: looking through them is quick. */
-static struct tare_time_row *row_of(struct tare_call_times_part *p,
-				    const struct tare_process *process, enum tare_account account,
-				    const char *api)
+static struct tare_time_row *row_of(struct tare_call_times_part *p, const struct tare_process *process,
+                                    enum tare_account account, const char *api)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct tare_call_time *c = &p->items[i];
 
-		if (c->process == process && c->row.account == account &&
-		    (c->row.api == api || !strcmp(c->row.api, api)))
+		if (c->process == process && c->row.account == account && (c->row.api == api || !strcmp(c->row.api, api)))
 			return &c->row;
 	}
 	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
@@ -42,8 +40,7 @@ static bool is_call(const struct tare_event *e)
 {
 	if (!e->api || !e->process)
 		return false;
-	return e->kind == TARE_KIND_POOL ||
-	       (e->kind == TARE_KIND_EVENT && e->rec.event->effect != TARE_EFFECT_UNDO);
+	return e->kind == TARE_KIND_POOL || (e->kind == TARE_KIND_EVENT && e->rec.event->effect != TARE_EFFECT_UNDO);
 }
 
 void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event *e)
@@ -55,9 +52,7 @@ void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event
 	if (!is_call(e))
 		return;
 	class = e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
-	row = row_of(p, e->process,
-		     class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER,
-		     e->api);
+	row = row_of(p, e->process, class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER, e->api);
 	row->calls++;
 	row->total_ns += ns;
 	if (ns <= row->longest_ns)
@@ -68,8 +63,7 @@ void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event
 }
 
 /* Counted only where a state is to be made: a report sums up the calls by itself (driver_time.c), in a pass of its own. */
-void tare_call_times_comes(struct tare_call_times_part *p, const struct tare_fold *f,
-			   const struct tare_event *e)
+void tare_call_times_comes(struct tare_call_times_part *p, const struct tare_fold *f, const struct tare_event *e)
 {
 	if (f->keeps_history)
 		tare_call_times_add(p, e);

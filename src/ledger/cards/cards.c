@@ -15,8 +15,7 @@
 
 void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f)
 {
-	p->items = tare_array_widen(p->items, (size_t)p->device_nr, (size_t)f->device_nr,
-				    sizeof(*p->items));
+	p->items = tare_array_widen(p->items, (size_t)p->device_nr, (size_t)f->device_nr, sizeof(*p->items));
 	p->device_nr = f->device_nr;
 }
 
@@ -36,11 +35,9 @@ static void take_card(struct tare_card_fold *card, struct tare_fold *f, const st
 	card->name = tare_arena_strdup(&f->arena, e->text ? e->text : "");
 }
 
-static int64_t uncounted_at(const struct tare_card_fold *card, const struct tare_device_fold *d,
-			    enum tare_moment m)
+static int64_t uncounted_at(const struct tare_card_fold *card, const struct tare_device_fold *d, enum tare_moment m)
 {
-	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->uncounted
-									  : card->kept[m];
+	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->uncounted : card->kept[m];
 }
 
 /* It is about to change: what it was at moments since it did so last stays known. */
@@ -52,19 +49,16 @@ static void keep(struct tare_card_fold *card, const struct tare_device_fold *d)
 	memcpy(card->moment, d->moment_nr, sizeof(card->moment));
 }
 
-static void set_uncounted(struct tare_card_fold *card, const struct tare_device_fold *d,
-			  int process, int64_t bytes)
+static void set_uncounted(struct tare_card_fold *card, const struct tare_device_fold *d, int process, int64_t bytes)
 {
 	size_t n = (size_t)process + 1, old = card->uncounted_nr;
 
 	if (n > old) {
 		if (!bytes)
 			return;
-		card->uncounted_by_process =
-			tare_array_reserve(card->uncounted_by_process, &card->uncounted_cap, n,
-					   sizeof(*card->uncounted_by_process));
-		memset(card->uncounted_by_process + old, 0,
-		       (n - old) * sizeof(*card->uncounted_by_process));
+		card->uncounted_by_process = tare_array_reserve(card->uncounted_by_process, &card->uncounted_cap, n,
+		                                                sizeof(*card->uncounted_by_process));
+		memset(card->uncounted_by_process + old, 0, (n - old) * sizeof(*card->uncounted_by_process));
 		card->uncounted_nr = n;
 	}
 	keep(card, d);
@@ -72,8 +66,8 @@ static void set_uncounted(struct tare_card_fold *card, const struct tare_device_
 	card->uncounted_by_process[process] = bytes;
 }
 
-static void take_uncounted(struct tare_card_fold *card, struct tare_fold *f,
-			   const struct tare_device_fold *d, const struct tare_event *e)
+static void take_uncounted(struct tare_card_fold *card, struct tare_fold *f, const struct tare_device_fold *d,
+                           const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
@@ -82,22 +76,21 @@ static void take_uncounted(struct tare_card_fold *card, struct tare_fold *f,
 		set_uncounted(card, d, e->process->index, bytes);
 }
 
-void tare_cards_left(struct tare_cards_part *t, const struct tare_fold *f,
-		     const struct tare_device_fold *d, int process)
+void tare_cards_left(struct tare_cards_part *t, const struct tare_fold *f, const struct tare_device_fold *d,
+                     int process)
 {
 	(void)f;
 	set_uncounted(&t->items[d->index], d, process, 0);
 }
 
 /* ---- refusals ---- */
-static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_t owner,
-					    const char *api)
+static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_t owner, const char *api)
 {
 	for (size_t i = 0; i < card->refusal_nr; i++)
 		if (card->refusals[i].owner == owner && !strcmp(card->refusals[i].api, api))
 			return &card->refusals[i];
-	card->refusals = tare_array_reserve(card->refusals, &card->refusal_cap,
-					    card->refusal_nr + 1, sizeof(*card->refusals));
+	card->refusals =
+		tare_array_reserve(card->refusals, &card->refusal_cap, card->refusal_nr + 1, sizeof(*card->refusals));
 	card->refusals[card->refusal_nr] = (struct tare_refusal_fold){ .owner = owner, .api = api };
 	return &card->refusals[card->refusal_nr++];
 }
@@ -113,19 +106,19 @@ static void add(struct tare_refusal_fold *r, uint64_t bytes, uint64_t missing, i
 	r->count++;
 }
 
-void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f,
-			const struct tare_device_fold *d, const struct tare_event *e)
+void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f, const struct tare_device_fold *d,
+                        const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
 	if (p)
-		add(refusal_of(&t->items[d->index], tare_fold_origin(f, p, e).owner, api),
-		    e->rec.event->asked, e->rec.event->missing, e->end_ns);
+		add(refusal_of(&t->items[d->index], tare_fold_origin(f, p, e).owner, api), e->rec.event->asked,
+		    e->rec.event->missing, e->end_ns);
 }
 
 void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tare_device_fold *d,
-		      const struct tare_event *e)
+                      const struct tare_event *e)
 {
 	if (!d)
 		return;
@@ -138,8 +131,8 @@ void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tar
 TARE_COMPARATOR(by_size, struct tare_refusal, TARE_FALLING(largest) TARE_ALPHABETIC(api))
 
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-			    struct tare_arena *memory, struct tare_device_ledger *out)
+                            const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
+                            struct tare_device_ledger *out)
 {
 	const struct tare_card_fold *card = &p->items[d->index];
 	int64_t uncounted;
@@ -158,8 +151,8 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
 		.multiprocessors = card->multiprocessors,
 		.threads_per_multiprocessor = card->threads_per_multiprocessor,
 		.used = out->used == TARE_NOT_KNOWN      ? TARE_NOT_KNOWN
-			: uncounted > (int64_t)out->used ? 0
-							 : out->used - (uint64_t)uncounted,
+		        : uncounted > (int64_t)out->used ? 0
+		                                         : out->used - (uint64_t)uncounted,
 	};
 	out->refusals = tare_arena_alloc(memory, card->refusal_nr * sizeof(*out->refusals) + 1);
 	for (size_t i = 0; i < card->refusal_nr; i++) {

@@ -35,16 +35,16 @@ struct tare_cards_part {
 
 void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f);
 void tare_cards_event(struct tare_cards_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		      const struct tare_event *e);
+                      const struct tare_event *e);
 /* A call had no room; in the order in which calls ended, whenever they are settled. */
-void tare_cards_refused(struct tare_cards_part *p, struct tare_fold *f,
-			const struct tare_device_fold *d, const struct tare_event *e);
+void tare_cards_refused(struct tare_cards_part *p, struct tare_fold *f, const struct tare_device_fold *d,
+                        const struct tare_event *e);
 /* A process has left the books of a device. */
-void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f,
-		     const struct tare_device_fold *d, int process);
+void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                     int process);
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-			    struct tare_arena *memory, struct tare_device_ledger *out);
+                            const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
+                            struct tare_device_ledger *out);
 const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);
 void tare_cards_free(struct tare_cards_part *p);
 

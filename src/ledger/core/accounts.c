@@ -4,15 +4,14 @@
 
 #include "ledger/core/fold.h"
 
-#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
+#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                                       \
 	[id] = { path, label, why, less, TARE_ACCOUNT_##parent, TARE_EVIDENCE_##evidence, elastic },
 const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR] = {
 #include "ledger/core/accounts.def"
 };
 #undef TARE_ACCOUNT
 
-#define TARE_CLASS(id, key, name, sizing, account)                                                 \
-	[id] = { name, TARE_SIZING_##sizing, TARE_ACCOUNT_##account },
+#define TARE_CLASS(id, key, name, sizing, account) [id] = { name, TARE_SIZING_##sizing, TARE_ACCOUNT_##account },
 const struct tare_class_info tare_classes[TARE_CLASS_NR] = {
 #include "record/class.def"
 };
@@ -34,8 +33,7 @@ const char *tare_evidence_name(enum tare_evidence evidence)
 {
 	static const char *const names[] = { "exact", "weighed", "inferred", "witness" };
 
-	return (unsigned)evidence < sizeof(names) / sizeof(names[0]) ? names[evidence]
-								     : "not known";
+	return (unsigned)evidence < sizeof(names) / sizeof(names[0]) ? names[evidence] : "not known";
 }
 
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment)

@@ -24,23 +24,22 @@ enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
 struct tare_block_facts {
 	/* Of what is booked in part: how much; of mapped memory of the CPU: what tells its file from others, 0: not known. */
 	int64_t booked;
-	uint32_t worker; /* 1 + place of the thread that it was handed out to */
+	uint32_t worker;                       /* 1 + place of the thread that it was handed out to */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
-	uint32_t name, named_by; /* text of the fold, 0: none; which scan of its process gave it */
-	uint32_t shape;          /* text of the fold: its type and its shape; 0: not known */
-	uint32_t module; /* of which it is a part, or for which it was made: 1 + place; 0: none */
-	uint32_t pass;   /* the backward pass that made it, of tare_passes; 0: none */
+	uint32_t name, named_by;               /* text of the fold, 0: none; which scan of its process gave it */
+	uint32_t shape;                        /* text of the fold: its type and its shape; 0: not known */
+	uint32_t module;                       /* of which it is a part, or for which it was made: 1 + place; 0: none */
+	uint32_t pass;                         /* the backward pass that made it, of tare_passes; 0: none */
 	uint8_t call_depth;
-	uint8_t kind,
-		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
+	uint8_t kind, before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a scan found it; 0: none did */
-	uint8_t beside_training; /* a parameter: scans that found that of any; more than 255: 255 */
-	bool is_trained;   /* a scan found a gradient of it, or what an optimizer keeps for it */
-	bool is_beside;    /* its thread had told nothing: section and such are the leader's */
-	uint8_t unused[3]; /* 0: facts are compared byte by byte */
+	uint8_t beside_training;  /* a parameter: scans that found that of any; more than 255: 255 */
+	bool is_trained;          /* a scan found a gradient of it, or what an optimizer keeps for it */
+	bool is_beside;           /* its thread had told nothing: section and such are the leader's */
+	uint8_t unused[3];        /* 0: facts are compared byte by byte */
 };
 _Static_assert(sizeof(struct tare_block_facts) == 64, "facts have bytes that nobody sets");
 
@@ -55,17 +54,16 @@ enum { TARE_RECENT_FACTS = 16 };
 struct tare_block_facts_list {
 	struct tare_block_facts *items; /* a free slot: the next one is in booked */
 	size_t count, cap;
-	size_t free;    /* 1 + the first free slot, 0: none */
-	size_t look_at; /* with so many slots those that no block has are looked for */
+	size_t free;                                        /* 1 + the first free slot, 0: none */
+	size_t look_at;                                     /* with so many slots those that no block has are looked for */
 	struct tare_recent_facts recent[TARE_RECENT_FACTS]; /* by a hash */
 };
 
 /* What is true of a block alone. */
 enum tare_block_mark {
-	TARE_BLOCK_WATCHED = 1, /* for instants that are not moments, see category.c */
-	TARE_BLOCK_BOOKED = 2,  /* all of it */
-	TARE_BLOCK_IN_PART =
-		4, /* some of it: facts.booked; the rest lies in trials, or outside of segments */
+	TARE_BLOCK_WATCHED = 1,   /* for instants that are not moments, see category.c */
+	TARE_BLOCK_BOOKED = 2,    /* all of it */
+	TARE_BLOCK_IN_PART = 4,   /* some of it: facts.booked; the rest lies in trials, or outside of segments */
 	TARE_BLOCK_UNSEEN = 8,    /* the last scan did not find it */
 	TARE_BLOCK_FOR_EACH = 16, /* its line made one for each parameter that is trained … */
 	TARE_BLOCK_COPY = 32,     /* … and that is a copy of them, not state of an optimizer */

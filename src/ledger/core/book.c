@@ -41,8 +41,7 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 	struct tare_bucket *b;
 	int id = (int)f->bucket_nr;
 
-	f->buckets = tare_array_reserve(f->buckets, &f->bucket_cap, f->bucket_nr + 1,
-					sizeof(*f->buckets));
+	f->buckets = tare_array_reserve(f->buckets, &f->bucket_cap, f->bucket_nr + 1, sizeof(*f->buckets));
 	b = &f->buckets[f->bucket_nr++];
 	*b = *proto;
 	/* It was empty at every moment so far. */
@@ -57,15 +56,14 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner)
 {
 	return add_bucket(f, &(struct tare_bucket){ .device = device,
-						    .process = -1,
-						    .context = -1,
-						    .account = account,
-						    .owner = owner,
-						    .next_of_context = -1 });
+	                                            .process = -1,
+	                                            .context = -1,
+	                                            .account = account,
+	                                            .owner = owner,
+	                                            .next_of_context = -1 });
 }
 
-int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner,
-			uint32_t site)
+int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner, uint32_t site)
 {
 	struct tare_context *c = &f->contexts[context];
 	bool is_part = tare_account_has_owner(account) || (site && account != TARE_ACCOUNT_CONTEXT);
@@ -83,12 +81,12 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 	if (id >= 0)
 		return id;
 	id = add_bucket(f, &(struct tare_bucket){ .device = c->device,
-						  .process = c->process,
-						  .context = context,
-						  .account = account,
-						  .owner = owner,
-						  .site = site,
-						  .next_of_context = c->buckets });
+	                                          .process = c->process,
+	                                          .context = context,
+	                                          .account = account,
+	                                          .owner = owner,
+	                                          .site = site,
+	                                          .next_of_context = c->buckets });
 	c->buckets = id;
 	if (part)
 		*part = (uint64_t)id;
@@ -138,16 +136,13 @@ void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum t
 {
 	if (bytes)
 		tare_fold_book(f, bucket,
-			       &(struct tare_amount){ .bytes = bytes,
-						      .low = bytes,
-						      .high = bytes,
-						      .evidence = (uint8_t)(1 + how) });
+		               &(struct tare_amount){
+						   .bytes = bytes, .low = bytes, .high = bytes, .evidence = (uint8_t)(1 + how) });
 }
 
 static bool is_sibling(const struct tare_bucket *a, const struct tare_bucket *b)
 {
-	return a->account == b->account &&
-	       (a->owner == b->owner || a->account == TARE_ACCOUNT_CODE);
+	return a->account == b->account && (a->owner == b->owner || a->account == TARE_ACCOUNT_CODE);
 }
 
 int64_t tare_fold_held(const struct tare_fold *f, int bucket)
@@ -172,8 +167,8 @@ static uint64_t rank_of(const struct tare_fold *f, const struct tare_bucket *b)
 }
 
 /* Is it better to take from `x` than from `y`? Code may be unloaded by others than who loaded it. */
-static bool is_better(const struct tare_fold *f, const struct tare_bucket *x,
-		      const struct tare_bucket *y, uint64_t owner)
+static bool is_better(const struct tare_fold *f, const struct tare_bucket *x, const struct tare_bucket *y,
+                      uint64_t owner)
 {
 	if ((x->owner == owner) != (y->owner == owner))
 		return x->owner == owner;
@@ -227,20 +222,15 @@ void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by
 	ops->items[ops->count++] = (struct tare_op){ bucket, *by };
 }
 
-void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
-			enum tare_evidence how)
+void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how)
 {
 	if (bytes || count)
 		tare_fold_op(&f->ops, bucket,
-			     &(struct tare_amount){ .bytes = bytes,
-						    .low = bytes,
-						    .high = bytes,
-						    .count = count,
-						    .evidence = (uint8_t)(1 + how) });
+		             &(struct tare_amount){
+						 .bytes = bytes, .low = bytes, .high = bytes, .count = count, .evidence = (uint8_t)(1 + how) });
 }
 
-const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
-					   enum tare_moment m)
+const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b, enum tare_moment m)
 {
 	if (m == TARE_MOMENT_NOW || b->moment[m] != f->devices[b->device]->moment_nr[m])
 		return &b->now;

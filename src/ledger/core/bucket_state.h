@@ -37,9 +37,9 @@ enum {
 	TARE_BUCKET_PARTLY,
 	TARE_BUCKET_EVER_ALLOCATED,
 	TARE_BUCKET_HELD,
-	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
-	TARE_BUCKET_TRIED,    /* in blocks of segments that are trials: in the row of those */
-	TARE_BUCKET_VARIANCE, /* of what stands for others in a heap that was sampled, in KiB² */
+	TARE_BUCKET_COLLECTED,   /* all that Python's cyclic collector took back in blocks; it never falls */
+	TARE_BUCKET_TRIED,       /* in blocks of segments that are trials: in the row of those */
+	TARE_BUCKET_VARIANCE,    /* of what stands for others in a heap that was sampled, in KiB² */
 	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */
 	/* no buckets: what is summed up by kind, of allocations those that are segments (their numbers are kept in states) */
 	TARE_NOW_SUBDIVIDED,
@@ -84,7 +84,7 @@ struct tare_high_water {
 
 struct tare_bucket {
 	struct tare_amount now;
-	int64_t least; /* of now.bytes, in the column of time that is under way (growth) */
+	int64_t least;                   /* of now.bytes, in the column of time that is under way (growth) */
 	uint32_t moment[TARE_MOMENT_NR]; /* kept[m] is as of this moment of the device */
 	int device, process;             /* process -1: others */
 	int context;                     /* -1: others */
@@ -92,7 +92,7 @@ struct tare_bucket {
 	bool is_subdivided;              /* into blocks, which are reported */
 	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + place of the other process */
 	uint64_t owner;
-	uint32_t site; /* where in the program it was asked for; 0: not known */
+	uint32_t site;                           /* where in the program it was asked for; 0: not known */
 	int next_of_device, next_of_context;     /* -1 ends */
 	struct tare_amount kept[TARE_MOMENT_NR]; /* last: rarely looked at */
 };
@@ -108,7 +108,7 @@ struct tare_site {
 	const struct tare_line_stack *python; /* or NULL, and then … */
 	const struct tare_stack *stack;       /* … the whole native one … */
 	uint64_t pc;                          /* … from this address on, which is the owner's */
-	bool is_backward; /* or neither: autograd's engine, on threads that run no Python */
+	bool is_backward;                     /* or neither: autograd's engine, on threads that run no Python */
 
 	/* In its blocks in the memory of the CPU: now, and the least in the column of time that is under way (growth). */
 	int64_t host_bytes, least;
@@ -125,11 +125,9 @@ struct tare_site {
 	/* The last of its blocks, the largest so far, how often that changed; how many went behind a larger one, and otherwise. */
 	int64_t last_bytes, largest_bytes;
 	uint32_t largest_nr, replaced, other_ends;
-	bool keeps_for_parameter,
-		keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
-	uint32_t kept_as; /* text of the fold: the variable that keeps those that lasted; 0: none */
-	uint32_t
-		outer; /* the site that stands for all in the same outermost call of a module; 0: in none */
+	bool keeps_for_parameter, keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
+	uint32_t kept_as;                       /* text of the fold: the variable that keeps those that lasted; 0: none */
+	uint32_t outer; /* the site that stands for all in the same outermost call of a module; 0: in none */
 	/*
 	 * Where this one stands for others: of their blocks that were made while autograd records how many there were, went
 	 * in a backward pass, and went otherwise before they lasted.

@@ -13,7 +13,7 @@ static const struct {
 #undef TARE_CATEGORY
 
 #define TARE_CATEGORY(KEY, key, name, what)
-#define TARE_RULE(KEY, category, evidence, name, sentence)                                         \
+#define TARE_RULE(KEY, category, evidence, name, sentence)                                                             \
 	{ name, sentence, TARE_CATEGORY_##category, TARE_EVIDENCE_##evidence },
 const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
 #include "ledger/category.def"

@@ -12,15 +12,11 @@ int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t han
 
 	if (*known)
 		return (int)*known - 1;
-	f->contexts = tare_array_reserve(f->contexts, &f->context_cap, f->context_nr + 1,
-					 sizeof(*f->contexts));
+	f->contexts = tare_array_reserve(f->contexts, &f->context_cap, f->context_nr + 1, sizeof(*f->contexts));
 	c = &f->contexts[f->context_nr++];
-	*c = (struct tare_context){ .handle = handle,
-				    .process = process,
-				    .device = device,
-				    .local_held = -1,
-				    .buckets = -1,
-				    .objects = -1 };
+	*c = (struct tare_context){
+		.handle = handle, .process = process, .device = device, .local_held = -1, .buckets = -1, .objects = -1
+	};
 	for (int i = 0; i < TARE_BUCKET_NR; i++)
 		c->bucket_of[i] = -1;
 	*known = f->context_nr;

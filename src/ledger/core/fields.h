@@ -14,8 +14,7 @@
  *     static TARE_FIELD_TABLE(tare_loss_fold);
  *     #undef SELF
  */
-#define TARE_FIELD_TABLE(type)                                                                     \
-	const struct tare_shape tare_shape_##type = { #type, sizeof(struct type), fields_##type }
+#define TARE_FIELD_TABLE(type) const struct tare_shape tare_shape_##type = { #type, sizeof(struct type), fields_##type }
 
 /* Pointers that are saved as numbers, and how many a list has that no field counts: state/state.c knows. */
 enum {

@@ -29,14 +29,14 @@ struct tare_process_on_device {
 	struct tare_blocks blocks;            /* of PyTorch */
 	struct tare_heap_blocks heap, mapped; /* where the device stands for the heap */
 	struct tare_map contexts;             /* handle → 1 + context */
-	struct tare_map pages; /* pages that allocations touch only in part → how many do */
-	int64_t managed;       /* asked for in live managed memory */
-	int64_t host_booked;   /* of its host memory, where that is the device's */
-	int created;           /* contexts so far */
-	bool is_contradicted;  /* by what PyTorch's allocator counts; it is told once */
-	bool is_left;          /* the process ended and nothing of it is booked any more */
-	bool is_removed;       /* what it had left the books with its end */
-	bool is_subdivided;    /* blocks in its segments were reported */
+	struct tare_map pages;                /* pages that allocations touch only in part → how many do */
+	int64_t managed;                      /* asked for in live managed memory */
+	int64_t host_booked;                  /* of its host memory, where that is the device's */
+	int created;                          /* contexts so far */
+	bool is_contradicted;                 /* by what PyTorch's allocator counts; it is told once */
+	bool is_left;                         /* the process ended and nothing of it is booked any more */
+	bool is_removed;                      /* what it had left the books with its end */
+	bool is_subdivided;                   /* blocks in its segments were reported */
 };
 
 enum tare_family {
@@ -58,31 +58,29 @@ enum { TARE_SITE_MEMO = 256 };
 struct tare_process_fold {
 	const struct tare_process *process;
 	bool is_seen, has_context;
-	bool is_ending,
-		is_ended; /* its END record came; and every device was settled up to there */
+	bool is_ending, is_ended;                  /* its END record came; and every device was settled up to there */
 	struct tare_process_on_device **on_device; /* by device; NULL where it never was */
 	int on_device_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
 	struct tare_map shared, opened;       /* share.c: address → physical, → 1 + import */
 	bool is_vmm_over;                     /* its references are gone */
-	struct tare_map origin_of; /* python, stack id → place in `origins` of the fold */
-	struct tare_map site_of;   /* python id, or address → site */
+	struct tare_map origin_of;            /* python, stack id → place in `origins` of the fold */
+	struct tare_map site_of;              /* python id, or address → site */
 	struct tare_site_memo {
 		uint32_t python, site;
 	} site_memo[TARE_SITE_MEMO]; /* of stacks that came lately, by the low bits of their ids */
 	struct tare_map origins;     /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
-	struct tare_map thread_streams; /* thread → place in streams */
+	struct tare_map thread_streams;                               /* thread → place in streams */
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
 	struct tare_scan_entries scanned;
 	struct tare_modules modules;
-	int64_t end_ns;                 /* of is_ending */
-	bool is_torn_down;              /* Python frees what is left of it */
-	struct tare_blocks host_blocks; /* in the memory of the CPU */
-	struct tare_map
-		mapped_files; /* address → what tells the file of the block that comes there next */
+	int64_t end_ns;                      /* of is_ending */
+	bool is_torn_down;                   /* Python frees what is left of it */
+	struct tare_blocks host_blocks;      /* in the memory of the CPU */
+	struct tare_map mapped_files;        /* address → what tells the file of the block that comes there next */
 	uint32_t steps[TARE_TRAINING_BY_NR]; /* of training, of the thread that made most of them */
 	int host_row;                        /* in `hosts` of every ledger, -1: none */
 	int host_part;                       /* 1 + place in the host's parts; 0: none yet */
@@ -151,7 +149,7 @@ struct tare_device_fold {
 	size_t thread_nr, thread_cap;
 	int64_t cluster_until;
 	int64_t weighed_until, unweighed_until; /* ends of its calls with and without readings */
-	bool has_closing; /* the reading that comes after the cluster is known */
+	bool has_closing;                       /* the reading that comes after the cluster is known */
 	int64_t closing_ns, closing_used;
 	int closing_source;
 
@@ -160,11 +158,10 @@ struct tare_device_fold {
 	size_t end_next;   /* of `ends`: the first that it has not passed */
 	int64_t worked_ns; /* until when the program took something here */
 
-	int64_t max_begin;      /* of what came so far, to tell who is late */
-	int64_t max_begin_then; /* the same, where this fold began */
-	struct tare_steps
-		taken; /* steps behind the moment of the state that this fold goes on from */
-	struct tare_steps late; /* by begin */
+	int64_t max_begin;       /* of what came so far, to tell who is late */
+	int64_t max_begin_then;  /* the same, where this fold began */
+	struct tare_steps taken; /* steps behind the moment of the state that this fold goes on from */
+	struct tare_steps late;  /* by begin */
 	size_t late_next;
 
 	bool has_reading, has_list; /* waiting for each other */
@@ -186,8 +183,7 @@ struct tare_device_fold {
 	bool is_level_known;
 	int64_t level;            /* in use by processes that are not recorded, as last told */
 	int64_t unexplained_open; /* changed between calls since the last list, and nobody knows why */
-	int64_t unexplained_between,
-		unexplained_inside; /* sizes of what nobody knows, between calls and inside */
+	int64_t unexplained_between, unexplained_inside; /* sizes of what nobody knows, between calls and inside */
 	bool is_pid_mismatch;
 
 	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */
@@ -248,14 +244,13 @@ struct tare_fold {
 	struct tare_ops ops; /* scratch of one step */
 	/* its blocks wait for nothing but the memory that they need */
 	struct tare_device_fold *ahead;
-	struct tare_capture_group
-		*groups; /* rows of graphs: what is taken while one is captured is theirs */
+	struct tare_capture_group *groups; /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
 	uint64_t block_serial; /* of the last block that was handed out or taken back */
 	uint32_t host_moment_nr[TARE_MOMENT_NR];
-	struct tare_host_fold {     /* host_tensor.c */
-		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
+	struct tare_host_fold {              /* host_tensor.c */
+		int64_t live, most;              /* bytes in blocks of all processes: now, and at peak:host */
 		bool has_moment[TARE_MOMENT_NR]; /* by what the host shows, not by a device */
 		int64_t moment_ns[TARE_MOMENT_NR];
 		struct tare_kept_blocks kept;
@@ -272,9 +267,9 @@ struct tare_fold {
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */
 	int64_t last_ns;
-	int64_t seen_ns;  /* of the last event of all, known from the start */
-	int64_t first_ns; /* of the first that has to do with memory, or with phases */
-	int64_t known_ns; /* up to which the events are not there: a cap made them go */
+	int64_t seen_ns;                     /* of the last event of all, known from the start */
+	int64_t first_ns;                    /* of the first that has to do with memory, or with phases */
+	int64_t known_ns;                    /* up to which the events are not there: a cap made them go */
 	const struct tare_ledger_kept *kept; /* as of struct tare_ledger_opts */
 	bool opened_gpu;
 
@@ -300,8 +295,8 @@ struct tare_fold {
 	bool without_tensors;
 	struct tare_phase_watch *watches;
 	int watch_nr;
-	struct tare_fold *
-		later; /* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */
+	struct tare_fold
+		*later; /* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;

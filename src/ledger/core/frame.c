@@ -79,13 +79,11 @@ static void add(struct tare_frames *out, const struct tare_frame *frame)
 }
 
 /* A call is in the line and the inlined functions of its last byte, which is in front of the address that it returns to. */
-static bool add_lines(struct tare_frames *out, const struct tare_object *object,
-		      const struct tare_frame *last, uint64_t pc)
+static bool add_lines(struct tare_frames *out, const struct tare_object *object, const struct tare_frame *last,
+                      uint64_t pc)
 {
 	const struct tare_dwarf_frame *lines;
-	size_t count = object->path ? tare_dwarf_find(object->path, object->build_id,
-						      pc - 1 - object->base, &lines)
-				    : 0;
+	size_t count = object->path ? tare_dwarf_find(object->path, object->build_id, pc - 1 - object->base, &lines) : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct tare_frame frame = *last;
@@ -99,8 +97,8 @@ static bool add_lines(struct tare_frames *out, const struct tare_object *object,
 	return count > 0;
 }
 
-static void add_address(struct tare_frames *out, const struct tare_process *process,
-			const struct tare_stack *stack, uint64_t pc)
+static void add_address(struct tare_frames *out, const struct tare_process *process, const struct tare_stack *stack,
+                        uint64_t pc)
 {
 	const struct tare_object *object = tare_process_object(process, stack, pc - 1);
 	const struct tare_symbol *symbol = tare_process_symbol(process, stack, pc);
@@ -121,11 +119,10 @@ static bool is_start(const struct tare_frame *frame)
 {
 	if (frame->function && !strcmp(frame->function, "_start"))
 		return true;
-	return frame->object && (!strncmp(base_name(frame->object), "libc.so", 7) ||
-				 !strncmp(base_name(frame->object), "libc-2.", 7) ||
-				 !strncmp(base_name(frame->object), "libpthread", 10) ||
-				 !strncmp(base_name(frame->object), "libstdc++", 9) ||
-				 !strncmp(base_name(frame->object), "ld-", 3));
+	return frame->object &&
+	       (!strncmp(base_name(frame->object), "libc.so", 7) || !strncmp(base_name(frame->object), "libc-2.", 7) ||
+	        !strncmp(base_name(frame->object), "libpthread", 10) ||
+	        !strncmp(base_name(frame->object), "libstdc++", 9) || !strncmp(base_name(frame->object), "ld-", 3));
 }
 
 static enum kind kind_of_frame(const struct tare_frame *frame)
@@ -154,11 +151,9 @@ static void leave_out_start(struct tare_frames *frames)
 
 	/* Rust marks the place by a function of this name. */
 	for (size_t i = 1; i < count; i++)
-		if (frames->items[i].function &&
-		    strstr(frames->items[i].function, "__rust_begin_short_backtrace"))
+		if (frames->items[i].function && strstr(frames->items[i].function, "__rust_begin_short_backtrace"))
 			count = i;
-	while (count > 1 && (is_start(&frames->items[count - 1]) ||
-			     kind_of_frame(&frames->items[count - 1]) != PROGRAM))
+	while (count > 1 && (is_start(&frames->items[count - 1]) || kind_of_frame(&frames->items[count - 1]) != PROGRAM))
 		count--;
 	frames->count = count;
 }
@@ -175,8 +170,8 @@ static void leave_out(struct tare_frames *frames)
 	memmove(frames->items, frames->items + first, frames->count * sizeof(*frames->items));
 }
 
-void tare_frames_read(struct tare_frames *out, const struct tare_process *process,
-		      const struct tare_stack *stack, uint64_t pc)
+void tare_frames_read(struct tare_frames *out, const struct tare_process *process, const struct tare_stack *stack,
+                      uint64_t pc)
 {
 	uint32_t i = 0;
 

@@ -12,8 +12,7 @@ static const char *const kinds[] = { "JS:", "LazyCompile:", "Function:", "Script
 
 static const char *base_name(const char *path)
 {
-	const char *slash =
-		strncmp(path, "node:", 5) ? strrchr(path, '/') : NULL; /* of Node's own */
+	const char *slash = strncmp(path, "node:", 5) ? strrchr(path, '/') : NULL; /* of Node's own */
 
 	return slash && slash[1] ? slash + 1 : path;
 }

@@ -12,10 +12,9 @@
 /* Of native programs: headers, crates, and what stands between malloc and who called it, or around main. */
 static bool is_native_library(const char *file)
 {
-	static const char *const parts[] = { "/usr/include/",  "/libc.so",    "/libc-",
-					     "/libstdc++.so",  "/libpthread", "/ld-linux",
-					     "/libheaptrack_", "/vgpreload_", "../csu/",
-					     "../sysdeps/",    "/rustc/",     "/.cargo/registry/" };
+	static const char *const parts[] = { "/usr/include/", "/libc.so",    "/libc-",         "/libstdc++.so",
+		                                 "/libpthread",   "/ld-linux",   "/libheaptrack_", "/vgpreload_",
+		                                 "../csu/",       "../sysdeps/", "/rustc/",        "/.cargo/registry/" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(file, parts[i]))
@@ -58,12 +57,11 @@ void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_f
 }
 
 uint64_t tare_line_first(const struct tare_process *process, const struct tare_stack *stack,
-			 bool (*is_passed)(const char *path))
+                         bool (*is_passed)(const char *path))
 {
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		/* A return address may lie just behind the object's last call. */
-		const struct tare_object *o =
-			tare_process_object(process, stack, stack->pcs[i] - 1);
+		const struct tare_object *o = tare_process_object(process, stack, stack->pcs[i] - 1);
 
 		if (o && o->path && !is_passed(o->path))
 			return stack->pcs[i];
@@ -76,8 +74,8 @@ uint64_t tare_line_native(const struct tare_process *process, const struct tare_
 	return tare_line_first(process, stack, tare_owner_is_tool);
 }
 
-void tare_line_add_native(struct tare_str *out, const struct tare_process *process,
-			  const struct tare_stack *stack, uint64_t pc, bool is_full)
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process, const struct tare_stack *stack,
+                          uint64_t pc, bool is_full)
 {
 	struct tare_frames frames;
 

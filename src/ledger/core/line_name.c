@@ -34,8 +34,7 @@ static void end_frame(struct stack_text *s)
 	s->ends[s->nr++] = (uint32_t)s->text.len;
 }
 
-static void take_stack(struct stack_text *s, bool is_full, struct tare_arena *memory,
-		       struct tare_ledger_line *l)
+static void take_stack(struct stack_text *s, bool is_full, struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	*(is_full ? &l->stack : &l->short_stack) = take(memory, &s->text);
 	*(is_full ? &l->frame_ends : &l->short_frame_ends) = s->ends;
@@ -43,8 +42,8 @@ static void take_stack(struct stack_text *s, bool is_full, struct tare_arena *me
 	tare_str_free(&s->text);
 }
 
-static void stack_of_python(const struct tare_line_stack *stack, bool is_full,
-			    struct tare_arena *memory, struct tare_ledger_line *l)
+static void stack_of_python(const struct tare_line_stack *stack, bool is_full, struct tare_arena *memory,
+                            struct tare_ledger_line *l)
 {
 	struct stack_text s = { .ends = tare_arena_alloc(memory, stack->depth * sizeof(*s.ends)) };
 
@@ -55,8 +54,7 @@ static void stack_of_python(const struct tare_line_stack *stack, bool is_full,
 	take_stack(&s, is_full, memory, l);
 }
 
-static void name_python(const struct tare_line_stack *stack, struct tare_arena *memory,
-			struct tare_ledger_line *l)
+static void name_python(const struct tare_line_stack *stack, struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	const struct tare_line *line = tare_line_of_user(stack);
 	struct tare_str text = { 0 };
@@ -73,8 +71,8 @@ static void name_python(const struct tare_line_stack *stack, struct tare_arena *
 	l->line = line->line;
 }
 
-static void stack_of_frames(const struct tare_frames *frames, bool is_full,
-			    struct tare_arena *memory, struct tare_ledger_line *l)
+static void stack_of_frames(const struct tare_frames *frames, bool is_full, struct tare_arena *memory,
+                            struct tare_ledger_line *l)
 {
 	struct stack_text s = { .ends = tare_arena_alloc(memory, frames->count * sizeof(*s.ends)) };
 
@@ -85,8 +83,7 @@ static void stack_of_frames(const struct tare_frames *frames, bool is_full,
 	take_stack(&s, is_full, memory, l);
 }
 
-static void name_native(const struct tare_site *site, struct tare_arena *memory,
-			struct tare_ledger_line *l)
+static void name_native(const struct tare_site *site, struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	struct tare_str text = { 0 };
 	struct tare_frames frames;
@@ -123,8 +120,8 @@ bool tare_fold_is_same_line(const struct tare_fold *f, uint32_t a, uint32_t b)
 	return x && y && x->line == y->line && !strcmp(x->file, y->file);
 }
 
-void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account,
-			 struct tare_arena *memory, struct tare_ledger_line *l)
+void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account, struct tare_arena *memory,
+                         struct tare_ledger_line *l)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
 	struct tare_str text = { 0 };

@@ -23,6 +23,5 @@ int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_contex
 	int64_t threads = tare_sat_mul(d->multiprocessors, d->threads_per_multiprocessor);
 	int64_t bytes = tare_sat_mul(threads, round_up(local, LOCAL_STEP));
 
-	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA,
-			f->page);
+	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA, f->page);
 }

@@ -21,8 +21,7 @@ bool tare_moment_is_peak(enum tare_moment m)
 	return moments[m].is_peak;
 }
 
-void tare_device_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m,
-			    int64_t t)
+void tare_device_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m, int64_t t)
 {
 	d->moment_nr[m]++;
 	d->kept_blocks.at[m] = f->block_serial;

@@ -43,8 +43,7 @@ static int take_slot(struct tare_fold *f)
 		f->object_free = f->objects[i].next;
 		return i;
 	}
-	f->objects = tare_array_reserve(f->objects, &f->object_cap, f->object_nr + 1,
-					sizeof(*f->objects));
+	f->objects = tare_array_reserve(f->objects, &f->object_cap, f->object_nr + 1, sizeof(*f->objects));
 	return (int)f->object_nr++;
 }
 
@@ -90,8 +89,7 @@ int64_t tare_object_remove(struct tare_fold *f, int object)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
 	if (is_paged(o) && o->device >= 0)
-		pages = tare_fold_pages_remove(f, tare_fold_process_on(f, o->process, o->device),
-					       o->handle, o->granted);
+		pages = tare_fold_pages_remove(f, tare_fold_process_on(f, o->process, o->device), o->handle, o->granted);
 	o->process = -1;
 	o->next = f->object_free;
 	f->object_free = object;
@@ -101,15 +99,13 @@ int64_t tare_object_remove(struct tare_fold *f, int object)
 struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s, bool is_made)
 {
 	uint64_t key = (uint64_t)s->process << 32 | s->tid;
-	uint64_t *known =
-		is_made ? tare_map_put(&f->undo_of, key, NULL) : tare_map_get(&f->undo_of, key);
+	uint64_t *known = is_made ? tare_map_put(&f->undo_of, key, NULL) : tare_map_get(&f->undo_of, key);
 	struct tare_undo *g;
 
 	if (!known)
 		return NULL;
 	if (!*known) {
-		f->undos = tare_array_reserve(f->undos, &f->undo_cap, f->undo_nr + 1,
-					      sizeof(*f->undos));
+		f->undos = tare_array_reserve(f->undos, &f->undo_cap, f->undo_nr + 1, sizeof(*f->undos));
 		f->undos[f->undo_nr++] = (struct tare_undo){ .context = -1 };
 		*known = f->undo_nr;
 	}
@@ -131,7 +127,6 @@ void tare_fold_undo_clear(struct tare_undo *g)
 
 void tare_fold_undo_add(struct tare_undo *g, const struct tare_object_live *o)
 {
-	g->objects = tare_array_reserve(g->objects, &g->object_cap, g->object_nr + 1,
-					sizeof(*g->objects));
+	g->objects = tare_array_reserve(g->objects, &g->object_cap, g->object_nr + 1, sizeof(*g->objects));
 	g->objects[g->object_nr++] = *o;
 }

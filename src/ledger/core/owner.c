@@ -33,8 +33,7 @@ static bool is_of_heap(const struct tare_event *e)
 	return e->kind == TARE_KIND_HEAP_BLOCK;
 }
 
-static const char *owner_at(const struct tare_process *p, const struct tare_stack *stack,
-			    uint64_t pc)
+static const char *owner_at(const struct tare_process *p, const struct tare_stack *stack, uint64_t pc)
 {
 	const struct tare_object *o = pc ? tare_process_object(p, stack, pc - 1) : NULL;
 
@@ -77,8 +76,7 @@ uint64_t tare_fold_text(struct tare_fold *f, const char *text)
 		return 0;
 	id = tare_strmap_put(&f->owner_ids, text, &is_new);
 	if (is_new) {
-		f->owners = tare_array_reserve(f->owners, &f->owner_cap, f->owner_nr + 1,
-					       sizeof(*f->owners));
+		f->owners = tare_array_reserve(f->owners, &f->owner_cap, f->owner_nr + 1, sizeof(*f->owners));
 		f->owners[f->owner_nr++] = tare_arena_strdup(&f->arena, text);
 		*id = f->owner_nr;
 	}
@@ -148,7 +146,7 @@ static const char *owner_path(const struct tare_event *e)
 	if (!e->stack)
 		return NULL;
 	return is_of_heap(e) ? owner_at(e->process, e->stack, of_heap(e->process, e->stack))
-			     : owner_of(e->process, e->stack);
+	                     : owner_of(e->process, e->stack);
 }
 
 static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
@@ -166,8 +164,7 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 	return owner;
 }
 
-static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint64_t key,
-			  const struct tare_site *site)
+static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint64_t key, const struct tare_site *site)
 {
 	uint64_t *known;
 	bool is_new;
@@ -176,8 +173,7 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 	if (is_new) {
 		if (!f->site_nr)
 			f->site_nr = 1; /* 0 stands for none */
-		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1,
-					      sizeof(*f->sites));
+		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1, sizeof(*f->sites));
 		if (f->site_nr == 1)
 			f->sites[0] = (struct tare_site){ 0 };
 		f->sites[f->site_nr] = *site;
@@ -192,33 +188,29 @@ static uint64_t native_key(const struct tare_event *e)
 	return UINT64_C(1) << 62 | e->stack->id;
 }
 
-static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
-			const struct tare_event *e)
+static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
 	bool is_python = e->python && e->python->depth;
 	uint64_t pc = 0;
 
 	if (!is_python && e->stack)
-		pc = is_of_heap(e) ? of_heap(e->process, e->stack)
-				   : tare_line_native(e->process, e->stack);
+		pc = is_of_heap(e) ? of_heap(e->process, e->stack) : tare_line_native(e->process, e->stack);
 	if (!is_python && !pc)
 		return 0;
 	return site_with(f, p, is_python ? e->python->id : native_key(e),
-			 &(struct tare_site){ .process = e->process,
-					      .python = is_python ? e->python : NULL,
-					      .stack = is_python ? NULL : e->stack,
-					      .pc = pc });
+	                 &(struct tare_site){ .process = e->process,
+	                                      .python = is_python ? e->python : NULL,
+	                                      .stack = is_python ? NULL : e->stack,
+	                                      .pc = pc });
 }
 
 uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
-				    const struct tare_process *process)
+                                    const struct tare_process *process)
 {
-	return site_with(f, p, 1ull << 63,
-			 &(struct tare_site){ .process = process, .is_backward = true });
+	return site_with(f, p, 1ull << 63, &(struct tare_site){ .process = process, .is_backward = true });
 }
 
-uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
-			const struct tare_event *e)
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
 	struct tare_site_memo *memo;
 
@@ -238,8 +230,7 @@ void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *sit
 		tare_line_add_native(out, site->process, site->stack, site->pc, is_full);
 }
 
-const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full,
-				struct tare_arena *memory)
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
 	struct tare_str text = { 0 };
@@ -258,19 +249,16 @@ const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_
 
 static bool is_of_backward(const struct tare_event *e)
 {
-	return e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_BACKWARD &&
-	       !(e->python && e->python->depth);
+	return e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_BACKWARD && !(e->python && e->python->depth);
 }
 
-struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
-				    const struct tare_event *e)
+struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
 	uint64_t key, *known;
 	bool is_new;
 
 	if (is_of_backward(e)) /* an import has no address of the call */
-		return (struct tare_origin){ owner_of_event(f, e),
-					     tare_fold_site_of_backward(f, p, e->process) };
+		return (struct tare_origin){ owner_of_event(f, e), tare_fold_site_of_backward(f, p, e->process) };
 	key = (uint64_t)(e->python ? e->python->id : 0) << 32 | (e->stack ? e->stack->id : 0);
 	if (!key)
 		return (struct tare_origin){ 0 };
@@ -278,8 +266,7 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 	if (is_new) {
 		struct tare_origin origin = { owner_of_event(f, e), site_of(f, p, e) };
 
-		f->origins = tare_array_reserve(f->origins, &f->origin_cap, f->origin_nr + 1,
-						sizeof(*f->origins));
+		f->origins = tare_array_reserve(f->origins, &f->origin_cap, f->origin_nr + 1, sizeof(*f->origins));
 		f->origins[f->origin_nr] = origin;
 		*tare_map_get(&p->origin_of, key) = f->origin_nr++;
 		return origin;
@@ -299,6 +286,6 @@ bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
 
 	return b &&
 	       (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM ||
-		b->account == TARE_ACCOUNT_TRIAL) &&
+	        b->account == TARE_ACCOUNT_TRIAL) &&
 	       tare_fold_tensor_is_pool(f, b->owner);
 }

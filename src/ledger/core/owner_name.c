@@ -15,8 +15,7 @@ static const char *base_name(const char *path)
 
 bool tare_owner_is_transparent(const char *path)
 {
-	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart",
-						"libtare_recorder" };
+	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart", "libtare_recorder" };
 	const char *base = base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -27,10 +26,8 @@ bool tare_owner_is_transparent(const char *path)
 
 bool tare_owner_is_of_language(const char *path)
 {
-	static const char *const prefixes[] = {
-		"libc.so",   "libc-2.",   "ld-linux", "ld-2.",
-		"libstdc++", "libgcc_s.", "libc++",   "libglib-2."
-	};
+	static const char *const prefixes[] = { "libc.so",   "libc-2.",   "ld-linux", "ld-2.",
+		                                    "libstdc++", "libgcc_s.", "libc++",   "libglib-2." };
 	const char *base = base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -41,8 +38,7 @@ bool tare_owner_is_of_language(const char *path)
 
 bool tare_owner_is_tool(const char *path)
 {
-	return tare_owner_is_transparent(path) ||
-	       !strncmp(base_name(path), "libtare", strlen("libtare"));
+	return tare_owner_is_transparent(path) || !strncmp(base_name(path), "libtare", strlen("libtare"));
 }
 
 bool tare_owner_is_pool(const char *library)

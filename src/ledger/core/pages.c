@@ -38,8 +38,8 @@ static bool is_last_touch(struct tare_process_on_device *p, uint64_t page)
 	return true;
 }
 
-static int64_t change(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
-		      uint64_t size, bool (*edge)(struct tare_process_on_device *p, uint64_t page))
+static int64_t change(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at, uint64_t size,
+                      bool (*edge)(struct tare_process_on_device *p, uint64_t page))
 {
 	struct span s;
 	int64_t pages;
@@ -55,14 +55,12 @@ static int64_t change(struct tare_fold *f, struct tare_process_on_device *p, uin
 	return tare_sat_mul(pages, f->page);
 }
 
-int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
-			    uint64_t size)
+int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at, uint64_t size)
 {
 	return change(f, p, at, size, is_first_touch);
 }
 
-int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
-			       uint64_t size)
+int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at, uint64_t size)
 {
 	return -change(f, p, at, size, is_last_touch);
 }

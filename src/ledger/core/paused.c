@@ -22,8 +22,7 @@ int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_devi
  * `change` came between two readings and no other rule explains it. Returns what of it is the
  * pause's: all, if there was one in between; of a fall after a process has ended, what it left there.
  */
-int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-				int64_t change)
+int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change)
 {
 	int64_t held = tare_fold_paused_bytes(f, d), part = 0;
 

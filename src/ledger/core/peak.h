@@ -10,8 +10,7 @@
  * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
  * taken for one at which more was in blocks, but the other way round.
  */
-static inline bool tare_high_water_is_above(const struct tare_high_water *now,
-					    const struct tare_high_water *most)
+static inline bool tare_high_water_is_above(const struct tare_high_water *now, const struct tare_high_water *most)
 {
 	if (now->live > most->live)
 		return now->used + TARE_COUNTER_STEP >= most->used;
@@ -19,8 +18,7 @@ static inline bool tare_high_water_is_above(const struct tare_high_water *now,
 }
 
 /* Takes `now` if it is more. */
-static inline bool tare_high_water_raise(struct tare_high_water *most,
-					 const struct tare_high_water *now)
+static inline bool tare_high_water_raise(struct tare_high_water *most, const struct tare_high_water *now)
 {
 	if (!tare_high_water_is_above(now, most))
 		return false;
@@ -49,8 +47,7 @@ static inline void tare_device_most(struct tare_device_fold *d, int64_t t)
 static inline bool tare_device_peak(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_high_water now = { d->used, d->live, t };
-	const struct tare_high_water at_peak = { d->moment_used[TARE_MOMENT_PEAK],
-						 d->moment_live[TARE_MOMENT_PEAK], 0 };
+	const struct tare_high_water at_peak = { d->moment_used[TARE_MOMENT_PEAK], d->moment_live[TARE_MOMENT_PEAK], 0 };
 
 	tare_device_most(d, t);
 	return !d->has_moment[TARE_MOMENT_PEAK] || tare_high_water_is_above(&now, &at_peak);

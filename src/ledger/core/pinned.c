@@ -20,10 +20,10 @@ bool tare_pinned_is_rounded(const struct tare_fold *f, uint64_t owner)
 struct tare_amount tare_pinned_amount(const struct tare_object_live *o, int sign)
 {
 	return (struct tare_amount){ .bytes = sign * (int64_t)o->granted,
-				     .low = sign * (int64_t)o->asked,
-				     .high = o->asked ? sign * (int64_t)o->granted : 0,
-				     .count = sign,
-				     .evidence = 1 + TARE_EVIDENCE_EXACT };
+		                         .low = sign * (int64_t)o->asked,
+		                         .high = o->asked ? sign * (int64_t)o->granted : 0,
+		                         .count = sign,
+		                         .evidence = 1 + TARE_EVIDENCE_EXACT };
 }
 
 static uint64_t power_of_two(uint64_t bytes)
@@ -47,10 +47,8 @@ void tare_pinned_note_asked(struct tare_fold *f, int process, uint64_t at, const
 	    power_of_two(asked) != f->objects[found].granted)
 		return;
 	o = &f->objects[found];
-	by = (struct tare_amount){ .low = (int64_t)(asked - o->asked),
-				   .high = o->asked ? 0 : (int64_t)o->granted };
-	bucket = tare_fold_bucket_at(f, o->context, TARE_BUCKET_PINNED, 0,
-				     f->buckets[o->bucket].site);
+	by = (struct tare_amount){ .low = (int64_t)(asked - o->asked), .high = o->asked ? 0 : (int64_t)o->granted };
+	bucket = tare_fold_bucket_at(f, o->context, TARE_BUCKET_PINNED, 0, f->buckets[o->bucket].site);
 	o->asked = asked;
 	tare_fold_book(f, bucket, &by);
 }
@@ -63,11 +61,10 @@ static int64_t element_bytes(const char *type, size_t len)
 		const char *type;
 		int bytes;
 	} known[] = {
-		{ "bool", 1 },        { "uint8", 1 },   { "int8", 1 },      { "float8", 1 },
-		{ "int16", 2 },       { "uint16", 2 },  { "float16", 2 },   { "bfloat16", 2 },
-		{ "int32", 4 },       { "uint32", 4 },  { "float32", 4 },   { "int64", 8 },
-		{ "uint64", 8 },      { "float64", 8 }, { "complex32", 4 }, { "complex64", 8 },
-		{ "complex128", 16 },
+		{ "bool", 1 },      { "uint8", 1 },       { "int8", 1 },     { "float8", 1 },  { "int16", 2 },
+		{ "uint16", 2 },    { "float16", 2 },     { "bfloat16", 2 }, { "int32", 4 },   { "uint32", 4 },
+		{ "float32", 4 },   { "int64", 8 },       { "uint64", 8 },   { "float64", 8 }, { "complex32", 4 },
+		{ "complex64", 8 }, { "complex128", 16 },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -26,14 +26,12 @@ struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struc
 	return f->processes[i];
 }
 
-struct tare_process_on_device *tare_fold_process_on_new(struct tare_fold *f, int process,
-							int device)
+struct tare_process_on_device *tare_fold_process_on_new(struct tare_fold *f, int process, int device)
 {
 	struct tare_process_fold *p = f->processes[process];
 
 	if (device >= p->on_device_nr) {
-		p->on_device = tare_xrealloc(p->on_device, (size_t)device + 1,
-					     sizeof(struct tare_process_on_device *));
+		p->on_device = tare_xrealloc(p->on_device, (size_t)device + 1, sizeof(struct tare_process_on_device *));
 		while (p->on_device_nr <= device)
 			p->on_device[p->on_device_nr++] = NULL;
 	}
@@ -42,8 +40,7 @@ struct tare_process_on_device *tare_fold_process_on_new(struct tare_fold *f, int
 	return p->on_device[device];
 }
 
-int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
-				int process)
+int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 	int64_t sum = 0;
 
@@ -63,8 +60,8 @@ void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p)
 	}
 }
 
-const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
-					      const struct tare_process_fold *p, enum tare_moment m)
+const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f, const struct tare_process_fold *p,
+                                              enum tare_moment m)
 {
 	if (m == TARE_MOMENT_NOW || p->host_moment[m] != f->host_moment_nr[m])
 		return &p->host;
@@ -74,8 +71,7 @@ const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 /* A process that is ending has none any more: what was read last holds. */
 static bool has_memory(const struct tare_rec_host *r)
 {
-	return tare_bytes_are_known(r->anon) || tare_bytes_are_known(r->peak) ||
-	       tare_bytes_are_known(r->pss);
+	return tare_bytes_are_known(r->anon) || tare_bytes_are_known(r->peak) || tare_bytes_are_known(r->pss);
 }
 
 static void raise_most(uint64_t *most, uint64_t bytes)
@@ -113,8 +109,7 @@ bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t)
 {
 	if (!p || p->process->role != TARE_ROLE_PROGRAM)
 		return false;
-	return (p->is_ending && p->end_ns <= t) ||
-	       (p->process->last_ns > 0 && p->process->last_ns < t);
+	return (p->is_ending && p->end_ns <= t) || (p->process->last_ns > 0 && p->process->last_ns < t);
 }
 
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
@@ -126,8 +121,7 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
 }
 
 /* A pid of the machine the device is in: another machine gives the same numbers to others. */
-bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
-			   uint32_t pid)
+bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p, uint32_t pid)
 {
 	return p && p->process->role == TARE_ROLE_PROGRAM && p->process->pid == pid &&
 	       p->process->machine == d->device->machine;

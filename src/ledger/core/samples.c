@@ -12,9 +12,7 @@
 static void enter(struct tare_samples *s, size_t column)
 {
 	s->column = column;
-	s->column_end = column + 1 == TARE_HISTORY_COLUMNS
-				? INT64_MAX
-				: s->start + (int64_t)(column + 1) * s->width;
+	s->column_end = column + 1 == TARE_HISTORY_COLUMNS ? INT64_MAX : s->start + (int64_t)(column + 1) * s->width;
 }
 
 static size_t column_of(const struct tare_samples *s, int64_t t)
@@ -34,29 +32,24 @@ static int64_t width_of(int64_t start, int64_t end)
 	return width;
 }
 
-void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
-			int part_nr)
+void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr)
 {
 	int64_t width = width_of(start, end);
 
-	*s = (struct tare_samples){ .start = start / width * width,
-				    .width = width,
-				    .part_nr = part_nr };
+	*s = (struct tare_samples){ .start = start / width * width, .width = width, .part_nr = part_nr };
 	s->items = tare_xcalloc(TARE_HISTORY_COLUMNS, sizeof(*s->items));
 	if (part_nr)
-		s->parts = tare_xcalloc((size_t)(TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * part_nr),
-					sizeof(*s->parts));
+		s->parts = tare_xcalloc((size_t)(TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * part_nr), sizeof(*s->parts));
 	s->until = known > s->start ? known : s->start;
 	enter(s, column_of(s, s->until));
 }
 
-static void put(struct tare_samples *s, int which, const struct tare_sample *sample,
-		const int64_t *parts)
+static void put(struct tare_samples *s, int which, const struct tare_sample *sample, const int64_t *parts)
 {
 	s->items[s->column][which] = *sample;
 	if (s->part_nr)
-		memcpy(s->parts + (s->column * TARE_SAMPLE_NR + (size_t)which) * (size_t)s->part_nr,
-		       parts, (size_t)s->part_nr * sizeof(*parts));
+		memcpy(s->parts + (s->column * TARE_SAMPLE_NR + (size_t)which) * (size_t)s->part_nr, parts,
+		       (size_t)s->part_nr * sizeof(*parts));
 }
 
 static bool is_more(const struct tare_sample *a, const struct tare_sample *b)
@@ -64,8 +57,7 @@ static bool is_more(const struct tare_sample *a, const struct tare_sample *b)
 	return a->used != b->used ? a->used > b->used : a->live > b->live;
 }
 
-void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
-		       const int64_t *parts)
+void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live, const int64_t *parts)
 {
 	for (;;) {
 		struct tare_sample now = { true, s->until, used, live };
@@ -106,13 +98,12 @@ static void take_kept(struct tare_samples *s, const struct tare_samples *from, s
 static void hold_begin(struct tare_samples *s, const struct tare_samples *old)
 {
 	const struct tare_sample *least = tare_sample_at(old, TARE_SAMPLE_LEAST),
-				 *most = tare_sample_at(old, TARE_SAMPLE_MOST);
+							 *most = tare_sample_at(old, TARE_SAMPLE_MOST);
 	size_t first = most->t < least->t ? TARE_SAMPLE_MOST : TARE_SAMPLE_LEAST;
 	const struct tare_sample *begin = tare_sample_at(old, first);
 
 	if (s->start < old->start && begin->is_there && begin->t == old->start)
-		tare_samples_hold(s, old->start, begin->used, begin->live,
-				  tare_sample_parts(old, first));
+		tare_samples_hold(s, old->start, begin->used, begin->live, tare_sample_parts(old, first));
 }
 
 static bool is_empty(const struct tare_samples *s)
@@ -161,16 +152,14 @@ size_t tare_samples_list(const struct tare_samples *s, size_t *out)
 	size_t n = 0;
 
 	for (size_t i = 0; i < TARE_HISTORY_COLUMNS; i++) {
-		const struct tare_sample *least = &s->items[i][TARE_SAMPLE_LEAST],
-					 *most = &s->items[i][TARE_SAMPLE_MOST];
+		const struct tare_sample *least = &s->items[i][TARE_SAMPLE_LEAST], *most = &s->items[i][TARE_SAMPLE_MOST];
 		bool is_falling = most->t < least->t;
 
 		if (!least->is_there)
 			continue;
 		out[n++] = i * TARE_SAMPLE_NR + (is_falling ? TARE_SAMPLE_MOST : TARE_SAMPLE_LEAST);
 		if (is_more(most, least))
-			out[n++] = i * TARE_SAMPLE_NR +
-				   (is_falling ? TARE_SAMPLE_LEAST : TARE_SAMPLE_MOST);
+			out[n++] = i * TARE_SAMPLE_NR + (is_falling ? TARE_SAMPLE_LEAST : TARE_SAMPLE_MOST);
 	}
 	return n;
 }
@@ -184,8 +173,7 @@ void tare_samples_free(struct tare_samples *s)
 
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point)
 {
-	return point < k->panel->point_nr ? k->bytes[point * TARE_CATEGORY_NR + category]
-					  : k->peak[category];
+	return point < k->panel->point_nr ? k->bytes[point * TARE_CATEGORY_NR + category] : k->peak[category];
 }
 
 void tare_kinds_free(struct tare_kinds *k)
@@ -214,8 +202,7 @@ static int64_t last_before(const struct tare_samples *s, int column)
 	return -1;
 }
 
-void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
-			struct tare_timeline *out)
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory, struct tare_timeline *out)
 {
 	int first = 0, last = -1;
 
@@ -226,13 +213,11 @@ void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 		first++;
 	if (last < first)
 		return;
-	*out = (struct tare_timeline){ .from_ns = s->start + first * s->width,
-				       .to_ns = s->until,
-				       .width_ns = s->width,
-				       .nr = last - first + 1 };
+	*out = (struct tare_timeline){
+		.from_ns = s->start + first * s->width, .to_ns = s->until, .width_ns = s->width, .nr = last - first + 1
+	};
 	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
 	for (int i = first; i <= last; i++)
-		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].is_there
-					       ? s->items[i][TARE_SAMPLE_MOST].used
-					       : last_before(s, i);
+		out->used[i - first] =
+			s->items[i][TARE_SAMPLE_MOST].is_there ? s->items[i][TARE_SAMPLE_MOST].used : last_before(s, i);
 }

@@ -43,13 +43,11 @@ struct tare_kinds {
 };
 
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */
-void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
-			int part_nr);
+void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr);
 /* Columns of another width, from what was kept so far. */
 void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end);
 /* The state has held since the last time that something was said, up to t. */
-void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
-		       const int64_t *parts);
+void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live, const int64_t *parts);
 /* The same where nothing is to be kept of it; false: something is. For every block of a tensor it is asked first. */
 static inline bool tare_samples_pass(struct tare_samples *s, int64_t t, int64_t used, int64_t live)
 {
@@ -59,9 +57,8 @@ static inline bool tare_samples_pass(struct tare_samples *s, int64_t t, int64_t 
 		return true;
 	least = &s->items[s->column][TARE_SAMPLE_LEAST];
 	most = &s->items[s->column][TARE_SAMPLE_MOST];
-	if (t >= s->column_end || !least->is_there || !most->is_there || used < least->used ||
-	    used > most->used || (used == least->used && live < least->live) ||
-	    (used == most->used && live > most->live))
+	if (t >= s->column_end || !least->is_there || !most->is_there || used < least->used || used > most->used ||
+	    (used == least->used && live < least->live) || (used == most->used && live > most->live))
 		return false;
 	if (s->until < t)
 		s->until = t;
@@ -76,8 +73,7 @@ const int64_t *tare_sample_parts(const struct tare_samples *s, size_t place);
 /* The most of every column. */
 struct tare_arena;
 struct tare_timeline;
-void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
-			struct tare_timeline *out);
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory, struct tare_timeline *out);
 void tare_samples_free(struct tare_samples *s);
 
 /* Tensors of a category at a point; points count from 0, and the one behind the last is the peak. */

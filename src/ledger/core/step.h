@@ -26,8 +26,8 @@ struct tare_step {
 	int64_t begin, end;
 	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
 	int64_t weigh_begin, weigh_end;        /* between which they are */
-	const char *phase;    /* path of the one that was open around it; NULL: none, not known */
-	int64_t local_growth; /* LAUNCH: not yet booked; -1: not computed yet */
+	const char *phase;                     /* path of the one that was open around it; NULL: none, not known */
+	int64_t local_growth;                  /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;
 	const char *name; /* of the function, the recording's; or NULL */
@@ -36,15 +36,13 @@ struct tare_step {
 /* A point at which the driver may give memory back; nothing else happens in it. */
 static inline bool tare_step_is_sync(const struct tare_step *s)
 {
-	return s->class == TARE_CLASS_POOL && s->effect == TARE_EFFECT_CHANGE && !s->handle &&
-	       !s->parent && !s->asked;
+	return s->class == TARE_CLASS_POOL && s->effect == TARE_EFFECT_CHANGE && !s->handle && !s->parent && !s->asked;
 }
 
 /* Rule "taking": what makes something gives nothing back, so a fall inside is somebody else's. */
 static inline bool tare_step_only_takes(const struct tare_step *s)
 {
-	return !(s->flags & TARE_EVENT_FAILED) &&
-	       (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
+	return !(s->flags & TARE_EVENT_FAILED) && (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
 }
 
 /* What cuCtxSetLimit calls them. */

@@ -56,7 +56,7 @@ struct tare_block {
 	uint16_t flags;           /* enum tare_tensor_flag */
 	uint32_t module;          /* 1 + place of what it was handed out for, 0: none */
 	struct tare_on_stream on; /* handed out */
-	int look; /* not 0: no block, but a request; 1 + what a part looks at when the calls before are settled */
+	int look;   /* not 0: no block, but a request; 1 + what a part looks at when the calls before are settled */
 	int looker; /* which part: enum tare_looker */
 };
 

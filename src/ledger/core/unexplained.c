@@ -7,8 +7,8 @@
 
 #include "base/sat.h"
 
-void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d,
-			   const struct tare_step *s, int context, int64_t bytes)
+void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s, int context,
+                           int64_t bytes)
 {
 	int bucket;
 

@@ -26,9 +26,7 @@ static struct tare_extents_device *extent_of(struct tare_extents_part *p, int de
 static void hold(struct tare_extents_device *x, int64_t used, int64_t t)
 {
 	if (!x->is_known)
-		*x = (struct tare_extents_device){ .is_known = true,
-						   .low = { used, 0 },
-						   .high = { used, 0 } };
+		*x = (struct tare_extents_device){ .is_known = true, .low = { used, 0 }, .high = { used, 0 } };
 	if (used < x->low.used)
 		x->low = (struct tare_extent_value){ used, x->since };
 	if (used > x->high.used)
@@ -56,8 +54,8 @@ void tare_extents_begin(struct tare_extents_part *p, const struct tare_fold *f)
 			hold_begin(extent_of(p, i), f->devices[i]->used, f->last_ns);
 }
 
-void tare_extents_advance(struct tare_extents_part *p, const struct tare_fold *f,
-			  const struct tare_device_fold *d, int64_t t)
+void tare_extents_advance(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                          int64_t t)
 {
 	if (f->keeps_history && t != INT64_MAX)
 		hold(extent_of(p, d->index), d->used, t);
@@ -69,8 +67,8 @@ void tare_extents_host(struct tare_extents_part *p, const struct tare_fold *f, i
 		hold(&p->cpu, f->host.live, t);
 }
 
-void tare_extents_used(struct tare_extents_part *p, const struct tare_fold *f,
-		       const struct tare_device_fold *d, int64_t t)
+void tare_extents_used(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                       int64_t t)
 {
 	tare_extents_advance(p, f, d, t);
 }
@@ -82,8 +80,7 @@ static void add_to(struct tare_phase_use *use, int64_t shift)
 	use->after += shift;
 }
 
-void tare_extents_rebase(struct tare_extents_part *p, const struct tare_device_fold *d,
-			 int64_t shift)
+void tare_extents_rebase(struct tare_extents_part *p, const struct tare_device_fold *d, int64_t shift)
 {
 	struct tare_extents_device *b = extent_of(p, d->index);
 
@@ -115,11 +112,9 @@ static struct tare_extents_ended *place_for(struct tare_extents_part *p, int dev
 	return &p->ended[p->ended_nr++];
 }
 
-void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f,
-			     const struct tare_phase_change *c)
+void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_phase_change *c)
 {
-	const struct tare_device_fold *d =
-		c->device >= 0 && c->device < f->device_nr ? f->devices[c->device] : NULL;
+	const struct tare_device_fold *d = c->device >= 0 && c->device < f->device_nr ? f->devices[c->device] : NULL;
 	bool is_of_cpu = c->device == TARE_PHASE_ON_CPU && c->use.peak > 0;
 	struct tare_extents_ended *at;
 
@@ -128,24 +123,23 @@ void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold
 	at = place_for(p, d ? c->device : -1, c->t - c->begin_ns);
 	if (!at)
 		return;
-	*at = (struct tare_extents_ended){ d ? c->device : -1, c->name, c->nth,
-					   c->begin_ns,        c->t,    c->use };
+	*at = (struct tare_extents_ended){ d ? c->device : -1, c->name, c->nth, c->begin_ns, c->t, c->use };
 	if (d)
 		add_to(&at->use, d->used_start);
 }
 
-static void list_instant(const struct tare_extents_ended *e, const char *point, int64_t t,
-			 int64_t used, struct tare_extent_list *out)
+static void list_instant(const struct tare_extents_ended *e, const char *point, int64_t t, int64_t used,
+                         struct tare_extent_list *out)
 {
 	struct tare_str what = { 0 };
 
 	tare_str_addf(&what, TARE_EXTENT_PHASE, e->name, (unsigned long long)e->nth, point);
 	tare_extent_add(out, &(struct tare_extent){ .device = e->device,
-						    .from_ns = t,
-						    .until_ns = t,
-						    .low = { used, t },
-						    .high = { used, t },
-						    .what = what.data });
+	                                            .from_ns = t,
+	                                            .until_ns = t,
+	                                            .low = { used, t },
+	                                            .high = { used, t },
+	                                            .what = what.data });
 	tare_str_free(&what);
 }
 
@@ -161,21 +155,18 @@ static void list_ended(const struct tare_extents_part *p, struct tare_extent_lis
 }
 
 /* What a state has in use was there from its moment on, also where its last call ended a little later. */
-static void list_span(struct tare_extents_device *x, int device, int64_t used, int64_t from,
-		      int64_t until, struct tare_extent_list *out)
+static void list_span(struct tare_extents_device *x, int device, int64_t used, int64_t from, int64_t until,
+                      struct tare_extent_list *out)
 {
 	hold(x, used, until);
 	if (from != INT64_MIN && x->from > from)
 		x->from = from;
-	tare_extent_add(out, &(struct tare_extent){ .device = device,
-						    .from_ns = x->from,
-						    .until_ns = until,
-						    .low = x->low,
-						    .high = x->high });
+	tare_extent_add(out, &(struct tare_extent){
+							 .device = device, .from_ns = x->from, .until_ns = until, .low = x->low, .high = x->high });
 }
 
-void tare_extents_list(struct tare_extents_part *p, const struct tare_fold *f, int64_t from,
-		       int64_t until, struct tare_extent_list *out)
+void tare_extents_list(struct tare_extents_part *p, const struct tare_fold *f, int64_t from, int64_t until,
+                       struct tare_extent_list *out)
 {
 	for (int i = 0; i < f->device_nr; i++) {
 		const struct tare_device_fold *d = f->devices[i];

@@ -34,18 +34,16 @@ struct tare_extents_part {
 };
 
 void tare_extents_begin(struct tare_extents_part *p, const struct tare_fold *f);
-void tare_extents_advance(struct tare_extents_part *p, const struct tare_fold *f,
-			  const struct tare_device_fold *d, int64_t t);
+void tare_extents_advance(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                          int64_t t);
 void tare_extents_host(struct tare_extents_part *p, const struct tare_fold *f, int64_t t);
-void tare_extents_used(struct tare_extents_part *p, const struct tare_fold *f,
-		       const struct tare_device_fold *d, int64_t t);
-void tare_extents_rebase(struct tare_extents_part *p, const struct tare_device_fold *d,
-			 int64_t shift);
+void tare_extents_used(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                       int64_t t);
+void tare_extents_rebase(struct tare_extents_part *p, const struct tare_device_fold *d, int64_t shift);
 /* A phase of a second or more; shorter ones end so often that the span tells as much. */
-void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f,
-			     const struct tare_phase_change *c);
+void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_phase_change *c);
 static inline void tare_extents_phase(struct tare_extents_part *p, const struct tare_fold *f,
-				      const struct tare_phase_change *c)
+                                      const struct tare_phase_change *c)
 {
 	if (f->keeps_history && c->is_end && c->t - c->begin_ns >= INT64_C(1000000000))
 		tare_extents_long_phase(p, f, c);
@@ -54,7 +52,7 @@ const char *tare_extents_check(const struct tare_extents_part *p, const struct t
 void tare_extents_free(struct tare_extents_part *p);
 
 /* What there is of every device from a state at `from`, INT64_MIN: from the begin, up to `until`, added to a list. */
-void tare_extents_list(struct tare_extents_part *p, const struct tare_fold *f, int64_t from,
-		       int64_t until, struct tare_extent_list *out);
+void tare_extents_list(struct tare_extents_part *p, const struct tare_fold *f, int64_t from, int64_t until,
+                       struct tare_extent_list *out);
 
 #endif

@@ -55,8 +55,7 @@ static void add_part(struct tare_graph_now *now, uint64_t owner, int64_t bytes)
 	while (i < now->owner_nr && now->owners[i].owner != owner)
 		i++;
 	if (i == now->owner_nr) {
-		now->owners = tare_array_reserve(now->owners, &now->owner_cap, i + 1,
-						 sizeof(*now->owners));
+		now->owners = tare_array_reserve(now->owners, &now->owner_cap, i + 1, sizeof(*now->owners));
 		now->owners[now->owner_nr++] = (struct tare_graph_owner){ .owner = owner };
 	}
 	now->owners[i].bytes += bytes;
@@ -69,8 +68,8 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_bucket *b)
 	return tare_fold_text(f, tare_accounts[b->account].label);
 }
 
-void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
-		       const struct tare_step *s, int capture, int bucket, int64_t bytes)
+void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s, int capture,
+                       int bucket, int64_t bytes)
 {
 	struct tare_graph_now *now = &part->rows[capture];
 
@@ -85,8 +84,7 @@ void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
 /*
  * An object was freed: if during its capture, the graph did not need the memory beyond the capture.
  */
-void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f,
-		      const struct tare_object_live *o)
+void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_object_live *o)
 {
 	struct tare_graph_now *now;
 
@@ -104,14 +102,13 @@ void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f,
 
 static int add_pool(struct tare_graphs_part *part, const struct tare_step *s, bool has_id)
 {
-	part->pools = tare_array_reserve(part->pools, &part->pool_cap, part->pool_nr + 1,
-					 sizeof(*part->pools));
+	part->pools = tare_array_reserve(part->pools, &part->pool_cap, part->pool_nr + 1, sizeof(*part->pools));
 	part->pools[part->pool_nr++] = (struct tare_graph_pool){ .process = s->process,
-								 .has_id = has_id,
-								 .object = s->parent,
-								 .first = has_id ? s->asked : 0,
-								 .second = has_id ? s->granted : 0,
-								 .begin_ns = s->begin };
+		                                                     .has_id = has_id,
+		                                                     .object = s->parent,
+		                                                     .first = has_id ? s->asked : 0,
+		                                                     .second = has_id ? s->granted : 0,
+		                                                     .begin_ns = s->begin };
 	return (int)part->pool_nr;
 }
 
@@ -124,8 +121,7 @@ static void resolve_pools(struct tare_graphs_part *part)
 		for (size_t k = part->pool_nr; k-- > 0;) {
 			struct tare_graph_pool *pool = &part->pools[k];
 
-			if (pool->process != word->process || pool->begin_ns > word->at_ns ||
-			    pool->object != word->mempool.object)
+			if (pool->process != word->process || pool->begin_ns > word->at_ns || pool->object != word->mempool.object)
 				continue;
 			if (!pool->has_id) {
 				pool->has_id = true;
@@ -138,8 +134,7 @@ static void resolve_pools(struct tare_graphs_part *part)
 	part->mempools.count = 0;
 }
 
-void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
-		       struct tare_graph_now *now)
+void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s, struct tare_graph_now *now)
 {
 	if (!(s->flags & TARE_EVENT_POOL_TOLD))
 		return;
@@ -149,8 +144,8 @@ void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
 	}
 	resolve_pools(part);
 	for (size_t i = 0; i < part->pool_nr; i++)
-		if (part->pools[i].process == s->process && part->pools[i].has_id &&
-		    part->pools[i].first == s->asked && part->pools[i].second == s->granted) {
+		if (part->pools[i].process == s->process && part->pools[i].has_id && part->pools[i].first == s->asked &&
+		    part->pools[i].second == s->granted) {
 			now->row.pool = (uint32_t)i + 1;
 			return;
 		}

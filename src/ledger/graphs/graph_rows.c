@@ -12,8 +12,8 @@
 const char *tare_graph_state_name(enum tare_graph_state state)
 {
 	switch (state) {
-#define STATE(value, key, word, meaning)                                                           \
-	case TARE_GRAPH_STATE_##key:                                                               \
+#define STATE(value, key, word, meaning)                                                                               \
+	case TARE_GRAPH_STATE_##key:                                                                                       \
 		return word;
 		TARE_GRAPH_STATE_MAP(STATE)
 #undef STATE
@@ -43,16 +43,15 @@ static const char *text(const struct tare_fold *f, uint64_t id, struct tare_aren
 	return found ? tare_arena_strdup(memory, found) : NULL;
 }
 
-static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *now,
-		       struct tare_arena *memory, struct tare_graph *out)
+static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *now, struct tare_arena *memory,
+                       struct tare_graph *out)
 {
 	out->parts = tare_arena_alloc(memory, now->owner_nr * sizeof(*out->parts) + 1);
 	out->part_nr = 0;
 	for (size_t i = 0; i < now->owner_nr; i++)
 		if (now->owners[i].bytes)
 			out->parts[out->part_nr++] =
-				(struct tare_graph_part){ text(f, now->owners[i].owner, memory),
-							  now->owners[i].bytes };
+				(struct tare_graph_part){ text(f, now->owners[i].owner, memory), now->owners[i].bytes };
 	qsort(out->parts, (size_t)out->part_nr, sizeof(*out->parts), by_bytes);
 }
 
@@ -73,8 +72,8 @@ static const char *source_of(const struct tare_fold *f, uint32_t site, struct ta
 	return copy;
 }
 
-static void fill(const struct tare_fold *f, const struct tare_graph_now *now,
-		 struct tare_arena *memory, int device, struct tare_graph *out)
+static void fill(const struct tare_fold *f, const struct tare_graph_now *now, struct tare_arena *memory, int device,
+                 struct tare_graph *out)
 {
 	const struct tare_process *p = f->processes[now->process]->process;
 
@@ -98,8 +97,7 @@ static void number_streams(struct tare_graph *graphs, size_t count)
 		if (graphs[i].state == TARE_GRAPH_STATE_BUILT)
 			continue;
 		for (size_t k = i; k-- > 0 && !graphs[i].stream_number;) {
-			if (graphs[k].pid != graphs[i].pid ||
-			    graphs[k].generation != graphs[i].generation ||
+			if (graphs[k].pid != graphs[i].pid || graphs[k].generation != graphs[i].generation ||
 			    !graphs[k].stream_number)
 				continue;
 			if (graphs[k].stream == graphs[i].stream)
@@ -125,8 +123,8 @@ static void find_private(struct tare_graph *graphs, size_t count)
 
 /* ---- savings ---- */
 
-static void add_saving(struct tare_ledger *out, enum tare_graph_saving_kind kind, int device,
-		       uint64_t count, int64_t have, int64_t need)
+static void add_saving(struct tare_ledger *out, enum tare_graph_saving_kind kind, int device, uint64_t count,
+                       int64_t have, int64_t need)
 {
 	struct tare_graph_saving *all;
 
@@ -153,8 +151,7 @@ static void save_pools(struct tare_ledger *out, const struct tare_graph *graphs,
 		bool is_first = true;
 
 		for (size_t k = 0; k < count; k++) {
-			if (graphs[k].pid != graphs[i].pid || !graphs[k].is_private ||
-			    graphs[k].generation != graphs[i].generation)
+			if (graphs[k].pid != graphs[i].pid || !graphs[k].is_private || graphs[k].generation != graphs[i].generation)
 				continue;
 			is_first &= k >= i;
 			if (largest < graphs[k].allocated)
@@ -170,8 +167,7 @@ static void save_pools(struct tare_ledger *out, const struct tare_graph *graphs,
 		add_saving(out, TARE_GRAPH_SAVING_POOLS, graphs->device, pools, have, need);
 }
 
-TARE_COMPARATOR_OF_POINTERS(by_pool_and_stream, struct tare_graph,
-			    TARE_RISING(pool) TARE_RISING(stream_number))
+TARE_COMPARATOR_OF_POINTERS(by_pool_and_stream, struct tare_graph, TARE_RISING(pool) TARE_RISING(stream_number))
 
 /*
  * Finds what could be saved if captures into one pool used one stream: the sum of what each stream needs, less
@@ -257,9 +253,8 @@ static void save_execs(struct tare_ledger *out, const struct tare_graph *graphs,
 	add_saving(out, TARE_GRAPH_SAVING_UPDATE, graphs->device, execs, have, need);
 }
 
-static void save_kept(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_moment m, const struct tare_graph *graphs, size_t count,
-		      struct tare_ledger *out)
+static void save_kept(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                      const struct tare_graph *graphs, size_t count, struct tare_ledger *out)
 {
 	uint64_t destroyed = 0;
 	int64_t kept = 0;
@@ -276,8 +271,7 @@ static void save_kept(const struct tare_fold *f, const struct tare_device_fold *
 
 static struct tare_graph *grow(struct tare_ledger *out, size_t more)
 {
-	struct tare_graph *all =
-		tare_arena_alloc(out->memory, ((size_t)out->graph_nr + more) * sizeof(*all) + 1);
+	struct tare_graph *all = tare_arena_alloc(out->memory, ((size_t)out->graph_nr + more) * sizeof(*all) + 1);
 
 	if (out->graph_nr)
 		memcpy(all, out->graphs, (size_t)out->graph_nr * sizeof(*all));
@@ -286,8 +280,7 @@ static struct tare_graph *grow(struct tare_ledger *out, size_t more)
 }
 
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
-			 const struct tare_device_fold *d, enum tare_moment m,
-			 struct tare_ledger *out)
+                         const struct tare_device_fold *d, enum tare_moment m, struct tare_ledger *out)
 {
 	int device = tare_device_number(d->device);
 	struct tare_graph *own = grow(out, part->row_nr);

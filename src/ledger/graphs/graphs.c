@@ -25,16 +25,14 @@ static uint32_t tid_of(uint32_t tid)
 
 /* ---- what the driver said ---- */
 
-static struct tare_pending_graph_record *add_pending(struct tare_pending_graph_records *w,
-						     const struct tare_event *e)
+static struct tare_pending_graph_record *add_pending(struct tare_pending_graph_records *w, const struct tare_event *e)
 {
 	if (w->count >= WORDS_MAX) { /* their events were lost */
 		memmove(w->items, w->items + WORDS_MAX / 2, WORDS_MAX / 2 * sizeof(*w->items));
 		w->count = WORDS_MAX / 2;
 	}
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count] = (struct tare_pending_graph_record){ .process = e->process->index,
-								 .at_ns = e->at_ns };
+	w->items[w->count] = (struct tare_pending_graph_record){ .process = e->process->index, .at_ns = e->at_ns };
 	return &w->items[w->count++];
 }
 
@@ -46,8 +44,7 @@ void tare_graphs_said(struct tare_graphs_part *part, const struct tare_event *e)
 		add_pending(&part->mempools, e)->mempool = *e->rec.mempool;
 }
 
-static bool take_said(struct tare_graphs_part *part, const struct tare_step *s,
-		      struct tare_rec_graph *out)
+static bool take_said(struct tare_graphs_part *part, const struct tare_step *s, struct tare_rec_graph *out)
 {
 	struct tare_pending_graph_records *w = &part->said;
 	int64_t at = s->effect == TARE_EFFECT_DEL ? s->begin : s->end;
@@ -92,13 +89,12 @@ void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f, size
 	while (f->group_nr < part->row_nr)
 		f->groups[f->group_nr++] = (struct tare_capture_group){ .process = -1 };
 	f->group_pool_nr = part->pool_nr;
-	f->groups[row] =
-		(struct tare_capture_group){ part->rows[row].process, part->rows[row].row.pool,
-					     is_there(&part->rows[row].row) };
+	f->groups[row] = (struct tare_capture_group){ part->rows[row].process, part->rows[row].row.pool,
+		                                          is_there(&part->rows[row].row) };
 }
 
 static int new_row(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
-		   enum tare_graph_state state)
+                   enum tare_graph_state state)
 {
 	size_t row = part->row_nr < ROWS_MAX ? part->row_nr : ROWS_MAX - 1;
 	struct tare_graph_now *now = tare_graph_row(part, row);
@@ -122,8 +118,7 @@ static int row_of_graph(struct tare_graphs_part *part, const struct tare_step *s
 	return row ? (int)*row - 1 : -1;
 }
 
-static void name_graph(struct tare_graphs_part *part, const struct tare_step *s, uint64_t graph,
-		       int row)
+static void name_graph(struct tare_graphs_part *part, const struct tare_step *s, uint64_t graph, int row)
 {
 	struct tare_map *graphs = &part->of_handle[s->process];
 
@@ -137,8 +132,8 @@ static void name_graph(struct tare_graphs_part *part, const struct tare_step *s,
 
 /* ---- captures ---- */
 
-static void begin_capture(struct tare_graphs_part *part, struct tare_fold *f,
-			  const struct tare_step *s, struct tare_applied *a)
+static void begin_capture(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                          struct tare_applied *a)
 {
 	struct tare_graph_now *now;
 
@@ -148,13 +143,13 @@ static void begin_capture(struct tare_graphs_part *part, struct tare_fold *f,
 	now->row.stream = s->handle;
 	tare_capture_pool(part, s, now);
 	a->changes_graphs = true;
-	part->capturing = tare_array_reserve(part->capturing, &part->capturing_cap,
-					     part->capturing_nr + 1, sizeof(*part->capturing));
+	part->capturing =
+		tare_array_reserve(part->capturing, &part->capturing_cap, part->capturing_nr + 1, sizeof(*part->capturing));
 	part->capturing[part->capturing_nr++] = a->graph;
 }
 
-static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
-			const struct tare_step *s, struct tare_applied *a)
+static void end_capture(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                        struct tare_applied *a)
 {
 	bool is_failed = s->flags & TARE_EVENT_FAILED;
 	struct tare_graph_now *now;
@@ -164,8 +159,7 @@ static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
 		if (now->process != s->process || now->row.stream != s->handle)
 			continue;
 		a->graph = part->capturing[i];
-		memmove(&part->capturing[i], &part->capturing[i + 1],
-			(--part->capturing_nr - i) * sizeof(*part->capturing));
+		memmove(&part->capturing[i], &part->capturing[i + 1], (--part->capturing_nr - i) * sizeof(*part->capturing));
 	}
 	if (a->graph < 0 && is_failed)
 		return;
@@ -182,8 +176,8 @@ static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
 		name_graph(part, s, s->parent, a->graph);
 }
 
-static void apply_capture(struct tare_graphs_part *part, struct tare_fold *f,
-			  const struct tare_step *s, struct tare_applied *a)
+static void apply_capture(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                          struct tare_applied *a)
 {
 	bool is_failed = s->flags & TARE_EVENT_FAILED;
 
@@ -197,8 +191,7 @@ static void apply_capture(struct tare_graphs_part *part, struct tare_fold *f,
 		return;
 	case TARE_GRAPH_CALL_CREATE: /* a clone counts as its original */
 		if (!is_failed)
-			name_graph(part, s, s->handle,
-				   s->parent ? row_of_graph(part, s, s->parent) : -1);
+			name_graph(part, s, s->handle, s->parent ? row_of_graph(part, s, s->parent) : -1);
 		return;
 	default:
 		return;
@@ -253,9 +246,8 @@ static void count_exec(struct tare_fold *f, int context, const struct tare_graph
 		c->exec_nodes += nodes;
 }
 
-static void instantiate(struct tare_graphs_part *part, struct tare_fold *f,
-			const struct tare_step *s, struct tare_applied *a,
-			const struct tare_rec_graph *said)
+static void instantiate(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                        struct tare_applied *a, const struct tare_rec_graph *said)
 {
 	struct tare_graph *row;
 
@@ -283,8 +275,7 @@ static void instantiate(struct tare_graphs_part *part, struct tare_fold *f,
 		count_exec(f, a->context, row, 1);
 }
 
-static void count_launches(struct tare_graphs_part *part, struct tare_object_live *o,
-			   uint64_t launches)
+static void count_launches(struct tare_graphs_part *part, struct tare_object_live *o, uint64_t launches)
 {
 	struct tare_graph_now *now = &part->rows[o->graph];
 
@@ -296,7 +287,7 @@ static void count_launches(struct tare_graphs_part *part, struct tare_object_liv
 }
 
 static void destroy(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
-		    struct tare_applied *a, const struct tare_rec_graph *said, int object)
+                    struct tare_applied *a, const struct tare_rec_graph *said, int object)
 {
 	struct tare_object_live *o = &f->objects[object];
 	struct tare_graph *row;
@@ -330,29 +321,26 @@ static void update(struct tare_graphs_part *part, const struct tare_step *s, int
 }
 
 /* Rule "graph memory": the driver tells how large the pool of allocation nodes is. */
-static void set_reserved(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, struct tare_applied *a, uint64_t reserved)
+static void set_reserved(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                         struct tare_applied *a, uint64_t reserved)
 {
 	const struct tare_device_fold *d = f->devices[s->device];
 	int64_t change = reserved < (1ull << 44) ? (int64_t)reserved : 0;
 
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
-		if (f->buckets[i].process == s->process &&
-		    f->buckets[i].account == TARE_ACCOUNT_GRAPHMEM)
+		if (f->buckets[i].process == s->process && f->buckets[i].account == TARE_ACCOUNT_GRAPHMEM)
 			change -= f->buckets[i].now.bytes;
 	if (!change)
 		return;
 	tare_fold_op(&f->ops, tare_fold_bucket(f, a->context, TARE_ACCOUNT_GRAPHMEM, 0),
-		     &(struct tare_amount){ .bytes = change,
-					    .low = change,
-					    .high = change,
-					    .evidence = 1 + TARE_EVIDENCE_EXACT });
+	             &(struct tare_amount){
+					 .bytes = change, .low = change, .high = change, .evidence = 1 + TARE_EVIDENCE_EXACT });
 	if (a->graph >= 0)
 		part->rows[a->graph].row.memory += change;
 }
 
-static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
-		       const struct tare_step *s, struct tare_applied *a)
+static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                       struct tare_applied *a)
 {
 	int object = tare_fold_object_find(f, s->process, s->class, s->handle);
 	struct tare_rec_graph said;
@@ -374,8 +362,8 @@ static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
 		balance_kept(f, a->context);
 }
 
-void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
-		       const struct tare_step *s, struct tare_applied *a)
+void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                       struct tare_applied *a)
 {
 	a->graph = a->capture = -1;
 	if (s->class == TARE_CLASS_CAPTURE)
@@ -406,9 +394,8 @@ static int64_t *bytes_at(struct tare_graph *row, uint64_t call)
 	}
 }
 
-void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, const struct tare_applied *a, int64_t bytes,
-			 int64_t low, int64_t high)
+void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                         const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high)
 {
 	if (s->class == TARE_CLASS_GRAPH && a->graph >= 0) {
 		struct tare_graph *row = &part->rows[a->graph].row;
@@ -441,8 +428,7 @@ void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int p
 		const struct tare_rec_graph *said = &part->said.items[i].graph;
 		int object = -1;
 
-		if (part->said.items[i].process == process &&
-		    said->flags == TARE_GRAPH_FLAG_LAUNCHES)
+		if (part->said.items[i].process == process && said->flags == TARE_GRAPH_FLAG_LAUNCHES)
 			object = tare_fold_object_find(f, process, TARE_CLASS_GRAPH, said->exec);
 		if (object >= 0 && f->objects[object].graph >= 0)
 			count_launches(part, &f->objects[object], said->launches);
@@ -461,25 +447,24 @@ void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int p
 
 void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f)
 {
-	part->of_handle = tare_array_widen(part->of_handle, (size_t)part->process_nr,
-					   (size_t)f->process_nr, sizeof(*part->of_handle));
+	part->of_handle =
+		tare_array_widen(part->of_handle, (size_t)part->process_nr, (size_t)f->process_nr, sizeof(*part->of_handle));
 	part->process_nr = f->process_nr;
 }
 
-void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,
-		       struct tare_device_fold *d, const struct tare_event *e)
+void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f, struct tare_device_fold *d,
+                       const struct tare_event *e)
 {
 	(void)f;
 	(void)d;
 	tare_graphs_said(part, e);
 }
 
-void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, const struct tare_applied *a)
+void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                         const struct tare_applied *a)
 {
 	for (size_t i = 0; a->capture >= 0 && s->effect != TARE_EFFECT_DEL && i < f->ops.count; i++)
-		tare_capture_took(part, f, s, a->capture, f->ops.items[i].bucket,
-				  f->ops.items[i].by.bytes);
+		tare_capture_took(part, f, s, a->capture, f->ops.items[i].bucket, f->ops.items[i].by.bytes);
 }
 
 /* Notes an object that was allocated for a graph. */
@@ -498,8 +483,7 @@ const char *tare_graphs_check(const struct tare_graphs_part *part, const struct 
 		if (part->rows[i].row.alive > part->rows[i].row.execs)
 			return "more executable graphs are alive than were made";
 	for (size_t i = 0; i < f->group_nr && i < part->row_nr; i++)
-		if (f->groups[i].process >= 0 &&
-		    f->groups[i].is_there != is_there(&part->rows[i].row))
+		if (f->groups[i].process >= 0 && f->groups[i].is_there != is_there(&part->rows[i].row))
 			return "a graph is there for others and is not, or the other way round";
 	return NULL;
 }

@@ -55,44 +55,38 @@ struct tare_graphs_part {
 };
 
 void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f);
-void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,
-		       struct tare_device_fold *d, const struct tare_event *e);
+void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f, struct tare_device_fold *d,
+                       const struct tare_event *e);
 /* A call is about to be applied: sets the graph that the call is about, or is captured by. */
-void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
-		       const struct tare_step *s, struct tare_applied *a);
+void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                       struct tare_applied *a);
 /* A call was applied, and its changes are in f->ops. */
-void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, const struct tare_applied *a);
+void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                         const struct tare_applied *a);
 void tare_graphs_made(struct tare_graphs_part *part, const struct tare_object_live *o);
-void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f,
-		      const struct tare_object_live *o);
-void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, const struct tare_applied *a, int64_t bytes,
-			 int64_t low, int64_t high);
-void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_applied *a,
-			  int64_t used);
+void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_object_live *o);
+void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+                         const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
+void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_applied *a, int64_t used);
 void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int process);
 const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f);
 void tare_graphs_free(struct tare_graphs_part *part);
 
 /* graphs.c */
-struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part,
-				      size_t row); /* its row, made if new */
+struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part, size_t row); /* its row, made if new */
 void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f,
-			size_t row); /* tells the books what everybody may know of the row */
+                        size_t row); /* tells the books what everybody may know of the row */
 void tare_graphs_said(struct tare_graphs_part *part, const struct tare_event *e);
 
 /* graph_capture.c: what is allocated while a stream is captured, and from which pool */
 int tare_capture_of(const struct tare_graphs_part *part, const struct tare_step *s); /* row, -1 */
-void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
-		       const struct tare_step *s, int capture, int bucket, int64_t bytes);
-void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
-		       struct tare_graph_now *g);
+void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s, int capture,
+                       int bucket, int64_t bytes);
+void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s, struct tare_graph_now *g);
 bool tare_capture_is_allocation(const struct tare_bucket *b);
 
 /* graph_rows.c: the rows of a ledger */
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
-			 const struct tare_device_fold *d, enum tare_moment m,
-			 struct tare_ledger *out);
+                         const struct tare_device_fold *d, enum tare_moment m, struct tare_ledger *out);
 
 #endif

@@ -32,15 +32,13 @@ static bool is_known(enum what what, const char *name)
 	return false;
 }
 
-static bool is_native(const struct tare_process *process, const struct tare_stack *stack,
-		      uint64_t pc)
+static bool is_native(const struct tare_process *process, const struct tare_stack *stack, uint64_t pc)
 {
 	const struct tare_symbol *symbol = tare_process_symbol(process, stack, pc);
 	const struct tare_object *object = tare_process_object(process, stack, pc - 1);
 	const char *path = object ? object->path : NULL, *slash = path ? strrchr(path, '/') : NULL;
 
-	return (symbol && is_known(FUNCTION, symbol->name)) ||
-	       is_known(LIBRARY, slash ? slash + 1 : path);
+	return (symbol && is_known(FUNCTION, symbol->name)) || is_known(LIBRARY, slash ? slash + 1 : path);
 }
 
 bool tare_growth_is_compiling(const struct tare_site *site)

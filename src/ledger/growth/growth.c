@@ -25,8 +25,7 @@ static uint64_t key_of(enum tare_growth_of of, int id)
 	return (uint64_t)of << 32 | (uint32_t)id;
 }
 
-static struct tare_growth_course *find(const struct tare_growth_part *p, enum tare_growth_of of,
-				       int id)
+static struct tare_growth_course *find(const struct tare_growth_part *p, enum tare_growth_of of, int id)
 {
 	const uint64_t *place = tare_map_get(&p->place_of, key_of(of, id));
 
@@ -53,8 +52,7 @@ static void make_room(struct tare_growth_part *p, int column)
 		const struct tare_growth_course *c = &p->items[i];
 
 		if (!is_rising(c, column)) {
-			tare_map_remove(&p->place_of, key_of((enum tare_growth_of)c->of, c->id),
-					NULL);
+			tare_map_remove(&p->place_of, key_of((enum tare_growth_of)c->of, c->id), NULL);
 			continue;
 		}
 		p->items[kept++] = *c;
@@ -64,8 +62,7 @@ static void make_room(struct tare_growth_part *p, int column)
 }
 
 /* NULL: there are too many. */
-static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_growth_of of, int id,
-				       int column)
+static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_growth_of of, int id, int column)
 {
 	struct tare_growth_course *c;
 
@@ -83,8 +80,8 @@ static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_gro
 }
 
 /* Keeps what a column came to, and that there was `now` in those behind it, up to `to`. */
-static void keep(struct tare_growth_part *p, enum tare_growth_of of, int id, int column, int to,
-		 int64_t least, int64_t now)
+static void keep(struct tare_growth_part *p, enum tare_growth_of of, int id, int column, int to, int64_t least,
+                 int64_t now)
 {
 	struct tare_growth_course *c;
 
@@ -103,8 +100,7 @@ static void keep(struct tare_growth_part *p, enum tare_growth_of of, int id, int
 /* ---- columns that twice as much time goes into ---- */
 
 /* What has been kept of the first half of the column that is under way, that must not rise above. */
-static int64_t half_kept(const struct tare_growth_part *p, enum tare_growth_of of, int id,
-			 int column)
+static int64_t half_kept(const struct tare_growth_part *p, enum tare_growth_of of, int id, int column)
 {
 	const struct tare_growth_course *c = find(p, of, id);
 
@@ -143,10 +139,9 @@ static int64_t both(int64_t a, int64_t b)
 static void widen_course(struct tare_growth_course *c)
 {
 	for (int i = 0; i < TARE_GROWTH_COLUMNS; i++)
-		c->least[i] = i < TARE_GROWTH_COLUMNS / 2
-				      ? both(c->least[2 * i], c->least[2 * i + 1])
-			      : c->of == TARE_GROWTH_RESIDENT ? -1
-							      : 0;
+		c->least[i] = i < TARE_GROWTH_COLUMNS / 2     ? both(c->least[2 * i], c->least[2 * i + 1])
+		              : c->of == TARE_GROWTH_RESIDENT ? -1
+		                                              : 0;
 }
 
 static void widen_steps(struct tare_growth_process *s)
@@ -200,11 +195,9 @@ static void start(struct tare_growth_part *p, int64_t at)
 
 void tare_growth_begin(struct tare_growth_part *p, struct tare_fold *f)
 {
-	p->clocks = tare_array_widen(p->clocks, (size_t)p->clock_nr, (size_t)f->device_nr + 1,
-				     sizeof(*p->clocks));
+	p->clocks = tare_array_widen(p->clocks, (size_t)p->clock_nr, (size_t)f->device_nr + 1, sizeof(*p->clocks));
 	p->clock_nr = f->device_nr + 1;
-	p->processes = tare_array_widen(p->processes, (size_t)p->process_nr, (size_t)f->process_nr,
-					sizeof(*p->processes));
+	p->processes = tare_array_widen(p->processes, (size_t)p->process_nr, (size_t)f->process_nr, sizeof(*p->processes));
 	p->process_nr = f->process_nr;
 	if (!p->shift)
 		p->shift = LEAST_SHIFT;
@@ -224,14 +217,12 @@ static void note_steps(struct tare_growth_part *p, const struct tare_fold *f, in
 
 		for (; f->processes[i] && s->columns <= to; s->columns++)
 			for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
-				s->begun[by * TARE_GROWTH_COLUMNS + s->columns] =
-					f->processes[i]->steps[by];
+				s->begun[by * TARE_GROWTH_COLUMNS + s->columns] = f->processes[i]->steps[by];
 	}
 }
 
 /* The column of the clock that is under way; -1: none is over at t. */
-static int next_column(struct tare_growth_part *p, const struct tare_fold *f, int clock, int64_t t,
-		       int *to)
+static int next_column(struct tare_growth_part *p, const struct tare_fold *f, int clock, int64_t t, int *to)
 {
 	int column = clock < p->clock_nr ? p->clocks[clock].column : TARE_GROWTH_COLUMNS;
 
@@ -243,8 +234,7 @@ static int next_column(struct tare_growth_part *p, const struct tare_fold *f, in
 	return column;
 }
 
-void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f,
-			 struct tare_device_fold *d, int64_t t)
+void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	int to, column = next_column(p, f, d->index + 1, t, &to);
 
@@ -274,8 +264,7 @@ void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t
 }
 
 /* A program that runs code which it has not run before is still at its start: it compiles, or loads libraries. */
-static void note_files(struct tare_growth_process *process, const struct tare_rec_host *r,
-		       int64_t at_ns)
+static void note_files(struct tare_growth_process *process, const struct tare_rec_host *r, int64_t at_ns)
 {
 	if (r->file >= 1ull << 44 || (int64_t)r->file < process->file_bytes + LEAST_CODE)
 		return;
@@ -285,12 +274,11 @@ static void note_files(struct tare_growth_process *process, const struct tare_re
 
 static bool is_code(const struct tare_step *s)
 {
-	return s->effect == TARE_EFFECT_NEW &&
-	       (s->class == TARE_CLASS_MODULE || s->class == TARE_CLASS_LIBRARY);
+	return s->effect == TARE_EFFECT_NEW && (s->class == TARE_CLASS_MODULE || s->class == TARE_CLASS_LIBRARY);
 }
 
 void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		       const struct tare_event *e)
+                       const struct tare_event *e)
 {
 	const struct tare_rec_host *r = e->rec.host;
 	struct tare_growth_course *c;
@@ -314,8 +302,7 @@ void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct t
 	*least = both(*least, (int64_t)r->anon);
 }
 
-void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f,
-		      const struct tare_step *s)
+void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f, const struct tare_step *s)
 {
 	(void)f;
 	if (s->effect == TARE_EFFECT_NEW || s->asked)

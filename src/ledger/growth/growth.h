@@ -29,11 +29,10 @@ struct tare_growth_course {
 
 /* How many steps of training a process had made when each column began, by what steps are known by. */
 struct tare_growth_process {
-	int64_t first_ns,
-		made_ns; /* when it made a tensor, or an object of the driver, first and last; 0: never */
-	int64_t code_ns; /* when it loaded code last, or used more of what lies in files than ever */
-	int64_t file_bytes; /* so much of them had been resident at most, then */
-	int columns;        /* that have begun */
+	int64_t first_ns, made_ns; /* when it made a tensor, or an object of the driver, first and last; 0: never */
+	int64_t code_ns;           /* when it loaded code last, or used more of what lies in files than ever */
+	int64_t file_bytes;        /* so much of them had been resident at most, then */
+	int columns;               /* that have begun */
 	uint32_t begun[TARE_TRAINING_BY_NR * TARE_GROWTH_COLUMNS];
 };
 
@@ -44,7 +43,7 @@ struct tare_growth_clock {
 /* The part. */
 struct tare_growth_part {
 	int64_t start_ns; /* when the first column begins, which all that was before is in; 0: not known yet */
-	int shift; /* a column is 2^shift ns */
+	int shift;        /* a column is 2^shift ns */
 	/* That of blocks in the memory of CPUs stands before those of the devices. */
 	struct tare_growth_clock *clocks;
 	int clock_nr;
@@ -52,20 +51,17 @@ struct tare_growth_part {
 	int process_nr;
 	struct tare_growth_course *items;
 	size_t count, cap;
-	int tidied; /* the column in which courses that do not rise were given up last */
+	int tidied;               /* the column in which courses that do not rise were given up last */
 	struct tare_map place_of; /* what it is of → 1 + place in items */
 };
 
 void tare_growth_begin(struct tare_growth_part *p, struct tare_fold *f);
 void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		       const struct tare_event *e);
-void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f,
-			 struct tare_device_fold *d, int64_t t);
+                       const struct tare_event *e);
+void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t);
-void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f,
-		      const struct tare_step *s);
-void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f,
-		      struct tare_ledger *out);
+void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f, const struct tare_step *s);
+void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_growth_check(const struct tare_growth_part *p, const struct tare_fold *f);
 void tare_growth_free(struct tare_growth_part *p);
 
@@ -93,18 +89,16 @@ static inline void tare_growth_made(struct tare_growth_process *process, int64_t
 
 /* Told of every block. */
 static inline void tare_growth_block(struct tare_growth_part *p, const struct tare_fold *f,
-				     const struct tare_block_change *c)
+                                     const struct tare_block_change *c)
 {
 	(void)f;
 	tare_growth_made(&p->processes[c->process], c->born_ns);
 }
 
 /* The end of the column of time that the device is in. */
-static inline int64_t tare_growth_calm_until(const struct tare_growth_part *p,
-					     const struct tare_device_fold *d)
+static inline int64_t tare_growth_calm_until(const struct tare_growth_part *p, const struct tare_device_fold *d)
 {
-	int column =
-		d->index + 1 < p->clock_nr ? p->clocks[d->index + 1].column : TARE_GROWTH_COLUMNS;
+	int column = d->index + 1 < p->clock_nr ? p->clocks[d->index + 1].column : TARE_GROWTH_COLUMNS;
 
 	if (column < 0)
 		return INT64_MIN;
@@ -119,13 +113,13 @@ bool tare_growth_is_compiling(const struct tare_site *site);
 /* ---- law.c: does a course grow? ---- */
 
 struct tare_growth_question {
-	const int64_t *bytes; /* the least in each column */
-	const int64_t *turns; /* steps that had been made when it began, or the time */
-	int first, end;       /* columns that are asked about */
-	int64_t least;        /* a growth of fewer bytes is none */
-	double least_part;    /* of what there is at the end */
-	double tidied;        /* of the columns, the part in which it may be tidied up at the end */
-	int64_t least_turns;  /* in which it has to grow … */
+	const int64_t *bytes;       /* the least in each column */
+	const int64_t *turns;       /* steps that had been made when it began, or the time */
+	int first, end;             /* columns that are asked about */
+	int64_t least;              /* a growth of fewer bytes is none */
+	double least_part;          /* of what there is at the end */
+	double tidied;              /* of the columns, the part in which it may be tidied up at the end */
+	int64_t least_turns;        /* in which it has to grow … */
 	double least_part_of_turns; /* … and of those that are asked about */
 };
 

@@ -36,8 +36,7 @@ struct group {
 	int64_t most; /* by which any of its sites rose in the second half: `site` did */
 	int end;      /* columns that have begun */
 	int64_t bytes[TARE_GROWTH_COLUMNS];
-	int64_t compiled
-		[TARE_GROWTH_COLUMNS]; /* of these what was asked for while a compiler ran */
+	int64_t compiled[TARE_GROWTH_COLUMNS]; /* of these what was asked for while a compiler ran */
 };
 
 struct groups {
@@ -78,7 +77,7 @@ static bool is_importing(const struct tare_site *site)
 }
 
 static bool group_of_course(const struct tare_growth_part *p, const struct tare_fold *f,
-			    const struct tare_growth_course *c, struct group *out)
+                            const struct tare_growth_course *c, struct group *out)
 {
 	*out = (struct group){ .process = c->id, .device = -1, .end = TARE_GROWTH_COLUMNS };
 	if (c->of == TARE_GROWTH_RESIDENT) {
@@ -111,9 +110,8 @@ static struct group *known_group(struct groups *g, const struct tare_fold *f, st
 	bool is_new;
 
 	like->line = tare_fold_site_name(f, like->site, true, &g->names);
-	tare_str_addf(&key, "%d %d %d %d %llu %s", like->process, like->device, like->account,
-		      like->is_resident, (unsigned long long)like->owner,
-		      like->line ? like->line : "");
+	tare_str_addf(&key, "%d %d %d %d %llu %s", like->process, like->device, like->account, like->is_resident,
+	              (unsigned long long)like->owner, like->line ? like->line : "");
 	place = tare_strmap_put(&g->of, tare_str_text(&key), &is_new);
 	tare_str_free(&key);
 	if (is_new) {
@@ -152,16 +150,15 @@ static int64_t rise_of(const struct tare_growth_course *c, int first, int end)
 }
 
 /* What becomes more in steps is no start, whoever asks for it: only of that by time it is left out. */
-static void add_compiled(struct group *g, const struct group *like,
-			 const struct tare_growth_course *c, int64_t now)
+static void add_compiled(struct group *g, const struct group *like, const struct tare_growth_course *c, int64_t now)
 {
 	for (int i = 0; i + 1 < like->end; i++)
 		g->compiled[i] += c->least[i];
 	g->compiled[like->end - 1] += now;
 }
 
-static void add_course(struct groups *groups, const struct tare_growth_part *p,
-		       const struct tare_fold *f, const struct tare_growth_course *c)
+static void add_course(struct groups *groups, const struct tare_growth_part *p, const struct tare_fold *f,
+                       const struct tare_growth_course *c)
 {
 	struct group like, *g;
 	int64_t rise;
@@ -205,8 +202,8 @@ static const struct tare_training *training_of(const struct tare_ledger *out, in
 }
 
 /* The columns from the one in which the first step begins to the one that begins after the last. */
-static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger *out,
-		     const struct group *g, struct turns *t)
+static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger *out, const struct group *g,
+                     struct turns *t)
 {
 	const struct tare_growth_process *s = &p->processes[g->process];
 	const uint32_t *begun;
@@ -233,8 +230,7 @@ static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger 
  * Of resident memory nobody knows who made it; what a process has before it makes anything, and until it runs no code
  * that it has not run before, is its start. What compilers keep is left out of the group: they end one day.
  */
-static void by_time(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
-		    struct turns *t)
+static void by_time(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g, struct turns *t)
 {
 	const struct tare_process_fold *process = f->processes[g->process];
 	const struct tare_growth_process *known = &p->processes[g->process];
@@ -262,14 +258,14 @@ static struct tare_growth_answer judge(const struct group *g, const struct turns
 {
 	const struct rule *rule = g->is_resident ? &resident_rule : &line_rule;
 	struct tare_growth_question q = { .bytes = g->bytes,
-					  .turns = t->at,
-					  .first = t->first,
-					  .end = t->end,
-					  .least = rule->least,
-					  .least_part = rule->least_part,
-					  .tidied = rule->tidied,
-					  .least_turns = t->least,
-					  .least_part_of_turns = 0.25 };
+		                              .turns = t->at,
+		                              .first = t->first,
+		                              .end = t->end,
+		                              .least = rule->least,
+		                              .least_part = rule->least_part,
+		                              .tidied = rule->tidied,
+		                              .least_turns = t->least,
+		                              .least_part_of_turns = 0.25 };
 
 	return tare_growth_judge(&q);
 }
@@ -291,7 +287,7 @@ static const char *what_of(const struct tare_fold *f, const struct group *g)
 
 /* The stack by which most of it came. */
 static void add_stack(struct tare_growth *row, const struct tare_fold *f, const struct group *g,
-		      struct tare_ledger *out)
+                      struct tare_ledger *out)
 {
 	struct tare_ledger_line line = { 0 };
 
@@ -302,9 +298,8 @@ static void add_stack(struct tare_growth *row, const struct tare_fold *f, const 
 	row->short_stack = line.short_stack;
 }
 
-static struct tare_growth row_of(const struct tare_growth_part *p, const struct tare_fold *f,
-				 const struct group *g, const struct turns *t,
-				 const struct tare_growth_answer *a, struct tare_ledger *out)
+static struct tare_growth row_of(const struct tare_growth_part *p, const struct tare_fold *f, const struct group *g,
+                                 const struct turns *t, const struct tare_growth_answer *a, struct tare_ledger *out)
 {
 	const struct tare_process *process = f->processes[g->process]->process;
 	double seconds = ldexp(a->last - a->first, p->shift) / 1e9;
@@ -313,10 +308,7 @@ static struct tare_growth row_of(const struct tare_growth_part *p, const struct 
 		.pid = process->pid,
 		.generation = process->generation,
 		.program = tare_arena_strdup(out->memory, process->program ? process->program : ""),
-		.device = g->device < 0
-				  ? -1
-				  : out->devices[tare_fold_device_place(f, f->devices[g->device])]
-					    .index,
+		.device = g->device < 0 ? -1 : out->devices[tare_fold_device_place(f, f->devices[g->device])].index,
 		.what = tare_arena_strdup(out->memory, what_of(f, g)),
 		.line = tare_fold_site_name(f, g->site, true, out->memory),
 		.short_line = tare_fold_site_name(f, g->site, false, out->memory),
@@ -329,9 +321,7 @@ static struct tare_growth row_of(const struct tare_growth_part *p, const struct 
 		.per_step = t->of ? llround(a->per_turn) : 0,
 		.per_second = seconds > 0 ? llround((double)a->bytes / seconds) : 0,
 		.since_ns = tare_growth_time(p, a->first),
-		.confidence =
-			round(a->confidence * (t->of ? most_confidence : by_time_alone) * 100) /
-			100,
+		.confidence = round(a->confidence * (t->of ? most_confidence : by_time_alone) * 100) / 100,
 	};
 }
 
@@ -341,7 +331,7 @@ static bool is_row(const struct tare_growth *row)
 }
 
 static void add_group(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
-		      struct tare_ledger *out)
+                      struct tare_ledger *out)
 {
 	struct tare_growth row = { 0 };
 	struct tare_growth_answer a;
@@ -394,8 +384,7 @@ static int64_t told_of(const struct tare_ledger *out, const struct tare_growth *
 
 		if (other->process != row->process || other->device >= 0 || other->is_resident)
 			continue;
-		if (row->is_resident ||
-		    (row->line && other->line && !strcmp(row->line, other->line)))
+		if (row->is_resident || (row->line && other->line && !strcmp(row->line, other->line)))
 			told += other->per_second;
 	}
 	return told;
@@ -410,8 +399,7 @@ static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
 	for (int i = 0; i < out->growth_nr; i++) {
 		const struct tare_growth *row = &out->growths[i];
 
-		is_told[i] = (row->is_resident || is_of_heap(row)) &&
-			     3 * told_of(out, row) >= row->per_second;
+		is_told[i] = (row->is_resident || is_of_heap(row)) && 3 * told_of(out, row) >= row->per_second;
 		if (row->is_resident && has_heap(f, row->process))
 			is_told[i] = true;
 	}
@@ -424,8 +412,7 @@ static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
 
 TARE_COMPARATOR(by_rate, struct tare_growth, TARE_FALLING(per_second) TARE_ALPHABETIC(line))
 
-void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f,
-		      struct tare_ledger *out)
+void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f, struct tare_ledger *out)
 {
 	struct groups g = { 0 };
 

@@ -44,8 +44,7 @@ static int64_t *levels_of(const struct tare_growth_question *q, int last)
 }
 
 /* The share of the growth that the n-th quarter of the turns has. */
-static double share_of(const struct tare_growth_question *q, const int64_t *levels, int first,
-		       int last, int n)
+static double share_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last, int n)
 {
 	int64_t span = q->turns[last] - q->turns[first], at[2];
 
@@ -60,8 +59,7 @@ static double share_of(const struct tare_growth_question *q, const int64_t *leve
 	return (double)(at[1] - at[0]) / (double)(levels[last] - levels[first]);
 }
 
-static bool is_steady(const struct tare_growth_question *q, const int64_t *levels, int first,
-		      int last)
+static bool is_steady(const struct tare_growth_question *q, const int64_t *levels, int first, int last)
 {
 	for (int n = 0; n < QUARTERS; n++) {
 		double share = share_of(q, levels, first, last, n);
@@ -88,8 +86,7 @@ static bool was_there(const struct tare_growth_question *q, int64_t growth, int 
 }
 
 /* Turns in which the level rose. */
-static int rises_of(const struct tare_growth_question *q, const int64_t *levels, int first,
-		    int last)
+static int rises_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last)
 {
 	int rises = 0;
 	int64_t turn = -1;
@@ -103,8 +100,7 @@ static int rises_of(const struct tare_growth_question *q, const int64_t *levels,
 }
 
 /* The line through the levels: how steep it is, and how much of what they vary by it explains. */
-static double fit(const struct tare_growth_question *q, const int64_t *levels, int first, int last,
-		  double *explained)
+static double fit(const struct tare_growth_question *q, const int64_t *levels, int first, int last, double *explained)
 {
 	double n = last - first + 1, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
@@ -125,8 +121,8 @@ static double fit(const struct tare_growth_question *q, const int64_t *levels, i
 }
 
 /* How sure is it? A growth that becomes slower may end; few rises may be chance. */
-static double confidence_of(const struct tare_growth_question *q, const int64_t *levels, int first,
-			    int last, double explained)
+static double confidence_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last,
+                            double explained)
 {
 	double slowing = QUARTERS * share_of(q, levels, first, last, QUARTERS - 1);
 	double few = exp2(-rises_of(q, levels, first, last) / 2.0);
@@ -147,15 +143,14 @@ static int begin_of(const int64_t *levels, int first, int last)
 /* From which column on it grows; -1: it does not. */
 static int first_of(const struct tare_growth_question *q, const int64_t *levels, int last)
 {
-	int64_t span =
-		(int64_t)(q->least_part_of_turns * (double)(q->turns[last] - q->turns[q->first]));
+	int64_t span = (int64_t)(q->least_part_of_turns * (double)(q->turns[last] - q->turns[q->first]));
 
 	for (int i = q->first; i + LEAST_COLUMNS <= last; i++) {
 		int64_t growth = levels[last] - levels[i];
 		int64_t turns = q->turns[last] - q->turns[i];
 
-		if (growth < q->least || (double)growth < q->least_part * (double)levels[last] ||
-		    turns < q->least_turns || turns < span)
+		if (growth < q->least || (double)growth < q->least_part * (double)levels[last] || turns < q->least_turns ||
+		    turns < span)
 			return -1;
 		if (is_steady(q, levels, i, last) && !was_there(q, growth, i, last) &&
 		    rises_of(q, levels, i, last) >= LEAST_RISES)

@@ -19,7 +19,7 @@ struct cut {
 	struct tare_memory_history_band *bands;
 	int *of; /* of each: the band of `from`, -1: it is cut from tensors */
 	int band_nr;
-	int rest; /* the band of what is of no category; the categories follow. -1: there are no tensors */
+	int rest;       /* the band of what is of no category; the categories follow. -1: there are no tensors */
 	int64_t *cells; /* of a point */
 };
 
@@ -33,8 +33,7 @@ static void add_band(struct cut *c, const char *key, const char *label, int of)
 	if (of >= 0)
 		c->bands[c->band_nr] = c->from->bands[of];
 	else
-		c->bands[c->band_nr] =
-			(struct tare_memory_history_band){ .key = key, .label = label };
+		c->bands[c->band_nr] = (struct tare_memory_history_band){ .key = key, .label = label };
 	c->of[c->band_nr++] = of;
 }
 
@@ -79,8 +78,8 @@ static void cut_tensors(struct cut *c, size_t point)
 		rest[1 + i] = tare_kinds_at(c->kinds, (enum tare_category)i, point);
 }
 
-static struct tare_memory_history_point
-cut_point(struct cut *c, const struct tare_memory_history_point *from, size_t point)
+static struct tare_memory_history_point cut_point(struct cut *c, const struct tare_memory_history_point *from,
+                                                  size_t point)
 {
 	struct tare_memory_history_point out = *from;
 	size_t size = (size_t)c->band_nr * sizeof(*c->cells);
@@ -135,7 +134,7 @@ static void leave_out_empty(struct tare_memory_history_panel *p)
 }
 
 static void cut_panel(struct tare_arena *memory, const struct tare_memory_history_panel *from,
-		      const struct tare_kinds *kinds, struct tare_memory_history_panel *out)
+                      const struct tare_kinds *kinds, struct tare_memory_history_panel *out)
 {
 	struct cut c = { .memory = memory, .from = from, .kinds = kinds };
 	size_t size = from->bound_nr * sizeof(*from->bounds);
@@ -158,8 +157,7 @@ static void cut_panel(struct tare_arena *memory, const struct tare_memory_histor
 }
 
 /* NULL: nothing is known of blocks there. */
-static const struct tare_kinds *kinds_of(const struct tare_fold *f,
-					 const struct tare_memory_history_panel *panel)
+static const struct tare_kinds *kinds_of(const struct tare_fold *f, const struct tare_memory_history_panel *panel)
 {
 	if (f->host.kinds.panel == panel)
 		return &f->host.kinds;
@@ -170,7 +168,7 @@ static const struct tare_kinds *kinds_of(const struct tare_fold *f,
 }
 
 void tare_history_by_category(const struct tare_history_part *p, const struct tare_fold *f,
-			      struct tare_memory_history *out)
+                              struct tare_memory_history *out)
 {
 	const struct tare_memory_history *from = f->history_by_category;
 	struct tare_arena *memory = tare_xcalloc(1, sizeof(*memory));

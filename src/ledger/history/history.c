@@ -12,26 +12,14 @@
 #include <string.h>
 
 /* Bands of a device: the accounts, and of PyTorch's allocator (rule "tensors") what its segments hold. */
-enum {
-	BAND_TENSORS = TARE_ACCOUNT_NR,
-	BAND_PARTLY,
-	BAND_HELD,
-	BAND_CACHED,
-	BAND_UNEXPLAINED,
-	BAND_NR
-};
+enum { BAND_TENSORS = TARE_ACCOUNT_NR, BAND_PARTLY, BAND_HELD, BAND_CACHED, BAND_UNEXPLAINED, BAND_NR };
 
 static const struct tare_memory_history_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
 	[BAND_TENSORS - TARE_ACCOUNT_NR] = { .key = "tensors", .label = "live tensors" },
-	[BAND_PARTLY -
-		TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
+	[BAND_PARTLY - TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
 	[BAND_HELD - TARE_ACCOUNT_NR] = { .key = "held", .label = "cached for CUDA graphs" },
-	[BAND_CACHED - TARE_ACCOUNT_NR] = { .key = "cached",
-					    .label = "cached, to give back",
-					    .elastic = true },
-	[BAND_UNEXPLAINED - TARE_ACCOUNT_NR] = { .key = "unexplained",
-						 .label = "unexplained",
-						 .is_unexplained = true },
+	[BAND_CACHED - TARE_ACCOUNT_NR] = { .key = "cached", .label = "cached, to give back", .elastic = true },
+	[BAND_UNEXPLAINED - TARE_ACCOUNT_NR] = { .key = "unexplained", .label = "unexplained", .is_unexplained = true },
 };
 
 static struct tare_memory_history_band band_of(int band)
@@ -39,8 +27,8 @@ static struct tare_memory_history_band band_of(int band)
 	if (band >= TARE_ACCOUNT_NR)
 		return beyond[band - TARE_ACCOUNT_NR];
 	return (struct tare_memory_history_band){ .key = tare_accounts[band].key,
-						  .label = tare_accounts[band].label,
-						  .elastic = tare_accounts[band].elastic };
+		                                      .label = tare_accounts[band].label,
+		                                      .elastic = tare_accounts[band].elastic };
 }
 
 /* `parts` are sums by account, and the further ones of account_now. */
@@ -56,15 +44,13 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 	bands[BAND_TENSORS] = parts[TARE_BUCKET_TENSOR];
 	bands[BAND_PARTLY] = parts[TARE_BUCKET_PARTLY];
 	bands[BAND_HELD] = parts[TARE_BUCKET_HELD];
-	bands[BAND_CACHED] =
-		subdivided - bands[BAND_TENSORS] - bands[BAND_PARTLY] - bands[BAND_HELD];
+	bands[BAND_CACHED] = subdivided - bands[BAND_TENSORS] - bands[BAND_PARTLY] - bands[BAND_HELD];
 	bands[BAND_UNEXPLAINED] = used;
 	for (int i = 0; i < BAND_UNEXPLAINED; i++)
 		bands[BAND_UNEXPLAINED] -= bands[i];
 }
 
-void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
-			  struct tare_device_fold *d, int64_t t)
+void tare_history_advance(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	int64_t until = t < f->seen_ns ? t : f->seen_ns;
 
@@ -75,8 +61,7 @@ void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
 		tare_history_step_device(p->step_curves, f, d, until);
 }
 
-void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		       int64_t t)
+void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	tare_history_advance(p, f, d, t);
 }
@@ -104,14 +89,12 @@ static int64_t start_of(const struct tare_fold *f)
 }
 
 /* Begins samples; a fold that goes on from a state has some already, of other columns. */
-static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int64_t start,
-			  int part_nr)
+static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int64_t start, int part_nr)
 {
 	if (s->width)
 		tare_samples_stretch(s, start, f->seen_ns);
 	else
-		tare_samples_begin(s, start, f->seen_ns, f->known_ns,
-				   f->history || f->keeps_history ? part_nr : 0);
+		tare_samples_begin(s, start, f->seen_ns, f->known_ns, f->history || f->keeps_history ? part_nr : 0);
 }
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
@@ -172,8 +155,7 @@ static void order_bands(const struct sheet *s, int *order)
 
 static const int64_t *pick(const struct sheet *s, size_t row, const int *order)
 {
-	int64_t *bytes =
-		tare_arena_alloc(s->memory, (size_t)s->panel->band_nr * sizeof(*bytes) + 1);
+	int64_t *bytes = tare_arena_alloc(s->memory, (size_t)s->panel->band_nr * sizeof(*bytes) + 1);
 
 	for (int i = 0; i < s->panel->band_nr; i++)
 		bytes[i] = s->cells[row * (size_t)s->band_nr + (size_t)order[i]];
@@ -203,14 +185,13 @@ static void start_sheet(struct sheet *s, size_t *places)
 	for (size_t i = 0; i < p->point_nr; i++) {
 		const struct tare_sample *sample = tare_sample_at(s->samples, places[i]);
 
-		p->points[i] = (struct tare_memory_history_point){ .t_ns = sample->t,
-								   .used = sample->used };
+		p->points[i] = (struct tare_memory_history_point){ .t_ns = sample->t, .used = sample->used };
 	}
 	s->cells = tare_xcalloc((p->point_nr + 1) * (size_t)s->band_nr, sizeof(*s->cells));
 }
 
-static void at_moment(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_moment m, int64_t parts[TARE_NOW_NR])
+static void at_moment(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                      int64_t parts[TARE_NOW_NR])
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
@@ -222,8 +203,7 @@ static void at_moment(const struct tare_fold *f, const struct tare_device_fold *
 	}
 }
 
-static void add_device(struct tare_fold *f, const struct tare_device_fold *d, struct sheet *s,
-		       size_t *places)
+static void add_device(struct tare_fold *f, const struct tare_device_fold *d, struct sheet *s, size_t *places)
 {
 	int64_t parts[TARE_NOW_NR] = { 0 };
 	struct tare_memory_history_panel *p = s->panel;
@@ -234,8 +214,7 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 		s->bands[i] = band_of(i);
 	start_sheet(s, places);
 	for (size_t i = 0; i < p->point_nr; i++)
-		spread(tare_sample_parts(s->samples, places[i]), p->points[i].used,
-		       s->cells + i * BAND_NR);
+		spread(tare_sample_parts(s->samples, places[i]), p->points[i].used, s->cells + i * BAND_NR);
 	p->has_peak = d->has_moment[TARE_MOMENT_PEAK];
 	if (p->has_peak) {
 		p->peak.t_ns = d->moment_ns[TARE_MOMENT_PEAK];
@@ -251,8 +230,7 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		struct tare_memory_history_band *b =
-			p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
+		struct tare_memory_history_band *b = p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
 		struct tare_str text = { 0 };
 
 		if (!b)
@@ -288,8 +266,7 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 		if (p->points[i].used > p->points[most].used)
 			most = i;
 	}
-	p->has_peak =
-		h->has_moment[TARE_MOMENT_HOST] && p->point_nr && p->points[most].used == h->most;
+	p->has_peak = h->has_moment[TARE_MOMENT_HOST] && p->point_nr && p->points[most].used == h->most;
 	if (p->has_peak) {
 		p->peak = p->points[most];
 		fill_host(s, p->point_nr, tare_sample_parts(s->samples, places[most]));
@@ -301,7 +278,7 @@ TARE_COMPARATOR(by_from, struct tare_memory_history_bounds, TARE_RISING(from_ns)
 
 /* device -1: of tensors on the CPU */
 static void add_bounds(const struct tare_fold *f, struct tare_arena *memory, int device,
-		       struct tare_memory_history_panel *p)
+                       struct tare_memory_history_panel *p)
 {
 	size_t nr = f->kept && f->kept->extents ? f->kept->extents->nr : 0;
 
@@ -310,9 +287,8 @@ static void add_bounds(const struct tare_fold *f, struct tare_arena *memory, int
 		const struct tare_extent *x = &f->kept->extents->items[i];
 
 		if (!x->what && x->device == device && x->from_ns < f->kept->dropped_ns)
-			p->bounds[p->bound_nr++] = (struct tare_memory_history_bounds){
-				x->from_ns, x->until_ns, x->low.used, x->high.used, x->high.t_ns
-			};
+			p->bounds[p->bound_nr++] =
+				(struct tare_memory_history_bounds){ x->from_ns, x->until_ns, x->low.used, x->high.used, x->high.t_ns };
 	}
 	if (p->bound_nr)
 		qsort(p->bounds, p->bound_nr, sizeof(*p->bounds), by_from);
@@ -333,9 +309,9 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 	memory = tare_xcalloc(1, sizeof(*memory));
 	places = tare_xcalloc((size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
 	*out = (struct tare_memory_history){ .memory = memory,
-					     .from_ns = f->host.samples.start,
-					     .end_ns = f->seen_ns,
-					     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
+		                                 .from_ns = f->host.samples.start,
+		                                 .end_ns = f->seen_ns,
+		                                 .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
 	out->panels = tare_arena_alloc(memory, (size_t)(f->device_nr + 1) * sizeof(*out->panels));
 	for (int i = 0; i < f->device_nr; i++) {
 		struct sheet s = { .memory = memory };
@@ -367,8 +343,8 @@ const char *tare_history_check(const struct tare_history_part *p, const struct t
 		if (p->items[i].end < p->items[i].begin || !p->items[i].count)
 			return "a phase ends before it begins";
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && f->devices[i]->samples.width &&
-		    f->devices[i]->samples.until > f->seen_ns && f->seen_ns > f->known_ns)
+		if (f->devices[i] && f->devices[i]->samples.width && f->devices[i]->samples.until > f->seen_ns &&
+		    f->seen_ns > f->known_ns)
 			return "the samples of a device reach behind the last event";
 	return NULL;
 }

@@ -32,14 +32,11 @@ struct tare_history_part {
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
 /* advance: the state has held up to t, and is about to change. used: what is in use has changed. */
-void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
-			  struct tare_device_fold *d, int64_t t);
-void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		       int64_t t);
+void tare_history_advance(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t);
 /* Every change counts for the curve of a step. */
-static inline int64_t tare_history_calm_until(const struct tare_history_part *p,
-					      const struct tare_device_fold *d)
+static inline int64_t tare_history_calm_until(const struct tare_history_part *p, const struct tare_device_fold *d)
 {
 	return tare_step_curves_wait(p->step_curves, d->index) ? INT64_MIN : INT64_MAX;
 }
@@ -49,18 +46,17 @@ void tare_history_free(struct tare_history_part *p);
 
 /* step_curves.c: a device, or the processes on the CPU, have had what they have up to t */
 void tare_history_step_device(struct tare_step_curves *curves, const struct tare_fold *f,
-			      const struct tare_device_fold *d, int64_t t);
+                              const struct tare_device_fold *d, int64_t t);
 void tare_history_step_host(struct tare_step_curves *curves, const struct tare_fold *f, int64_t t);
 
 /* by_category.c: `f->history_by_category` once more, with its tensors by category */
 void tare_history_by_category(const struct tare_history_part *p, const struct tare_fold *f,
-			      struct tare_memory_history *out);
+                              struct tare_memory_history *out);
 
 /* span.c: a phase is over */
-void tare_history_add_span(struct tare_history_part *p, const struct tare_fold *f,
-			   const struct tare_phase_change *c);
+void tare_history_add_span(struct tare_history_part *p, const struct tare_fold *f, const struct tare_phase_change *c);
 static inline void tare_history_phase(struct tare_history_part *p, const struct tare_fold *f,
-				      const struct tare_phase_change *c)
+                                      const struct tare_phase_change *c)
 {
 	if (c->device == TARE_PHASE_OVER)
 		tare_history_add_span(p, f, c);

@@ -14,8 +14,7 @@ enum { SPANS_MAX = 4096 };
 /* Do the two spans lie so near each other that a picture would show them as one? */
 static bool is_near(const struct tare_history_span *a, int64_t begin, int64_t end, int64_t width)
 {
-	return begin - a->end <= width && end - begin < 2 * width &&
-	       (a->count > 1 || a->end - a->begin < 2 * width);
+	return begin - a->end <= width && end - begin < 2 * width && (a->count > 1 || a->end - a->begin < 2 * width);
 }
 
 static bool merge(struct tare_history_part *s, const struct tare_phase_change *c, int64_t width)
@@ -48,25 +47,20 @@ static void shorten(struct tare_history_part *s)
 	tare_map_free(&s->last_of);
 }
 
-void tare_history_add_span(struct tare_history_part *s, const struct tare_fold *f,
-			   const struct tare_phase_change *c)
+void tare_history_add_span(struct tare_history_part *s, const struct tare_fold *f, const struct tare_phase_change *c)
 {
 	if ((!f->history && !f->keeps_history) || merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)
 		shorten(s);
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct tare_history_span){ .known = c->known,
-							   .name = c->name,
-							   .is_mark = c->is_mark,
-							   .begin = c->begin_ns,
-							   .end = c->t,
-							   .count = 1 };
+	s->items[s->count++] = (struct tare_history_span){
+		.known = c->known, .name = c->name, .is_mark = c->is_mark, .begin = c->begin_ns, .end = c->t, .count = 1
+	};
 	*tare_map_put(&s->last_of, c->known, NULL) = s->count;
 }
 
-TARE_COMPARATOR(by_begin, struct tare_memory_history_span,
-		TARE_RISING(begin_ns) TARE_FALLING(end_ns))
+TARE_COMPARATOR(by_begin, struct tare_memory_history_span, TARE_RISING(begin_ns) TARE_FALLING(end_ns))
 
 void tare_history_spans(const struct tare_history_part *s, struct tare_memory_history *out)
 {

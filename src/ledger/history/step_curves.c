@@ -19,9 +19,7 @@ static void add_curve(struct tare_step_curves *out, const struct tare_training *
 {
 	struct tare_step_curve *c = &out->items[out->nr++];
 
-	*c = (struct tare_step_curve){ .of = of,
-				       .mark = &of->marks[mark],
-				       .is_last = mark + 1 == of->mark_nr };
+	*c = (struct tare_step_curve){ .of = of, .mark = &of->marks[mark], .is_last = mark + 1 == of->mark_nr };
 	for (int i = 0; i < TARE_STEP_PARTS; i++)
 		c->used[i] = c->live[i] = -1;
 }
@@ -102,7 +100,7 @@ static void hold(struct tare_step_curve *c, int64_t from, int64_t t, int64_t use
 }
 
 void tare_history_step_device(struct tare_step_curves *curves, const struct tare_fold *f,
-			      const struct tare_device_fold *d, int64_t t)
+                              const struct tare_device_fold *d, int64_t t)
 {
 	struct tare_step_range *r = &curves->ranges[d->index + 1];
 	int64_t from = pass(curves, r, f->known_ns);

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f,
-			   struct tare_device_fold *d, const struct tare_event *e)
+void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f, struct tare_device_fold *d,
+                           const struct tare_event *e)
 {
 	const struct tare_rec_rss *r = e->rec.rss;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -22,17 +22,14 @@ void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f,
 	if (r->anon > most || r->anon < -most || r->file > most || r->file < -most)
 		return; /* damage */
 	t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
-	t->items[t->count++] = (struct tare_rss_change){ .process = e->process->index,
-							 .site = tare_fold_site(f, p, e),
-							 .t = e->at_ns,
-							 .anon = r->anon,
-							 .file = r->file };
+	t->items[t->count++] = (struct tare_rss_change){
+		.process = e->process->index, .site = tare_fold_site(f, p, e), .t = e->at_ns, .anon = r->anon, .file = r->file
+	};
 }
 
 TARE_COMPARATOR(by_site, struct tare_rss_change, TARE_RISING(process) TARE_RISING(site))
 
-size_t tare_increments_until(const struct tare_increments_part *t, int64_t until,
-			     struct tare_rss_change **out)
+size_t tare_increments_until(const struct tare_increments_part *t, int64_t until, struct tare_rss_change **out)
 {
 	size_t count = 0, kept = 0;
 	struct tare_rss_change *sums = tare_xcalloc(t->count + 1, sizeof(*sums));
@@ -59,9 +56,8 @@ size_t tare_increments_until(const struct tare_increments_part *t, int64_t until
 const char *tare_increments_check(const struct tare_increments_part *p, const struct tare_fold *f)
 {
 	(void)f;
-	return p->count > 1 && p->items[p->count - 2].t > p->items[p->count - 1].t
-		       ? "host increments are out of order"
-		       : NULL;
+	return p->count > 1 && p->items[p->count - 2].t > p->items[p->count - 1].t ? "host increments are out of order"
+	                                                                           : NULL;
 }
 
 void tare_increments_free(struct tare_increments_part *p)

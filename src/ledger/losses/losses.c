@@ -20,8 +20,7 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 	if (by.to_ns < by.from_ns) /* damage */
 		by.to_ns = by.from_ns;
 	for (size_t i = 0; i < p->count && !l; i++)
-		if (p->items[i].process == by.process && p->items[i].tid == by.tid &&
-		    p->items[i].reason == by.reason)
+		if (p->items[i].process == by.process && p->items[i].tid == by.tid && p->items[i].reason == by.reason)
 			l = &p->items[i];
 	if (!l) {
 		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
@@ -50,22 +49,20 @@ static void keep_told(struct tare_losses_part *p, const struct tare_loss_fold *l
 }
 
 /* The first pass: a LOST record stands behind what was lost. */
-void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
-			 const struct tare_event *e)
+void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_lost *r = e->rec.lost;
 	struct tare_loss_fold l;
 
-	if (e->kind != TARE_KIND_LOST || !e->process ||
-	    (!r->records && r->reason != TARE_LOST_DAMAGED))
+	if (e->kind != TARE_KIND_LOST || !e->process || (!r->records && r->reason != TARE_LOST_DAMAGED))
 		return;
 	l = (struct tare_loss_fold){ .process = e->process->index,
-				     .tid = r->tid,
-				     .reason = r->reason,
-				     .records = r->records,
-				     .from_ns = r->first ? e->begin_ns : e->process->first_ns,
-				     .to_ns = e->end_ns,
-				     .told_ns = e->at_ns };
+		                         .tid = r->tid,
+		                         .reason = r->reason,
+		                         .records = r->records,
+		                         .from_ns = r->first ? e->begin_ns : e->process->first_ns,
+		                         .to_ns = e->end_ns,
+		                         .told_ns = e->at_ns };
 	if (f->keeps_history)
 		keep_told(p, &l);
 	add(p, l);
@@ -79,10 +76,10 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 
 		if (of && of->is_damaged)
 			add(p, (struct tare_loss_fold){ .process = i,
-							.reason = TARE_LOST_DAMAGED,
-							.records = of->damaged_records,
-							.from_ns = of->damage_from_ns,
-							.to_ns = of->damage_to_ns });
+			                                .reason = TARE_LOST_DAMAGED,
+			                                .records = of->damaged_records,
+			                                .from_ns = of->damage_from_ns,
+			                                .to_ns = of->damage_to_ns });
 	}
 }
 
@@ -117,15 +114,14 @@ bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t)
 }
 
 enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int process, int64_t t,
-					enum tare_evidence evidence)
+                                        enum tare_evidence evidence)
 {
 	if (evidence >= TARE_EVIDENCE_INFERRED || process < 0 || !tare_losses_has(p, process, t))
 		return evidence;
 	return TARE_EVIDENCE_INFERRED;
 }
 
-void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t,
-		       struct tare_ledger *out)
+void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_host_ledger *h;
@@ -139,8 +135,7 @@ void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold 
 	}
 }
 
-TARE_COMPARATOR(by_process, struct tare_loss_fold,
-		TARE_RISING(process) TARE_RISING(tid) TARE_RISING(reason))
+TARE_COMPARATOR(by_process, struct tare_loss_fold, TARE_RISING(process) TARE_RISING(tid) TARE_RISING(reason))
 
 static void doubt_timeline(struct tare_timeline *t, const struct tare_loss_fold *l)
 {
@@ -158,8 +153,7 @@ static void doubt_timeline(struct tare_timeline *t, const struct tare_loss_fold 
  * What stands between damage and damage may have been anything, on every device that the process was on. Of records that were
  * lost in order only the first and the last time is known, which may be far apart: the curve stays.
  */
-static void doubt_timelines(const struct tare_fold *f, const struct tare_loss_fold *l,
-			    struct tare_ledger *out)
+static void doubt_timelines(const struct tare_fold *f, const struct tare_loss_fold *l, struct tare_ledger *out)
 {
 	const struct tare_process_fold *of = f->processes[l->process];
 
@@ -168,13 +162,10 @@ static void doubt_timelines(const struct tare_fold *f, const struct tare_loss_fo
 	doubt_timeline(&out->host_timeline, l);
 	for (int i = 0; i < f->device_nr; i++)
 		if (i < of->on_device_nr && of->on_device[i] && f->devices[i])
-			doubt_timeline(&out->devices[tare_fold_device_place(f, f->devices[i])]
-						.timeline,
-				       l);
+			doubt_timeline(&out->devices[tare_fold_device_place(f, f->devices[i])].timeline, l);
 }
 
-void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f,
-		      struct tare_ledger *out)
+void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f, struct tare_ledger *out)
 {
 	out->loss_nr = (int)p->count;
 	out->losses = tare_arena_alloc(out->memory, p->count * sizeof(*out->losses) + 1);

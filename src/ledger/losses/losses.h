@@ -22,8 +22,7 @@ struct tare_losses_part {
 	size_t told_nr, told_cap;
 };
 
-void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
-			 const struct tare_event *e);
+void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f, const struct tare_event *e);
 /* What the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
 /* Losses that are told of after `until`, and those that the reader found: both will be found again. */
@@ -35,11 +34,9 @@ bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t); 
  * `evidence`, but at most INFERRED where records of the process are missing. process -1: of no process.
  */
 enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int process, int64_t t,
-					enum tare_evidence evidence);
-void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t,
-		       struct tare_ledger *out);
-void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f,
-		      struct tare_ledger *out);
+                                        enum tare_evidence evidence);
+void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t, struct tare_ledger *out);
+void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_losses_check(const struct tare_losses_part *p, const struct tare_fold *f);
 void tare_losses_free(struct tare_losses_part *p);
 

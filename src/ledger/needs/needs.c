@@ -24,11 +24,10 @@ enum {
 static int64_t need_of(const struct tare_device_fold *d)
 {
 	const int64_t *now = d->account_now;
-	int64_t cached = now[TARE_NOW_SUBDIVIDED] + now[TARE_NOW_SUBDIVIDED_VMM] -
-			 now[TARE_BUCKET_TENSOR] - now[TARE_BUCKET_PARTLY] - now[TARE_BUCKET_HELD];
+	int64_t cached = now[TARE_NOW_SUBDIVIDED] + now[TARE_NOW_SUBDIVIDED_VMM] - now[TARE_BUCKET_TENSOR] -
+	                 now[TARE_BUCKET_PARTLY] - now[TARE_BUCKET_HELD];
 
-	return d->sum - now[TARE_ACCOUNT_OTHER] - now[TARE_ACCOUNT_POOL_IDLE] -
-	       now[TARE_ACCOUNT_TRIAL] - cached;
+	return d->sum - now[TARE_ACCOUNT_OTHER] - now[TARE_ACCOUNT_POOL_IDLE] - now[TARE_ACCOUNT_TRIAL] - cached;
 }
 
 static int64_t share_of(const struct tare_device_fold *d)
@@ -72,9 +71,8 @@ static void begin_stretch(struct tare_needs_device *n, int64_t need, int64_t t)
 	if (n->count >= KEPT)
 		put_together(n);
 	n->items = tare_array_reserve(n->items, &n->cap, n->count + 1, sizeof(*n->items));
-	n->items[n->count++] = (struct tare_need){
-		.from_ns = t, .most = need, .most_ns = t, .least = need, .last = need, .fall_ns = t
-	};
+	n->items[n->count++] =
+		(struct tare_need){ .from_ns = t, .most = need, .most_ns = t, .least = need, .last = need, .fall_ns = t };
 	n->least = need;
 }
 
@@ -84,9 +82,8 @@ void tare_needs_note(struct tare_needs_part *p, const struct tare_device_fold *d
 	int64_t need = need_of(d);
 	struct tare_need *now;
 
-	if (!n->count || need - n->least >= share_of(d) ||
-	    n->items[n->count - 1].last - need >= LESS * share_of(d) || n->is_apart ||
-	    n->end_nr != d->moment_nr[TARE_MOMENT_END]) {
+	if (!n->count || need - n->least >= share_of(d) || n->items[n->count - 1].last - need >= LESS * share_of(d) ||
+	    n->is_apart || n->end_nr != d->moment_nr[TARE_MOMENT_END]) {
 		if (n->end_nr != d->moment_nr[TARE_MOMENT_END])
 			n->until_end = n->count;
 		n->is_apart = false;
@@ -115,14 +112,12 @@ static void note_first(struct tare_needs_device *n, const struct tare_device_fol
 	for (int a = 1 + TARE_ACCOUNT_NONE; a < TARE_ACCOUNT_NR; a++) {
 		int64_t *first = &n->first_ns[tare_coming_of((enum tare_account)a, NULL)];
 
-		if (*first < 0 && d->account_now[a] > 0 &&
-		    !tare_account_has_libraries((enum tare_account)a))
+		if (*first < 0 && d->account_now[a] > 0 && !tare_account_has_libraries((enum tare_account)a))
 			*first = t;
 	}
 }
 
-void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_device_fold *d, int64_t t)
+void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
 {
 	(void)f;
 	/* No server has a cache in the heap, and that changes more often than all else. */
@@ -133,8 +128,7 @@ void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f,
 }
 
 /* Where a server ends, and its graphs go, is no moment at which it serves. */
-void tare_needs_gone(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_object_live *o)
+void tare_needs_gone(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_object_live *o)
 {
 	(void)f;
 	if (o->device >= 0 && o->class == TARE_CLASS_GRAPH)
@@ -150,13 +144,12 @@ static enum tare_coming coming_of(const struct tare_fold *f, const struct tare_b
 	if (b->account >= TARE_ACCOUNT_NR)
 		return TARE_COMING_NR;
 	name = b->owner && tare_account_has_libraries((enum tare_account)b->account)
-		       ? tare_owner_name(f->owners[b->owner - 1])
-		       : NULL;
+	           ? tare_owner_name(f->owners[b->owner - 1])
+	           : NULL;
 	return tare_coming_of((enum tare_account)b->account, name);
 }
 
-void tare_needs_call(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_step *s)
+void tare_needs_call(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_step *s)
 {
 	for (size_t i = 0; i < f->ops.count; i++) {
 		const struct tare_op *op = &f->ops.items[i];
@@ -178,8 +171,8 @@ void tare_needs_call(struct tare_needs_part *p, const struct tare_fold *f,
 /* ---- the ledger ---- */
 
 void tare_needs_device_rows(const struct tare_needs_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-			    struct tare_arena *memory, struct tare_device_ledger *out)
+                            const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
+                            struct tare_device_ledger *out)
 {
 	size_t nr;
 

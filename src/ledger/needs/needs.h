@@ -29,21 +29,19 @@ struct tare_needs_part {
 };
 
 void tare_needs_call(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_step *s); /* f->ops are its */
-void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_device_fold *d, int64_t t);
-void tare_needs_gone(struct tare_needs_part *p, const struct tare_fold *f,
-		     const struct tare_object_live *o);
+                     const struct tare_step *s); /* f->ops are its */
+void tare_needs_used(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_device_fold *d, int64_t t);
+void tare_needs_gone(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_object_live *o);
 void tare_needs_note(struct tare_needs_part *p, const struct tare_device_fold *d, int64_t t);
 static inline void tare_needs_block(struct tare_needs_part *p, const struct tare_fold *f,
-				    const struct tare_block_change *c)
+                                    const struct tare_block_change *c)
 {
 	if (c->device >= 0 && c->born_ns >= 0)
 		tare_needs_note(p, f->devices[c->device], c->born_ns);
 }
 void tare_needs_device_rows(const struct tare_needs_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-			    struct tare_arena *memory, struct tare_device_ledger *out);
+                            const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
+                            struct tare_device_ledger *out);
 const char *tare_needs_check(const struct tare_needs_part *p, const struct tare_fold *f);
 void tare_needs_free(struct tare_needs_part *p);
 

@@ -17,8 +17,8 @@ enum { OUT_OF_MEMORY = 2 /* CUresult */, ROWS_MAX = 64 };
 
 static bool is_alike(const struct tare_oom_fold *a, const struct tare_oom_fold *b)
 {
-	return a->process == b->process && a->device == b->device && a->is_torch == b->is_torch &&
-	       a->site == b->site && a->owner == b->owner;
+	return a->process == b->process && a->device == b->device && a->is_torch == b->is_torch && a->site == b->site &&
+	       a->owner == b->owner;
 }
 
 /*
@@ -42,15 +42,14 @@ static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t
 }
 
 static size_t refused_call(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
-			   const struct tare_event *e)
+                           const struct tare_event *e)
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p;
 	struct tare_origin origin;
 	struct tare_oom_fold *row;
 
-	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process ||
-	    !r->asked)
+	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process || !r->asked)
 		return 0;
 	p = tare_fold_process(f, e->process);
 	origin = tare_fold_origin(f, p, e);
@@ -58,38 +57,36 @@ static size_t refused_call(struct tare_oom_part *t, struct tare_fold *f, struct 
 		/*
 		 * PyTorch's allocator may still find memory of its own; if not, an OOM record follows.
 		 */
-		t->refused[d->index] = (struct tare_oom_refused){ e->process->index,
-								  r->tid & 0x7fffffff, r->asked };
+		t->refused[d->index] = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff, r->asked };
 		return 0;
 	}
-	row = first_of(t, &(struct tare_oom_fold){
-				  .process = e->process->index,
-				  .device = d->index,
-				  .t = e->end_ns,
-				  .count = 1,
-				  .site = origin.site,
-				  .owner = origin.owner,
-				  .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
-				  .asked = r->asked,
-				  .segment = r->asked });
+	row = first_of(t, &(struct tare_oom_fold){ .process = e->process->index,
+	                                           .device = d->index,
+	                                           .t = e->end_ns,
+	                                           .count = 1,
+	                                           .site = origin.site,
+	                                           .owner = origin.owner,
+	                                           .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
+	                                           .asked = r->asked,
+	                                           .segment = r->asked });
 	return row ? (size_t)(row - t->items) + 1 : 0;
 }
 
 static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
-		       const struct tare_event *e)
+                       const struct tare_event *e)
 {
 	const struct tare_rec_oom *r = e->rec.oom;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	struct tare_origin origin = tare_fold_origin(f, p, e);
 	struct tare_oom_fold o = { .process = e->process->index,
-				   .device = d->index,
-				   .t = e->at_ns,
-				   .count = 1,
-				   .is_torch = true,
-				   .site = origin.site,
-				   .asked = r->asked,
-				   .allocated = r->allocated,
-				   .reserved = r->reserved };
+		                       .device = d->index,
+		                       .t = e->at_ns,
+		                       .count = 1,
+		                       .is_torch = true,
+		                       .site = origin.site,
+		                       .asked = r->asked,
+		                       .allocated = r->allocated,
+		                       .reserved = r->reserved };
 	struct tare_oom_fold *row;
 
 	if (is_of_caller(&t->refused[d->index], o.process, r->tid))
@@ -100,7 +97,7 @@ static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare
 }
 
 void tare_oom_event(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
-		    const struct tare_event *e)
+                    const struct tare_event *e)
 {
 	const struct tare_rec_oom *r = e->rec.oom;
 	struct tare_process_fold *p;
@@ -113,21 +110,21 @@ void tare_oom_event(struct tare_oom_part *t, struct tare_fold *f, struct tare_de
 		if (f->processes[i] && f->processes[i] != p)
 			others += f->processes[i]->host.tensors.bytes;
 	first_of(t, &(struct tare_oom_fold){ .process = e->process->index,
-					     .device = -1,
-					     .t = e->at_ns,
-					     .count = 1,
-					     .is_torch = true,
-					     .site = tare_fold_origin(f, p, e).site,
-					     .asked = r->asked,
-					     .allocated = (uint64_t)p->host.tensors.bytes,
-					     .reserved = TARE_NOT_KNOWN,
-					     .free = r->free,
-					     .others = others,
-					     .room = r->room });
+	                                     .device = -1,
+	                                     .t = e->at_ns,
+	                                     .count = 1,
+	                                     .is_torch = true,
+	                                     .site = tare_fold_origin(f, p, e).site,
+	                                     .asked = r->asked,
+	                                     .allocated = (uint64_t)p->host.tensors.bytes,
+	                                     .reserved = TARE_NOT_KNOWN,
+	                                     .free = r->free,
+	                                     .others = others,
+	                                     .room = r->room });
 }
 
 size_t tare_oom_ask(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
-		    const struct tare_event *e)
+                    const struct tare_event *e)
 {
 	if (e->kind == TARE_KIND_OOM)
 		return given_up(t, f, d, e);
@@ -145,8 +142,7 @@ static bool has_key(const struct tare_row *row, const char *key)
 
 static int64_t free_of(const struct tare_device_ledger *l)
 {
-	uint64_t total = l->total, reserved = l->reserved == TARE_NOT_KNOWN ? 0 : l->reserved,
-		 used = l->used;
+	uint64_t total = l->total, reserved = l->reserved == TARE_NOT_KNOWN ? 0 : l->reserved, used = l->used;
 
 	if (l->card.is_there) {
 		total = l->card.total;
@@ -158,8 +154,7 @@ static int64_t free_of(const struct tare_device_ledger *l)
 	return used + reserved < total ? (int64_t)(total - reserved - used) : 0;
 }
 
-void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t place,
-		   const struct tare_ledger *ledger)
+void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t place, const struct tare_ledger *ledger)
 {
 	struct tare_oom_fold *o = &t->items[place];
 	const struct tare_process *p = f->processes[o->process]->process;
@@ -193,8 +188,7 @@ void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t pl
 /* What is stuck would have served this request, and hardly one more. */
 static bool is_full(const struct tare_oom_fold *o)
 {
-	return o->allocated != TARE_NOT_KNOWN &&
-	       (uint64_t)(o->free + o->elastic + o->stuck) < o->allocated / 100;
+	return o->allocated != TARE_NOT_KNOWN && (uint64_t)(o->free + o->elastic + o->stuck) < o->allocated / 100;
 }
 
 /* Which memory would have been enough. If the driver was not asked, the program limits itself. */
@@ -205,7 +199,7 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 	if (o->device < 0)
 		return o->asked > o->room                             ? TARE_OOM_LIMIT
 		       : o->free >= 0 && o->asked > (uint64_t)o->free ? TARE_OOM_NEED
-								      : TARE_OOM_OVERCOMMIT;
+		                                                      : TARE_OOM_OVERCOMMIT;
 	if (!o->segment)
 		return TARE_OOM_LIMIT;
 	if (o->free < 0)
@@ -214,12 +208,10 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 		return is_full(o) ? TARE_OOM_FULL : TARE_OOM_FRAGMENTED;
 	if (o->free + o->elastic >= asked)
 		return o->elastic > 0 ? TARE_OOM_ELASTIC : TARE_OOM_PIECES;
-	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS
-								    : TARE_OOM_NEED;
+	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS : TARE_OOM_NEED;
 }
 
-void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
-		   struct tare_ledger *out)
+void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f, struct tare_ledger *out)
 {
 	out->ooms = tare_arena_alloc(out->memory, (t->count + 1) * sizeof(*out->ooms));
 	out->oom_nr = (int)t->count;
@@ -227,8 +219,7 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 		const struct tare_oom_fold *o = &t->items[i];
 		const struct tare_process *p = f->processes[o->process]->process;
 		const char *owner = tare_fold_text_of(f, o->owner);
-		const struct tare_device *device =
-			o->device < 0 ? NULL : f->devices[o->device]->device;
+		const struct tare_device *device = o->device < 0 ? NULL : f->devices[o->device]->device;
 
 		out->ooms[i] = (struct tare_oom){
 			.number = (int)i + 1,
@@ -239,8 +230,7 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 			.program = tare_arena_strdup(out->memory, p->program ? p->program : ""),
 			.is_torch = o->is_torch,
 			.api = o->api ? tare_arena_strdup(out->memory, o->api) : NULL,
-			.owner = owner ? tare_arena_strdup(out->memory, tare_owner_name(owner))
-				       : NULL,
+			.owner = owner ? tare_arena_strdup(out->memory, tare_owner_name(owner)) : NULL,
 			.source = tare_fold_site_name(f, o->site, true, out->memory),
 			.short_source = tare_fold_site_name(f, o->site, false, out->memory),
 			.count = o->count,
@@ -259,8 +249,7 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 	}
 }
 
-void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until,
-		   struct tare_extent_list *out)
+void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until, struct tare_extent_list *out)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct tare_oom_fold *o = &p->items[i];
@@ -270,11 +259,11 @@ void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until,
 			continue;
 		tare_str_addf(&what, "oom#%zu", i + 1);
 		tare_extent_add(out, &(struct tare_extent){ .device = o->device,
-							    .from_ns = o->t,
-							    .until_ns = o->t,
-							    .low = { o->used, o->t },
-							    .high = { o->used, o->t },
-							    .what = what.data });
+		                                            .from_ns = o->t,
+		                                            .until_ns = o->t,
+		                                            .low = { o->used, o->t },
+		                                            .high = { o->used, o->t },
+		                                            .what = what.data });
 		tare_str_free(&what);
 	}
 }
@@ -282,16 +271,14 @@ void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until,
 const char *tare_oom_check(const struct tare_oom_part *t, const struct tare_fold *f)
 {
 	for (size_t i = 0; i < t->count; i++)
-		if (!t->items[i].count || t->items[i].process >= f->process_nr ||
-		    t->items[i].device >= f->device_nr)
+		if (!t->items[i].count || t->items[i].process >= f->process_nr || t->items[i].device >= f->device_nr)
 			return "memory ran out for nobody, or nowhere";
 	return NULL;
 }
 
 void tare_oom_begin(struct tare_oom_part *t, const struct tare_fold *f)
 {
-	t->refused = tare_array_widen(t->refused, (size_t)t->device_nr, (size_t)f->device_nr,
-				      sizeof(*t->refused));
+	t->refused = tare_array_widen(t->refused, (size_t)t->device_nr, (size_t)f->device_nr, sizeof(*t->refused));
 	t->device_nr = f->device_nr;
 }
 

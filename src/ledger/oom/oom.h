@@ -24,8 +24,7 @@ struct tare_oom_fold {
 	uint64_t asked, segment, allocated, reserved;
 	int64_t free, elastic, stuck, held, others; /* free -1: not known */
 	int64_t used;                               /* on the device; -1: not known */
-	uint64_t
-		room; /* device -1, the CPU: what RLIMIT_AS left; TARE_NOT_KNOWN: there was no limit */
+	uint64_t room; /* device -1, the CPU: what RLIMIT_AS left; TARE_NOT_KNOWN: there was no limit */
 };
 
 /* The part. */
@@ -39,20 +38,17 @@ struct tare_oom_part {
 void tare_oom_begin(struct tare_oom_part *p, const struct tare_fold *f);
 /* PyTorch gave up on the CPU; of a device, tare_oom_ask() takes it. */
 void tare_oom_event(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		    const struct tare_event *e);
+                    const struct tare_event *e);
 /*
  * Returns 1 + index of a moment that is to be looked at when the calls before it are settled, 0: none; and
  * looks at it.
  */
 size_t tare_oom_ask(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		    const struct tare_event *e);
-void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t place,
-		   const struct tare_ledger *ledger);
-void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f,
-		   struct tare_ledger *out);
+                    const struct tare_event *e);
+void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t place, const struct tare_ledger *ledger);
+void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f, struct tare_ledger *out);
 /* Moments behind `from` and up to `until`, as instants in a list. */
-void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until,
-		   struct tare_extent_list *out);
+void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until, struct tare_extent_list *out);
 const char *tare_oom_check(const struct tare_oom_part *p, const struct tare_fold *f);
 void tare_oom_free(struct tare_oom_part *p);
 

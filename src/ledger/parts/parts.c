@@ -38,8 +38,8 @@ void tare_parts_prepass(struct tare_fold *f, const struct tare_event *e)
 
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-#define TARE_PART_TAKES(name, KIND)                                                                \
-	if (e->kind == TARE_KIND_##KIND)                                                           \
+#define TARE_PART_TAKES(name, KIND)                                                                                    \
+	if (e->kind == TARE_KIND_##KIND)                                                                                   \
 		tare_##name##_event(&f->parts->name, f, d, e);
 #include "ledger/parts/parts.def"
 }
@@ -91,12 +91,10 @@ void tare_parts_close(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_moment m, int64_t t, struct tare_arena *memory,
-			    struct tare_device_ledger *out)
+void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                            struct tare_arena *memory, struct tare_device_ledger *out)
 {
-#define TARE_PART_DEVICE_ROWS(name)                                                                \
-	tare_##name##_device_rows(&f->parts->name, f, d, m, t, memory, out);
+#define TARE_PART_DEVICE_ROWS(name) tare_##name##_device_rows(&f->parts->name, f, d, m, t, memory, out);
 #include "ledger/parts/parts.def"
 }
 

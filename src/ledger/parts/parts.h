@@ -27,9 +27,8 @@ void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_chan
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
 void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
-void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_moment m, int64_t t, struct tare_arena *memory,
-			    struct tare_device_ledger *out);
+void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                            struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_parts_host_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row);
 void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
@@ -55,13 +54,12 @@ struct tare_asked {
 
 /* For every record of a device. */
 static inline struct tare_asked tare_parts_ask(struct tare_fold *f, struct tare_device_fold *d,
-					       const struct tare_event *e)
+                                               const struct tare_event *e)
 {
 	switch (e->kind) {
-#define TARE_PART_ASKS(name, KIND)                                                                 \
-	case TARE_KIND_##KIND:                                                                     \
-		return (struct tare_asked){ TARE_LOOKER_##name,                                    \
-					    tare_##name##_ask(&f->parts->name, f, d, e) };
+#define TARE_PART_ASKS(name, KIND)                                                                                     \
+	case TARE_KIND_##KIND:                                                                                             \
+		return (struct tare_asked){ TARE_LOOKER_##name, tare_##name##_ask(&f->parts->name, f, d, e) };
 #include "ledger/parts/parts.def"
 	default:
 		return (struct tare_asked){ 0, 0 };
@@ -70,22 +68,21 @@ static inline struct tare_asked tare_parts_ask(struct tare_fold *f, struct tare_
 
 static inline bool tare_parts_looks_at_rows(enum tare_looker looker)
 {
-#define TARE_PART_LOOKS_AT_ROWS(name)                                                              \
-	if (looker == TARE_LOOKER_##name)                                                          \
+#define TARE_PART_LOOKS_AT_ROWS(name)                                                                                  \
+	if (looker == TARE_LOOKER_##name)                                                                                  \
 		return true;
 #include "ledger/parts/parts.def"
 	return false;
 }
 
 /* `rows` of who looks at them, else NULL. */
-static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look,
-				   const struct tare_ledger *rows)
+static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look, const struct tare_ledger *rows)
 {
-#define TARE_PART_LOOKS(name)                                                                      \
-	if (look.looker == TARE_LOOKER_##name)                                                     \
+#define TARE_PART_LOOKS(name)                                                                                          \
+	if (look.looker == TARE_LOOKER_##name)                                                                             \
 		tare_##name##_look(&f->parts->name, f, look.what - 1);
-#define TARE_PART_LOOKS_AT_ROWS(name)                                                              \
-	if (look.looker == TARE_LOOKER_##name)                                                     \
+#define TARE_PART_LOOKS_AT_ROWS(name)                                                                                  \
+	if (look.looker == TARE_LOOKER_##name)                                                                             \
 		tare_##name##_look(&f->parts->name, f, look.what - 1, rows);
 #include "ledger/parts/parts.def"
 }
@@ -104,22 +101,19 @@ static inline void tare_parts_comes(struct tare_fold *f, const struct tare_event
 #include "ledger/parts/parts.def"
 }
 
-static inline void tare_parts_refused(struct tare_fold *f, const struct tare_device_fold *d,
-				      const struct tare_event *e)
+static inline void tare_parts_refused(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e)
 {
 #define TARE_PART_REFUSED(name) tare_##name##_refused(&f->parts->name, f, d, e);
 #include "ledger/parts/parts.def"
 }
 
-static inline void tare_parts_apply(struct tare_fold *f, const struct tare_step *s,
-				    struct tare_applied *a)
+static inline void tare_parts_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 #define TARE_PART_APPLY(name) tare_##name##_apply(&f->parts->name, f, s, a);
 #include "ledger/parts/parts.def"
 }
 
-static inline void tare_parts_applied(struct tare_fold *f, const struct tare_step *s,
-				      const struct tare_applied *a)
+static inline void tare_parts_applied(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
 {
 #define TARE_PART_APPLIED(name) tare_##name##_applied(&f->parts->name, f, s, a);
 #include "ledger/parts/parts.def"
@@ -137,16 +131,14 @@ static inline void tare_parts_gone(struct tare_fold *f, const struct tare_object
 #include "ledger/parts/parts.def"
 }
 
-static inline void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
-				      const struct tare_applied *a, int64_t bytes, int64_t low,
-				      int64_t high)
+static inline void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a,
+                                      int64_t bytes, int64_t low, int64_t high)
 {
 #define TARE_PART_WEIGHED(name) tare_##name##_weighed(&f->parts->name, f, s, a, bytes, low, high);
 #include "ledger/parts/parts.def"
 }
 
-static inline void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a,
-				       int64_t used)
+static inline void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used)
 {
 #define TARE_PART_MEASURED(name) tare_##name##_measured(&f->parts->name, a, used);
 #include "ledger/parts/parts.def"
@@ -182,8 +174,8 @@ static inline void tare_parts_unmap(struct tare_fold *f, int process, int device
 #include "ledger/parts/parts.def"
 }
 
-static inline enum tare_evidence tare_parts_evidence(const struct tare_fold *f, int process,
-						     int64_t t, enum tare_evidence own)
+static inline enum tare_evidence tare_parts_evidence(const struct tare_fold *f, int process, int64_t t,
+                                                     enum tare_evidence own)
 {
 #define TARE_PART_EVIDENCE(name) own = tare_##name##_evidence(&f->parts->name, process, t, own);
 #include "ledger/parts/parts.def"
@@ -198,13 +190,12 @@ static inline void tare_parts_block(struct tare_fold *f, const struct tare_block
 }
 
 /* Up to which moment nothing waits for the device to advance. */
-static inline int64_t tare_parts_calm_until(const struct tare_fold *f,
-					    const struct tare_device_fold *d)
+static inline int64_t tare_parts_calm_until(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int64_t calm = INT64_MAX, until;
 
-#define TARE_PART_WAITS(name)                                                                      \
-	until = tare_##name##_calm_until(&f->parts->name, d);                                      \
+#define TARE_PART_WAITS(name)                                                                                          \
+	until = tare_##name##_calm_until(&f->parts->name, d);                                                              \
 	calm = until < calm ? until : calm;
 #include "ledger/parts/parts.def"
 	return calm;

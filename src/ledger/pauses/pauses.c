@@ -18,8 +18,7 @@ static struct tare_paused *state_of(struct tare_pauses_part *p, const char *fold
 	for (size_t i = 0; i < p->paused_nr; i++)
 		if (!strcmp(p->paused[i].folder, folder))
 			return &p->paused[i];
-	p->paused =
-		tare_array_reserve(p->paused, &p->paused_cap, p->paused_nr + 1, sizeof(*p->paused));
+	p->paused = tare_array_reserve(p->paused, &p->paused_cap, p->paused_nr + 1, sizeof(*p->paused));
 	p->paused[p->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
 	return &p->paused[p->paused_nr++];
 }
@@ -44,8 +43,7 @@ bool tare_pauses_misses(const struct tare_pauses_part *p, int64_t t)
 	return false;
 }
 
-static void add_pause(struct tare_pauses_part *p, struct tare_fold *f, int64_t from, int64_t to,
-		      bool is_stop)
+static void add_pause(struct tare_pauses_part *p, struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
 {
 	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
 	p->items[p->count++] = (struct tare_pause_ledger){ from, to, is_stop };
@@ -61,8 +59,7 @@ static struct tare_paused *changed_by(struct tare_pauses_part *p, const struct t
 	if (r->what == TARE_ACT_SNAPSHOT)
 		return NULL;
 	of = state_of(p, e->process->folder ? e->process->folder : "");
-	return r->number > of->number ? of
-				      : NULL; /* two at once: what was done first is told last */
+	return r->number > of->number ? of : NULL; /* two at once: what was done first is told last */
 }
 
 bool tare_pauses_halts(struct tare_pauses_part *p, const struct tare_event *e)
@@ -70,8 +67,7 @@ bool tare_pauses_halts(struct tare_pauses_part *p, const struct tare_event *e)
 	return e->rec.control->what != TARE_ACT_RESUME && changed_by(p, e);
 }
 
-bool tare_pauses_control(struct tare_pauses_part *p, struct tare_fold *f,
-			 const struct tare_event *e)
+bool tare_pauses_control(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
 	struct tare_paused *of = changed_by(p, e);
@@ -118,14 +114,13 @@ static const char *what_is_known(const struct tare_fold *f)
 		is_device |= f->devices[i] != NULL;
 	if (is_device && has_pools(f))
 		return "what a GPU gained then is in the row \"while recording was paused\"; tensors "
-		       "that were made then, and are still there, are not known: on a GPU they look "
-		       "cached";
+			   "that were made then, and are still there, are not known: on a GPU they look "
+			   "cached";
 	if (!is_device)
 		return "tensors on the CPU that were made then are not known";
-	return f->host.most
-		       ? "what a GPU gained then is in the row \"while recording was paused\", and "
-			 "tensors on the CPU that were made then are not known"
-		       : "what changed then is in the row \"while recording was paused\"";
+	return f->host.most ? "what a GPU gained then is in the row \"while recording was paused\", and "
+	                      "tensors on the CPU that were made then are not known"
+	                    : "what changed then is in the row \"while recording was paused\"";
 }
 
 void tare_pauses_notes(const struct tare_pauses_part *p, struct tare_fold *f)
@@ -138,24 +133,19 @@ void tare_pauses_notes(const struct tare_pauses_part *p, struct tare_fold *f)
 
 		tare_units_duration(from, own->from_ns);
 		if (own->is_stop)
-			tare_fold_note(
-				f,
-				"recording was stopped at %s: what came then is not in this report",
-				from);
+			tare_fold_note(f, "recording was stopped at %s: what came then is not in this report", from);
 		else if (own->to_ns < 0)
-			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from,
-				       what_is_known(f));
+			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from, what_is_known(f));
 		else
-			tare_fold_note(f, "recording was paused from %s to %s: %s", from,
-				       tare_units_duration(to, own->to_ns), what_is_known(f));
+			tare_fold_note(f, "recording was paused from %s to %s: %s", from, tare_units_duration(to, own->to_ns),
+			               what_is_known(f));
 	}
 	if (p->count > SHOWN)
 		tare_fold_note(f, "recording was paused %zu more times", p->count - SHOWN);
 }
 
 /* Tensors that were made in a pause are in no figure. */
-void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold *f, int64_t t,
-		       struct tare_ledger *out)
+void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold *f, int64_t t, struct tare_ledger *out)
 {
 	(void)f;
 	for (int k = 0; tare_pauses_misses(p, t) && k < out->host_nr; k++) {
@@ -170,8 +160,7 @@ void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold 
 	}
 }
 
-void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *f,
-		      struct tare_ledger *out)
+void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *f, struct tare_ledger *out)
 {
 	(void)f;
 	out->pause_nr = (int)p->count;

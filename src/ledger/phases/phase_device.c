@@ -21,14 +21,13 @@ static void raise_peaks(struct tare_phases_part *phases, struct tare_device_fold
 }
 
 /* Of a device only steps of training, and what is kept of a span, ask for it. */
-static bool is_told(struct tare_phases_part *phases, const struct tare_fold *f,
-		    const struct tare_phase_frame *x)
+static bool is_told(struct tare_phases_part *phases, const struct tare_fold *f, const struct tare_phase_frame *x)
 {
 	return x->known >= 0 && (f->keeps_history || tare_phase_is_step(&phases->known[x->known]));
 }
 
-static void begin(struct tare_phases_part *phases, struct tare_fold *f,
-		  const struct tare_device_fold *d, const struct tare_phase_boundary *b)
+static void begin(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_device_fold *d,
+                  const struct tare_phase_boundary *b)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
 
@@ -51,24 +50,21 @@ static void hold(struct tare_phases_part *phases, const struct tare_device_fold 
 		memcpy(l->accounts, d->account_now, sizeof(l->accounts));
 	}
 	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = own->open_nr - held,
-							    .most = { now_of(d), d->live, 0 } });
+	                                                    .most = { now_of(d), d->live, 0 } });
 }
 
 /* The first mark looks back to the start, where nobody was there to watch. */
-static void look_back(const struct tare_device_fold *d, struct tare_phase_level *l,
-		      struct tare_high_water *peak)
+static void look_back(const struct tare_device_fold *d, struct tare_phase_level *l, struct tare_high_water *peak)
 {
 	l->accounts[TARE_ACCOUNT_OTHER] = d->used_start;
 	if (!d->has_moment[TARE_MOMENT_PEAK])
 		return;
 	*peak = (struct tare_high_water){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
-					  d->moment_live[TARE_MOMENT_PEAK],
-					  d->moment_ns[TARE_MOMENT_PEAK] };
+		                              d->moment_live[TARE_MOMENT_PEAK], d->moment_ns[TARE_MOMENT_PEAK] };
 }
 
-static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_device_fold *d, const struct tare_phase_boundary *b,
-		     int64_t before, const struct tare_high_water *peak)
+static void tell_end(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_device_fold *d,
+                     const struct tare_phase_boundary *b, int64_t before, const struct tare_high_water *peak)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
 	struct tare_phase_change *c;
@@ -83,7 +79,7 @@ static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
 }
 
 static void add_up(struct tare_phase_total *total, int64_t before, int64_t now, int64_t nested,
-		   const struct tare_high_water *peak)
+                   const struct tare_high_water *peak)
 {
 	if (!total->seen)
 		total->peak = *peak;
@@ -91,8 +87,8 @@ static void add_up(struct tare_phase_total *total, int64_t before, int64_t now, 
 	tare_phase_add_up(total, before, now, nested);
 }
 
-static void tell_watch(struct tare_fold *f, const struct tare_device_fold *d,
-		       const struct tare_phase_frame *x, int64_t peak_ns)
+static void tell_watch(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_phase_frame *x,
+                       int64_t peak_ns)
 {
 	for (int i = 0; x->is_watched && i < f->watch_nr && d->index < TARE_PHASE_DEVICES; i++)
 		if (f->watches[i].serial == x->serial)
@@ -100,8 +96,8 @@ static void tell_watch(struct tare_fold *f, const struct tare_device_fold *d,
 }
 
 /* Nothing has changed since it began. */
-static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f,
-			const struct tare_device_fold *d, const struct tare_phase_boundary *b)
+static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_device_fold *d,
+                        const struct tare_phase_boundary *b)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
 	const struct tare_high_water peak = { now_of(d), d->live, x->begin_ns };
@@ -111,9 +107,8 @@ static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f,
 	tell_watch(f, d, x, peak.ns);
 }
 
-static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
-			  const struct tare_device_fold *d, const struct tare_phase_boundary *b,
-			  struct tare_high_water peak)
+static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_device_fold *d,
+                          const struct tare_phase_boundary *b, struct tare_high_water peak)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
 	struct tare_phase_level *l = &x->levels[d->index];
@@ -125,15 +120,14 @@ static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
 	add_up(total, l->before, now_of(d), l->nested, &peak);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		total->parts[a] += d->account_now[a] - l->accounts[a];
-	if (x->parent >= 0 && phases->frames[x->parent].is_used &&
-	    phases->frames[x->parent].serial == x->parent_serial)
+	if (x->parent >= 0 && phases->frames[x->parent].is_used && phases->frames[x->parent].serial == x->parent_serial)
 		phases->frames[x->parent].levels[d->index].nested += now_of(d) - l->before;
 	tell_watch(f, d, x, peak.ns);
 }
 
 /* Of those that are open `held` were open when the device changed last. */
-static void end(struct tare_phases_part *phases, struct tare_fold *f,
-		const struct tare_device_fold *d, const struct tare_phase_boundary *b, size_t *held)
+static void end(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_device_fold *d,
+                const struct tare_phase_boundary *b, size_t *held)
 {
 	struct tare_phases_device *own = &phases->devices[d->index];
 	size_t place = tare_phase_place_on(own, b->frame);
@@ -151,8 +145,7 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f,
 	tare_phase_close_on(own, place);
 }
 
-void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
-			 struct tare_device_fold *d, int64_t t)
+void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	struct tare_phases_device *own = &phases->devices[d->index];
 	const struct tare_phase_boundary *queue = phases->queue;
@@ -182,13 +175,11 @@ void tare_phase_begin_peaks(struct tare_phases_device *own, const struct tare_de
 	if (tare_phase_peaks_are_whole(own))
 		return;
 	own->peak_nr = 0;
-	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = own->open_nr,
-							    .most = { now_of(d), d->live, 0 } });
+	tare_phase_peaks_add(own, (struct tare_phase_peak){ .frame_nr = own->open_nr, .most = { now_of(d), d->live, 0 } });
 }
 
 /* The device's memory turns out to have been `shift` larger all along. */
-void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d,
-			int64_t shift)
+void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d, int64_t shift)
 {
 	const struct tare_phases_device *own = &phases->devices[d->index];
 

@@ -34,14 +34,11 @@ static void hold(struct tare_phases_part *phases, const int *frames, size_t nr, 
 	for (size_t i = 0; i < nr; i++) {
 		struct tare_phase_frame *x = &phases->frames[frames[i]];
 
-		x->host = (struct tare_phase_host_level){
-			.is_open = true, .before = now, .peak = now, .peak_ns = x->begin_ns
-		};
+		x->host = (struct tare_phase_host_level){ .is_open = true, .before = now, .peak = now, .peak_ns = x->begin_ns };
 	}
 }
 
-static void add_up(struct tare_phase_total *total, const struct tare_phase_host_level *l,
-		   int64_t now)
+static void add_up(struct tare_phase_total *total, const struct tare_phase_host_level *l, int64_t now)
 {
 	if (!total->seen || total->peak.used < l->peak)
 		total->peak = (struct tare_high_water){ l->peak, l->peak, l->peak_ns };
@@ -49,9 +46,8 @@ static void add_up(struct tare_phase_total *total, const struct tare_phase_host_
 }
 
 /* Only what is kept of a span asks for it. */
-static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_phase_frame *x, const struct tare_phase_host_level *l,
-		     int64_t t, int64_t now)
+static void tell_end(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_frame *x,
+                     const struct tare_phase_host_level *l, int64_t t, int64_t now)
 {
 	struct tare_phase_change *c;
 
@@ -70,13 +66,11 @@ static void tell_watch(struct tare_fold *f, const struct tare_phase_frame *x, in
 }
 
 /* Nothing has changed since it began. */
-static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f,
-			const struct tare_phase_boundary *b, int64_t now)
+static void end_of_calm(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_boundary *b,
+                        int64_t now)
 {
 	const struct tare_phase_frame *x = &phases->frames[b->frame];
-	const struct tare_phase_host_level l = { .before = now,
-						 .peak = now,
-						 .peak_ns = x->begin_ns };
+	const struct tare_phase_host_level l = { .before = now, .peak = now, .peak_ns = x->begin_ns };
 
 	tell_end(phases, f, x, &l, b->t, now);
 	add_up(&phases->known[b->into].host, &l, now);
@@ -93,8 +87,8 @@ static struct tare_phase_host_level look_back(const struct tare_fold *f)
 	};
 }
 
-static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
-			  const struct tare_phase_boundary *b, int64_t now)
+static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_boundary *b,
+                          int64_t now)
 {
 	struct tare_phase_frame *x = &phases->frames[b->frame];
 	struct tare_phase_host_level *l = &x->host;
@@ -105,15 +99,14 @@ static void end_of_change(struct tare_phases_part *phases, struct tare_fold *f,
 		return;
 	tell_end(phases, f, x, l, b->t, now);
 	add_up(&phases->known[b->into].host, l, now);
-	if (x->parent >= 0 && phases->frames[x->parent].is_used &&
-	    phases->frames[x->parent].serial == x->parent_serial)
+	if (x->parent >= 0 && phases->frames[x->parent].is_used && phases->frames[x->parent].serial == x->parent_serial)
 		phases->frames[x->parent].host.nested += now - l->before;
 	tell_watch(f, x, l->peak_ns);
 }
 
 /* Of those that are open `held` were open when something changed last. */
-static void end(struct tare_phases_part *phases, struct tare_fold *f,
-		const struct tare_phase_boundary *b, int64_t now, size_t *held)
+static void end(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_boundary *b, int64_t now,
+                size_t *held)
 {
 	size_t place = tare_phase_place_on(&phases->host, b->frame);
 

@@ -8,8 +8,7 @@
 
 enum { DEPTH_MAX = 64 };
 
-static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent,
-			   const char *name)
+static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent, const char *name)
 {
 	struct tare_str path = { 0 };
 	const char *kept;
@@ -28,9 +27,9 @@ static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)
 		return;
 	phases->is_full = true;
 	tare_fold_note(f,
-		       "there are more than %d different phases; the further ones are "
-		       "together in rows called (further phases)",
-		       TARE_PHASES_MAX);
+	               "there are more than %d different phases; the further ones are "
+	               "together in rows called (further phases)",
+	               TARE_PHASES_MAX);
 }
 
 /* The first of that name; `next`, if there is none yet. */
@@ -44,16 +43,15 @@ static int namesake_of(struct tare_phases_part *phases, const char *name, size_t
 	return (int)*place - 1;
 }
 
-static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		      const char *name, const char *domain, uint8_t source, uint8_t what)
+static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent, const char *name,
+                      const char *domain, uint8_t source, uint8_t what)
 {
 	struct tare_str key = { 0 };
 	uint64_t *place;
 	bool is_new;
 
 	if (phases->is_full) {
-		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain,
-			      name);
+		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain, name);
 		place = tare_strmap_get(&phases->known_of, tare_str_text(&key));
 		if (place) {
 			tare_str_free(&key);
@@ -70,8 +68,7 @@ static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int 
 	if (!is_new)
 		return (int)*place - 1;
 	*place = phases->known_nr + 1;
-	phases->known = tare_array_reserve(phases->known, &phases->known_cap, phases->known_nr + 1,
-					   sizeof(*phases->known));
+	phases->known = tare_array_reserve(phases->known, &phases->known_cap, phases->known_nr + 1, sizeof(*phases->known));
 	phases->known[phases->known_nr] = (struct tare_phase_known){
 		.process = process,
 		.parent = parent,
@@ -89,26 +86,23 @@ static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int 
 }
 
 /* Where it would be among the recent ones. Texts stay where they are, so their addresses tell them apart well. */
-static struct tare_phase_recent *recent_of(struct tare_phases_part *phases,
-					   const struct tare_phase_recent *x)
+static struct tare_phase_recent *recent_of(struct tare_phases_part *phases, const struct tare_phase_recent *x)
 {
-	uint64_t key =
-		(uint64_t)(uintptr_t)x->name * UINT64_C(0x9e3779b97f4a7c15) ^
-		(uint64_t)(uintptr_t)x->domain * UINT64_C(0xff51afd7ed558ccd) ^
-		((uint64_t)x->parent << 32 | (uint64_t)x->process) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t key = (uint64_t)(uintptr_t)x->name * UINT64_C(0x9e3779b97f4a7c15) ^
+	               (uint64_t)(uintptr_t)x->domain * UINT64_C(0xff51afd7ed558ccd) ^
+	               ((uint64_t)x->parent << 32 | (uint64_t)x->process) * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	return &phases->recent[(key ^ key >> 32) >> 8 & (TARE_PHASES_RECENT - 1)];
 }
 
 static bool is_same(const struct tare_phase_recent *a, const struct tare_phase_recent *b)
 {
-	return a->place && a->name == b->name && a->domain == b->domain &&
-	       a->process == b->process && a->parent == b->parent && a->source == b->source &&
-	       a->what == b->what;
+	return a->place && a->name == b->name && a->domain == b->domain && a->process == b->process &&
+	       a->parent == b->parent && a->source == b->source && a->what == b->what;
 }
 
-int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		     const char *name, const char *domain, uint8_t source, uint8_t what)
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent, const char *name,
+                     const char *domain, uint8_t source, uint8_t what)
 {
 	struct tare_phase_recent x = { name, domain, process, parent, source, what, 0 };
 	struct tare_phase_recent *recent, *beside;

@@ -22,8 +22,7 @@ void tare_phase_peaks_add(struct tare_phases_device *own, struct tare_phase_peak
 		last->frame_nr += peak.frame_nr;
 		return;
 	}
-	own->peaks = tare_array_reserve(own->peaks, &own->peak_cap, own->peak_nr + 1,
-					sizeof(*own->peaks));
+	own->peaks = tare_array_reserve(own->peaks, &own->peak_cap, own->peak_nr + 1, sizeof(*own->peaks));
 	own->peaks[own->peak_nr++] = peak;
 }
 
@@ -46,8 +45,7 @@ void tare_phase_peaks_raise(struct tare_phases_device *own, const struct tare_hi
 	own->peak_nr = kept;
 }
 
-struct tare_high_water tare_phase_peaks_take(struct tare_phases_device *own, size_t nr,
-					     size_t place, int64_t begin_ns)
+struct tare_high_water tare_phase_peaks_take(struct tare_phases_device *own, size_t nr, size_t place, int64_t begin_ns)
 {
 	size_t i = own->peak_nr - 1;
 	struct tare_high_water most;

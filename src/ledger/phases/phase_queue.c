@@ -44,8 +44,7 @@ void tare_phase_forget_taken(struct tare_phases_part *phases, const struct tare_
 	size_t until = taken_by_all(phases, f);
 
 	for (; phases->taken < until; phases->taken++) {
-		const struct tare_phase_boundary *b =
-			&phases->queue[phases->taken - phases->queue_base];
+		const struct tare_phase_boundary *b = &phases->queue[phases->taken - phases->queue_base];
 
 		if (b->into >= 0)
 			tare_phase_free_frame(phases, b->frame);

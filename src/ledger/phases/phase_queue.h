@@ -11,8 +11,7 @@
 
 static inline void tare_phase_queue(struct tare_phases_part *phases, int64_t t, int frame, int into)
 {
-	phases->queue = tare_array_reserve(phases->queue, &phases->queue_cap, phases->queue_nr + 1,
-					   sizeof(*phases->queue));
+	phases->queue = tare_array_reserve(phases->queue, &phases->queue_cap, phases->queue_nr + 1, sizeof(*phases->queue));
 	phases->queue[phases->queue_nr++] = (struct tare_phase_boundary){ t, frame, into };
 }
 
@@ -24,8 +23,7 @@ void tare_phase_forget_taken(struct tare_phases_part *phases, const struct tare_
 /* A device, or the CPU, takes the begin of a frame. */
 static inline void tare_phase_open_on(struct tare_phases_device *own, int frame)
 {
-	own->open =
-		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
+	own->open = tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
 	own->open[own->open_nr++] = frame;
 }
 
@@ -45,12 +43,10 @@ static inline void tare_phase_close_on(struct tare_phases_device *own, size_t pl
 		return;
 	own->open_nr--;
 	if (place < own->open_nr)
-		memmove(&own->open[place], &own->open[place + 1],
-			(own->open_nr - place) * sizeof(*own->open));
+		memmove(&own->open[place], &own->open[place + 1], (own->open_nr - place) * sizeof(*own->open));
 }
 
-static inline void tare_phase_add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by,
-					 bool is_first)
+static inline void tare_phase_add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by, bool is_first)
 {
 	*sum += by;
 	*min = is_first || *min > by ? by : *min;
@@ -58,8 +54,7 @@ static inline void tare_phase_add_change(int64_t *sum, int64_t *min, int64_t *ma
 }
 
 /* All repeats of a phase, and one more: what was in use where it began and ended, and how much of that changed in those inside it. */
-static inline void tare_phase_add_up(struct tare_phase_total *total, int64_t before, int64_t after,
-				     int64_t nested)
+static inline void tare_phase_add_up(struct tare_phase_total *total, int64_t before, int64_t after, int64_t nested)
 {
 	bool is_first = !total->seen++;
 	int64_t change = after - before;
@@ -67,17 +62,14 @@ static inline void tare_phase_add_up(struct tare_phase_total *total, int64_t bef
 	if (is_first)
 		total->before = before;
 	total->after = after;
-	tare_phase_add_change(&total->change, &total->change_min, &total->change_max, change,
-			      is_first);
-	tare_phase_add_change(&total->own, &total->own_min, &total->own_max, change - nested,
-			      is_first);
+	tare_phase_add_change(&total->change, &total->change_min, &total->change_max, change, is_first);
+	tare_phase_add_change(&total->own, &total->own_min, &total->own_max, change - nested, is_first);
 }
 
 /* Tells the others. What is returned can be added to until the next: `nth` and `use` are not set. */
-static inline struct tare_phase_change *tare_phase_change(struct tare_phases_part *phases,
-							  struct tare_fold *f, int known,
-							  uint32_t tid, int device,
-							  int64_t begin_ns, int64_t t, bool is_end)
+static inline struct tare_phase_change *tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f,
+                                                          int known, uint32_t tid, int device, int64_t begin_ns,
+                                                          int64_t t, bool is_end)
 {
 	struct tare_phase_known *k = &phases->known[known];
 	struct tare_phase_changes *all = &f->phase_changes;

@@ -9,8 +9,8 @@
 
 void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f)
 {
-	phases->residents = tare_array_widen(phases->residents, (size_t)phases->process_nr,
-					     (size_t)f->process_nr, sizeof(*phases->residents));
+	phases->residents = tare_array_widen(phases->residents, (size_t)phases->process_nr, (size_t)f->process_nr,
+	                                     sizeof(*phases->residents));
 	phases->process_nr = f->process_nr;
 }
 
@@ -24,8 +24,7 @@ static void raise_most(struct tare_phase_resident *r, int64_t bytes, int64_t t)
 }
 
 /* Since the process began: all that was read of it. What it began with nobody has read. */
-struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases,
-						      int process)
+struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases, int process)
 {
 	struct tare_phase_resident all = { 0 };
 
@@ -40,8 +39,7 @@ void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare
 	const struct tare_rec_host *r = e->rec.host;
 	int64_t bytes;
 
-	if (!e->about || e->about->index >= phases->process_nr || r->anon >= 1ull << 44 ||
-	    r->file >= 1ull << 44)
+	if (!e->about || e->about->index >= phases->process_nr || r->anon >= 1ull << 44 || r->file >= 1ull << 44)
 		return; /* it is not known, or damage */
 	bytes = (int64_t)(r->anon + r->file);
 	raise_most(&phases->residents[e->about->index], bytes, e->at_ns);
@@ -54,8 +52,7 @@ void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare
 }
 
 /* The phase has ended once more. */
-void tare_phase_resident_add(struct tare_phase_resident_total *sum,
-			     const struct tare_phase_resident *r)
+void tare_phase_resident_add(struct tare_phase_resident_total *sum, const struct tare_phase_resident *r)
 {
 	sum->after = r->readings ? r->last : -1;
 	sum->without_change += !r->readings || r->before < 0;

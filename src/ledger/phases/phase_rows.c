@@ -10,8 +10,8 @@
 static const char *source_name(uint8_t source)
 {
 	switch (source) {
-#define WORD(value, key, word, meaning)                                                            \
-	case value:                                                                                \
+#define WORD(value, key, word, meaning)                                                                                \
+	case value:                                                                                                        \
 		return word;
 		TARE_PHASE_SOURCE_MAP(WORD)
 #undef WORD
@@ -35,8 +35,7 @@ static int by_size(const void *a, const void *b)
 	return (int)x->account - (int)y->account;
 }
 
-static void add_parts(const struct tare_phase_total *t, struct tare_arena *memory,
-		      struct tare_phase_on_device *out)
+static void add_parts(const struct tare_phase_total *t, struct tare_arena *memory, struct tare_phase_on_device *out)
 {
 	int nr = 0;
 
@@ -45,14 +44,13 @@ static void add_parts(const struct tare_phase_total *t, struct tare_arena *memor
 	out->parts = tare_arena_alloc(memory, (size_t)nr * sizeof(*out->parts) + 1);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		if (t->parts[a])
-			out->parts[out->part_nr++] =
-				(struct tare_phase_part){ (enum tare_account)a, t->parts[a] };
+			out->parts[out->part_nr++] = (struct tare_phase_part){ (enum tare_account)a, t->parts[a] };
 	if (nr)
 		qsort(out->parts, (size_t)nr, sizeof(*out->parts), by_size);
 }
 
-static void add_device(const struct tare_device_fold *d, const struct tare_phase_total *t,
-		       struct tare_arena *memory, struct tare_phase_row *row)
+static void add_device(const struct tare_device_fold *d, const struct tare_phase_total *t, struct tare_arena *memory,
+                       struct tare_phase_row *row)
 {
 	struct tare_phase_on_device *out = &row->devices[row->device_nr++];
 	const struct tare_device *device = d->device;
@@ -109,8 +107,7 @@ static bool is_of(const struct tare_fold *f, int process, int device)
 	return true;
 }
 
-static void add_row(const struct tare_fold *f, const struct tare_phase_known *k, int parent,
-		    struct tare_ledger *out)
+static void add_row(const struct tare_fold *f, const struct tare_phase_known *k, int parent, struct tare_ledger *out)
 {
 	const struct tare_process *process = f->processes[k->process]->process;
 	struct tare_phase_row *row = &out->phases[out->phase_nr++];
@@ -133,8 +130,7 @@ static void add_row(const struct tare_fold *f, const struct tare_phase_known *k,
 		.first_t_ns = k->first_ns,
 		.last_t_ns = k->last_ns,
 		.ns = k->ns,
-		.devices = tare_arena_alloc(memory,
-					    ((size_t)f->device_nr + 1) * sizeof(*row->devices)),
+		.devices = tare_arena_alloc(memory, ((size_t)f->device_nr + 1) * sizeof(*row->devices)),
 	};
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i] && k->totals[i].seen && is_of(f, k->process, i))
@@ -155,8 +151,7 @@ struct order {
 	int64_t first_ns;
 };
 
-TARE_COMPARATOR(by_begin, struct order,
-		TARE_RISING(process) TARE_RISING(first_ns) TARE_RISING(known))
+TARE_COMPARATOR(by_begin, struct order, TARE_RISING(process) TARE_RISING(first_ns) TARE_RISING(known))
 
 /* Children by their parent: first_of[1 + parent], then next_of[child], in order. */
 static void link_children(const struct tare_phases_part *p, int *first_of, int *next_of)
@@ -177,8 +172,7 @@ static void link_children(const struct tare_phases_part *p, int *first_of, int *
 	free(order);
 }
 
-void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
-		      struct tare_ledger *out)
+void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f, struct tare_ledger *out)
 {
 	int *first_of, *next_of, *row_of, at;
 

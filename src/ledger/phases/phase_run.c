@@ -5,9 +5,7 @@
  */
 #include "ledger/phases/phase_stack.h"
 
-enum {
-	AT_ONCE = 128
-}; /* records, until the CPU takes their boundaries, and what is over is free again */
+enum { AT_ONCE = 128 }; /* records, until the CPU takes their boundaries, and what is over is free again */
 
 struct at_work {
 	struct tare_phases_part *phases;
@@ -29,19 +27,16 @@ static int ask_for_known(struct at_work *w, const struct tare_rec_phase *r, int 
 	struct tare_event e;
 
 	w->run->refer(w->run, i, &e);
-	return tare_phase_known(w->phases, w->f, w->process, parent, e.name ? e.name : "", "",
-				r->source, r->what);
+	return tare_phase_known(w->phases, w->f, w->process, parent, e.name ? e.name : "", "", r->source, r->what);
 }
 
 /* Where one that came lately is kept, by the id of its name. */
-static inline struct tare_phase_named *place_of(struct at_work *w, const struct tare_rec_phase *r,
-						int parent)
+static inline struct tare_phase_named *place_of(struct at_work *w, const struct tare_rec_phase *r, int parent)
 {
 	uint64_t key = ((uint64_t)(uint32_t)parent << 32 | r->name) ^
-		       ((uint64_t)(uint32_t)w->process << 40 | (uint64_t)r->source << 24);
+	               ((uint64_t)(uint32_t)w->process << 40 | (uint64_t)r->source << 24);
 
-	return &w->phases->pushed[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 &
-				  (TARE_PHASES_RECENT - 1)];
+	return &w->phases->pushed[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (TARE_PHASES_RECENT - 1)];
 }
 
 static inline int known_of(struct at_work *w, const struct tare_rec_phase *r, int parent, size_t i)
@@ -50,13 +45,13 @@ static inline int known_of(struct at_work *w, const struct tare_rec_phase *r, in
 
 	if (w->phases->known_nr >= TARE_PHASES_MAX && !w->phases->is_full)
 		return ask_for_known(w, r, parent, i); /* which tells that there are no more */
-	if (!at->known || at->name != r->name || at->process != w->process ||
-	    at->parent != parent || at->source != r->source)
+	if (!at->known || at->name != r->name || at->process != w->process || at->parent != parent ||
+	    at->source != r->source)
 		*at = (struct tare_phase_named){ .name = r->name,
-						 .process = w->process,
-						 .parent = parent,
-						 .source = r->source,
-						 .known = 1 + ask_for_known(w, r, parent, i) };
+			                             .process = w->process,
+			                             .parent = parent,
+			                             .source = r->source,
+			                             .known = 1 + ask_for_known(w, r, parent, i) };
 	return at->known - 1;
 }
 
@@ -64,8 +59,7 @@ static void push(struct at_work *w, size_t i)
 {
 	const struct tare_rec_phase *r = tare_phase_run_at(w->run, i);
 	struct tare_phases_part *phases = w->phases;
-	int outer =
-		tare_phase_around(phases, (int)*tare_phase_top(phases, w->process, r->tid) - 1, "");
+	int outer = tare_phase_around(phases, (int)*tare_phase_top(phases, w->process, r->tid) - 1, "");
 	struct tare_phase_begin b = {
 		.known = known_of(w, r, outer < 0 ? -1 : phases->frames[outer].known, i),
 		.process = w->process,
@@ -92,7 +86,7 @@ static void pop(struct at_work *w, size_t i)
 }
 
 void tare_phases_take_run(struct tare_phases_part *phases, struct tare_fold *f, int process,
-			  const struct tare_phase_run *run)
+                          const struct tare_phase_run *run)
 {
 	struct at_work w = { phases, f, run, process };
 

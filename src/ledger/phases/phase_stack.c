@@ -15,8 +15,8 @@ static uint64_t range_key(int process, uint8_t source, uint64_t id)
 
 int tare_phase_new_frame(struct tare_phases_part *phases, const struct tare_fold *f)
 {
-	phases->frames = tare_array_reserve(phases->frames, &phases->frame_cap,
-					    phases->frame_nr + 1, sizeof(*phases->frames));
+	phases->frames =
+		tare_array_reserve(phases->frames, &phases->frame_cap, phases->frame_nr + 1, sizeof(*phases->frames));
 	phases->frames[phases->frame_nr] = (struct tare_phase_frame){
 		.below = -1,
 		.levels = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_level)),
@@ -31,8 +31,7 @@ void tare_phase_link_other(struct tare_phases_part *phases, int frame)
 	if (x->known < 0)
 		*tare_map_put(&phases->mark_of, (uint64_t)x->process, NULL) = (uint64_t)frame + 1;
 	else
-		*tare_map_put(&phases->range_of, range_key(x->process, x->source, x->id), NULL) =
-			(uint64_t)frame + 1;
+		*tare_map_put(&phases->range_of, range_key(x->process, x->source, x->id), NULL) = (uint64_t)frame + 1;
 }
 
 void tare_phase_unlink_other(struct tare_phases_part *phases, int frame)
@@ -54,9 +53,7 @@ void tare_phase_unlink_other(struct tare_phases_part *phases, int frame)
 void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s)
 {
 	const uint64_t *top =
-		phases->open_nr
-			? tare_map_get(&phases->top_of, tare_phase_thread_key(s->process, s->tid))
-			: NULL;
+		phases->open_nr ? tare_map_get(&phases->top_of, tare_phase_thread_key(s->process, s->tid)) : NULL;
 	int innermost = top ? (int)*top - 1 : -1;
 	int frame = tare_phase_around(phases, innermost, "");
 
@@ -79,8 +76,7 @@ int tare_phase_find_open(struct tare_phases_part *phases, const struct tare_even
 	int i;
 
 	if (r->what == TARE_PHASE_END) {
-		uint64_t *range = tare_map_get(&phases->range_of,
-					       range_key(e->process->index, r->source, r->id));
+		uint64_t *range = tare_map_get(&phases->range_of, range_key(e->process->index, r->source, r->id));
 
 		return range ? (int)*range - 1 : -1;
 	}
@@ -88,8 +84,7 @@ int tare_phase_find_open(struct tare_phases_part *phases, const struct tare_even
 	for (; i >= 0; i = phases->frames[i].below) {
 		const struct tare_phase_frame *x = &phases->frames[i];
 
-		if (x->source == r->source &&
-		    (phases->is_full || is_same_domain(phases->known[x->known].domain, domain)))
+		if (x->source == r->source && (phases->is_full || is_same_domain(phases->known[x->known].domain, domain)))
 			break;
 	}
 	return i;

@@ -11,7 +11,7 @@ int tare_phase_new_frame(struct tare_phases_part *phases, const struct tare_fold
 
 /* Levels are set where a device finds it open: most phases are over before anything changes. */
 static inline int tare_phase_frame(struct tare_phases_part *phases, const struct tare_fold *f,
-				   const struct tare_phase_begin *b)
+                                   const struct tare_phase_begin *b)
 {
 	int i = phases->frame_free ? phases->frame_free - 1 : tare_phase_new_frame(phases, f);
 	struct tare_phase_frame *x = &phases->frames[i];
@@ -43,8 +43,7 @@ static inline void tare_phase_free_frame(struct tare_phases_part *phases, int fr
 }
 
 /* What its phase says of it. */
-static inline void tare_phase_set_kind(const struct tare_phases_part *phases,
-				       struct tare_phase_frame *x)
+static inline void tare_phase_set_kind(const struct tare_phases_part *phases, struct tare_phase_frame *x)
 {
 	const struct tare_phase_known *k = x->known < 0 ? NULL : &phases->known[x->known];
 
@@ -75,8 +74,7 @@ static inline uint64_t *tare_phase_top(struct tare_phases_part *phases, int proc
  * From a frame on outwards, the one that the next phase stands in: the program's own are not inside those of a library (NVTX
  * domains): NCCL leaves phases open whose ends it tells in another way.
  */
-static inline int tare_phase_around(const struct tare_phases_part *phases, int frame,
-				    const char *domain)
+static inline int tare_phase_around(const struct tare_phases_part *phases, int frame, const char *domain)
 {
 	while (frame >= 0 && !*domain && phases->frames[frame].is_library)
 		frame = phases->frames[frame].below;

@@ -4,16 +4,14 @@
 
 #include <string.h>
 
-bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
-			   int known, int watch)
+bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f, int known, int watch)
 {
 	const struct tare_phase_known *k = &phases->known[known];
 
 	return !strcmp(f->watches[watch].name, k->name) || !strcmp(f->watches[watch].name, k->path);
 }
 
-void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
-			    struct tare_phase_frame *x)
+void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f, struct tare_phase_frame *x)
 {
 	for (int i = 0; i < f->watch_nr; i++) {
 		struct tare_phase_watch *w = &f->watches[i];

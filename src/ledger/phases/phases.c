@@ -38,8 +38,7 @@ static void count(struct tare_phases_part *phases, int known, uint32_t tid, int6
 	count_thread(phases, known, tid);
 }
 
-void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f,
-		      const struct tare_phase_begin *b)
+void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_begin *b)
 {
 	int frame;
 
@@ -57,7 +56,7 @@ void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f,
 
 /* The phase of an event, which is in a frame of its thread (-1: none). */
 static struct tare_phase_begin begin_of(struct tare_phases_part *phases, struct tare_fold *f,
-					const struct tare_event *e, bool is_range)
+                                        const struct tare_event *e, bool is_range)
 {
 	const struct tare_rec_phase *r = e->rec.phase;
 	const char *domain = e->domain ? e->domain : "";
@@ -66,25 +65,21 @@ static struct tare_phase_begin begin_of(struct tare_phases_part *phases, struct 
 	};
 
 	if (!is_range)
-		b.outer = tare_phase_around(phases,
-					    (int)*tare_phase_top(phases, b.process, b.tid) - 1,
-					    domain);
-	b.known = tare_phase_known(phases, f, b.process,
-				   b.outer < 0 ? -1 : phases->frames[b.outer].known,
-				   e->name ? e->name : "", domain, r->source, r->what);
+		b.outer = tare_phase_around(phases, (int)*tare_phase_top(phases, b.process, b.tid) - 1, domain);
+	b.known = tare_phase_known(phases, f, b.process, b.outer < 0 ? -1 : phases->frames[b.outer].known,
+	                           e->name ? e->name : "", domain, r->source, r->what);
 	return b;
 }
 
 /* When phases were open is asked for by those alone who show a history. */
-static void tell_over(struct tare_phases_part *phases, struct tare_fold *f, int known, uint32_t tid,
-		      int64_t begin_ns, int64_t t)
+static void tell_over(struct tare_phases_part *phases, struct tare_fold *f, int known, uint32_t tid, int64_t begin_ns,
+                      int64_t t)
 {
 	if (f->history || f->keeps_history)
 		tare_phase_change(phases, f, known, tid, TARE_PHASE_OVER, begin_ns, t, true);
 }
 
-void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t,
-		    bool is_unclosed)
+void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t, bool is_unclosed)
 {
 	struct tare_phase_frame *x = &phases->frames[frame];
 	struct tare_phase_known *k = &phases->known[x->known];
@@ -102,13 +97,11 @@ void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int fr
 }
 
 /* Since the recording began: what the first mark of a process ends. */
-static int look_back(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_process *process)
+static int look_back(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_process *process)
 {
-	int frame = tare_phase_frame(phases, f,
-				     &(struct tare_phase_begin){ .known = -1,
-								 .process = process->index,
-								 .t = process->first_ns });
+	int frame =
+		tare_phase_frame(phases, f,
+	                     &(struct tare_phase_begin){ .known = -1, .process = process->index, .t = process->first_ns });
 
 	for (int i = 0; i < f->device_nr; i++)
 		phases->frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
@@ -135,15 +128,12 @@ static void mark(struct tare_phases_part *phases, struct tare_fold *f, const str
 	x->is_ended = true;
 	tare_phase_resident_add(&phases->known[b.known].resident, &x->resident);
 	tare_phase_queue(phases, b.t, frame, b.known);
-	frame = tare_phase_frame(phases, f,
-				 &(struct tare_phase_begin){
-					 .known = -1, .process = b.process, .t = b.t });
+	frame = tare_phase_frame(phases, f, &(struct tare_phase_begin){ .known = -1, .process = b.process, .t = b.t });
 	tare_phase_link(phases, frame, -1);
 	tare_phase_queue(phases, b.t, frame, -1);
 }
 
-void tare_phase_take(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_event *e)
+void tare_phase_take(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_event *e)
 {
 	enum tare_phase_what what = (enum tare_phase_what)e->rec.phase->what;
 	struct tare_phase_begin b;
@@ -191,8 +181,7 @@ static void end_open(struct tare_phases_part *phases, struct tare_fold *f, int p
 	for (size_t i = 0; i < phases->frame_nr; i++) {
 		const struct tare_phase_frame *x = &phases->frames[i];
 
-		if (x->is_used && !x->is_ended && x->known >= 0 &&
-		    (process < 0 || x->process == process))
+		if (x->is_used && !x->is_ended && x->known >= 0 && (process < 0 || x->process == process))
 			open[nr++] = (struct open){ (int)i, x->serial };
 	}
 	qsort(open, nr, sizeof(*open), inner_first);
@@ -215,14 +204,13 @@ void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int p
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f)
 {
 	if (phases->dropped)
-		tare_fold_note(
-			f,
-			"%llu phases began while %d were open, and were only counted; does the "
-			"program end those that it begins?",
-			(unsigned long long)phases->dropped, OPEN_MAX);
+		tare_fold_note(f,
+		               "%llu phases began while %d were open, and were only counted; does the "
+		               "program end those that it begins?",
+		               (unsigned long long)phases->dropped, OPEN_MAX);
 	if (phases->stray)
-		tare_fold_note(f, "%llu phase%s ended that had not begun; they were ignored",
-			       (unsigned long long)phases->stray, phases->stray == 1 ? "" : "s");
+		tare_fold_note(f, "%llu phase%s ended that had not begun; they were ignored", (unsigned long long)phases->stray,
+		               phases->stray == 1 ? "" : "s");
 }
 
 static bool has_line(const struct tare_phases_part *phases, const char *line, size_t len)
@@ -230,8 +218,7 @@ static bool has_line(const struct tare_phases_part *phases, const char *line, si
 	for (size_t i = 0; i < phases->known_nr; i++) {
 		const struct tare_phase_known *k = &phases->known[i];
 
-		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) &&
-		    !k->name[len])
+		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) && !k->name[len])
 			return true;
 	}
 	return false;
@@ -244,13 +231,12 @@ static void note_lines(struct tare_phases_part *phases, struct tare_fold *f)
 		size_t len = strcspn(at, "\n");
 
 		if (!has_line(phases, at, len))
-			tare_fold_note(
-				f,
-				"--phase %.*s: no recorded Python program came to that line "
-				"after its first tensor or its first call of the driver; give "
-				"a line that has code and runs, and the name of its file or "
-				"the end of its path",
-				(int)len, at);
+			tare_fold_note(f,
+			               "--phase %.*s: no recorded Python program came to that line "
+			               "after its first tensor or its first call of the driver; give "
+			               "a line that has code and runs, and the name of its file or "
+			               "the end of its path",
+			               (int)len, at);
 		at += len + (at[len] == '\n');
 	}
 }
@@ -264,9 +250,9 @@ void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f)
 		unclosed += phases->known[i].unclosed;
 	if (unclosed)
 		tare_fold_note(f,
-			       "%llu phase%s did not end before the program or the recording did; "
-			       "their numbers are those of that moment",
-			       (unsigned long long)unclosed, unclosed == 1 ? "" : "s");
+		               "%llu phase%s did not end before the program or the recording did; "
+		               "their numbers are those of that moment",
+		               (unsigned long long)unclosed, unclosed == 1 ? "" : "s");
 }
 
 void tare_phases_free(struct tare_phases_part *phases)
@@ -297,8 +283,7 @@ void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *
 {
 	int had = phases->device_nr;
 
-	phases->devices = tare_array_widen(phases->devices, (size_t)had, (size_t)f->device_nr,
-					   sizeof(*phases->devices));
+	phases->devices = tare_array_widen(phases->devices, (size_t)had, (size_t)f->device_nr, sizeof(*phases->devices));
 	phases->device_nr = f->device_nr;
 	tare_phase_resident_widen(phases, f);
 	tare_phase_begin_queue(phases, f);
@@ -309,8 +294,8 @@ void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *
 		tare_phase_set_kind(phases, &phases->frames[i]);
 }
 
-void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
-		       struct tare_device_fold *d, const struct tare_event *e)
+void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f, struct tare_device_fold *d,
+                       const struct tare_event *e)
 {
 	(void)d;
 	if (e->kind == TARE_KIND_HOST) {
@@ -328,8 +313,7 @@ const char *tare_phases_check(const struct tare_phases_part *phases, const struc
 
 	(void)f;
 	for (size_t i = 0; i < phases->frame_nr; i++)
-		open += phases->frames[i].is_used && !phases->frames[i].is_ended &&
-			phases->frames[i].known >= 0;
+		open += phases->frames[i].is_used && !phases->frames[i].is_ended && phases->frames[i].known >= 0;
 	if (open != phases->open_nr)
 		return "more phases are open than began and did not end, or fewer";
 	for (int i = 0; i < phases->device_nr; i++) {

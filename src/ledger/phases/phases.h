@@ -109,8 +109,7 @@ struct tare_phases_device {
 };
 
 enum {
-	TARE_PHASES_MAX =
-		20000, /* a program that makes a name for every repeat must not need memory for each */
+	TARE_PHASES_MAX = 20000, /* a program that makes a name for every repeat must not need memory for each */
 	TARE_PHASES_RECENT = 1024
 };
 
@@ -141,10 +140,10 @@ struct tare_phases_part {
 	int process_nr;
 	struct tare_phase_known *known;
 	size_t known_nr, known_cap;
-	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
-	struct tare_strmap named;    /* name → 1 + place of the first */
+	struct tare_strmap known_of;                         /* process, parent, source, domain and name → 1 + place */
+	struct tare_strmap named;                            /* name → 1 + place of the first */
 	struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits … */
-	struct tare_phase_named pushed[TARE_PHASES_RECENT]; /* … and were pushed in runs */
+	struct tare_phase_named pushed[TARE_PHASES_RECENT];  /* … and were pushed in runs */
 	struct tare_map threads_seen;
 	struct tare_phase_frame *frames;
 	size_t frame_nr, frame_cap;
@@ -169,8 +168,8 @@ struct tare_phases_part {
 
 /* phases.c */
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f);
-void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
-		       struct tare_device_fold *d, const struct tare_event *e);
+void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f, struct tare_device_fold *d,
+                       const struct tare_event *e);
 /* Ends what is open in a process as if it had ended now; -1: in all, and no device is behind. */
 void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t);
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f);
@@ -183,13 +182,10 @@ struct tare_phase_begin {
 	uint64_t id;
 	int64_t t;
 };
-void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f,
-		      const struct tare_phase_begin *b);
-void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t,
-		    bool is_unclosed);
+void tare_phase_begin(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_phase_begin *b);
+void tare_phase_end(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t, bool is_unclosed);
 /* A record of a phase; after one, or many of them: what can be taken of it at once, is. */
-void tare_phase_take(struct tare_phases_part *phases, struct tare_fold *f,
-		     const struct tare_event *e);
+void tare_phase_take(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_event *e);
 void tare_phases_settle(struct tare_phases_part *phases, struct tare_fold *f);
 
 /* phase_stack.c: a call is of the innermost that the program has open on its thread, else that a library has: `phase`, its path */
@@ -197,23 +193,19 @@ void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s
 
 /* phase_run.c: many records of a process, between which nothing else comes */
 void tare_phases_take_run(struct tare_phases_part *phases, struct tare_fold *f, int process,
-			  const struct tare_phase_run *run);
+                          const struct tare_phase_run *run);
 
 /* phase_watch.c: phases that somebody asked for by name begin, and end */
-void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
-			    struct tare_phase_frame *x);
+void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f, struct tare_phase_frame *x);
 void tare_phase_watch_end(struct tare_fold *f, const struct tare_phase_frame *x, int64_t t);
 /* After a state was loaded: phases that somebody asked for by number, and that began before it. */
 void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f);
-bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
-			   int known, int watch);
+bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f, int known, int watch);
 
 /* Does a boundary wait for the device? Then it is to advance now. */
-static inline int64_t tare_phases_calm_until(const struct tare_phases_part *phases,
-					     const struct tare_device_fold *d)
+static inline int64_t tare_phases_calm_until(const struct tare_phases_part *phases, const struct tare_device_fold *d)
 {
-	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr ? INT64_MIN
-										      : INT64_MAX;
+	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr ? INT64_MIN : INT64_MAX;
 }
 
 /* Repeats of it are steps of training. */
@@ -225,11 +217,10 @@ static inline bool tare_phase_is_step(struct tare_phase_known *k)
 }
 
 /* phase_known.c: the place of a phase among the known ones */
-int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		     const char *name, const char *domain, uint8_t source, uint8_t what);
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent, const char *name,
+                     const char *domain, uint8_t source, uint8_t what);
 /* So many more began with its name; returns how many there are by now. */
-static inline uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known,
-					     uint64_t more)
+static inline uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known, uint64_t more)
 {
 	return phases->known[phases->known[known].namesake].named += more;
 }
@@ -239,18 +230,15 @@ void tare_phase_peaks_add(struct tare_phases_device *own, struct tare_phase_peak
 /* It was at `most`, which is later than all of them began. */
 void tare_phase_peaks_raise(struct tare_phases_device *own, const struct tare_high_water *most);
 /* That of the one at a place (tare_phase_place_on), which began then and has ended, of `nr` that they are of. */
-struct tare_high_water tare_phase_peaks_take(struct tare_phases_device *own, size_t nr,
-					     size_t place, int64_t begin_ns);
+struct tare_high_water tare_phase_peaks_take(struct tare_phases_device *own, size_t nr, size_t place, int64_t begin_ns);
 /* Are they of as many as are open? */
 bool tare_phase_peaks_are_whole(const struct tare_phases_device *own);
 
 /* phase_device.c: of a state that does not say the peaks of all that are open, what is in use is taken for them */
 void tare_phase_begin_peaks(struct tare_phases_device *own, const struct tare_device_fold *d);
 /* Something is about to happen on the device at t; and its `used` has moved. */
-void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
-			 struct tare_device_fold *d, int64_t t);
-void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d,
-			int64_t shift);
+void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d, int64_t shift);
 
 /* phase_host.c: something is about to happen to a block on the CPU at t; and a boundary has come */
 void tare_phases_host(struct tare_phases_part *phases, struct tare_fold *f, int64_t t);
@@ -259,22 +247,17 @@ void tare_phases_host_catch_up(struct tare_phases_part *phases, struct tare_fold
 /* What was read of the process last; -1: nothing. */
 static inline int64_t tare_phase_resident_last(const struct tare_phases_part *phases, int process)
 {
-	return process < phases->process_nr && phases->residents[process].readings
-		       ? phases->residents[process].last
-		       : -1;
+	return process < phases->process_nr && phases->residents[process].readings ? phases->residents[process].last : -1;
 }
 
 /* phase_resident.c: of a phase as it would be if it had begun with its process; a reading; its end */
 void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f);
-struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases,
-						      int process);
+struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases, int process);
 void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare_event *e);
-void tare_phase_resident_add(struct tare_phase_resident_total *sum,
-			     const struct tare_phase_resident *r);
+void tare_phase_resident_add(struct tare_phase_resident_total *sum, const struct tare_phase_resident *r);
 
 /* phase_rows.c */
-void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
-		      struct tare_ledger *out);
+void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f, struct tare_ledger *out);
 
 const char *tare_phases_check(const struct tare_phases_part *phases, const struct tare_fold *f);
 

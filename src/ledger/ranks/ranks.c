@@ -24,8 +24,7 @@ static bool is_member(const struct tare_process *p)
 
 static bool is_same_rank(const struct tare_process *p, const struct tare_process *q)
 {
-	return p->rank.rank == q->rank.rank && p->rank.attempt == q->rank.attempt &&
-	       !strcmp(p->rank.job, q->rank.job);
+	return p->rank.rank == q->rank.rank && p->rank.attempt == q->rank.attempt && !strcmp(p->rank.job, q->rank.job);
 }
 
 /* A parent, or what it was before an exec, speaks for its children. */
@@ -50,8 +49,7 @@ static const struct tare_process *find_root(const struct tare_fold *f, const str
 		for (int k = 0; k < f->process_nr && !is_child; k++) {
 			const struct tare_process *up = process_at(f, k);
 
-			is_child =
-				up != q && is_member(up) && is_same_rank(p, up) && is_below(q, up);
+			is_child = up != q && is_member(up) && is_same_rank(p, up) && is_below(q, up);
 		}
 		if (!is_child && (!root || root->last_ns < q->last_ns))
 			root = q;
@@ -60,8 +58,7 @@ static const struct tare_process *find_root(const struct tare_fold *f, const str
 }
 
 /* A wrapper script never opened the GPU, so its end is known of the `tare` in front of it only. */
-static const struct tare_process *status_of(const struct tare_fold *f,
-					    const struct tare_process *root)
+static const struct tare_process *status_of(const struct tare_fold *f, const struct tare_process *root)
 {
 	for (int i = 0; i < f->process_nr && !root->is_status_known; i++) {
 		const struct tare_process *p = process_at(f, i);
@@ -73,8 +70,7 @@ static const struct tare_process *status_of(const struct tare_fold *f,
 	return root;
 }
 
-static void set_end(const struct tare_fold *f, struct tare_rank_ledger *r,
-		    const struct tare_process *root)
+static void set_end(const struct tare_fold *f, struct tare_rank_ledger *r, const struct tare_process *root)
 {
 	const struct tare_process *p = status_of(f, root);
 
@@ -92,8 +88,8 @@ static void set_end(const struct tare_fold *f, struct tare_rank_ledger *r,
 	} else {
 		r->end = root->is_open ? TARE_RANK_RUNS : TARE_RANK_KILLED;
 	}
-	r->is_failed = r->end == TARE_RANK_SIGNAL || r->end == TARE_RANK_KILLED ||
-		       (r->end == TARE_RANK_EXITED && r->code > 0);
+	r->is_failed =
+		r->end == TARE_RANK_SIGNAL || r->end == TARE_RANK_KILLED || (r->end == TARE_RANK_EXITED && r->code > 0);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -128,14 +124,14 @@ static void add(struct tare_ranks_part *t, const struct tare_fold *f, const stru
 	t->count++;
 	root = find_root(f, p);
 	*r = (struct tare_rank_ledger){ .rank = p->rank.rank,
-					.local = p->rank.local,
-					.world = p->rank.world,
-					.attempt = p->rank.attempt,
-					.job = p->rank.job,
-					.launcher = p->rank.launcher,
-					.host = p->host,
-					.pid = root->pid,
-					.first_ns = p->first_ns };
+		                            .local = p->rank.local,
+		                            .world = p->rank.world,
+		                            .attempt = p->rank.attempt,
+		                            .job = p->rank.job,
+		                            .launcher = p->rank.launcher,
+		                            .host = p->host,
+		                            .pid = root->pid,
+		                            .first_ns = p->first_ns };
 	set_end(f, r, root);
 }
 
@@ -190,8 +186,7 @@ void tare_ranks_process_row(const struct tare_ranks_part *t, int process, struct
 	row->rank_at = process < t->process_nr ? t->of[process] : -1;
 }
 
-void tare_ranks_rows(const struct tare_ranks_part *t, const struct tare_fold *f,
-		     struct tare_ledger *out)
+void tare_ranks_rows(const struct tare_ranks_part *t, const struct tare_fold *f, struct tare_ledger *out)
 {
 	(void)f;
 	out->rank_nr = t->count;

@@ -16,8 +16,8 @@
 
 enum { PLACES_MAX = 4096 };
 
-void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f,
-			   struct tare_device_fold *d, const struct tare_event *e)
+void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f, struct tare_device_fold *d,
+                           const struct tare_event *e)
 {
 	const struct tare_rec_read_back *r = e->rec.read_back;
 	struct tare_read_back_fold *item = NULL;
@@ -34,12 +34,10 @@ void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f,
 			return;
 		t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
 		item = &t->items[t->count++];
-		*item = (struct tare_read_back_fold){
-			.process = e->process->index,
-			.python = r->python,
-			.stack = r->stack,
-			.site = tare_fold_origin(f, tare_fold_process(f, e->process), e).site
-		};
+		*item = (struct tare_read_back_fold){ .process = e->process->index,
+			                                  .python = r->python,
+			                                  .stack = r->stack,
+			                                  .site = tare_fold_origin(f, tare_fold_process(f, e->process), e).site };
 	}
 	item->count = item->count > r->count ? item->count : r->count;
 	item->bytes = item->bytes > r->bytes ? item->bytes : r->bytes;
@@ -57,8 +55,7 @@ static bool is_same_text(const char *a, const char *b)
 static struct tare_read_back *row_of(struct tare_ledger *out, const struct tare_read_back *like)
 {
 	for (int i = 0; i < out->read_back_nr; i++)
-		if (out->read_backs[i].pid == like->pid &&
-		    out->read_backs[i].generation == like->generation &&
+		if (out->read_backs[i].pid == like->pid && out->read_backs[i].generation == like->generation &&
 		    out->read_backs[i].is_overflow == like->is_overflow &&
 		    is_same_text(out->read_backs[i].source, like->source))
 			return &out->read_backs[i];
@@ -67,8 +64,7 @@ static struct tare_read_back *row_of(struct tare_ledger *out, const struct tare_
 	return &out->read_backs[out->read_back_nr++];
 }
 
-void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tare_fold *f,
-			  struct tare_ledger *out)
+void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tare_fold *f, struct tare_ledger *out)
 {
 	out->read_backs = tare_arena_alloc(out->memory, (t->count + 1) * sizeof(*out->read_backs));
 	out->read_back_nr = 0;
@@ -77,21 +73,18 @@ void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tar
 		const struct tare_process *p = f->processes[item->process]->process;
 		struct tare_read_back *row =
 			row_of(out, &(struct tare_read_back){
-					    .pid = p->pid,
-					    .generation = p->generation,
-					    .is_overflow = item->is_overflow,
-					    .source = tare_fold_site_name(f, item->site, true,
-									  out->memory),
-					    .short_source = tare_fold_site_name(f, item->site,
-										false, out->memory),
-				    });
+							.pid = p->pid,
+							.generation = p->generation,
+							.is_overflow = item->is_overflow,
+							.source = tare_fold_site_name(f, item->site, true, out->memory),
+							.short_source = tare_fold_site_name(f, item->site, false, out->memory),
+						});
 
 		row->count = tare_sat_addu(row->count, item->count);
 		row->bytes = tare_sat_addu(row->bytes, item->bytes);
 	}
 	if (out->read_back_nr)
-		qsort(out->read_backs, (size_t)out->read_back_nr, sizeof(*out->read_backs),
-		      by_count);
+		qsort(out->read_backs, (size_t)out->read_back_nr, sizeof(*out->read_backs), by_count);
 }
 
 const char *tare_read_backs_check(const struct tare_read_backs_part *t, const struct tare_fold *f)

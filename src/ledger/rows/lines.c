@@ -39,8 +39,8 @@ static enum tare_account account_of(const struct tare_bucket *b)
 }
 
 /* Adds what a bucket has to the part of a line; false: it is in no line. */
-static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *b,
-		    const struct tare_amount *a, struct part *out)
+static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *b, const struct tare_amount *a,
+                    struct part *out)
 {
 	*out = (struct part){ .process = b->process, .site = b->site };
 	if (b->account == TARE_BUCKET_TENSOR) {
@@ -53,14 +53,13 @@ static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *
 	} else {
 		out->sum = *a;
 		out->account = account_of(b);
-		return tare_bucket_is_device(b) &&
-		       (b->account != TARE_ACCOUNT_OTHER || d->is_measured);
+		return tare_bucket_is_device(b) && (b->account != TARE_ACCOUNT_OTHER || d->is_measured);
 	}
 	return true;
 }
 
-static void add_host(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
-		     struct part **parts, size_t *count, size_t *cap)
+static void add_host(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t, struct part **parts,
+                     size_t *count, size_t *cap)
 {
 	struct tare_rss_change *changes;
 	size_t n = tare_increments_until(&f->parts->increments, t, &changes);
@@ -72,15 +71,15 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 			continue;
 		*parts = tare_array_reserve(*parts, cap, *count + 1, sizeof(**parts));
 		(*parts)[(*count)++] = (struct part){ .process = changes[i].process,
-						      .site = changes[i].site,
-						      .host_anon = changes[i].anon,
-						      .host_file = changes[i].file };
+			                                  .site = changes[i].site,
+			                                  .host_anon = changes[i].anon,
+			                                  .host_file = changes[i].file };
 	}
 	free(changes);
 }
 
-static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_moment m, int64_t t, struct part **out)
+static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                      struct part **out)
 {
 	size_t count = 0, cap = 0, kept = 0;
 	struct part *parts = NULL;
@@ -120,18 +119,16 @@ static uint64_t count_of(const struct tare_amount *a)
 	return a->count > 0 ? (uint64_t)a->count : 0;
 }
 
-static enum tare_evidence evidence_of(const struct tare_fold *f, int process, int64_t t,
-				      const struct tare_amount *a)
+static enum tare_evidence evidence_of(const struct tare_fold *f, int process, int64_t t, const struct tare_amount *a)
 {
-	enum tare_evidence own =
-		a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT;
+	enum tare_evidence own = a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT;
 
 	return tare_parts_evidence(f, process, t, own);
 }
 
 /* Makes the parts of one line of its buckets, which are `in`, those of one site together. */
-static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t, const int *in,
-		       size_t count, struct tare_arena *memory, struct tare_ledger_line *l)
+static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t, const int *in, size_t count,
+                       struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	l->parts = tare_arena_alloc(memory, count * sizeof(*l->parts));
 	for (size_t i = 0; i < count; i++) {
@@ -140,9 +137,8 @@ static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t,
 
 		l->parts[l->part_nr++] = (struct tare_line_part){
 			.account = (enum tare_account)b->account,
-			.owner = tare_account_has_owner(b->account) && b->owner
-					 ? tare_arena_strdup(memory, f->owners[b->owner - 1])
-					 : NULL,
+			.owner = tare_account_has_owner(b->account) && b->owner ? tare_arena_strdup(memory, f->owners[b->owner - 1])
+			                                                        : NULL,
 			.bytes = a->bytes,
 			.count = count_of(a),
 			.evidence = evidence_of(f, b->process, t, a),
@@ -154,8 +150,8 @@ static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t,
  * Lists the buckets of every line, in two rounds: counts, then places. Returns where the buckets of each line
  * begin.
  */
-static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_moment m, const struct part *parts, size_t count, int **out)
+static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                            const struct part *parts, size_t count, int **out)
 {
 	size_t *starts = tare_xcalloc(count + 2, sizeof(*starts));
 
@@ -164,8 +160,7 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 			const struct tare_bucket *b = &f->buckets[i];
 			const struct part *found, key = { .process = b->process, .site = b->site };
 
-			if (!b->site || !tare_bucket_is_device(b) ||
-			    tare_amount_is_empty(tare_fold_amount(f, b, m)))
+			if (!b->site || !tare_bucket_is_device(b) || tare_amount_is_empty(tare_fold_amount(f, b, m)))
 				continue;
 			found = bsearch(&key, parts, count, sizeof(*parts), by_site);
 			if (!found)
@@ -183,9 +178,8 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 	return starts;
 }
 
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d,
-		     enum tare_moment m, int64_t t, struct tare_arena *memory,
-		     struct tare_device_ledger *out)
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct part *parts;
 	size_t count = collect(f, d, m, t, &parts), *starts;
@@ -200,26 +194,22 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 		struct tare_ledger_line *l = &out->lines[i];
 
 		*l = (struct tare_ledger_line){
-			.pid = parts[i].process < 0
-				       ? -1
-				       : (int64_t)f->processes[parts[i].process]->process->pid,
+			.pid = parts[i].process < 0 ? -1 : (int64_t)f->processes[parts[i].process]->process->pid,
 			.bytes = a->bytes,
 			.low = a->low,
 			.high = a->high,
 			.count = count_of(a),
 			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
 			.evidence = evidence_of(f, parts[i].process, t, a),
-			.tensors = { parts[i].tensors.bytes, parts[i].ever_allocated.bytes,
-				     count_of(&parts[i].tensors),
-				     count_of(&parts[i].ever_allocated) },
+			.tensors = { parts[i].tensors.bytes, parts[i].ever_allocated.bytes, count_of(&parts[i].tensors),
+			             count_of(&parts[i].ever_allocated) },
 			.unexplained = parts[i].unexplained,
 			.host_anon = parts[i].host_anon,
 			.host_file = parts[i].host_file,
 		};
 		tare_fold_line_name(f, parts[i].site, parts[i].account, memory, l);
 		if (starts[i + 1] > starts[i])
-			take_apart(f, m, t, buckets + starts[i], starts[i + 1] - starts[i], memory,
-				   l);
+			take_apart(f, m, t, buckets + starts[i], starts[i + 1] - starts[i], memory, l);
 	}
 	free(parts);
 	free(starts);

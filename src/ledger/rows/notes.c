@@ -35,13 +35,11 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 		}
 		/* A context may have been made while recording was paused. */
 		if (is_recorded && !has_context && p->most > 0 && !f->pause_nr)
-			tare_fold_note(
-				f,
-				"process %u reached the driver by an unknown route: NVML lists "
-				"it with %s on GPU %d but no context was recorded; its memory "
-				"is in unexplained",
-				p->pid, tare_units_human(size, (uint64_t)p->most),
-				tare_device_number(d->device));
+			tare_fold_note(f,
+			               "process %u reached the driver by an unknown route: NVML lists "
+			               "it with %s on GPU %d but no context was recorded; its memory "
+			               "is in unexplained",
+			               p->pid, tare_units_human(size, (uint64_t)p->most), tare_device_number(d->device));
 	}
 }
 
@@ -49,17 +47,15 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 static void note_counter(struct tare_fold *f, const struct tare_device_fold *d, int gpu)
 {
 	if (!d->is_measured && d->sum)
-		tare_fold_note(
-			f,
-			"GPU %d: neither NVML nor the driver said how much memory is in use, so "
-			"used is computed from the calls",
-			gpu);
+		tare_fold_note(f,
+		               "GPU %d: neither NVML nor the driver said how much memory is in use, so "
+		               "used is computed from the calls",
+		               gpu);
 	else if (d->primary == TARE_SOURCE_CUDA && d->sum != d->used_start)
-		tare_fold_note(
-			f,
-			"GPU %d: there is no NVML, so what was in use before the first context, "
-			"that context included, is one row",
-			gpu);
+		tare_fold_note(f,
+		               "GPU %d: there is no NVML, so what was in use before the first context, "
+		               "that context included, is one row",
+		               gpu);
 }
 
 static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
@@ -71,24 +67,21 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
 		contended += f->buckets[i].now.low != f->buckets[i].now.high;
 	if (contended)
-		tare_fold_note(
-			f,
-			"GPU %d: calls of unknown size overlapped, so %llu row%s lie%s between "
-			"two bounds; record with fewer threads for sharper ones",
-			gpu, (unsigned long long)contended, plural(contended),
-			contended == 1 ? "s" : "");
+		tare_fold_note(f,
+		               "GPU %d: calls of unknown size overlapped, so %llu row%s lie%s between "
+		               "two bounds; record with fewer threads for sharper ones",
+		               gpu, (unsigned long long)contended, plural(contended), contended == 1 ? "s" : "");
 	if (d->unexplained_between > BETWEEN_BYTES)
-		tare_fold_note(
-			f,
-			"GPU %d: %s changed between recorded calls; a library may have reached "
-			"the driver by an unknown route, or another process changed",
-			gpu, tare_units_human(size, (uint64_t)d->unexplained_between));
+		tare_fold_note(f,
+		               "GPU %d: %s changed between recorded calls; a library may have reached "
+		               "the driver by an unknown route, or another process changed",
+		               gpu, tare_units_human(size, (uint64_t)d->unexplained_between));
 	if (d->is_pid_mismatch)
 		tare_fold_note(f,
-			       "GPU %d: NVML lists processes under pids of another namespace, so a "
-			       "change of other processes cannot be told apart; run tare in the "
-			       "host's pid namespace",
-			       gpu);
+		               "GPU %d: NVML lists processes under pids of another namespace, so a "
+		               "change of other processes cannot be told apart; run tare in the "
+		               "host's pid namespace",
+		               gpu);
 	/* What is imported says itself where its figures come from. */
 	if (!(d->device->flags & TARE_DEVICE_IMPORTED))
 		note_counter(f, d, gpu);
@@ -98,37 +91,33 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 void tare_fold_notes_of_calls(struct tare_fold *f)
 {
 	if (f->unweighed)
-		tare_fold_note(
-			f,
-			"%llu call%s could not be weighed within the time allowed; what they "
-			"changed is in unexplained",
-			(unsigned long long)f->unweighed, plural(f->unweighed));
+		tare_fold_note(f,
+		               "%llu call%s could not be weighed within the time allowed; what they "
+		               "changed is in unexplained",
+		               (unsigned long long)f->unweighed, plural(f->unweighed));
 	if (f->unknown_frees)
-		tare_fold_note(
-			f,
-			f->pause_nr ? "%llu free%s of memory allocated before recording began or "
-				      "while it was paused"
-				    : "%llu free%s of memory allocated before recording began",
-			(unsigned long long)f->unknown_frees, plural(f->unknown_frees));
+		tare_fold_note(f,
+		               f->pause_nr ? "%llu free%s of memory allocated before recording began or "
+		                             "while it was paused"
+		                           : "%llu free%s of memory allocated before recording began",
+		               (unsigned long long)f->unknown_frees, plural(f->unknown_frees));
 	if (f->missed_frees)
-		tare_fold_note(
-			f,
-			"%llu allocation%s came back at an address still in use: as many frees "
-			"were not seen",
-			(unsigned long long)f->missed_frees, plural(f->missed_frees));
+		tare_fold_note(f,
+		               "%llu allocation%s came back at an address still in use: as many frees "
+		               "were not seen",
+		               (unsigned long long)f->missed_frees, plural(f->missed_frees));
 	tare_phases_note_strays(&f->parts->phases, f);
 }
 
 static void note_streams(struct tare_fold *f)
 {
 	if (f->parts->tensors.other_stream_blocks)
-		tare_fold_note(
-			f,
-			"%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
-			"the first block in the same segment: an allocation that names its stream; by stream their "
-			"segments count as the first block's",
-			(unsigned long long)f->parts->tensors.other_stream_blocks,
-			plural(f->parts->tensors.other_stream_blocks));
+		tare_fold_note(f,
+		               "%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
+		               "the first block in the same segment: an allocation that names its stream; by stream their "
+		               "segments count as the first block's",
+		               (unsigned long long)f->parts->tensors.other_stream_blocks,
+		               plural(f->parts->tensors.other_stream_blocks));
 }
 
 void tare_fold_notes(struct tare_fold *f)

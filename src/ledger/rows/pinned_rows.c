@@ -20,8 +20,8 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static struct tare_pinned_line *line_of(struct tare_host_ledger *h, const char *line,
-					const char *short_line, struct tare_arena *memory)
+static struct tare_pinned_line *line_of(struct tare_host_ledger *h, const char *line, const char *short_line,
+                                        struct tare_arena *memory)
 {
 	struct tare_pinned_line *all;
 	size_t old = (size_t)h->pinned_line_nr;
@@ -42,8 +42,8 @@ static struct tare_pinned_line *line_of(struct tare_host_ledger *h, const char *
 
 TARE_COMPARATOR(by_bytes, struct tare_pinned_line, TARE_FALLING(of.bytes) TARE_ALPHABETIC(line))
 
-void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			   enum tare_moment m, struct tare_ledger *out)
+void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                           struct tare_ledger *out)
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
@@ -59,18 +59,17 @@ void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_f
 			h->pinned_on_card += a->bytes;
 			continue;
 		}
-		*(b->account == TARE_BUCKET_PINNED ? &h->pinned : &h->registered) +=
-			(uint64_t)a->bytes;
+		*(b->account == TARE_BUCKET_PINNED ? &h->pinned : &h->registered) += (uint64_t)a->bytes;
 		if (!a->bytes)
 			continue;
 		add(&h->pinned_sum, a);
 		add(&line_of(h, tare_fold_site_name(f, b->site, true, out->memory),
-			     tare_fold_site_name(f, b->site, false, out->memory), out->memory)
-			     ->of,
+		             tare_fold_site_name(f, b->site, false, out->memory), out->memory)
+		         ->of,
 		    a);
 	}
 	for (int i = 0; i < out->host_nr; i++)
 		if (out->hosts[i].pinned_line_nr)
-			qsort(out->hosts[i].pinned_lines, (size_t)out->hosts[i].pinned_line_nr,
-			      sizeof(*out->hosts[i].pinned_lines), by_bytes);
+			qsort(out->hosts[i].pinned_lines, (size_t)out->hosts[i].pinned_line_nr, sizeof(*out->hosts[i].pinned_lines),
+			      by_bytes);
 }

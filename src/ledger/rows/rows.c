@@ -100,14 +100,11 @@ static void collect(struct build *b, enum tare_moment m)
 		const struct tare_bucket *bucket = &b->f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
 
-		if ((tare_amount_is_empty(a) && i != b->d->before) ||
-		    !tare_bucket_is_device(bucket))
+		if ((tare_amount_is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
 			continue;
-		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
-					       sizeof(*b->leaves));
-		b->leaves[b->leaf_nr++] =
-			(struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
-				       part_of(bucket, a), name_of(b->f, bucket) };
+		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1, sizeof(*b->leaves));
+		b->leaves[b->leaf_nr++] = (struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
+			                                     part_of(bucket, a), name_of(b->f, bucket) };
 	}
 	if (!b->leaf_nr)
 		return;
@@ -121,24 +118,22 @@ static void collect(struct build *b, enum tare_moment m)
 	b->leaf_nr = kept + 1;
 }
 
-static struct tare_row *add_row(struct build *b, int parent, enum tare_account account,
-				const char *segment, const char *label)
+static struct tare_row *add_row(struct build *b, int parent, enum tare_account account, const char *segment,
+                                const char *label)
 {
 	struct tare_row *r;
 
 	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
 	r = &b->rows[b->row_nr++];
-	*r = (struct tare_row){ .path = tare_fold_row_path(b->memory,
-							   parent < 0 ? NULL : b->rows[parent].path,
-							   segment),
-				.label = tare_arena_strdup(b->memory, label),
-				.parent = parent,
-				.depth = parent < 0 ? 0 : b->rows[parent].depth + 1,
-				.account = account,
-				.pid = parent < 0 ? -1 : b->rows[parent].pid,
-				.generation = parent < 0 ? 0 : b->rows[parent].generation,
-				.rank = parent < 0 ? -1 : b->rows[parent].rank,
-				.rank_at = parent < 0 ? -1 : b->rows[parent].rank_at };
+	*r = (struct tare_row){ .path = tare_fold_row_path(b->memory, parent < 0 ? NULL : b->rows[parent].path, segment),
+		                    .label = tare_arena_strdup(b->memory, label),
+		                    .parent = parent,
+		                    .depth = parent < 0 ? 0 : b->rows[parent].depth + 1,
+		                    .account = account,
+		                    .pid = parent < 0 ? -1 : b->rows[parent].pid,
+		                    .generation = parent < 0 ? 0 : b->rows[parent].generation,
+		                    .rank = parent < 0 ? -1 : b->rows[parent].rank,
+		                    .rank_at = parent < 0 ? -1 : b->rows[parent].rank_at };
 	return r;
 }
 
@@ -175,8 +170,8 @@ static void fill(const struct build *b, struct tare_row *r, const struct tare_am
 
 static bool is_pool(const struct build *b, const struct leaf *l)
 {
-	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) &&
-	       l->part > 1 && tare_fold_tensor_is_pool(b->f, l->part - 1);
+	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) && l->part > 1 &&
+	       tare_fold_tensor_is_pool(b->f, l->part - 1);
 }
 
 /*
@@ -200,8 +195,7 @@ static const char *pool_of(const struct build *b, const struct leaf *l)
 	return NULL;
 }
 
-static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
-		       struct tare_str *label)
+static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment, struct tare_str *label)
 {
 	if (tare_account_has_libraries(l->account)) {
 		tare_str_add(segment, l->name ? l->name : "not known");
@@ -252,8 +246,8 @@ static bool is_split(const struct leaf *l, size_t count)
 
 	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM)
 		return true;
-	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER &&
-	    l->account != TARE_ACCOUNT_IPC && !tare_account_has_libraries(l->account))
+	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER && l->account != TARE_ACCOUNT_IPC &&
+	    !tare_account_has_libraries(l->account))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		parts += l[i].part > PART_ENDED;
@@ -279,9 +273,8 @@ static void add_pools(struct build *b, int own, struct leaf *leaves, size_t coun
 		if (!name)
 			r = add_row(b, own, TARE_ACCOUNT_POOL, "weighed", "weighed, do not say");
 		else if (is_idle)
-			r = add_row(b, pool, TARE_ACCOUNT_POOL_IDLE,
-				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].key,
-				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].label);
+			r = add_row(b, pool, TARE_ACCOUNT_POOL_IDLE, tare_accounts[TARE_ACCOUNT_POOL_IDLE].key,
+			            tare_accounts[TARE_ACCOUNT_POOL_IDLE].label);
 		else
 			r = add_row(b, pool, TARE_ACCOUNT_POOL, "used", "in use");
 		fill(b, r, &leaves[i].sum);
@@ -301,11 +294,9 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		[PARTLY] = { "partly", "cached beside live tensors", false },
 		[HELD] = { "held", "cached for CUDA graphs", false },
 	};
-	struct tare_pool_use use =
-		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->moment);
+	struct tare_pool_use use = tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->moment);
 	uint8_t evidence = l->sum.evidence;
-	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly,
-			      use.held };
+	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly, use.held };
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
@@ -314,11 +305,11 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
 		struct tare_amount part = { .bytes = bytes[i],
-					    .low = bytes[i],
-					    .high = bytes[i],
-					    .count = i == LIVE ? use.count : 0,
-					    .ns = i == LIVE ? l->sum.ns : 0,
-					    .evidence = evidence };
+			                        .low = bytes[i],
+			                        .high = bytes[i],
+			                        .count = i == LIVE ? use.count : 0,
+			                        .ns = i == LIVE ? l->sum.ns : 0,
+			                        .evidence = evidence };
 		struct tare_row *r;
 
 		if (!bytes[i] && i != LIVE)
@@ -348,9 +339,9 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	int own = (int)b->row_nr;
 
 	add_row(b, parent, group_of(leaves), info->key,
-		group_of(leaves) == TARE_ACCOUNT_OTHER && b->d->primary == TARE_SOURCE_CUDA
-			? "in use before, and the first context"
-			: info->label);
+	        group_of(leaves) == TARE_ACCOUNT_OTHER && b->d->primary == TARE_SOURCE_CUDA
+	            ? "in use before, and the first context"
+	            : info->label);
 	if (group_of(leaves) == TARE_ACCOUNT_POOL && (count > 1 || leaves->part > 1)) {
 		add_pools(b, own, leaves, count);
 		return;
@@ -375,8 +366,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		if (tare_amount_is_empty(&leaves[i].sum))
 			continue;
 		label_part(b, &leaves[i], &segment, &label);
-		r = add_row(b, own, leaves->account, tare_str_text(&segment),
-			    tare_str_text(&label));
+		r = add_row(b, own, leaves->account, tare_str_text(&segment), tare_str_text(&label));
 		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
 			r->pid = b->d->others[leaves[i].part - 2].pid;
 		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
@@ -396,8 +386,7 @@ static int namesake_nr(const struct tare_fold *f, int process)
 
 	for (int i = 0; i < process; i++)
 		count += f->processes[i] && f->processes[i]->process->role == p->role &&
-			 f->processes[i]->process->pid == p->pid &&
-			 f->processes[i]->process->generation == p->generation;
+		         f->processes[i]->process->pid == p->pid && f->processes[i]->process->generation == p->generation;
 	return count;
 }
 
@@ -413,8 +402,7 @@ static int add_process(struct build *b, int process)
 		tare_str_addf(&segment, ".%u", p->generation);
 	if (namesakes)
 		tare_str_addf(&segment, "~%d", namesakes + 1);
-	tare_str_addf(&label, "%s (pid %u)", p->program && *p->program ? p->program : "process",
-		      p->pid);
+	tare_str_addf(&label, "%s (pid %u)", p->program && *p->program ? p->program : "process", p->pid);
 	r = add_row(b, -1, TARE_ACCOUNT_PROCESS, tare_str_text(&segment), tare_str_text(&label));
 	r->pid = p->pid;
 	r->generation = p->generation;
@@ -461,12 +449,10 @@ static bool is_shown(const struct tare_device_fold *d, const struct leaf *l)
 	       (d->is_measured && (l->sum.bytes || !(d->device->flags & TARE_DEVICE_IMPORTED)));
 }
 
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
-		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                    struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	struct build b = {
-		.f = f, .d = d, .moment = m, .t = tare_fold_doubt_ns(f, m, t), .memory = memory
-	};
+	struct build b = { .f = f, .d = d, .moment = m, .t = tare_fold_doubt_ns(f, m, t), .memory = memory };
 	int parent = -1;
 
 	collect(&b, m);
@@ -475,8 +461,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 		size_t first = b.row_nr;
 
 		n = 1;
-		while (i + n < b.leaf_nr && l[n].process == l->process &&
-		       group_of(&l[n]) == group_of(l))
+		while (i + n < b.leaf_nr && l[n].process == l->process && group_of(&l[n]) == group_of(l))
 			n++;
 		if (l->process < 0)
 			parent = -1;

@@ -23,8 +23,7 @@ static bool is_of_several_hosts(const struct tare_fold *f)
 }
 
 /* Rule "heap blocks" */
-static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_fold *d,
-			   enum tare_moment m)
+static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m)
 {
 	double variance = 0;
 
@@ -34,16 +33,15 @@ static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_f
 	return variance > 0 ? (uint64_t)(sqrt(variance) * 1024) : 0;
 }
 
-static enum tare_evidence used_by(const struct tare_fold *f, const struct tare_device_fold *d,
-				  enum tare_moment m)
+static enum tare_evidence used_by(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m)
 {
 	if (d->device->flags & TARE_DEVICE_HEAP)
 		return heap_error(f, d, m) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT;
 	return d->is_measured ? TARE_EVIDENCE_WEIGHED : TARE_EVIDENCE_INFERRED;
 }
 
-void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
-			int64_t t, struct tare_ledger *out)
+void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                        struct tare_ledger *out)
 {
 	const struct tare_device *device = d->device;
 	struct tare_device_ledger *l = &out->devices[tare_fold_device_place(f, d)];
@@ -51,8 +49,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 
 	*l = (struct tare_device_ledger){
 		.index = tare_device_number(device),
-		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host)
-					       : NULL,
+		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host) : NULL,
 		.name = tare_arena_strdup(out->memory, device->name ? device->name : ""),
 		.total = device->total,
 		.reserved = device->reserved,
@@ -146,8 +143,7 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct ta
 /*
  * Finishes a ledger: removes processes that did not live at that time, and sets peaks, which are of the whole recording.
  */
-void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
-			    struct tare_ledger *out)
+void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at, struct tare_ledger *out)
 {
 	int kept = 0;
 
@@ -156,8 +152,7 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 
 		if (!p || p->host_row < 0)
 			continue;
-		if (at->kind == TARE_INSTANT_TIME &&
-		    (p->process->first_ns > at->t_ns || (p->is_ended && p->end_ns < at->t_ns)))
+		if (at->kind == TARE_INSTANT_TIME && (p->process->first_ns > at->t_ns || (p->is_ended && p->end_ns < at->t_ns)))
 			continue;
 		if (p->most_resident)
 			out->hosts[p->host_row].peak_rss = p->most_resident;
@@ -173,9 +168,7 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			continue;
 		l = &out->devices[tare_fold_device_place(f, d)];
 		l->peak_t_ns = d->moment_ns[TARE_MOMENT_PEAK];
-		l->peak_used = d->has_moment[TARE_MOMENT_PEAK]
-				       ? (uint64_t)d->moment_used[TARE_MOMENT_PEAK]
-				       : l->used;
+		l->peak_used = d->has_moment[TARE_MOMENT_PEAK] ? (uint64_t)d->moment_used[TARE_MOMENT_PEAK] : l->used;
 		l->own_peak = d->own_peak.used;
 		l->own_peak_t_ns = d->own_peak.ns;
 		tare_fold_timeline(&d->samples, out->memory, &l->timeline);

@@ -18,14 +18,12 @@ static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct t
 	enum tare_account account = tare_classes[s->class].account;
 	enum tare_account elastic = tare_fold_elastic_account(f, s);
 
-	a->context =
-		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
+	a->context = tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	account = elastic ? elastic : account;
 	/*
 	 * What importing costs is one row without an owner; the other rows of that account are of processes.
 	 */
-	a->bucket = tare_fold_bucket_at(f, a->context, account,
-					account == TARE_ACCOUNT_IPC ? 0 : s->owner, s->site);
+	a->bucket = tare_fold_bucket_at(f, a->context, account, account == TARE_ACCOUNT_IPC ? 0 : s->owner, s->site);
 }
 
 /* Rule "granularity": pages held less what was asked for. */
@@ -52,8 +50,7 @@ static bool is_known(enum tare_sizing sizing)
 	return sizing == TARE_SIZING_PAGES || sizing == TARE_SIZING_EXACT;
 }
 
-static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages,
-		      int sign)
+static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages, int sign)
 {
 	int host = o->class == TARE_CLASS_REGISTERED ? TARE_BUCKET_REGISTERED : TARE_BUCKET_PINNED;
 
@@ -62,17 +59,13 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
 		op_paged(f, o, pages, sign);
 	else if (tare_classes[o->class].sizing == TARE_SIZING_EXACT)
-		tare_fold_op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign,
-				   TARE_EVIDENCE_EXACT);
+		tare_fold_op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign, TARE_EVIDENCE_EXACT);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
 	if (tare_classes[o->class].sizing == TARE_SIZING_HOST) {
 		struct tare_amount by = tare_pinned_amount(o, sign);
 
-		tare_fold_op(&f->ops,
-			     tare_fold_bucket_at(f, o->context, host, 0,
-						 f->buckets[o->bucket].site),
-			     &by);
+		tare_fold_op(&f->ops, tare_fold_bucket_at(f, o->context, host, 0, f->buckets[o->bucket].site), &by);
 	}
 }
 
@@ -89,14 +82,14 @@ static int graph_of(const struct tare_step *s, const struct tare_applied *a)
 static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
 {
 	struct tare_object_live o = { .handle = s->handle,
-				      .asked = s->asked,
-				      .granted = s->granted ? s->granted : s->asked,
-				      .process = s->process,
-				      .device = s->device,
-				      .context = a->context,
-				      .bucket = a->bucket,
-				      .graph = graph_of(s, a),
-				      .class = s->class };
+		                          .asked = s->asked,
+		                          .granted = s->granted ? s->granted : s->asked,
+		                          .process = s->process,
+		                          .device = s->device,
+		                          .context = a->context,
+		                          .bucket = a->bucket,
+		                          .graph = graph_of(s, a),
+		                          .class = s->class };
 	int old = tare_fold_object_find(f, s->process, s->class, s->handle);
 	int64_t pages = 0;
 
@@ -113,8 +106,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
 		tare_fold_share_given(f, s);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES && o.device >= 0)
-		pages = tare_fold_pages_add(f, tare_fold_process_on(f, o.process, o.device),
-					    o.handle, o.granted);
+		pages = tare_fold_pages_add(f, tare_fold_process_on(f, o.process, o.device), o.handle, o.granted);
 	op_object(f, &o, pages, 1);
 	tare_parts_made(f, &o);
 }
@@ -174,8 +166,7 @@ static void undo(struct tare_fold *f, const struct tare_step *s)
 
 		tare_fold_object_add(f, o);
 		if (tare_classes[o->class].sizing == TARE_SIZING_PAGES && o->device >= 0)
-			tare_fold_pages_add(f, tare_fold_process_on(f, o->process, o->device),
-					    o->handle, o->granted);
+			tare_fold_pages_add(f, tare_fold_process_on(f, o->process, o->device), o->handle, o->granted);
 	}
 	for (size_t i = 0; i < g->ops.count; i++) {
 		struct tare_amount by = g->ops.items[i].by;
@@ -202,7 +193,7 @@ static void remember_ops(struct tare_fold *f, const struct tare_step *s)
 
 /* Classes with rules of their own. */
 static void (*const apply_own[TARE_CLASS_NR])(struct tare_fold *f, const struct tare_step *s,
-					      struct tare_applied *a) = {
+                                              struct tare_applied *a) = {
 	[TARE_CLASS_IPC] = tare_fold_ipc,
 	[TARE_CLASS_POOL_STATE] = tare_fold_pool,
 	[TARE_CLASS_VMM] = tare_fold_vmm,

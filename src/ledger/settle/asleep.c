@@ -12,26 +12,22 @@ static void book(struct tare_fold *f, const struct tare_asleep *a, int64_t bytes
 {
 	int context = tare_fold_context(f, a->process, a->device, 0);
 
-	tare_fold_op_bytes(f, tare_fold_bucket(f, context, TARE_BUCKET_ASLEEP, 0), bytes, count,
-			   TARE_EVIDENCE_EXACT);
+	tare_fold_op_bytes(f, tare_fold_bucket(f, context, TARE_BUCKET_ASLEEP, 0), bytes, count, TARE_EVIDENCE_EXACT);
 }
 
-void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_t at,
-		     uint64_t bytes)
+void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_t at, uint64_t bytes)
 {
 	struct tare_asleep *a;
 
 	if (p->device < 0 || !bytes || tare_fold_tensor_is_segment(f, p->bucket))
 		return;
-	f->asleep =
-		tare_array_reserve(f->asleep, &f->asleep_cap, f->asleep_nr + 1, sizeof(*f->asleep));
+	f->asleep = tare_array_reserve(f->asleep, &f->asleep_cap, f->asleep_nr + 1, sizeof(*f->asleep));
 	a = &f->asleep[f->asleep_nr++];
 	*a = (struct tare_asleep){ at, bytes, p->process, p->device };
 	book(f, a, (int64_t)bytes, 1);
 }
 
-void tare_asleep_forget(struct tare_fold *f, int process, uint64_t at, uint64_t bytes,
-			bool is_booked)
+void tare_asleep_forget(struct tare_fold *f, int process, uint64_t at, uint64_t bytes, bool is_booked)
 {
 	for (size_t i = f->asleep_nr; i-- > 0;) {
 		struct tare_asleep a = f->asleep[i];

@@ -41,8 +41,7 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
  * speaks is the truth; the others are shifted to it where they first speak. `now` is what is known
  * to be in use at that moment.
  */
-int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
-			 int64_t now)
+int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source, int64_t now)
 {
 	int64_t value = (int64_t)used;
 
@@ -82,8 +81,8 @@ static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
  * The device changed by `change` while no call ran; `explained` of it is booked already. The rest is not
  * booked to the next call: that would balance every book and prove nothing.
  */
-void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			     int64_t change, int64_t explained)
+void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
+                             int64_t explained)
 {
 	int64_t rest = change - explained, back, paused;
 

@@ -57,15 +57,15 @@ static inline void hand_out(struct at_work *w, size_t i, int segment)
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
 	const struct tare_block b = { .address = c->addresses[i],
-				      .bytes = c->bytes[i],
-				      .t = t,
-				      .born_ns = t,
-				      .process = w->process->index,
-				      .tid = rec->tid,
-				      .flags = rec->flags,
-				      .module = tare_modules_of_block(&w->p->modules, rec),
-				      .site = site_of(w, rec, i),
-				      .on = tare_fold_stream_of(w->p, d, rec) };
+		                          .bytes = c->bytes[i],
+		                          .t = t,
+		                          .born_ns = t,
+		                          .process = w->process->index,
+		                          .tid = rec->tid,
+		                          .flags = rec->flags,
+		                          .module = tare_modules_of_block(&w->p->modules, rec),
+		                          .site = site_of(w, rec, i),
+		                          .on = tare_fold_stream_of(w->p, d, rec) };
 	struct tare_block_change change;
 
 	if (tare_tensor_hand_out(&f->parts->tensors, f, d, w->on_device, &b, segment, &change))
@@ -93,8 +93,8 @@ static inline void apply(struct at_work *w, size_t i, int segment)
 	if (bytes > 0)
 		hand_out(w, i, segment);
 	else
-		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, c->addresses[i],
-				      segment, (struct tare_taking){ rec->tid, rec->flags });
+		tare_tensor_take_back(&f->parts->tensors, f, d, w->on_device, c->addresses[i], segment,
+		                      (struct tare_taking){ rec->tid, rec->flags });
 	tare_parts_check(f);
 }
 
@@ -102,8 +102,8 @@ static inline void apply(struct at_work *w, size_t i, int segment)
  * Has fetched what the records need, and finds their segments. These steps do not wait for each other, as they would between those that
  * apply the blocks.
  */
-static void fetch(const struct tare_process_on_device *p, const uint64_t *addresses,
-		  const int64_t *bytes, size_t n, int *segments)
+static void fetch(const struct tare_process_on_device *p, const uint64_t *addresses, const int64_t *bytes, size_t n,
+                  int *segments)
 {
 	for (size_t i = 0; i < n; i++)
 		tare_blocks_prefetch(&p->blocks, addresses[i]);
@@ -114,23 +114,22 @@ static void fetch(const struct tare_process_on_device *p, const uint64_t *addres
 			tare_blocks_prefetch_block(&p->blocks, addresses[i]);
 }
 
-void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d,
-		       const struct tare_process *process, const struct tare_block_run *run)
+void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process *process,
+                       const struct tare_block_run *run)
 {
 	struct at_work w = { .f = f,
-			     .d = d,
-			     .p = tare_fold_process(f, process),
-			     .on_device = tare_fold_process_on(f, process->index, d->index),
-			     .process = process,
-			     .run = run };
+		                 .d = d,
+		                 .p = tare_fold_process(f, process),
+		                 .on_device = tare_fold_process_on(f, process->index, d->index),
+		                 .process = process,
+		                 .run = run };
 	int segments[AHEAD];
 
 	tare_fold_tensor_flush(f, d);
 	look_ahead(&w, run->times[0]);
 	for (size_t begin = 0, end; begin < run->n; begin = end) {
 		end = run->n - begin < AHEAD ? run->n : begin + AHEAD;
-		fetch(w.on_device, run->columns.addresses + begin, run->columns.bytes + begin,
-		      end - begin, segments);
+		fetch(w.on_device, run->columns.addresses + begin, run->columns.bytes + begin, end - begin, segments);
 		for (size_t i = begin; i < end; i++)
 			apply(&w, i, segments[i - begin]);
 	}

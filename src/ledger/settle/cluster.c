@@ -31,9 +31,8 @@ static bool is_of(const struct tare_thread_end *t, const struct tare_step *s)
  */
 static bool waits(const struct tare_device_fold *d, const struct tare_step *s)
 {
-	return !(s->flags & TARE_EVENT_WEIGHED) && d->cluster.count > 1 &&
-	       d->cluster.count < WAIT_MAX && d->weighed_until != INT64_MIN &&
-	       d->unweighed_until > d->weighed_until;
+	return !(s->flags & TARE_EVENT_WEIGHED) && d->cluster.count > 1 && d->cluster.count < WAIT_MAX &&
+	       d->weighed_until != INT64_MIN && d->unweighed_until > d->weighed_until;
 }
 
 static bool joins(const struct tare_device_fold *d, const struct tare_step *s)
@@ -57,11 +56,8 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 	for (size_t i = 0; i < d->thread_nr; i++)
 		if (is_of(&d->threads[i], s))
 			return &d->threads[i];
-	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1,
-					sizeof(*d->threads));
-	d->threads[d->thread_nr] = (struct tare_thread_end){ .process = s->process,
-							     .tid = thread_id(s),
-							     .last = SIZE_MAX };
+	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1, sizeof(*d->threads));
+	d->threads[d->thread_nr] = (struct tare_thread_end){ .process = s->process, .tid = thread_id(s), .last = SIZE_MAX };
 	return &d->threads[d->thread_nr++];
 }
 
@@ -71,9 +67,7 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
  */
 static void part(struct tare_step *before, struct tare_step *own)
 {
-	int64_t at = before->weigh_end - before->end > own->begin - own->weigh_begin
-			     ? own->weigh_begin
-			     : before->weigh_end;
+	int64_t at = before->weigh_end - before->end > own->begin - own->weigh_begin ? own->weigh_begin : before->weigh_end;
 
 	if (at < before->end)
 		at = before->end;
@@ -82,8 +76,7 @@ static void part(struct tare_step *before, struct tare_step *own)
 	before->weigh_end = own->weigh_begin = at;
 }
 
-void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
-			   const struct tare_step *s)
+void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s)
 {
 	struct tare_thread_end *t;
 	struct tare_step *own;
@@ -94,14 +87,13 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	tare_fold_reading_flush(f, d);
 	if (d->cluster.count && !joins(d, s)) {
 		if (s->flags & TARE_EVENT_WEIGHED)
-			tare_fold_cluster_close_by(f, d, s->begin, s->before,
-						   tare_fold_step_source(d, s));
+			tare_fold_cluster_close_by(f, d, s->begin, s->before, tare_fold_step_source(d, s));
 		else
 			tare_fold_cluster_close(f, d);
 	}
 	t = thread_of(d, s);
-	d->cluster.items = tare_array_reserve(d->cluster.items, &d->cluster.cap,
-					      d->cluster.count + 1, sizeof(*d->cluster.items));
+	d->cluster.items =
+		tare_array_reserve(d->cluster.items, &d->cluster.cap, d->cluster.count + 1, sizeof(*d->cluster.items));
 	own = &d->cluster.items[d->cluster.count];
 	*own = *s;
 	own->weigh_begin = s->begin - (s->reading_before ? s->reading_before : f->weigh);
@@ -136,8 +128,7 @@ static bool is_mere_release(struct tare_fold *f, const struct tare_step *s, int6
 	int64_t booked = 0;
 	int context;
 
-	if (s->class != TARE_CLASS_CONTEXT || s->effect != TARE_EFFECT_DEL ||
-	    !(s->flags & TARE_EVENT_PRIMARY))
+	if (s->class != TARE_CLASS_CONTEXT || s->effect != TARE_EFFECT_DEL || !(s->flags & TARE_EVENT_PRIMARY))
 		return false;
 	context = tare_fold_context(f, s->process, s->device, s->handle ? s->handle : s->context);
 	for (int i = f->contexts[context].buckets; i >= 0; i = f->buckets[i].next_of_context)
@@ -178,9 +169,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 
 	tare_fold_advance(f, d, s->begin);
 	tare_fold_between_calls(f, d, s->begin, before - d->used,
-				reads_others ? tare_fold_peer_level_between(f, d, s->peers_before,
-									    before - d->used)
-					     : 0);
+	                        reads_others ? tare_fold_peer_level_between(f, d, s->peers_before, before - d->used) : 0);
 	tare_fold_peak(f, d, s->begin);
 
 	after = tare_fold_normal(f, d, s->after, source, before);
@@ -211,8 +200,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 
 bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t)
 {
-	return d->cluster.count && t > d->cluster_until &&
-	       (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
+	return d->cluster.count && t > d->cluster_until && (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
 }
 
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
@@ -245,8 +233,7 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 /*
  * Settles the cluster with the first reading behind it, which tells what calls without readings changed.
  */
-void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-				uint64_t used, int source)
+void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used, int source)
 {
 	d->has_closing = true;
 	d->closing_ns = t;

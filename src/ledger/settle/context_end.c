@@ -49,10 +49,8 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 		const struct tare_amount *now = &f->buckets[i].now;
 
 		tare_fold_op(&f->ops, i,
-			     &(struct tare_amount){ .bytes = -now->bytes,
-						    .low = -now->low,
-						    .high = -now->high,
-						    .count = -now->count });
+		             &(struct tare_amount){
+						 .bytes = -now->bytes, .low = -now->low, .high = -now->high, .count = -now->count });
 	}
 	g->context = a->context;
 	c->is_live = false;

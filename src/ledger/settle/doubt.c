@@ -18,8 +18,7 @@ static int64_t room_of(const struct tare_bucket *b, bool is_more)
 }
 
 /* Of two rows, the smaller that has room for all; else the larger. */
-static bool is_better(const struct tare_bucket *a, const struct tare_bucket *b, bool is_more,
-		      int64_t wanted)
+static bool is_better(const struct tare_bucket *a, const struct tare_bucket *b, bool is_more, int64_t wanted)
 {
 	int64_t x = room_of(a, is_more), y = room_of(b, is_more);
 
@@ -35,8 +34,8 @@ static bool is_of_other(const struct tare_bucket *b, const bool *is_leaving)
 	return b->process >= 0 && !is_leaving[b->process] && tare_bucket_is_device(b);
 }
 
-int64_t tare_fold_doubt_room(const struct tare_fold *f, const struct tare_device_fold *d,
-			     const bool *is_leaving, bool is_more)
+int64_t tare_fold_doubt_room(const struct tare_fold *f, const struct tare_device_fold *d, const bool *is_leaving,
+                             bool is_more)
 {
 	int64_t room = 0;
 
@@ -49,8 +48,7 @@ int64_t tare_fold_doubt_room(const struct tare_fold *f, const struct tare_device
 	return room;
 }
 
-int64_t tare_fold_doubt_settle(struct tare_fold *f, struct tare_device_fold *d,
-			       const bool *is_leaving, int64_t bytes)
+int64_t tare_fold_doubt_settle(struct tare_fold *f, struct tare_device_fold *d, const bool *is_leaving, int64_t bytes)
 {
 	bool is_more = bytes > 0;
 	int64_t left = llabs(bytes);
@@ -62,8 +60,7 @@ int64_t tare_fold_doubt_settle(struct tare_fold *f, struct tare_device_fold *d,
 		for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 			struct tare_bucket *b = &f->buckets[i];
 
-			if (is_of_other(b, is_leaving) && room_of(b, is_more) > 0 &&
-			    (!best || is_better(b, best, is_more, left)))
+			if (is_of_other(b, is_leaving) && room_of(b, is_more) > 0 && (!best || is_better(b, best, is_more, left)))
 				best = b;
 		}
 		if (!best)
@@ -71,8 +68,8 @@ int64_t tare_fold_doubt_settle(struct tare_fold *f, struct tare_device_fold *d,
 		part = room_of(best, is_more) < left ? room_of(best, is_more) : left;
 		left -= part;
 		tare_fold_book(f, (int)(best - f->buckets),
-			       &(struct tare_amount){ .bytes = is_more ? part : -part,
-						      .evidence = 1 + TARE_EVIDENCE_INFERRED });
+		               &(struct tare_amount){ .bytes = is_more ? part : -part,
+		                                      .evidence = 1 + TARE_EVIDENCE_INFERRED });
 	}
 	return is_more ? llabs(bytes) - left : left - llabs(bytes);
 }

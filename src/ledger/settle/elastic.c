@@ -43,10 +43,8 @@ static bool has_name(const char *name, const char *part)
 static bool is_of_cudnn(const struct tare_event *e)
 {
 	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++) {
-		const struct tare_object *o =
-			tare_process_object(e->process, e->stack, e->stack->pcs[i] - 1);
-		const struct tare_symbol *s =
-			tare_process_symbol(e->process, e->stack, e->stack->pcs[i]);
+		const struct tare_object *o = tare_process_object(e->process, e->stack, e->stack->pcs[i] - 1);
+		const struct tare_symbol *s = tare_process_symbol(e->process, e->stack, e->stack->pcs[i]);
 
 		if ((o && has_name(o->path, "libcudnn")) || (s && has_name(s->name, "cudnn")))
 			return true;
@@ -78,8 +76,7 @@ static uint64_t open_key(const struct tare_rec_event *r)
 	return r->handle ^ (r->class == TARE_CLASS_VMM ? UINT64_C(1) << 63 : 0);
 }
 
-static void prepass_new(struct tare_fold *f, const struct tare_event *e,
-			struct tare_process_fold *p)
+static void prepass_new(struct tare_fold *f, const struct tare_event *e, struct tare_process_fold *p)
 {
 	uint64_t bytes = e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked;
 	struct tare_large *large;
@@ -89,12 +86,12 @@ static void prepass_new(struct tare_fold *f, const struct tare_event *e,
 	f->large = tare_array_reserve(f->large, &f->large_cap, f->large_nr + 1, sizeof(*f->large));
 	large = &f->large[f->large_nr++];
 	*large = (struct tare_large){ .process = e->process->index,
-				      .handle = e->rec.event->handle,
-				      .bytes = bytes,
-				      .at = e->at_ns,
-				      .held_ns = -1,
-				      .is_piece = e->rec.event->class == TARE_CLASS_VMM,
-				      .is_cudnn = is_of_cudnn(e) };
+		                          .handle = e->rec.event->handle,
+		                          .bytes = bytes,
+		                          .at = e->at_ns,
+		                          .held_ns = -1,
+		                          .is_piece = e->rec.event->class == TARE_CLASS_VMM,
+		                          .is_cudnn = is_of_cudnn(e) };
 	if (is_preallocation(f, e, bytes))
 		large->account = TARE_ACCOUNT_PREALLOCATED;
 	*tare_map_put(&p->large_open, open_key(e->rec.event), NULL) = f->large_nr - 1;
@@ -106,14 +103,12 @@ void tare_fold_elastic_prepass(struct tare_fold *f, const struct tare_event *e)
 	struct tare_process_fold *p;
 	uint64_t open;
 
-	if (e->kind != TARE_KIND_EVENT || !may_be_elastic(r->class) ||
-	    (r->flags & TARE_EVENT_FAILED))
+	if (e->kind != TARE_KIND_EVENT || !may_be_elastic(r->class) || (r->flags & TARE_EVENT_FAILED))
 		return;
 	p = tare_fold_process(f, e->process);
 	if (r->effect == TARE_EFFECT_NEW)
 		prepass_new(f, e, p);
-	else if (r->effect == TARE_EFFECT_DEL &&
-		 tare_map_remove(&p->large_open, open_key(r), &open))
+	else if (r->effect == TARE_EFFECT_DEL && tare_map_remove(&p->large_open, open_key(r), &open))
 		f->large[open].held_ns = e->at_ns - f->large[open].at;
 }
 
@@ -140,8 +135,7 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->large_nr; i++)
 		if (!is_short(&f->large[i]) && !f->large[i].is_piece)
-			tare_map_put(&f->processes[f->large[i].process]->held_sizes,
-				     f->large[i].bytes, NULL);
+			tare_map_put(&f->processes[f->large[i].process]->held_sizes, f->large[i].bytes, NULL);
 	for (size_t i = 0; i < f->large_nr; i++) {
 		const struct tare_large *l = &f->large[i];
 		struct tare_process_fold *p = f->processes[l->process];
@@ -150,8 +144,7 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 		if (!account && l->is_cudnn && is_short(l) && (l->is_piece || !is_size_held(f, l)))
 			account = TARE_ACCOUNT_TRIAL;
 		if (account)
-			*tare_map_put(&p->elastic, key_of(l->handle, l->at), NULL) =
-				(uint64_t)account;
+			*tare_map_put(&p->elastic, key_of(l->handle, l->at), NULL) = (uint64_t)account;
 	}
 }
 
@@ -170,8 +163,7 @@ static bool is_known_at(struct tare_large *l, int64_t until)
 static bool is_size_known(const struct tare_fold *f, size_t nr, const struct tare_large *l)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (f->large[i].held_ns >= 0 && f->large[i].process == l->process &&
-		    f->large[i].bytes == l->bytes)
+		if (f->large[i].held_ns >= 0 && f->large[i].process == l->process && f->large[i].bytes == l->bytes)
 			return true;
 	return false;
 }
@@ -217,8 +209,7 @@ void tare_fold_elastic_forget(struct tare_fold *f, int64_t until)
 			continue;
 		}
 		if (l->held_ns < 0)
-			*tare_map_put(&p->large_open,
-				      l->handle ^ (l->is_piece ? UINT64_C(1) << 63 : 0), NULL) = n;
+			*tare_map_put(&p->large_open, l->handle ^ (l->is_piece ? UINT64_C(1) << 63 : 0), NULL) = n;
 		f->large[n++] = *l;
 	}
 	f->large_nr = n;

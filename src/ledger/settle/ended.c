@@ -27,11 +27,9 @@ void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, i
 
 		if (b->process != process)
 			continue;
-		by = (struct tare_amount){ .bytes = -b->now.bytes,
-					   .low = -b->now.low,
-					   .high = -b->now.high,
-					   .count = -b->now.count,
-					   .ns = -b->now.ns };
+		by = (struct tare_amount){
+			.bytes = -b->now.bytes, .low = -b->now.low, .high = -b->now.high, .count = -b->now.count, .ns = -b->now.ns
+		};
 		tare_fold_book(f, i, &by);
 	}
 }
@@ -52,10 +50,9 @@ struct leavers {
 
 /* By size, the largest first; of the same size, the one that ended first. */
 TARE_COMPARATOR(by_size, struct leaver,
-		TARE_FALLING(bytes) TARE_FALLING(driver) TARE_RISING(end_ns) TARE_RISING(process))
+                TARE_FALLING(bytes) TARE_FALLING(driver) TARE_RISING(end_ns) TARE_RISING(process))
 
-static struct leavers find_leavers(const struct tare_fold *f, const struct tare_device_fold *d,
-				   int64_t t)
+static struct leavers find_leavers(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
 {
 	struct leavers l = { tare_xcalloc((size_t)f->process_nr + 1, sizeof(*l.items)), 0 };
 
@@ -74,8 +71,7 @@ static struct leavers find_leavers(const struct tare_fold *f, const struct tare_
 		if (own.bytes <= 0 || !tare_fold_is_over(f->processes[i], t))
 			continue;
 		own.process = i;
-		own.end_ns = f->processes[i]->is_ending ? f->processes[i]->end_ns
-							: f->processes[i]->process->last_ns;
+		own.end_ns = f->processes[i]->is_ending ? f->processes[i]->end_ns : f->processes[i]->process->last_ns;
 		l.items[l.count++] = own;
 	}
 	qsort(l.items, (size_t)l.count, sizeof(*l.items), by_size);
@@ -182,8 +178,7 @@ static int heir(struct tare_fold *f, const struct tare_device_fold *d, int64_t t
 
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_process_on_device *place =
-			p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
+		const struct tare_process_on_device *place = p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 		if (!place || place->is_removed)
 			continue;
@@ -199,8 +194,7 @@ static void leave_driver(struct tare_fold *f, struct tare_device_fold *d, int to
 {
 	int context = tare_fold_context(f, to, d->index, 0);
 
-	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_DRIVER, 0), bytes,
-			     TARE_EVIDENCE_INFERRED);
+	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_DRIVER, 0), bytes, TARE_EVIDENCE_INFERRED);
 }
 
 /*
@@ -221,21 +215,20 @@ void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, i
 /* What becomes of processes that had more, or less, than the device fell by. */
 struct rest {
 	int64_t stays; /* of what starting the driver took */
-	int64_t off; /* what their rows were too large by, and those that they shared with too small */
+	int64_t off;   /* what their rows were too large by, and those that they shared with too small */
 };
 
 /*
  * `off`: by how much less the device fell than the chosen processes have in the books; `least`: what the smallest of them
  * has. One that is off by half of that and more is not: another process came or went meanwhile.
  */
-static struct rest rest_of(const struct tare_fold *f, const struct tare_device_fold *d,
-			   const bool *is_leaving, int64_t off, int64_t driver, int64_t least)
+static struct rest rest_of(const struct tare_fold *f, const struct tare_device_fold *d, const bool *is_leaving,
+                           int64_t off, int64_t driver, int64_t least)
 {
 	struct rest r = { .stays = llabs(off - driver) < llabs(off) ? driver : 0 };
 
 	r.off = off - r.stays;
-	if (llabs(r.off) < least / 2 &&
-	    llabs(r.off) <= tare_fold_doubt_room(f, d, is_leaving, r.off < 0))
+	if (llabs(r.off) < least / 2 && llabs(r.off) <= tare_fold_doubt_room(f, d, is_leaving, r.off < 0))
 		return r;
 	r.off = 0;
 	if (off > 0 && off < driver)
@@ -247,8 +240,8 @@ static struct rest rest_of(const struct tare_fold *f, const struct tare_device_f
  * Removes the chosen processes from the books; the device fell by `fall`, if not by more for other reasons. Returns by how much
  * the books fell.
  */
-static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
-			     const struct leavers *l, int64_t t, int64_t fall)
+static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l, int64_t t,
+                             int64_t fall)
 {
 	bool *is_leaving = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*is_leaving));
 	int64_t bytes = 0, driver = 0, least = INT64_MAX, off;
@@ -291,8 +284,7 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
  * Notes the end of a killed process, which has no END record, when its memory goes, also if `tare` tells of the end
  * later. Rule "end": only if no recorded process works after it.
  */
-static void set_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
-		    int64_t t)
+static void set_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l, int64_t t)
 {
 	for (int i = 0; i < l->count && t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END]; i++) {
 		const struct tare_process_fold *p = f->processes[l->items[i].process];
@@ -309,8 +301,7 @@ static void set_end(struct tare_fold *f, struct tare_device_fold *d, const struc
  * end (is_sure): such a call gives nothing back. d->used must be as before the fall: that may be the moment
  * `end`.
  */
-void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
-			  int64_t *change)
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure, int64_t *change)
 {
 	bool is_chosen = true;
 
@@ -333,8 +324,8 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
  * Removes processes that have gone at once. `beyond`: by how much more the device fell than by what they had but for the
  * start of the driver. Returns by how much the books fell. d->used is as for tare_fold_take_ended().
  */
-int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			 const bool *is_leaving, int64_t beyond)
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, const bool *is_leaving,
+                         int64_t beyond)
 {
 	int64_t fall = beyond;
 	bool is_any = false;
@@ -361,26 +352,24 @@ int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_
 /*
  * When the process ended, if it is still in the books of the device; INT64_MAX: it is not, or has not ended.
  */
-int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			    int process)
+int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	if (!tare_fold_is_over(p, INT64_MAX) || d->index >= p->on_device_nr ||
-	    !p->on_device[d->index] || p->on_device[d->index]->is_removed)
+	if (!tare_fold_is_over(p, INT64_MAX) || d->index >= p->on_device_nr || !p->on_device[d->index] ||
+	    p->on_device[d->index]->is_removed)
 		return INT64_MAX;
 	return p->is_ending ? p->end_ns : p->process->last_ns;
 }
 
 /* Is there an ended process whose memory the device could lose at that time? */
-bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
-			      int64_t t)
+bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
-		if (tare_fold_is_over(p, t) && d->index < p->on_device_nr &&
-		    p->on_device[d->index] && !p->on_device[d->index]->is_removed)
+		if (tare_fold_is_over(p, t) && d->index < p->on_device_nr && p->on_device[d->index] &&
+		    !p->on_device[d->index]->is_removed)
 			return true;
 	}
 	return false;

@@ -7,9 +7,8 @@ static bool is_work(const struct tare_fold *f, const struct tare_step *s)
 {
 	const struct tare_process_fold *p = f->processes[s->process];
 
-	return (s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
-	       !(s->flags & TARE_EVENT_FAILED) && !p->is_torn_down &&
-	       !(p->is_ending && s->end > p->end_ns);
+	return (s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) && !(s->flags & TARE_EVENT_FAILED) &&
+	       !p->is_torn_down && !(p->is_ending && s->end > p->end_ns);
 }
 
 /*
@@ -29,16 +28,13 @@ void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d)
 		f->worked_ns = d->worked_ns;
 	if (d->has_moment[TARE_MOMENT_END] && d->moment_ns[TARE_MOMENT_END] < d->worked_ns)
 		d->has_moment[TARE_MOMENT_END] = false;
-	if (f->host.has_moment[TARE_MOMENT_END] &&
-	    f->host.moment_ns[TARE_MOMENT_END] < f->worked_ns)
+	if (f->host.has_moment[TARE_MOMENT_END] && f->host.moment_ns[TARE_MOMENT_END] < f->worked_ns)
 		f->host.has_moment[TARE_MOMENT_END] = false;
 }
 
-static bool is_end_of_work(const struct tare_fold *f, const struct tare_device_fold *d,
-			   const struct tare_end *e)
+static bool is_end_of_work(const struct tare_fold *f, const struct tare_device_fold *d, const struct tare_end *e)
 {
-	return e->t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END] &&
-	       tare_fold_process_bytes(f, d, e->process);
+	return e->t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END] && tare_fold_process_bytes(f, d, e->process);
 }
 
 /*

@@ -7,14 +7,12 @@
 
 static uint32_t site_of(const struct tare_fold *f, const struct tare_step *s)
 {
-	const uint64_t *site =
-		s->parent ? tare_map_get(&f->processes[s->process]->site_of, s->parent) : NULL;
+	const uint64_t *site = s->parent ? tare_map_get(&f->processes[s->process]->site_of, s->parent) : NULL;
 
 	return site ? (uint32_t)*site : 0;
 }
 
-void tare_fold_heap_move(struct tare_fold *f, const struct tare_step *s,
-			 const struct tare_applied *a)
+void tare_fold_heap_move(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
 {
 	int64_t bytes = (int64_t)s->asked;
 	int from;

@@ -20,15 +20,12 @@ static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 	double bytes = (double)r->bytes, chance;
 
 	if (!r->sampling)
-		return (struct tare_heap_block){ .address = r->block,
-						 .bytes = (int64_t)r->bytes,
-						 .count = 1 };
+		return (struct tare_heap_block){ .address = r->block, .bytes = (int64_t)r->bytes, .count = 1 };
 	chance = -expm1(-bytes / (double)(UINT64_C(1) << r->sampling));
 	return (struct tare_heap_block){
 		.address = r->block,
 		.bytes = llround(bytes / chance),
-		.variance =
-			llround((1 - chance) * (bytes / chance / 1024) * (bytes / chance / 1024)),
+		.variance = llround((1 - chance) * (bytes / chance / 1024) * (bytes / chance / 1024)),
 		.count = (uint32_t)lround(1 / chance),
 	};
 }
@@ -36,8 +33,7 @@ static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 /* ---- in order of time ---- */
 
 /* As of calls (ends.c): the end of a process after which others take something is not the end. */
-void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d,
-			 const struct tare_process_fold *p, int64_t t)
+void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process_fold *p, int64_t t)
 {
 	if (p->is_torn_down)
 		return;
@@ -63,9 +59,8 @@ static uint64_t parts_moved(struct tare_heap_blocks *mapped, uint32_t tid)
 }
 
 /* False: it is of a file. */
-static bool take_mapping(struct tare_fold *f, struct tare_device_fold *d,
-			 struct tare_heap_blocks *mapped, const struct tare_rec_heap_block *r,
-			 struct tare_heap_block *b)
+static bool take_mapping(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *mapped,
+                         const struct tare_rec_heap_block *r, struct tare_heap_block *b)
 {
 	b->bytes = (int64_t)round_to_pages(r->bytes);
 	b->is_reserved = r->source == TARE_HEAP_OF_RESERVE;
@@ -85,8 +80,8 @@ static bool take_mapping(struct tare_fold *f, struct tare_device_fold *d,
 	return true;
 }
 
-static void take_block(struct tare_fold *f, struct tare_device_fold *d,
-		       struct tare_process_on_device *own, const struct tare_event *e)
+static void take_block(struct tare_fold *f, struct tare_device_fold *d, struct tare_process_on_device *own,
+                       const struct tare_event *e)
 {
 	const struct tare_rec_heap_block *r = e->rec.heap_block;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -108,8 +103,8 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d,
 	tare_fold_peak(f, d, e->at_ns);
 }
 
-static void take_freed(struct tare_fold *f, struct tare_device_fold *d,
-		       struct tare_process_on_device *own, const struct tare_event *e)
+static void take_freed(struct tare_fold *f, struct tare_device_fold *d, struct tare_process_on_device *own,
+                       const struct tare_event *e)
 {
 	const struct tare_rec_heap_freed *r = e->rec.heap_freed;
 
@@ -119,20 +114,17 @@ static void take_freed(struct tare_fold *f, struct tare_device_fold *d,
 		tare_parts_used(f, d, e->at_ns);
 }
 
-static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d,
-			  struct tare_process_on_device *own, const struct tare_event *e)
+static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d, struct tare_process_on_device *own,
+                          const struct tare_event *e)
 {
 	const struct tare_rec_heap_unmapped *r = e->rec.heap_unmapped;
 	uint64_t bytes = round_to_pages(r->bytes);
 	unsigned int parts;
 
 	if (r->how == TARE_HEAP_GOES_CLOSED) {
-		struct tare_heap_block closed = { .address = r->begin,
-						  .bytes = (int64_t)bytes,
-						  .is_reserved = true };
+		struct tare_heap_block closed = { .address = r->begin, .bytes = (int64_t)bytes, .is_reserved = true };
 
-		parts = tare_heap_mapping_change(f, d, &own->mapped, &closed) ? TARE_HEAP_USABLE
-									      : 0;
+		parts = tare_heap_mapping_change(f, d, &own->mapped, &closed) ? TARE_HEAP_USABLE : 0;
 	} else {
 		parts = tare_heap_mapping_cut(f, d, &own->mapped, r->begin, bytes);
 	}
@@ -161,8 +153,7 @@ static bool is_damaged(const struct tare_event *e)
 	if (block->source != TARE_HEAP_OF_MALLOC)
 		return block->sampling || !is_of_pages(block->block, block->bytes);
 	if (block->sampling)
-		return block->sampling > SAMPLING_MAX || !block->bytes ||
-		       block->bytes >> block->sampling;
+		return block->sampling > SAMPLING_MAX || !block->bytes || block->bytes >> block->sampling;
 	return block->bytes > TARE_HEAP_BYTES_MAX;
 }
 
@@ -170,11 +161,9 @@ static bool is_damaged(const struct tare_event *e)
 static void fetch(const struct tare_process_on_device *own, const struct tare_record *ahead)
 {
 	if (ahead && ahead->kind == TARE_KIND_HEAP_BLOCK)
-		tare_map_prefetch(&own->heap.place_of,
-				  ((const struct tare_rec_heap_block *)(const void *)ahead)->block);
+		tare_map_prefetch(&own->heap.place_of, ((const struct tare_rec_heap_block *)(const void *)ahead)->block);
 	else if (ahead && ahead->kind == TARE_KIND_HEAP_FREED)
-		tare_map_prefetch(&own->heap.place_of,
-				  ((const struct tare_rec_heap_freed *)(const void *)ahead)->block);
+		tare_map_prefetch(&own->heap.place_of, ((const struct tare_rec_heap_freed *)(const void *)ahead)->block);
 }
 
 void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

@@ -21,8 +21,7 @@ static size_t take_place(struct tare_heap_blocks *h)
 	return h->count++;
 }
 
-static void book(struct tare_fold *f, struct tare_device_fold *d, const struct tare_heap_block *b,
-		 int sign)
+static void book(struct tare_fold *f, struct tare_device_fold *d, const struct tare_heap_block *b, int sign)
 {
 	enum tare_evidence how = b->variance ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT;
 	int64_t bytes = sign * b->bytes;
@@ -30,19 +29,19 @@ static void book(struct tare_fold *f, struct tare_device_fold *d, const struct t
 	if (b->is_reserved)
 		return;
 	tare_fold_book(f, b->bucket,
-		       &(struct tare_amount){ .bytes = bytes,
-					      .low = bytes,
-					      .high = bytes,
-					      .count = sign * (int64_t)b->count,
-					      .evidence = (uint8_t)(1 + how) });
+	               &(struct tare_amount){ .bytes = bytes,
+	                                      .low = bytes,
+	                                      .high = bytes,
+	                                      .count = sign * (int64_t)b->count,
+	                                      .evidence = (uint8_t)(1 + how) });
 	if (b->variance)
-		tare_fold_book_bytes(f, tare_fold_bucket(f, b->context, TARE_BUCKET_VARIANCE, 0),
-				     sign * b->variance, TARE_EVIDENCE_INFERRED);
+		tare_fold_book_bytes(f, tare_fold_bucket(f, b->context, TARE_BUCKET_VARIANCE, 0), sign * b->variance,
+		                     TARE_EVIDENCE_INFERRED);
 	d->used += bytes;
 }
 
-void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d,
-			 struct tare_heap_blocks *h, const struct tare_heap_block *b)
+void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                         const struct tare_heap_block *b)
 {
 	size_t place = take_place(h);
 
@@ -51,8 +50,7 @@ void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d,
 	book(f, d, b, 1);
 }
 
-bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
-			  struct tare_heap_blocks *h, uint64_t address)
+bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint64_t address)
 {
 	struct tare_heap_block *b;
 	uint64_t place;
@@ -66,8 +64,8 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
 	return true;
 }
 
-void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
-			 struct tare_heap_blocks *h, const struct tare_heap_block *b)
+void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                         const struct tare_heap_block *b)
 {
 	bool is_new;
 	uint64_t *place = tare_map_put(&h->place_of, b->address, &is_new);
@@ -82,23 +80,21 @@ void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
 
 /* ---- mappings ---- */
 
-void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d,
-			   struct tare_heap_blocks *h, const struct tare_heap_block *b)
+void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                           const struct tare_heap_block *b)
 {
 	tare_heap_block_add(f, d, h, b);
 	tare_sorted_add(&h->first_pages, b->address / TARE_HEAP_PAGE);
 }
 
-static bool take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		 uint64_t address)
+static bool take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint64_t address)
 {
 	tare_sorted_remove(&h->first_pages, address / TARE_HEAP_PAGE);
 	return tare_heap_block_take(f, d, h, address);
 }
 
 /* The last mapping that begins before `end`, if some of it is behind `begin`: mappings do not overlap. */
-static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint64_t end,
-			 struct tare_heap_block *found)
+static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint64_t end, struct tare_heap_block *found)
 {
 	const uint64_t *place;
 	uint64_t page;
@@ -109,12 +105,11 @@ static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint6
 	if (!place)
 		return false;
 	*found = h->items[*place - 1];
-	return found->address == page * TARE_HEAP_PAGE &&
-	       found->address + (uint64_t)found->bytes > begin;
+	return found->address == page * TARE_HEAP_PAGE && found->address + (uint64_t)found->bytes > begin;
 }
 
 static void add_piece(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-		      const struct tare_heap_block *of, uint64_t begin, uint64_t end)
+                      const struct tare_heap_block *of, uint64_t begin, uint64_t end)
 {
 	struct tare_heap_block piece = *of;
 
@@ -131,8 +126,8 @@ static unsigned int part_of(const struct tare_heap_block *b)
 }
 
 /* Mostly one mapping goes as a whole. */
-unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold *d,
-				   struct tare_heap_blocks *h, uint64_t begin, uint64_t bytes)
+unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                                   uint64_t begin, uint64_t bytes)
 {
 	const uint64_t *whole = tare_map_get(&h->place_of, begin);
 	uint64_t end = begin + bytes;
@@ -153,8 +148,8 @@ unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold 
 	return parts;
 }
 
-bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d,
-			      struct tare_heap_blocks *h, const struct tare_heap_block *as)
+bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                              const struct tare_heap_block *as)
 {
 	uint64_t begin = as->address, end = begin + (uint64_t)as->bytes, before = end;
 	struct tare_heap_block b;
@@ -168,8 +163,7 @@ bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d,
 		is_any = true;
 		take(f, d, h, b.address);
 		add_piece(f, d, h, &b, b.address, begin);
-		add_piece(f, d, h, as, b.address > begin ? b.address : begin,
-			  b_end < end ? b_end : end);
+		add_piece(f, d, h, as, b.address > begin ? b.address : begin, b_end < end ? b_end : end);
 		add_piece(f, d, h, &b, end, b_end);
 	}
 	return is_any;
@@ -179,8 +173,7 @@ void tare_heap_blocks_restore(struct tare_heap_blocks *mapped)
 {
 	for (size_t i = 0; i < mapped->count; i++)
 		if (mapped->items[i].bucket >= 0)
-			tare_sorted_add(&mapped->first_pages,
-					mapped->items[i].address / TARE_HEAP_PAGE);
+			tare_sorted_add(&mapped->first_pages, mapped->items[i].address / TARE_HEAP_PAGE);
 }
 
 void tare_heap_blocks_free(struct tare_heap_blocks *h)

@@ -6,19 +6,18 @@
 
 #define TARE_HEAP_BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
 
-void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d,
-			 struct tare_heap_blocks *h, const struct tare_heap_block *b);
+void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                         const struct tare_heap_block *b);
 /* What is there at an address goes. False: nothing is. */
-bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d,
-			  struct tare_heap_blocks *h, uint64_t address);
+bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                          uint64_t address);
 
 /* The same two: what is there already has gone, and its end was not seen. */
-void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d,
-			 struct tare_heap_blocks *h, const struct tare_heap_block *b);
+void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                         const struct tare_heap_block *b);
 
 /* heap_block.c: the process has taken something, so its end is no end yet */
-void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d,
-			 const struct tare_process_fold *p, int64_t t);
+void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process_fold *p, int64_t t);
 /* Is it of malloc, stands for itself, and is no damage? */
 static inline bool tare_heap_is_plain(const struct tare_rec_heap_block *r)
 {
@@ -29,16 +28,16 @@ static inline bool tare_heap_is_plain(const struct tare_rec_heap_block *r)
 enum tare_heap_parts { TARE_HEAP_USABLE = 1, TARE_HEAP_RESERVED = 2 };
 
 /* Adds a mapping; nothing else is there. */
-void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d,
-			   struct tare_heap_blocks *h, const struct tare_heap_block *b);
+void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                           const struct tare_heap_block *b);
 /* All that is in the range goes; what of a mapping is outside of it stays. What went: enum tare_heap_parts. */
-unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold *d,
-				   struct tare_heap_blocks *h, uint64_t begin, uint64_t bytes);
+unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                                   uint64_t begin, uint64_t bytes);
 /*
  * What is mapped in the range of `as` and is not as that says (is_reserved) becomes so. What becomes usable is booked
  * where `as` is. False: there was nothing of that kind.
  */
-bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d,
-			      struct tare_heap_blocks *h, const struct tare_heap_block *as);
+bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                              const struct tare_heap_block *as);
 
 #endif

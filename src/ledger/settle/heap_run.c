@@ -33,8 +33,7 @@ static const struct tare_rec_heap_freed *freed_at(const struct at_work *w, size_
 static void look_ahead(struct at_work *w, int64_t t)
 {
 	w->calm_until = tare_fold_calm_until(w->f, w->d, t);
-	w->is_watched =
-		w->f->keeps_history || tare_training_is_of(&w->f->parts->training, w->d->index);
+	w->is_watched = w->f->keeps_history || tare_training_is_of(&w->f->parts->training, w->d->index);
 }
 
 static inline void advance_past(struct at_work *w, int64_t t)
@@ -77,8 +76,7 @@ static struct tare_heap_booked find_booked(struct at_work *w, size_t i)
 	context = tare_fold_context(w->f, e.process->index, w->d->index, 0);
 	return (struct tare_heap_booked){
 		.context = context,
-		.bucket = tare_fold_bucket_at(w->f, context, TARE_ACCOUNT_HEAP, origin.owner,
-					      origin.site),
+		.bucket = tare_fold_bucket_at(w->f, context, TARE_ACCOUNT_HEAP, origin.owner, origin.site),
 	};
 }
 
@@ -91,8 +89,7 @@ static inline const struct tare_heap_booked *booked_of(struct at_work *w, size_t
 
 	if (!w->own->heap.booked)
 		w->own->heap.booked = tare_xcalloc(TARE_HEAP_BOOKED, sizeof(*at));
-	at = &w->own->heap.booked[(stacks * UINT64_C(0x9e3779b97f4a7c15)) >>
-				  (64 - TARE_HEAP_BOOKED_BITS)];
+	at = &w->own->heap.booked[(stacks * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TARE_HEAP_BOOKED_BITS)];
 	if (at->stacks != stacks || !at->is_known) {
 		*at = find_booked(w, i);
 		at->stacks = stacks;
@@ -105,11 +102,9 @@ static inline void hand_out(struct at_work *w, size_t i, int64_t t)
 {
 	const struct tare_rec_heap_block *r = block_at(w, i);
 	const struct tare_heap_booked *at = booked_of(w, i);
-	const struct tare_heap_block b = { .address = r->block,
-					   .bytes = (int64_t)r->bytes,
-					   .count = 1,
-					   .context = at->context,
-					   .bucket = at->bucket };
+	const struct tare_heap_block b = {
+		.address = r->block, .bytes = (int64_t)r->bytes, .count = 1, .context = at->context, .bucket = at->bucket
+	};
 
 	tare_heap_block_put(w->f, w->d, &w->own->heap, &b);
 	tare_heap_note_work(w->f, w->d, w->p, t);
@@ -142,19 +137,18 @@ static inline void fetch(const struct at_work *w, size_t i)
 {
 	if (i >= w->run->n)
 		return;
-	tare_map_prefetch(&w->own->heap.place_of, w->run->records[i]->kind == TARE_KIND_HEAP_BLOCK
-							  ? block_at(w, i)->block
-							  : freed_at(w, i)->block);
+	tare_map_prefetch(&w->own->heap.place_of,
+	                  w->run->records[i]->kind == TARE_KIND_HEAP_BLOCK ? block_at(w, i)->block : freed_at(w, i)->block);
 }
 
-void tare_fold_heap_run(struct tare_fold *f, struct tare_device_fold *d,
-			const struct tare_process *process, const struct tare_heap_run *run)
+void tare_fold_heap_run(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process *process,
+                        const struct tare_heap_run *run)
 {
 	struct at_work w = { .f = f,
-			     .d = d,
-			     .own = tare_fold_process_on(f, process->index, d->index),
-			     .p = tare_fold_process(f, process),
-			     .run = run };
+		                 .d = d,
+		                 .own = tare_fold_process_on(f, process->index, d->index),
+		                 .p = tare_fold_process(f, process),
+		                 .run = run };
 
 	look_ahead(&w, run->times[0]);
 	for (size_t i = 0; i < run->n && !w.p->is_ending; i++) {

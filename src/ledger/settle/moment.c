@@ -4,8 +4,7 @@
  */
 #include "ledger/settle/settle.h"
 
-static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			  struct tare_ledger *out)
+static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t, struct tare_ledger *out)
 {
 	tare_fold_snapshot(f, d, TARE_MOMENT_NOW, t, out);
 	tare_parts_shown(f, d, out);
@@ -29,8 +28,7 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	}
 }
 
-void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m,
-			  int64_t t)
+void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m, int64_t t)
 {
 	if (m != TARE_MOMENT_HOST)
 		tare_fold_host_until(f, t);
@@ -71,8 +69,8 @@ int64_t tare_fold_calm_live(const struct tare_device_fold *d)
 
 	if (!d->has_moment[TARE_MOMENT_PEAK])
 		return live;
-	if (d->used > d->moment_used[TARE_MOMENT_PEAK] ||
-	    d->used - d->used_start > d->recent.used || tare_device_own(d) > d->own_peak.used)
+	if (d->used > d->moment_used[TARE_MOMENT_PEAK] || d->used - d->used_start > d->recent.used ||
+	    tare_device_own(d) > d->own_peak.used)
 		return INT64_MIN;
 	if (d->moment_live[TARE_MOMENT_PEAK] < live)
 		live = d->moment_live[TARE_MOMENT_PEAK];

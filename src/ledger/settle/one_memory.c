@@ -16,19 +16,16 @@ static bool is_of_the_host(const struct tare_device_fold *d)
 
 static int64_t booked_of(const struct tare_device_fold *d, const struct tare_process_fold *p)
 {
-	const struct tare_process_on_device *place =
-		d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
+	const struct tare_process_on_device *place = d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 	return place ? place->host_booked : 0;
 }
 
 /* What it took since it was read first and that stands in no book of the device. With its end all it had goes. */
-static int64_t owed_of(const struct tare_device_fold *d, const struct tare_process_fold *p,
-		       int64_t t)
+static int64_t owed_of(const struct tare_device_fold *d, const struct tare_process_fold *p, int64_t t)
 {
-	if (!p || p->process->role != TARE_ROLE_PROGRAM || tare_fold_is_over(p, t) ||
-	    !p->has_first_anon || !tare_bytes_are_known(p->host.anon) ||
-	    p->process->machine != d->device->machine)
+	if (!p || p->process->role != TARE_ROLE_PROGRAM || tare_fold_is_over(p, t) || !p->has_first_anon ||
+	    !tare_bytes_are_known(p->host.anon) || p->process->machine != d->device->machine)
 		return 0;
 	return (int64_t)p->host.anon - (int64_t)p->first_anon - booked_of(d, p);
 }
@@ -37,8 +34,7 @@ static void book(struct tare_fold *f, struct tare_device_fold *d, int process, i
 {
 	int context = tare_fold_context(f, process, d->index, 0);
 
-	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_RESIDENT, 0), by,
-			     TARE_EVIDENCE_WITNESS);
+	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_RESIDENT, 0), by, TARE_EVIDENCE_WITNESS);
 	tare_fold_process_on(f, process, d->index)->host_booked += by;
 	d->unexplained_open -= by;
 	d->unexplained_between -= llabs(by);
@@ -68,8 +64,7 @@ void tare_fold_one_memory_read(struct tare_fold *f, const struct tare_event *e)
 	if (!p || !p->host.is_read || !tare_bytes_are_known(p->host.anon))
 		return;
 	for (int i = 0; i < f->device_nr; i++)
-		is_used |= f->devices[i] && is_of_the_host(f->devices[i]) &&
-			   f->devices[i]->max_begin > INT64_MIN;
+		is_used |= f->devices[i] && is_of_the_host(f->devices[i]) && f->devices[i]->max_begin > INT64_MIN;
 	if (!is_used || !p->has_first_anon)
 		p->first_anon = p->host.anon;
 	p->has_first_anon = true;

@@ -16,8 +16,7 @@
 /* What others take or give back at once, if it is less than a context, is not taken for one that comes or goes. */
 #define CONTEXT_BYTES (128 * TARE_MIB)
 
-bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
-				    uint32_t pid)
+bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d, uint32_t pid)
 {
 	for (int i = 0; i < f->process_nr; i++)
 		if (tare_other_process_is(d, f->processes[i], pid))
@@ -31,8 +30,7 @@ static bool is_one_expected(const struct tare_fold *f, const struct tare_device_
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
 
-		if (b->account == TARE_ACCOUNT_CONTEXT && b->now.bytes > 0 &&
-		    !f->processes[b->process]->is_ended)
+		if (b->account == TARE_ACCOUNT_CONTEXT && b->now.bytes > 0 && !f->processes[b->process]->is_ended)
 			return true;
 	}
 	return false;
@@ -40,8 +38,7 @@ static bool is_one_expected(const struct tare_fold *f, const struct tare_device_
 
 static int add_other(struct tare_device_fold *d, uint32_t pid)
 {
-	d->others =
-		tare_array_reserve(d->others, &d->other_cap, d->other_nr + 1, sizeof(*d->others));
+	d->others = tare_array_reserve(d->others, &d->other_cap, d->other_nr + 1, sizeof(*d->others));
 	d->others[d->other_nr] = (struct tare_other_process){ .pid = pid, .bucket = -1 };
 	return (int)d->other_nr++;
 }
@@ -61,8 +58,7 @@ static int64_t set_other(struct tare_fold *f, struct tare_device_fold *d, int ot
 	int64_t by;
 
 	if (p->bucket < 0 && bytes)
-		p->bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER,
-						       (uint64_t)other + 1);
+		p->bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER, (uint64_t)other + 1);
 	if (p->bucket < 0)
 		return 0;
 	by = bytes - f->buckets[p->bucket].now.bytes;
@@ -82,8 +78,7 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 
 	*l = (struct list){ .is_known = true, .changed = -1 };
 	for (size_t i = 0; i < d->read_nr; i++)
-		l->has_ours |=
-			tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid);
+		l->has_ours |= tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid);
 	for (size_t i = 0; i < d->read_nr; i++) {
 		struct tare_other_process *p = &d->others[d->reads[i].other];
 		bool is_new = !p->is_seen;
@@ -136,23 +131,20 @@ bool tare_other_processes_have_moved(const struct tare_fold *f, const struct tar
 /*
  * What the device changed by when another process came or went, beyond NVML's figure for that process.
  */
-static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t listed,
-		      int64_t rest)
+static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t listed, int64_t rest)
 {
 	bool is_growth = listed > 0;
 	bool is_end = !d->level != !l->sum; /* the first came, or the last one went */
 
 	if ((!l->changed_nr && !is_end) || llabs(rest) > APPEAR_BYTES)
 		return 0;
-	if (l->changed_nr == 1 &&
-	    llabs(listed) < CONTEXT_BYTES) /* else a call told of it before the list */
+	if (l->changed_nr == 1 && llabs(listed) < CONTEXT_BYTES) /* else a call told of it before the list */
 		is_growth = d->others[l->changed].used > 0;
 	return (rest > 0) == is_growth ? rest : 0;
 }
 
 /* Books the list that was read. Returns by how much `other` changed. */
-int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_fold *d,
-				       int64_t change)
+int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
 {
 	struct list l;
 	bool is_first = !d->is_level_known;
@@ -186,8 +178,7 @@ int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_f
 static bool is_on(const struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 	const struct tare_process_fold *p = f->processes[process];
-	struct tare_process_on_device *place =
-		p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
+	struct tare_process_on_device *place = p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 	if (place && p->is_ended && !place->is_left)
 		place->is_left = !tare_fold_process_bytes(f, d, process);
@@ -218,13 +209,11 @@ bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers)
 }
 
 /* Where others are recorded as well, but not now, the sum helps where nothing else tells what a call changed. */
-bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d,
-			    const struct tare_step *s)
+bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d, const struct tare_step *s)
 {
-	return (s->flags & TARE_EVENT_PEERS) && s->peers_before < MOST_BYTES &&
-	       s->peers_after < MOST_BYTES && !d->is_pid_mismatch &&
-	       (is_alone(d) ||
-		(tare_classes[s->class].sizing == TARE_SIZING_WEIGHED && process_nr_on(f, d) <= 1));
+	return (s->flags & TARE_EVENT_PEERS) && s->peers_before < MOST_BYTES && s->peers_after < MOST_BYTES &&
+	       !d->is_pid_mismatch &&
+	       (is_alone(d) || (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED && process_nr_on(f, d) <= 1));
 }
 
 /* Whichever they were: their rows go, and what they say of each other's bytes stands in `before`. */
@@ -232,8 +221,7 @@ static void forget_peers(struct tare_fold *f, struct tare_device_fold *d)
 {
 	for (size_t i = 0; i < d->other_nr; i++) {
 		d->others[i].used = 0;
-		tare_fold_book_bytes(f, d->before, -set_other(f, d, (int)i, 0),
-				     TARE_EVIDENCE_WITNESS);
+		tare_fold_book_bytes(f, d->before, -set_other(f, d, (int)i, 0), TARE_EVIDENCE_WITNESS);
 	}
 }
 
@@ -248,8 +236,7 @@ static int64_t set_level(struct tare_fold *f, struct tare_device_fold *d, int64_
 }
 
 /* Processes that are not recorded use `level` now. Returns the change. */
-int64_t tare_other_processes_take_level(struct tare_fold *f, struct tare_device_fold *d,
-					uint64_t level)
+int64_t tare_other_processes_take_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level)
 {
 	return set_level(f, d, (int64_t)level, d->is_level_known ? (int64_t)level - d->level : 0);
 }
@@ -258,8 +245,7 @@ int64_t tare_other_processes_take_level(struct tare_fold *f, struct tare_device_
  * Nobody told before what others use: of what was there first they had something between nothing and all. So what has
  * changed since is theirs, as far as that allows.
  */
-static int64_t first_growth(const struct tare_fold *f, const struct tare_device_fold *d,
-			    int64_t level, int64_t change)
+static int64_t first_growth(const struct tare_fold *f, const struct tare_device_fold *d, int64_t level, int64_t change)
 {
 	int64_t least = level - f->buckets[d->before].now.bytes;
 
@@ -270,19 +256,16 @@ static int64_t first_growth(const struct tare_fold *f, const struct tare_device_
  * The same between two calls, in which the device changed by `change`. Who comes or goes does so with a context, and
  * moves what NVML leaves out, too.
  */
-int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
-				     uint64_t level, int64_t change)
+int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d, uint64_t level, int64_t change)
 {
 	int64_t open = change + d->unexplained_open, listed, rest;
 
 	if (!is_alone(d))
 		return tare_other_processes_take_level(f, d, level);
-	listed = d->is_level_known ? (int64_t)level - d->level
-				   : first_growth(f, d, (int64_t)level, open);
+	listed = d->is_level_known ? (int64_t)level - d->level : first_growth(f, d, (int64_t)level, open);
 	rest = open - listed;
 	set_level(f, d, (int64_t)level, listed);
-	if (llabs(listed) < CONTEXT_BYTES || (rest > 0) != (listed > 0) ||
-	    llabs(rest) > APPEAR_BYTES)
+	if (llabs(listed) < CONTEXT_BYTES || (rest > 0) != (listed > 0) || llabs(rest) > APPEAR_BYTES)
 		return listed;
 	tare_fold_book_bytes(f, d->before, rest, TARE_EVIDENCE_INFERRED);
 	return listed + rest;

@@ -26,10 +26,10 @@ TARE_COMPARATOR(by_stamp, struct stamped, TARE_RISING(t) TARE_RISING(step))
 static struct tare_point point_of(int64_t earliest, int64_t latest, size_t step, bool is_after)
 {
 	return (struct tare_point){ .t = earliest + (latest - earliest) / 2,
-				    .step = step,
-				    .is_after = is_after,
-				    .earliest = earliest,
-				    .latest = latest };
+		                        .step = step,
+		                        .is_after = is_after,
+		                        .earliest = earliest,
+		                        .latest = latest };
 }
 
 static bool is_weighed(const struct tare_step *s)
@@ -58,11 +58,9 @@ static int64_t read_point(const struct tare_overlap *o, const struct tare_point 
 	const struct tare_step *s;
 
 	if (p->step == TARE_NOBODY)
-		return tare_fold_normal(o->f, o->d, (uint64_t)o->d->closing_used,
-					o->d->closing_source, now);
+		return tare_fold_normal(o->f, o->d, (uint64_t)o->d->closing_used, o->d->closing_source, now);
 	s = &o->steps[p->step];
-	return tare_fold_normal(o->f, o->d, p->is_after ? s->after : s->before,
-				tare_fold_step_source(o->d, s), now);
+	return tare_fold_normal(o->f, o->d, p->is_after ? s->after : s->before, tare_fold_step_source(o->d, s), now);
 }
 
 static void make_points(struct tare_overlap *o)
@@ -87,11 +85,11 @@ static void make_points(struct tare_overlap *o)
 	tare_overlap_sort(o);
 	if (o->point_nr && o->d->has_closing && has_unweighed(o))
 		o->points[o->point_nr++] = (struct tare_point){ .t = o->d->closing_ns,
-								.level = -1,
-								.step = TARE_NOBODY,
-								.is_after = true,
-								.earliest = o->d->closing_ns,
-								.latest = INT64_MAX };
+			                                            .level = -1,
+			                                            .step = TARE_NOBODY,
+			                                            .is_after = true,
+			                                            .earliest = o->d->closing_ns,
+			                                            .latest = INT64_MAX };
 	for (size_t k = 0; k < o->point_nr; k++) {
 		o->points[k].used = read_point(o, &o->points[k], now);
 		now = o->points[k].used;
@@ -131,8 +129,7 @@ static void sort_by_stamp(struct tare_overlap *o)
 static bool has_context_end(const struct tare_overlap *o)
 {
 	for (size_t i = 0; i < o->step_nr; i++)
-		if (o->steps[i].class == TARE_CLASS_CONTEXT &&
-		    o->steps[i].effect != TARE_EFFECT_NEW)
+		if (o->steps[i].class == TARE_CLASS_CONTEXT && o->steps[i].effect != TARE_EFFECT_NEW)
 			return true;
 	return false;
 }
@@ -193,8 +190,7 @@ static size_t end_stretch(const struct tare_overlap *o, const struct tare_step *
 	return from < o->point_nr ? from + 1 : from;
 }
 
-static void place_unweighed(const struct tare_overlap *o, const struct tare_step *s,
-			    struct tare_member *m)
+static void place_unweighed(const struct tare_overlap *o, const struct tare_step *s, struct tare_member *m)
 {
 	m->from = first_stretch(o, s);
 	m->to = end_stretch(o, s, m->from);
@@ -205,8 +201,7 @@ static void place_unweighed(const struct tare_overlap *o, const struct tare_step
  * Sets the stretches of a call with readings: those between its own readings; of readings that took long,
  * other calls' readings tell more.
  */
-static void place_weighed(const struct tare_overlap *o, const struct tare_step *s,
-			  struct tare_member *m)
+static void place_weighed(const struct tare_overlap *o, const struct tare_step *s, struct tare_member *m)
 {
 	size_t from = m->from, to = m->to;
 
@@ -255,14 +250,12 @@ static void make_stretches(struct tare_overlap *o)
 	int64_t used = o->d->used, level = o->d->is_level_known ? o->d->level : -1;
 
 	for (size_t k = 0; k <= o->point_nr; k++)
-		o->stretches[k] =
-			(struct tare_stretch){ .first = TARE_NOBODY, .last = TARE_NOBODY };
+		o->stretches[k] = (struct tare_stretch){ .first = TARE_NOBODY, .last = TARE_NOBODY };
 	for (size_t k = 0; k < o->point_nr; k++) {
 		const struct tare_point *p = &o->points[k];
 
 		if (p->step != TARE_NOBODY)
-			*(p->is_after ? &o->members[p->step].to : &o->members[p->step].from) =
-				k + 1;
+			*(p->is_after ? &o->members[p->step].to : &o->members[p->step].from) = k + 1;
 		o->stretches[k].rest = p->used - used;
 		used = p->used;
 		if (p->level >= 0) {
@@ -288,8 +281,7 @@ static void count_members(struct tare_overlap *o)
 		count_member(o, i);
 	for (size_t k = 0; k < o->point_nr; k++)
 		o->stretches[k].has_leaver =
-			o->stretches[k].rest < o->stretches[k].lowest &&
-			tare_fold_is_any_leaving(o->f, o->d, o->points[k].until);
+			o->stretches[k].rest < o->stretches[k].lowest && tare_fold_is_any_leaving(o->f, o->d, o->points[k].until);
 }
 
 /* The weight of a call in a stretch: the part of the call's length that lies in the stretch. */
@@ -306,8 +298,7 @@ static double weight(const struct tare_overlap *o, const struct tare_member *m, 
  */
 static bool has_share(const struct tare_overlap *o, size_t k, size_t step)
 {
-	return o->members[step].applied.takes_rest &&
-	       !(o->stretches[k].unknowns && tare_step_is_sync(&o->steps[step]));
+	return o->members[step].applied.takes_rest && !(o->stretches[k].unknowns && tare_step_is_sync(&o->steps[step]));
 }
 
 static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
@@ -332,8 +323,7 @@ static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t
 		left -= part;
 		low = !is_shared ? part : s->rest < 0 ? s->rest : 0;
 		high = !is_shared ? part : s->rest > 0 ? s->rest : 0;
-		tare_fold_weigh(o->f, &o->steps[active[i]], &m->applied, part, low - m->low,
-				high + m->high);
+		tare_fold_weigh(o->f, &o->steps[active[i]], &m->applied, part, low - m->low, high + m->high);
 		m->given += part;
 		m->low = m->high = 0; /* the doubt is booked once */
 	}
@@ -343,8 +333,7 @@ static void book_known(struct tare_overlap *o, size_t k)
 {
 	for (size_t i = o->stretches[k].first; i != TARE_NOBODY; i = o->members[i].next)
 		if (o->members[i].op_nr)
-			tare_fold_book_ops(o->f, o->ops.items + o->members[i].op_first,
-					   o->members[i].op_nr);
+			tare_fold_book_ops(o->f, o->ops.items + o->members[i].op_first, o->members[i].op_nr);
 }
 
 /* Behind the last reading only stamps tell the order; a peak may lie between two of them. */
@@ -371,14 +360,12 @@ static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, si
 	int context = active_nr ? o->members[active[0]].applied.context : -1;
 
 	for (size_t i = 1; i < active_nr; i++)
-		if (o->steps[active[i]].process != s->process ||
-		    o->steps[active[i]].call_site != s->call_site)
+		if (o->steps[active[i]].process != s->process || o->steps[active[i]].call_site != s->call_site)
 			context = -1;
 	tare_fold_unexplained(o->f, o->d, s, context, rest);
 }
 
-static bool is_any_giving(const struct tare_overlap *o, size_t k, const size_t *active,
-			  size_t active_nr)
+static bool is_any_giving(const struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	for (size_t i = 0; i < active_nr; i++)
 		if (has_share(o, k, active[i]) && !tare_step_only_takes(&o->steps[active[i]]))
@@ -459,16 +446,14 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	book_known(o, k);
 	tare_overlap_pass_leavers(o, k);
 	if (p->level >= 0 && !k)
-		others = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level,
-						      p->used - d->used - s->known);
+		others = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level, p->used - d->used - s->known);
 	else if (p->level >= 0)
 		others = tare_other_processes_take_level(o->f, d, (uint64_t)p->level);
 	d->used += s->known + others;
 	ended = tare_overlap_end(o, k);
 	d->used = used;
 	if (!k || p->step == TARE_NOBODY) {
-		tare_fold_between_calls(o->f, d, p->t, p->used - d->used,
-					s->known + others + ended);
+		tare_fold_between_calls(o->f, d, p->t, p->used - d->used, s->known + others + ended);
 	} else {
 		take_ended(o, k, active, active_nr);
 		settle_rest(o, k, active, active_nr);

@@ -7,9 +7,7 @@
 
 #define TARE_NOBODY SIZE_MAX
 
-enum {
-	TARE_WIDE_NS = 100000
-}; /* a reading that took longer may have been taken at quite another moment */
+enum { TARE_WIDE_NS = 100000 }; /* a reading that took longer may have been taken at quite another moment */
 
 /* A reading. It was taken some time between `earliest` and `latest`. */
 struct tare_point {
@@ -104,8 +102,7 @@ size_t tare_overlap_point_at(const struct tare_point *points, size_t count, int6
 /* Does the call take or give back whole pages of addresses? */
 static inline bool tare_step_is_of_pages(const struct tare_step *s)
 {
-	return tare_classes[s->class].sizing == TARE_SIZING_PAGES &&
-	       !(s->flags & TARE_EVENT_FAILED);
+	return tare_classes[s->class].sizing == TARE_SIZING_PAGES && !(s->flags & TARE_EVENT_FAILED);
 }
 
 /* overlap_stamp.c */
@@ -117,8 +114,7 @@ void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *ma
 /* overlap_context.c: contexts that are made at the same time. Needs the points. */
 void tare_overlap_contexts(struct tare_overlap *o);
 void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, struct tare_member *m);
-void tare_overlap_forget_contexts(
-	struct tare_overlap *o); /* contexts of another size count as measured */
+void tare_overlap_forget_contexts(struct tare_overlap *o); /* contexts of another size count as measured */
 
 /* overlap_end.c: processes that end meanwhile */
 void tare_overlap_find_leavers(struct tare_overlap *o);

@@ -83,22 +83,20 @@ static size_t find_entries(struct tare_overlap *o, struct entry *entries)
 		const struct tare_member *m = &o->members[i];
 
 		if (is_planned(m))
-			entries[count++] =
-				(struct entry){ .item = { .bytes = m->applied.known,
-							  .from = m->from,
-							  .to = m->to,
-							  .may_be_missing = m->may_be_later },
-						.step = i };
+			entries[count++] = (struct entry){
+				.item = { .bytes = m->applied.known, .from = m->from, .to = m->to, .may_be_missing = m->may_be_later },
+				.step = i
+			};
 	}
 	for (size_t i = 0; i < o->leaver_nr; i++)
 		entries[count++] = (struct entry){ .item = { .bytes = -o->leavers[i].bytes,
-							     .slack = o->leavers[i].driver,
-							     .from = o->leavers[i].from,
-							     .to = o->point_nr,
-							     .may_be_missing = true,
-							     .is_end = true },
-						   .step = TARE_NOBODY,
-						   .end = &o->leavers[i] };
+			                                         .slack = o->leavers[i].driver,
+			                                         .from = o->leavers[i].from,
+			                                         .to = o->point_nr,
+			                                         .may_be_missing = true,
+			                                         .is_end = true },
+			                               .step = TARE_NOBODY,
+			                               .end = &o->leavers[i] };
 	qsort(entries, count, sizeof(*entries), by_item);
 	return count;
 }
@@ -112,10 +110,9 @@ static struct tare_plan_stretch *planned_stretches(const struct tare_overlap *o)
 	struct tare_plan_stretch *stretches = tare_xcalloc(o->point_nr, sizeof(*stretches));
 
 	for (size_t k = 0; k < o->point_nr; k++)
-		stretches[k] =
-			(struct tare_plan_stretch){ .change = o->stretches[k].rest,
-						    .has_unknown = !is_known_only(&o->stretches[k]),
-						    .has_leaver = o->stretches[k].has_leaver };
+		stretches[k] = (struct tare_plan_stretch){ .change = o->stretches[k].rest,
+			                                       .has_unknown = !is_known_only(&o->stretches[k]),
+			                                       .has_leaver = o->stretches[k].has_leaver };
 	return stretches;
 }
 
@@ -195,8 +192,7 @@ TARE_COMPARATOR(by_from, struct unsure, TARE_RISING(from) TARE_RISING(step))
  * If the known call may have acted inside the unknown one as well as elsewhere, or while the unknown
  * one shared the device with another unknown, then the unknown one may be wrong by that much.
  */
-static void doubt(const struct tare_overlap *o, const struct tare_member *known,
-		  struct tare_member *m)
+static void doubt(const struct tare_overlap *o, const struct tare_member *known, struct tare_member *m)
 {
 	size_t from = m->from, to = m->to, open = 0, own = 0;
 

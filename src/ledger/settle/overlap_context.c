@@ -9,8 +9,8 @@ enum { CONTEXT_MIN_BYTES = 32 << 20 };
 
 static bool is_making(const struct tare_step *s)
 {
-	return s->class == TARE_CLASS_CONTEXT && s->effect == TARE_EFFECT_NEW &&
-	       (s->flags & TARE_EVENT_WEIGHED) && !(s->flags & TARE_EVENT_FAILED);
+	return s->class == TARE_CLASS_CONTEXT && s->effect == TARE_EFFECT_NEW && (s->flags & TARE_EVENT_WEIGHED) &&
+	       !(s->flags & TARE_EVENT_FAILED);
 }
 
 /* The size of a context that exists and was weighed alone; 0: there is none. */
@@ -19,19 +19,17 @@ static int64_t weighed_before(const struct tare_fold *f, const struct tare_devic
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
 
-		if (b->account == TARE_ACCOUNT_CONTEXT && b->now.bytes >= CONTEXT_MIN_BYTES &&
-		    b->now.low == b->now.high && b->now.evidence == 1 + TARE_EVIDENCE_WEIGHED)
+		if (b->account == TARE_ACCOUNT_CONTEXT && b->now.bytes >= CONTEXT_MIN_BYTES && b->now.low == b->now.high &&
+		    b->now.evidence == 1 + TARE_EVIDENCE_WEIGHED)
 			return b->now.bytes;
 	}
 	return 0;
 }
 
-static bool is_making_one(const struct tare_overlap *o, const struct tare_point *from,
-			  const struct tare_point *to)
+static bool is_making_one(const struct tare_overlap *o, const struct tare_point *from, const struct tare_point *to)
 {
 	for (size_t i = 0; i < o->step_nr; i++)
-		if (is_making(&o->steps[i]) && o->steps[i].weigh_begin < to->t &&
-		    o->steps[i].weigh_end > from->t)
+		if (is_making(&o->steps[i]) && o->steps[i].weigh_begin < to->t && o->steps[i].weigh_end > from->t)
 			return true;
 	return false;
 }
@@ -46,8 +44,7 @@ static int64_t usual_change(const struct tare_overlap *o)
 		int64_t change = o->points[k].used - o->points[k - 1].used;
 		size_t count = 0;
 
-		if (change < CONTEXT_MIN_BYTES ||
-		    !is_making_one(o, &o->points[k - 1], &o->points[k]))
+		if (change < CONTEXT_MIN_BYTES || !is_making_one(o, &o->points[k - 1], &o->points[k]))
 			continue;
 		for (size_t i = 1; i < o->point_nr; i++)
 			count += o->points[i].used - o->points[i - 1].used == change;
@@ -123,10 +120,8 @@ static void count_unknown(struct tare_overlap *o, size_t i)
 static void forget(struct tare_overlap *o, struct tare_member *m)
 {
 	for (size_t i = m->op_first; i < m->op_first + m->op_nr; i++)
-		if (o->ops.items[i].by.bytes == m->applied.known &&
-		    o->ops.items[i].bucket == m->applied.bucket)
-			o->ops.items[i].by.bytes = o->ops.items[i].by.low =
-				o->ops.items[i].by.high = 0;
+		if (o->ops.items[i].by.bytes == m->applied.known && o->ops.items[i].bucket == m->applied.bucket)
+			o->ops.items[i].by.bytes = o->ops.items[i].by.low = o->ops.items[i].by.high = 0;
 	o->stretches[m->at].rest += m->applied.known;
 	o->stretches[m->at].known -= m->applied.known;
 	m->applied.known = 0;
@@ -138,9 +133,7 @@ static void forget(struct tare_overlap *o, struct tare_member *m)
 /* How far a change is from what the known calls that were under way can have made of the device. */
 static int64_t misfit(const struct tare_stretch *s, int64_t change)
 {
-	return change < s->lowest    ? s->lowest - change
-	       : change > s->highest ? change - s->highest
-				     : 0;
+	return change < s->lowest ? s->lowest - change : change > s->highest ? change - s->highest : 0;
 }
 
 static int64_t contexts_in(const struct tare_overlap *o, size_t k)

@@ -89,8 +89,7 @@ void tare_overlap_find_work(struct tare_overlap *o)
 			if (o->steps[i].effect != TARE_EFFECT_DEL)
 				o->work_to = k + 1;
 	for (size_t i = 0; i < o->step_nr; i++)
-		if (o->steps[i].effect != TARE_EFFECT_DEL && tare_member_is_unknown(o, i) &&
-		    o->work_to < o->members[i].to)
+		if (o->steps[i].effect != TARE_EFFECT_DEL && tare_member_is_unknown(o, i) && o->work_to < o->members[i].to)
 			o->work_to = o->members[i].to;
 }
 

@@ -46,8 +46,7 @@ static void order_neighbours(const struct tare_overlap *o, struct tare_point *po
 
 		if (p->latest <= q->earliest || p->step == q->step)
 			continue;
-		if (llabs(q->used - before) + llabs(behind - p->used) >=
-		    llabs(p->used - before) + llabs(behind - q->used))
+		if (llabs(q->used - before) + llabs(behind - p->used) >= llabs(p->used - before) + llabs(behind - q->used))
 			continue;
 		swap = *p;
 		*p = *q;
@@ -90,8 +89,7 @@ static int64_t jumps_at(const struct line *l, const struct tare_point *p, size_t
 	return llabs(p->used - before) + llabs(behind - p->used) - without;
 }
 
-static void try_place(const struct line *l, const struct tare_point *p, size_t at, int64_t steps,
-		      struct place *best)
+static void try_place(const struct line *l, const struct tare_point *p, size_t at, int64_t steps, struct place *best)
 {
 	int64_t before = l->prev[at] == l->count ? l->start : l->points[l->prev[at]].used;
 	int64_t behind = at == l->count ? before : l->points[at].used;
@@ -100,7 +98,7 @@ static void try_place(const struct line *l, const struct tare_point *p, size_t a
 
 	if (own.jumps != best->jumps     ? own.jumps < best->jumps
 	    : own.misses != best->misses ? own.misses < best->misses
-					 : own.steps < best->steps)
+	                                 : own.steps < best->steps)
 		*best = own;
 }
 
@@ -123,13 +121,12 @@ static int64_t insert(struct line *l, size_t point, size_t at)
 		at = l->next[at];
 	best.at = at;
 	try_place(l, p, at, 0, &best);
-	for (size_t k = at; l->prev[k] != l->count && l->points[l->prev[k]].latest > p->earliest &&
-			    l->points[l->prev[k]].step != p->step;
+	for (size_t k = at;
+	     l->prev[k] != l->count && l->points[l->prev[k]].latest > p->earliest && l->points[l->prev[k]].step != p->step;
 	     k = l->prev[k])
 		try_place(l, p, l->prev[k], ++steps, &best);
 	steps = 0;
-	for (size_t k = at;
-	     k != l->count && l->points[k].earliest < p->latest && l->points[k].step != p->step;
+	for (size_t k = at; k != l->count && l->points[k].earliest < p->latest && l->points[k].step != p->step;
 	     k = l->next[k])
 		try_place(l, p, l->next[k], ++steps, &best);
 	put_before(l, point, best.at);
@@ -240,8 +237,7 @@ static bool is_moved(const struct line *l, size_t k)
 {
 	size_t behind = l->next[k];
 
-	return behind != l->count && !is_wide(&l->points[behind]) &&
-	       l->points[behind].t < l->points[k].t;
+	return behind != l->count && !is_wide(&l->points[behind]) && l->points[behind].t < l->points[k].t;
 }
 
 static void write_back(struct tare_overlap *o, const struct line *l)
@@ -278,8 +274,7 @@ static bool is_beside(const struct tare_point *a, const struct tare_point *b)
  * May a point whose time is known better have been taken at the same time? The first `sure_nr` points are
  * sorted by time.
  */
-static bool is_beside_better(const struct tare_point *points, size_t sure_nr, size_t count,
-			     const struct tare_point *p)
+static bool is_beside_better(const struct tare_point *points, size_t sure_nr, size_t count, const struct tare_point *p)
 {
 	for (size_t k = tare_overlap_point_at(points, sure_nr, p->earliest - TARE_WIDE_NS);
 	     k < sure_nr && points[k].t <= p->latest + TARE_WIDE_NS; k++)

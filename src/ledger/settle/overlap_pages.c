@@ -31,8 +31,7 @@ struct paging {
 	int64_t *off;
 };
 
-TARE_COMPARATOR(by_page, struct touch,
-		TARE_RISING(process) TARE_RISING(page) TARE_RISING(t) TARE_RISING(step))
+TARE_COMPARATOR(by_page, struct touch, TARE_RISING(process) TARE_RISING(page) TARE_RISING(t) TARE_RISING(step))
 
 static const struct tare_step *step_of(const struct paging *p, const struct touch *t)
 {
@@ -55,10 +54,8 @@ static int64_t change(const struct paging *p, const struct touch *t, uint64_t co
 
 static void add_touch(struct paging *p, size_t step, uint64_t page)
 {
-	p->touches[p->touch_nr++] = (struct touch){ .page = page,
-						    .process = p->o->steps[step].process,
-						    .t = p->made[step].stamp,
-						    .step = step };
+	p->touches[p->touch_nr++] =
+		(struct touch){ .page = page, .process = p->o->steps[step].process, .t = p->made[step].stamp, .step = step };
 }
 
 /* Lists the pages at the edges of what a call takes or gives back; those between them are its own. */
@@ -78,15 +75,12 @@ static void add_touches(struct paging *p, size_t step)
 		add_touch(p, step, last);
 		edges++;
 	}
-	p->changes[step] = tare_sat_mul((int64_t)(last - first + 1 - edges),
-					is_taking ? p->o->f->page : -p->o->f->page);
+	p->changes[step] = tare_sat_mul((int64_t)(last - first + 1 - edges), is_taking ? p->o->f->page : -p->o->f->page);
 }
 
 static uint64_t touches_before(const struct paging *p, const struct touch *t)
 {
-	const uint64_t *count =
-		tare_map_get(&tare_fold_process_on(p->o->f, t->process, p->o->d->index)->pages,
-			     t->page);
+	const uint64_t *count = tare_map_get(&tare_fold_process_on(p->o->f, t->process, p->o->d->index)->pages, t->page);
 
 	return count ? *count : 0;
 }
@@ -178,8 +172,7 @@ static void find_off(struct paging *p)
 /* From t to before `until` the counter was moved by `bytes` more than was thought. */
 static void shift(struct paging *p, int64_t t, int64_t until, int64_t bytes)
 {
-	for (size_t k = point_at(p->o, t); bytes && k < p->o->point_nr && p->o->points[k].t < until;
-	     k++)
+	for (size_t k = point_at(p->o, t); bytes && k < p->o->point_nr && p->o->points[k].t < until; k++)
 		p->off[k] -= bytes;
 }
 
@@ -193,8 +186,7 @@ static int64_t worse(const struct paging *p, int64_t t, int64_t until, int64_t m
 {
 	int64_t sum = 0;
 
-	for (size_t k = point_at(p->o, t); more && k < p->o->point_nr && p->o->points[k].t < until;
-	     k++)
+	for (size_t k = point_at(p->o, t); more && k < p->o->point_nr && p->o->points[k].t < until; k++)
 		sum += worse_at(p, k, more);
 	return sum;
 }
@@ -207,8 +199,7 @@ struct move {
 };
 
 /* Finds the time between `since` and `until` from which on `more` fits best. Returns by how much worse that is. */
-static int64_t best_time(const struct paging *p, int64_t since, int64_t until, int64_t more,
-			 int64_t *t)
+static int64_t best_time(const struct paging *p, int64_t since, int64_t until, int64_t more, int64_t *t)
 {
 	int64_t sum = 0, best = 0;
 
@@ -233,8 +224,7 @@ static int64_t less_behind(const struct paging *p, const struct touch *t, const 
  * Where the call fits best: among those of its page back to the last that was surely made before it. Whatever it goes before,
  * the counter is moved by the same between two of those that it has passed, so each is looked at once.
  */
-static struct move find_move(const struct paging *p, const struct touch *touches, size_t own,
-			     size_t first)
+static struct move find_move(const struct paging *p, const struct touch *touches, size_t own, size_t first)
 {
 	const struct touch *s = &touches[own];
 	int64_t since = p->made[s->step].since, more = p->changes[s->step], passed = 0;
@@ -244,8 +234,7 @@ static struct move find_move(const struct paging *p, const struct touch *touches
 		const struct touch *before = k > first ? &touches[k - 1] : NULL;
 		struct move m = { .before = k };
 
-		m.worse = passed + best_time(p, before && before->t > since ? before->t : since,
-					     touches[k].t, more, &m.stamp);
+		m.worse = passed + best_time(p, before && before->t > since ? before->t : since, touches[k].t, more, &m.stamp);
 		if (m.worse < best.worse)
 			best = m;
 		if (!before || before->t <= since || step_of(p, before)->tid == step_of(p, s)->tid)
@@ -310,10 +299,10 @@ enum { TURNS = 4 };
 void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made)
 {
 	struct paging p = { .o = o,
-			    .made = made,
-			    .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
-			    .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
-			    .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
+		                .made = made,
+		                .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
+		                .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
+		                .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
 
 	for (int turn = 0; turn < TURNS && put_all(&p); turn++)
 		;

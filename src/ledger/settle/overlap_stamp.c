@@ -38,8 +38,7 @@ TARE_COMPARATOR(by_time, struct stamped, TARE_RISING(t) TARE_RISING(step))
 
 static void give(struct order *w, uint64_t at, uint64_t end, size_t step)
 {
-	w->giving =
-		tare_array_reserve(w->giving, &w->giving_cap, w->giving_nr + 1, sizeof(*w->giving));
+	w->giving = tare_array_reserve(w->giving, &w->giving_cap, w->giving_nr + 1, sizeof(*w->giving));
 	w->giving[w->giving_nr++] = (struct giving){ at, end, step };
 }
 
@@ -52,8 +51,7 @@ static uint64_t returned(const struct order *w, const struct tare_step *s)
 	if (taken && w->o->steps[*taken].process == s->process)
 		return w->made[*taken].bytes;
 	object = tare_fold_object_find(w->o->f, s->process, s->class, s->handle);
-	return object >= 0 && w->o->f->objects[object].granted ? w->o->f->objects[object].granted
-							       : 1;
+	return object >= 0 && w->o->f->objects[object].granted ? w->o->f->objects[object].granted : 1;
 }
 
 static void begin_return(struct order *w, size_t step)
@@ -112,8 +110,7 @@ static struct stamped *list_calls(const struct tare_overlap *o)
 	for (size_t i = 0; i < o->step_nr; i++) {
 		const struct tare_step *s = &o->steps[i];
 
-		list[i] = (struct stamped){ .t = s->effect == TARE_EFFECT_DEL ? s->begin : s->end,
-					    .step = i };
+		list[i] = (struct stamped){ .t = s->effect == TARE_EFFECT_DEL ? s->begin : s->end, .step = i };
 	}
 	qsort(list, o->step_nr, sizeof(*list), by_time);
 	for (size_t i = o->step_nr; i-- > 0;) {
@@ -133,9 +130,7 @@ void tare_overlap_stamp(const struct tare_overlap *o, struct tare_made *made)
 		const struct tare_step *s = &o->steps[i];
 
 		made[i] = (struct tare_made){
-			.stamp = s->effect == TARE_EFFECT_DEL && !tare_step_is_of_pages(s)
-					 ? s->begin
-					 : s->end,
+			.stamp = s->effect == TARE_EFFECT_DEL && !tare_step_is_of_pages(s) ? s->begin : s->end,
 			.since = s->begin,
 			.at = s->handle,
 			.bytes = s->granted ? s->granted : s->asked,

@@ -25,9 +25,9 @@ struct node {
 };
 
 struct way {
-	struct tare_plan_set open; /* changes that wait for a stretch */
-	double cost;               /* more than that of the cheapest way */
-	int64_t owed; /* what the counter is above what was taken so far, but for what no way explains */
+	struct tare_plan_set open;   /* changes that wait for a stretch */
+	double cost;                 /* more than that of the cheapest way */
+	int64_t owed;                /* what the counter is above what was taken so far, but for what no way explains */
 	uint32_t node, number, from; /* from: the way that it continues */
 };
 
@@ -136,8 +136,7 @@ static void keep_best(struct ways *ways, size_t most)
 		return;
 	qsort(ways->items, ways->count, sizeof(*ways->items), by_open_and_cost);
 	for (size_t i = 0; i < ways->count; i++)
-		if (!count || memcmp(&ways->items[count - 1].open, &ways->items[i].open,
-				     sizeof(ways->items[i].open)) != 0)
+		if (!count || memcmp(&ways->items[count - 1].open, &ways->items[i].open, sizeof(ways->items[i].open)) != 0)
 			ways->items[count++] = ways->items[i];
 	ways->count = count;
 	qsort(ways->items, count, sizeof(*ways->items), by_cost);
@@ -152,8 +151,7 @@ static uint32_t add_node(struct plan *p, uint32_t before, uint32_t item, size_t 
 	return (uint32_t)p->node_nr++;
 }
 
-static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch *s,
-		   const struct tare_plan_set *must)
+static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch *s, const struct tare_plan_set *must)
 {
 	const struct way *way = &p->ways.items[from];
 
@@ -162,8 +160,8 @@ static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch
 		const struct tare_plan_option *o = &p->options.items[i];
 		struct way *own;
 
-		p->coming.items = tare_array_reserve(p->coming.items, &p->coming.cap,
-						     p->coming.count + 1, sizeof(*p->coming.items));
+		p->coming.items =
+			tare_array_reserve(p->coming.items, &p->coming.cap, p->coming.count + 1, sizeof(*p->coming.items));
 		own = &p->coming.items[p->coming.count];
 		*own = *way;
 		own->number = (uint32_t)p->coming.count++;
@@ -183,8 +181,7 @@ static bool is_somebody_elses(const struct plan *p, const struct tare_plan_stret
 	int64_t sum = TARE_COUNTER_STEP;
 
 	for (unsigned i = 0; i < p->waiting.count; i++)
-		sum = tare_sat_add(
-			sum, tare_sat_abs(p->items[p->waiting.item_of[p->waiting.order[i]]].bytes));
+		sum = tare_sat_add(sum, tare_sat_abs(p->items[p->waiting.item_of[p->waiting.order[i]]].bytes));
 	return llabs(s->change) > sum;
 }
 
@@ -230,8 +227,7 @@ static void pass(struct plan *p, const struct tare_plan_stretch *s, size_t at)
 	struct ways before = p->ways;
 
 	for (unsigned i = 0; i < p->waiting.count; i++) {
-		const struct tare_plan_item *item =
-			&p->items[p->waiting.item_of[p->waiting.order[i]]];
+		const struct tare_plan_item *item = &p->items[p->waiting.item_of[p->waiting.order[i]]];
 
 		if (item->to == at + 1 && !item->may_be_missing)
 			tare_plan_put(&must, p->waiting.order[i]);
@@ -250,8 +246,8 @@ static void pass(struct plan *p, const struct tare_plan_stretch *s, size_t at)
 	free_slots(p);
 }
 
-void tare_plan(struct tare_plan_item *items, size_t item_nr,
-	       const struct tare_plan_stretch *stretches, size_t stretch_nr)
+void tare_plan(struct tare_plan_item *items, size_t item_nr, const struct tare_plan_stretch *stretches,
+               size_t stretch_nr)
 {
 	struct plan *p = tare_xcalloc(1, sizeof(*p));
 	size_t best = 0;
@@ -270,8 +266,7 @@ void tare_plan(struct tare_plan_item *items, size_t item_nr,
 	for (size_t i = 1; i < p->ways.count; i++)
 		if (p->ways.items[i].cost < p->ways.items[best].cost)
 			best = i;
-	for (uint32_t node = p->ways.items[best].node; node != NO_NODE;
-	     node = p->nodes[node].before)
+	for (uint32_t node = p->ways.items[best].node; node != NO_NODE; node = p->nodes[node].before)
 		items[p->nodes[node].item].at = p->nodes[node].at;
 	free(p->ways.items);
 	free(p->coming.items);

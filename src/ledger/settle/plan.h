@@ -32,8 +32,8 @@ struct tare_plan_stretch {
 };
 
 /* `items` by `from`. The same input has the same answer. */
-void tare_plan(struct tare_plan_item *items, size_t item_nr,
-	       const struct tare_plan_stretch *stretches, size_t stretch_nr);
+void tare_plan(struct tare_plan_item *items, size_t item_nr, const struct tare_plan_stretch *stretches,
+               size_t stretch_nr);
 
 /* ---- plan_options.c: which of the changes that are waiting may be in one stretch ---- */
 
@@ -87,7 +87,7 @@ struct tare_plan_options {
  * Finds combinations of `open` changes that may explain a stretch; those in `must` have to be in it.
  */
 void tare_plan_find_options(const struct tare_plan_waiting *w, const struct tare_plan_set *open,
-			    const struct tare_plan_set *must, const struct tare_plan_stretch *s,
-			    struct tare_plan_options *out);
+                            const struct tare_plan_set *must, const struct tare_plan_stretch *s,
+                            struct tare_plan_options *out);
 
 #endif

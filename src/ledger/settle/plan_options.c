@@ -47,8 +47,7 @@ static int64_t less_slack(int64_t left, int64_t slack)
 	return slack > 0 && llabs(left + slack) <= TARE_COUNTER_STEP ? left + slack : left;
 }
 
-static double cost_of(const struct tare_plan_stretch *s, int64_t left, int64_t others, bool has_end,
-		      unsigned count)
+static double cost_of(const struct tare_plan_stretch *s, int64_t left, int64_t others, bool has_end, unsigned count)
 {
 	double together = count > 1 ? TOGETHER * (count - 1) : 0;
 	int64_t missing = llabs(left);
@@ -86,8 +85,7 @@ static void add_all_subsets(struct search *s)
 			ends += item->is_end ? item->bytes : 0;
 		}
 		option.left = left = less_slack(s->stretch->change - bytes, slack);
-		option.cost = cost_of(s->stretch, left, bytes - ends, has_end,
-				      (unsigned)__builtin_popcount(mask));
+		option.cost = cost_of(s->stretch, left, bytes - ends, has_end, (unsigned)__builtin_popcount(mask));
 		add(s, &option);
 	}
 }
@@ -104,17 +102,14 @@ static int by_size(const void *a, const void *b)
 static void group(struct search *s)
 {
 	for (unsigned i = 0; i < s->slot_nr; i++) {
-		const struct tare_plan_item *item =
-			&s->waiting->items[s->waiting->item_of[s->slots[i]]];
+		const struct tare_plan_item *item = &s->waiting->items[s->waiting->item_of[s->slots[i]]];
 		struct alike *last = s->alike_nr ? &s->alike[s->alike_nr - 1] : NULL;
 
-		if (last && last->bytes == item->bytes && last->slack == item->slack &&
-		    last->is_end == item->is_end) {
+		if (last && last->bytes == item->bytes && last->slack == item->slack && last->is_end == item->is_end) {
 			last->count++;
 			continue;
 		}
-		s->alike[s->alike_nr++] =
-			(struct alike){ item->bytes, item->slack, i, 1, item->is_end };
+		s->alike[s->alike_nr++] = (struct alike){ item->bytes, item->slack, i, 1, item->is_end };
 	}
 	qsort(s->alike, s->alike_nr, sizeof(*s->alike), by_size);
 }
@@ -148,8 +143,7 @@ static void note(struct search *s, int64_t left)
 }
 
 /* Takes `more` of the sizes from `from` on; `used`: how many of the first of them are taken already. */
-static void take_more(struct search *s, unsigned from, unsigned used, unsigned more, int64_t left,
-		      int64_t slack)
+static void take_more(struct search *s, unsigned from, unsigned used, unsigned more, int64_t left, int64_t slack)
 {
 	if (!more) {
 		note(s, less_slack(left, slack));
@@ -164,8 +158,7 @@ static void take_more(struct search *s, unsigned from, unsigned used, unsigned m
 			continue;
 		if (++s->tries > TRIES_MAX)
 			return;
-		if (llabs(left) >
-		    (int64_t)more * llabs(a->bytes) + slack + a->slack + UNKNOWN_END_BYTES)
+		if (llabs(left) > (int64_t)more * llabs(a->bytes) + slack + a->slack + UNKNOWN_END_BYTES)
 			return; /* those that follow are smaller */
 		if (llabs(rest) > reach + slack + a->slack + UNKNOWN_END_BYTES)
 			continue;
@@ -198,8 +191,8 @@ static void add_fitting(struct search *s)
 }
 
 void tare_plan_find_options(const struct tare_plan_waiting *w, const struct tare_plan_set *open,
-			    const struct tare_plan_set *must, const struct tare_plan_stretch *s,
-			    struct tare_plan_options *out)
+                            const struct tare_plan_set *must, const struct tare_plan_stretch *s,
+                            struct tare_plan_options *out)
 {
 	struct search search; /* most of it is large, and filled in when it is needed */
 

@@ -37,8 +37,8 @@ static int idle_bucket(struct tare_fold *f, const struct tare_object_live *o)
 	return tare_fold_bucket(f, o->context, TARE_ACCOUNT_POOL_IDLE, f->buckets[o->bucket].owner);
 }
 
-static void op_change(struct tare_fold *f, const struct tare_object_live *o, int64_t reserved,
-		      int64_t used, int64_t count)
+static void op_change(struct tare_fold *f, const struct tare_object_live *o, int64_t reserved, int64_t used,
+                      int64_t count)
 {
 	tare_fold_op_bytes(f, o->bucket, used, count, TARE_EVIDENCE_EXACT);
 	tare_fold_op_bytes(f, idle_bucket(f, o), reserved - used, 0, TARE_EVIDENCE_EXACT);
@@ -51,8 +51,7 @@ static int context_of(struct tare_fold *f, const struct tare_step *s)
 	const struct tare_map_slot *slot;
 
 	for (size_t at = 0; (slot = tare_map_next(&p->contexts, &at));)
-		if (slot->value && f->contexts[slot->value - 1].is_live &&
-		    f->contexts[slot->value - 1].is_primary)
+		if (slot->value && f->contexts[slot->value - 1].is_live && f->contexts[slot->value - 1].is_primary)
 			return (int)slot->value - 1;
 	return tare_fold_context(f, s->process, s->device, 0);
 }
@@ -62,10 +61,10 @@ static int add(struct tare_fold *f, const struct tare_step *s)
 	int context = context_of(f, s);
 	uint64_t owner = s->owner ? s->owner : tare_fold_pool_owner(f, 0, s->limit);
 	struct tare_object_live o = { .handle = s->handle,
-				      .process = s->process,
-				      .device = s->device,
-				      .context = context,
-				      .class = TARE_CLASS_POOL_STATE };
+		                          .process = s->process,
+		                          .device = s->device,
+		                          .context = context,
+		                          .class = TARE_CLASS_POOL_STATE };
 
 	o.bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_POOL, owner);
 	op_change(f, &o, 0, 0, 1);
@@ -87,8 +86,7 @@ static void say(struct tare_fold *f, int object, const struct tare_step *s)
  * A pool that was destroyed while some of its memory was in use gives that back later, and cannot be asked any
  * more: from then on readings tell what came back.
  */
-static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-		    int object)
+static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, int object)
 {
 	struct tare_object_live o = f->objects[object];
 	int64_t reserved = (int64_t)o.granted;

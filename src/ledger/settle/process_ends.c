@@ -40,8 +40,7 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *q = f->processes[i];
 
-		if (q && !q->is_ending && q->process->pid == p->pid &&
-		    q->process->pid_namespace == p->pid_namespace &&
+		if (q && !q->is_ending && q->process->pid == p->pid && q->process->pid_namespace == p->pid_namespace &&
 		    q->process->machine == p->machine && q->process->generation < p->generation)
 			tare_fold_process_end(f, i, t);
 	}

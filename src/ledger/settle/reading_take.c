@@ -2,8 +2,8 @@
 /* A reading of a device between calls, as it comes: it settles the calls before it, and waits for a list of processes. */
 #include "ledger/settle/settle.h"
 
-void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
-		       uint64_t used, int source, uint64_t others)
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,
+                       int source, uint64_t others)
 {
 	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
 		return;

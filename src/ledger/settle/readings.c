@@ -9,8 +9,7 @@
  * machine is busy. If the next call's own first reading says that nothing had changed, the witness is of
  * another moment, unless a list says that somebody else changed.
  */
-void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
-			     const struct tare_step *s)
+void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s)
 {
 	int source = tare_fold_step_source(d, s);
 
@@ -18,8 +17,7 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 	    !d->source_known[source] || !d->source_known[d->reading_source])
 		return;
 	if ((int64_t)s->before + d->source_offset[source] == d->used &&
-	    d->reading_used + d->source_offset[d->reading_source] != d->used &&
-	    !tare_other_processes_have_moved(f, d))
+	    d->reading_used + d->source_offset[d->reading_source] != d->used && !tare_other_processes_have_moved(f, d))
 		d->has_reading = false;
 }
 
@@ -33,15 +31,12 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 
 	if (d->has_reading) {
 		tare_fold_advance(f, d, d->reading_ns);
-		change = tare_fold_normal(f, d, (uint64_t)d->reading_used, d->reading_source,
-					  d->used) -
-			 d->used;
+		change = tare_fold_normal(f, d, (uint64_t)d->reading_used, d->reading_source, d->used) - d->used;
 	}
 	if (!d->has_list && d->has_reading && tare_fold_peer_is_of_use(d, d->reading_peers))
 		explained = tare_fold_peer_level_between(f, d, d->reading_peers, change);
 	if (d->has_list) {
-		int64_t open = d->unexplained_open,
-			others = tare_other_processes_take_list(f, d, change);
+		int64_t open = d->unexplained_open, others = tare_other_processes_take_list(f, d, change);
 
 		explained = others - open;
 		if (change > 0)
@@ -59,8 +54,7 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 	}
 }
 
-void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d,
-			     const struct tare_event *e)
+void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_peer *r = e->rec.peer;
 	int known;

@@ -24,8 +24,7 @@ static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int
 	int context = tare_fold_context(f, process, p->device, 0), bucket;
 
 	tare_str_addf(&label, "from:%u", f->processes[p->process]->process->pid);
-	bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_IPC,
-				  tare_fold_owner_named(f, tare_str_text(&label)));
+	bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_IPC, tare_fold_owner_named(f, tare_str_text(&label)));
 	tare_str_free(&label);
 	return bucket;
 }
@@ -36,8 +35,8 @@ static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int
 static int row_of_nobody(struct tare_fold *f, const struct tare_physical *p)
 {
 	return tare_fold_bucket(f, tare_fold_context(f, p->process, p->device, 0),
-				p->is_allocation ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM,
-				tare_fold_owner_named(f, TARE_OWNER_SHARED));
+	                        p->is_allocation ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM,
+	                        tare_fold_owner_named(f, TARE_OWNER_SHARED));
 }
 
 static int holder_of(const struct tare_fold *f, int physical)
@@ -52,8 +51,7 @@ static int holder_of(const struct tare_fold *f, int physical)
 static void move(struct tare_fold *f, int physical, int import, enum tare_evidence how)
 {
 	struct tare_physical *p = &f->physicals[physical];
-	int to =
-		import >= 0 ? row_of_holder(f, p, f->imports[import].process) : row_of_nobody(f, p);
+	int to = import >= 0 ? row_of_holder(f, p, f->imports[import].process) : row_of_nobody(f, p);
 
 	p = &f->physicals[physical];
 	if (p->bucket >= 0) /* the rows of an allocation have given it up already */
@@ -74,8 +72,7 @@ static bool has_unmatched(const struct tare_fold *f, const struct tare_physical 
 	for (size_t i = 0; i < f->import_nr; i++) {
 		const struct tare_import *m = &f->imports[i];
 
-		if (m->is_live && m->origin < 0 && m->device == p->device &&
-		    (!m->bytes || m->bytes == p->bytes))
+		if (m->is_live && m->origin < 0 && m->device == p->device && (!m->bytes || m->bytes == p->bytes))
 			return true;
 	}
 	return false;
@@ -97,8 +94,7 @@ void tare_fold_export(struct tare_fold *f, const struct tare_step *s, int physic
 }
 
 /* The process that made the memory has no reference to it any more. */
-void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-			    int physical)
+void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, int physical)
 {
 	struct tare_physical *p = &f->physicals[physical];
 	int holder = p->identity ? holder_of(f, physical) : -1;
@@ -112,8 +108,7 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 		f->imports[holder].origin = -1;
 	/* A process of which nothing is known may hold it: then the memory has not gone now. */
 	if (p->identity && p->bytes && 2 * fall_in(s, p->bytes) < p->bytes) {
-		move(f, physical, -1,
-		     has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_WEIGHED);
+		move(f, physical, -1, has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_WEIGHED);
 		return;
 	}
 	if (p->bucket >= 0)
@@ -126,8 +121,7 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 static bool is_taken(const struct tare_fold *f, int physical, int process)
 {
 	for (size_t i = 0; i < f->import_nr; i++)
-		if (f->imports[i].is_live && f->imports[i].process == process &&
-		    f->imports[i].origin == physical)
+		if (f->imports[i].is_live && f->imports[i].process == process && f->imports[i].origin == physical)
 			return true;
 	return false;
 }
@@ -142,12 +136,10 @@ static void match(struct tare_fold *f, struct tare_import *m)
 	for (size_t i = 0; i < f->physical_nr; i++) {
 		const struct tare_physical *p = &f->physicals[i];
 
-		if (!p->is_live || p->identity != m->identity ||
-		    (p->device != m->device && !IS_TOLD(m->identity)))
+		if (!p->is_live || p->identity != m->identity || (p->device != m->device && !IS_TOLD(m->identity)))
 			continue;
 		if (!IS_TOLD(m->identity) &&
-		    (p->bytes != m->bytes || p->exported_ns > m->begin_ns ||
-		     is_taken(f, (int)i, m->process)))
+		    (p->bytes != m->bytes || p->exported_ns > m->begin_ns || is_taken(f, (int)i, m->process)))
 			continue;
 		if (found >= 0)
 			return;
@@ -167,20 +159,19 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 	while (i < f->import_nr && f->imports[i].is_live)
 		i++;
 	if (i == f->import_nr) {
-		f->imports = tare_array_reserve(f->imports, &f->import_cap, f->import_nr + 1,
-						sizeof(*f->imports));
+		f->imports = tare_array_reserve(f->imports, &f->import_cap, f->import_nr + 1, sizeof(*f->imports));
 		f->import_nr++;
 	}
 	m = &f->imports[i];
 	*m = (struct tare_import){ .handle = s->handle,
-				   .identity = s->limit ? s->limit : 1,
-				   .bytes = bytes,
-				   .begin_ns = s->end,
-				   .process = s->process,
-				   .device = s->device,
-				   .origin = -1,
-				   .is_live = true,
-				   .is_address = s->class == TARE_CLASS_IPC };
+		                       .identity = s->limit ? s->limit : 1,
+		                       .bytes = bytes,
+		                       .begin_ns = s->end,
+		                       .process = s->process,
+		                       .device = s->device,
+		                       .origin = -1,
+		                       .is_live = true,
+		                       .is_address = s->class == TARE_CLASS_IPC };
 	if (IS_TOLD(m->identity) || m->bytes)
 		match(f, m);
 	return (int)i;
@@ -214,8 +205,7 @@ static int lent_of_size(const struct tare_fold *f, int device, int64_t bytes)
 	for (size_t i = 0; i < f->physical_nr; i++) {
 		const struct tare_physical *p = &f->physicals[i];
 
-		if (!p->is_live || !p->is_lent || p->holder >= 0 || p->device != device ||
-		    p->bytes != bytes || !bytes)
+		if (!p->is_live || !p->is_lent || p->holder >= 0 || p->device != device || p->bytes != bytes || !bytes)
 			continue;
 		if (found >= 0 && f->physicals[found].bucket != p->bucket)
 			return -1;
@@ -225,8 +215,7 @@ static int lent_of_size(const struct tare_fold *f, int device, int64_t bytes)
 }
 
 /* The process has no reference to what it imported any more. */
-void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-			  int import)
+void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, int import)
 {
 	struct tare_import *m = &f->imports[import];
 	int origin = m->origin, next;
@@ -272,12 +261,12 @@ static void forget_shared(struct tare_fold *f, int process, uint64_t at)
 static void share_allocation(struct tare_fold *f, const struct tare_step *s)
 {
 	struct tare_physical p = { .handle = s->parent,
-				   .identity = s->limit,
-				   .exported_ns = s->end,
-				   .process = s->process,
-				   .device = s->device,
-				   .bucket = -1,
-				   .is_allocation = true };
+		                       .identity = s->limit,
+		                       .exported_ns = s->end,
+		                       .process = s->process,
+		                       .device = s->device,
+		                       .bucket = -1,
+		                       .is_allocation = true };
 	int known = shared_at(f, s->process, s->parent);
 
 	if (known >= 0 && f->physicals[known].identity == s->limit)
@@ -291,8 +280,7 @@ static void share_allocation(struct tare_fold *f, const struct tare_step *s)
  * A shared allocation was freed and `bytes` are out of the books. The counter says whether they are off the
  * device, too: if not, another process still has the allocation open.
  */
-void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
-			   int64_t bytes)
+void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at, int64_t bytes)
 {
 	int known = shared_at(f, s->process, at), holder;
 
@@ -381,8 +369,7 @@ static int largest_lent(const struct tare_fold *f, int device, const bool *is_ta
 	int found = -1;
 
 	for (size_t i = 0; i < f->physical_nr; i++)
-		if (!is_taken[i] && is_with_unrecorded(&f->physicals[i], device) &&
-		    f->physicals[i].bytes <= most &&
+		if (!is_taken[i] && is_with_unrecorded(&f->physicals[i], device) && f->physicals[i].bytes <= most &&
 		    (found < 0 || f->physicals[i].bytes > f->physicals[found].bytes))
 			found = (int)i;
 	return found;
@@ -393,11 +380,11 @@ static void take_lent(struct tare_fold *f, int physical)
 	int64_t bytes = f->physicals[physical].bytes;
 
 	tare_fold_book(f, f->physicals[physical].bucket,
-		       &(struct tare_amount){ .bytes = -bytes,
-					      .low = -bytes,
-					      .high = -bytes,
-					      .count = -1,
-					      .evidence = 1 + TARE_EVIDENCE_INFERRED });
+	               &(struct tare_amount){ .bytes = -bytes,
+	                                      .low = -bytes,
+	                                      .high = -bytes,
+	                                      .count = -1,
+	                                      .evidence = 1 + TARE_EVIDENCE_INFERRED });
 	tare_fold_physical_remove(f, physical);
 }
 
@@ -405,8 +392,7 @@ static void take_lent(struct tare_fold *f, int physical)
  * A process that is not recorded released memory that only it still held: one, or, as at its end, several
  * whose sizes make up the fall. Otherwise nothing is taken out of the books.
  */
-int64_t tare_fold_share_between_calls(struct tare_fold *f, const struct tare_device_fold *d,
-				      int64_t change)
+int64_t tare_fold_share_between_calls(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
 {
 	int64_t rest = -change;
 	bool *is_taken;
@@ -449,8 +435,7 @@ void tare_fold_share_end(struct tare_fold *f, int process)
 		int holder;
 
 		if (!x->is_live ||
-		    (x->is_lent ? x->holder < 0 || f->imports[x->holder].process != process
-				: x->process != process))
+		    (x->is_lent ? x->holder < 0 || f->imports[x->holder].process != process : x->process != process))
 			continue;
 		holder = x->identity ? holder_of(f, (int)i) : -1;
 		if (holder >= 0 && x->bytes)

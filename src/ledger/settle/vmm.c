@@ -23,13 +23,11 @@ int tare_fold_physical_add(struct tare_fold *f, const struct tare_physical *p)
 {
 	int i = 0;
 
-	while ((size_t)i < f->physical_nr &&
-	       (f->physicals[i].is_live || (size_t)i < f->physical_free))
+	while ((size_t)i < f->physical_nr && (f->physicals[i].is_live || (size_t)i < f->physical_free))
 		i++;
 	f->physical_free = (size_t)i + 1;
 	if ((size_t)i == f->physical_nr) {
-		f->physicals = tare_array_reserve(f->physicals, &f->physical_cap,
-						  f->physical_nr + 1, sizeof(*f->physicals));
+		f->physicals = tare_array_reserve(f->physicals, &f->physical_cap, f->physical_nr + 1, sizeof(*f->physicals));
 		f->physical_nr++;
 	}
 	f->physicals[i] = *p;
@@ -55,13 +53,11 @@ static int row_of(struct tare_fold *f, const struct tare_step *s, uint64_t ref)
 {
 	if (!(ref & 1))
 		return f->physicals[ref >> 1].bucket;
-	return tare_fold_bucket(f, tare_fold_context(f, s->process, f->imports[ref >> 1].device, 0),
-				TARE_ACCOUNT_IPC, 0);
+	return tare_fold_bucket(f, tare_fold_context(f, s->process, f->imports[ref >> 1].device, 0), TARE_ACCOUNT_IPC, 0);
 }
 
 /* The last reference of a process to the memory has gone. */
-static void let_go(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-		   uint64_t ref)
+static void let_go(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, uint64_t ref)
 {
 	struct tare_refs *refs = refs_of(f, ref);
 
@@ -98,14 +94,13 @@ static void unbind(struct tare_fold *f, const struct tare_step *s, struct tare_a
 static void create(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 	struct tare_physical p = { .handle = s->handle,
-				   .bytes = (int64_t)s->granted,
-				   .process = s->process,
-				   .device = s->device,
-				   .bucket = a->bucket };
+		                       .bytes = (int64_t)s->granted,
+		                       .process = s->process,
+		                       .device = s->device,
+		                       .bucket = a->bucket };
 	int physical;
 
-	if (handle_of(f, s->process,
-		      s->handle)) /* the driver gave the handle again: its end was not seen */
+	if (handle_of(f, s->process, s->handle)) /* the driver gave the handle again: its end was not seen */
 		unbind(f, s, a);
 	a->takes_rest = false;
 	a->bucket = p.bucket;
@@ -182,14 +177,12 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 	tare_asleep_forget(f, s->process, s->handle, s->asked, true);
 	if (*known & 1)
 		tare_fold_import_size(f, (int)(*known >> 1), (int64_t)s->asked);
-	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1,
-					 sizeof(*f->mappings));
+	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1, sizeof(*f->mappings));
 	m = &f->mappings[f->mapping_nr];
 	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process, a->capture };
 	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr++;
 	if (!(*known & 1) && tare_fold_tensor_is_segment(f, f->physicals[*known >> 1].bucket))
-		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes,
-				      m->graph);
+		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes, m->graph);
 }
 
 /* Forgets a mapping; the last mapping moves to its index. */

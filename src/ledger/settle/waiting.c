@@ -83,9 +83,8 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 {
 	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
 		if (d->blocks[i].bytes <= 0)
-			tare_blocks_prefetch_block(
-				&f->processes[d->blocks[i].process]->on_device[d->index]->blocks,
-				d->blocks[i].address);
+			tare_blocks_prefetch_block(&f->processes[d->blocks[i].process]->on_device[d->index]->blocks,
+			                           d->blocks[i].address);
 	tare_fold_tensor_until(f, d, INT64_MAX);
 	if (f->ahead == d)
 		f->ahead = NULL;

@@ -16,8 +16,7 @@ enum { AHEAD = 16 };
 /* The place in which the next block waits. */
 static struct tare_block *queue(struct tare_device_fold *d)
 {
-	d->blocks =
-		tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
 	return &d->blocks[d->block_nr++];
 }
 
@@ -52,8 +51,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 	if (d->cluster.count)
 		return;
 	f->ahead = d;
-	tare_blocks_prefetch(&tare_fold_process_on(f, e->process->index, d->index)->blocks,
-			     e->rec.tensor->block);
+	tare_blocks_prefetch(&tare_fold_process_on(f, e->process->index, d->index)->blocks, e->rec.tensor->block);
 	if (d->block_nr >= AHEAD)
 		tare_fold_tensor_flush(f, d);
 }

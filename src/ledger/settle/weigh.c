@@ -41,8 +41,7 @@ static int64_t local_growth(struct tare_fold *f, struct tare_step *s, const stru
  * A launch without readings: how much it took is not known, but what the driver holds since need not be taken
  * again.
  */
-void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
-				const struct tare_applied *a)
+void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
 {
 	struct tare_step copy = *s;
 
@@ -75,14 +74,12 @@ static void book_weighed(struct tare_fold *f, int bucket, int64_t bytes, int64_t
 		return;
 	}
 	tare_fold_book(f, bucket,
-		       &(struct tare_amount){ .bytes = bytes,
-					      .low = low,
-					      .high = high,
-					      .evidence = 1 + TARE_EVIDENCE_WEIGHED });
+	               &(struct tare_amount){
+					   .bytes = bytes, .low = low, .high = high, .evidence = 1 + TARE_EVIDENCE_WEIGHED });
 }
 
-static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
-			 int64_t bytes, int64_t low, int64_t high)
+static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a, int64_t bytes,
+                         int64_t low, int64_t high)
 {
 	int64_t growth = local_growth(f, s, a), local = bytes < growth ? bytes : growth, heap;
 
@@ -94,10 +91,8 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 		tare_facts_note_heap(f, a->context, heap, s->end);
 	local += heap;
 	if (local) {
-		tare_fold_book_bytes(f,
-				     tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0,
-							 s->site),
-				     local, TARE_EVIDENCE_INFERRED);
+		tare_fold_book_bytes(f, tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0, s->site), local,
+		                     TARE_EVIDENCE_INFERRED);
 		bytes -= local;
 		low -= local;
 		high -= local;
@@ -107,8 +102,7 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 }
 
 /* How much of a process's managed memory could still come to the device, and how much is there. */
-static int64_t managed_room(const struct tare_fold *f, const struct tare_device_fold *d,
-			    int process, int64_t *resident)
+static int64_t managed_room(const struct tare_fold *f, const struct tare_device_fold *d, int process, int64_t *resident)
 {
 	const struct tare_process_fold *p = f->processes[process];
 	int64_t there = 0, room;
@@ -117,8 +111,7 @@ static int64_t managed_room(const struct tare_fold *f, const struct tare_device_
 	if (!p || d->index >= p->on_device_nr || !p->on_device[d->index])
 		return 0;
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
-		if (f->buckets[i].process == process &&
-		    f->buckets[i].account == TARE_ACCOUNT_MANAGED)
+		if (f->buckets[i].process == process && f->buckets[i].account == TARE_ACCOUNT_MANAGED)
 			there += f->buckets[i].now.bytes;
 	*resident = there > 0 ? there : 0;
 	room = p->on_device[d->index]->managed - there;
@@ -129,8 +122,7 @@ static bool has_managed(const struct tare_fold *f, const struct tare_device_fold
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	return p && d->index < p->on_device_nr && p->on_device[d->index] &&
-	       p->on_device[d->index]->managed;
+	return p && d->index < p->on_device_nr && p->on_device[d->index] && p->on_device[d->index]->managed;
 }
 
 /* The driver takes room for managed memory in whole steps (128 MiB on an H200). */
@@ -148,8 +140,7 @@ static int64_t managed_part(int64_t change, int64_t room, int64_t resident)
  * driver wants, with no call in between. What a device gains between calls goes to the one process
  * that has managed memory which is not there yet; with several such processes nobody can tell.
  */
-int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
-				int64_t change)
+int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process, int64_t change)
 {
 	int64_t room, resident, part;
 	int context;
@@ -169,14 +160,12 @@ int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d,
 	if (!part)
 		return 0;
 	context = tare_fold_context(f, process, d->index, 0);
-	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_MANAGED, 0), part,
-			     TARE_EVIDENCE_INFERRED);
+	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_MANAGED, 0), part, TARE_EVIDENCE_INFERRED);
 	return part;
 }
 
 /* Rule "sync": a wait gives back pool memory and brings managed memory; anything else is unexplained. */
-static void weigh_sync(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
-		       int64_t bytes)
+static void weigh_sync(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a, int64_t bytes)
 {
 	struct tare_device_fold *d = f->devices[s->device];
 	int64_t held = tare_fold_held(f, a->bucket), back = 0, rest;
@@ -189,8 +178,8 @@ static void weigh_sync(struct tare_fold *f, struct tare_step *s, const struct ta
 	tare_fold_unexplained(f, d, s, a->context, rest);
 }
 
-void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
-		     int64_t bytes, int64_t low, int64_t high)
+void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a, int64_t bytes, int64_t low,
+                     int64_t high)
 {
 	if (tare_step_is_sync(s)) {
 		weigh_sync(f, s, a, bytes);

@@ -27,26 +27,22 @@ void tare_ended_save(const struct tare_tensors_part *tensors, struct tare_str *o
 }
 
 /* The later fold, which goes on from the newest of these states, tells of it as if it had seen the block go. */
-static void learn(struct tare_watches *own, struct tare_watches *later,
-		  const struct tare_known_block *b)
+static void learn(struct tare_watches *own, struct tare_watches *later, const struct tare_known_block *b)
 {
 	uint64_t serial = b->block.serial;
 
 	if (!tare_map_remove(&own->open, serial, NULL))
 		return;
-	later->gone =
-		tare_array_reserve(later->gone, &later->gone_cap, later->gone_nr + 1, sizeof(*b));
+	later->gone = tare_array_reserve(later->gone, &later->gone_cap, later->gone_nr + 1, sizeof(*b));
 	later->gone[later->gone_nr++] = *b;
 	*tare_map_put(&later->gone_at, serial, NULL) = later->gone_nr;
 }
 
-void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_part *later,
-		      const struct tare_str *bytes)
+void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_part *later, const struct tare_str *bytes)
 {
 	struct tare_ended_blocks ended = { 0 };
 
-	if (tare_shape_load(&tare_shape_tare_ended_blocks, &ended, &nothing, bytes->data,
-			    bytes->len))
+	if (tare_shape_load(&tare_shape_tare_ended_blocks, &ended, &nothing, bytes->data, bytes->len))
 		for (size_t i = 0; i < ended.count; i++)
 			learn(&tensors->watched, &later->watched, &ended.items[i]);
 	tare_ended_free(&ended);

@@ -36,13 +36,12 @@ static uint64_t number_of(void *arg, int what, const void *pointer)
 }
 
 static bool find_stack(const struct tare_ledger_names *names, int what, uint64_t number,
-		       const struct tare_process *process, const void **pointer)
+                       const struct tare_process *process, const void **pointer)
 {
 	if (!process || number > UINT32_MAX)
 		return false;
-	*pointer = what == TARE_STATE_PYTHON
-			   ? (const void *)names->python(names->arg, process, (uint32_t)number)
-			   : (const void *)names->stack(names->arg, process, (uint32_t)number);
+	*pointer = what == TARE_STATE_PYTHON ? (const void *)names->python(names->arg, process, (uint32_t)number)
+	                                     : (const void *)names->stack(names->arg, process, (uint32_t)number);
 	return *pointer != NULL;
 }
 
@@ -64,8 +63,7 @@ static bool find(void *arg, int what, uint64_t number, void *item, const void **
 		*pointer = w->names->device(w->names->arg, (int)number);
 		return true;
 	default: /* only sites have them, and their process stands before */
-		return find_stack(w->names, what, number, ((struct tare_site *)item)->process,
-				  pointer);
+		return find_stack(w->names, what, number, ((struct tare_site *)item)->process, pointer);
 	}
 }
 
@@ -86,8 +84,7 @@ static size_t count_of(void *arg, int what, const void *item)
 	case TARE_STATE_SAMPLE_PARTS:
 		if (s->part_nr < 0 || s->part_nr > TARE_NOW_NR + TARE_HOST_PARTS)
 			return 0;
-		return s->width ? (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * (size_t)s->part_nr
-				: 0;
+		return s->width ? (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * (size_t)s->part_nr : 0;
 	case TARE_STATE_TRAININGS: {
 		const struct tare_training_part *t = item;
 
@@ -113,8 +110,7 @@ static void keep_taken(struct tare_device_fold *d, int64_t until)
 	for (size_t i = 0; i < d->late_next; i++) {
 		if (d->late.items[i].end <= until)
 			continue;
-		d->taken.items = tare_array_reserve(d->taken.items, &d->taken.cap, n + 1,
-						    sizeof(*d->taken.items));
+		d->taken.items = tare_array_reserve(d->taken.items, &d->taken.cap, n + 1, sizeof(*d->taken.items));
 		d->taken.items[n++] = d->late.items[i];
 	}
 	d->taken.count = n;
@@ -131,7 +127,7 @@ static void forget_ahead(struct tare_fold *f, int64_t until)
 }
 
 void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *names, int64_t until,
-			  struct tare_str *out)
+                          struct tare_str *out)
 {
 	struct world w = { f, names, false };
 	struct tare_shape_world world = { &w, number_of, find, count_of, NULL };
@@ -156,7 +152,7 @@ static void restore_process(struct tare_process_fold *p)
 }
 
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
-			  const struct tare_ledger_state *from)
+                          const struct tare_ledger_state *from)
 {
 	struct world w = { f, names, true };
 	struct tare_shape_world world = { &w, number_of, find, count_of, &f->arena };
@@ -166,8 +162,7 @@ bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *n
 	f->notes = NULL;
 	tare_parts_free(f->parts);
 	f->parts = NULL;
-	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) ||
-	    !f->parts)
+	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) || !f->parts)
 		return false;
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i])

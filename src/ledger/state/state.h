@@ -33,8 +33,7 @@ struct tare_ledger_names {
 	int process_nr, device_nr;
 	const struct tare_process *(*process)(void *arg, int index);
 	const struct tare_device *(*device)(void *arg, int index);
-	const struct tare_line_stack *(*python)(void *arg, const struct tare_process *p,
-						uint32_t id);
+	const struct tare_line_stack *(*python)(void *arg, const struct tare_process *p, uint32_t id);
 	const struct tare_stack *(*stack)(void *arg, const struct tare_process *p, uint32_t id);
 };
 
@@ -48,17 +47,16 @@ struct tare_ledger_saved {
 
 /* Returns 0, or TARE_E_FORMAT if `from` makes no sense. The lists of `out` are empty before; the state is added to what is there. */
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_ledger_saved *out);
+                     const struct tare_ledger_state *from, const struct tare_ledger_names *names, int64_t until_ns,
+                     struct tare_ledger_saved *out);
 /* All but the state, which is cut to `state_bytes`. */
 void tare_ledger_saved_cut(struct tare_ledger_saved *saved, size_t state_bytes);
 void tare_ledger_saved_free(struct tare_ledger_saved *saved);
 
 /* tare_ledger_build() of what came after `from`; instants lie behind it. */
 int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		       const struct tare_instant *instants, int instant_nr,
-		       struct tare_ledger *out);
+                       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+                       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
 
 /*
  * Events that one fold takes: those behind a state, or all from the begin. The source may end before the recording does; then
@@ -77,11 +75,8 @@ struct tare_ledger_span {
  * begins before them and ends some time behind them; what is of the whole recording, and what became of the blocks of
  * then, comes out of `last`.
  */
-int tare_ledger_resume_twice(const struct tare_ledger_span *then,
-			     const struct tare_ledger_span *last,
-			     const struct tare_ledger_opts *opts,
-			     const struct tare_ledger_names *names,
-			     const struct tare_instant *instants, int instant_nr,
-			     struct tare_ledger *out);
+int tare_ledger_resume_twice(const struct tare_ledger_span *then, const struct tare_ledger_span *last,
+                             const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                             const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
 
 #endif

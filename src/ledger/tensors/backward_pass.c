@@ -17,8 +17,7 @@ enum { ENOUGH = 2, KEYS = 4096 };
 
 static uint64_t key_of(const struct tare_live_block *b)
 {
-	return (b->site + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^
-	       (uint64_t)b->bytes * UINT64_C(0xff51afd7ed558ccd);
+	return (b->site + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)b->bytes * UINT64_C(0xff51afd7ed558ccd);
 }
 
 static uint32_t new_pass(struct tare_passes *p, uint32_t number)
@@ -53,8 +52,7 @@ static bool has_most_gone(const struct tare_pass *p)
 }
 
 /* A line that made gradients of this size before makes gradients: of a parameter that is not trained any more. */
-static void note_gone(struct tare_passes *p, const struct tare_live_block *b,
-		      const struct tare_block_facts *facts)
+static void note_gone(struct tare_passes *p, const struct tare_live_block *b, const struct tare_block_facts *facts)
 {
 	uint64_t *first;
 
@@ -65,8 +63,8 @@ static void note_gone(struct tare_passes *p, const struct tare_live_block *b,
 		*first = facts->backwards;
 }
 
-void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b,
-			const struct tare_block_facts *facts, uint32_t backwards, bool is_passing)
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, const struct tare_block_facts *facts,
+                        uint32_t backwards, bool is_passing)
 {
 	struct tare_pass *pass = facts->pass ? &p->items[facts->pass - 1] : NULL;
 	bool was_gone;
@@ -92,7 +90,7 @@ void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b,
 }
 
 bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
-			    const struct tare_block_facts *facts, uint32_t backwards)
+                            const struct tare_block_facts *facts, uint32_t backwards)
 {
 	const struct tare_pass *pass;
 	const uint64_t *first;
@@ -106,8 +104,7 @@ bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_
 	return !first || *first >= pass->number;
 }
 
-void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b,
-			   const struct tare_block_facts *facts)
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b, const struct tare_block_facts *facts)
 {
 	if (facts->maker == TARE_MAKER_COMMUNICATION && p->said.count < KEYS)
 		tare_map_put(&p->said, key_of(b), NULL);

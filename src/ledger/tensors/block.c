@@ -48,12 +48,12 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 	take_slot(b);
 	block = &b->items[place];
 	*block = (struct tare_live_block){ .address = said->address,
-					   .bytes = said->bytes,
-					   .born_ns = said->born_ns,
-					   .process = said->process,
-					   .site = said->site,
-					   .flags = said->flags,
-					   .bucket = -1 };
+		                               .bytes = said->bytes,
+		                               .born_ns = said->born_ns,
+		                               .process = said->process,
+		                               .site = said->site,
+		                               .flags = said->flags,
+		                               .bucket = -1 };
 	return block;
 }
 
@@ -75,8 +75,7 @@ static void make_room(struct tare_kept_blocks *kept)
 			kept->items[n++] = kept->items[i];
 	kept->count = n;
 	if (n >= kept->cap / 2)
-		kept->items = tare_array_reserve(kept->items, &kept->cap, kept->cap + 1,
-						 sizeof(*kept->items));
+		kept->items = tare_array_reserve(kept->items, &kept->cap, kept->cap + 1, sizeof(*kept->items));
 }
 
 static void keep(struct tare_kept_blocks *kept, const struct tare_live_block *block, uint64_t gone)
@@ -94,9 +93,8 @@ static bool is_at_any(const struct tare_kept_blocks *kept, const struct tare_liv
 	return false;
 }
 
-struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
-					   struct tare_taking by, uint64_t *serial,
-					   struct tare_kept_blocks *kept)
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
+                                           uint64_t *serial, struct tare_kept_blocks *kept)
 {
 	struct tare_live_block *block;
 	uint32_t place = tare_places_remove(b, address);

@@ -21,13 +21,11 @@ static size_t take_slot(struct tare_block_facts_list *facts)
 		facts->free = (size_t)facts->items[place - 1].booked;
 		return place - 1;
 	}
-	facts->items = tare_array_reserve(facts->items, &facts->cap, facts->count + 1,
-					  sizeof(*facts->items));
+	facts->items = tare_array_reserve(facts->items, &facts->cap, facts->count + 1, sizeof(*facts->items));
 	return facts->count++;
 }
 
-uint32_t tare_block_facts_put(struct tare_block_facts_list *facts,
-			      const struct tare_block_facts *said)
+uint32_t tare_block_facts_put(struct tare_block_facts_list *facts, const struct tare_block_facts *said)
 {
 	size_t place = take_slot(facts);
 
@@ -35,8 +33,7 @@ uint32_t tare_block_facts_put(struct tare_block_facts_list *facts,
 	return (uint32_t)place + 1;
 }
 
-void tare_block_facts_change(struct tare_work *w, struct tare_live_block *b,
-			     const struct tare_block_facts *said)
+void tare_block_facts_change(struct tare_work *w, struct tare_live_block *b, const struct tare_block_facts *said)
 {
 	if (memcmp(tare_block_facts_of(w, b), said, sizeof(*said)) != 0)
 		b->facts = tare_block_facts_put(&w->facts, said);
@@ -44,9 +41,7 @@ void tare_block_facts_change(struct tare_work *w, struct tare_live_block *b,
 
 int64_t tare_block_booked(const struct tare_live_block *b, const struct tare_block_facts *facts)
 {
-	return b->marks & TARE_BLOCK_BOOKED    ? b->bytes
-	       : b->marks & TARE_BLOCK_IN_PART ? facts->booked
-					       : 0;
+	return b->marks & TARE_BLOCK_BOOKED ? b->bytes : b->marks & TARE_BLOCK_IN_PART ? facts->booked : 0;
 }
 
 void tare_block_book(struct tare_work *w, struct tare_live_block *b, int64_t booked)
@@ -69,8 +64,7 @@ static size_t note(uint8_t *is_used, const struct tare_live_block *b)
 }
 
 /* Notes which slots the blocks have; returns how many blocks that are. */
-static size_t note_used(uint8_t *is_used, const struct tare_blocks *b,
-			const struct tare_kept_blocks *kept, int process)
+static size_t note_used(uint8_t *is_used, const struct tare_blocks *b, const struct tare_kept_blocks *kept, int process)
 {
 	size_t nr = 0;
 
@@ -83,8 +77,7 @@ static size_t note_used(uint8_t *is_used, const struct tare_blocks *b,
 	return nr;
 }
 
-void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_blocks *kept,
-				int process)
+void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_blocks *kept, int process)
 {
 	struct tare_block_facts_list *facts = &b->work.facts;
 	uint8_t *is_used = tare_xcalloc(facts->count + 1, 1);

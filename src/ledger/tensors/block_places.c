@@ -85,8 +85,7 @@ static size_t slot_of(const struct tare_blocks *b, uint64_t address)
 	uint32_t hash = tare_places_hash(address);
 	size_t mask = p->cap - 1, i = hash & mask;
 
-	while (p->slots[i] && (hash_in(p->slots[i]) != hash ||
-			       b->items[place_in(p->slots[i]) - 1].address != address))
+	while (p->slots[i] && (hash_in(p->slots[i]) != hash || b->items[place_in(p->slots[i]) - 1].address != address))
 		i = (i + 1) & mask;
 	return i;
 }

@@ -13,19 +13,14 @@ static const struct tare_blocks *blocks_of(const struct tare_block_walk *w, int 
 
 	if (!p || w->device < 0)
 		return p ? &p->host_blocks : NULL;
-	return w->device < p->on_device_nr && p->on_device[w->device]
-		       ? &p->on_device[w->device]->blocks
-		       : NULL;
+	return w->device < p->on_device_nr && p->on_device[w->device] ? &p->on_device[w->device]->blocks : NULL;
 }
 
-struct tare_block_walk tare_block_walk_of(const struct tare_fold *f, int device, int process,
-					  enum tare_moment m)
+struct tare_block_walk tare_block_walk_of(const struct tare_fold *f, int device, int process, enum tare_moment m)
 {
-	return (struct tare_block_walk){ .f = f,
-					 .device = device,
-					 .process = process,
-					 .m = m,
-					 .at_process = process < 0 ? 0 : process };
+	return (struct tare_block_walk){
+		.f = f, .device = device, .process = process, .m = m, .at_process = process < 0 ? 0 : process
+	};
 }
 
 static const struct tare_live_block *next_live(struct tare_block_walk *w)
@@ -53,8 +48,7 @@ static const struct tare_live_block *next_kept(struct tare_block_walk *w)
 	while (w->at < kept->count) {
 		const struct tare_kept_block *k = &kept->items[w->at++];
 
-		if (tare_block_is_kept(k, kept, w->m) &&
-		    (w->process < 0 || k->block.process == w->process))
+		if (tare_block_is_kept(k, kept, w->m) && (w->process < 0 || k->block.process == w->process))
 			return &k->block;
 	}
 	return NULL;
@@ -67,8 +61,7 @@ const struct tare_live_block *tare_block_walk_next(struct tare_block_walk *w)
 	return b ? b : next_kept(w);
 }
 
-struct tare_known_block tare_block_walk_known(const struct tare_block_walk *w,
-					      const struct tare_live_block *b)
+struct tare_known_block tare_block_walk_known(const struct tare_block_walk *w, const struct tare_live_block *b)
 {
 	return tare_known(&blocks_of(w, b->process)->work, b);
 }

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
-			    int64_t bytes, uint64_t count)
+void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule, int64_t bytes,
+                            uint64_t count)
 {
 	struct tare_category_sum *s = &sums[tare_rules[rule].category];
 
@@ -47,32 +47,26 @@ static bool lasts(const struct tare_known_block *b, const struct tare_worker *w)
 /* It goes before the piece of work that made it is over. */
 static bool passes(const struct tare_known_block *b)
 {
-	return is_so(b, TARE_BLOCK_WILL_PASS) ||
-	       (is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION));
+	return is_so(b, TARE_BLOCK_WILL_PASS) || (is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION));
 }
 
-static enum tare_rule rule_of_backward(const struct tare_known_block *b,
-				       const struct tare_worker *w)
+static enum tare_rule rule_of_backward(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	if (is_so(b, TARE_BLOCK_WILL_PASS) ||
-	    (is_so(b, TARE_BLOCK_IN_BACKWARD) && b->block.lived_backwards == 0))
-		return b->facts.maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED
-							 : TARE_RULE_BACKWARD;
+	if (is_so(b, TARE_BLOCK_WILL_PASS) || (is_so(b, TARE_BLOCK_IN_BACKWARD) && b->block.lived_backwards == 0))
+		return b->facts.maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
 	if (is_so(b, TARE_BLOCK_UNSEEN) && lasts(b, w))
 		return TARE_RULE_UNSEEN;
-	return is_so(b, TARE_BLOCK_STAYED) && !b->facts.role ? TARE_RULE_STAYED
-							     : TARE_RULE_GRADIENT;
+	return is_so(b, TARE_BLOCK_STAYED) && !b->facts.role ? TARE_RULE_STAYED : TARE_RULE_GRADIENT;
 }
 
 /* Whether the last block of a section outlived its call nobody tells; so it is as others of its line and size. */
 static bool has_outlived(const struct tare_fold *f, const struct tare_live_block *b)
 {
-	return b->marks & TARE_BLOCK_OUTLIVED_CALL ||
-	       (b->site && f->sites[b->site].outlived_bytes == b->bytes);
+	return b->marks & TARE_BLOCK_OUTLIVED_CALL || (b->site && f->sites[b->site].outlived_bytes == b->bytes);
 }
 
-static enum tare_rule rule_of_forward(const struct tare_known_block *b, const struct tare_worker *w,
-				      bool is_grad, bool has_outlived)
+static enum tare_rule rule_of_forward(const struct tare_known_block *b, const struct tare_worker *w, bool is_grad,
+                                      bool has_outlived)
 {
 	if (passes(b) && (!has_outlived || (is_grad && w->backwards)))
 		return TARE_RULE_INNER;
@@ -120,23 +114,20 @@ static enum tare_rule rule_of_distributed(const struct tare_known_block *b, bool
 {
 	bool reduces = was_said || b->facts.maker == TARE_MAKER_REDUCE;
 
-	return reduces && !(is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION))
-		       ? TARE_RULE_REDUCED
-		       : TARE_RULE_COMMUNICATION;
+	return reduces && !(is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION)) ? TARE_RULE_REDUCED
+	                                                                                  : TARE_RULE_COMMUNICATION;
 }
 
 /*
  * Does its line make ever larger ones, each from the one before, which goes then? So does torch.cat to a cache. A
  * program that trains makes larger batches in that way, too.
  */
-static bool is_growing(const struct tare_fold *f, const struct tare_known_block *b,
-		       const struct tare_worker *w)
+static bool is_growing(const struct tare_fold *f, const struct tare_known_block *b, const struct tare_worker *w)
 {
 	const struct tare_site *s = b->block.site ? &f->sites[b->block.site] : &f->no_site;
 
-	return s->largest_nr >= LEAST_LARGER && s->replaced >= LEAST_LARGER &&
-	       s->replaced / 4 >= s->other_ends && !(b->block.flags & TARE_TENSOR_GRAD) &&
-	       (b->facts.kind == TARE_WORK_FORWARD || !w->backwards);
+	return s->largest_nr >= LEAST_LARGER && s->replaced >= LEAST_LARGER && s->replaced / 4 >= s->other_ends &&
+	       !(b->block.flags & TARE_TENSOR_GRAD) && (b->facts.kind == TARE_WORK_FORWARD || !w->backwards);
 }
 
 /* One that the program said is not to be trained needs no scan that finds what others have and it has not. */
@@ -146,20 +137,18 @@ static bool is_frozen(const struct tare_known_block *b, const struct tare_worker
 
 	if (b->facts.is_trained)
 		return false;
-	return b->facts.beside_training >= LEAST_SCANS ||
-	       (flags == TARE_PROBE_LEAF && w->backwards);
+	return b->facts.beside_training >= LEAST_SCANS || (flags == TARE_PROBE_LEAF && w->backwards);
 }
 
 /* A result, a sample to learn from, a cached tensor. What is made before the first forward is fed to it. */
 static bool is_kept(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	return b->facts.role == TARE_PROBE_TENSOR && b->facts.role_flags & TARE_PROBE_KEPT &&
-	       lasts(b, w) && (b->facts.kind == TARE_WORK_FORWARD || !is_fed(b, w));
+	return b->facts.role == TARE_PROBE_TENSOR && b->facts.role_flags & TARE_PROBE_KEPT && lasts(b, w) &&
+	       (b->facts.kind == TARE_WORK_FORWARD || !is_fed(b, w));
 }
 
-static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w,
-			      uint16_t flags, bool has_outlived, bool is_growing, bool is_of_kept,
-			      bool is_retained)
+static enum tare_rule rule_of(const struct tare_known_block *b, const struct tare_worker *w, uint16_t flags,
+                              bool has_outlived, bool is_growing, bool is_of_kept, bool is_retained)
 {
 	switch (b->facts.role) {
 	case TARE_PROBE_GATHERED:
@@ -186,9 +175,7 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 	if (b->facts.maker == TARE_MAKER_DATA)
 		return TARE_RULE_BATCH;
 	if (b->facts.maker == TARE_MAKER_BUILD)
-		return is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION)
-			       ? TARE_RULE_BUILDING
-			       : TARE_RULE_BUILT;
+		return is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION) ? TARE_RULE_BUILDING : TARE_RULE_BUILT;
 	if (is_so(b, TARE_BLOCK_IN_BACKWARD) && flags & TARE_TENSOR_GRAD)
 		return TARE_RULE_SAVED;
 	if (is_leaf(b, TARE_PROBE_REQUIRES_GRAD) && !lasts(b, w))
@@ -213,7 +200,7 @@ void tare_site_note_kept(struct tare_site *site, const struct tare_live_block *b
 }
 
 void tare_site_note_recorded(struct tare_site *outer, const struct tare_block_facts *facts,
-			     const struct tare_live_block *b)
+                             const struct tare_live_block *b)
 {
 	if (facts->kind != TARE_WORK_FORWARD)
 		return;
@@ -238,12 +225,10 @@ static bool keeps_way_back(const struct tare_site *outer)
  * A forward in a program that trains, which autograd records, and which no backward pass ever took back: its result is kept, and so
  * is all that it would need to go back.
  */
-static bool is_retained(const struct tare_fold *f, const struct tare_known_block *b,
-			const struct tare_worker *w)
+static bool is_retained(const struct tare_fold *f, const struct tare_known_block *b, const struct tare_worker *w)
 {
 	uint32_t at = b->block.site ? f->sites[b->block.site].outer : 0;
-	bool is_plain = b->facts.role == TARE_PROBE_TENSOR &&
-			!(b->facts.role_flags & TARE_PROBE_REQUIRES_GRAD);
+	bool is_plain = b->facts.role == TARE_PROBE_TENSOR && !(b->facts.role_flags & TARE_PROBE_REQUIRES_GRAD);
 
 	return at && keeps_way_back(&f->sites[at]) && b->block.flags & TARE_TENSOR_GRAD &&
 	       b->facts.kind == TARE_WORK_FORWARD && !is_plain && w->backwards && lasts(b, w);
@@ -253,12 +238,11 @@ static bool is_retained(const struct tare_fold *f, const struct tare_known_block
 static bool is_next_kept(const struct tare_site *site, const struct tare_known_block *b)
 {
 	return site->keeps_for_parameter && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
-	       !is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) &&
-	       b->facts.maker == TARE_MAKER_PROGRAM && b->facts.kind == TARE_WORK_OTHER;
+	       !is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && b->facts.maker == TARE_MAKER_PROGRAM &&
+	       b->facts.kind == TARE_WORK_OTHER;
 }
 
-void tare_site_note_variable(struct tare_site *site, const struct tare_known_block *block,
-			     const struct tare_work *work)
+void tare_site_note_variable(struct tare_site *site, const struct tare_known_block *block, const struct tare_work *work)
 {
 	struct tare_known_block b = *block;
 
@@ -269,7 +253,7 @@ void tare_site_note_variable(struct tare_site *site, const struct tare_known_blo
 
 /* Another one of a line whose blocks a variable keeps: too late to last, or for a scan to find it. */
 static bool is_next_of_variable(const struct tare_site *site, const struct tare_known_block *b,
-				const struct tare_worker *w)
+                                const struct tare_worker *w)
 {
 	return site->kept_as && (!is_so(b, TARE_BLOCK_GONE) || lasts(b, w)) && !is_said(b) &&
 	       (b->facts.kind == TARE_WORK_FORWARD || b->facts.kind == TARE_WORK_OTHER);
@@ -281,7 +265,7 @@ struct tare_known_block tare_rule_sees(const struct tare_known_block *b)
 	const struct tare_block_facts *facts = &b->facts;
 
 	if (!is_so(b, TARE_BLOCK_GONE))
-		return *b;              /* what becomes of it is asked for, too */
+		return *b;                  /* what becomes of it is asked for, too */
 	memset(&seen, 0, sizeof(seen)); /* they are compared byte by byte */
 	seen.block.bytes = b->block.bytes;
 	seen.block.process = b->block.process;
@@ -303,7 +287,7 @@ struct tare_known_block tare_rule_sees(const struct tare_known_block *b)
 }
 
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_known_block *block,
-				 const struct tare_work *work)
+                                 const struct tare_work *work)
 {
 	const struct tare_known_block b = tare_rule_sees(block);
 	const struct tare_worker *w = tare_work_of(work, &b.facts);
@@ -316,6 +300,5 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_kn
 	if (b.block.site && is_next_kept(&f->sites[b.block.site], &now))
 		return f->sites[b.block.site].keeps_copies ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
 	return rule_of(&now, w, b.block.flags, has_outlived(f, &b.block), is_growing(f, &b, w),
-		       b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w),
-		       is_retained(f, &now, w));
+	               b.block.site && is_next_of_variable(&f->sites[b.block.site], &now, w), is_retained(f, &now, w));
 }

@@ -26,8 +26,8 @@ static struct tare_pool_sums *sums_of(struct tare_pool_list *l, uint64_t pool)
 	return &l->items[l->count++];
 }
 
-void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
-			    const struct tare_known_block *b, enum tare_rule rule)
+void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_known_block *b,
+                            enum tare_rule rule)
 {
 	int bucket = b->block.bucket;
 	const struct tare_bucket *at = bucket < 0 ? NULL : &f->buckets[bucket];
@@ -36,9 +36,8 @@ void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 	if (!at)
 		return;
 	account = f->contexts[at->context].handle ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM;
-	tare_category_sums_add(sums_of(l, tare_fold_pool_key(at->process, account, at->owner))
-				       ->sums,
-			       rule, tare_block_booked(&b->block, &b->facts), 1);
+	tare_category_sums_add(sums_of(l, tare_fold_pool_key(at->process, account, at->owner))->sums, rule,
+	                       tare_block_booked(&b->block, &b->facts), 1);
 }
 
 static int64_t bytes_of(const struct tare_category_sum *sums)
@@ -51,8 +50,7 @@ static int64_t bytes_of(const struct tare_category_sum *sums)
 }
 
 /* What a row is to be told apart into; NULL: it is not. */
-static const struct tare_category_sum *parts_of(const struct tare_pool_list *l,
-						const struct tare_row *row)
+static const struct tare_category_sum *parts_of(const struct tare_pool_list *l, const struct tare_row *row)
 {
 	for (size_t i = 0; row->pool && row->leaf && row->bytes && i < l->count; i++)
 		if (l->items[i].pool == row->pool && bytes_of(l->items[i].sums) == row->bytes)
@@ -60,8 +58,8 @@ static const struct tare_category_sum *parts_of(const struct tare_pool_list *l,
 	return NULL;
 }
 
-static struct tare_row row_of(const struct tare_row *parent, int at,
-			      const struct tare_category_sum *sum, struct tare_arena *memory)
+static struct tare_row row_of(const struct tare_row *parent, int at, const struct tare_category_sum *sum,
+                              struct tare_arena *memory)
 {
 	const char *name = tare_category_name(sum->category);
 	struct tare_row row = *parent;
@@ -81,7 +79,7 @@ static struct tare_row row_of(const struct tare_row *parent, int at,
 }
 
 static int add_parts(struct tare_row *to, int n, int parent, const struct tare_category_sum *sums,
-		     struct tare_arena *memory)
+                     struct tare_arena *memory)
 {
 	to[parent].leaf = false;
 	to[parent].has_categories = true;
@@ -91,16 +89,14 @@ static int add_parts(struct tare_row *to, int n, int parent, const struct tare_c
 	return n;
 }
 
-void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
-			     struct tare_device_ledger *out)
+void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct tare_row *to;
 	int *place, n = 0;
 
 	if (!l->count)
 		return;
-	to = tare_arena_alloc(memory,
-			      ((size_t)out->row_nr + l->count * TARE_CATEGORY_NR) * sizeof(*to));
+	to = tare_arena_alloc(memory, ((size_t)out->row_nr + l->count * TARE_CATEGORY_NR) * sizeof(*to));
 	place = tare_xcalloc((size_t)out->row_nr + 1, sizeof(*place));
 	for (int i = 0; i < out->row_nr; i++) {
 		const struct tare_category_sum *sums = parts_of(l, &out->rows[i]);
@@ -123,7 +119,7 @@ void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory
 /* ---- the memory of the CPU ---- */
 
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
-				  struct tare_host_ledger *out)
+                                  struct tare_host_ledger *out)
 {
 	if (!out->tensors.bytes || bytes_of(sums) != out->tensors.bytes)
 		return;

@@ -28,15 +28,13 @@ static bool went_within(const struct tare_live_block *b, const struct tare_block
 	return facts->kind != TARE_WORK_OTHER && b->marks & TARE_BLOCK_IN_SECTION;
 }
 
-void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b,
-		     const struct tare_block_facts *facts)
+void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b, const struct tare_block_facts *facts)
 {
 	uint32_t turn = facts->turn;
 	uint16_t now, before;
 	uint64_t *v;
 
-	if (!went_within(b, facts) ||
-	    (fates->count >= KEYS && !tare_map_get(fates, key_of(b, facts))))
+	if (!went_within(b, facts) || (fates->count >= KEYS && !tare_map_get(fates, key_of(b, facts))))
 		return;
 	v = tare_map_put(fates, key_of(b, facts), NULL);
 	now = (uint16_t)(*v >> 16);
@@ -49,10 +47,9 @@ void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b,
 }
 
 bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b,
-			  const struct tare_block_facts *facts)
+                          const struct tare_block_facts *facts)
 {
-	const uint64_t *v =
-		facts->kind == TARE_WORK_OTHER ? NULL : tare_map_get(fates, key_of(b, facts));
+	const uint64_t *v = facts->kind == TARE_WORK_OTHER ? NULL : tare_map_get(fates, key_of(b, facts));
 	uint16_t now, before;
 
 	if (!v)

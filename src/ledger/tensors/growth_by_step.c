@@ -48,8 +48,7 @@ static struct place *place_of(struct search *s, uint32_t site)
 
 	if (!*known) {
 		s->places = tare_xrealloc(s->places, s->count + 1, sizeof(*s->places));
-		s->places[s->count++] =
-			(struct place){ .site = site, .first = UINT32_MAX, .first_ns = INT64_MAX };
+		s->places[s->count++] = (struct place){ .site = site, .first = UINT32_MAX, .first_ns = INT64_MAX };
 		*known = s->count;
 	}
 	return &s->places[*known - 1];
@@ -116,8 +115,7 @@ static bool is_told(const struct tare_ledger *out, const struct tare_growth *row
 	for (int i = 0; i < out->growth_nr; i++) {
 		const struct tare_growth *g = &out->growths[i];
 
-		if (g->process == row->process && g->fold_device == row->fold_device && g->line &&
-		    !strcmp(g->line, row->line))
+		if (g->process == row->process && g->fold_device == row->fold_device && g->line && !strcmp(g->line, row->line))
 			return true;
 	}
 	return false;
@@ -159,12 +157,9 @@ static void add_row(const struct search *s, const struct place *p, struct tare_l
 	out->growths = rows;
 }
 
-static void search(const struct tare_fold *f, const struct tare_training *of,
-		   struct tare_ledger *out)
+static void search(const struct tare_fold *f, const struct tare_training *of, struct tare_ledger *out)
 {
-	struct search s = { .f = f,
-			    .of = of,
-			    .m = of->memory < 0 ? TARE_MOMENT_HOST : TARE_MOMENT_TENSORS };
+	struct search s = { .f = f, .of = of, .m = of->memory < 0 ? TARE_MOMENT_HOST : TARE_MOMENT_TENSORS };
 	const struct tare_process_fold *p = f->processes[of->process];
 	const struct tare_work *work;
 

@@ -58,8 +58,7 @@ static size_t group_of(struct tare_kinds *k, const struct tare_known_block *b)
 	for (size_t i = (size_t)*first; i; i = k->groups[i - 1].next)
 		if (!memcmp(&k->groups[i - 1].seen, &seen, sizeof(seen)))
 			return i - 1;
-	k->groups =
-		tare_array_reserve(k->groups, &k->group_cap, k->group_nr + 1, sizeof(*k->groups));
+	k->groups = tare_array_reserve(k->groups, &k->group_cap, k->group_nr + 1, sizeof(*k->groups));
 	k->groups[k->group_nr] = (struct tare_kind_group){ seen, (uint32_t)*first };
 	*first = k->group_nr + 1;
 	return k->group_nr++;
@@ -70,9 +69,7 @@ static int64_t bytes_of(const struct tare_known_block *b, int device)
 {
 	if (b->block.flags & TARE_TENSOR_MAPPED)
 		return 0;
-	return device < 0            ? b->block.bytes
-	       : b->block.bucket < 0 ? 0
-				     : tare_block_booked(&b->block, &b->facts);
+	return device < 0 ? b->block.bytes : b->block.bucket < 0 ? 0 : tare_block_booked(&b->block, &b->facts);
 }
 
 static void change(struct tare_kinds *k, size_t group, size_t point, int64_t by)
@@ -82,8 +79,8 @@ static void change(struct tare_kinds *k, size_t group, size_t point, int64_t by)
 	*sum += (uint64_t)by;
 }
 
-static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b,
-		int device, size_t until)
+static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b, int device,
+                size_t until)
 {
 	size_t from = point_at(k->panel, b->born_ns), group;
 	struct tare_known_block known;
@@ -129,29 +126,25 @@ void tare_tensor_kinds_begin(struct tare_fold *f)
 		return;
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			begin(&f->devices[i]->kinds, first,
-			      tare_fold_device_place(f, f->devices[i]));
+			begin(&f->devices[i]->kinds, first, tare_fold_device_place(f, f->devices[i]));
 	begin(&f->host.kinds, first, -1);
 }
 
-static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tare_blocks *blocks,
-		     int device)
+static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tare_blocks *blocks, int device)
 {
 	for (size_t i = 0; i < blocks->count; i++)
 		if (blocks->items[i].process >= 0)
 			add(f, k, &blocks->items[i], device, k->panel->point_nr);
 }
 
-static enum tare_category category_of(const struct tare_fold *f, const struct tare_known_block *b,
-				      int device)
+static enum tare_category category_of(const struct tare_fold *f, const struct tare_known_block *b, int device)
 {
 	const struct tare_work *work = tare_tensors_work(f, b->block.process, device);
 
 	return tare_rules[tare_fold_rule_of(f, b, work)].category;
 }
 
-static void add_peak(struct tare_fold *f, struct tare_kinds *k, int device, int process,
-		     enum tare_moment m)
+static void add_peak(struct tare_fold *f, struct tare_kinds *k, int device, int process, enum tare_moment m)
 {
 	struct tare_block_walk walk = tare_block_walk_of(f, device, process, m);
 	const struct tare_live_block *b;
@@ -174,8 +167,7 @@ static void decide(const struct tare_fold *f, struct tare_kinds *k, int device)
 	for (size_t i = 0; i < k->group_nr; i++)
 		category[i] = category_of(f, &k->groups[i].seen, device);
 	while ((slot = tare_map_next(&k->changes, &at)))
-		k->bytes[slot->key % stride * TARE_CATEGORY_NR + category[slot->key / stride]] +=
-			(int64_t)slot->value;
+		k->bytes[slot->key % stride * TARE_CATEGORY_NR + category[slot->key / stride]] += (int64_t)slot->value;
 	for (size_t i = TARE_CATEGORY_NR; i < stride * TARE_CATEGORY_NR; i++)
 		k->bytes[i] += k->bytes[i - TARE_CATEGORY_NR];
 	free(category);

@@ -37,12 +37,10 @@ static void add_blocks(const struct tare_fold *f, enum tare_moment m, struct par
 	const struct tare_kept_blocks *kept = &f->host.kept;
 
 	for (int i = 0; i < f->process_nr; i++) {
-		const struct tare_blocks *blocks =
-			f->processes[i] ? &f->processes[i]->host_blocks : NULL;
+		const struct tare_blocks *blocks = f->processes[i] ? &f->processes[i]->host_blocks : NULL;
 
 		for (size_t k = 0; blocks && k < blocks->count; k++)
-			if (blocks->items[k].process >= 0 &&
-			    tare_block_was_live(&blocks->items[k], kept, m))
+			if (blocks->items[k].process >= 0 && tare_block_was_live(&blocks->items[k], kept, m))
 				add_block(out, &blocks->items[k]);
 	}
 	for (size_t i = 0; i < kept->count; i++)

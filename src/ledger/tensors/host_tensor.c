@@ -68,8 +68,7 @@ static void count_at_site(struct tare_fold *f, uint32_t site, int64_t by)
 		s->least = s->host_bytes;
 }
 
-static void count(struct tare_fold *f, struct tare_process_fold *p, const struct tare_live_block *b,
-		  int sign)
+static void count(struct tare_fold *f, struct tare_process_fold *p, const struct tare_live_block *b, int sign)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 
@@ -88,11 +87,10 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	move(f, p, sign * b->bytes);
 }
 
-static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
-		       struct tare_process_fold *p, uint64_t address, struct tare_taking by)
+static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_process_fold *p,
+                       uint64_t address, struct tare_taking by)
 {
-	struct tare_live_block *block =
-		tare_blocks_remove(&p->host_blocks, address, by, &f->block_serial, &f->host.kept);
+	struct tare_live_block *block = tare_blocks_remove(&p->host_blocks, address, by, &f->block_serial, &f->host.kept);
 
 	if (!block)
 		return;
@@ -103,7 +101,7 @@ static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
 }
 
 static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, struct tare_fold *f,
-					   struct tare_process_fold *p, const struct tare_block *b)
+                                           struct tare_process_fold *p, const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
 	uint64_t file = b->flags & TARE_TENSOR_MAPPED ? tare_mapped_file_of_next(p, b->address) : 0;
@@ -126,8 +124,7 @@ void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p, int64
 	p->is_torn_down = true;
 	tare_host_set_end(f, t);
 	for (int i = 0; i < f->device_nr; i++)
-		if (i < p->on_device_nr && p->on_device[i] && f->devices[i] &&
-		    !f->devices[i]->has_moment[TARE_MOMENT_END])
+		if (i < p->on_device_nr && p->on_device[i] && f->devices[i] && !f->devices[i]->has_moment[TARE_MOMENT_END])
 			tare_device_set_moment(f, f->devices[i], TARE_MOMENT_END, t);
 }
 
@@ -139,8 +136,7 @@ void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f, int6
 
 		for (int i = 0; i < f->process_nr; i++)
 			if (f->processes[i] && f->processes[i]->host_row >= 0)
-				out->hosts[f->processes[i]->host_row].tensors =
-					f->processes[i]->host.tensors;
+				out->hosts[f->processes[i]->host_row].tensors = f->processes[i]->host.tensors;
 		tare_fold_host_lines(f, TARE_MOMENT_NOW, out);
 		tare_mapped_file_rows(f, TARE_MOMENT_NOW, out);
 		tare_fold_watch_host(tensors, f, out);
@@ -167,12 +163,12 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	struct tare_host_fold *h = &f->host;
 	struct tare_block b = { .address = r->block,
-				.bytes = r->bytes,
-				.t = e->at_ns,
-				.born_ns = e->at_ns,
-				.process = e->process->index,
-				.tid = r->tid,
-				.flags = r->flags };
+		                    .bytes = r->bytes,
+		                    .t = e->at_ns,
+		                    .born_ns = e->at_ns,
+		                    .process = e->process->index,
+		                    .tid = r->tid,
+		                    .flags = r->flags };
 
 	if (!(r->flags & TARE_TENSOR_HOST) || r->bytes > (int64_t)1 << 44)
 		return; /* damage */
@@ -197,8 +193,7 @@ bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at)
 	return false;
 }
 
-static void forget(struct tare_tensors_part *tensors, struct tare_fold *f,
-		   struct tare_process_fold *p)
+static void forget(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_process_fold *p)
 {
 	static const struct tare_taking end = { .flags = TARE_TENSOR_FINALIZING };
 
@@ -207,8 +202,7 @@ static void forget(struct tare_tensors_part *tensors, struct tare_fold *f,
 			block_free(tensors, f, p, p->host_blocks.items[i].address, end);
 }
 
-void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_process_fold *p)
+void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_process_fold *p)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 

@@ -17,8 +17,7 @@ static bool has_place(const struct tare_fold *f, int process, int device)
 	return p && (device < 0 || (device < p->on_device_nr && p->on_device[device]));
 }
 
-static struct tare_live_block *find_later(const struct tare_fold *later,
-					  const struct tare_watched *w)
+static struct tare_live_block *find_later(const struct tare_fold *later, const struct tare_watched *w)
 {
 	const struct tare_live_block *then = &w->known.block;
 	const struct tare_process_fold *p;
@@ -27,8 +26,7 @@ static struct tare_live_block *find_later(const struct tare_fold *later,
 	if (!has_place(later, then->process, w->device))
 		return NULL;
 	p = later->processes[then->process];
-	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
-			     then->address);
+	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks, then->address);
 	return b && b->serial == then->serial ? b : NULL;
 }
 
@@ -51,7 +49,7 @@ void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f)
 }
 
 bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			const struct tare_watched *w, struct tare_known_block *out)
+                        const struct tare_watched *w, struct tare_known_block *out)
 {
 	const struct tare_watches *later = &tensors->later->watched;
 	const uint64_t *gone = tare_map_get(&later->gone_at, w->known.block.serial);
@@ -83,14 +81,12 @@ static uint32_t site_later(const struct tare_fold *f, uint32_t site)
 	return 0;
 }
 
-enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_known_block *b,
-				       int device)
+enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_known_block *b, int device)
 {
 	int process = b->block.process;
 	const struct tare_work *own = tare_tensors_work(f, process, device);
-	const struct tare_work *work = has_place(f->later, process, device)
-					       ? tare_tensors_work(f->later, process, device)
-					       : own;
+	const struct tare_work *work =
+		has_place(f->later, process, device) ? tare_tensors_work(f->later, process, device) : own;
 	const uint64_t *place = tare_map_get(&work->of_tid, own->workers[b->facts.worker - 1].tid);
 	struct tare_known_block as_later = *b;
 
@@ -108,13 +104,11 @@ void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial)
 	tensors->ended.known = serial;
 }
 
-void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w,
-		     const struct tare_live_block *b)
+void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w, const struct tare_live_block *b)
 {
 	if (b->serial > ended->known)
 		return;
-	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1,
-					  sizeof(*ended->items));
+	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1, sizeof(*ended->items));
 	ended->items[ended->count++] = tare_known(w, b);
 }
 

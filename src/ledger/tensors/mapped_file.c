@@ -25,8 +25,7 @@ void tare_mapped_file_take(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 
-	*tare_map_put(&p->mapped_files, e->rec.mapped_file->block, NULL) =
-		key_of(e->process, e->rec.mapped_file);
+	*tare_map_put(&p->mapped_files, e->rec.mapped_file->block, NULL) = key_of(e->process, e->rec.mapped_file);
 }
 
 uint64_t tare_mapped_file_of_next(struct tare_process_fold *p, uint64_t address)
@@ -44,8 +43,7 @@ struct mapped {
 	const struct tare_live_block *block;
 };
 
-TARE_COMPARATOR(by_key, struct mapped,
-		TARE_RISING(key) TARE_RISING(block->born_ns) TARE_RISING(block->process))
+TARE_COMPARATOR(by_key, struct mapped, TARE_RISING(key) TARE_RISING(block->born_ns) TARE_RISING(block->process))
 
 static int by_place(const void *a, const void *b)
 {
@@ -70,9 +68,7 @@ static size_t collect(const struct tare_fold *f, enum tare_moment m, struct mapp
 			if (!(b->flags & TARE_TENSOR_MAPPED))
 				continue;
 			*out = tare_array_reserve(*out, &cap, count + 1, sizeof(**out));
-			(*out)[count++] = (struct mapped){
-				(uint64_t)tare_block_walk_known(&walk, b).facts.booked, b
-			};
+			(*out)[count++] = (struct mapped){ (uint64_t)tare_block_walk_known(&walk, b).facts.booked, b };
 		}
 	}
 	if (count)

@@ -46,8 +46,7 @@ void tare_modules_take(struct tare_fold *f, const struct tare_event *e)
 
 uint32_t tare_modules_of_block(const struct tare_modules *m, const struct tare_rec_tensor *r)
 {
-	const uint64_t *module =
-		r->flags & TARE_TENSOR_IN_MODULE ? tare_map_get(&m->of_thread, r->tid) : NULL;
+	const uint64_t *module = r->flags & TARE_TENSOR_IN_MODULE ? tare_map_get(&m->of_thread, r->tid) : NULL;
 
 	return module ? (uint32_t)*module : 0;
 }
@@ -57,8 +56,7 @@ uint32_t tare_modules_of_block(const struct tare_modules *m, const struct tare_r
 /* Modules that only wrap one; named_parameters() leaves them out too. */
 bool tare_module_is_wrapper(const char *name)
 {
-	return name && (!strcmp(name, "_fsdp_wrapped_module") ||
-			!strcmp(name, "_checkpoint_wrapped_module"));
+	return name && (!strcmp(name, "_fsdp_wrapped_module") || !strcmp(name, "_checkpoint_wrapped_module"));
 }
 
 /* What is gone has its place no more: another one may come there. */
@@ -85,8 +83,7 @@ static void give_name(struct tare_modules *m, const struct tare_scan_entry *entr
 }
 
 /* One that is in several has the first name that is told, as in named_modules(). */
-void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned,
-		       bool is_whole)
+void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned, bool is_whole)
 {
 	if (is_whole)
 		forget_untold(m);
@@ -117,8 +114,7 @@ static const char *text_of(const struct rows *r, uint32_t id)
 	return text ? tare_arena_strdup(r->memory, text) : NULL;
 }
 
-static const char *path_in(const struct rows *r, const struct tare_module_row *parent,
-			   const char *name)
+static const char *path_in(const struct rows *r, const struct tare_module_row *parent, const char *name)
 {
 	struct tare_str path = { 0 };
 	const char *kept;
@@ -135,8 +131,7 @@ static const struct tare_module_row *make(const struct rows *r, uint32_t place, 
 {
 	const struct tare_process_fold *p = r->f->processes[r->process];
 	const struct tare_module *m = &p->modules.items[place - 1];
-	const struct tare_module_row *parent =
-		m->parent && depth ? row_of(r, m->parent, depth - 1) : NULL;
+	const struct tare_module_row *parent = m->parent && depth ? row_of(r, m->parent, depth - 1) : NULL;
 	const char *name = text_of(r, m->name);
 	struct tare_module_row *row;
 
@@ -144,11 +139,11 @@ static const struct tare_module_row *make(const struct rows *r, uint32_t place, 
 		return parent;
 	row = tare_arena_alloc(r->memory, sizeof(*row));
 	*row = (struct tare_module_row){ .class = text_of(r, m->class),
-					 .parent = parent,
-					 .pid = p->process->pid,
-					 .number = place,
-					 .order = m->order,
-					 .is_found = m->is_found };
+		                             .parent = parent,
+		                             .pid = p->process->pid,
+		                             .number = place,
+		                             .order = m->order,
+		                             .is_found = m->is_found };
 	if (!name)
 		name = parent ? "?" : row->class ? row->class : "module";
 	row->name = name;
@@ -171,8 +166,7 @@ static const struct tare_module_row *row_of(const struct rows *r, uint32_t place
 
 /* A fold that went further has the same modules at the same places, and knows more names. */
 const struct tare_module_row *tare_module_row_of(struct tare_map *known, const struct tare_fold *f,
-						 struct tare_arena *memory, int process,
-						 uint32_t module)
+                                                 struct tare_arena *memory, int process, uint32_t module)
 {
 	struct rows r = { known, f->later ? f->later : f, memory, process };
 

@@ -49,8 +49,7 @@ static struct line *line_of(struct search *s, uint32_t site)
 	return *known <= s->line_nr ? &s->lines[*known - 1] : NULL;
 }
 
-static void add_block(struct search *s, const struct tare_work *work,
-		      const struct tare_live_block *b)
+static void add_block(struct search *s, const struct tare_work *work, const struct tare_live_block *b)
 {
 	const struct tare_module_row *row;
 	struct line *line;
@@ -61,22 +60,19 @@ static void add_block(struct search *s, const struct tare_work *work,
 	if (!line)
 		return;
 	line->sum += (uint64_t)b->bytes;
-	row = tare_module_row_of(&s->rows, s->f, s->memory, b->process,
-				 tare_block_facts_of(work, b)->module);
+	row = tare_module_row_of(&s->rows, s->f, s->memory, b->process, tare_block_facts_of(work, b)->module);
 	for (; row; row = row->parent)
 		*tare_map_put(&line->bytes, (uint64_t)(uintptr_t)row, NULL) += (uint64_t)b->bytes;
 }
 
-static void add_blocks(struct search *s, const struct tare_blocks *blocks,
-		       const struct tare_kept_blocks *kept, enum tare_moment m)
+static void add_blocks(struct search *s, const struct tare_blocks *blocks, const struct tare_kept_blocks *kept,
+                       enum tare_moment m)
 {
 	for (size_t i = 0; i < blocks->count; i++)
-		if (blocks->items[i].process >= 0 &&
-		    tare_block_was_live(&blocks->items[i], kept, m))
+		if (blocks->items[i].process >= 0 && tare_block_was_live(&blocks->items[i], kept, m))
 			add_block(s, &blocks->work, &blocks->items[i]);
 	for (size_t i = 0; i < kept->count; i++)
-		if (kept->items[i].block.process == s->process &&
-		    tare_block_is_kept(&kept->items[i], kept, m))
+		if (kept->items[i].block.process == s->process && tare_block_is_kept(&kept->items[i], kept, m))
 			add_block(s, &blocks->work, &kept->items[i].block);
 }
 
@@ -139,19 +135,17 @@ static void find(struct search *s)
 
 static bool is_of(const struct search *s, const struct tare_growth *g)
 {
-	return g->is_of_blocks && g->line && g->process == s->process &&
-	       g->fold_device == s->device;
+	return g->is_of_blocks && g->line && g->process == s->process && g->fold_device == s->device;
 }
 
 /* Lines of the process and memory of the first of these. */
-static void find_with(const struct tare_fold *f, struct tare_growth *growths, int nr,
-		      struct tare_arena *memory)
+static void find_with(const struct tare_fold *f, struct tare_growth *growths, int nr, struct tare_arena *memory)
 {
 	struct search s = { .f = f,
-			    .process = growths->process,
-			    .device = growths->fold_device,
-			    .memory = memory,
-			    .lines = tare_xcalloc((size_t)nr, sizeof(*s.lines)) };
+		                .process = growths->process,
+		                .device = growths->fold_device,
+		                .memory = memory,
+		                .lines = tare_xcalloc((size_t)nr, sizeof(*s.lines)) };
 
 	for (int i = 0; i < nr; i++)
 		if (is_of(&s, &growths[i]) && place_of(&s, growths[i].line) == s.line_nr)
@@ -166,17 +160,16 @@ static void find_with(const struct tare_fold *f, struct tare_growth *growths, in
 static bool is_before(const struct tare_growth *growths, int nr, const struct tare_growth *g)
 {
 	for (int i = 0; i < nr; i++)
-		if (growths[i].is_of_blocks && growths[i].line &&
-		    growths[i].process == g->process && growths[i].fold_device == g->fold_device)
+		if (growths[i].is_of_blocks && growths[i].line && growths[i].process == g->process &&
+		    growths[i].fold_device == g->fold_device)
 			return true;
 	return false;
 }
 
-void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growths, int nr,
-			    struct tare_arena *memory)
+void tare_modules_of_growth(const struct tare_fold *f, struct tare_growth *growths, int nr, struct tare_arena *memory)
 {
 	for (int i = 0; i < nr; i++)
-		if (growths[i].is_of_blocks && growths[i].line &&
-		    f->processes[growths[i].process] && !is_before(growths, i, &growths[i]))
+		if (growths[i].is_of_blocks && growths[i].line && f->processes[growths[i].process] &&
+		    !is_before(growths, i, &growths[i]))
 			find_with(f, &growths[i], nr - i, memory);
 }

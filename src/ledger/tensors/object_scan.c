@@ -19,13 +19,12 @@ void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e)
 	struct tare_scan_entries *p = &tare_fold_process(f, e->process)->scanned;
 
 	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] =
-		(struct tare_scan_entry){ .at = r->at,
-					  .of = r->of,
-					  .name = (uint32_t)tare_fold_text(f, e->name),
-					  .shape = (uint32_t)tare_fold_text(f, e->api),
-					  .role = (uint8_t)r->role,
-					  .flags = (uint8_t)r->flags };
+	p->items[p->count++] = (struct tare_scan_entry){ .at = r->at,
+		                                             .of = r->of,
+		                                             .name = (uint32_t)tare_fold_text(f, e->name),
+		                                             .shape = (uint32_t)tare_fold_text(f, e->api),
+		                                             .role = (uint8_t)r->role,
+		                                             .flags = (uint8_t)r->flags };
 }
 
 /* What a scan says of a tensor. */
@@ -70,9 +69,9 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 	case TARE_PROBE_STATE:
 	case TARE_PROBE_GATHERED:
 		tare_str_add(out, name                             ? name
-				  : p->role == TARE_PROBE_GRADIENT ? "gradient"
-				  : p->role == TARE_PROBE_GATHERED ? "gathered"
-								   : "state");
+		                  : p->role == TARE_PROBE_GRADIENT ? "gradient"
+		                  : p->role == TARE_PROBE_GATHERED ? "gathered"
+		                                                   : "state");
 		if (!known)
 			return;
 		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
@@ -91,8 +90,8 @@ static void know_names(struct names *n)
 	for (size_t i = 0; i < n->scanned->count; i++) {
 		const struct tare_scan_entry *p = &n->scanned->items[i];
 		struct tare_map *map = p->role == TARE_PROBE_MODULE      ? &n->modules
-				       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
-									 : NULL;
+		                       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
+		                                                         : NULL;
 		uint64_t *place = map ? tare_map_put(map, p->at, NULL) : NULL;
 
 		if (place && !*place)
@@ -144,14 +143,12 @@ static bool is_stronger(uint8_t role, uint8_t than)
 }
 
 /* A later scan knows better: the module may have become a part of another one. In one scan the first name stays. */
-static bool is_newer(const struct tare_scan_entry *p, const struct tare_block_facts *now,
-		     uint32_t name, uint32_t scan)
+static bool is_newer(const struct tare_scan_entry *p, const struct tare_block_facts *now, uint32_t name, uint32_t scan)
 {
 	return p->role == now->role && name && now->named_by != scan;
 }
 
-static void give_role(struct tare_block_facts *now, const struct tare_scan_entry *p,
-		      struct found found, uint32_t scan)
+static void give_role(struct tare_block_facts *now, const struct tare_scan_entry *p, struct found found, uint32_t scan)
 {
 	if (!is_stronger(p->role, now->role) && !is_newer(p, now, found.name, scan))
 		return;
@@ -177,8 +174,7 @@ static bool has_all_gradients(const struct tare_scan_entries *scanned)
 }
 
 /* Of what a variable keeps others may come from the same line, which no scan finds. */
-static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks,
-			  const struct tare_live_block *b)
+static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks, const struct tare_live_block *b)
 {
 	struct tare_known_block known = tare_known(&blocks->work, b);
 
@@ -186,9 +182,8 @@ static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks,
 		tare_site_note_variable(&f->sites[b->site], &known, &blocks->work);
 }
 
-static void give_roles(struct tare_fold *f, struct tare_blocks *blocks,
-		       const struct tare_scan_entries *scanned, const struct found *found,
-		       uint32_t flags)
+static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
+                       const struct found *found, uint32_t flags)
 {
 	bool is_whole = !(flags & (TARE_SWEEP_CUT | TARE_SWEEP_MODULES));
 	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(scanned);
@@ -196,15 +191,12 @@ static void give_roles(struct tare_fold *f, struct tare_blocks *blocks,
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
 
-		if (b->process >= 0 &&
-		    (knows_gradients ||
-		     tare_block_facts_of(&blocks->work, b)->kind != TARE_WORK_BACKWARD))
+		if (b->process >= 0 && (knows_gradients || tare_block_facts_of(&blocks->work, b)->kind != TARE_WORK_BACKWARD))
 			b->marks |= TARE_BLOCK_UNSEEN;
 	}
 	for (size_t i = 0; i < scanned->count; i++) {
 		const struct tare_scan_entry *p = &scanned->items[i];
-		struct tare_live_block *b =
-			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
+		struct tare_live_block *b = p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
 		struct tare_block_facts facts;
 
 		if (!b)
@@ -215,16 +207,14 @@ static void give_roles(struct tare_fold *f, struct tare_blocks *blocks,
 		tare_block_facts_change(&blocks->work, b, &facts);
 		note_variable(f, blocks, b);
 		if (facts.role == TARE_PROBE_GRADIENT)
-			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b,
-					      &facts);
+			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b, &facts);
 	}
 	if (knows_gradients)
 		tare_trained_note(blocks, scanned);
 }
 
 /* The module that has a tensor; of a gradient or a state, that has its parameter. */
-static uint32_t module_of(const struct names *n, const struct tare_modules *modules,
-			  const struct tare_scan_entry *p)
+static uint32_t module_of(const struct names *n, const struct tare_modules *modules, const struct tare_scan_entry *p)
 {
 	const uint64_t *known;
 
@@ -245,8 +235,7 @@ static uint32_t module_of(const struct names *n, const struct tare_modules *modu
 /* A gradient has that of its parameter. */
 static uint32_t shape_of(const struct names *n, const struct tare_scan_entry *p)
 {
-	const uint64_t *known =
-		p->role == TARE_PROBE_GRADIENT ? tare_map_get(&n->parameters, p->of) : NULL;
+	const uint64_t *known = p->role == TARE_PROBE_GRADIENT ? tare_map_get(&n->parameters, p->of) : NULL;
 
 	return known ? n->scanned->items[*known - 1].shape : p->shape;
 }
@@ -290,8 +279,7 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 	give_roles(f, &p->host_blocks, &p->scanned, found, flags);
 	for (size_t i = 0; i < p->scanned.count; i++)
 		if (p->scanned.items[i].role != TARE_PROBE_MODULE && found[i].shape)
-			tare_pinned_note_asked(f, e->process->index, p->scanned.items[i].at,
-					       tare_fold_text_of(f, found[i].shape));
+			tare_pinned_note_asked(f, e->process->index, p->scanned.items[i].at, tare_fold_text_of(f, found[i].shape));
 	free(found);
 	p->scanned.count = 0;
 }

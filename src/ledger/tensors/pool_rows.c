@@ -24,8 +24,7 @@ static bool is_before(const struct tare_segment *s, const struct tare_live_block
 /* How much of the block lies in it. */
 static int64_t part_of(const struct tare_segment *s, const struct tare_live_block *b)
 {
-	uint64_t begin = b->address > s->at ? b->address : s->at,
-		 end = b->address + (uint64_t)b->bytes;
+	uint64_t begin = b->address > s->at ? b->address : s->at, end = b->address + (uint64_t)b->bytes;
 
 	if (end > s->at + s->size)
 		end = s->at + s->size;
@@ -89,7 +88,7 @@ static int by_stuck(const void *a, const void *b)
 }
 
 static void pin(const struct tare_fold *f, const struct found *found, struct tare_arena *memory,
-		struct tare_pool_segment *out)
+                struct tare_pool_segment *out)
 {
 	const struct tare_live_block *b = found->oldest;
 
@@ -106,8 +105,7 @@ static void pin(const struct tare_fold *f, const struct found *found, struct tar
 
 static bool is_alike(const struct tare_segment *a, const struct tare_segment *b)
 {
-	return a->process == b->process && a->owner == b->owner &&
-	       a->is_expandable == b->is_expandable;
+	return a->process == b->process && a->owner == b->owner && a->is_expandable == b->is_expandable;
 }
 
 static enum tare_account account_of(const struct tare_segment *s)
@@ -116,8 +114,8 @@ static enum tare_account account_of(const struct tare_segment *s)
 }
 
 /* Where nobody reported blocks, nothing is known of what is in the segments: they are left out. */
-static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d,
-			enum tare_moment m, struct tare_segment *s, size_t count)
+static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                        struct tare_segment *s, size_t count)
 {
 	struct tare_segment last = { 0 };
 	bool is_known = false;
@@ -127,9 +125,7 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 		struct tare_segment now = s[i];
 
 		if (!i || !is_alike(&now, &last))
-			is_known = tare_fold_tensor_use(f, d, now.process, account_of(&now),
-							now.owner, m)
-					   .is_known;
+			is_known = tare_fold_tensor_use(f, d, now.process, account_of(&now), now.owner, m).is_known;
 		last = now;
 		if (is_known)
 			s[kept++] = now;
@@ -137,9 +133,8 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 	return kept;
 }
 
-static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d,
-			  enum tare_moment m, struct tare_block_walk blocks,
-			  struct tare_collected_ledger *out)
+static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                          struct tare_block_walk blocks, struct tare_collected_ledger *out)
 {
 	const struct tare_live_block *b;
 
@@ -157,9 +152,8 @@ static void add_collected(const struct tare_fold *f, const struct tare_device_fo
 			out->waiting += b->bytes;
 }
 
-void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_moment m, struct tare_arena *memory,
-			 struct tare_device_ledger *out)
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                         struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct tare_block_walk blocks = tare_block_walk_of(f, d->index, -1, m);
 	struct tare_segment *segments;
@@ -195,9 +189,7 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			.is_of_graph = s->graph >= 0,
 			.stream = tare_fold_stream_named(&s->on),
 			.other_stream_blocks = s->other_stream_blocks,
-			.graph_pool = s->graph >= 0 && (size_t)s->graph < f->group_nr
-					      ? f->groups[s->graph].pool
-					      : 0,
+			.graph_pool = s->graph >= 0 && (size_t)s->graph < f->group_nr ? f->groups[s->graph].pool : 0,
 		};
 		pin(f, &found[i], memory, &out->segments[i]);
 	}

@@ -24,12 +24,10 @@ int tare_segments_place(const struct tare_segments *s, uint64_t at)
 	return n && s->items[first].at <= at ? (int)first : -1;
 }
 
-static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
-		 enum tare_evidence how)
+static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes, enum tare_evidence how)
 {
 	if (bytes)
-		tare_fold_book_bytes(f, tare_fold_bucket(f, s->context, account, s->owner), bytes,
-				     how);
+		tare_fold_book_bytes(f, tare_fold_bucket(f, s->context, account, s->owner), bytes, how);
 }
 
 static int64_t pinned(const struct tare_segment *s)
@@ -44,45 +42,42 @@ static int64_t held(const struct tare_segment *s)
 
 /* Not often: kept apart, so that what is done for every block is short. */
 static __attribute__((noinline)) void look_up(struct tare_fold *f, const struct tare_segment *s,
-					      struct tare_site *known, uint32_t site)
+                                              struct tare_site *known, uint32_t site)
 {
 	known->segment_context = s->context;
 	known->segment_owner = s->owner;
 	known->tensor = tare_fold_bucket_at(f, s->context, TARE_BUCKET_TENSOR, s->owner, site);
-	known->ever_allocated =
-		tare_fold_bucket_at(f, s->context, TARE_BUCKET_EVER_ALLOCATED, s->owner, site);
+	known->ever_allocated = tare_fold_bucket_at(f, s->context, TARE_BUCKET_EVER_ALLOCATED, s->owner, site);
 }
 
 /* A place in the program that was given blocks; most of its blocks lie in segments of one context. */
-static inline const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s,
-					      uint32_t site)
+static inline const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s, uint32_t site)
 {
 	struct tare_site *known = site ? &f->sites[site] : &f->no_site;
 
-	if (!known->tensor || known->segment_context != s->context ||
-	    known->segment_owner != s->owner)
+	if (!known->tensor || known->segment_context != s->context || known->segment_owner != s->owner)
 		look_up(f, s, known, site);
 	return known;
 }
 
-void tare_fold_segment_allocated(struct tare_fold *f, struct tare_device_fold *d,
-				 const struct tare_segment *s, uint32_t site, int64_t bytes)
+void tare_fold_segment_allocated(struct tare_fold *f, struct tare_device_fold *d, const struct tare_segment *s,
+                                 uint32_t site, int64_t bytes)
 {
 	int bucket = site_in(f, s, site)->ever_allocated;
 
 	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
 }
 
-void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d,
-				 const struct tare_segment *s, int64_t bytes)
+void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d, const struct tare_segment *s,
+                                 int64_t bytes)
 {
 	int bucket = tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner);
 
 	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
 }
 
-int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s,
-			   uint32_t site, int64_t bytes, int64_t count)
+int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s, uint32_t site,
+                           int64_t bytes, int64_t count)
 {
 	int64_t was_pinned = pinned(s), was_held = held(s);
 	int bucket;
@@ -148,16 +143,15 @@ static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 	}
 }
 
-static void show(struct tare_segment **out, size_t *count, size_t *cap,
-		 const struct tare_segment *s)
+static void show(struct tare_segment **out, size_t *count, size_t *cap, const struct tare_segment *s)
 {
 	*out = tare_array_reserve(*out, cap, *count + 1, sizeof(**out));
 	(*out)[*count] = *s;
 	(*out)[(*count)++].live = 0;
 }
 
-size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			     enum tare_moment m, struct tare_segment **out)
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                             struct tare_segment **out)
 {
 	bool is_now = m == TARE_MOMENT_NOW;
 	size_t count = 0, cap = 0;
@@ -165,8 +159,7 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 	*out = NULL;
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_process_on_device *at =
-			p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
+		const struct tare_process_on_device *at = p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 		for (size_t k = 0; at && k < at->segments.count; k++)
 			if (is_now || at->segments.items[k].moment[m] != d->moment_nr[m])
@@ -191,14 +184,14 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
 	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
 	s->items[i] = (struct tare_segment){ .at = at,
-					     .size = size,
-					     .context = b->context,
-					     .owner = b->owner,
-					     .process = b->process,
-					     .graph = graph,
-					     .is_held = pools && is_needed(f, pools, graph),
-					     .is_trial = is_trial,
-					     .is_expandable = !f->contexts[b->context].handle };
+		                                 .size = size,
+		                                 .context = b->context,
+		                                 .owner = b->owner,
+		                                 .process = b->process,
+		                                 .graph = graph,
+		                                 .is_held = pools && is_needed(f, pools, graph),
+		                                 .is_trial = is_trial,
+		                                 .is_expandable = !f->contexts[b->context].handle };
 	memcpy(s->items[i].moment, f->devices[b->device]->moment_nr, sizeof(s->items[i].moment));
 	s->count++;
 	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), TARE_EVIDENCE_INFERRED);
@@ -206,8 +199,7 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 }
 
 /* Also of what was no segment, or is booked elsewhere by now. */
-void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
-			int device, uint64_t at)
+void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process, int device, uint64_t at)
 {
 	struct tare_process_on_device *p = tare_fold_process_on(f, process, device);
 	struct tare_segments *s = &p->segments;
@@ -223,8 +215,7 @@ void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, 
 	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
 }
 
-static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s,
-		 bool is_held)
+static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s, bool is_held)
 {
 	int64_t before = held(s);
 

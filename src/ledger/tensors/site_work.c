@@ -23,8 +23,7 @@ static const struct {
 static int maker_of(const struct tare_line *line)
 {
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-		if (strstr(line->file, makers[i].file) &&
-		    (!*makers[i].function || !strcmp(line->function, makers[i].function)))
+		if (strstr(line->file, makers[i].file) && (!*makers[i].function || !strcmp(line->function, makers[i].function)))
 			return makers[i].maker;
 	return THROUGH;
 }
@@ -45,8 +44,8 @@ static uint32_t call_named(struct tare_tensors_part *tensors, uint32_t around, u
 	if (is_new) {
 		if (!tensors->call_nr)
 			tensors->call_nr = 1; /* 0 stands for none */
-		tensors->calls = tare_array_reserve(tensors->calls, &tensors->call_cap,
-						    tensors->call_nr + 1, sizeof(*tensors->calls));
+		tensors->calls =
+			tare_array_reserve(tensors->calls, &tensors->call_cap, tensors->call_nr + 1, sizeof(*tensors->calls));
 		if (tensors->call_nr == 1)
 			tensors->calls[0] = 0;
 		tensors->calls[tensors->call_nr] = around;
@@ -55,8 +54,7 @@ static uint32_t call_named(struct tare_tensors_part *tensors, uint32_t around, u
 	return (uint32_t)*known;
 }
 
-static uint32_t innermost_call(struct tare_tensors_part *tensors,
-			       const struct tare_line_stack *stack)
+static uint32_t innermost_call(struct tare_tensors_part *tensors, const struct tare_line_stack *stack)
 {
 	uint32_t call = 0;
 	uint64_t hash = 0;
@@ -67,8 +65,7 @@ static uint32_t innermost_call(struct tare_tensors_part *tensors,
 		hash = mix(mix(hash, line->function, line->line), line->file, 0);
 		if (i == 0 || maker_of(line) != TARE_MAKER_CALL)
 			continue;
-		call = call_named(tensors, call,
-				  mix(mix(hash, line[-1].function, 0), line[-1].file, 0));
+		call = call_named(tensors, call, mix(mix(hash, line[-1].function, 0), line[-1].file, 0));
 		hash = 0;
 	}
 	return call;

@@ -8,20 +8,17 @@
 #include "base/array.h"
 
 /* What the flags of a block refer to. */
-struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
-					  const struct tare_device_fold *d,
-					  const struct tare_rec_tensor *r)
+struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p, const struct tare_device_fold *d,
+                                          const struct tare_rec_tensor *r)
 {
 	const uint64_t *place;
 
 	if (r->flags & TARE_TENSOR_ON_DEFAULT)
 		return (struct tare_on_stream){ .is_known = true };
-	if (!(r->flags & TARE_TENSOR_ON_STREAM) ||
-	    !(place = tare_map_get(&p->thread_streams, r->tid)))
+	if (!(r->flags & TARE_TENSOR_ON_STREAM) || !(place = tare_map_get(&p->thread_streams, r->tid)))
 		return (struct tare_on_stream){ 0 };
 	/* Of another device it would be a damaged recording. */
-	return p->streams[*place].device == d->index ? p->streams[*place].on
-						     : (struct tare_on_stream){ 0 };
+	return p->streams[*place].device == d->index ? p->streams[*place].on : (struct tare_on_stream){ 0 };
 }
 
 static void say(struct tare_process_fold *p, const struct tare_thread_stream *said)
@@ -31,15 +28,13 @@ static void say(struct tare_process_fold *p, const struct tare_thread_stream *sa
 
 	if (is_new) {
 		*place = p->stream_nr;
-		p->streams = tare_array_reserve(p->streams, &p->stream_cap, p->stream_nr + 1,
-						sizeof(*p->streams));
+		p->streams = tare_array_reserve(p->streams, &p->stream_cap, p->stream_nr + 1, sizeof(*p->streams));
 		p->stream_nr++;
 	}
 	p->streams[*place] = *said;
 }
 
-void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
-		      const struct tare_event *e)
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_stream *r = e->rec.stream;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -50,8 +45,7 @@ void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
 	say(p, &(struct tare_thread_stream){ .on = on, .tid = r->tid, .device = d->index });
 }
 
-void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,
-			  const struct tare_on_stream *on)
+void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s, const struct tare_on_stream *on)
 {
 	if (!on->is_known)
 		return;

@@ -91,8 +91,7 @@ static const char *shape_of(struct rows *r, uint32_t id)
 }
 
 /* What a variable keeps is called by it; for a moment many variables have something. */
-static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_block *b,
-			    enum tare_rule rule)
+static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_block *b, enum tare_rule rule)
 {
 	enum tare_category category = tare_rules[rule].category;
 
@@ -101,11 +100,10 @@ static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_b
 	if (b->facts.role != TARE_PROBE_TENSOR)
 		return b->facts.name;
 	return category == TARE_CATEGORY_PARAMETER || category == TARE_CATEGORY_FROZEN ||
-			       category == TARE_CATEGORY_OPTIMIZER || rule == TARE_RULE_FED ||
-			       rule == TARE_RULE_KEPT || rule == TARE_RULE_GROWING ||
-			       rule == TARE_RULE_LASTING
-		       ? b->facts.name
-		       : 0;
+	               category == TARE_CATEGORY_OPTIMIZER || rule == TARE_RULE_FED || rule == TARE_RULE_KEPT ||
+	               rule == TARE_RULE_GROWING || rule == TARE_RULE_LASTING
+	           ? b->facts.name
+	           : 0;
 }
 
 static void note_retained(struct rows *r, const struct tare_live_block *b)
@@ -114,8 +112,8 @@ static void note_retained(struct rows *r, const struct tare_live_block *b)
 	struct retained *of;
 
 	if (!*place) {
-		r->retained_of = tare_array_reserve(r->retained_of, &r->retained_cap,
-						    r->retained_nr + 1, sizeof(*r->retained_of));
+		r->retained_of =
+			tare_array_reserve(r->retained_of, &r->retained_cap, r->retained_nr + 1, sizeof(*r->retained_of));
 		r->retained_of[r->retained_nr++] = (struct retained){ b->site, 0, 0 };
 		*place = r->retained_nr;
 	}
@@ -124,8 +122,7 @@ static void note_retained(struct rows *r, const struct tare_live_block *b)
 	of->count++;
 }
 
-static void add_as(struct rows *r, const struct tare_known_block *known, int device,
-		   enum tare_rule rule)
+static void add_as(struct rows *r, const struct tare_known_block *known, int device, enum tare_rule rule)
 {
 	const struct tare_block_facts *facts = &known->facts;
 	const struct tare_live_block *b = &known->block;
@@ -188,8 +185,7 @@ static int by_text(const void *a, const void *b)
 /* Texts become their places in order, from 1, equal ones the same; none is 0. */
 static struct tare_map rank(const struct tare_map *texts)
 {
-	const struct tare_map_slot **sorted = tare_xcalloc(texts->count + 1, sizeof(*sorted)),
-				   *slot;
+	const struct tare_map_slot **sorted = tare_xcalloc(texts->count + 1, sizeof(*sorted)), *slot;
 	struct tare_map ranks = { 0 };
 	uint64_t place = 0;
 	size_t n = 0;
@@ -213,8 +209,7 @@ static uint32_t rank_in(const struct tare_map *ranks, uint32_t id)
 	return place ? (uint32_t)*place : 0;
 }
 
-TARE_COMPARATOR(by_size, struct key,
-		TARE_FALLING(bytes) TARE_RISING(name) TARE_RISING(line) TARE_RISING(born_ns))
+TARE_COMPARATOR(by_size, struct key, TARE_FALLING(bytes) TARE_RISING(name) TARE_RISING(line) TARE_RISING(born_ns))
 
 static void sort(struct rows *r)
 {
@@ -250,8 +245,7 @@ static void finish(struct rows *r, struct tare_tensor_rows *out)
 /* By line of the program, whatever that calls. */
 static void finish_retained(struct rows *r, struct tare_device_ledger *out)
 {
-	struct tare_retained_line *lines =
-		tare_arena_alloc(r->memory, r->retained_nr * sizeof(*lines) + 1);
+	struct tare_retained_line *lines = tare_arena_alloc(r->memory, r->retained_nr * sizeof(*lines) + 1);
 	int n = 0, k;
 
 	for (size_t i = 0; i < r->retained_nr; i++) {
@@ -284,8 +278,8 @@ static void finish_host(struct rows *r, struct tare_host_ledger *out)
 	finish(r, &out->blocks);
 }
 
-static void add_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-		     enum tare_moment m, struct tare_arena *memory, struct tare_device_ledger *out)
+static void add_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
 
@@ -294,16 +288,16 @@ static void add_rows(const struct tare_fold *f, const struct tare_device_fold *d
 }
 
 void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			      const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-			      struct tare_arena *memory, struct tare_device_ledger *out)
+                              const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+                              struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	tare_fold_self_report_rows(tensors, f, d, m, t, memory, out);
 	if (f->is_over)
 		add_rows(f, d, m, memory, out);
 }
 
-void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			    enum tare_moment m, struct tare_ledger *out)
+void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f, enum tare_moment m,
+                            struct tare_ledger *out)
 {
 	(void)tensors;
 	for (int i = 0; f->is_over && i < f->process_nr; i++) {
@@ -319,21 +313,20 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 /* ---- instants that are no moments ---- */
 
 static void watch(struct tare_watches *w, const struct tare_work *work, struct tare_live_block *b,
-		  struct tare_ledger *out, int device)
+                  struct tare_ledger *out, int device)
 {
 	b->marks |= TARE_BLOCK_WATCHED;
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
 	w->items[w->count++] = (struct tare_watched){ tare_known(work, b), out, device };
 }
 
-void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
-			struct tare_device_fold *d, struct tare_ledger *out)
+void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                        struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *p = f->processes[i];
-		struct tare_blocks *b = p && d->index < p->on_device_nr && p->on_device[d->index]
-						? &p->on_device[d->index]->blocks
-						: NULL;
+		struct tare_blocks *b =
+			p && d->index < p->on_device_nr && p->on_device[d->index] ? &p->on_device[d->index]->blocks : NULL;
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
@@ -341,13 +334,11 @@ void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 	}
 }
 
-void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
-			  struct tare_ledger *out)
+void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_blocks *b = f->processes[i] && f->processes[i]->host_row >= 0
-						? &f->processes[i]->host_blocks
-						: NULL;
+		struct tare_blocks *b =
+			f->processes[i] && f->processes[i]->host_row >= 0 ? &f->processes[i]->host_blocks : NULL;
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
@@ -355,8 +346,8 @@ void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f
 	}
 }
 
-void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
-			  const struct tare_work *work, const struct tare_live_block *b)
+void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f, const struct tare_work *work,
+                          const struct tare_live_block *b)
 {
 	bool is_gone = b->site && b->marks & TARE_BLOCK_GONE;
 	struct tare_watches *w = &tensors->watched;
@@ -367,8 +358,7 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 	if (is_gone) {
 		tare_site_note_kept(site, b);
 		if (site->outer && b->flags & TARE_TENSOR_GRAD)
-			tare_site_note_recorded(&f->sites[site->outer],
-						tare_block_facts_of(work, b), b);
+			tare_site_note_recorded(&f->sites[site->outer], tare_block_facts_of(work, b), b);
 	}
 	if (is_gone && site->last_bytes > b->bytes)
 		site->replaced++;
@@ -383,8 +373,8 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 	tare_map_remove(&w->open, b->serial, NULL);
 }
 
-struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors,
-					    const struct tare_fold *f, const struct tare_watched *w)
+struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+                                            const struct tare_watched *w)
 {
 	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->known.block.serial);
 	const struct tare_process_fold *p = f->processes[w->known.block.process];
@@ -400,7 +390,7 @@ struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tens
 
 /* Of a fold that showed a moment: what the later fold knows, in the numbers of this one. */
 static void add_later(struct rows *r, const struct tare_tensors_part *tensors, struct tare_fold *f,
-		      const struct tare_watched *w)
+                      const struct tare_watched *w)
 {
 	struct tare_known_block b;
 	enum tare_rule rule;
@@ -410,8 +400,7 @@ static void add_later(struct rows *r, const struct tare_tensors_part *tensors, s
 		add_as(r, &b, w->device, tare_tensors_rule_later(f, &b, w->device));
 		return;
 	}
-	rule = tare_fold_rule_of(f->later, &b,
-				 tare_tensors_work(f->later, b.block.process, w->device));
+	rule = tare_fold_rule_of(f->later, &b, tare_tensors_work(f->later, b.block.process, w->device));
 	if (rule == TARE_RULE_KEPT && !b.facts.name)
 		b.facts.name = f->later->sites[b.block.site].kept_as;
 	b.block.site = w->known.block.site;
@@ -421,8 +410,8 @@ static void add_later(struct rows *r, const struct tare_tensors_part *tensors, s
 	add_as(r, &b, w->device, rule);
 }
 
-static void add_watched(struct rows *r, const struct tare_tensors_part *tensors,
-			struct tare_fold *f, const struct tare_watched *w)
+static void add_watched(struct rows *r, const struct tare_tensors_part *tensors, struct tare_fold *f,
+                        const struct tare_watched *w)
 {
 	struct tare_known_block b;
 
@@ -435,12 +424,11 @@ static void add_watched(struct rows *r, const struct tare_tensors_part *tensors,
 }
 
 /* Where blocks that are shown side by side go. */
-static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a,
-			 const struct tare_watched *b)
+static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a, const struct tare_watched *b)
 {
 	return a->out == b->out && a->device == b->device &&
-	       (a->device >= 0 || f->processes[a->known.block.process]->host_row ==
-					  f->processes[b->known.block.process]->host_row);
+	       (a->device >= 0 ||
+	        f->processes[a->known.block.process]->host_row == f->processes[b->known.block.process]->host_row);
 }
 
 /* Those of one snapshot stand side by side. */
@@ -455,11 +443,9 @@ void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
 			add_watched(&r, tensors, f, &w->items[i + n]);
 		if (first->device < 0)
-			finish_host(&r, &first->out->hosts[f->processes[first->known.block.process]
-								   ->host_row]);
+			finish_host(&r, &first->out->hosts[f->processes[first->known.block.process]->host_row]);
 		else
-			finish_device(&r, &first->out->devices[tare_fold_device_place(
-						  f, f->devices[first->device])]);
+			finish_device(&r, &first->out->devices[tare_fold_device_place(f, f->devices[first->device])]);
 	}
 }
 
@@ -473,8 +459,7 @@ void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
 	const struct tare_work *work;
 
 	row->most_at = tare_moment_name(m);
-	row->most_ns =
-		row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
+	row->most_ns = row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
 	if (row->memory >= p->on_device_nr || (row->memory >= 0 && !p->on_device[row->memory]))
 		return;
 	work = tare_tensors_work(f, row->process, row->memory);

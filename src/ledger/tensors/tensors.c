@@ -25,23 +25,20 @@ static int64_t part_in(const struct tare_segment *s, const struct tare_live_bloc
 }
 
 /* The first segment in which some of a block lies; NULL: none does. `i`: tare_segments_place() of its address. */
-static struct tare_segment *segment_of(const struct tare_segments *s, int i, uint64_t address,
-				       int64_t bytes)
+static struct tare_segment *segment_of(const struct tare_segments *s, int i, uint64_t address, int64_t bytes)
 {
 	if (i < 0 || address - s->items[i].at >= s->items[i].size)
 		i++;
-	return (size_t)i < s->count && s->items[i].at < address + (uint64_t)bytes ? &s->items[i]
-										  : NULL;
+	return (size_t)i < s->count && s->items[i].at < address + (uint64_t)bytes ? &s->items[i] : NULL;
 }
 
 /*
  * The block comes into a segment, or goes (`on` NULL): `part` of it, and it is counted in its first one. Returns how
  * much of it is booked by that.
  */
-static int64_t move_in(struct tare_tensors_part *tensors, struct tare_fold *f,
-		       struct tare_device_fold *d, struct tare_segment *s,
-		       struct tare_live_block *b, const struct tare_on_stream *on, int64_t part,
-		       bool is_first)
+static int64_t move_in(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                       struct tare_segment *s, struct tare_live_block *b, const struct tare_on_stream *on, int64_t part,
+                       bool is_first)
 {
 	int bucket;
 
@@ -59,10 +56,9 @@ static int64_t move_in(struct tare_tensors_part *tensors, struct tare_fold *f,
 }
 
 /* The same from `first` on: a block may lie in several mappings side by side. NULL: none is there any more. */
-static int64_t spread(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_device_fold *d, struct tare_segments *s,
-		      struct tare_segment *first, struct tare_live_block *b,
-		      const struct tare_on_stream *on)
+static int64_t spread(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                      struct tare_segments *s, struct tare_segment *first, struct tare_live_block *b,
+                      const struct tare_on_stream *on)
 {
 	const struct tare_segment *end = s->items + s->count;
 	uint64_t block_end = b->address + (uint64_t)b->bytes;
@@ -79,26 +75,22 @@ static int64_t spread(struct tare_tensors_part *tensors, struct tare_fold *f,
 static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
 
 /* `segment`: tare_segments_place() of the address. */
-static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
-		       struct tare_device_fold *d, struct tare_process_on_device *p,
-		       uint64_t address, int segment, struct tare_taking by)
+static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                       struct tare_process_on_device *p, uint64_t address, int segment, struct tare_taking by)
 {
-	struct tare_live_block *block =
-		tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
+	struct tare_live_block *block = tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
 
 	if (!block)
 		return;
-	spread(tensors, f, d, &p->segments,
-	       segment_of(&p->segments, segment, block->address, block->bytes), block, NULL);
+	spread(tensors, f, d, &p->segments, segment_of(&p->segments, segment, block->address, block->bytes), block, NULL);
 	tare_fold_block_gone(tensors, f, &p->blocks.work, block);
 	tare_tensor_kinds_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
 }
 
 /* A segment goes in which the block has its end. */
-static void shorten(struct tare_fold *f, struct tare_device_fold *d,
-		    struct tare_process_on_device *p, struct tare_segment *s,
-		    struct tare_live_block *b)
+static void shorten(struct tare_fold *f, struct tare_device_fold *d, struct tare_process_on_device *p,
+                    struct tare_segment *s, struct tare_live_block *b)
 {
 	struct tare_work *w = &p->blocks.work;
 	int64_t part = part_in(s, b);
@@ -111,9 +103,8 @@ static void shorten(struct tare_fold *f, struct tare_device_fold *d,
  * Blocks of a segment go with it: their ends will not be told, or mean nothing, so they were there to the last. One
  * that begins before it has less from now on.
  */
-void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
-				   struct tare_device_fold *d, struct tare_process_on_device *p,
-				   struct tare_segment *s)
+void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                                   struct tare_process_on_device *p, struct tare_segment *s)
 {
 	for (size_t i = 0; i < p->blocks.count; i++) {
 		struct tare_live_block *b = &p->blocks.items[i];
@@ -121,19 +112,17 @@ void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tar
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			block_free(tensors, f, d, p, b->address, (int)(s - p->segments.items),
-				   at_end);
+			block_free(tensors, f, d, p, b->address, (int)(s - p->segments.items), at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			shorten(f, d, p, s, b);
 		}
 	}
 	if (s->live)
-		tare_fold_segment_move(f, d, s, 0, -s->live,
-				       0); /* of reports that contradict each other */
+		tare_fold_segment_move(f, d, s, 0, -s->live, 0); /* of reports that contradict each other */
 }
 
-void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
-			struct tare_device_fold *d, int process, int context)
+void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d, int process,
+                        int context)
 {
 	struct tare_process_on_device *p = tare_fold_process_on(f, process, d->index);
 
@@ -141,17 +130,15 @@ void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 		const struct tare_live_block *b = &p->blocks.items[i];
 		int s = b->process < 0 ? -1 : tare_segments_place(&p->segments, b->address);
 
-		if (b->process >= 0 &&
-		    (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
+		if (b->process >= 0 && (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
 			block_free(tensors, f, d, p, b->address, s, at_end);
 	}
 }
 
 /* Outside of any segment it is not known what a block is. */
 static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, struct tare_fold *f,
-					   struct tare_device_fold *d,
-					   struct tare_process_on_device *p,
-					   const struct tare_block *b, int place)
+                                           struct tare_device_fold *d, struct tare_process_on_device *p,
+                                           const struct tare_block *b, int place)
 {
 	struct tare_segment *segment = segment_of(&p->segments, place, b->address, b->bytes);
 	struct tare_live_block *block;
@@ -170,15 +157,13 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 		tare_block_facts_make_room(&p->blocks, &d->kept_blocks, b->process);
 	booked = spread(tensors, f, d, &p->segments, segment, block, &b->on);
 	block->marks = tare_booked_mark(block, booked);
-	tare_work_begin(tensors, f, &p->blocks.work, block, b,
-			block->marks & TARE_BLOCK_IN_PART ? booked : 0);
+	tare_work_begin(tensors, f, &p->blocks.work, block, b, block->marks & TARE_BLOCK_IN_PART ? booked : 0);
 	tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
 	return block;
 }
 
 /* Python's cyclic collector takes it back: until then nothing but itself referred to it. */
-static void collect(struct tare_fold *f, struct tare_device_fold *d,
-		    struct tare_process_on_device *p, uint64_t address)
+static void collect(struct tare_fold *f, struct tare_device_fold *d, struct tare_process_on_device *p, uint64_t address)
 {
 	struct tare_live_block *block = tare_blocks_find(&p->blocks, address);
 	int i = tare_segments_place(&p->segments, address);
@@ -189,9 +174,9 @@ static void collect(struct tare_fold *f, struct tare_device_fold *d,
 	tare_fold_segment_collected(f, d, &p->segments.items[i], block->bytes);
 }
 
-bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
-			  struct tare_device_fold *d, struct tare_process_on_device *p,
-			  const struct tare_block *b, int segment, struct tare_block_change *c)
+bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                          struct tare_process_on_device *p, const struct tare_block *b, int segment,
+                          struct tare_block_change *c)
 {
 	const struct tare_live_block *made = block_alloc(tensors, f, d, p, b, segment);
 
@@ -204,32 +189,28 @@ bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f
 	return true;
 }
 
-void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
-			   struct tare_device_fold *d, struct tare_process_on_device *p,
-			   uint64_t address, int segment, struct tare_taking by)
+void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                           struct tare_process_on_device *p, uint64_t address, int segment, struct tare_taking by)
 {
 	if (by.flags & TARE_TENSOR_GC)
 		collect(f, d, p, address);
 	block_free(tensors, f, d, p, address, segment, by);
 }
 
-bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_device_fold *d, const struct tare_block *b,
-		      struct tare_block_change *c)
+bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
+                      const struct tare_block *b, struct tare_block_change *c)
 {
 	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
 	int segment = tare_segments_place(&p->segments, b->address);
 
 	if (b->bytes > 0)
 		return tare_tensor_hand_out(tensors, f, d, p, b, segment, c);
-	tare_tensor_take_back(tensors, f, d, p, b->address, segment,
-			      (struct tare_taking){ b->tid, b->flags });
+	tare_tensor_take_back(tensors, f, d, p, b->address, segment, (struct tare_taking){ b->tid, b->flags });
 	return false;
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */
-uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p,
-			  const struct tare_event *e)
+uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
 	if (!e->python && (e->rec.tensor->flags & TARE_TENSOR_BACKWARD))
 		return tare_fold_site_of_backward(f, p, e->process);
@@ -237,18 +218,18 @@ uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p,
 }
 
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
-		       struct tare_block *out)
+                       struct tare_block *out)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 
 	*out = (struct tare_block){ .address = r->block,
-				    .bytes = r->bytes,
-				    .t = e->at_ns,
-				    .born_ns = e->at_ns,
-				    .process = e->process->index,
-				    .tid = r->tid,
-				    .flags = r->flags };
+		                        .bytes = r->bytes,
+		                        .t = e->at_ns,
+		                        .born_ns = e->at_ns,
+		                        .process = e->process->index,
+		                        .tid = r->tid,
+		                        .flags = r->flags };
 	if (r->bytes <= 0)
 		return;
 	out->module = tare_modules_of_block(&p->modules, r);
@@ -263,10 +244,8 @@ static bool is_of(const struct tare_fold *f, const struct tare_bucket *b, enum t
 }
 
 /* Of one process's pool at a moment: bytes in blocks, their number, and cached beside them. */
-struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
-					  const struct tare_device_fold *d, int process,
-					  enum tare_account account, uint64_t owner,
-					  enum tare_moment m)
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d, int process,
+                                          enum tare_account account, uint64_t owner, enum tare_moment m)
 {
 	struct tare_pool_use use = { 0 };
 
@@ -298,9 +277,7 @@ static int64_t booked(const struct tare_process_on_device *p)
 
 	for (size_t i = 0; i < p->blocks.count; i++)
 		if (p->blocks.items[i].process >= 0)
-			bytes += tare_block_booked(&p->blocks.items[i],
-						   tare_block_facts_of(&p->blocks.work,
-								       &p->blocks.items[i]));
+			bytes += tare_block_booked(&p->blocks.items[i], tare_block_facts_of(&p->blocks.work, &p->blocks.items[i]));
 	return bytes;
 }
 
@@ -330,8 +307,8 @@ const char *tare_tensors_check(const struct tare_tensors_part *tensors, const st
 	return NULL;
 }
 
-void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
-			const struct tare_device_fold *d, const struct tare_event *e)
+void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f, const struct tare_device_fold *d,
+                        const struct tare_event *e)
 {
 	(void)tensors;
 	if (e->kind == TARE_KIND_MODULE)

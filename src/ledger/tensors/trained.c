@@ -54,8 +54,8 @@ static bool has_modules(const struct tare_scan_entries *scanned)
 }
 
 /* Notes the parameters that are trained; are there any? with_state: for how many an optimizer keeps something. */
-static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
-			 bool has_modules, uint64_t *with_state)
+static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entries *scanned, bool has_modules,
+                         uint64_t *with_state)
 {
 	struct tare_map known = { 0 };
 	bool is_any = false, is_new;
@@ -65,9 +65,7 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 	for (size_t i = 0; i < scanned->count; i++) {
 		const struct tare_scan_entry *p = &scanned->items[i];
 		struct tare_live_block *b =
-			p->role == TARE_PROBE_GRADIENT || p->role == TARE_PROBE_STATE
-				? tare_blocks_find(blocks, p->of)
-				: NULL;
+			p->role == TARE_PROBE_GRADIENT || p->role == TARE_PROBE_STATE ? tare_blocks_find(blocks, p->of) : NULL;
 		struct tare_block_facts facts;
 
 		if (!b)
@@ -130,8 +128,8 @@ static bool may_be_kept(const struct tare_work *work, const struct tare_live_blo
 	if (b->process < 0 || !b->site)
 		return false;
 	facts = tare_block_facts_of(work, b);
-	return facts->maker == TARE_MAKER_PROGRAM && facts->kind == TARE_WORK_OTHER &&
-	       facts->role == TARE_PROBE_TENSOR && !(facts->role_flags & TARE_PROBE_REQUIRES_GRAD);
+	return facts->maker == TARE_MAKER_PROGRAM && facts->kind == TARE_WORK_OTHER && facts->role == TARE_PROBE_TENSOR &&
+	       !(facts->role_flags & TARE_PROBE_REQUIRES_GRAD);
 }
 
 static bool is_for_each(const struct sizes *site, const struct sizes *wanted, uint64_t most)
@@ -146,8 +144,8 @@ static bool is_for_each(const struct sizes *site, const struct sizes *wanted, ui
 static void note_site(struct tare_live_block *b, const struct sizes *site, const struct sets *sets)
 {
 	bool is_for_trained = is_for_each(site, &sets->trained, COPIES);
-	bool is_for_parameter = is_for_trained || is_for_each(site, &sets->parameters, 1) ||
-				is_for_each(site, &sets->with_buffers, 1);
+	bool is_for_parameter =
+		is_for_trained || is_for_each(site, &sets->parameters, 1) || is_for_each(site, &sets->with_buffers, 1);
 
 	b->marks &= (uint16_t) ~(TARE_BLOCK_FOR_EACH | TARE_BLOCK_COPY);
 	if (is_for_parameter)
@@ -174,8 +172,7 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 
 		if (!may_be_kept(&blocks->work, b))
 			continue;
-		site = (struct sizes){ .count = *tare_map_get(&counts, b->site),
-				       .sum = *tare_map_get(&sums, b->site) };
+		site = (struct sizes){ .count = *tare_map_get(&counts, b->site), .sum = *tare_map_get(&sums, b->site) };
 		note_site(b, &site, sets);
 	}
 	tare_map_free(&counts);

@@ -46,8 +46,8 @@ static RARELY void note_optimizer(struct tare_worker *w, const struct tare_fold 
 }
 
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
-static RARELY void enter(struct tare_work *work, struct tare_worker *w,
-			 const struct tare_tensors_part *tensors, uint32_t call)
+static RARELY void enter(struct tare_work *work, struct tare_worker *w, const struct tare_tensors_part *tensors,
+                         uint32_t call)
 {
 	uint32_t chain[TARE_CALLS], n = 0, same = 0, at;
 
@@ -56,8 +56,7 @@ static RARELY void enter(struct tare_work *work, struct tare_worker *w,
 	while (same < n && same < w->call_nr && w->calls[same].call == chain[n - 1 - same])
 		same++;
 	for (w->call_nr = same; w->call_nr < n; w->call_nr++)
-		w->calls[w->call_nr] =
-			(struct tare_call_now){ chain[n - 1 - w->call_nr], ++w->serials };
+		w->calls[w->call_nr] = (struct tare_call_now){ chain[n - 1 - w->call_nr], ++w->serials };
 	w->call = call;
 	work->changes++;
 }
@@ -65,12 +64,10 @@ static RARELY void enter(struct tare_work *work, struct tare_worker *w,
 /* Others work beside or in between, whatever the program is at. */
 static bool is_work(uint8_t maker)
 {
-	return maker == TARE_MAKER_PROGRAM || maker == TARE_MAKER_CALL ||
-	       maker == TARE_MAKER_OPTIMIZER;
+	return maker == TARE_MAKER_PROGRAM || maker == TARE_MAKER_CALL || maker == TARE_MAKER_OPTIMIZER;
 }
 
-static enum tare_work_kind kind_of(const struct tare_worker *w, const struct tare_live_block *b,
-				   enum tare_maker maker)
+static enum tare_work_kind kind_of(const struct tare_worker *w, const struct tare_live_block *b, enum tare_maker maker)
 {
 	if (b->flags & TARE_TENSOR_BACKWARD)
 		return TARE_WORK_BACKWARD;
@@ -94,8 +91,7 @@ static RARELY uint32_t look_up(struct tare_work *w, uint32_t tid)
 	uint64_t *place = tare_map_put(&w->of_tid, tid, &is_new);
 
 	if (is_new) {
-		w->workers =
-			tare_array_reserve(w->workers, &w->cap, w->count + 1, sizeof(*w->workers));
+		w->workers = tare_array_reserve(w->workers, &w->cap, w->count + 1, sizeof(*w->workers));
 		w->workers[w->count] = (struct tare_worker){ .tid = tid };
 		*place = w->count++;
 	}
@@ -123,14 +119,9 @@ struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid)
 static RARELY uint32_t served_by(struct tare_work *w, uint32_t engine)
 {
 	struct tare_worker *e = &w->workers[engine];
-	uint32_t known =
-		e->serves && w->workers[e->serves - 1].kind == TARE_WORK_BACKWARD ? e->serves : 0;
+	uint32_t known = e->serves && w->workers[e->serves - 1].kind == TARE_WORK_BACKWARD ? e->serves : 0;
 
-	e->serves = w->starter  ? w->starter
-		    : known     ? known
-		    : w->grad   ? w->grad
-		    : w->leader ? w->leader
-				: engine + 1;
+	e->serves = w->starter ? w->starter : known ? known : w->grad ? w->grad : w->leader ? w->leader : engine + 1;
 	w->starter = 0;
 	return e->serves - 1;
 }
@@ -139,8 +130,7 @@ static RARELY uint32_t served_by(struct tare_work *w, uint32_t engine)
  * The thread that a block is handed out to, or taken back by, or for. Autograd's engine runs no work of the program but inside a
  * backward pass (`is_own_work`): what was seen of a thread first is not all.
  */
-static inline uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward,
-				 bool is_own_work)
+static inline uint32_t worker_at(struct tare_work *w, uint32_t tid, bool in_backward, bool is_own_work)
 {
 	size_t known = w->count;
 	uint32_t place = place_of(w, tid);
@@ -157,8 +147,7 @@ static bool is_own_work(const struct tare_live_block *b, const struct tare_site 
 	return !(b->flags & TARE_TENSOR_BACKWARD) && site->python && is_work(site->maker);
 }
 
-static void note_starts(struct tare_work *w, uint32_t place, const struct tare_site *site,
-			uint16_t flags)
+static void note_starts(struct tare_work *w, uint32_t place, const struct tare_site *site, uint16_t flags)
 {
 	if (flags & TARE_TENSOR_BACKWARD)
 		return;
@@ -180,9 +169,7 @@ static void note_leader(struct tare_work *w, uint32_t place)
 
 static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
 {
-	return kind == TARE_WORK_FORWARD    ? w->forwards
-	       : kind == TARE_WORK_BACKWARD ? w->backwards
-					    : w->optimizers;
+	return kind == TARE_WORK_FORWARD ? w->forwards : kind == TARE_WORK_BACKWARD ? w->backwards : w->optimizers;
 }
 
 /* A block that is handed out: what of its facts is not how its thread stands. */
@@ -222,13 +209,11 @@ static struct tare_block_facts said_of(const struct tare_work *work, const struc
 	};
 }
 
-static RARELY uint32_t say(struct tare_work *work, const struct begin *b,
-			   struct tare_recent_facts *recent)
+static RARELY uint32_t say(struct tare_work *work, const struct begin *b, struct tare_recent_facts *recent)
 {
 	struct tare_block_facts said = said_of(work, b);
 
-	if (!recent->facts ||
-	    memcmp(&work->facts.items[recent->facts - 1], &said, sizeof(said)) != 0)
+	if (!recent->facts || memcmp(&work->facts.items[recent->facts - 1], &said, sizeof(said)) != 0)
 		recent->facts = tare_block_facts_put(&work->facts, &said);
 	recent->changes = work->changes;
 	return recent->facts;
@@ -236,8 +221,8 @@ static RARELY uint32_t say(struct tare_work *work, const struct begin *b,
 
 static inline bool is_said(const struct tare_block_facts *f, const struct begin *b)
 {
-	return f->worker == b->worker && f->kind == b->kind && f->maker == b->maker &&
-	       f->module == b->module && f->pass == b->pass && f->booked == b->booked;
+	return f->worker == b->worker && f->kind == b->kind && f->maker == b->maker && f->module == b->module &&
+	       f->pass == b->pass && f->booked == b->booked;
 }
 
 /*
@@ -249,10 +234,9 @@ static inline uint32_t facts_of(struct tare_work *work, const struct begin *b)
 	uint32_t hash = b->worker ^ b->module << 1 ^ (uint32_t)b->kind << 2 ^ b->maker;
 	struct tare_recent_facts *recent = &work->facts.recent[hash % TARE_RECENT_FACTS];
 
-	return recent->facts && recent->changes == work->changes &&
-			       is_said(&work->facts.items[recent->facts - 1], b)
-		       ? recent->facts
-		       : say(work, b, recent);
+	return recent->facts && recent->changes == work->changes && is_said(&work->facts.items[recent->facts - 1], b)
+	           ? recent->facts
+	           : say(work, b, recent);
 }
 
 /* For rule "growing". */
@@ -272,7 +256,7 @@ static bool is_counted(uint8_t maker)
 }
 
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
-		     struct tare_live_block *b, const struct tare_block *said, int64_t booked)
+                     struct tare_live_block *b, const struct tare_block *said, int64_t booked)
 {
 	struct tare_site *site = b->site ? &f->sites[b->site] : &f->no_site;
 	enum tare_work_kind kind;
@@ -300,8 +284,8 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	begin.maker = site->maker;
 	begin.booked = booked;
 	begin.pass = kind == TARE_WORK_BACKWARD && is_counted(site->maker)
-			     ? tare_passes_add(&w->passes, owner_of(work, w)->backwards)
-			     : 0;
+	                 ? tare_passes_add(&w->passes, owner_of(work, w)->backwards)
+	                 : 0;
 	b->facts = facts_of(work, &begin);
 	b->serial = ++f->block_serial;
 	note_size(site, b->bytes);
@@ -315,19 +299,17 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 /* Rule "twin": the same line made another of the same size meanwhile, so its call came again. */
 static bool has_twin(const struct tare_worker *w, const struct tare_live_block *b)
 {
-	return w->last_site == b->site && w->last_bytes == b->bytes &&
-	       w->last_address != b->address;
+	return w->last_site == b->site && w->last_bytes == b->bytes && w->last_address != b->address;
 }
 
 static bool has_forward_first(const struct tare_worker *w, const struct tare_block_facts *facts,
-			      const struct tare_live_block *b)
+                              const struct tare_live_block *b)
 {
-	return b->lived_backwards ? b->lived_backwards == 1 && w->forwards_then != facts->forwards
-				  : b->lived_forwards != 0;
+	return b->lived_backwards ? b->lived_backwards == 1 && w->forwards_then != facts->forwards : b->lived_forwards != 0;
 }
 
 static bool has_outlived_call(const struct tare_worker *w, const struct tare_block_facts *facts,
-			      const struct tare_live_block *b)
+                              const struct tare_live_block *b)
 {
 	return !facts->call_depth || facts->call_depth > w->call_nr ||
 	       w->calls[facts->call_depth - 1].serial != facts->call || has_twin(w, b);
@@ -339,13 +321,13 @@ static uint8_t few(uint32_t n)
 }
 
 enum {
-	OF_NOW = TARE_BLOCK_IN_SECTION | TARE_BLOCK_WILL_PASS | TARE_BLOCK_STAYED |
-		 TARE_BLOCK_OUTLIVED_CALL | TARE_BLOCK_FORWARD_FIRST
+	OF_NOW = TARE_BLOCK_IN_SECTION | TARE_BLOCK_WILL_PASS | TARE_BLOCK_STAYED | TARE_BLOCK_OUTLIVED_CALL |
+	         TARE_BLOCK_FORWARD_FIRST
 };
 
 /* How the block stands now. What cannot be so of most blocks is not asked for. */
 static void bring_up_to_date(const struct tare_work *work, struct tare_live_block *b,
-			     const struct tare_block_facts *facts)
+                             const struct tare_block_facts *facts)
 {
 	const struct tare_worker *w = tare_work_of(work, facts);
 	bool in_section = facts->section == w->section;
@@ -357,8 +339,7 @@ static void bring_up_to_date(const struct tare_work *work, struct tare_live_bloc
 		marks |= TARE_BLOCK_IN_SECTION;
 	if (has_forward_first(w, facts, b))
 		marks |= TARE_BLOCK_FORWARD_FIRST;
-	if (in_section && facts->kind != TARE_WORK_OTHER &&
-	    tare_fates_will_pass(&w->fates, b, facts))
+	if (in_section && facts->kind != TARE_WORK_OTHER && tare_fates_will_pass(&w->fates, b, facts))
 		marks |= TARE_BLOCK_WILL_PASS;
 	if (facts->pass && tare_passes_has_stayed(&w->passes, b, facts, w->backwards))
 		marks |= TARE_BLOCK_STAYED;
@@ -390,14 +371,13 @@ void tare_work_now(const struct tare_work *work, struct tare_known_block *b)
 }
 
 /* The backward pass that takes back what a forward left is one of the thread that made the forward. */
-static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b,
-			 const struct tare_block_facts *facts, uint32_t tid)
+static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b, const struct tare_block_facts *facts,
+                         uint32_t tid)
 {
 	uint32_t place = worker_at(w, tid, true, false);
 	struct tare_worker *taker = tare_work_thread(w, tid);
 
-	if (!taker->is_engine || !(b->flags & TARE_TENSOR_GRAD) ||
-	    facts->kind == TARE_WORK_BACKWARD)
+	if (!taker->is_engine || !(b->flags & TARE_TENSOR_GRAD) || facts->kind == TARE_WORK_BACKWARD)
 		return place;
 	taker->serves = facts->worker;
 	return facts->worker - 1;
@@ -437,8 +417,7 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 	if (facts->kind != TARE_WORK_OTHER)
 		tare_fates_note(&own->fates, b, facts);
 	if (facts->pass)
-		tare_passes_remove(&own->passes, b, facts, own->backwards,
-				   in_backward && !b->lived_backwards);
+		tare_passes_remove(&own->passes, b, facts, own->backwards, in_backward && !b->lived_backwards);
 }
 
 void tare_work_free(struct tare_work *w)

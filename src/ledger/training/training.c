@@ -21,8 +21,7 @@ void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f
 
 	p->process_nr = f->process_nr;
 	p->device_nr = f->device_nr;
-	p->places = tare_xcalloc((size_t)p->process_nr * ((size_t)p->device_nr + 1) + 1,
-				 sizeof(*p->places));
+	p->places = tare_xcalloc((size_t)p->process_nr * ((size_t)p->device_nr + 1) + 1, sizeof(*p->places));
 	for (int i = 0; i < old.process_nr; i++)
 		for (int d = -1; d < old.device_nr; d++)
 			*tare_training_at(p, i, d) = *tare_training_at(&old, i, d);
@@ -64,8 +63,8 @@ static void add(struct tare_training_thread *t, enum tare_training_figure what, 
 			t->lists[i].open.figures[what] += by;
 }
 
-static void next_step(struct tare_training_threads *at, struct tare_training_thread *t,
-		      enum tare_training_by by, const struct tare_block_change *c)
+static void next_step(struct tare_training_threads *at, struct tare_training_thread *t, enum tare_training_by by,
+                      const struct tare_block_change *c)
 {
 	tare_training_end_step(at, &t->lists[by], c->born_ns);
 	tare_training_begin_step(at, &t->lists[by], c->born_ns, c->used, c->live);
@@ -75,8 +74,8 @@ static void next_step(struct tare_training_threads *at, struct tare_training_thr
  * The thread has begun something else: has a step ended? Between a backward pass and the optimizer the program may do
  * more, such as clip gradients.
  */
-static bool note_section(struct tare_training_threads *at, const struct tare_fold *f,
-			 struct tare_training_thread *t, const struct tare_block_change *c)
+static bool note_section(struct tare_training_threads *at, const struct tare_fold *f, struct tare_training_thread *t,
+                         const struct tare_block_change *c)
 {
 	bool has_backward, has_optimizer;
 
@@ -96,8 +95,7 @@ static bool note_section(struct tare_training_threads *at, const struct tare_fol
 	if (has_optimizer) {
 		tare_training_end_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], c->born_ns);
 		tare_training_join(at, f, t, c->born_ns);
-		tare_training_begin_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], c->born_ns,
-					 c->used, c->live);
+		tare_training_begin_step(at, &t->lists[TARE_TRAINING_OPTIMIZER], c->born_ns, c->used, c->live);
 		t->optimized = c->backwards;
 	}
 	t->has_backward = t->has_optimizer = false;
@@ -106,13 +104,12 @@ static bool note_section(struct tare_training_threads *at, const struct tare_fol
 
 static bool is_begun(const struct tare_training_thread *t)
 {
-	return t && (t->lists[TARE_TRAINING_BACKWARDS].is_open ||
-		     t->lists[TARE_TRAINING_BACKWARDS].count);
+	return t && (t->lists[TARE_TRAINING_BACKWARDS].is_open || t->lists[TARE_TRAINING_BACKWARDS].count);
 }
 
 /* The first step begins with the first forward that a backward pass can go back from. */
 static void begin_first(struct tare_training_threads *at, struct tare_training_thread *t,
-			const struct tare_block_change *c)
+                        const struct tare_block_change *c)
 {
 	next_step(at, t, TARE_TRAINING_BACKWARDS, c);
 	next_step(at, t, TARE_TRAINING_OPTIMIZER, c);
@@ -137,8 +134,7 @@ static void note_last(struct tare_training_thread *t, const struct tare_block_ch
 	t->last_ns = c->born_ns;
 }
 
-bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f,
-			const struct tare_block_change *c)
+bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f, const struct tare_block_change *c)
 {
 	struct tare_training_thread *t = thread_of(at, c->tid);
 	bool is_over = false;
@@ -157,8 +153,7 @@ bool tare_training_take(struct tare_training_threads *at, const struct tare_fold
 }
 
 /* What grows is told by these. */
-void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at,
-			 uint32_t tid)
+void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at, uint32_t tid)
 {
 	uint32_t *steps = f->processes[process]->steps;
 	const struct tare_training_thread *t = thread_of(at, tid);
@@ -168,8 +163,8 @@ void tare_training_count(const struct tare_fold *f, int process, struct tare_tra
 			steps[by] = (uint32_t)t->lists[by].count;
 }
 
-void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
-			const struct tare_device_fold *d, int64_t t)
+void tare_training_used(struct tare_training_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                        int64_t t)
 {
 	(void)f;
 	(void)t;
@@ -186,9 +181,8 @@ static bool asks(const struct tare_step *s)
 {
 	if (s->class == TARE_CLASS_POOL)
 		return s->effect == TARE_EFFECT_CHANGE && s->asked;
-	return s->effect == TARE_EFFECT_NEW &&
-	       (s->class == TARE_CLASS_VMM || s->class == TARE_CLASS_MANAGED ||
-		tare_classes[s->class].sizing == TARE_SIZING_PAGES);
+	return s->effect == TARE_EFFECT_NEW && (s->class == TARE_CLASS_VMM || s->class == TARE_CLASS_MANAGED ||
+	                                        tare_classes[s->class].sizing == TARE_SIZING_PAGES);
 }
 
 static void add_trials(const struct tare_fold *f, struct tare_training_thread *t)
@@ -202,8 +196,7 @@ static void add_trials(const struct tare_fold *f, struct tare_training_thread *t
 	}
 }
 
-static void add_call(const struct tare_fold *f, struct tare_training_thread *t,
-		     const struct tare_step *s)
+static void add_call(const struct tare_fold *f, struct tare_training_thread *t, const struct tare_step *s)
 {
 	if (!tare_step_is_sync(s))
 		add(t, TARE_TRAINING_DRIVER, s->end - s->begin);
@@ -217,8 +210,7 @@ static void add_call(const struct tare_fold *f, struct tare_training_thread *t,
 }
 
 /* Of several threads that train, a call is that of the one that made it; other threads work for the only one. */
-static void add_calls(struct tare_training_threads *at, const struct tare_fold *f,
-		      const struct tare_step *s)
+static void add_calls(struct tare_training_threads *at, const struct tare_fold *f, const struct tare_step *s)
 {
 	struct tare_training_thread *t = NULL;
 
@@ -229,8 +221,7 @@ static void add_calls(struct tare_training_threads *at, const struct tare_fold *
 }
 
 /* A call of no device is of all that the process trains on. */
-void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
-			const struct tare_step *s)
+void tare_training_call(struct tare_training_part *p, const struct tare_fold *f, const struct tare_step *s)
 {
 	if (s->effect == TARE_EFFECT_UNDO)
 		return;
@@ -245,7 +236,7 @@ void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 /* ---- phases ---- */
 
 void tare_training_phase_step(struct tare_training_part *p, const struct tare_fold *f,
-			      const struct tare_phase_change *c)
+                              const struct tare_phase_change *c)
 {
 	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 	struct tare_training_thread *t;
@@ -256,8 +247,7 @@ void tare_training_phase_step(struct tare_training_part *p, const struct tare_fo
 	t = made_of(at, c->tid);
 	l = &t->lists[TARE_TRAINING_PHASES];
 	if (!c->is_end && !l->depth++) {
-		tare_training_begin_step(at, l, c->t, f->devices[c->device]->used,
-					 f->devices[c->device]->live);
+		tare_training_begin_step(at, l, c->t, f->devices[c->device]->used, f->devices[c->device]->live);
 	} else if (c->is_end && l->depth && !--l->depth) {
 		tare_training_end_step(at, l, c->t);
 		tare_training_count(f, c->process, at, c->tid);
@@ -273,8 +263,8 @@ static bool is_like_before(const struct tare_training_last *l)
 }
 
 /* After its last step a program makes nothing any more; one that was killed, or still runs, may be in the middle. */
-static void end_last(const struct tare_training_threads *at, const struct tare_fold *f,
-		     struct tare_training_thread *t, bool is_in_order)
+static void end_last(const struct tare_training_threads *at, const struct tare_fold *f, struct tare_training_thread *t,
+                     bool is_in_order)
 {
 	if (t->has_backward && (is_in_order || is_like_before(&t->lasts[0])))
 		tare_training_end_step(at, &t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
@@ -302,8 +292,7 @@ const char *tare_training_check(const struct tare_training_part *p, const struct
 	(void)f;
 	for (size_t i = 0; i < (size_t)p->process_nr * ((size_t)p->device_nr + 1); i++)
 		for (size_t n = 0; n < p->places[i].count; n++) {
-			const struct tare_training_list *l =
-				&p->places[i].items[n].lists[TARE_TRAINING_PHASES];
+			const struct tare_training_list *l = &p->places[i].items[n].lists[TARE_TRAINING_PHASES];
 
 			if (l->depth < 0 || l->is_open != (l->depth > 0))
 				return "a step of training is open without a phase, or the other way round";

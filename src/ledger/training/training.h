@@ -93,26 +93,23 @@ struct tare_training_threads {
 };
 
 /* training_list.c. An end of what is not open is none. */
-void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l,
-			      int64_t t, int64_t used, int64_t live);
-void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
-			    int64_t t);
+void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l, int64_t t, int64_t used,
+                              int64_t live);
+void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l, int64_t t);
 
 /* training_round.c. The optimizer at the site has ended a step; the training has ended. */
 void tare_training_join(const struct tare_training_threads *at, const struct tare_fold *f,
-			struct tare_training_thread *t, int64_t end_ns);
-void tare_training_end_round(const struct tare_training_threads *at,
-			     struct tare_training_thread *t);
+                        struct tare_training_thread *t, int64_t end_ns);
+void tare_training_end_round(const struct tare_training_threads *at, struct tare_training_thread *t);
 /* A step that is over, and began then. */
 void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
-			     const struct tare_training_step *step, int64_t begin_ns);
+                             const struct tare_training_step *step, int64_t begin_ns);
 
 /* training_marks.c. The step that was closed last: when it was, and what it had at most. */
-void tare_training_mark_step(struct tare_training_list *l, const struct tare_training_step *step,
-			     int64_t begin_ns);
+void tare_training_mark_step(struct tare_training_list *l, const struct tare_training_step *step, int64_t begin_ns);
 /* Those of all threads, and no more than `most` of them. */
-void tare_training_marks(const struct tare_training_threads *at, size_t most,
-			 struct tare_arena *memory, struct tare_training *out);
+void tare_training_marks(const struct tare_training_threads *at, size_t most, struct tare_arena *memory,
+                         struct tare_training *out);
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
 struct tare_training_part {
@@ -122,27 +119,26 @@ struct tare_training_part {
 
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f);
 void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
-			const struct tare_step *s); /* f->ops are its */
-void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
-			const struct tare_device_fold *d, int64_t t);
+                        const struct tare_step *s); /* f->ops are its */
+void tare_training_used(struct tare_training_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                        int64_t t);
 /* A phase that is called a step has begun or ended on a device. */
 void tare_training_phase_step(struct tare_training_part *p, const struct tare_fold *f,
-			      const struct tare_phase_change *c);
+                              const struct tare_phase_change *c);
 static inline void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
-				       const struct tare_phase_change *c)
+                                       const struct tare_phase_change *c)
 {
 	if (c->is_step && c->device >= 0)
 		tare_training_phase_step(p, f, c);
 }
 void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f);
-void tare_training_rows(const struct tare_training_part *p, const struct tare_fold *f,
-			struct tare_ledger *out);
+void tare_training_rows(const struct tare_training_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_training_check(const struct tare_training_part *p, const struct tare_fold *f);
 void tare_training_free(struct tare_training_part *p);
 
 /* Those of a process (device -1: in the memory of the CPU); NULL: it is none of the recording's. */
-static inline struct tare_training_threads *tare_training_at(const struct tare_training_part *p,
-							     int process, int device)
+static inline struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
+                                                             int device)
 {
 	if (process < 0 || process >= p->process_nr || device >= p->device_nr)
 		return NULL;
@@ -170,11 +166,11 @@ static inline bool tare_training_begins(const struct tare_block_change *c)
 
 /* Most blocks are of nobody who trains. */
 bool tare_training_take(struct tare_training_threads *at, const struct tare_fold *f,
-			const struct tare_block_change *c); /* has a step ended? */
+                        const struct tare_block_change *c); /* has a step ended? */
 void tare_training_count(const struct tare_fold *f, int process, struct tare_training_threads *at,
-			 uint32_t tid); /* tells the books */
+                         uint32_t tid); /* tells the books */
 static inline void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
-				       const struct tare_block_change *c)
+                                       const struct tare_block_change *c)
 {
 	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 

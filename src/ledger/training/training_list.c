@@ -32,13 +32,12 @@ static void forget(struct tare_training_threads *at)
 	free(moments);
 }
 
-void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l,
-			      int64_t t, int64_t used, int64_t live)
+void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l, int64_t t, int64_t used,
+                              int64_t live)
 {
 	size_t open_max = at->count * TARE_TRAINING_BY_NR;
 
-	if (tare_training_is_long(&at->used, open_max) ||
-	    tare_training_is_long(&at->live, open_max))
+	if (tare_training_is_long(&at->used, open_max) || tare_training_is_long(&at->live, open_max))
 		forget(at);
 	l->begin = ++at->moment;
 	l->is_open = true;
@@ -64,7 +63,7 @@ static size_t kept_of(const struct tare_training_threads *at)
 }
 
 void tare_training_keep_step(const struct tare_training_threads *at, struct tare_training_list *l,
-			     const struct tare_training_step *step, int64_t begin_ns)
+                             const struct tare_training_step *step, int64_t begin_ns)
 {
 	l->count++;
 	tare_training_mark_step(l, step, begin_ns);
@@ -82,8 +81,7 @@ void tare_training_keep_step(const struct tare_training_threads *at, struct tare
 		thin_out(l);
 }
 
-void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l,
-			    int64_t t)
+void tare_training_end_step(const struct tare_training_threads *at, struct tare_training_list *l, int64_t t)
 {
 	int64_t *figures = l->open.figures;
 
@@ -91,9 +89,7 @@ void tare_training_end_step(const struct tare_training_threads *at, struct tare_
 		return;
 	l->is_open = false;
 	figures[TARE_TRAINING_NS] = t - l->begin_ns;
-	figures[TARE_TRAINING_USED] =
-		tare_training_since(&at->used, l->begin, figures[TARE_TRAINING_USED]);
-	figures[TARE_TRAINING_LIVE] =
-		tare_training_since(&at->live, l->begin, figures[TARE_TRAINING_LIVE]);
+	figures[TARE_TRAINING_USED] = tare_training_since(&at->used, l->begin, figures[TARE_TRAINING_USED]);
+	figures[TARE_TRAINING_LIVE] = tare_training_since(&at->live, l->begin, figures[TARE_TRAINING_LIVE]);
 	tare_training_keep_step(at, l, &l->open, l->begin_ns);
 }

@@ -31,14 +31,13 @@ static size_t halve(struct tare_training_mark *marks, size_t nr)
 	return kept;
 }
 
-void tare_training_mark_step(struct tare_training_list *l, const struct tare_training_step *step,
-			     int64_t begin_ns)
+void tare_training_mark_step(struct tare_training_list *l, const struct tare_training_step *step, int64_t begin_ns)
 {
 	struct tare_training_mark mark = { .number = l->count,
-					   .begin_ns = begin_ns,
-					   .ns = step->figures[TARE_TRAINING_NS],
-					   .used = step->figures[TARE_TRAINING_USED],
-					   .live = step->figures[TARE_TRAINING_LIVE] };
+		                               .begin_ns = begin_ns,
+		                               .ns = step->figures[TARE_TRAINING_NS],
+		                               .used = step->figures[TARE_TRAINING_USED],
+		                               .live = step->figures[TARE_TRAINING_LIVE] };
 	struct tare_training_mark *last = l->mark_nr ? &l->marks[l->mark_nr - 1] : NULL;
 
 	if (!l->mark_stride)
@@ -64,8 +63,8 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-void tare_training_marks(const struct tare_training_threads *at, size_t most,
-			 struct tare_arena *memory, struct tare_training *out)
+void tare_training_marks(const struct tare_training_threads *at, size_t most, struct tare_arena *memory,
+                         struct tare_training *out)
 {
 	size_t nr = 0;
 

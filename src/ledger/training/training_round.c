@@ -39,7 +39,7 @@ static void end(const struct tare_training_threads *at, struct tare_training_thr
 }
 
 void tare_training_join(const struct tare_training_threads *at, const struct tare_fold *f,
-			struct tare_training_thread *t, int64_t end_ns)
+                        struct tare_training_thread *t, int64_t end_ns)
 {
 	const struct tare_training_step *step = &t->lists[TARE_TRAINING_OPTIMIZER].open;
 	struct tare_training_round *r = &t->round;

@@ -36,10 +36,8 @@ static enum tare_training_by best_of(const struct tare_training_threads *w)
 	uint64_t rounds = count_of(w, TARE_TRAINING_ROUNDS);
 
 	if (optimizer >= LEAST && optimizer * ACCUMULATED >= count_of(w, TARE_TRAINING_BACKWARDS))
-		return rounds >= LEAST && 2 * optimizer >= 3 * rounds ? TARE_TRAINING_ROUNDS
-								      : TARE_TRAINING_OPTIMIZER;
-	return count_of(w, TARE_TRAINING_PHASES) >= LEAST ? TARE_TRAINING_PHASES
-							  : TARE_TRAINING_BACKWARDS;
+		return rounds >= LEAST && 2 * optimizer >= 3 * rounds ? TARE_TRAINING_ROUNDS : TARE_TRAINING_OPTIMIZER;
+	return count_of(w, TARE_TRAINING_PHASES) >= LEAST ? TARE_TRAINING_PHASES : TARE_TRAINING_BACKWARDS;
 }
 
 /* ---- figures ---- */
@@ -50,8 +48,7 @@ struct others {
 };
 
 /* Of several threads, the first step is that of the first; others first take what is taken once, too. */
-static const struct tare_training_list *first_of(const struct tare_training_threads *w,
-						 enum tare_training_by by)
+static const struct tare_training_list *first_of(const struct tare_training_threads *w, enum tare_training_by by)
 {
 	const struct tare_training_list *first = NULL;
 
@@ -110,8 +107,7 @@ static void add_figures(const struct tare_training_threads *w, struct tare_train
 }
 
 /* How many steps each thread made, in the order in which they began to train. */
-static void add_counts(const struct tare_training_threads *w, struct tare_arena *memory,
-		       struct tare_training *out)
+static void add_counts(const struct tare_training_threads *w, struct tare_arena *memory, struct tare_training *out)
 {
 	uint64_t *counts = tare_arena_alloc(memory, w->count * sizeof(*counts));
 
@@ -137,26 +133,22 @@ static bool is_used(const struct tare_fold *f, int process, int device)
 	return device < 0 || bucket >= 0;
 }
 
-static void add_row(const struct tare_training_part *t, const struct tare_fold *f, int process,
-		    int device, struct tare_ledger *out)
+static void add_row(const struct tare_training_part *t, const struct tare_fold *f, int process, int device,
+                    struct tare_ledger *out)
 {
 	const struct tare_training_threads *at = tare_training_at(t, process, device);
 	const struct tare_process *p = f->processes[process]->process;
 	struct tare_training *row;
 
 	/* Of what was not recorded nobody knows which step was the first. */
-	if (!at->count || f->pause_nr || !is_used(f, process, device) ||
-	    count_of(at, best_of(at)) < LEAST)
+	if (!at->count || f->pause_nr || !is_used(f, process, device) || count_of(at, best_of(at)) < LEAST)
 		return;
 	row = &out->trainings[out->training_nr++];
 	*row = (struct tare_training){
 		.pid = p->pid,
 		.generation = p->generation,
 		.program = tare_arena_strdup(out->memory, p->program ? p->program : ""),
-		.device =
-			device < 0
-				? -1
-				: out->devices[tare_fold_device_place(f, f->devices[device])].index,
+		.device = device < 0 ? -1 : out->devices[tare_fold_device_place(f, f->devices[device])].index,
 		.by = best_of(at),
 		.process = process,
 		.memory = device,
@@ -172,13 +164,12 @@ static void add_marks(const struct tare_training_part *t, struct tare_ledger *ou
 		struct tare_training *row = &out->trainings[i];
 		size_t most = MARKS / (size_t)out->training_nr;
 
-		tare_training_marks(tare_training_at(t, row->process, row->memory),
-				    most > MARKS_LEAST ? most : MARKS_LEAST, out->memory, row);
+		tare_training_marks(tare_training_at(t, row->process, row->memory), most > MARKS_LEAST ? most : MARKS_LEAST,
+		                    out->memory, row);
 	}
 }
 
-void tare_training_rows(const struct tare_training_part *t, const struct tare_fold *f,
-			struct tare_ledger *out)
+void tare_training_rows(const struct tare_training_part *t, const struct tare_fold *f, struct tare_ledger *out)
 {
 	size_t room = (size_t)t->process_nr * (size_t)(t->device_nr + 1) + 1;
 

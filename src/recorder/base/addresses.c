@@ -18,8 +18,7 @@ uint64_t tare_addresses_left(void)
 	uint64_t kib = TARE_NOT_KNOWN;
 	char *text;
 
-	if (tare_sys6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) < 0 ||
-	    limit.rlim_cur == RLIM_INFINITY)
+	if (tare_sys6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) < 0 || limit.rlim_cur == RLIM_INFINITY)
 		return TARE_NOT_KNOWN;
 	text = tare_scratch_take(TEXT);
 	if (text && tare_plib_read_file("/proc/self/status", text, TEXT))

@@ -38,20 +38,17 @@ struct __attribute__((packed, may_alias)) half {
 static void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n >= 16) {
-		struct block first = *(const struct block *)from,
-			     last = *(const struct block *)(from + n - 16);
+		struct block first = *(const struct block *)from, last = *(const struct block *)(from + n - 16);
 
 		*(struct block *)to = first;
 		*(struct block *)(to + n - 16) = last;
 	} else if (n >= 8) {
-		struct word first = *(const struct word *)from,
-			    last = *(const struct word *)(from + n - 8);
+		struct word first = *(const struct word *)from, last = *(const struct word *)(from + n - 8);
 
 		*(struct word *)to = first;
 		*(struct word *)(to + n - 8) = last;
 	} else if (n >= 4) {
-		struct half first = *(const struct half *)from,
-			    last = *(const struct half *)(from + n - 4);
+		struct half first = *(const struct half *)from, last = *(const struct half *)(from + n - 4);
 
 		*(struct half *)to = first;
 		*(struct half *)(to + n - 4) = last;
@@ -163,8 +160,7 @@ __attribute__((no_sanitize("address"))) size_t OWN(strlen)(const char *text)
 	unsigned int skip = (unsigned int)((uintptr_t)text & 7) * 8;
 	uint64_t word = at->value | ((UINT64_C(1) << skip) - 1), zero;
 
-	while (!(zero = (word - UINT64_C(0x0101010101010101)) & ~word &
-			UINT64_C(0x8080808080808080)))
+	while (!(zero = (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080)))
 		word = (++at)->value;
 	return (size_t)((const char *)at - text) + bytes_to_zero(zero);
 }

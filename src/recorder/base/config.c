@@ -45,8 +45,7 @@ void tare_config_start(char **envp)
 	if (library)
 		tare_plib_format(tare_config.library, sizeof(tare_config.library), "%s", library);
 	preload = tare_environment("TARE_PRELOAD");
-	tare_plib_format(tare_config.preload, sizeof(tare_config.preload), "%s",
-			 preload ? preload : tare_config.library);
+	tare_plib_format(tare_config.preload, sizeof(tare_config.preload), "%s", preload ? preload : tare_config.library);
 	choose_stacks(tare_environment("TARE_STACKS"));
 	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;

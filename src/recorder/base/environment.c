@@ -59,8 +59,7 @@ void tare_environment_start(char **envp)
 
 	for (; envp && *envp; envp++)
 		for (i = 0; i < NAMES; i++)
-			if (value_of(*envp, names[i].name) &&
-			    tare_plib_format(lines[i], LINE_MAX, "%s", *envp) == LINE_MAX - 1)
+			if (value_of(*envp, names[i].name) && tare_plib_format(lines[i], LINE_MAX, "%s", *envp) == LINE_MAX - 1)
 				lines[i][0] = '\0';
 }
 

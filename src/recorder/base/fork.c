@@ -31,8 +31,7 @@ static volatile uint64_t *kept;
 
 static void keep_page(void)
 {
-	uint64_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_DONTFORK, 0, 0, 0) == 0)
 		*page = KEPT_MARK;
@@ -47,8 +46,7 @@ static bool has_kept_page(void)
 
 void tare_fork_start(void)
 {
-	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0) == 0) {
 		tare_fork.owner = page;
@@ -64,8 +62,7 @@ bool tare_is_vfork_child(void)
 {
 	uint32_t pid = __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
 
-	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid &&
-	       (tare_fork.is_wiped || has_kept_page());
+	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid && (tare_fork.is_wiped || has_kept_page());
 }
 
 uint32_t tare_fork_owner(void)
@@ -105,8 +102,7 @@ static void become_own(void)
 
 	if (!tare_fork.is_wiped)
 		keep_page();
-	__atomic_store_n(tare_fork.owner, pid || !tare_fork.is_wiped ? pid : NOT_KNOWN,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(tare_fork.owner, pid || !tare_fork.is_wiped ? pid : NOT_KNOWN, __ATOMIC_RELAXED);
 	tare_thread.depth = 0;
 	tare_thread.tid = 0;
 	tare_parts_forked();

@@ -21,8 +21,7 @@ TARE_COLD uint32_t tare_fork_ask_tid(void);
 /* Notices that this is a forked child, and makes it a process of its own. Costs two loads. */
 static inline void tare_fork_check(void)
 {
-	if (unlikely(!tare_fork.is_wiped ||
-		     __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED) == 0))
+	if (unlikely(!tare_fork.is_wiped || __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED) == 0))
 		tare_fork_look();
 }
 
@@ -49,10 +48,9 @@ struct tare_of_process {
 	void *at;
 	size_t size;
 };
-#define TARE_OF_PROCESS(variable)                                                                  \
-	static struct tare_of_process of_process_##variable                                        \
-		__attribute__((section("tare_of_process"), used)) = { &(variable),                 \
-								      sizeof(variable) }
+#define TARE_OF_PROCESS(variable)                                                                                      \
+	static struct tare_of_process of_process_##variable                                                                \
+		__attribute__((section("tare_of_process"), used)) = { &(variable), sizeof(variable) }
 
 /* For what is not 0 then. */
 extern struct tare_fork_now {

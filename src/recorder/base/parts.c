@@ -5,10 +5,10 @@
 /* What recorder/parts.c puts into this section; a test of the floor may have none. */
 extern const struct tare_part_table __start_tare_parts __attribute__((weak, visibility("hidden")));
 
-#define TELL(what, ...)                                                                            \
-	do {                                                                                       \
-		if (&__start_tare_parts)                                                           \
-			__start_tare_parts.what(__VA_ARGS__);                                      \
+#define TELL(what, ...)                                                                                                \
+	do {                                                                                                               \
+		if (&__start_tare_parts)                                                                                       \
+			__start_tare_parts.what(__VA_ARGS__);                                                                      \
 	} while (0)
 
 void tare_parts_start(char **envp)

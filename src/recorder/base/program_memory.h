@@ -29,16 +29,13 @@ static inline bool tare_program_can_read(struct tare_program_memory *memory, con
 }
 
 /* Whether all bytes of an object are there that may lie across two pages. */
-static inline bool tare_program_can_read_all(struct tare_program_memory *memory, const void *at,
-					     size_t size)
+static inline bool tare_program_can_read_all(struct tare_program_memory *memory, const void *at, size_t size)
 {
-	return tare_program_can_read(memory, at) &&
-	       tare_program_can_read(memory, (const char *)at + size - 1);
+	return tare_program_can_read(memory, at) && tare_program_can_read(memory, (const char *)at + size - 1);
 }
 
 /* The length of a text, at most `max`; `max` also where it goes beyond what is there. */
-static inline size_t tare_program_length(struct tare_program_memory *memory, const char *text,
-					 size_t max)
+static inline size_t tare_program_length(struct tare_program_memory *memory, const char *text, size_t max)
 {
 	size_t n;
 
@@ -51,8 +48,7 @@ static inline size_t tare_program_length(struct tare_program_memory *memory, con
 }
 
 /* Just behind `prefix` and '=', where `line` begins so; else NULL. */
-static inline const char *tare_program_value(struct tare_program_memory *memory, const char *line,
-					     const char *name)
+static inline const char *tare_program_value(struct tare_program_memory *memory, const char *line, const char *name)
 {
 	for (;; line++, name++) {
 		if (!tare_program_can_read(memory, line))

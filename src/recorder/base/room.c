@@ -29,19 +29,16 @@ static struct room *rooms;
 /* A child of vfork in another pid namespace has a number there that means somebody else here. */
 static uint32_t own_number(void)
 {
-	return tare_is_vfork_child() && tare_sys_getppid() != tare_fork_owner() ? FOR_GOOD
-										: tare_sys_gettid();
+	return tare_is_vfork_child() && tare_sys_getppid() != tare_fork_owner() ? FOR_GOOD : tare_sys_gettid();
 }
 
 static bool take(struct room *room, uint32_t own)
 {
 	uint32_t owner = __atomic_load_n(&room->owner, __ATOMIC_ACQUIRE);
 
-	if (owner == FOR_GOOD ||
-	    (owner != NOBODY && tare_sys6(SYS_kill, (long)owner, 0, 0, 0, 0, 0) != -ESRCH))
+	if (owner == FOR_GOOD || (owner != NOBODY && tare_sys6(SYS_kill, (long)owner, 0, 0, 0, 0, 0) != -ESRCH))
 		return false;
-	return __atomic_compare_exchange_n(&room->owner, &owner, own, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_ACQUIRE);
+	return __atomic_compare_exchange_n(&room->owner, &owner, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 void *tare_room_take(size_t size)
@@ -53,15 +50,13 @@ void *tare_room_take(size_t size)
 		if (room->size >= size && take(room, own))
 			return room->bytes;
 	size = size < LEAST ? LEAST : size;
-	room = tare_sys_mmap(NULL, sizeof(*room) + size, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	room = tare_sys_mmap(NULL, sizeof(*room) + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!room)
 		return NULL;
 	room->size = size;
 	room->owner = own;
 	room->next = first;
-	while (!__atomic_compare_exchange_n(&rooms, &room->next, room, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE))
+	while (!__atomic_compare_exchange_n(&rooms, &room->next, room, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		continue;
 	return room->bytes;
 }

@@ -11,8 +11,7 @@ void tare_start_with(char **envp)
 {
 	uint32_t none = 0;
 
-	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	tare_parts_start(envp);
 	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);

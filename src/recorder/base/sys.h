@@ -28,9 +28,9 @@ static inline long tare_sys_always(long n, long a, long b, long c, long d, long 
 	register long r9 __asm__("r9") = f;
 
 	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
+	                 : "=a"(ret)
+	                 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
 	return ret;
 #elif defined(__aarch64__)
 	register long x8 __asm__("x8") = n;
@@ -41,10 +41,7 @@ static inline long tare_sys_always(long n, long a, long b, long c, long d, long 
 	register long x4 __asm__("x4") = e;
 	register long x5 __asm__("x5") = f;
 
-	__asm__ volatile("svc 0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
 	return x0;
 #else
 #error "Tare's recorder knows x86_64 and aarch64"
@@ -91,8 +88,7 @@ static inline int tare_sys_may_grow(uint64_t end)
 {
 	uint64_t limit[2] = { 0, 0 };
 
-	return tare_sys6(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, 0, (long)limit, 0, 0) != 0 ||
-	       end <= limit[0];
+	return tare_sys6(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, 0, (long)limit, 0, 0) != 0 || end <= limit[0];
 }
 
 static inline long tare_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
@@ -122,8 +118,7 @@ static inline int tare_sys_unlink(const char *path)
 /* Memory that is given back at once; NULL on failure. */
 static inline void *tare_sys_mmap_briefly(size_t size)
 {
-	long ret = tare_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long ret = tare_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }
@@ -166,8 +161,7 @@ static inline uint32_t tare_sys_gettid(void)
  */
 static inline bool tare_sys_is_readable(uintptr_t addr)
 {
-	return tare_sys6(SYS_rt_sigprocmask, -1, (long)(addr & ~(uintptr_t)4095), 0, 8, 0, 0) ==
-	       -EINVAL;
+	return tare_sys6(SYS_rt_sigprocmask, -1, (long)(addr & ~(uintptr_t)4095), 0, 8, 0, 0) == -EINVAL;
 }
 
 static inline uint64_t tare_sys_now_ns(int clock)

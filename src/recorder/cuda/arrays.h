@@ -32,13 +32,11 @@ static inline uint64_t tare_array_bytes(const CUDA_ARRAY_DESCRIPTOR *theirs)
 
 	if (!tare_peek(&d, theirs, sizeof(d)))
 		return 0;
-	return d.Width * (d.Height ? d.Height : 1) *
-	       tare_array_element_bytes(d.Format, d.NumChannels);
+	return d.Width * (d.Height ? d.Height : 1) * tare_array_element_bytes(d.Format, d.NumChannels);
 }
 
 /* More levels than a size can be halved are one element each. */
-static inline uint64_t tare_array3d_bytes(const CUDA_ARRAY3D_DESCRIPTOR *theirs,
-					  unsigned int levels)
+static inline uint64_t tare_array3d_bytes(const CUDA_ARRAY3D_DESCRIPTOR *theirs, unsigned int levels)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	uint64_t element, sum;

@@ -30,8 +30,8 @@ void tare_context_add(CUcontext context, int device)
 	for (i = 0; i < SLOTS; i++) {
 		CUcontext none = NULL;
 
-		if (!__atomic_compare_exchange_n(&contexts[i].context, &none, (CUcontext)1, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&contexts[i].context, &none, (CUcontext)1, false, __ATOMIC_ACQ_REL,
+		                                 __ATOMIC_ACQUIRE))
 			continue;
 		contexts[i].device = device;
 		__atomic_store_n(&contexts[i].context, context, __ATOMIC_RELEASE);

@@ -52,8 +52,7 @@ uint64_t tare_devices_used(int ordinal, bool *by_cuda)
 	if (used != TARE_NOT_KNOWN)
 		return used;
 	*by_cuda = true;
-	if (tare_real.cuMemGetInfo_v2 &&
-	    tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+	if (tare_real.cuMemGetInfo_v2 && tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
 		used = total - free_bytes;
 	tare_weigh_spend(since);
 	return used;
@@ -73,8 +72,7 @@ void tare_devices_uuid(int ordinal, unsigned char uuid[16])
 	CUuuid raw;
 
 	memset(uuid, 0, 16);
-	if ((tare_real.cuDeviceGetUuid_v2 &&
-	     tare_real.cuDeviceGetUuid_v2(&raw, ordinal) == CUDA_SUCCESS) ||
+	if ((tare_real.cuDeviceGetUuid_v2 && tare_real.cuDeviceGetUuid_v2(&raw, ordinal) == CUDA_SUCCESS) ||
 	    (tare_real.cuDeviceGetUuid && tare_real.cuDeviceGetUuid(&raw, ordinal) == CUDA_SUCCESS))
 		memcpy(uuid, raw.bytes, 16);
 }
@@ -111,8 +109,7 @@ static void describe(int ordinal)
 	if (tare_weigh_memory(rec.nvml_index, &memory)) {
 		rec.flags |= TARE_DEVICE_NVML;
 		rec.flags |= memory.is_v1 ? TARE_DEVICE_V1 : TARE_DEVICE_RESERVE_APART;
-	} else if (tare_real.cuDeviceTotalMem_v2 &&
-		   tare_real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS) {
+	} else if (tare_real.cuDeviceTotalMem_v2 && tare_real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS) {
 		memory.total = total;
 	}
 	if (attribute(device, CU_DEVICE_ATTRIBUTE_INTEGRATED))
@@ -123,8 +120,7 @@ static void describe(int ordinal)
 	rec.reserved = memory.reserved;
 	rec.used = memory.used;
 	rec.multiprocessors = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-	rec.threads_per_multiprocessor =
-		(uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	rec.threads_per_multiprocessor = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 	if (tare_real.cuDriverGetVersion)
 		tare_real.cuDriverGetVersion(&rec.driver_version);
 	tare_emit_device(&rec, name);
@@ -138,8 +134,7 @@ void tare_devices_start(void)
 	if (likely(devices.nr > 0 && devices.epoch == tare_ring_epoch()))
 		return;
 	tare_weigh_open();
-	if (!tare_real.cuDeviceGetCount || tare_real.cuDeviceGetCount(&nr) != CUDA_SUCCESS ||
-	    nr <= 0)
+	if (!tare_real.cuDeviceGetCount || tare_real.cuDeviceGetCount(&nr) != CUDA_SUCCESS || nr <= 0)
 		return;
 	if (nr > TARE_WEIGH_DEVICES)
 		nr = TARE_WEIGH_DEVICES;
@@ -166,8 +161,7 @@ void tare_devices_end(void)
 		return;
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
 		since = tare_clock_ticks();
-		if (!tare_weigh_memory(devices.nvml_index[i], &memory) ||
-		    memory.used <= tare_weigh_last_used(i))
+		if (!tare_weigh_memory(devices.nvml_index[i], &memory) || memory.used <= tare_weigh_last_used(i))
 			continue;
 		memset(&rec, 0, sizeof(rec));
 		rec.device = i;
@@ -175,8 +169,7 @@ void tare_devices_end(void)
 		rec.used = memory.used;
 		rec.reserved = memory.reserved;
 		rec.total = memory.total;
-		rec.peers =
-			tare_weigh_others(i, &rec.used, &since); /* it grew behind our last call */
+		rec.peers = tare_weigh_others(i, &rec.used, &since); /* it grew behind our last call */
 		tare_emit_reading_since(&rec, since);
 	}
 }

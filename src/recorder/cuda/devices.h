@@ -8,8 +8,7 @@
 /* Writes a device record per GPU this process sees, once the driver can be asked for them. */
 void tare_devices_start(void);
 int tare_devices_count(void);
-void tare_devices_uuid(int ordinal,
-		       unsigned char uuid[16]); /* zeros where the driver does not tell */
+void tare_devices_uuid(int ordinal, unsigned char uuid[16]); /* zeros where the driver does not tell */
 /* Bytes in use on a device, TARE_NOT_KNOWN if nobody can say. `by_cuda`: the driver said it, and not NVML. */
 uint64_t tare_devices_used(int ordinal, bool *by_cuda);
 int tare_devices_nvml_index(int ordinal); /* -1: NVML does not know it */

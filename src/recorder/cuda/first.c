@@ -46,8 +46,7 @@ bool tare_first_time_with(const void *handle, uint64_t what)
 		if (likely(old == key))
 			return false;
 		/* A slot once freed stays out of use until the table is emptied. */
-		if (old == 0 && __atomic_compare_exchange_n(slot, &old, key, false,
-							    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (old == 0 && __atomic_compare_exchange_n(slot, &old, key, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return true;
 		if (old == key)
 			return false;

@@ -21,8 +21,7 @@ static uint32_t slot_of(const void *handle)
 	return (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 40);
 }
 
-void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name,
-		       const void *owner)
+void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name, const void *owner)
 {
 	uint32_t i;
 
@@ -66,11 +65,9 @@ void tare_functions_unload(const void *owner)
 	uint32_t i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (__atomic_load_n(&functions[i].handle, __ATOMIC_ACQUIRE) &&
-		    functions[i].owner == owner) {
+		if (__atomic_load_n(&functions[i].handle, __ATOMIC_ACQUIRE) && functions[i].owner == owner) {
 			tare_first_forget(functions[i].handle);
-			functions[i].kind =
-				TARE_FUNCTION_UNKNOWN; /* the slot keeps its handle: probing goes on */
+			functions[i].kind = TARE_FUNCTION_UNKNOWN; /* the slot keeps its handle: probing goes on */
 			functions[i].name = 0;
 		}
 }

@@ -29,16 +29,13 @@ static inline uint64_t tare_handle_identity(const void *bytes, size_t size)
 }
 
 /* The device on which memory is to be made, by what the program says of it; -1: on none, or not known. */
-#define tare_device_of(properties)                                                                 \
-	tare_device_of_location((properties) ? &(properties)->location : NULL)
+#define tare_device_of(properties) tare_device_of_location((properties) ? &(properties)->location : NULL)
 static inline int tare_device_of_location(const CUmemLocation *theirs)
 {
 	CUmemLocation location;
 
-	return tare_peek(&location, theirs, sizeof(location)) &&
-			       location.type == CU_MEM_LOCATION_TYPE_DEVICE
-		       ? location.id
-		       : -1;
+	return tare_peek(&location, theirs, sizeof(location)) && location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id
+	                                                                                                      : -1;
 }
 
 /* An allocation is shared, under these bytes. */
@@ -51,7 +48,7 @@ static inline uint64_t tare_handle_share(const CUipcMemHandle *handle)
 static inline uint64_t tare_handle_export(CUmemAllocationHandleType type, const void *exported)
 {
 	return type == CU_MEM_HANDLE_TYPE_FABRIC && exported ? tare_handle_identity(exported, 64)
-							     : (uint64_t)(unsigned int)type;
+	                                                     : (uint64_t)(unsigned int)type;
 }
 
 #endif

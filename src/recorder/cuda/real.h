@@ -19,8 +19,7 @@ enum tare_api {
 
 /* What libcuda.so.1 has under this name and version; NULL: not found yet, or this driver has none. */
 struct tare_real {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 };
@@ -50,7 +49,6 @@ bool tare_real_resolve(void);
  * there now.
  */
 bool tare_real_is_missing(void **real);
-#define IS_MISSING(symbol)                                                                         \
-	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
+#define IS_MISSING(symbol) (unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 
 #endif

@@ -4,8 +4,7 @@
 
 void (*tare_simulated_forget)(uint64_t address, uint64_t bytes) TARE_HOT_DATA;
 
-void tare_simulated_found(const struct tare_elf_object *driver,
-			  void (*read)(uint64_t bytes, int is_overflow))
+void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes, int is_overflow))
 {
 	void (*listen)(void (*read)(uint64_t bytes, int is_overflow)) =
 		(void (*)(void (*)(uint64_t, int)))tare_elf_symbol(driver, "tareSimListen", NULL);
@@ -14,7 +13,5 @@ void tare_simulated_found(const struct tare_elf_object *driver,
 		return;
 	listen(read);
 	__atomic_store_n(&tare_simulated_forget,
-			 (void (*)(uint64_t, uint64_t))tare_elf_symbol(driver, "tareSimForget",
-								       NULL),
-			 __ATOMIC_RELAXED);
+	                 (void (*)(uint64_t, uint64_t))tare_elf_symbol(driver, "tareSimForget", NULL), __ATOMIC_RELAXED);
 }

@@ -12,15 +12,13 @@
  * Once the driver is found. `read`: is called after each call that brought the program what a kernel would have computed;
  * `is_overflow`: that is what a loss scale's check found.
  */
-void tare_simulated_found(const struct tare_elf_object *driver,
-			  void (*read)(uint64_t bytes, int is_overflow));
+void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes, int is_overflow));
 
 /* An allocator hands out memory of a device: what was there before is nobody's. */
 extern void (*tare_simulated_forget)(uint64_t address, uint64_t bytes);
 static inline void tare_simulated_handed_out(const void *block, int64_t bytes)
 {
-	void (*forget)(uint64_t address, uint64_t bytes) =
-		__atomic_load_n(&tare_simulated_forget, __ATOMIC_RELAXED);
+	void (*forget)(uint64_t address, uint64_t bytes) = __atomic_load_n(&tare_simulated_forget, __ATOMIC_RELAXED);
 
 	if (unlikely(forget != NULL))
 		forget((uint64_t)(uintptr_t)block, (uint64_t)bytes);

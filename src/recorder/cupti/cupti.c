@@ -110,13 +110,11 @@ static bool begin(struct tare_call *call, const char *name)
 	CUcontext context;
 	int device;
 
-	if (tare_thread.depth > 0 || !tare_config.enabled || !tare_real.cuInit ||
-	    !tare_context_count())
+	if (tare_thread.depth > 0 || !tare_config.enabled || !tare_real.cuInit || !tare_context_count())
 		return false;
 	context = tare_context_current();
 	device = device_here(&context);
-	if (device < 0 || !tare_call_begin_on(call, CU_API_cuInit, TARE_CLASS_PROFILER,
-					      TARE_EFFECT_CHANGE, device))
+	if (device < 0 || !tare_call_begin_on(call, CU_API_cuInit, TARE_CLASS_PROFILER, TARE_EFFECT_CHANGE, device))
 		return false;
 	call->context = (uint64_t)(uintptr_t)context;
 	call->symbol = name;
@@ -144,10 +142,10 @@ static int forward(const char *name, uintptr_t caller, PARAMS)
 	return result;
 }
 
-#define TARE_CUPTI(name)                                                                           \
-	int name(PARAMS)                                                                           \
-	{                                                                                          \
-		return forward(#name, (uintptr_t)__builtin_return_address(0), ARGS);               \
+#define TARE_CUPTI(name)                                                                                               \
+	int name(PARAMS)                                                                                                   \
+	{                                                                                                                  \
+		return forward(#name, (uintptr_t)__builtin_return_address(0), ARGS);                                           \
 	}
 #include "recorder/cupti/cupti.def"
 #undef TARE_CUPTI

@@ -112,8 +112,7 @@ static bool is_string(const struct tables *t, size_t offset, const char *text)
 {
 	size_t size = strlen(text) + 1;
 
-	return offset < t->strtab.size && size <= t->strtab.size - offset &&
-	       !memcmp(t->strtab.at + offset, text, size);
+	return offset < t->strtab.size && size <= t->strtab.size - offset && !memcmp(t->strtab.at + offset, text, size);
 }
 
 /* The number under which symbols carry `version`, or one of the negative VERSION_ values. */
@@ -159,8 +158,8 @@ static const ElfW(Sym) * consider(struct search *s, uint32_t index)
 	if (!sym || sym->st_shndx == SHN_UNDEF || !is_string(s->t, sym->st_name, s->name))
 		return NULL;
 	type = ELF64_ST_TYPE(sym->st_info);
-	if (ELF64_ST_BIND(sym->st_info) == STB_LOCAL || type == STT_SECTION || type == STT_FILE ||
-	    type == STT_TLS || (!sym->st_value && sym->st_shndx != SHN_ABS))
+	if (ELF64_ST_BIND(sym->st_info) == STB_LOCAL || type == STT_SECTION || type == STT_FILE || type == STT_TLS ||
+	    (!sym->st_value && sym->st_shndx != SHN_ABS))
 		return NULL;
 	if (!versym)
 		return sym;
@@ -238,8 +237,7 @@ static void *resolve_indirect(uintptr_t resolver)
 #if defined(__aarch64__)
 	struct {
 		unsigned long size, hwcap, hwcap2;
-	} arg = { sizeof(arg), tare_libc()->auxiliary(AT_HWCAP),
-		  tare_libc()->auxiliary(AT_HWCAP2) };
+	} arg = { sizeof(arg), tare_libc()->auxiliary(AT_HWCAP), tare_libc()->auxiliary(AT_HWCAP2) };
 	enum { ARG_FOLLOWS = 62 }; /* _IFUNC_ARG_HWCAP */
 	void *(*resolve)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))resolver;
 
@@ -251,8 +249,7 @@ static void *resolve_indirect(uintptr_t resolver)
 #endif
 }
 
-static const ElfW(Sym) *
-	find(const struct tare_elf_object *obj, const char *name, const char *version)
+static const ElfW(Sym) * find(const struct tare_elf_object *obj, const char *name, const char *version)
 {
 	const ElfW(Sym) * sym;
 	struct tables t;
@@ -356,8 +353,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	struct all *all = arg;
 
 	(void)size;
-	for (uint16_t i = 0;
-	     i < info->dlpi_phnum && all->nr < (int)(sizeof(all->addr) / sizeof(all->addr[0])); i++)
+	for (uint16_t i = 0; i < info->dlpi_phnum && all->nr < (int)(sizeof(all->addr) / sizeof(all->addr[0])); i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
 			all->addr[all->nr++] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
 			break;

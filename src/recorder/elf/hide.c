@@ -22,8 +22,7 @@ static bool has_code(const struct tare_elf_object *own, uintptr_t at)
 {
 	const uint8_t *begin, *end;
 
-	return tare_elf_segment(own, at, PF_X, &begin, &end) ||
-	       tare_elf_segment(own, at, PF_W, &begin, &end);
+	return tare_elf_segment(own, at, PF_X, &begin, &end) || tare_elf_segment(own, at, PF_W, &begin, &end);
 }
 
 void tare_elf_hide(const struct tare_elf_object *own, const char *const *names, int nr)
@@ -31,8 +30,7 @@ void tare_elf_hide(const struct tare_elf_object *own, const char *const *names, 
 	const ElfW(Sym) *first = tare_elf_entry(own, names[0]);
 	const uint8_t *begin, *end;
 
-	if (!first || has_code(own, (uintptr_t)first) ||
-	    !tare_elf_segment(own, (uintptr_t)first, PF_R, &begin, &end) ||
+	if (!first || has_code(own, (uintptr_t)first) || !tare_elf_segment(own, (uintptr_t)first, PF_R, &begin, &end) ||
 	    !protect(begin, end, PROT_READ | PROT_WRITE))
 		return;
 	for (int i = 0; i < nr; i++) {

@@ -46,11 +46,11 @@ static bool describe(const struct link_map *map, struct tare_elf_object *out)
 	if (!tare_sys_is_readable((uintptr_t)head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	*out = (struct tare_elf_object){ .base = map->l_addr,
-					 .begin = map->l_addr,
-					 .path = map->l_name,
-					 .phdr = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff),
-					 .phnum = head->e_phnum,
-					 .dynamic = map->l_ld };
+		                             .begin = map->l_addr,
+		                             .path = map->l_name,
+		                             .phdr = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff),
+		                             .phnum = head->e_phnum,
+		                             .dynamic = map->l_ld };
 	for (uint16_t i = 0; i < out->phnum; i++) {
 		uintptr_t end = out->base + out->phdr[i].p_vaddr + out->phdr[i].p_memsz;
 
@@ -85,7 +85,7 @@ static const struct tare_libc *look_for_libc(void)
 	struct tare_elf_object object;
 	bool is_there = find_libc(&object);
 
-#define X(field, name, result, params)                                                             \
+#define X(field, name, result, params)                                                                                 \
 	keep((void **)&libc.field, is_there ? tare_elf_symbol(&object, name, NULL) : NULL);
 	TARE_LIBC_MAP(X)
 #undef X

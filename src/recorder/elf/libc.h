@@ -11,15 +11,13 @@
 struct dl_phdr_info;
 
 /* X(name, in libc, result, parameters) */
-#define TARE_LIBC_MAP(X)                                                                           \
-	X(errno_location, "__errno_location", int *, (void))                                       \
-	X(iterate_objects, "dl_iterate_phdr", int,                                                 \
-	  (int (*each)(struct dl_phdr_info *, size_t, void *), void *))                            \
-	X(auxiliary, "getauxval", unsigned long, (unsigned long))                                  \
-	X(on_exit, "on_exit", int, (void (*)(int, void *), void *))                                \
-	X(thread_self, "pthread_self", unsigned long, (void))                                      \
-	X(register_atfork, "__register_atfork", int,                                               \
-	  (void (*)(void), void (*)(void), void (*)(void), void *))
+#define TARE_LIBC_MAP(X)                                                                                               \
+	X(errno_location, "__errno_location", int *, (void))                                                               \
+	X(iterate_objects, "dl_iterate_phdr", int, (int (*each)(struct dl_phdr_info *, size_t, void *), void *))           \
+	X(auxiliary, "getauxval", unsigned long, (unsigned long))                                                          \
+	X(on_exit, "on_exit", int, (void (*)(int, void *), void *))                                                        \
+	X(thread_self, "pthread_self", unsigned long, (void))                                                              \
+	X(register_atfork, "__register_atfork", int, (void (*)(void), void (*)(void), void (*)(void), void *))
 
 struct tare_libc {
 #define X(field, name, result, params) result(*field) params;

@@ -40,8 +40,7 @@ bool tare_libdl_find(void)
 	if (!tare_libdl_dlsym)
 		return false;
 	next = tare_libdl_dlsym(RTLD_NEXT, "dlvsym");
-	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(
-		next ? next : tare_resolve_libc("dlvsym"));
+	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(next ? next : tare_resolve_libc("dlvsym"));
 	next = tare_libdl_dlsym(RTLD_NEXT, "dlsym");
 	tare_real_dlsym = next ? (void *(*)(void *, const char *))next : tare_libdl_dlsym;
 	return true;
@@ -52,16 +51,14 @@ void *tare_resolve_next(const char *name)
 {
 	void *found = tare_resolve_libc(name), *next = NULL;
 
-	if (found &&
-	    tare_libdl_find()) /* what is not there would be dlerror()'s for the program to see */
+	if (found && tare_libdl_find()) /* what is not there would be dlerror()'s for the program to see */
 		next = tare_libdl_dlsym(RTLD_NEXT, name);
 	return next ? next : found;
 }
 
 void *tare_resolve_dlopen(const char *path, int flags)
 {
-	void *(*real)(const char *, int) =
-		(void *(*)(const char *, int))tare_resolve_libc("dlopen");
+	void *(*real)(const char *, int) = (void *(*)(const char *, int))tare_resolve_libc("dlopen");
 
 	/* A program of old that never loaded libdl: libc has its own way in. */
 	if (!real)

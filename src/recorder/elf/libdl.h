@@ -9,8 +9,7 @@
 bool tare_libdl_find(void);
 extern void *(*tare_libdl_dlsym)(void *, const char *);
 extern __attribute__((visibility("hidden"))) void *(*tare_real_dlsym)(void *, const char *);
-extern __attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, const char *,
-								       const char *);
+extern __attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, const char *, const char *);
 
 void *tare_resolve_dlopen(const char *path, int flags); /* libc's; NULL if this libc has none */
 void *tare_resolve_dlsym(void *handle, const char *name);

@@ -37,8 +37,7 @@ void *tare_object_room(size_t size)
 
 		if (room.total + chunk > ROOM_LIMIT)
 			return NULL;
-		p = tare_sys_mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				  -1, 0);
+		p = tare_sys_mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!p)
 			return NULL;
 		room.at = p;
@@ -109,14 +108,13 @@ bool tare_object_describe(const struct dl_phdr_info *info, struct tare_elf_objec
 	return true;
 }
 
-static bool is_same(const struct record *r, const struct tare_elf_object *obj, bool is_main,
-		    const char *path)
+static bool is_same(const struct record *r, const struct tare_elf_object *obj, bool is_main, const char *path)
 {
 	return r->obj.base == obj->base && r->obj.begin == obj->begin && r->obj.end == obj->end &&
-	       r->obj.phdr == obj->phdr && r->obj.phnum == obj->phnum &&
-	       r->obj.dynamic == obj->dynamic && r->obj.build_id_size == obj->build_id_size &&
-	       !memcmp(r->obj.build_id, obj->build_id, sizeof(obj->build_id)) &&
-	       r->is_main == is_main && (is_main || !strcmp(r->path, path));
+	       r->obj.phdr == obj->phdr && r->obj.phnum == obj->phnum && r->obj.dynamic == obj->dynamic &&
+	       r->obj.build_id_size == obj->build_id_size &&
+	       !memcmp(r->obj.build_id, obj->build_id, sizeof(obj->build_id)) && r->is_main == is_main &&
+	       (is_main || !strcmp(r->path, path));
 }
 
 const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info, bool is_main)
@@ -137,8 +135,7 @@ const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info
 	if (!r)
 		return NULL;
 	if (is_main) { /* the linker has no name for the program */
-		long n = tare_sys6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)r->path,
-				   PATH_LIMIT - 1, 0, 0);
+		long n = tare_sys6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)r->path, PATH_LIMIT - 1, 0, 0);
 
 		r->path[n > 0 ? n : 0] = '\0';
 	} else {

@@ -58,8 +58,8 @@ static struct {
 	uint32_t count, capacity;
 } loader;
 
-bool tare_elf_segment(const struct tare_elf_object *obj, uintptr_t addr, uint32_t flags,
-		      const uint8_t **begin, const uint8_t **end)
+bool tare_elf_segment(const struct tare_elf_object *obj, uintptr_t addr, uint32_t flags, const uint8_t **begin,
+                      const uint8_t **end)
 {
 	for (uint16_t i = 0; i < obj->phnum; i++) {
 		const ElfW(Phdr) *ph = &obj->phdr[i];
@@ -187,8 +187,7 @@ static const struct tare_elf_object *find_without_lock(uintptr_t addr)
 		uint32_t version = atomic_load_explicit(&s->version, memory_order_acquire);
 		const struct tare_elf_object *obj = find_in(s, addr);
 
-		if (!(version & 1) &&
-		    version == atomic_load_explicit(&s->version, memory_order_relaxed))
+		if (!(version & 1) && version == atomic_load_explicit(&s->version, memory_order_relaxed))
 			return obj;
 	}
 	return NULL;
@@ -230,11 +229,10 @@ static const struct tare_elf_object *recorded(const struct tare_elf_object *load
 {
 	const struct tare_elf_object *obj = find_without_lock(loaded->begin);
 
-	return obj && obj->base == loaded->base && obj->begin == loaded->begin &&
-			       obj->end == loaded->end && obj->phdr == loaded->phdr &&
-			       obj->dynamic == loaded->dynamic && has_path(obj, loaded->path)
-		       ? obj
-		       : loaded;
+	return obj && obj->base == loaded->base && obj->begin == loaded->begin && obj->end == loaded->end &&
+	               obj->phdr == loaded->phdr && obj->dynamic == loaded->dynamic && has_path(obj, loaded->path)
+	           ? obj
+	           : loaded;
 }
 
 static bool with_loaded(uintptr_t addr, tare_objects_fn fn, void *arg)

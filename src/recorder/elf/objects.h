@@ -40,8 +40,8 @@ bool tare_elf_object_at(const void *addr, struct tare_elf_object *out);
  * The PT_LOAD segment of `obj` that holds `addr` and has all of `flags` (PF_R, PF_X). The pointers
  * are written on success only.
  */
-bool tare_elf_segment(const struct tare_elf_object *obj, uintptr_t addr, uint32_t flags,
-		      const uint8_t **begin, const uint8_t **end);
+bool tare_elf_segment(const struct tare_elf_object *obj, uintptr_t addr, uint32_t flags, const uint8_t **begin,
+                      const uint8_t **end);
 
 /*
  * Calls fn while the dynamic linker keeps everything mapped: with the object that holds `addr`, or

@@ -34,11 +34,11 @@ void tare_heap_start(void)
 void tare_heap_opened(void)
 {
 	struct tare_rec_device rec = { .ordinal = TARE_HEAP_ORDINAL,
-				       .flags = TARE_DEVICE_HEAP,
-				       .total = TARE_NOT_KNOWN,
-				       .reserved = TARE_NOT_KNOWN,
-				       .used = TARE_NOT_KNOWN,
-				       .nvml_index = -1 };
+		                           .flags = TARE_DEVICE_HEAP,
+		                           .total = TARE_NOT_KNOWN,
+		                           .reserved = TARE_NOT_KNOWN,
+		                           .used = TARE_NOT_KNOWN,
+		                           .nvml_index = -1 };
 
 	if (tare_config.heap_mean)
 		tare_emit_device(&rec, tare_heap_is_whole ? "heap" : "heap, sampled");
@@ -82,15 +82,14 @@ static void find_stacks(struct tare_rec_heap_block *rec)
 	tare_objects_avoided_lock(before);
 }
 
-TARE_HOT static void record(const void *block, size_t bytes, enum tare_heap_source source,
-			    uint32_t sampling)
+TARE_HOT static void record(const void *block, size_t bytes, enum tare_heap_source source, uint32_t sampling)
 {
 	struct tare_rec_heap_block rec = { .block = (uint64_t)(uintptr_t)block,
-					   .bytes = bytes,
-					   .tid = tare_fork_tid(),
-					   .device = TARE_HEAP_ORDINAL,
-					   .source = (uint8_t)source,
-					   .sampling = (uint8_t)sampling };
+		                               .bytes = bytes,
+		                               .tid = tare_fork_tid(),
+		                               .device = TARE_HEAP_ORDINAL,
+		                               .source = (uint8_t)source,
+		                               .sampling = (uint8_t)sampling };
 
 	tare_phase_log_opens();
 	if (source != TARE_HEAP_OF_RESERVE)
@@ -102,8 +101,7 @@ TARE_HOT void tare_heap_record(const void *block, size_t bytes)
 {
 	bool is_small = bytes < tare_config.heap_mean;
 
-	if (!block || !is_wanted(false) ||
-	    (is_small && !tare_sampling_takes(bytes, tare_config.heap_mean)) ||
+	if (!block || !is_wanted(false) || (is_small && !tare_sampling_takes(bytes, tare_config.heap_mean)) ||
 	    (!tare_heap_is_whole && !tare_sampled_add(block)))
 		return;
 	record(block, bytes, TARE_HEAP_OF_MALLOC, is_small ? log2_mean : 0);
@@ -123,8 +121,8 @@ TARE_HOT struct tare_heap_leaving tare_heap_leave(const void *block)
 TARE_HOT void tare_heap_gone(const struct tare_heap_leaving *leaving)
 {
 	struct tare_rec_heap_freed rec = { .block = (uint64_t)(uintptr_t)leaving->block,
-					   .tid = tare_fork_tid(),
-					   .device = TARE_HEAP_ORDINAL };
+		                               .tid = tare_fork_tid(),
+		                               .device = TARE_HEAP_ORDINAL };
 
 	if (!leaving->is_known)
 		return;
@@ -153,10 +151,10 @@ uint64_t tare_heap_stamp(void)
 void tare_heap_unmapped(struct tare_heap_mapping mapping, enum tare_heap_goes how, uint64_t stamp)
 {
 	struct tare_rec_heap_unmapped rec = { .begin = (uint64_t)(uintptr_t)mapping.begin,
-					      .bytes = mapping.bytes,
-					      .tid = tare_fork_tid(),
-					      .device = TARE_HEAP_ORDINAL,
-					      .how = (uint16_t)how };
+		                                  .bytes = mapping.bytes,
+		                                  .tid = tare_fork_tid(),
+		                                  .device = TARE_HEAP_ORDINAL,
+		                                  .how = (uint16_t)how };
 
 	if (stamp && is_wanted(true))
 		tare_emit_often(TARE_KIND_HEAP_UNMAPPED, &rec.head, sizeof(rec), stamp);

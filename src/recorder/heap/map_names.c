@@ -49,8 +49,7 @@ static bool is_found(void)
 	real.mmap = (void *(*)(void *, size_t, int, int, int, off_t))tare_resolve_next("mmap");
 	real.mremap = (void *(*)(void *, size_t, size_t, int, ...))tare_resolve_next("mremap");
 	real.mprotect = (int (*)(void *, size_t, int))tare_resolve_next("mprotect");
-	__atomic_store_n(&real.munmap, (int (*)(void *, size_t))tare_resolve_next("munmap"),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&real.munmap, (int (*)(void *, size_t))tare_resolve_next("munmap"), __ATOMIC_RELEASE);
 	return real.mmap && real.mremap && real.mprotect && real.munmap;
 }
 
@@ -77,8 +76,7 @@ static void note_mapped(struct tare_heap_mapping mapping, int prot)
 	tare_heap_mapped(mapping, prot == PROT_NONE ? TARE_HEAP_OF_RESERVE : TARE_HEAP_OF_MMAP);
 }
 
-static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offset,
-		 const void *caller)
+static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offset, const void *caller)
 {
 	uint64_t before = tare_heap_stamp();
 	void *mapped;
@@ -89,21 +87,18 @@ static void *map(void *at, size_t size, int prot, int flags, int fd, off_t offse
 	if (mapped == MAP_FAILED || is_of_malloc(caller))
 		return mapped;
 	if (flags & MAP_FIXED)
-		tare_heap_unmapped((struct tare_heap_mapping){ mapped, size },
-				   TARE_HEAP_GOES_UNMAPPED, before);
+		tare_heap_unmapped((struct tare_heap_mapping){ mapped, size }, TARE_HEAP_GOES_UNMAPPED, before);
 	if (flags & MAP_ANONYMOUS)
 		note_mapped((struct tare_heap_mapping){ mapped, size }, prot);
 	return mapped;
 }
 
 /* The C library's headers make one name of the two. */
-#define MMAP(name)                                                                                 \
-	void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd,                 \
-			       off_t offset) __asm__(#name);                                       \
-	TARE_EXPORT void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd,     \
-					   off_t offset)                                           \
-	{                                                                                          \
-		return map(at, size, prot, flags, fd, offset, __builtin_return_address(0));        \
+#define MMAP(name)                                                                                                     \
+	void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd, off_t offset) __asm__(#name);           \
+	TARE_EXPORT void *tare_host_##name(void *at, size_t size, int prot, int flags, int fd, off_t offset)               \
+	{                                                                                                                  \
+		return map(at, size, prot, flags, fd, offset, __builtin_return_address(0));                                    \
 	}
 
 MMAP(mmap)
@@ -118,8 +113,7 @@ TARE_EXPORT int munmap(void *at, size_t size)
 		return (int)ask_kernel(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 	failure = real.munmap(at, size);
 	if (!failure && !is_of_malloc(__builtin_return_address(0)))
-		tare_heap_unmapped((struct tare_heap_mapping){ at, size }, TARE_HEAP_GOES_UNMAPPED,
-				   before);
+		tare_heap_unmapped((struct tare_heap_mapping){ at, size }, TARE_HEAP_GOES_UNMAPPED, before);
 	return failure;
 }
 
@@ -154,12 +148,10 @@ TARE_EXPORT void *mremap(void *from, size_t old_size, size_t size, int flags, ..
 	wanted = (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ? va_arg(args, void *) : NULL;
 	va_end(args);
 	if (!is_found())
-		return (void *)ask_kernel(SYS_mremap, (long)from, (long)old_size, (long)size, flags,
-					  (long)wanted, 0);
+		return (void *)ask_kernel(SYS_mremap, (long)from, (long)old_size, (long)size, flags, (long)wanted, 0);
 	now = real.mremap(from, old_size, size, flags, wanted);
 	if (now != MAP_FAILED && !is_of_malloc(__builtin_return_address(0))) {
-		tare_heap_unmapped((struct tare_heap_mapping){ from, old_size },
-				   TARE_HEAP_GOES_MOVED, before);
+		tare_heap_unmapped((struct tare_heap_mapping){ from, old_size }, TARE_HEAP_GOES_MOVED, before);
 		tare_heap_mapped((struct tare_heap_mapping){ now, size }, TARE_HEAP_OF_MREMAP);
 	}
 	return now;

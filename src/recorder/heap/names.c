@@ -54,8 +54,8 @@ TARE_HOT TARE_EXPORT void *calloc(size_t count, size_t bytes)
 	size_t all;
 
 	return likely(!__builtin_mul_overflow(count, bytes, &all) && tare_sampling_passes(all))
-		       ? tare_next.calloc(count, bytes)
-		       : ask_for_zeros(count, bytes);
+	           ? tare_next.calloc(count, bytes)
+	           : ask_for_zeros(count, bytes);
 }
 
 /* How large it was is not known: what lies behind it is ours, too. */
@@ -114,22 +114,22 @@ TARE_EXPORT int posix_memalign(void **out, size_t alignment, size_t bytes)
 	return failure;
 }
 
-#define ALIGNED(name)                                                                              \
-	TARE_EXPORT void *name(size_t alignment, size_t bytes)                                     \
-	{                                                                                          \
-		void *block = tare_next_is_found() ? tare_next.name(alignment, bytes) : NULL;      \
-                                                                                                   \
-		tare_heap_made(block, bytes);                                                      \
-		return block;                                                                      \
+#define ALIGNED(name)                                                                                                  \
+	TARE_EXPORT void *name(size_t alignment, size_t bytes)                                                             \
+	{                                                                                                                  \
+		void *block = tare_next_is_found() ? tare_next.name(alignment, bytes) : NULL;                                  \
+                                                                                                                       \
+		tare_heap_made(block, bytes);                                                                                  \
+		return block;                                                                                                  \
 	}
 
-#define PAGES(name)                                                                                \
-	TARE_EXPORT void *name(size_t bytes)                                                       \
-	{                                                                                          \
-		void *block = tare_next_is_found() ? tare_next.name(bytes) : NULL;                 \
-                                                                                                   \
-		tare_heap_made(block, bytes);                                                      \
-		return block;                                                                      \
+#define PAGES(name)                                                                                                    \
+	TARE_EXPORT void *name(size_t bytes)                                                                               \
+	{                                                                                                                  \
+		void *block = tare_next_is_found() ? tare_next.name(bytes) : NULL;                                             \
+                                                                                                                       \
+		tare_heap_made(block, bytes);                                                                                  \
+		return block;                                                                                                  \
 	}
 
 ALIGNED(aligned_alloc)

@@ -13,15 +13,15 @@
 #include "recorder/recorder.h"
 
 /* X(name, result, parameters) */
-#define TARE_NEXT_MAP(X)                                                                           \
-	X(malloc, void *, (size_t))                                                                \
-	X(calloc, void *, (size_t, size_t))                                                        \
-	X(realloc, void *, (void *, size_t))                                                       \
-	X(free, void, (void *))                                                                    \
-	X(posix_memalign, int, (void **, size_t, size_t))                                          \
-	X(aligned_alloc, void *, (size_t, size_t))                                                 \
-	X(memalign, void *, (size_t, size_t))                                                      \
-	X(valloc, void *, (size_t))                                                                \
+#define TARE_NEXT_MAP(X)                                                                                               \
+	X(malloc, void *, (size_t))                                                                                        \
+	X(calloc, void *, (size_t, size_t))                                                                                \
+	X(realloc, void *, (void *, size_t))                                                                               \
+	X(free, void, (void *))                                                                                            \
+	X(posix_memalign, int, (void **, size_t, size_t))                                                                  \
+	X(aligned_alloc, void *, (size_t, size_t))                                                                         \
+	X(memalign, void *, (size_t, size_t))                                                                              \
+	X(valloc, void *, (size_t))                                                                                        \
 	X(pvalloc, void *, (size_t))
 
 struct tare_heap_next {

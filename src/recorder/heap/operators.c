@@ -166,35 +166,34 @@ TARE_HOT static void drop(int which, void *block, uintptr_t b, uintptr_t c)
 }
 
 /* Nearly always, as with malloc (names.c). */
-#define TARE_NEW(name)                                                                             \
-	void *name(size_t bytes);                                                                  \
-	TARE_HOT TARE_EXPORT void *name(size_t bytes)                                              \
-	{                                                                                          \
-		void *block;                                                                       \
-                                                                                                   \
-		if (likely(are_malloc && tare_sampling_passes(bytes + !bytes))) {                  \
-			block = tare_next.malloc(bytes + !bytes);                                  \
-			if (likely(block))                                                         \
-				return block;                                                      \
-		}                                                                                  \
-		return make(OF_##name, bytes, 0, 0, 0);                                            \
+#define TARE_NEW(name)                                                                                                 \
+	void *name(size_t bytes);                                                                                          \
+	TARE_HOT TARE_EXPORT void *name(size_t bytes)                                                                      \
+	{                                                                                                                  \
+		void *block;                                                                                                   \
+                                                                                                                       \
+		if (likely(are_malloc && tare_sampling_passes(bytes + !bytes))) {                                              \
+			block = tare_next.malloc(bytes + !bytes);                                                                  \
+			if (likely(block))                                                                                         \
+				return block;                                                                                          \
+		}                                                                                                              \
+		return make(OF_##name, bytes, 0, 0, 0);                                                                        \
 	}
-#define TARE_NEW_WITH(name, is_aligned)                                                            \
-	void *name(size_t bytes, uintptr_t b, uintptr_t c);                                        \
-	TARE_EXPORT void *name(size_t bytes, uintptr_t b, uintptr_t c)                             \
-	{                                                                                          \
-		return make(OF_##name, bytes, (is_aligned) ? b : 0, b, c);                         \
+#define TARE_NEW_WITH(name, is_aligned)                                                                                \
+	void *name(size_t bytes, uintptr_t b, uintptr_t c);                                                                \
+	TARE_EXPORT void *name(size_t bytes, uintptr_t b, uintptr_t c)                                                     \
+	{                                                                                                                  \
+		return make(OF_##name, bytes, (is_aligned) ? b : 0, b, c);                                                     \
 	}
-#define TARE_DELETE(name)                                                                          \
-	void name(void *block, uintptr_t b, uintptr_t c);                                          \
-	TARE_HOT TARE_EXPORT void name(void *block, uintptr_t b, uintptr_t c)                      \
-	{                                                                                          \
-		void (*free_unknown)(void *) =                                                     \
-			__atomic_load_n(&tare_next.free_unknown, __ATOMIC_RELAXED);                \
-                                                                                                   \
-		if (likely(are_malloc && free_unknown && !tare_sampled_may_be(block)))             \
-			free_unknown(block);                                                       \
-		else                                                                               \
-			drop(OF_##name, block, b, c);                                              \
+#define TARE_DELETE(name)                                                                                              \
+	void name(void *block, uintptr_t b, uintptr_t c);                                                                  \
+	TARE_HOT TARE_EXPORT void name(void *block, uintptr_t b, uintptr_t c)                                              \
+	{                                                                                                                  \
+		void (*free_unknown)(void *) = __atomic_load_n(&tare_next.free_unknown, __ATOMIC_RELAXED);                     \
+                                                                                                                       \
+		if (likely(are_malloc && free_unknown && !tare_sampled_may_be(block)))                                         \
+			free_unknown(block);                                                                                       \
+		else                                                                                                           \
+			drop(OF_##name, block, b, c);                                                                              \
 	}
 #include "recorder/heap/operators.def"

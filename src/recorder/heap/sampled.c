@@ -30,19 +30,17 @@ static size_t size_of(int table)
 
 static void count(uint64_t hash, int by)
 {
-	uint8_t *at = &tare_sampled_crowd[hash >> (64 - TARE_CROWD_BITS)],
-		old = __atomic_load_n(at, __ATOMIC_RELAXED);
+	uint8_t *at = &tare_sampled_crowd[hash >> (64 - TARE_CROWD_BITS)], old = __atomic_load_n(at, __ATOMIC_RELAXED);
 
 	while (old != CROWD_FULL &&
-	       !__atomic_compare_exchange_n(at, &old, (uint8_t)(old + by), true, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(at, &old, (uint8_t)(old + by), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
 void tare_sampled_suspect(const void *block)
 {
-	__atomic_store_n(&tare_sampled_crowd[tare_sampled_hash(block) >> (64 - TARE_CROWD_BITS)],
-			 CROWD_FULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&tare_sampled_crowd[tare_sampled_hash(block) >> (64 - TARE_CROWD_BITS)], CROWD_FULL,
+	                 __ATOMIC_RELAXED);
 }
 
 static uintptr_t *table_at(int table, bool is_wanted)
@@ -52,9 +50,8 @@ static uintptr_t *table_at(int table, bool is_wanted)
 	if (at || !is_wanted)
 		return at;
 	at = tare_sys_mmap(NULL, size_of(table) * sizeof(*at), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!at || __atomic_compare_exchange_n(&tables[table], &none, at, false, __ATOMIC_ACQ_REL,
-					       __ATOMIC_ACQUIRE))
+	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!at || __atomic_compare_exchange_n(&tables[table], &none, at, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return at;
 	tare_sys_munmap(at, size_of(table) * sizeof(*at)); /* another thread was first */
 	return none;
@@ -69,8 +66,7 @@ static bool replace(uintptr_t *table, int number, uint64_t hash, uintptr_t old, 
 		uintptr_t *at = &table[(from + i) & mask], expected = old;
 
 		if (__atomic_load_n(at, __ATOMIC_RELAXED) == old &&
-		    __atomic_compare_exchange_n(at, &expected, now, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(at, &expected, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;

@@ -29,9 +29,8 @@ static inline uint64_t tare_sampled_hash(const void *block)
 /* Nearly always it is not, and this says so. */
 static inline bool tare_sampled_may_be(const void *block)
 {
-	return __atomic_load_n(
-		       &tare_sampled_crowd[tare_sampled_hash(block) >> (64 - TARE_CROWD_BITS)],
-		       __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&tare_sampled_crowd[tare_sampled_hash(block) >> (64 - TARE_CROWD_BITS)], __ATOMIC_RELAXED) !=
+	       0;
 }
 
 #endif

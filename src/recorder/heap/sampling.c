@@ -56,9 +56,8 @@ static void set(uint64_t left, uint64_t mean)
 
 static void begin(uint64_t mean)
 {
-	tare_sampling.state = (tare_clock_ticks() ^ (uint64_t)tare_fork_tid() << 40 ^
-			       (uint64_t)(uintptr_t)&tare_sampling) |
-			      1;
+	tare_sampling.state =
+		(tare_clock_ticks() ^ (uint64_t)tare_fork_tid() << 40 ^ (uint64_t)(uintptr_t)&tare_sampling) | 1;
 	for (int i = 0; i < 8; i++)
 		draw();
 	set(next(mean), mean);

@@ -9,8 +9,7 @@
 #include "recorder/recorder.h"
 #include "recorder/vram/limit.h"
 
-#define IS_MISSING(symbol)                                                                         \
-	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
+#define IS_MISSING(symbol) (unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 
 /* NULL: what the driver said stands. */
 static const struct tare_vram_card *card_here(uint64_t *left)

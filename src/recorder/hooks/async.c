@@ -39,8 +39,8 @@ static uint32_t short_ticks(uint64_t from, uint64_t to)
  * Another thread may have changed the pool in a call of its own that has not ended yet: what we see
  * happened at some time since somebody saw it otherwise.
  */
-void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool,
-		    uint64_t stamp, const struct tare_pool_state *state)
+void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool, uint64_t stamp,
+                    const struct tare_pool_state *state)
 {
 	uint64_t begin = call ? call->begin : stamp;
 	struct tare_rec_pool rec;
@@ -103,8 +103,7 @@ static void settle_waiting(const struct tare_call *call, CUdeviceptr only)
 		uint64_t context = waiting[i].context;
 
 		if (at <= 1 || (only && at != only) ||
-		    !__atomic_compare_exchange_n(&waiting[i].at, &at, 0, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED))
+		    !__atomic_compare_exchange_n(&waiting[i].at, &at, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		__atomic_fetch_sub(&waiting_nr, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_sub(&tare_pools_watched, 1, __ATOMIC_RELAXED);
@@ -131,8 +130,7 @@ static void wait_for(CUdeviceptr at, const struct tare_call *call)
 	for (i = 0; i < WAITING; i++) {
 		CUdeviceptr empty = 0;
 
-		if (!__atomic_compare_exchange_n(&waiting[i].at, &empty, 1, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&waiting[i].at, &empty, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		waiting[i].device = call->device;
 		waiting[i].context = call->context;
@@ -192,8 +190,7 @@ static void record_state(struct tare_call *call, CUmemoryPool pool)
 	tare_call_drop(call);
 }
 
-static void finish(struct tare_call *call, enum tare_pool_kind kind, CUmemoryPool pool,
-		   CUresult result)
+static void finish(struct tare_call *call, enum tare_pool_kind kind, CUmemoryPool pool, CUresult result)
 {
 	call->end = tare_clock_ticks();
 	if (kind == TARE_POOL_HOST) {
@@ -212,75 +209,69 @@ static CUmemoryPool pool_of_new(CUmemoryPool pool, CUdeviceptr at, enum tare_poo
 	CUmemoryPool told;
 	int device;
 
-	if (*kind != TARE_POOL_ASKED || tare_context_count() < 2 || !tare_pool_of(at, &told) ||
-	    !told || told == pool)
+	if (*kind != TARE_POOL_ASKED || tare_context_count() < 2 || !tare_pool_of(at, &told) || !told || told == pool)
 		return pool;
-	if (tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) !=
-	    CUDA_SUCCESS)
+	if (tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS)
 		return pool;
 	*kind = tare_pool_add(told, device, TARE_POOL_ASKED);
 	return told;
 }
 
-#define ALLOC(symbol, params, args, chosen)                                                        \
-	CUresult tare_hook_##symbol params                                                         \
-	{                                                                                          \
-		enum tare_pool_kind kind;                                                          \
-		struct tare_call call;                                                             \
-		CUmemoryPool from;                                                                 \
-		CUresult result;                                                                   \
-                                                                                                   \
-		if (IS_MISSING(symbol))                                                            \
-			return CUDA_ERROR_NOT_INITIALIZED;                                         \
-		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE,      \
-					       TARE_EFFECT_CHANGE))                                \
-			return tare_real.symbol args;                                              \
-		from = chosen;                                                                     \
-		kind = prepare(&call, from);                                                       \
-		result = tare_real.symbol args;                                                    \
-		call.end = tare_clock_ticks();                                                     \
-		if (result == CUDA_SUCCESS) {                                                      \
-			call.parent = TARE_ANSWER(result, dptr);                                   \
-			from = pool_of_new(from, call.parent, &kind);                              \
-		}                                                                                  \
-		call.asked = bytesize;                                                             \
-		finish(&call, kind, from, result);                                                 \
-		return result;                                                                     \
+#define ALLOC(symbol, params, args, chosen)                                                                            \
+	CUresult tare_hook_##symbol params                                                                                 \
+	{                                                                                                                  \
+		enum tare_pool_kind kind;                                                                                      \
+		struct tare_call call;                                                                                         \
+		CUmemoryPool from;                                                                                             \
+		CUresult result;                                                                                               \
+                                                                                                                       \
+		if (IS_MISSING(symbol))                                                                                        \
+			return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE, TARE_EFFECT_CHANGE))             \
+			return tare_real.symbol args;                                                                              \
+		from = chosen;                                                                                                 \
+		kind = prepare(&call, from);                                                                                   \
+		result = tare_real.symbol args;                                                                                \
+		call.end = tare_clock_ticks();                                                                                 \
+		if (result == CUDA_SUCCESS) {                                                                                  \
+			call.parent = TARE_ANSWER(result, dptr);                                                                   \
+			from = pool_of_new(from, call.parent, &kind);                                                              \
+		}                                                                                                              \
+		call.asked = bytesize;                                                                                         \
+		finish(&call, kind, from, result);                                                                             \
+		return result;                                                                                                 \
 	}
-ALLOC(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
-      (dptr, bytesize, hStream), tare_pool_current(call.device))
-ALLOC(cuMemAllocAsync_ptsz, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
-      (dptr, bytesize, hStream), tare_pool_current(call.device))
-ALLOC(cuMemAllocFromPoolAsync,
-      (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
+ALLOC(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream), (dptr, bytesize, hStream),
+      tare_pool_current(call.device))
+ALLOC(cuMemAllocAsync_ptsz, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream), (dptr, bytesize, hStream),
+      tare_pool_current(call.device))
+ALLOC(cuMemAllocFromPoolAsync, (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
       (dptr, bytesize, pool, hStream), pool)
-ALLOC(cuMemAllocFromPoolAsync_ptsz,
-      (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
+ALLOC(cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream),
       (dptr, bytesize, pool, hStream), pool)
 
-#define FREE(symbol, params, args)                                                                 \
-	CUresult tare_hook_##symbol params                                                         \
-	{                                                                                          \
-		enum tare_pool_kind kind;                                                          \
-		struct tare_call call;                                                             \
-		CUmemoryPool pool;                                                                 \
-		CUresult result;                                                                   \
-		bool is_plain;                                                                     \
-                                                                                                   \
-		if (IS_MISSING(symbol))                                                            \
-			return CUDA_ERROR_NOT_INITIALIZED;                                         \
-		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE,      \
-					       TARE_EFFECT_CHANGE))                                \
-			return tare_real.symbol args;                                              \
-		is_plain = tare_pool_of(dptr, &pool) && !pool;                                     \
-		kind = is_plain ? TARE_POOL_HOST : prepare(&call, pool);                           \
-		call.parent = dptr;                                                                \
-		result = tare_real.symbol args;                                                    \
-		call.end = tare_clock_ticks();                                                     \
-		if (is_plain && result == CUDA_SUCCESS)                                            \
-			wait_for(dptr, &call);                                                     \
-		finish(&call, kind, pool, result);                                                 \
-		return result;                                                                     \
+#define FREE(symbol, params, args)                                                                                     \
+	CUresult tare_hook_##symbol params                                                                                 \
+	{                                                                                                                  \
+		enum tare_pool_kind kind;                                                                                      \
+		struct tare_call call;                                                                                         \
+		CUmemoryPool pool;                                                                                             \
+		CUresult result;                                                                                               \
+		bool is_plain;                                                                                                 \
+                                                                                                                       \
+		if (IS_MISSING(symbol))                                                                                        \
+			return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE, TARE_EFFECT_CHANGE))             \
+			return tare_real.symbol args;                                                                              \
+		is_plain = tare_pool_of(dptr, &pool) && !pool;                                                                 \
+		kind = is_plain ? TARE_POOL_HOST : prepare(&call, pool);                                                       \
+		call.parent = dptr;                                                                                            \
+		result = tare_real.symbol args;                                                                                \
+		call.end = tare_clock_ticks();                                                                                 \
+		if (is_plain && result == CUDA_SUCCESS)                                                                        \
+			wait_for(dptr, &call);                                                                                     \
+		finish(&call, kind, pool, result);                                                                             \
+		return result;                                                                                                 \
 	}
 FREE(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 FREE(cuMemFreeAsync_ptsz, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
@@ -295,8 +286,7 @@ CUresult tare_hook_cuMemFree_v2(CUdeviceptr dptr)
 
 	if (IS_MISSING(cuMemFree_v2))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!tare_call_begin_unweighed(&call, CU_API_cuMemFree_v2, TARE_CLASS_DEVICE,
-				       TARE_EFFECT_DEL))
+	if (!tare_call_begin_unweighed(&call, CU_API_cuMemFree_v2, TARE_CLASS_DEVICE, TARE_EFFECT_DEL))
 		return tare_real.cuMemFree_v2(dptr);
 	if (unlikely(tare_pools_watched) && tare_pool_of(dptr, &pool) && pool) {
 		call.class = TARE_CLASS_POOL_STATE;
@@ -317,11 +307,10 @@ static int device_of_pool(const CUmemPoolProps *theirs)
 {
 	CUmemPoolProps props;
 
-	return tare_peek(&props, theirs, sizeof(props)) &&
-			       props.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-			       props.location.type == CU_MEM_LOCATION_TYPE_DEVICE
-		       ? props.location.id
-		       : -1;
+	return tare_peek(&props, theirs, sizeof(props)) && props.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+	               props.location.type == CU_MEM_LOCATION_TYPE_DEVICE
+	           ? props.location.id
+	           : -1;
 }
 
 /* Memory of the host, or managed: what comes to the device of that is not the pool's to say. */
@@ -362,10 +351,9 @@ CUresult tare_hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
 	if (IS_MISSING(cuMemPoolCreate))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	device = device_of_pool(poolProps);
-	if (!(device >= 0 ? tare_call_begin_on(&call, CU_API_cuMemPoolCreate, TARE_CLASS_POOL_STATE,
-					       TARE_EFFECT_NEW, device)
-			  : tare_call_begin_unweighed(&call, CU_API_cuMemPoolCreate,
-						      TARE_CLASS_POOL_STATE, TARE_EFFECT_NEW)))
+	if (!(device >= 0
+	          ? tare_call_begin_on(&call, CU_API_cuMemPoolCreate, TARE_CLASS_POOL_STATE, TARE_EFFECT_NEW, device)
+	          : tare_call_begin_unweighed(&call, CU_API_cuMemPoolCreate, TARE_CLASS_POOL_STATE, TARE_EFFECT_NEW)))
 		return tare_real.cuMemPoolCreate(pool, poolProps);
 	result = tare_real.cuMemPoolCreate(pool, poolProps);
 	end = tare_clock_ticks();
@@ -386,8 +374,7 @@ CUresult tare_hook_cuMemPoolDestroy(CUmemoryPool pool)
 
 	if (IS_MISSING(cuMemPoolDestroy))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!tare_call_begin_unweighed(&call, CU_API_cuMemPoolDestroy, TARE_CLASS_POOL_STATE,
-				       TARE_EFFECT_DEL))
+	if (!tare_call_begin_unweighed(&call, CU_API_cuMemPoolDestroy, TARE_CLASS_POOL_STATE, TARE_EFFECT_DEL))
 		return tare_real.cuMemPoolDestroy(pool);
 	if (tare_pool_ask(pool, tare_clock_ticks(), &state)) {
 		call.device = state.device;
@@ -428,8 +415,7 @@ CUresult tare_hook_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 	return result;
 }
 
-CUresult tare_hook_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
-				   CUmemoryPool pool)
+CUresult tare_hook_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
 	CUresult result;
 
@@ -443,18 +429,15 @@ CUresult tare_hook_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType 
 
 /* Its memory is in the books of the process that made it. */
 CUresult tare_hook_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
-						      CUmemAllocationHandleType handleType,
-						      unsigned long long flags)
+                                                      CUmemAllocationHandleType handleType, unsigned long long flags)
 {
 	struct tare_call call;
 	CUresult result;
 
 	if (IS_MISSING(cuMemPoolImportFromShareableHandle))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!tare_call_begin(&call, CU_API_cuMemPoolImportFromShareableHandle, TARE_CLASS_IPC,
-			     TARE_EFFECT_CHANGE))
-		return tare_real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType,
-								    flags);
+	if (!tare_call_begin(&call, CU_API_cuMemPoolImportFromShareableHandle, TARE_CLASS_IPC, TARE_EFFECT_CHANGE))
+		return tare_real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType, flags);
 	result = tare_real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType, flags);
 	if (result == CUDA_SUCCESS) {
 		CUmemoryPool imported = TARE_ANSWER(result, pool_out);

@@ -44,10 +44,8 @@ static const uint8_t sizing_of[TARE_CLASS_NR] = {
 static enum tare_weigh_need need_of(const struct tare_call *call)
 {
 	enum sizing sizing = sizing_of[call->class];
-	bool is_counted = (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP) &&
-			  !tare_handles_shared;
-	bool is_size_known = sizing == PAGES || is_counted ||
-			     (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
+	bool is_counted = (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP) && !tare_handles_shared;
+	bool is_size_known = sizing == PAGES || is_counted || (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
 	bool is_free = sizing == HOST || call->class == TARE_CLASS_EVENT;
 
 	if (call->class == TARE_CLASS_DRIVER || call->class == TARE_CLASS_CONTEXT)
@@ -77,7 +75,7 @@ static uint64_t read_peers(const struct tare_call *call, uint64_t *used, uint64_
 static uint64_t others_before(struct tare_call *call, uint64_t *since)
 {
 	return call->changed_before ? read_peers(call, &call->before, since)
-				    : __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
+	                            : __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
 }
 
 /* `since`: when the reading began. */
@@ -87,8 +85,7 @@ static void weigh_before(struct tare_call *call, uint64_t *since)
 	bool by_cuda = false;
 
 	call->before = call->after = call->peers_before = call->peers_after = TARE_NOT_KNOWN;
-	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES ||
-	    sizing_of[call->class] == NONE)
+	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES || sizing_of[call->class] == NONE)
 		return;
 	if (call->is_light && need == TARE_WEIGH_USEFUL)
 		return;
@@ -98,10 +95,9 @@ static void weigh_before(struct tare_call *call, uint64_t *since)
 	}
 	call->before = tare_devices_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
-	call->changed_before =
-		call->is_weighed && call->before != tare_weigh_last_used(call->device);
-	if (call->is_weighed && (need >= TARE_WEIGH_NEEDED ||
-				 (call->changed_before && tare_weigh_allowed(TARE_WEIGH_SPARE))))
+	call->changed_before = call->is_weighed && call->before != tare_weigh_last_used(call->device);
+	if (call->is_weighed &&
+	    (need >= TARE_WEIGH_NEEDED || (call->changed_before && tare_weigh_allowed(TARE_WEIGH_SPARE))))
 		call->peers_before = others_before(call, since);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
@@ -147,8 +143,7 @@ static void weigh_after(struct tare_call *call)
 	call->flags |= TARE_EVENT_WEIGHED;
 	tare_weigh_saw(call->device, call->after);
 	is_asked = need_of(call) >= TARE_WEIGH_NEEDED || is_of_others(call);
-	if (is_of_others(call) && call->peers_before == TARE_NOT_KNOWN &&
-	    tare_weigh_allowed(TARE_WEIGH_SPARE))
+	if (is_of_others(call) && call->peers_before == TARE_NOT_KNOWN && tare_weigh_allowed(TARE_WEIGH_SPARE))
 		call->peers_before = __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
 	if (call->peers_before == TARE_NOT_KNOWN)
 		return;
@@ -177,8 +172,7 @@ static void note_sync_class(enum tare_class class)
  * While recording is paused, what the log knows may end, and must not stay in the books: ends are
  * recorded, of objects that came while there was a log. Everything else only shows in the counter.
  */
-static bool is_recorded(enum tare_control_command command, enum tare_class class,
-			enum tare_effect effect)
+static bool is_recorded(enum tare_control_command command, enum tare_class class, enum tare_effect effect)
 {
 	if (likely(command == TARE_COMMAND_RECORD))
 		return true;
@@ -186,8 +180,7 @@ static bool is_recorded(enum tare_control_command command, enum tare_class class
 	return command == TARE_COMMAND_PAUSE && effect == TARE_EFFECT_DEL && tare_ring_is_own();
 }
 
-static bool begin(struct tare_call *call, enum tare_api api, enum tare_class class,
-		  enum tare_effect effect)
+static bool begin(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect)
 {
 	enum tare_control_command command;
 
@@ -199,8 +192,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	command = tare_ring_command();
 	if (!is_recorded(command, class, effect))
 		return false;
-	if (unlikely(tare_config.disabled_hook) &&
-	    strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
+	if (unlikely(tare_config.disabled_hook) && strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
 		return false;
 	tare_thread.depth++;
 	memset(call, 0, sizeof(*call));
@@ -228,8 +220,7 @@ static bool begin_weighed(struct tare_call *call)
 	return true;
 }
 
-static bool begin_here(struct tare_call *call, enum tare_api api, enum tare_class class,
-		       enum tare_effect effect)
+static bool begin_here(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect)
 {
 	CUcontext context;
 
@@ -241,14 +232,13 @@ static bool begin_here(struct tare_call *call, enum tare_api api, enum tare_clas
 	return true;
 }
 
-bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
-		     enum tare_effect effect)
+bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect)
 {
 	return begin_here(call, api, class, effect) && begin_weighed(call);
 }
 
 bool tare_call_begin_unweighed(struct tare_call *call, enum tare_api api, enum tare_class class,
-			       enum tare_effect effect)
+                               enum tare_effect effect)
 {
 	if (!begin_here(call, api, class, effect))
 		return false;
@@ -283,8 +273,8 @@ void tare_call_drop(struct tare_call *call)
 	tare_thread.depth--;
 }
 
-bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
-			enum tare_effect effect, CUdevice device)
+bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect,
+                        CUdevice device)
 {
 	if (!begin(call, api, class, effect))
 		return false;
@@ -301,11 +291,9 @@ static void describe_function(struct tare_call *call, uint32_t *name)
 	int local = 0;
 
 	if (kind == TARE_FUNCTION_KERNEL && tare_real.cuKernelGetAttribute)
-		tare_real.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-					       (CUkernel)handle, call->device);
+		tare_real.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUkernel)handle, call->device);
 	else if (kind == TARE_FUNCTION_FUNCTION && tare_real.cuFuncGetAttribute)
-		tare_real.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-					     (CUfunction)handle);
+		tare_real.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUfunction)handle);
 	if (local > 0)
 		call->local = (uint64_t)local;
 }
@@ -321,17 +309,15 @@ static uint32_t name_of(struct tare_call *call, CUresult result)
 		return name;
 	if (call->class == TARE_CLASS_FUNCTION && call->effect == TARE_EFFECT_NEW) {
 		tare_function_add((const void *)(uintptr_t)call->handle,
-				  call->api == CU_API_cuLibraryGetKernel ? TARE_FUNCTION_KERNEL
-									 : TARE_FUNCTION_FUNCTION,
-				  name, (const void *)(uintptr_t)call->parent);
+		                  call->api == CU_API_cuLibraryGetKernel ? TARE_FUNCTION_KERNEL : TARE_FUNCTION_FUNCTION, name,
+		                  (const void *)(uintptr_t)call->parent);
 	} else if (call->class == TARE_CLASS_LAUNCH) {
 		describe_function(call, &name);
 	} else if (call->class == TARE_CLASS_CODE) {
 		function = (const void *)(uintptr_t)(call->parent ? call->parent : call->handle);
 		tare_function_find(function, &name, &owner);
 		if (call->api == CU_API_cuKernelGetFunction)
-			tare_function_add((const void *)(uintptr_t)call->handle,
-					  TARE_FUNCTION_FUNCTION, name, owner);
+			tare_function_add((const void *)(uintptr_t)call->handle, TARE_FUNCTION_FUNCTION, name, owner);
 	}
 	return name;
 }
@@ -347,11 +333,9 @@ static void remember(const struct tare_call *call)
 {
 	bool is_managed = call->class == TARE_CLASS_MANAGED;
 
-	if (call->effect == TARE_EFFECT_NEW &&
-	    (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP))
+	if (call->effect == TARE_EFFECT_NEW && (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP))
 		tare_handle_add(call->handle, call->device);
-	if (call->effect == TARE_EFFECT_NEW &&
-	    (call->class == TARE_CLASS_DEVICE || call->class == TARE_CLASS_VMM_MAP))
+	if (call->effect == TARE_EFFECT_NEW && (call->class == TARE_CLASS_DEVICE || call->class == TARE_CLASS_VMM_MAP))
 		tare_torch_stream_matters();
 	if (is_managed && call->effect == TARE_EFFECT_NEW)
 		tare_first_rearm();
@@ -361,13 +345,11 @@ static void remember(const struct tare_call *call)
 
 static uint16_t in_steps(uint64_t ticks)
 {
-	uint64_t steps = ticks / TARE_READING_STEP + 1,
-		 long_steps = ticks / TARE_LONG_READING_STEP + 1;
+	uint64_t steps = ticks / TARE_READING_STEP + 1, long_steps = ticks / TARE_LONG_READING_STEP + 1;
 
 	if (steps < TARE_LONG_READING)
 		return ticks ? (uint16_t)steps : 0;
-	return (uint16_t)(TARE_LONG_READING |
-			  (long_steps < TARE_LONG_READING ? long_steps : TARE_LONG_READING - 1));
+	return (uint16_t)(TARE_LONG_READING | (long_steps < TARE_LONG_READING ? long_steps : TARE_LONG_READING - 1));
 }
 
 void tare_call_emit(struct tare_call *call, CUresult result)
@@ -413,8 +395,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	    tare_graph_describe(call, result, &graph))
 		tare_emit_graph(&graph, stamp);
 	tare_emit_event(&event, stamp);
-	tare_rss_record(&call->rss_before, &call->rss_after, event.api, event.python, event.stack,
-			stamp);
+	tare_rss_record(&call->rss_before, &call->rss_after, event.api, event.python, event.stack, stamp);
 }
 
 void tare_call_end(struct tare_call *call, CUresult result)
@@ -430,8 +411,7 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
 		tare_async_given(call);
 	weigh_after(call);
-	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) &&
-	    tare_limit_take_refusal(&call->asked, &call->missing)) {
+	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && tare_limit_take_refusal(&call->asked, &call->missing)) {
 		call->flags |= TARE_EVENT_REFUSED;
 		call->is_quiet = false;
 	}

@@ -32,26 +32,24 @@ struct tare_call {
 	uint64_t begin, end; /* ticks, around the driver alone */
 	uint64_t launches;   /* of an executable graph that goes */
 	struct tare_rss rss_before, rss_after;
-	uint64_t reading_before,
-		reading_after; /* ticks from the start of the first, to the end of the second */
+	uint64_t reading_before, reading_after; /* ticks from the start of the first, to the end of the second */
 	const char *name;
 	const char *symbol; /* of a function that is none of the driver's; else NULL */
 	int saved_errno;
 	bool is_weighed;
 	bool changed_before; /* device memory had changed since our last call before this one began */
 	bool is_inside;      /* of another call of this thread, which is recorded too */
-	bool is_light; /* recording is paused, and an object ends: no stack, no mere check of its size */
-	bool is_quiet; /* record it only if device memory changed, in it or before it */
+	bool is_light;       /* recording is paused, and an object ends: no stack, no mere check of its size */
+	bool is_quiet;       /* record it only if device memory changed, in it or before it */
 };
 
-bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
-		     enum tare_effect effect);
+bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect);
 /* As above, without reading any counter: what the call changes is known by other means. */
 bool tare_call_begin_unweighed(struct tare_call *call, enum tare_api api, enum tare_class class,
-			       enum tare_effect effect);
+                               enum tare_effect effect);
 /* As above, on a device that is named by the call and not by the current context. */
-bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
-			enum tare_effect effect, CUdevice device);
+bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class, enum tare_effect effect,
+                        CUdevice device);
 void tare_call_end(struct tare_call *call, CUresult result);
 /* As above, for a call that ended at this tick, before some work of ours. */
 void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end);
@@ -72,7 +70,6 @@ void tare_call_drop(struct tare_call *call);
  * need to look.
  */
 extern enum tare_class tare_sync_class;
-void tare_call_is_sync(
-	struct tare_call *call); /* booked as that says, recorded if anything changed */
+void tare_call_is_sync(struct tare_call *call); /* booked as that says, recorded if anything changed */
 
 #endif

@@ -21,9 +21,8 @@
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"
 
-#define BEGIN(symbol, class, effect)                                                               \
-	tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
-#define BEGIN_ON(symbol, class, effect, device)                                                    \
+#define BEGIN(symbol, class, effect) tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
+#define BEGIN_ON(symbol, class, effect, device)                                                                        \
 	tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, device)
 
 /*
@@ -42,8 +41,8 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	if (IS_MISSING(cuInit))
 		return CUDA_ERROR_NO_DEVICE;
 	tare_fork_check(); /* before anything is opened for the parent's log */
-	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
-	    tare_devices_count() > 0 || tare_ring_command() != TARE_COMMAND_RECORD)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop || tare_devices_count() > 0 ||
+	    tare_ring_command() != TARE_COMMAND_RECORD)
 		return tare_real.cuInit(Flags);
 	tare_thread.depth++;
 	saved = errno;
@@ -72,8 +71,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		if (!BEGIN_ON(cuInit, DRIVER, TARE_EFFECT_CHANGE, i))
 			break;
 		call.is_weighed = false; /* it was, above */
-		if (index >= 0 && index < nr && used->before[index] != TARE_NOT_KNOWN &&
-		    used->after[index] != TARE_NOT_KNOWN) {
+		if (index >= 0 && index < nr && used->before[index] != TARE_NOT_KNOWN && used->after[index] != TARE_NOT_KNOWN) {
 			call.before = used->before[index];
 			call.after = used->after[index];
 			call.flags = TARE_EVENT_WEIGHED;
@@ -145,20 +143,20 @@ static void end_primary(struct tare_call *call, CUresult result, CUdevice dev)
 	tare_call_end_at(call, result, end);
 }
 
-#define END_PRIMARY(symbol)                                                                        \
-	CUresult tare_hook_##symbol(CUdevice dev)                                                  \
-	{                                                                                          \
-		struct tare_call call;                                                             \
-		CUresult result;                                                                   \
-                                                                                                   \
-		if (IS_MISSING(symbol))                                                            \
-			return CUDA_ERROR_NOT_INITIALIZED;                                         \
-		if (!BEGIN_ON(symbol, CONTEXT, TARE_EFFECT_DEL, dev))                              \
-			return tare_real.symbol(dev);                                              \
-		tare_pools_take_out(dev);                                                          \
-		result = tare_real.symbol(dev);                                                    \
-		end_primary(&call, result, dev);                                                   \
-		return result;                                                                     \
+#define END_PRIMARY(symbol)                                                                                            \
+	CUresult tare_hook_##symbol(CUdevice dev)                                                                          \
+	{                                                                                                                  \
+		struct tare_call call;                                                                                         \
+		CUresult result;                                                                                               \
+                                                                                                                       \
+		if (IS_MISSING(symbol))                                                                                        \
+			return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+		if (!BEGIN_ON(symbol, CONTEXT, TARE_EFFECT_DEL, dev))                                                          \
+			return tare_real.symbol(dev);                                                                              \
+		tare_pools_take_out(dev);                                                                                      \
+		result = tare_real.symbol(dev);                                                                                \
+		end_primary(&call, result, dev);                                                                               \
+		return result;                                                                                                 \
 	}
 END_PRIMARY(cuDevicePrimaryCtxRelease)
 END_PRIMARY(cuDevicePrimaryCtxRelease_v2)
@@ -174,7 +172,7 @@ CUresult tare_hook_cuCtxDestroy_v2(CUcontext ctx)
 	if (IS_MISSING(cuCtxDestroy_v2))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!(device >= 0 ? BEGIN_ON(cuCtxDestroy_v2, CONTEXT, TARE_EFFECT_DEL, device)
-			  : BEGIN(cuCtxDestroy_v2, CONTEXT, TARE_EFFECT_DEL)))
+	                  : BEGIN(cuCtxDestroy_v2, CONTEXT, TARE_EFFECT_DEL)))
 		return tare_real.cuCtxDestroy_v2(ctx);
 	call.handle = call.context = (uint64_t)(uintptr_t)ctx;
 	result = tare_real.cuCtxDestroy_v2(ctx);
@@ -204,10 +202,10 @@ CUresult tare_hook_cuCtxSetLimit(CUlimit limit, size_t value)
 	return result;
 }
 
-#define UNLOAD(symbol, class, type)                                                                \
-	CUSTOM_HOOK(symbol, (type unloaded), (unloaded), BEGIN(symbol, class, TARE_EFFECT_DEL),    \
-		    call.handle = (uint64_t)(uintptr_t)unloaded,                                   \
-		    if (result == CUDA_SUCCESS) tare_functions_unload(unloaded))
+#define UNLOAD(symbol, class, type)                                                                                    \
+	CUSTOM_HOOK(symbol, (type unloaded), (unloaded), BEGIN(symbol, class, TARE_EFFECT_DEL),                            \
+	            call.handle = (uint64_t)(uintptr_t)unloaded,                                                           \
+	            if (result == CUDA_SUCCESS) tare_functions_unload(unloaded))
 UNLOAD(cuModuleUnload, MODULE, CUmodule)
 UNLOAD(cuLibraryUnload, LIBRARY, CUlibrary)
 
@@ -219,8 +217,7 @@ CUresult tare_hook_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 
 	if (IS_MISSING(cuKernelGetFunction))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (tare_config.nop || !tare_first_time_with(kernel, 1) ||
-	    !BEGIN(cuKernelGetFunction, CODE, TARE_EFFECT_CHANGE))
+	if (tare_config.nop || !tare_first_time_with(kernel, 1) || !BEGIN(cuKernelGetFunction, CODE, TARE_EFFECT_CHANGE))
 		return tare_real.cuKernelGetFunction(pFunc, kernel);
 	result = tare_real.cuKernelGetFunction(pFunc, kernel);
 	call.parent = (uint64_t)(uintptr_t)kernel;
@@ -233,32 +230,30 @@ CUresult tare_hook_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
  * Some libraries set an attribute before every launch. Only a value that is new for the function can
  * change anything, and then its next launch is a first one again.
  */
-#define SET_ATTRIBUTE(symbol, params, args, function, value)                                       \
-	CUresult tare_hook_##symbol params                                                         \
-	{                                                                                          \
-		struct tare_call call;                                                             \
-		CUresult result;                                                                   \
-                                                                                                   \
-		if (IS_MISSING(symbol))                                                            \
-			return CUDA_ERROR_NOT_INITIALIZED;                                         \
-		if (tare_config.nop ||                                                             \
-		    !tare_first_time_with(function, (uint64_t)(unsigned int)attrib << 32 |         \
-							    (uint32_t)(value)) ||                  \
-		    !BEGIN(symbol, CODE, TARE_EFFECT_CHANGE))                                      \
-			return tare_real.symbol args;                                              \
-		call.parent = (uint64_t)(uintptr_t)(function);                                     \
-		call.limit = (uint64_t)(unsigned int)attrib;                                       \
-		call.asked = (uint64_t)(int64_t)(value);                                           \
-		result = tare_real.symbol args;                                                    \
-		tare_first_forget(function);                                                       \
-		tare_call_end(&call, result);                                                      \
-		return result;                                                                     \
+#define SET_ATTRIBUTE(symbol, params, args, function, value)                                                           \
+	CUresult tare_hook_##symbol params                                                                                 \
+	{                                                                                                                  \
+		struct tare_call call;                                                                                         \
+		CUresult result;                                                                                               \
+                                                                                                                       \
+		if (IS_MISSING(symbol))                                                                                        \
+			return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+		if (tare_config.nop ||                                                                                         \
+		    !tare_first_time_with(function, (uint64_t)(unsigned int)attrib << 32 | (uint32_t)(value)) ||               \
+		    !BEGIN(symbol, CODE, TARE_EFFECT_CHANGE))                                                                  \
+			return tare_real.symbol args;                                                                              \
+		call.parent = (uint64_t)(uintptr_t)(function);                                                                 \
+		call.limit = (uint64_t)(unsigned int)attrib;                                                                   \
+		call.asked = (uint64_t)(int64_t)(value);                                                                       \
+		result = tare_real.symbol args;                                                                                \
+		tare_first_forget(function);                                                                                   \
+		tare_call_end(&call, result);                                                                                  \
+		return result;                                                                                                 \
 	}
-SET_ATTRIBUTE(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib, int value),
-	      (hfunc, attrib, value), hfunc, value)
-SET_ATTRIBUTE(cuKernelSetAttribute,
-	      (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
-	      (attrib, val, kernel, dev), kernel, val)
+SET_ATTRIBUTE(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib, int value), (hfunc, attrib, value),
+              hfunc, value)
+SET_ATTRIBUTE(cuKernelSetAttribute, (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
+              (attrib, val, kernel, dev), kernel, val)
 
 /* The driver's answer, or the hook of what it is. */
 static void swap_answer(const char *symbol, void **pfn, CUresult result)
@@ -269,8 +264,7 @@ static void swap_answer(const char *symbol, void **pfn, CUresult result)
 		*pfn = tare_driver_swap_version(symbol, found);
 }
 
-CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
-				    cuuint64_t flags)
+CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	CUresult result;
 
@@ -281,9 +275,8 @@ CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
 	return result;
 }
 
-CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
-				       cuuint64_t flags,
-				       CUdriverProcAddressQueryResult *symbolStatus)
+CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                       CUdriverProcAddressQueryResult *symbolStatus)
 {
 	CUresult result;
 
@@ -303,13 +296,12 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 #define EXPORT_SYNC   EXPORT_NEW
 #define EXPORT_CALL   EXPORT_NEW
 #define EXPORT_ANSWER EXPORT_CUSTOM
-#define EXPORT_CUSTOM(symbol, params, args)                                                        \
-	TARE_EXPORT CUresult symbol params;                                                        \
-	CUresult symbol params                                                                     \
-	{                                                                                          \
-		return tare_hook_##symbol args;                                                    \
+#define EXPORT_CUSTOM(symbol, params, args)                                                                            \
+	TARE_EXPORT CUresult symbol params;                                                                                \
+	CUresult symbol params                                                                                             \
+	{                                                                                                                  \
+		return tare_hook_##symbol args;                                                                                \
 	}
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	EXPORT_##shape(symbol, params, args)
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) EXPORT_##shape(symbol, params, args)
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API

@@ -51,8 +51,7 @@ void tare_exec_add(const void *handle)
 
 		/* What was in a slot was cleared when its exec went. */
 		if ((!old || old == GONE) &&
-		    __atomic_compare_exchange_n(&exec->handle, &old, handle, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(&exec->handle, &old, handle, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return;
 	}
 }

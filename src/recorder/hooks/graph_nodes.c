@@ -14,14 +14,10 @@
 
 /* One more than the kind that a type of the driver's is; 0: one of the others. */
 static const uint8_t kind_of[] = {
-	[CU_GRAPH_NODE_TYPE_KERNEL] = 1 + TARE_NODE_KERNEL,
-	[CU_GRAPH_NODE_TYPE_MEMCPY] = 1 + TARE_NODE_MEMCPY,
-	[CU_GRAPH_NODE_TYPE_MEMSET] = 1 + TARE_NODE_MEMSET,
-	[CU_GRAPH_NODE_TYPE_HOST] = 1 + TARE_NODE_HOST,
-	[CU_GRAPH_NODE_TYPE_GRAPH] = 1 + TARE_NODE_CHILD,
-	[CU_GRAPH_NODE_TYPE_WAIT_EVENT] = 1 + TARE_NODE_EVENT,
-	[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = 1 + TARE_NODE_EVENT,
-	[CU_GRAPH_NODE_TYPE_MEM_ALLOC] = 1 + TARE_NODE_ALLOC,
+	[CU_GRAPH_NODE_TYPE_KERNEL] = 1 + TARE_NODE_KERNEL,      [CU_GRAPH_NODE_TYPE_MEMCPY] = 1 + TARE_NODE_MEMCPY,
+	[CU_GRAPH_NODE_TYPE_MEMSET] = 1 + TARE_NODE_MEMSET,      [CU_GRAPH_NODE_TYPE_HOST] = 1 + TARE_NODE_HOST,
+	[CU_GRAPH_NODE_TYPE_GRAPH] = 1 + TARE_NODE_CHILD,        [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = 1 + TARE_NODE_EVENT,
+	[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = 1 + TARE_NODE_EVENT, [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = 1 + TARE_NODE_ALLOC,
 	[CU_GRAPH_NODE_TYPE_MEM_FREE] = 1 + TARE_NODE_FREE,
 };
 
@@ -63,8 +59,7 @@ static void take(struct count *c, CUgraphNode node)
 		c->is_failed = true;
 		return;
 	}
-	kind = type >= 0 && type < (int)sizeof(kind_of) && kind_of[type] ? kind_of[type] - 1
-									 : TARE_NODE_OTHER;
+	kind = type >= 0 && type < (int)sizeof(kind_of) && kind_of[type] ? kind_of[type] - 1 : TARE_NODE_OTHER;
 	c->kinds[kind]++;
 	if (kind != TARE_NODE_CHILD || !tare_real.cuGraphChildGraphNodeGetGraph)
 		return;

@@ -41,8 +41,7 @@ static struct pool *find(CUmemoryPool handle)
 	int i;
 
 	for (i = 0; handle && i < SLOTS; i++)
-		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE &&
-		    pools[i].handle == handle)
+		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE && pools[i].handle == handle)
 			return &pools[i];
 	return NULL;
 }
@@ -67,10 +66,8 @@ static bool ask(CUmemoryPool handle, struct tare_pool_state *state)
 {
 	cuuint64_t reserved = 0, used = 0;
 
-	if (tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-					    &reserved) != CUDA_SUCCESS ||
-	    tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) !=
-		    CUDA_SUCCESS)
+	if (tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) != CUDA_SUCCESS ||
+	    tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) != CUDA_SUCCESS)
 		return false;
 	state->reserved = reserved;
 	state->used = used < reserved ? used : reserved;
@@ -82,8 +79,7 @@ static bool ask_slot(struct pool *pool, struct tare_pool_state *state)
 	bool is_known = false;
 
 	__atomic_fetch_add(&pool->readers, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == LIVE &&
-	    pool->kind == TARE_POOL_ASKED)
+	if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == LIVE && pool->kind == TARE_POOL_ASKED)
 		is_known = ask(pool->handle, state);
 	state->device = pool->device;
 	state->number = pool->number;
@@ -107,7 +103,7 @@ static void compare(struct pool *pool, uint64_t stamp, struct tare_pool_state *s
 	state->seen = pool->stamp;
 	state->has_moved = state->reserved != pool->reserved;
 	state->has_changed = __atomic_exchange_n(&pool->is_stale, false, __ATOMIC_RELAXED) ||
-			     state->reserved != pool->reserved || state->used != pool->used;
+	                     state->reserved != pool->reserved || state->used != pool->used;
 	state->has_grown = state->reserved > pool->reserved;
 	if (stamp >= pool->stamp) {
 		__atomic_store_n(&pool->stamp, stamp, __ATOMIC_RELAXED);
@@ -160,8 +156,7 @@ enum tare_pool_kind tare_pool_add(CUmemoryPool handle, int device, enum tare_poo
 		struct pool *pool = &pools[i];
 
 		empty = FREE;
-		if (!__atomic_compare_exchange_n(&pool->state, &empty, CLAIMED, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&pool->state, &empty, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		pool->handle = handle;
 		pool->device = device;
@@ -207,8 +202,7 @@ CUmemoryPool tare_pool_current(int device)
 	if (device < 0 || device >= DEVICES)
 		return NULL;
 	pool = __atomic_load_n(&current[device], __ATOMIC_ACQUIRE);
-	if (pool || !tare_real.cuDeviceGetMemPool ||
-	    tare_real.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS || !pool)
+	if (pool || !tare_real.cuDeviceGetMemPool || tare_real.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS || !pool)
 		return pool;
 	tare_pool_add(pool, device, TARE_POOL_ASKED);
 	__atomic_store_n(&current[device], pool, __ATOMIC_RELEASE);
@@ -225,8 +219,7 @@ bool tare_pool_of(CUdeviceptr at, CUmemoryPool *pool)
 {
 	*pool = NULL;
 	return tare_real.cuPointerGetAttribute &&
-	       tare_real.cuPointerGetAttribute(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at) ==
-		       CUDA_SUCCESS;
+	       tare_real.cuPointerGetAttribute(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at) == CUDA_SUCCESS;
 }
 
 /* ---- pools that go ---- */
@@ -284,8 +277,7 @@ static void of_device(int device, void (*act)(struct pool *pool))
 	int i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE &&
-		    pools[i].device == device)
+		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE && pools[i].device == device)
 			act(&pools[i]);
 }
 
@@ -307,8 +299,7 @@ void tare_pools_remove(int device)
 /* ---- looking ---- */
 static bool is_fresh(const struct pool *pool, CUmemoryPool only, uint64_t since)
 {
-	return __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != LIVE ||
-	       (only && pool->handle != only) ||
+	return __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != LIVE || (only && pool->handle != only) ||
 	       __atomic_load_n(&pool->stamp, __ATOMIC_RELAXED) >= since;
 }
 

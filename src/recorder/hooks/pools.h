@@ -45,9 +45,8 @@ struct tare_pool_state {
 	uint64_t reserved, used;
 	int device;
 	uint32_t number;
-	uint64_t seen; /* when it was last known to be what was recorded before */
-	bool has_grown, has_moved,
-		has_changed; /* since it was last recorded; moved: grown or shrunk */
+	uint64_t seen;                          /* when it was last known to be what was recorded before */
+	bool has_grown, has_moved, has_changed; /* since it was last recorded; moved: grown or shrunk */
 };
 /* What it is now; the caller records it if it has changed. False: it does not say. */
 bool tare_pool_ask(CUmemoryPool pool, uint64_t stamp, struct tare_pool_state *state);
@@ -63,8 +62,8 @@ void tare_pools_refresh(CUmemoryPool pool, uint64_t since);
  */
 void tare_pools_look(const struct tare_call *call, bool is_recorded);
 /* Writes what a pool is now; the rest as above. */
-void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool,
-		    uint64_t stamp, const struct tare_pool_state *state);
+void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool, uint64_t stamp,
+                    const struct tare_pool_state *state);
 
 /*
  * async.c: a wait has ended. It gives back plain allocations that were freed in a stream, and is

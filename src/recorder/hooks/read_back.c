@@ -41,8 +41,7 @@ static struct place *place_of(uint64_t key)
 	for (uint64_t i = 0; i < PROBES; i++, free = 0) {
 		place = &places[(hash + i) % PLACES];
 		if (__atomic_load_n(&place->key, __ATOMIC_RELAXED) == key ||
-		    __atomic_compare_exchange_n(&place->key, &free, key, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED) ||
+		    __atomic_compare_exchange_n(&place->key, &free, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    free == key)
 			break;
 	}

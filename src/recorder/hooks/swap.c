@@ -35,15 +35,12 @@ static bool is_in_driver(const void *address)
 	if (tare_plib_starts(base, "libcuda"))
 		return true;
 	/* A tool of the program's own stands in between, and its function is what the program wants. */
-	tare_degraded(
-		"offers functions of the driver itself; what it asks of the driver is not recorded",
-		base);
+	tare_degraded("offers functions of the driver itself; what it asks of the driver is not recorded", base);
 	return false;
 }
 
 enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	[CU_API_##symbol] = shape == ANSWER,
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) [CU_API_##symbol] = shape == ANSWER,
 static const bool is_answer[CU_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
 };
@@ -80,9 +77,7 @@ static void *swap(const char *name, void *found, bool by_version)
 		if (tare_api_hooks[i] && strcmp(row->name, name) == 0 && found == ask_driver(row))
 			return is_wanted(i) ? tare_api_hooks[i] : found;
 	}
-	tare_degraded(
-		"calls of a version of a driver function that this Tare does not know are not recorded",
-		name);
+	tare_degraded("calls of a version of a driver function that this Tare does not know are not recorded", name);
 	return found;
 }
 
@@ -108,7 +103,5 @@ bool tare_driver_is_hooked(const char *symbol)
 
 void *tare_driver_needed(const char *symbol, uintptr_t caller)
 {
-	return tare_elf_is_linked(caller, "libcuda.so.1") && tare_real_resolve()
-		       ? tare_real_symbol(symbol)
-		       : NULL;
+	return tare_elf_is_linked(caller, "libcuda.so.1") && tare_real_resolve() ? tare_real_symbol(symbol) : NULL;
 }

@@ -11,20 +11,16 @@
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"
 
-CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle,
-						CUmemGenericAllocationHandle handle,
-						CUmemAllocationHandleType handleType,
-						unsigned long long flags)
+CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                                CUmemAllocationHandleType handleType, unsigned long long flags)
 {
 	struct tare_call call;
 	CUresult result;
 
 	if (IS_MISSING(cuMemExportToShareableHandle))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!tare_call_begin_unweighed(&call, CU_API_cuMemExportToShareableHandle, TARE_CLASS_VMM,
-				       TARE_EFFECT_CHANGE))
-		return tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType,
-							      flags);
+	if (!tare_call_begin_unweighed(&call, CU_API_cuMemExportToShareableHandle, TARE_CLASS_VMM, TARE_EFFECT_CHANGE))
+		return tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
 	result = tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
 	call.end = tare_clock_ticks();
 	if (result == CUDA_SUCCESS) {
@@ -63,17 +59,15 @@ static void change_device(struct tare_call *call, int device)
 	call->device = device;
 }
 
-CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
-						  void *osHandle,
-						  CUmemAllocationHandleType shHandleType)
+CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                                  CUmemAllocationHandleType shHandleType)
 {
 	struct tare_call call;
 	CUresult result;
 
 	if (IS_MISSING(cuMemImportFromShareableHandle))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!tare_call_begin(&call, CU_API_cuMemImportFromShareableHandle, TARE_CLASS_VMM_IMPORT,
-			     TARE_EFFECT_NEW))
+	if (!tare_call_begin(&call, CU_API_cuMemImportFromShareableHandle, TARE_CLASS_VMM_IMPORT, TARE_EFFECT_NEW))
 		return tare_real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
 	result = tare_real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
 	call.end = tare_clock_ticks();
@@ -109,8 +103,7 @@ static int other_device(CUdeviceptr ptr, const CUmemAccessDesc *theirs, size_t c
 }
 
 /* Access from another device takes room for page tables there; from its own, nothing was ever seen. */
-CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
-				  size_t count)
+CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
 	struct tare_call call;
 	CUresult result;
@@ -119,8 +112,7 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 	if (IS_MISSING(cuMemSetAccess))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	other = other_device(ptr, desc, count);
-	if (other < 0 || !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER,
-					     TARE_EFFECT_CHANGE, other))
+	if (other < 0 || !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER, TARE_EFFECT_CHANGE, other))
 		return tare_real.cuMemSetAccess(ptr, size, desc, count);
 	call.parent = ptr;
 	result = tare_real.cuMemSetAccess(ptr, size, desc, count);
@@ -129,8 +121,7 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 }
 
 /* Memory of another process is where that one made it, whatever device is current here. */
-static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at,
-		     const CUipcMemHandle *handle)
+static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at, const CUipcMemHandle *handle)
 {
 	int device = -1;
 
@@ -138,8 +129,7 @@ static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at,
 	if (result == CUDA_SUCCESS) {
 		call->saved_errno = errno;
 		if (tare_real.cuPointerGetAttribute &&
-		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-						    at) == CUDA_SUCCESS &&
+		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) == CUDA_SUCCESS &&
 		    device >= 0)
 			change_device(call, device);
 		errno = call->saved_errno;
@@ -150,19 +140,19 @@ static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at,
 	tare_call_end_at(call, result, call->end);
 }
 
-#define OPEN(symbol)                                                                               \
-	CUresult tare_hook_##symbol(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags) \
-	{                                                                                          \
-		struct tare_call call;                                                             \
-		CUresult result;                                                                   \
-                                                                                                   \
-		if (IS_MISSING(symbol))                                                            \
-			return CUDA_ERROR_NOT_INITIALIZED;                                         \
-		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))     \
-			return tare_real.symbol(pdptr, handle, Flags);                             \
-		result = tare_real.symbol(pdptr, handle, Flags);                                   \
-		end_open(&call, result, TARE_ANSWER(result, pdptr), &handle);                      \
-		return result;                                                                     \
+#define OPEN(symbol)                                                                                                   \
+	CUresult tare_hook_##symbol(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)                         \
+	{                                                                                                                  \
+		struct tare_call call;                                                                                         \
+		CUresult result;                                                                                               \
+                                                                                                                       \
+		if (IS_MISSING(symbol))                                                                                        \
+			return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))                                 \
+			return tare_real.symbol(pdptr, handle, Flags);                                                             \
+		result = tare_real.symbol(pdptr, handle, Flags);                                                               \
+		end_open(&call, result, TARE_ANSWER(result, pdptr), &handle);                                                  \
+		return result;                                                                                                 \
 	}
 OPEN(cuIpcOpenMemHandle)
 OPEN(cuIpcOpenMemHandle_v2)

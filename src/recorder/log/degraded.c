@@ -23,8 +23,7 @@ static bool is_said_first(const char *text)
 
 		if (said[i] == hash)
 			return false;
-		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;
@@ -37,8 +36,7 @@ void tare_degraded(const char *sentence, const char *subject)
 
 	if (!text)
 		return;
-	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "",
-			 sentence);
+	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "", sentence);
 	if (is_said_first(text))
 		tare_emit_degraded(&(struct tare_rec_degraded){ 0 }, text);
 	tare_scratch_give(text, TEXT);

@@ -57,8 +57,7 @@ static void known_add(uint64_t hash, uint32_t epoch, uint32_t id)
 		if (old != 0 && k->epoch == epoch)
 			continue;
 		/* 1 marks an entry in the making: nobody's hash. */
-		if (old == 1 || !__atomic_compare_exchange_n(&k->hash, &old, 1, false,
-							     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (old == 1 || !__atomic_compare_exchange_n(&k->hash, &old, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		__atomic_store_n(&k->id, id, __ATOMIC_RELAXED);
 		k->epoch = epoch;
@@ -73,8 +72,8 @@ static uint32_t new_id(void)
 }
 
 /* A record with a text behind its fields, the last of which is how long that is. */
-static bool write_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
-		       const char *text, uint32_t bytes)
+static bool write_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size, const char *text,
+                       uint32_t bytes)
 {
 	struct tare_put put;
 	struct tare_record *to = tare_ring_begin(&put, kind, size + bytes);
@@ -109,8 +108,7 @@ static const bool is_path[TARE_KIND_NR] = {
 #undef TARE_FIELD_FLAGS
 #undef TARE_FIELD_WORD
 
-bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
-		    const char *text)
+bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size, const char *text)
 {
 	if (is_path[kind])
 		text = tare_paths_of_log(text);
@@ -164,8 +162,8 @@ static void emit_object_of(uint64_t pc)
 
 	if (!tare_elf_object_at((const void *)(uintptr_t)pc, &object))
 		return;
-	hash = tare_plib_hash(object.path, text_bytes(object.path)) ^
-	       object.base * 0x9e3779b97f4a7c15u ^ objects_salt(epoch);
+	hash =
+		tare_plib_hash(object.path, text_bytes(object.path)) ^ object.base * 0x9e3779b97f4a7c15u ^ objects_salt(epoch);
 	seen = &seen_objects[tare_row_mix(hash) % SEEN_OBJECTS];
 	if (__atomic_load_n(seen, __ATOMIC_ACQUIRE) == hash)
 		return;
@@ -218,8 +216,7 @@ static uint32_t write_stack(const uintptr_t *pcs, uint32_t depth, uint32_t epoch
 
 	for (i = 0; i < depth; i++)
 		emit_object_at(pcs[i], epoch);
-	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK,
-						       (uint32_t)sizeof(*rec) + depth * 8);
+	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK, (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
@@ -305,8 +302,7 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	struct tare_put put;
 	uint32_t id;
 
-	rec = (struct tare_rec_line_stack *)tare_ring_begin(&put, TARE_KIND_LINE_STACK,
-							    (uint32_t)sizeof(*rec) + depth * 8);
+	rec = (struct tare_rec_line_stack *)tare_ring_begin(&put, TARE_KIND_LINE_STACK, (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
@@ -318,8 +314,7 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	return id;
 }
 
-TARE_HOT bool tare_emit_often(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
-			      uint64_t stamp)
+TARE_HOT bool tare_emit_often(enum tare_kind kind, const struct tare_record *rec, uint32_t size, uint64_t stamp)
 {
 	struct tare_put put;
 
@@ -386,8 +381,7 @@ void tare_emit_clock(void)
 	write_table(TARE_KIND_CLOCK, &rec.head, sizeof(rec));
 }
 
-void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks,
-			  uint64_t most_resident)
+void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks, uint64_t most_resident)
 {
 	struct tare_rec_end rec;
 

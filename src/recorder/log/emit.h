@@ -36,29 +36,28 @@ uint32_t tare_emit_line_stack_known(uint64_t hash); /* 0: the log does not have 
  * tail, which copies the record, all but its head, into the log. False: it is not in the log. A copy of known size is
  * no call. Where there are many, tare_emit_often() is quicker.
  */
-#define TARE_EMIT_EVENT_NONE(name, key)                                                            \
-	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, uint64_t stamp)     \
-	{                                                                                          \
-		struct tare_put put;                                                               \
-		struct tare_record *to = tare_ring_begin(&put, TARE_KIND_##key, sizeof(*rec));     \
-                                                                                                   \
-		if (!to)                                                                           \
-			return false;                                                              \
-		to->stamp = stamp;                                                                 \
-		__builtin_memcpy(to + 1, &rec->head + 1, sizeof(*rec) - sizeof(*to));              \
-		tare_ring_end(&put);                                                               \
-		return true;                                                                       \
+#define TARE_EMIT_EVENT_NONE(name, key)                                                                                \
+	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, uint64_t stamp)                             \
+	{                                                                                                                  \
+		struct tare_put put;                                                                                           \
+		struct tare_record *to = tare_ring_begin(&put, TARE_KIND_##key, sizeof(*rec));                                 \
+                                                                                                                       \
+		if (!to)                                                                                                       \
+			return false;                                                                                              \
+		to->stamp = stamp;                                                                                             \
+		__builtin_memcpy(to + 1, &rec->head + 1, sizeof(*rec) - sizeof(*to));                                          \
+		tare_ring_end(&put);                                                                                           \
+		return true;                                                                                                   \
 	}
 
 /* tare_emit_device(&rec, text), …: the same for kinds with a text, which is cut if it is very long. Stamped with now. */
-#define TARE_EMIT_KEPT_TEXT(name, key)                                                             \
-	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, const char *text)   \
-	{                                                                                          \
-		return tare_emit_text(TARE_KIND_##key, &rec->head, sizeof(*rec), text);            \
+#define TARE_EMIT_KEPT_TEXT(name, key)                                                                                 \
+	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, const char *text)                           \
+	{                                                                                                                  \
+		return tare_emit_text(TARE_KIND_##key, &rec->head, sizeof(*rec), text);                                        \
 	}
 #define TARE_EMIT_EVENT_TEXT(name, key) TARE_EMIT_KEPT_TEXT(name, key)
-bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
-		    const char *text);
+bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size, const char *text);
 
 /* Tables have functions of their own, above; the others are not written by the recorder, or by its ring. */
 #define TARE_EMIT_KEPT_NONE(name, key)
@@ -78,14 +77,12 @@ bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t
  * The same of a record of two or three cells (`size` bytes) of which there are more than of all others: TENSOR, MODULE.
  * It calls nothing, and both run the same few cache lines of code.
  */
-bool tare_emit_often(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
-		     uint64_t stamp);
+bool tare_emit_often(enum tare_kind kind, const struct tare_record *rec, uint32_t size, uint64_t stamp);
 void tare_emit_launch(const char *text, uint32_t bytes);
 void tare_emit_status(int status); /* as exit() was given it */
 /* Stamped with now, which is as long after `since`, before the reading, as it `took`. */
 void tare_emit_reading_since(struct tare_rec_reading *reading, uint64_t since);
 void tare_emit_clock(void);
-void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks,
-			  uint64_t most_resident);
+void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks, uint64_t most_resident);
 
 #endif

@@ -25,7 +25,7 @@ void tare_known_stacks_expect(bool are_all)
 {
 	size_t count = are_all ? ALL : SOME;
 	uint64_t *many = tare_sys_mmap(NULL, count * sizeof(*many), PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (!many)
 		return;
@@ -68,8 +68,7 @@ void tare_known_stack_keep(uint64_t hash, uint32_t epoch, uint32_t id)
 	for (size_t i = 0; i < PROBES; i++) {
 		uint64_t empty = 0;
 
-		if (__atomic_compare_exchange_n(slot_of(mixed, i), &empty, now, false,
-						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(slot_of(mixed, i), &empty, now, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			return;
 	}
 	__atomic_store_n(slot_of(mixed, (id * 7u) % PROBES), now, __ATOMIC_RELEASE);

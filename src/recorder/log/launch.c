@@ -10,7 +10,7 @@
 
 enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
 
-#define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                          \
+#define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                                              \
 	RANK "|" LOCAL "|" WORLD "|" ATTEMPT "|" NEEDS "|" JOB "|"
 static const char patterns[] =
 #include "record/rank.def"
@@ -62,8 +62,8 @@ void tare_launch_start(char **envp)
 		for (length = 0; (*envp)[length] && (*envp)[length] != '='; length++)
 			continue;
 		n = strnlen(*envp, length + VALUE_MAX + 2);
-		if (!length || (*envp)[length] != '=' || n > length + 1 + VALUE_MAX ||
-		    used + n + 1 > TEXT_MAX || has_newline(*envp, n) || !is_named(*envp, length))
+		if (!length || (*envp)[length] != '=' || n > length + 1 + VALUE_MAX || used + n + 1 > TEXT_MAX ||
+		    has_newline(*envp, n) || !is_named(*envp, length))
 			continue;
 		value = tare_paths_of_log(*envp + length + 1);
 		add(*envp, length + 1);

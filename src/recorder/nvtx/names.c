@@ -69,10 +69,9 @@ static bool may_read_page(uintptr_t page)
 static bool may_read(const void *at, size_t size)
 {
 	uintptr_t first = (uintptr_t)at & ~(uintptr_t)(PAGE - 1),
-		  last = ((uintptr_t)at + size - 1) & ~(uintptr_t)(PAGE - 1);
+			  last = ((uintptr_t)at + size - 1) & ~(uintptr_t)(PAGE - 1);
 
-	return at && last >= first && may_read_page(first) &&
-	       (last == first || may_read_page(last));
+	return at && last >= first && may_read_page(first) && (last == first || may_read_page(last));
 }
 
 /* As far as its end, which is looked for page by page. */
@@ -116,8 +115,7 @@ static size_t put(char *out, size_t room, uint32_t c)
 
 static bool is_new_page(const nvtx_wchar *at)
 {
-	return ((uintptr_t)at & (PAGE - 1)) < sizeof(*at) ||
-	       ((uintptr_t)at & (PAGE - 1)) > PAGE - sizeof(*at);
+	return ((uintptr_t)at & (PAGE - 1)) < sizeof(*at) || ((uintptr_t)at & (PAGE - 1)) > PAGE - sizeof(*at);
 }
 
 static const char *narrow(const nvtx_wchar *text, char *out)
@@ -154,8 +152,7 @@ static const char *string_of(nvtx_string handle)
 	if (is_of_arena(handle))
 		return (const char *)handle;
 	for (i = 0; i < PROBES; i++) {
-		const void *known = __atomic_load_n(&strings[(at + i) & (STRING_SLOTS - 1)].handle,
-						    __ATOMIC_ACQUIRE);
+		const void *known = __atomic_load_n(&strings[(at + i) & (STRING_SLOTS - 1)].handle, __ATOMIC_ACQUIRE);
 
 		if (known == handle)
 			return strings[(at + i) & (STRING_SLOTS - 1)].text;
@@ -167,8 +164,8 @@ static const char *string_of(nvtx_string handle)
 
 static const char *event_text(const struct nvtx_event *e, char *scratch)
 {
-	if (!may_read(e, offsetof(struct nvtx_event, size) + sizeof(e->size)) ||
-	    e->size < NVTX_EVENT_SIZE || !may_read(e, NVTX_EVENT_SIZE))
+	if (!may_read(e, offsetof(struct nvtx_event, size) + sizeof(e->size)) || e->size < NVTX_EVENT_SIZE ||
+	    !may_read(e, NVTX_EVENT_SIZE))
 		return "";
 	switch (e->message_type) {
 	case NVTX_MESSAGE_ASCII:
@@ -220,8 +217,7 @@ nvtx_domain tare_nvtx_keep_domain(nvtx_domain handle, struct tare_nvtx_text text
 	tare_plib_format(cut, sizeof(cut), "%s", name);
 	/* Every library of a program may create the same domain: it is one. */
 	for (i = 0; i < nr && i < DOMAINS; i++)
-		if (__atomic_load_n(&domains[i].handle, __ATOMIC_ACQUIRE) &&
-		    tare_plib_equal(domains[i].name, cut) &&
+		if (__atomic_load_n(&domains[i].handle, __ATOMIC_ACQUIRE) && tare_plib_equal(domains[i].name, cut) &&
 		    (!handle || domains[i].handle == handle))
 			return (nvtx_domain)domains[i].handle;
 	i = __atomic_fetch_add(&domain_nr, 1, __ATOMIC_ACQ_REL);
@@ -230,8 +226,7 @@ nvtx_domain tare_nvtx_keep_domain(nvtx_domain handle, struct tare_nvtx_text text
 		return handle;
 	}
 	memcpy(domains[i].name, cut, sizeof(cut));
-	__atomic_store_n(&domains[i].handle, handle ? (const void *)handle : &domains[i],
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&domains[i].handle, handle ? (const void *)handle : &domains[i], __ATOMIC_RELEASE);
 	return (nvtx_domain)domains[i].handle;
 }
 
@@ -244,12 +239,11 @@ static const char *keep_text(const char *text)
 	if (bytes > TARE_NVTX_TEXT_MAX)
 		bytes = TARE_NVTX_TEXT_MAX;
 	if (!base) {
-		base = tare_sys_mmap(NULL, TEXT_ARENA, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		base =
+			tare_sys_mmap(NULL, TEXT_ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (!base)
 			return NULL;
-		if (!__atomic_compare_exchange_n(&arena, &none, base, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE)) {
+		if (!__atomic_compare_exchange_n(&arena, &none, base, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			tare_sys_munmap(base, TEXT_ARENA);
 			base = none;
 		}
@@ -274,8 +268,8 @@ static void remember(const void *handle, const char *text)
 
 		if (__atomic_load_n(&strings[slot].handle, __ATOMIC_ACQUIRE) == handle)
 			return;
-		if (!__atomic_compare_exchange_n(&strings[slot].handle, &none, (const void *)1,
-						 false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&strings[slot].handle, &none, (const void *)1, false, __ATOMIC_ACQ_REL,
+		                                 __ATOMIC_ACQUIRE))
 			continue;
 		strings[slot].text = text;
 		__atomic_store_n(&strings[slot].handle, handle, __ATOMIC_RELEASE);

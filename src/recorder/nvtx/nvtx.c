@@ -38,8 +38,7 @@ static const char *without_number(const char *text, char scratch[TARE_NVTX_TEXT_
 	return text;
 }
 
-void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text,
-		   uint64_t id)
+void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id)
 {
 	struct tare_phase phase = { .what = what, .source = TARE_PHASE_BY_NVTX, .id = id };
 	char scratch[TARE_NVTX_TEXT_MAX];
@@ -56,45 +55,44 @@ void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nv
 /* ---- the callbacks, and the other tool's ---- */
 
 static struct {
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
-	NVTX_ANSWER_##what(*name) params;
-#define NVTX_NAMES(module, id, name, result, params, args, keep) result(*name) params;
+#define NVTX_API(module, id, name, what, params, args, domain, text, range) NVTX_ANSWER_##what(*name) params;
+#define NVTX_NAMES(module, id, name, result, params, args, keep)            result(*name) params;
 #include "recorder/nvtx/nvtx_api.def"
 } next;
 
 /* What the program gets: the other tool's answer, else what NVTX answers without a tool. */
-#define BODY_MARK(name, args, domain, text, range)                                                 \
-	tare_nvtx_add(TARE_PHASE_MARK, domain, text, 0);                                           \
-	if (next.name)                                                                             \
+#define BODY_MARK(name, args, domain, text, range)                                                                     \
+	tare_nvtx_add(TARE_PHASE_MARK, domain, text, 0);                                                                   \
+	if (next.name)                                                                                                     \
 		next.name args;
-#define BODY_BEGIN(name, args, domain, text, range)                                                \
-	uint64_t begun = next.name ? next.name args : tare_phase_new_id();                         \
-	tare_nvtx_add(TARE_PHASE_BEGIN, domain, text, begun);                                      \
+#define BODY_BEGIN(name, args, domain, text, range)                                                                    \
+	uint64_t begun = next.name ? next.name args : tare_phase_new_id();                                                 \
+	tare_nvtx_add(TARE_PHASE_BEGIN, domain, text, begun);                                                              \
 	return begun;
-#define BODY_END(name, args, domain, text, range)                                                  \
-	tare_nvtx_add(TARE_PHASE_END, domain, text, range);                                        \
-	if (next.name)                                                                             \
+#define BODY_END(name, args, domain, text, range)                                                                      \
+	tare_nvtx_add(TARE_PHASE_END, domain, text, range);                                                                \
+	if (next.name)                                                                                                     \
 		next.name args;
-#define BODY_PUSH(name, args, domain, text, range)                                                 \
-	tare_nvtx_add(TARE_PHASE_PUSH, domain, text, 0);                                           \
+#define BODY_PUSH(name, args, domain, text, range)                                                                     \
+	tare_nvtx_add(TARE_PHASE_PUSH, domain, text, 0);                                                                   \
 	return next.name ? next.name args : NVTX_NO_PUSH_POP_TRACKING;
-#define BODY_POP(name, args, domain, text, range)                                                  \
-	tare_nvtx_add(TARE_PHASE_POP, domain, text, 0);                                            \
+#define BODY_POP(name, args, domain, text, range)                                                                      \
+	tare_nvtx_add(TARE_PHASE_POP, domain, text, 0);                                                                    \
 	return next.name ? next.name args : NVTX_NO_PUSH_POP_TRACKING;
 #define KEEP_DOMAIN(text) tare_nvtx_keep_domain(handle, text)
 #define KEEP_STRING(text) tare_nvtx_keep_string(handle, text)
 
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
-	static NVTX_ANSWER_##what on_##name params                                                 \
-	{                                                                                          \
-		BODY_##what(name, args, domain, text, range)                                       \
+#define NVTX_API(module, id, name, what, params, args, domain, text, range)                                            \
+	static NVTX_ANSWER_##what on_##name params                                                                         \
+	{                                                                                                                  \
+		BODY_##what(name, args, domain, text, range)                                                                   \
 	}
-#define NVTX_NAMES(module, id, name, result, params, args, keep)                                   \
-	static result on_##name params                                                             \
-	{                                                                                          \
-		result handle = next.name ? next.name args : NULL;                                 \
-                                                                                                   \
-		return keep;                                                                       \
+#define NVTX_NAMES(module, id, name, result, params, args, keep)                                                       \
+	static result on_##name params                                                                                     \
+	{                                                                                                                  \
+		result handle = next.name ? next.name args : NULL;                                                             \
+                                                                                                                       \
+		return keep;                                                                                                   \
 	}
 #include "recorder/nvtx/nvtx_api.def"
 
@@ -104,9 +102,9 @@ static const struct row {
 	nvtx_function on;
 	nvtx_function *next;
 } rows[] = {
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
+#define NVTX_API(module, id, name, what, params, args, domain, text, range)                                            \
 	{ NVTX_MODULE_##module, id, (nvtx_function)on_##name, (nvtx_function *)&next.name },
-#define NVTX_NAMES(module, id, name, result, params, args, keep)                                   \
+#define NVTX_NAMES(module, id, name, result, params, args, keep)                                                       \
 	{ NVTX_MODULE_##module, id, (nvtx_function)on_##name, (nvtx_function *)&next.name },
 #include "recorder/nvtx/nvtx_api.def"
 };
@@ -140,8 +138,7 @@ static bool initialize_other(nvtx_get_export_table *get)
 	if (!__atomic_load_n(&is_loaded, __ATOMIC_ACQUIRE)) {
 		library = tare_resolve_dlopen(path, RTLD_LAZY);
 		if (library)
-			initialize = (nvtx_initialize_injection *)
-				tare_resolve_dlsym(library, "InitializeInjectionNvtx2");
+			initialize = (nvtx_initialize_injection *)tare_resolve_dlsym(library, "InitializeInjectionNvtx2");
 		__atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
 	}
 	return initialize && initialize(get) != 0;
@@ -173,8 +170,8 @@ static void attach(nvtx_function *slot, const struct row *row, nvtx_function bef
 
 	if (set && *row->next && *row->next != set) {
 		tare_degraded("NVTX ranges of some libraries are not recorded, because the tool in "
-			      "NVTX_INJECTION64_PATH has functions of its own for each of them",
-			      NULL);
+		              "NVTX_INJECTION64_PATH has functions of its own for each of them",
+		              NULL);
 		return;
 	}
 	if (set)

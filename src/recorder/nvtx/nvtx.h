@@ -23,8 +23,7 @@
 #define NVTX_ANSWER_POP   int
 
 /* Records it, unless this call is itself inside one of ours. */
-void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text,
-		   uint64_t id);
+void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id);
 
 /* A symbol that programs of the old library look up: ours, if it is in `real`; else NULL. */
 void *tare_nvtx_swap(const char *name, void *real);

@@ -17,9 +17,8 @@
 
 /* The library's own functions; what is missing is looked for once. */
 static struct {
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
-	NVTX_ANSWER_##what(*name) params;
-#define NVTX_NAMES(module, id, name, result, params, args, keep) result(*name) params;
+#define NVTX_API(module, id, name, what, params, args, domain, text, range) NVTX_ANSWER_##what(*name) params;
+#define NVTX_NAMES(module, id, name, result, params, args, keep)            result(*name) params;
 #include "recorder/nvtx/nvtx_api.def"
 } real;
 
@@ -27,10 +26,9 @@ static const struct {
 	const char *name;
 	nvtx_function *real;
 } rows[] = {
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
+#define NVTX_API(module, id, name, what, params, args, domain, text, range)                                            \
 	{ "nvtx" #name, (nvtx_function *)&real.name },
-#define NVTX_NAMES(module, id, name, result, params, args, keep)                                   \
-	{ "nvtx" #name, (nvtx_function *)&real.name },
+#define NVTX_NAMES(module, id, name, result, params, args, keep) { "nvtx" #name, (nvtx_function *)&real.name },
 #include "recorder/nvtx/nvtx_api.def"
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -46,8 +44,7 @@ static void find_real(void)
 		return;
 	is_there = tare_elf_find_object(LIBRARY, &library);
 	for (i = 0; i < ROWS; i++) {
-		void *found =
-			tare_resolve_dlsym(RTLD_NEXT, rows[i].name); /* linked, under any name */
+		void *found = tare_resolve_dlsym(RTLD_NEXT, rows[i].name); /* linked, under any name */
 
 		if (!found && is_there) /* loaded, for whoever loaded it */
 			found = tare_elf_symbol(&library, rows[i].name, NULL);
@@ -59,63 +56,63 @@ static void find_real(void)
  * The library may itself be NVTX 3 in a coat, and call us back: that is this call, not one more. Its
  * answer is the program's; where no tool gives ranges and domains their handles, they are ours.
  */
-#define CALL_REAL(name, args, otherwise)                                                           \
-	({                                                                                         \
-		__typeof__(real.name) real_;                                                       \
-		__typeof__(real_ args) answer_ = otherwise;                                        \
-		if (unlikely(!real.name))                                                          \
-			find_real();                                                               \
-		real_ = real.name;                                                                 \
-		tare_thread.depth++;                                                               \
-		if (real_)                                                                         \
-			answer_ = real_ args;                                                      \
-		tare_thread.depth--;                                                               \
-		answer_;                                                                           \
+#define CALL_REAL(name, args, otherwise)                                                                               \
+	({                                                                                                                 \
+		__typeof__(real.name) real_;                                                                                   \
+		__typeof__(real_ args) answer_ = otherwise;                                                                    \
+		if (unlikely(!real.name))                                                                                      \
+			find_real();                                                                                               \
+		real_ = real.name;                                                                                             \
+		tare_thread.depth++;                                                                                           \
+		if (real_)                                                                                                     \
+			answer_ = real_ args;                                                                                      \
+		tare_thread.depth--;                                                                                           \
+		answer_;                                                                                                       \
 	})
-#define PASS_ON(name, args)                                                                        \
-	do {                                                                                       \
-		if (unlikely(!real.name))                                                          \
-			find_real();                                                               \
-		tare_thread.depth++;                                                               \
-		if (real.name)                                                                     \
-			real.name args;                                                            \
-		tare_thread.depth--;                                                               \
+#define PASS_ON(name, args)                                                                                            \
+	do {                                                                                                               \
+		if (unlikely(!real.name))                                                                                      \
+			find_real();                                                                                               \
+		tare_thread.depth++;                                                                                           \
+		if (real.name)                                                                                                 \
+			real.name args;                                                                                            \
+		tare_thread.depth--;                                                                                           \
 	} while (0)
-#define BODY_MARK(name, args, domain, text, range)                                                 \
-	tare_nvtx_add(TARE_PHASE_MARK, domain, text, 0);                                           \
+#define BODY_MARK(name, args, domain, text, range)                                                                     \
+	tare_nvtx_add(TARE_PHASE_MARK, domain, text, 0);                                                                   \
 	PASS_ON(name, args);
-#define BODY_BEGIN(name, args, domain, text, range)                                                \
-	uint64_t begun = CALL_REAL(name, args, 0);                                                 \
-                                                                                                   \
-	if (!begun)                                                                                \
-		begun = tare_phase_new_id();                                                       \
-	tare_nvtx_add(TARE_PHASE_BEGIN, domain, text, begun);                                      \
+#define BODY_BEGIN(name, args, domain, text, range)                                                                    \
+	uint64_t begun = CALL_REAL(name, args, 0);                                                                         \
+                                                                                                                       \
+	if (!begun)                                                                                                        \
+		begun = tare_phase_new_id();                                                                                   \
+	tare_nvtx_add(TARE_PHASE_BEGIN, domain, text, begun);                                                              \
 	return begun;
-#define BODY_END(name, args, domain, text, range)                                                  \
-	tare_nvtx_add(TARE_PHASE_END, domain, text, range);                                        \
+#define BODY_END(name, args, domain, text, range)                                                                      \
+	tare_nvtx_add(TARE_PHASE_END, domain, text, range);                                                                \
 	PASS_ON(name, args);
-#define BODY_PUSH(name, args, domain, text, range)                                                 \
-	tare_nvtx_add(TARE_PHASE_PUSH, domain, text, 0);                                           \
+#define BODY_PUSH(name, args, domain, text, range)                                                                     \
+	tare_nvtx_add(TARE_PHASE_PUSH, domain, text, 0);                                                                   \
 	return CALL_REAL(name, args, NVTX_NO_PUSH_POP_TRACKING);
-#define BODY_POP(name, args, domain, text, range)                                                  \
-	tare_nvtx_add(TARE_PHASE_POP, domain, text, 0);                                            \
+#define BODY_POP(name, args, domain, text, range)                                                                      \
+	tare_nvtx_add(TARE_PHASE_POP, domain, text, 0);                                                                    \
 	return CALL_REAL(name, args, NVTX_NO_PUSH_POP_TRACKING);
 #define KEEP_DOMAIN(text) tare_nvtx_keep_domain(handle, text)
 #define KEEP_STRING(text) tare_nvtx_keep_string(handle, text)
 
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
-	TARE_EXPORT NVTX_ANSWER_##what nvtx##name params;                                          \
-	NVTX_ANSWER_##what nvtx##name params                                                       \
-	{                                                                                          \
-		BODY_##what(name, args, domain, text, range)                                       \
+#define NVTX_API(module, id, name, what, params, args, domain, text, range)                                            \
+	TARE_EXPORT NVTX_ANSWER_##what nvtx##name params;                                                                  \
+	NVTX_ANSWER_##what nvtx##name params                                                                               \
+	{                                                                                                                  \
+		BODY_##what(name, args, domain, text, range)                                                                   \
 	}
-#define NVTX_NAMES(module, id, name, result, params, args, keep)                                   \
-	TARE_EXPORT result nvtx##name params;                                                      \
-	result nvtx##name params                                                                   \
-	{                                                                                          \
-		result handle = CALL_REAL(name, args, NULL);                                       \
-                                                                                                   \
-		return keep;                                                                       \
+#define NVTX_NAMES(module, id, name, result, params, args, keep)                                                       \
+	TARE_EXPORT result nvtx##name params;                                                                              \
+	result nvtx##name params                                                                                           \
+	{                                                                                                                  \
+		result handle = CALL_REAL(name, args, NULL);                                                                   \
+                                                                                                                       \
+		return keep;                                                                                                   \
 	}
 #include "recorder/nvtx/nvtx_api.def"
 
@@ -123,10 +120,8 @@ static const struct {
 	const char *name;
 	nvtx_function own;
 } owns[] = {
-#define NVTX_API(module, id, name, what, params, args, domain, text, range)                        \
-	{ "nvtx" #name, (nvtx_function)nvtx##name },
-#define NVTX_NAMES(module, id, name, result, params, args, keep)                                   \
-	{ "nvtx" #name, (nvtx_function)nvtx##name },
+#define NVTX_API(module, id, name, what, params, args, domain, text, range) { "nvtx" #name, (nvtx_function)nvtx##name },
+#define NVTX_NAMES(module, id, name, result, params, args, keep)            { "nvtx" #name, (nvtx_function)nvtx##name },
 #include "recorder/nvtx/nvtx_api.def"
 };
 

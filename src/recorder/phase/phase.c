@@ -47,8 +47,7 @@ static bool lock(void)
 	for (i = 0; i < LOCK_TRIES; i++) {
 		uint32_t none = 0;
 
-		if (__atomic_compare_exchange_n(&early_lock, &none, 1, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&early_lock, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
 		if ((i & 15) == 15)
 			tare_sys6(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
@@ -63,12 +62,10 @@ static void unlock(void)
 
 static bool ends(const struct early *e, const struct tare_phase *phase)
 {
-	if (e->source != phase->source ||
-	    !tare_plib_equal(e->domain, phase->domain ? phase->domain : ""))
+	if (e->source != phase->source || !tare_plib_equal(e->domain, phase->domain ? phase->domain : ""))
 		return false;
-	return phase->what == TARE_PHASE_POP
-		       ? e->what == TARE_PHASE_PUSH && e->tid == tare_fork_tid()
-		       : e->what == TARE_PHASE_BEGIN && e->id == phase->id;
+	return phase->what == TARE_PHASE_POP ? e->what == TARE_PHASE_PUSH && e->tid == tare_fork_tid()
+	                                     : e->what == TARE_PHASE_BEGIN && e->id == phase->id;
 }
 
 static void remove_early(const struct tare_phase *phase)
@@ -91,9 +88,7 @@ static void add_early(const struct tare_phase *phase)
 
 	if (nr == EARLY_NR)
 		return; /* deeper than anybody nests; their pops will have no push */
-	*e = (struct early){ .tid = tare_fork_tid(),
-			     .what = (uint8_t)phase->what,
-			     .source = (uint8_t)phase->source };
+	*e = (struct early){ .tid = tare_fork_tid(), .what = (uint8_t)phase->what, .source = (uint8_t)phase->source };
 	e->id = phase->id;
 	tare_plib_format(e->name, sizeof(e->name), "%s", phase->name ? phase->name : "");
 	tare_plib_format(e->domain, sizeof(e->domain), "%s", phase->domain ? phase->domain : "");
@@ -120,8 +115,7 @@ static void emit(const struct tare_phase *phase, uint32_t thread)
 	rec.what = (uint8_t)phase->what;
 	rec.source = (uint8_t)phase->source;
 	if (phase->name)
-		rec.name = phase->source == TARE_PHASE_BY_LINE ? tare_emit_path(phase->name)
-							       : tare_emit_string(phase->name);
+		rec.name = phase->source == TARE_PHASE_BY_LINE ? tare_emit_path(phase->name) : tare_emit_string(phase->name);
 	rec.domain = phase->domain && phase->domain[0] ? tare_emit_string(phase->domain) : 0;
 	rec.id = phase->id;
 	tare_emit_phase(&rec, tare_clock_ticks());
@@ -137,10 +131,10 @@ void tare_phase_flush(void)
 		const struct early *e = &early[i];
 
 		emit(&(struct tare_phase){ .what = (enum tare_phase_what)e->what,
-					   .source = (enum tare_phase_source)e->source,
-					   .name = e->name,
-					   .domain = e->domain,
-					   .id = e->id },
+		                           .source = (enum tare_phase_source)e->source,
+		                           .name = e->name,
+		                           .domain = e->domain,
+		                           .id = e->id },
 		     e->tid);
 	}
 	__atomic_store_n(&tare_phase_waiting, 0, __ATOMIC_RELEASE);

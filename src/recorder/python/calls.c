@@ -15,8 +15,7 @@ static struct call {
 } calls[CALLS];
 
 /* 0: nothing tells it. */
-static uint64_t number_of(const struct tare_python *p, const struct tare_python_age *age,
-			  uintptr_t code)
+static uint64_t number_of(const struct tare_python *p, const struct tare_python_age *age, uintptr_t code)
 {
 	uint32_t version;
 
@@ -53,8 +52,7 @@ static inline bool is_learnt(uintptr_t code, uint64_t *number)
 	return false;
 }
 
-void tare_python_call_learn(const struct tare_python *p, const struct tare_python_age *age,
-			    uintptr_t code)
+void tare_python_call_learn(const struct tare_python *p, const struct tare_python_age *age, uintptr_t code)
 {
 	uint64_t number = number_of(p, age, code), known;
 
@@ -69,8 +67,7 @@ TARE_HOT uint64_t tare_python_call_module(const struct tare_python *p, uint64_t 
 	return object && tare_python_word(object + TARE_PYTHON_TYPE) != p->cell_type ? object : 0;
 }
 
-TARE_HOT uint64_t tare_python_call_find(const struct tare_python *p,
-					const struct tare_python_age *age, uint64_t frame)
+TARE_HOT uint64_t tare_python_call_find(const struct tare_python *p, const struct tare_python_age *age, uint64_t frame)
 {
 	uint64_t module = 0, number;
 	int looked = 0;

@@ -15,8 +15,7 @@ struct tare_python_age {
 };
 
 /* A frame of this code object, which a caller keeps alive, is a call of a module. */
-void tare_python_call_learn(const struct tare_python *p, const struct tare_python_age *age,
-			    uintptr_t code);
+void tare_python_call_learn(const struct tare_python *p, const struct tare_python_age *age, uintptr_t code);
 
 /*
  * The module whose call a frame is: its first argument, which the frame keeps alive. 0: it is another one's, which the
@@ -25,7 +24,6 @@ void tare_python_call_learn(const struct tare_python *p, const struct tare_pytho
 uint64_t tare_python_call_module(const struct tare_python *p, uint64_t frame);
 
 /* The module of the innermost call from `frame` outwards. 0: none is there of a code object that was learnt. */
-uint64_t tare_python_call_find(const struct tare_python *p, const struct tare_python_age *age,
-			       uint64_t frame);
+uint64_t tare_python_call_find(const struct tare_python *p, const struct tare_python_age *age, uint64_t frame);
 
 #endif

@@ -6,8 +6,8 @@
 
 enum { TABLE_MAX = 1 << 26 }; /* more than any code object has */
 
-int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code,
-			  int at, enum tare_python_trust trust)
+int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,
+                          enum tare_python_trust trust)
 {
 	uint64_t size;
 	int line;
@@ -15,9 +15,8 @@ int tare_python_code_line(const struct tare_python_layout *l, const struct tare_
 	if (!tare_python_load(code->table + TARE_PYTHON_SIZE, &size, trust) || size > TABLE_MAX ||
 	    !tare_python_may_load(code->table + TARE_PYTHON_BYTES, size, trust))
 		return 0;
-	line = tare_python_line((enum tare_python_lines)l->lines,
-				(const uint8_t *)(code->table + TARE_PYTHON_BYTES), size,
-				code->first, at);
+	line = tare_python_line((enum tare_python_lines)l->lines, (const uint8_t *)(code->table + TARE_PYTHON_BYTES), size,
+	                        code->first, at);
 	return line > 0 ? line : 0;
 }
 
@@ -48,7 +47,7 @@ static size_t put_utf8(char *out, uint32_t c)
 }
 
 bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *out, size_t size,
-		      enum tare_python_trust trust)
+                      enum tare_python_trust trust)
 {
 	unsigned int width;
 	size_t bytes, n = 0, i;
@@ -58,8 +57,8 @@ bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *
 		return false;
 	for (i = 0; i < bytes && n + 5 <= size; i += width) {
 		uint32_t c = width == 1   ? *(const uint8_t *)(at + i)
-			     : width == 2 ? *(const uint16_t *)(at + i)
-					  : *(const uint32_t *)(at + i);
+		             : width == 2 ? *(const uint16_t *)(at + i)
+		                          : *(const uint32_t *)(at + i);
 
 		n += put_utf8(out + n, c);
 	}

@@ -14,33 +14,26 @@ struct tare_python_code {
 };
 
 static inline bool tare_python_code_load(const struct tare_python_layout *l, uintptr_t code,
-					 struct tare_python_code *out, enum tare_python_trust trust)
+                                         struct tare_python_code *out, enum tare_python_trust trust)
 {
-	return tare_python_load(code + l->name, &out->name, trust) &&
-	       tare_python_load(code + l->file, &out->file, trust) &&
+	return tare_python_load(code + l->name, &out->name, trust) && tare_python_load(code + l->file, &out->file, trust) &&
 	       tare_python_load(code + l->table, &out->table, trust) &&
 	       tare_python_load_int(code + l->first, &out->first, trust);
 }
 
 /* The line of the instruction at byte `at`; 0 where it has none. */
-int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code,
-			  int at, enum tare_python_trust trust);
+int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,
+                          enum tare_python_trust trust);
 
 /*
  * Where the characters of a string lie and how many bytes they are; false: not a string we can read.
  * struct PyASCIIObject: bits of `state` are interned (2), kind (3), compact (1), ascii (1). Strings that
  * are not compact were made by code of before 3.3 and name nothing.
  */
-static inline bool tare_python_characters(const struct tare_python_layout *l, uintptr_t text,
-					  uintptr_t *at, size_t *bytes, unsigned int *width,
-					  enum tare_python_trust trust)
+static inline bool tare_python_characters(const struct tare_python_layout *l, uintptr_t text, uintptr_t *at,
+                                          size_t *bytes, unsigned int *width, enum tare_python_trust trust)
 {
-	enum {
-		UTF8_LENGTH_AND_POINTER = 16,
-		WSTR_LENGTH = 8,
-		ASCII_WITHOUT_WSTR = 40,
-		TEXT_MAX = 1 << 16
-	};
+	enum { UTF8_LENGTH_AND_POINTER = 16, WSTR_LENGTH = 8, ASCII_WITHOUT_WSTR = 40, TEXT_MAX = 1 << 16 };
 	uint64_t length;
 	unsigned int state;
 	int word;
@@ -61,6 +54,6 @@ static inline bool tare_python_characters(const struct tare_python_layout *l, ui
 
 /* A string as UTF-8, cut off at `size` - 1 bytes between two characters, NUL-terminated. */
 bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *out, size_t size,
-		      enum tare_python_trust trust);
+                      enum tare_python_trust trust);
 
 #endif

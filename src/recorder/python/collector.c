@@ -22,12 +22,7 @@
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
 
-enum {
-	GENERATION = 24,
-	FIRST_TO_POINTER = 3 * GENERATION,
-	TO_COLLECTING = 8 + GENERATION + 3 * 24,
-	TO_LISTS = 8
-};
+enum { GENERATION = 24, FIRST_TO_POINTER = 3 * GENERATION, TO_COLLECTING = 8 + GENERATION + 3 * 24, TO_LISTS = 8 };
 enum { SEARCHED = 256 * 1024 };
 
 static bool is_list(uintptr_t slot, uintptr_t list_type)
@@ -35,8 +30,7 @@ static bool is_list(uintptr_t slot, uintptr_t list_type)
 	uint64_t object, type;
 
 	return tare_python_load(slot, &object, TARE_PYTHON_ASK) && object &&
-	       tare_python_load((uintptr_t)object + TARE_PYTHON_TYPE, &type, TARE_PYTHON_ASK) &&
-	       type == list_type;
+	       tare_python_load((uintptr_t)object + TARE_PYTHON_TYPE, &type, TARE_PYTHON_ASK) && type == list_type;
 }
 
 /* `at` holds a pointer to what would be the first generation. */
@@ -46,8 +40,7 @@ static const int *collecting_at(uintptr_t at, uintptr_t list_type)
 	int now;
 
 	if (!tare_python_load_int(collecting, &now, TARE_PYTHON_ASK) || (now != 0 && now != 1) ||
-	    !is_list(collecting + TO_LISTS, list_type) ||
-	    !is_list(collecting + TO_LISTS + 8, list_type))
+	    !is_list(collecting + TO_LISTS, list_type) || !is_list(collecting + TO_LISTS + 8, list_type))
 		return NULL;
 	return (const int *)collecting;
 }
@@ -83,8 +76,7 @@ TARE_COLD static const int *find(const struct tare_python *python, uintptr_t int
 	runtime = (uintptr_t)tare_elf_symbol(&object, "_PyRuntime", NULL);
 	if (list_type && python->layout.minor >= 9)
 		return search(interpreter, list_type);
-	return list_type && runtime && python->layout.minor == 8 ? search(runtime, list_type)
-								 : NULL;
+	return list_type && runtime && python->layout.minor == 8 ? search(runtime, list_type) : NULL;
 }
 
 /* Looked for once in each interpreter that this thread meets: one that was taken down is not read any more. */
@@ -100,8 +92,7 @@ TARE_HOT bool tare_python_is_collecting(void)
 		tare_thread.collecting = find(python, interpreter);
 		tare_thread.collector_interpreter = interpreter;
 	}
-	if (likely(!tare_thread.collecting ||
-		   !__atomic_load_n(tare_thread.collecting, __ATOMIC_RELAXED)))
+	if (likely(!tare_thread.collecting || !__atomic_load_n(tare_thread.collecting, __ATOMIC_RELAXED)))
 		return false;
 	own = python->own_state();
 	return own && own == python->holder();

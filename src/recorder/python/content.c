@@ -6,8 +6,7 @@ static uint64_t word_at(const uint8_t *from)
 {
 	uint64_t word;
 
-	__builtin_memcpy(&word, from,
-			 sizeof(word)); /* a load; memcpy would be a call (-fno-builtin) */
+	__builtin_memcpy(&word, from, sizeof(word)); /* a load; memcpy would be a call (-fno-builtin) */
 	return word;
 }
 
@@ -16,9 +15,7 @@ static uint64_t up_to_seven_at(const uint8_t *from, size_t bytes)
 	uint32_t low, high;
 
 	if (bytes < 4)
-		return bytes ? (uint64_t)from[0] | (uint64_t)from[bytes / 2] << 8 |
-				       (uint64_t)from[bytes - 1] << 16
-			     : 0;
+		return bytes ? (uint64_t)from[0] | (uint64_t)from[bytes / 2] << 8 | (uint64_t)from[bytes - 1] << 16 : 0;
 	__builtin_memcpy(&low, from, sizeof(low));
 	__builtin_memcpy(&high, from + bytes - 4, sizeof(high));
 	return (uint64_t)low << 32 | high;
@@ -52,9 +49,7 @@ uint64_t tare_python_sample_text(const struct tare_python_layout *l, uintptr_t t
 	uintptr_t at;
 	size_t bytes;
 
-	return tare_python_characters(l, text, &at, &bytes, &width, TARE_PYTHON_TRUST)
-		       ? sample(at, bytes)
-		       : 0;
+	return tare_python_characters(l, text, &at, &bytes, &width, TARE_PYTHON_TRUST) ? sample(at, bytes) : 0;
 }
 
 uint64_t tare_python_sample_table(uintptr_t table)

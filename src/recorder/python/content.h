@@ -21,10 +21,10 @@ static inline uint64_t tare_python_mix(uint64_t hash, uint64_t word)
 /* Products do not wait for each other, so this takes little longer than its loads. */
 static inline uint64_t tare_python_product(uint64_t word, unsigned int place)
 {
-	static const uint64_t odd[8] = { 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u,
-					 0x94d049bb133111ebu, 0xd6e8feb86659fd93u,
-					 0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu,
-					 0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u };
+	static const uint64_t odd[8] = {
+		0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu, 0xd6e8feb86659fd93u,
+		0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu, 0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u
+	};
 
 	word ^= word >> 32;
 	return word * odd[place];
@@ -41,8 +41,7 @@ static inline uint64_t tare_python_kept_hash(uintptr_t object)
 uint64_t tare_python_sample_text(const struct tare_python_layout *l, uintptr_t text);
 uint64_t tare_python_sample_table(uintptr_t table);
 
-static inline uint64_t tare_python_content_of_text(const struct tare_python_layout *l,
-						   uintptr_t text)
+static inline uint64_t tare_python_content_of_text(const struct tare_python_layout *l, uintptr_t text)
 {
 	uint64_t hash = tare_python_kept_hash(text);
 
@@ -70,8 +69,7 @@ static inline uint64_t tare_python_number(uintptr_t code, size_t version, size_t
 
 /* What tells a code object from any other that was or will be at its address. */
 static inline __attribute__((always_inline)) uint64_t
-tare_python_content(const struct tare_python_layout *l, uintptr_t code,
-		    struct tare_python_file_seen *seen)
+tare_python_content(const struct tare_python_layout *l, uintptr_t code, struct tare_python_file_seen *seen)
 {
 	uintptr_t file = tare_python_word(code + l->file), name = tare_python_word(code + l->name);
 
@@ -80,8 +78,7 @@ tare_python_content(const struct tare_python_layout *l, uintptr_t code,
 		seen->content = tare_python_product(tare_python_content_of_text(l, file), 0);
 	}
 	return seen->content + tare_python_product(tare_python_content_of_text(l, name), 1) +
-	       tare_python_product(tare_python_content_of_table(tare_python_word(code + l->table)),
-				   2) +
+	       tare_python_product(tare_python_content_of_table(tare_python_word(code + l->table)), 2) +
 	       tare_python_product(tare_python_half(code + l->first), 3);
 }
 

@@ -39,8 +39,8 @@ static bool is_writable(uintptr_t at)
 {
 	uint32_t nobody = 0;
 
-	return tare_sys6(SYS_futex, (long)&nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,
-			 (long)at, FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
+	return tare_sys6(SYS_futex, (long)&nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, (long)at,
+	                 FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
 }
 
 static bool is_code_type(uintptr_t type)
@@ -48,8 +48,7 @@ static bool is_code_type(uintptr_t type)
 	uint64_t name;
 
 	return tare_python_load(type + TYPE_NAME, &name, TARE_PYTHON_ASK) &&
-	       tare_python_may_load(name, sizeof("code"), TARE_PYTHON_ASK) &&
-	       strcmp((const char *)name, "code") == 0;
+	       tare_python_may_load(name, sizeof("code"), TARE_PYTHON_ASK) && strcmp((const char *)name, "code") == 0;
 }
 
 /* The function is the interpreter's own, so nobody else leads it elsewhere. */
@@ -58,8 +57,7 @@ static bool is_own_function(uintptr_t type, uint64_t function)
 	struct tare_elf_object interpreter, object;
 
 	return tare_elf_object_at((const void *)type, &interpreter) &&
-	       tare_elf_object_at((const void *)function, &object) &&
-	       interpreter.base == object.base;
+	       tare_elf_object_at((const void *)function, &object) && interpreter.base == object.base;
 }
 
 bool tare_python_deaths_start(uintptr_t type)
@@ -71,8 +69,7 @@ bool tare_python_deaths_start(uintptr_t type)
 		return false;
 	if (real == (uint64_t)(uintptr_t)on_death)
 		return true;
-	if ((the.slot && the.slot != slot) || !is_own_function(type, real) ||
-	    !is_writable((uintptr_t)slot))
+	if ((the.slot && the.slot != slot) || !is_own_function(type, real) || !is_writable((uintptr_t)slot))
 		return false;
 	the.real = (dealloc_fn *)(uintptr_t)real;
 	the.slot = slot;
@@ -83,6 +80,6 @@ bool tare_python_deaths_start(uintptr_t type)
 uint64_t tare_python_deaths(void)
 {
 	return likely(__atomic_load_n(the.slot, __ATOMIC_RELAXED) == on_death)
-		       ? __atomic_load_n(&the.count, __ATOMIC_RELAXED)
-		       : TARE_PYTHON_DEATHS_UNKNOWN;
+	           ? __atomic_load_n(&the.count, __ATOMIC_RELAXED)
+	           : TARE_PYTHON_DEATHS_UNKNOWN;
 }

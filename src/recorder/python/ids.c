@@ -31,8 +31,7 @@ enum { NAME_BYTES = 1024 };
 
 static struct slot *slot_of(const struct tare_python_frame *frame, uint32_t probe)
 {
-	uint64_t hash = (frame->code >> 4 ^ (uint64_t)(unsigned int)frame->at << 40) *
-			TARE_PYTHON_MULTIPLIER;
+	uint64_t hash = (frame->code >> 4 ^ (uint64_t)(unsigned int)frame->at << 40) * TARE_PYTHON_MULTIPLIER;
 
 	return &slots[((hash >> 40) + probe) & (SLOTS - 1)];
 }
@@ -59,8 +58,7 @@ TARE_HOT static bool find(const struct tare_python_frame *frame, struct slot *ou
 }
 
 /* Into a slot that is free or out of date, else over the first. */
-static void keep(const struct tare_python_frame *frame, uint64_t deaths,
-		 const struct tare_python_known *known)
+static void keep(const struct tare_python_frame *frame, uint64_t deaths, const struct tare_python_known *known)
 {
 	struct slot *s = slot_of(frame, 0);
 	uint32_t turn, i, epoch = tare_ring_epoch();
@@ -68,15 +66,14 @@ static void keep(const struct tare_python_frame *frame, uint64_t deaths,
 	for (i = 0; i < PROBES; i++) {
 		struct slot *other = slot_of(frame, i);
 
-		if (other->epoch != epoch ||
-		    (other->code == frame->code && other->at == frame->at)) {
+		if (other->epoch != epoch || (other->code == frame->code && other->at == frame->at)) {
 			s = other;
 			break;
 		}
 	}
 	turn = __atomic_load_n(&s->turn, __ATOMIC_RELAXED);
-	if ((turn & 1) || !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false,
-						       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if ((turn & 1) ||
+	    !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	s->code = frame->code;
@@ -95,16 +92,13 @@ static bool is_module_call(const char *file, const char *function)
 	static const char calls[] = "torch/nn/modules/module.py";
 	size_t length = strlen(file);
 
-	return length >= sizeof(calls) - 1 &&
-	       strcmp(file + length - (sizeof(calls) - 1), calls) == 0 &&
-	       (strcmp(function, "_call_impl") == 0 ||
-		strcmp(function, "_wrapped_call_impl") == 0 || strcmp(function, "__call__") == 0);
+	return length >= sizeof(calls) - 1 && strcmp(file + length - (sizeof(calls) - 1), calls) == 0 &&
+	       (strcmp(function, "_call_impl") == 0 || strcmp(function, "_wrapped_call_impl") == 0 ||
+	        strcmp(function, "__call__") == 0);
 }
 
-TARE_COLD static void write_line(const struct tare_python_layout *l,
-				 const struct tare_python_frame *frame,
-				 const struct tare_python_code *code,
-				 struct tare_python_known *known)
+TARE_COLD static void write_line(const struct tare_python_layout *l, const struct tare_python_frame *frame,
+                                 const struct tare_python_code *code, struct tare_python_known *known)
 {
 	char *text = tare_scratch_take(2 * NAME_BYTES), *name;
 	uint32_t file, function;
@@ -120,13 +114,11 @@ TARE_COLD static void write_line(const struct tare_python_layout *l,
 	function = tare_emit_string(name);
 	known->calls_module = is_module_call(text, name);
 	tare_scratch_give(text, 2 * NAME_BYTES);
-	known->id = tare_emit_line(file, function,
-				   (uint32_t)tare_python_code_line(l, code, frame->at,
-								   TARE_PYTHON_TRUST));
+	known->id = tare_emit_line(file, function, (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
 }
 
 TARE_HOT bool tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
-				   struct tare_python_known *known)
+                                   struct tare_python_known *known)
 {
 	struct slot slot;
 
@@ -138,10 +130,8 @@ TARE_HOT bool tare_python_id_alive(const struct tare_python_frame *frame, uint64
 	return true;
 }
 
-TARE_HOT void tare_python_id(const struct tare_python_layout *l,
-			     const struct tare_python_frame *frame,
-			     const struct tare_python_code *code, uint64_t deaths,
-			     struct tare_python_known *known)
+TARE_HOT void tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
+                             const struct tare_python_code *code, uint64_t deaths, struct tare_python_known *known)
 {
 	struct slot slot;
 

@@ -21,11 +21,9 @@ struct tare_python_known {
  * read, or unknown.
  */
 void tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
-		    const struct tare_python_code *code, uint64_t deaths,
-		    struct tare_python_known *known);
+                    const struct tare_python_code *code, uint64_t deaths, struct tare_python_known *known);
 
 /* The same, if it is known because no code object has died since; else false. */
-bool tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
-			  struct tare_python_known *known);
+bool tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths, struct tare_python_known *known);
 
 #endif

@@ -44,7 +44,7 @@ struct found {
 	const char *version; /* Py_GetVersion() */
 	uintptr_t text_type, bytes_type;
 	int (*line_of)(void *code, int at); /* PyCode_Addr2Line */
-	void *(*current_frame)(void); /* PyEval_GetFrame: may allocate, so only during an import */
+	void *(*current_frame)(void);       /* PyEval_GetFrame: may allocate, so only during an import */
 	int (*line_of_frame)(void *frame);
 	const void *runtime;
 };
@@ -65,8 +65,7 @@ static bool find_object(struct found *f)
 	static const char *const prefixes[] = { "libpython3.", "libpypy3" };
 	size_t i;
 
-	if (tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f->object) &&
-	    is_interpreter(f))
+	if (tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f->object) && is_interpreter(f))
 		return true;
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (tare_elf_find_object(prefixes[i], &f->object) && is_interpreter(f))
@@ -97,8 +96,8 @@ static bool find_functions(struct found *f, struct tare_python *p)
 	f->runtime = symbol(f, "_PyRuntime");
 	p->runtime = (uintptr_t)f->runtime;
 	return p->own_state && p->holder && p->first_interpreter && p->next_interpreter &&
-	       (p->is_finalizing || p->finalizing) && p->code_type && f->text_type &&
-	       f->bytes_type && f->line_of && f->current_frame && f->line_of_frame;
+	       (p->is_finalizing || p->finalizing) && p->code_type && f->text_type && f->bytes_type && f->line_of &&
+	       f->current_frame && f->line_of_frame;
 }
 
 /* From here on there are no Python frames in this process, and the report says why. */
@@ -112,8 +111,7 @@ static uint32_t refuse(const struct found *f, const char *why)
 		n++;
 	}
 	version[n] = '\0';
-	tare_plib_format(rest.refusal, sizeof(rest.refusal),
-			 "Python %s: %s, so no event has a Python line", version, why);
+	tare_plib_format(rest.refusal, sizeof(rest.refusal), "Python %s: %s, so no event has a Python line", version, why);
 	return REFUSED;
 }
 
@@ -137,8 +135,7 @@ static bool is_type(uintptr_t object, uintptr_t type)
 }
 
 /* A frame is what we think it is: its parts have the right types, its line is what Python says it is. */
-static bool is_frame_right(const struct found *f, const struct tare_python *p,
-			   const struct tare_python_frame *frame)
+static bool is_frame_right(const struct found *f, const struct tare_python *p, const struct tare_python_frame *frame)
 {
 	struct tare_python_code code;
 	unsigned int width;
@@ -146,20 +143,17 @@ static bool is_frame_right(const struct found *f, const struct tare_python *p,
 	size_t bytes;
 	int line;
 
-	if (!tare_python_code_load(&p->layout, frame->code, &code, TARE_PYTHON_ASK) ||
-	    !is_type(code.name, f->text_type) || !is_type(code.file, f->text_type) ||
-	    !is_type(code.table, f->bytes_type) ||
+	if (!tare_python_code_load(&p->layout, frame->code, &code, TARE_PYTHON_ASK) || !is_type(code.name, f->text_type) ||
+	    !is_type(code.file, f->text_type) || !is_type(code.table, f->bytes_type) ||
 	    !tare_python_characters(&p->layout, code.name, &at, &bytes, &width, TARE_PYTHON_ASK) ||
 	    !tare_python_characters(&p->layout, code.file, &at, &bytes, &width, TARE_PYTHON_ASK))
 		return false;
 	line = f->line_of((void *)frame->code, frame->at);
-	return tare_python_code_line(&p->layout, &code, frame->at, TARE_PYTHON_ASK) ==
-	       (line > 0 ? line : 0);
+	return tare_python_code_line(&p->layout, &code, frame->at, TARE_PYTHON_ASK) == (line > 0 ? line : 0);
 }
 
 /* Numbers are believed if the code objects of these frames have them, each its own. */
-static bool have_versions(const struct tare_python *p, const struct tare_python_frame *frames,
-			  int n)
+static bool have_versions(const struct tare_python *p, const struct tare_python_frame *frames, int n)
 {
 	int versions[CHECK_FRAMES], i, k, different = 0;
 
@@ -168,14 +162,11 @@ static bool have_versions(const struct tare_python *p, const struct tare_python_
 	if (p->layout.version == TARE_PYTHON_NONE)
 		return false;
 	if (p->layout.interpreter != TARE_PYTHON_NONE &&
-	    (!tare_python_load((uintptr_t)p->own_state() + p->layout.interpreter, &interpreter,
-			       TARE_PYTHON_ASK) ||
+	    (!tare_python_load((uintptr_t)p->own_state() + p->layout.interpreter, &interpreter, TARE_PYTHON_ASK) ||
 	     !tare_python_load(interpreter + p->layout.interpreter_id, &id, TARE_PYTHON_ASK)))
 		return false;
 	for (i = 0; i < n; i++) {
-		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i],
-					  TARE_PYTHON_ASK) ||
-		    !versions[i])
+		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i], TARE_PYTHON_ASK) || !versions[i])
 			return false;
 		for (k = 0; k < i; k++) {
 			if ((versions[k] == versions[i]) != (frames[k].code == frames[i].code))
@@ -187,16 +178,15 @@ static bool have_versions(const struct tare_python *p, const struct tare_python_
 }
 
 /* The frames of this thread, each checked. With the GIL and outside of allocations Python is asked too. */
-static uint32_t check_frames(const struct found *f, struct tare_python *p,
-			     struct tare_python_frame *frames, bool during_import)
+static uint32_t check_frames(const struct found *f, struct tare_python *p, struct tare_python_frame *frames,
+                             bool during_import)
 {
 	uintptr_t state = (uintptr_t)p->own_state();
 	int n, i;
 
 	if (!frames || !state || (during_import && state != (uintptr_t)p->holder()))
 		return UNKNOWN; /* not on this thread, or not yet */
-	n = tare_python_walk(&p->layout, state, p->code_type, frames, CHECK_FRAMES,
-			     TARE_PYTHON_ASK);
+	n = tare_python_walk(&p->layout, state, p->code_type, frames, CHECK_FRAMES, TARE_PYTHON_ASK);
 	if (n == 0)
 		return UNKNOWN;
 	for (i = 0; i < n; i++)
@@ -209,23 +199,18 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p,
 		void *frame = f->current_frame();
 		struct tare_python_code code;
 
-		if (!frame ||
-		    !tare_python_code_load(&p->layout, frames[0].code, &code, TARE_PYTHON_ASK) ||
-		    f->line_of_frame(frame) !=
-			    tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
+		if (!frame || !tare_python_code_load(&p->layout, frames[0].code, &code, TARE_PYTHON_ASK) ||
+		    f->line_of_frame(frame) != tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
 			return refuse(f, "it names another line than its frame has");
 	}
-	p->counts_deaths =
-		p->layout.minor <= LAST_COUNTED && tare_python_deaths_start(p->code_type);
+	p->counts_deaths = p->layout.minor <= LAST_COUNTED && tare_python_deaths_start(p->code_type);
 	return CHECKED;
 }
 
 /* "3.11.2 (main, …)" → 11; 0: not Python 3. */
 static unsigned int minor_of(const char *version)
 {
-	return version && tare_plib_starts(version, "3.")
-		       ? (unsigned int)tare_plib_number(version + 2)
-		       : 0;
+	return version && tare_plib_starts(version, "3.") ? (unsigned int)tare_plib_number(version + 2) : 0;
 }
 
 /* The program itself, or a library that it needs: neither is ever unloaded. */
@@ -234,8 +219,7 @@ static bool stays(const struct tare_elf_object *object)
 	struct tare_elf_object program;
 
 	return tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &program) &&
-	       (program.base == object->base ||
-		tare_elf_needs(&program, tare_plib_basename(object->path)));
+	       (program.base == object->base || tare_elf_needs(&program, tare_plib_basename(object->path)));
 }
 
 static uint32_t check(struct found *f, bool during_import)
@@ -272,8 +256,7 @@ static void notice_fork(void)
 	if (likely(rest.generation == tare_fork_now.generation))
 		return;
 	rest.generation = tare_fork_now.generation;
-	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	rest.is_said = false;
 }
 
@@ -283,8 +266,7 @@ static void check_once(uintptr_t caller)
 	uint32_t state = UNKNOWN;
 	struct found f;
 
-	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	memset(&f, 0, sizeof(f));
 	if (caller) {
@@ -322,13 +304,11 @@ static void check_still_there(uint64_t unloads)
 	if (state == CHECKING)
 		return;
 	if (!the.python.own_state ||
-	    (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) &&
-	     object.base == rest.base)) {
+	    (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) && object.base == rest.base)) {
 		__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
 		return;
 	}
-	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	the.python.own_state = NULL;
 	rest.searched = 0;
@@ -363,7 +343,7 @@ TARE_HOT const struct tare_python *tare_python_interpreter(void)
 	uint64_t unloads = tare_objects_epoch().unloads;
 
 	if (likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
-		   __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads))
+	           __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads))
 		return &the.python;
 	return look(unloads);
 }
@@ -382,11 +362,9 @@ void tare_python_try_program(void)
 	memset(&f, 0, sizeof(f));
 	notice_fork();
 	if (__atomic_load_n(&the.state, __ATOMIC_RELAXED) != UNKNOWN ||
-	    !tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f.object) ||
-	    !is_interpreter(&f) ||
+	    !tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f.object) || !is_interpreter(&f) ||
 	    !((void *(*)(void))symbol(&f, "PyGILState_GetThisThreadState"))() ||
-	    !__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	    !__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
 	__atomic_store_n(&the.state, check(&f, false), __ATOMIC_RELEASE);
 }

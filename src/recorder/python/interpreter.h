@@ -15,18 +15,15 @@
 /* What is used at every block of a tensor comes first. */
 struct tare_python {
 	struct tare_python_layout layout;
-	bool has_versions;  /* each code object has a number that no other ever has */
-	bool counts_deaths; /* of code objects */
-	void *(*own_state)(
-		void); /* PyGILState_GetThisThreadState: a look into thread-specific data */
+	bool has_versions;          /* each code object has a number that no other ever has */
+	bool counts_deaths;         /* of code objects */
+	void *(*own_state)(void);   /* PyGILState_GetThisThreadState: a look into thread-specific data */
 	int (*is_finalizing)(void); /* NULL up to 3.6 … */
 	void *(*first_interpreter)(void), *(*next_interpreter)(void *);
-	void *(*holder)(
-		void); /* the thread state that runs: this thread's only if it has the GIL */
-	uintptr_t cell_type, code_type,
-		runtime;         /* &PyCell_Type, &PyCode_Type, &_PyRuntime (from 3.7 on) */
-	void *const *finalizing; /* … which has a variable */
-	struct tare_code eval;   /* the function that runs Python; empty where it is not exported */
+	void *(*holder)(void);                   /* the thread state that runs: this thread's only if it has the GIL */
+	uintptr_t cell_type, code_type, runtime; /* &PyCell_Type, &PyCode_Type, &_PyRuntime (from 3.7 on) */
+	void *const *finalizing;                 /* … which has a variable */
+	struct tare_code eval;                   /* the function that runs Python; empty where it is not exported */
 };
 
 /* The checked interpreter, or NULL: there is none, or not yet, or one we cannot read. */

@@ -25,13 +25,13 @@ static const struct tare_python_layout fixed[] = {
 #undef PYTHON_TOLD
 
 #define PYTHON_FIXED(...)
-#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_)                      \
-	{ .minor = minor_,                                                                         \
-	  .lines = lines_,                                                                         \
-	  .ascii = ascii_,                                                                         \
-	  .thread = thread_,                                                                       \
-	  .frame = frame_,                                                                         \
-	  .code = code_,                                                                           \
+#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_)                                          \
+	{ .minor = minor_,                                                                                                 \
+	  .lines = lines_,                                                                                                 \
+	  .ascii = ascii_,                                                                                                 \
+	  .thread = thread_,                                                                                               \
+	  .frame = frame_,                                                                                                 \
+	  .code = code_,                                                                                                   \
 	  .version = version_ },
 static const struct told {
 	uint16_t minor, ascii, version;
@@ -46,21 +46,15 @@ static const struct told {
 enum { COOKIE, VERSION, FREE_THREADED };
 enum { INTERPRETER_ID = 7 };
 enum { THREAD_INTERPRETER = 3, THREAD_CURRENT_FRAME = 4 };
-enum {
-	FRAME_PREVIOUS = 1,
-	FRAME_EXECUTABLE = 2,
-	FRAME_INSTRUCTION = 3,
-	FRAME_LOCALS = 4,
-	FRAME_OWNER = 5
-};
+enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE = 2, FRAME_INSTRUCTION = 3, FRAME_LOCALS = 4, FRAME_OWNER = 5 };
 enum { CODE_FILE = 1, CODE_NAME = 2, CODE_TABLE = 4, CODE_FIRST = 5, CODE_INSTRUCTIONS = 9 };
 
 /* No structure that a stack is read from is larger. */
 static bool is_plausible(const struct tare_python_layout *l)
 {
-	return l->frame < 4096 && l->interpreter < 4096 && l->back < 4096 && l->code < 4096 &&
-	       l->at < 4096 && l->owner < 4096 && l->locals < 4096 && l->file < 4096 &&
-	       l->name < 4096 && l->first < 4096 && l->table < 4096 && l->instructions < 4096;
+	return l->frame < 4096 && l->interpreter < 4096 && l->back < 4096 && l->code < 4096 && l->at < 4096 &&
+	       l->owner < 4096 && l->locals < 4096 && l->file < 4096 && l->name < 4096 && l->first < 4096 &&
+	       l->table < 4096 && l->instructions < 4096;
 }
 
 static uint16_t narrow(uint64_t word)
@@ -68,13 +62,11 @@ static uint16_t narrow(uint64_t word)
 	return word < NONE ? (uint16_t)word : NONE;
 }
 
-static enum tare_python_told ask(const struct told *t, const void *runtime,
-				 struct tare_python_layout *out)
+static enum tare_python_told ask(const struct told *t, const void *runtime, struct tare_python_layout *out)
 {
 	const uint64_t *words = runtime;
 
-	if (!runtime || memcmp(words, "xdebugpy", 8) != 0 ||
-	    words[VERSION] >> 16 != (0x300u | t->minor))
+	if (!runtime || memcmp(words, "xdebugpy", 8) != 0 || words[VERSION] >> 16 != (0x300u | t->minor))
 		return TARE_PYTHON_BAD_OFFSETS;
 	if (words[FREE_THREADED])
 		return TARE_PYTHON_FREE_THREADED;
@@ -103,8 +95,7 @@ static enum tare_python_told ask(const struct told *t, const void *runtime,
 	return is_plausible(out) ? TARE_PYTHON_OK : TARE_PYTHON_BAD_OFFSETS;
 }
 
-enum tare_python_told tare_python_layout_of(unsigned int minor, const void *runtime,
-					    struct tare_python_layout *out)
+enum tare_python_told tare_python_layout_of(unsigned int minor, const void *runtime, struct tare_python_layout *out)
 {
 	size_t i;
 

@@ -15,10 +15,9 @@ struct tare_python_layout {
 	uint16_t thread, frame, nested;
 	uint16_t back, code, at, owner, locals;
 	uint16_t file, name, first, table, version, instructions;
-	uint16_t interpreter,
-		interpreter_id; /* of the thread state, of that: whose `version` it is, or NONE */
-	uint8_t unit;           /* bytes of code that `at` counts */
-	uint8_t lines;          /* enum tare_python_lines */
+	uint16_t interpreter, interpreter_id; /* of the thread state, of that: whose `version` it is, or NONE */
+	uint8_t unit;                         /* bytes of code that `at` counts */
+	uint8_t lines;                        /* enum tare_python_lines */
 };
 
 /* The same in every version: heads of strings and bytes. */
@@ -29,8 +28,7 @@ enum {
 	TARE_PYTHON_STATE = 32,
 	TARE_PYTHON_BYTES = 32,
 	TARE_PYTHON_FINISHING = 600, /* of _PyRuntime of 3.8: takes no pending calls any more */
-	TARE_PYTHON_TRACEABLE =
-		16, /* before the instructions, from 3.12 on: where tracing begins */
+	TARE_PYTHON_TRACEABLE = 16,  /* before the instructions, from 3.12 on: where tracing begins */
 };
 
 enum tare_python_told {
@@ -44,7 +42,6 @@ enum tare_python_told {
  * The layout of CPython 3.`minor`. `runtime` is the address of _PyRuntime, readable for a page; only
  * asked where the version tells its own offsets.
  */
-enum tare_python_told tare_python_layout_of(unsigned int minor, const void *runtime,
-					    struct tare_python_layout *out);
+enum tare_python_told tare_python_layout_of(unsigned int minor, const void *runtime, struct tare_python_layout *out);
 
 #endif

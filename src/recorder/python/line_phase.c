@@ -34,20 +34,18 @@ struct py_method {
 	const char *doc;
 };
 
-#define PYTHON_API_MAP(X)                                                                          \
-	X(int, Py_IsInitialized, (void))                                                           \
-	X(int, Py_AddPendingCall, (int (*)(void *), void *))                                       \
-	X(struct py_object *, PyDict_New, (void))                                                  \
-	X(int, PyDict_SetItemString, (struct py_object *, const char *, struct py_object *))       \
-	X(struct py_object *, PyEval_GetBuiltins, (void))                                          \
-	X(struct py_object *, PyCFunction_NewEx,                                                   \
-	  (struct py_method *, struct py_object *, struct py_object *))                            \
-	X(struct py_object *, PyUnicode_FromString, (const char *))                                \
-	X(struct py_object *, PyRun_StringFlags,                                                   \
-	  (const char *, int, struct py_object *, struct py_object *, void *))                     \
-	X(void, PyErr_Clear, (void))                                                               \
-	X(long, PyLong_AsLong, (struct py_object *))                                               \
-	X(struct py_object *, PyLong_FromLong, (long))                                             \
+#define PYTHON_API_MAP(X)                                                                                              \
+	X(int, Py_IsInitialized, (void))                                                                                   \
+	X(int, Py_AddPendingCall, (int (*)(void *), void *))                                                               \
+	X(struct py_object *, PyDict_New, (void))                                                                          \
+	X(int, PyDict_SetItemString, (struct py_object *, const char *, struct py_object *))                               \
+	X(struct py_object *, PyEval_GetBuiltins, (void))                                                                  \
+	X(struct py_object *, PyCFunction_NewEx, (struct py_method *, struct py_object *, struct py_object *))             \
+	X(struct py_object *, PyUnicode_FromString, (const char *))                                                        \
+	X(struct py_object *, PyRun_StringFlags, (const char *, int, struct py_object *, struct py_object *, void *))      \
+	X(void, PyErr_Clear, (void))                                                                                       \
+	X(long, PyLong_AsLong, (struct py_object *))                                                                       \
+	X(struct py_object *, PyLong_FromLong, (long))                                                                     \
 	X(void, Py_DecRef, (struct py_object *))
 
 static struct {
@@ -86,11 +84,11 @@ static bool find_interpreter(void)
 	struct tare_elf_object library;
 	bool is_library = tare_elf_find_object("libpython3", &library);
 
-#define PYTHON_API(result, name, params)                                                           \
-	*(void **)&py.name = tare_resolve_dlsym(RTLD_DEFAULT, #name);                              \
-	if (!py.name && is_library)                                                                \
-		*(void **)&py.name = tare_elf_symbol(&library, #name, NULL);                       \
-	if (!py.name)                                                                              \
+#define PYTHON_API(result, name, params)                                                                               \
+	*(void **)&py.name = tare_resolve_dlsym(RTLD_DEFAULT, #name);                                                      \
+	if (!py.name && is_library)                                                                                        \
+		*(void **)&py.name = tare_elf_symbol(&library, #name, NULL);                                                   \
+	if (!py.name)                                                                                                      \
 		return false;
 	PYTHON_API_MAP(PYTHON_API)
 #undef PYTHON_API
@@ -112,10 +110,9 @@ static struct py_object *on_line(struct py_object *self, struct py_object *argum
 		phase.what = TARE_PHASE_POP;
 		tare_phase_add(&phase);
 	} else {
-		tare_degraded(
-			"--phase has no effect in this program, because it traces itself with "
-			"sys.settrace (or another tool has taken every place in sys.monitoring)",
-			NULL);
+		tare_degraded("--phase has no effect in this program, because it traces itself with "
+		              "sys.settrace (or another tool has taken every place in sys.monitoring)",
+		              NULL);
 	}
 	return py.PyLong_FromLong(0);
 }
@@ -146,9 +143,7 @@ static int install(void *arg)
 	result = py.PyRun_StringFlags(code, PY_FILE_INPUT, names, names, NULL);
 	if (!result) {
 		py.PyErr_Clear();
-		tare_degraded(
-			"--phase has no effect: this Python could not be asked to tell of lines",
-			NULL);
+		tare_degraded("--phase has no effect: this Python could not be asked to tell of lines", NULL);
 	} else {
 		py.Py_DecRef(result);
 		__atomic_store_n(&installed, names, __ATOMIC_RELEASE); /* for good */
@@ -180,8 +175,7 @@ void tare_line_phase_see_init(void)
 
 	if (!is_wanted)
 		return;
-	if (!__atomic_compare_exchange_n(&is_asked, &none, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE)) {
+	if (!__atomic_compare_exchange_n(&is_asked, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		struct py_object *names = __atomic_load_n(&installed, __ATOMIC_ACQUIRE);
 
 		if (names)
@@ -189,10 +183,9 @@ void tare_line_phase_see_init(void)
 		return;
 	}
 	if (!find_interpreter()) {
-		tare_degraded(
-			"--phase has no effect: the Python interpreter of this program does not "
-			"export what it takes",
-			NULL);
+		tare_degraded("--phase has no effect: the Python interpreter of this program does not "
+		              "export what it takes",
+		              NULL);
 		return;
 	}
 	if (!py.Py_IsInitialized() || py.Py_AddPendingCall(install, NULL) != 0)

@@ -73,8 +73,7 @@ static int by_locations(const uint8_t *table, size_t size, int line, int at)
 	return -1;
 }
 
-int tare_python_line(enum tare_python_lines kind, const uint8_t *table, size_t size, int first,
-		     int at)
+int tare_python_line(enum tare_python_lines kind, const uint8_t *table, size_t size, int first, int at)
 {
 	if (at < 0)
 		return first;

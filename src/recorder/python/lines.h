@@ -12,7 +12,6 @@
  * table; negative where the compiler gave it none. `at` < 0, a frame that has not begun, is at `first`.
  * Reads nothing behind `size`, whatever the table holds.
  */
-int tare_python_line(enum tare_python_lines kind, const uint8_t *table, size_t size, int first,
-		     int at);
+int tare_python_line(enum tare_python_lines kind, const uint8_t *table, size_t size, int first, int at);
 
 #endif

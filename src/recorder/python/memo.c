@@ -27,10 +27,8 @@ TARE_COLD struct tare_python_memo *tare_python_memo_claim(void)
 	for (i = 0; i < MEMOS; i++) {
 		const void *owner = __atomic_load_n(&memos[i].owner, __ATOMIC_RELAXED);
 
-		if (owner == &tare_thread ||
-		    (!owner &&
-		     __atomic_compare_exchange_n(&memos[i].owner, &owner, &tare_thread, false,
-						 __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		if (owner == &tare_thread || (!owner && __atomic_compare_exchange_n(&memos[i].owner, &owner, &tare_thread,
+		                                                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
 			return tare_thread.memo = &memos[i];
 	}
 	tare_thread.has_no_memo = true;
@@ -40,8 +38,8 @@ TARE_COLD struct tare_python_memo *tare_python_memo_claim(void)
 /* What tells a code object from one that was at its address before, besides that address. */
 enum check { NOTHING, NUMBER, CONTENT };
 
-static inline __attribute__((always_inline)) uint64_t place_of(const struct tare_python *python,
-							       uint64_t frame, enum check check)
+static inline __attribute__((always_inline)) uint64_t place_of(const struct tare_python *python, uint64_t frame,
+                                                               enum check check)
 {
 	const struct tare_python_layout *l = &python->layout;
 	uint64_t at = tare_python_at(l, frame), number;
@@ -51,12 +49,10 @@ static inline __attribute__((always_inline)) uint64_t place_of(const struct tare
 	if (check == NOTHING || tare_python_is_internal(l, frame))
 		return at;
 	code = tare_python_code_of(tare_python_word(frame + l->code));
-	if (!code || (l->owner != TARE_PYTHON_NONE &&
-		      tare_python_word(code + TARE_PYTHON_TYPE) != python->code_type))
+	if (!code || (l->owner != TARE_PYTHON_NONE && tare_python_word(code + TARE_PYTHON_TYPE) != python->code_type))
 		return at;
 	number = check == NUMBER ? tare_python_half(code + l->version) : 0;
-	return at ^
-	       (number ? number * TARE_PYTHON_MULTIPLIER : tare_python_content(l, code, &file));
+	return at ^ (number ? number * TARE_PYTHON_MULTIPLIER : tare_python_content(l, code, &file));
 }
 
 static uint8_t *slot_of(struct tare_python_memo *memo, uint64_t frame)
@@ -80,9 +76,8 @@ static inline int find(struct tare_python_memo *memo, size_t to_back, uint64_t f
  * How many links, from the outermost, the chain that begins with `frame` still has: each at its address, with the
  * same caller, and at the same place.
  */
-static inline __attribute__((always_inline)) int count_shared(struct tare_python_memo *memo,
-							      const struct tare_python *python,
-							      uint64_t frame, enum check check)
+static inline __attribute__((always_inline)) int
+count_shared(struct tare_python_memo *memo, const struct tare_python *python, uint64_t frame, enum check check)
 {
 	const struct tare_python_link *first = memo->links, *link;
 	const size_t to_back = python->layout.back;
@@ -107,9 +102,8 @@ static inline __attribute__((always_inline)) int count_shared(struct tare_python
 
 /* A signal handler may leave by longjmp at any point of this; then the new links do not count. */
 static inline __attribute__((always_inline)) int add_others(struct tare_python_memo *memo,
-							    const struct tare_python *python,
-							    uint64_t frame, int shared,
-							    enum check check)
+                                                            const struct tare_python *python, uint64_t frame,
+                                                            int shared, enum check check)
 {
 	const size_t to_back = python->layout.back;
 	uint64_t until = shared ? memo->links[shared - 1].frame : 0, inner = frame, key;
@@ -118,8 +112,7 @@ static inline __attribute__((always_inline)) int add_others(struct tare_python_m
 	for (; frame != until; frame = tare_python_word(frame + to_back))
 		if (unlikely(!frame || ++count > TARE_PYTHON_CHAIN))
 			return 0;
-	for (i = count - 1, frame = inner; i >= shared;
-	     i--, frame = tare_python_word(frame + to_back)) {
+	for (i = count - 1, frame = inner; i >= shared; i--, frame = tare_python_word(frame + to_back)) {
 		memo->links[i].frame = frame;
 		memo->links[i].place = place_of(python, frame, check);
 		*slot_of(memo, frame) = (uint8_t)i;
@@ -132,9 +125,8 @@ static inline __attribute__((always_inline)) int add_others(struct tare_python_m
 	return count;
 }
 
-static inline __attribute__((always_inline)) int follow(struct tare_python_memo *memo,
-							const struct tare_python *python,
-							uint64_t frame, enum check check)
+static inline __attribute__((always_inline)) int follow(struct tare_python_memo *memo, const struct tare_python *python,
+                                                        uint64_t frame, enum check check)
 {
 	int shared = count_shared(memo, python, frame, check);
 
@@ -146,15 +138,13 @@ static inline __attribute__((always_inline)) int follow(struct tare_python_memo 
 }
 
 /* Where deaths of code objects are not known, something in each code object tells. */
-TARE_COLD static int follow_warily(struct tare_python_memo *memo, const struct tare_python *python,
-				   uint64_t frame)
+TARE_COLD static int follow_warily(struct tare_python_memo *memo, const struct tare_python *python, uint64_t frame)
 {
-	return python->has_versions ? follow(memo, python, frame, NUMBER)
-				    : follow(memo, python, frame, CONTENT);
+	return python->has_versions ? follow(memo, python, frame, NUMBER) : follow(memo, python, frame, CONTENT);
 }
 
 TARE_HOT int tare_python_follow(struct tare_python_memo *memo, const struct tare_python *python,
-				const struct tare_python_age *age, uint64_t frame)
+                                const struct tare_python_age *age, uint64_t frame)
 {
 	uint64_t now = tare_python_mix(age->interpreter, age->deaths);
 
@@ -163,7 +153,6 @@ TARE_HOT int tare_python_follow(struct tare_python_memo *memo, const struct tare
 		__atomic_signal_fence(__ATOMIC_RELEASE);
 		memo->age = now;
 	}
-	return likely(age->deaths != TARE_PYTHON_DEATHS_UNKNOWN)
-		       ? follow(memo, python, frame, NOTHING)
-		       : follow_warily(memo, python, frame);
+	return likely(age->deaths != TARE_PYTHON_DEATHS_UNKNOWN) ? follow(memo, python, frame, NOTHING)
+	                                                         : follow_warily(memo, python, frame);
 }

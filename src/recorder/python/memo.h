@@ -29,8 +29,7 @@ struct tare_python_memo {
 	int count;    /* of the links that hold; may be more than the last stack had */
 	uint8_t at[256] __attribute__((aligned(64))); /* where a frame may be, by its address */
 	struct tare_python_link links[TARE_PYTHON_CHAIN];
-	uint64_t keys
-		[TARE_PYTHON_CHAIN]; /* of the places up to a link: what tells that stack from others */
+	uint64_t keys[TARE_PYTHON_CHAIN]; /* of the places up to a link: what tells that stack from others */
 } __attribute__((aligned(64)));
 
 /* The calling thread's, which no other touches while it lives. NULL: there are too many threads. */
@@ -47,6 +46,6 @@ static inline struct tare_python_memo *tare_python_memo(void)
  * Makes the memo hold the chain of frames that begins with `frame`. Returns how many they are; 0: too many.
  */
 int tare_python_follow(struct tare_python_memo *memo, const struct tare_python *python,
-		       const struct tare_python_age *age, uint64_t frame);
+                       const struct tare_python_age *age, uint64_t frame);
 
 #endif

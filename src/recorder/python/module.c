@@ -58,8 +58,7 @@ static void begin(const char *path, uintptr_t frame)
 	i = loading.count++;
 	loading.loads[i].frame = frame;
 	loading.loads[i].before = before;
-	tare_plib_format(loading.loads[i].name, sizeof(loading.loads[i].name), "%s",
-			 tare_plib_basename(path));
+	tare_plib_format(loading.loads[i].name, sizeof(loading.loads[i].name), "%s", tare_plib_basename(path));
 }
 
 /* What is inside a load is recorded as its own. */
@@ -82,8 +81,7 @@ static void end(const struct tare_rss *before, const char *name)
 		return;
 	take_from_outer(before, &now);
 	tare_thread.depth++;
-	tare_rss_record(before, &now, tare_emit_string(name), tare_python_stack(), 0,
-			tare_clock_ticks());
+	tare_rss_record(before, &now, tare_emit_string(name), tare_python_stack(), 0, tare_clock_ticks());
 	tare_thread.depth--;
 }
 
@@ -94,8 +92,7 @@ void tare_module_loaded(uintptr_t frame)
 	if (likely(!loading.count))
 		return;
 	forget_deeper(frame);
-	if (!loading.count || loading.loads[loading.count - 1].frame > frame + NEAR ||
-	    !may_record())
+	if (!loading.count || loading.loads[loading.count - 1].frame > frame + NEAR || !may_record())
 		return;
 	i = --loading.count;
 	end(&loading.loads[i].before, loading.loads[i].name);
@@ -111,8 +108,7 @@ __attribute__((visibility("hidden"), used)) bool tare_dlopen_before(const char *
 bool tare_dlopen_before(const char *path)
 {
 	if (unlikely(!tare_real_dlopen))
-		tare_real_dlopen =
-			(void *(*)(const char *, int))tare_resolve_dlsym(RTLD_NEXT, "dlopen");
+		tare_real_dlopen = (void *(*)(const char *, int))tare_resolve_dlsym(RTLD_NEXT, "dlopen");
 	if (path && may_record())
 		begin(path, (uintptr_t)__builtin_dwarf_cfa());
 	return tare_real_dlopen != NULL;
@@ -121,47 +117,47 @@ bool tare_dlopen_before(const char *path)
 /* A jump, as if the program had called libc itself: libc tells by the return address who calls. */
 #if defined(__x86_64__)
 __asm__(".text\n"
-	".globl dlopen\n"
-	".type dlopen, @function\n"
-	"dlopen:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"
-	"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"
-	"pushq %rdx\n.cfi_adjust_cfa_offset 8\n"
-	"call tare_dlopen_before\n"
-	"popq %rdx\n.cfi_adjust_cfa_offset -8\n"
-	"popq %rsi\n.cfi_adjust_cfa_offset -8\n"
-	"popq %rdi\n.cfi_adjust_cfa_offset -8\n"
-	"testb %al, %al\n"
-	"jz 1f\n"
-	"jmp *tare_real_dlopen(%rip)\n"
-	"1: xorl %eax, %eax\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size dlopen, .-dlopen\n");
+        ".globl dlopen\n"
+        ".type dlopen, @function\n"
+        "dlopen:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "pushq %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "pushq %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "pushq %rdx\n.cfi_adjust_cfa_offset 8\n"
+        "call tare_dlopen_before\n"
+        "popq %rdx\n.cfi_adjust_cfa_offset -8\n"
+        "popq %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "popq %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "testb %al, %al\n"
+        "jz 1f\n"
+        "jmp *tare_real_dlopen(%rip)\n"
+        "1: xorl %eax, %eax\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size dlopen, .-dlopen\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
-	".globl dlopen\n"
-	".type dlopen, %function\n"
-	"dlopen:\n"
-	".cfi_startproc\n"
-	"hint #34\n" /* bti c */
-	"stp x29, x30, [sp, #-48]!\n"
-	".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"
-	"mov x29, sp\n"
-	"stp x0, x1, [sp, #16]\n"
-	"bl tare_dlopen_before\n"
-	"mov w17, w0\n"
-	"ldp x0, x1, [sp, #16]\n"
-	"ldp x29, x30, [sp], #48\n"
-	".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"
-	"cbz w17, 1f\n"
-	"adrp x16, tare_real_dlopen\n"
-	"ldr x16, [x16, #:lo12:tare_real_dlopen]\n"
-	"br x16\n"
-	"1: mov x0, xzr\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size dlopen, .-dlopen\n");
+        ".globl dlopen\n"
+        ".type dlopen, %function\n"
+        "dlopen:\n"
+        ".cfi_startproc\n"
+        "hint #34\n" /* bti c */
+        "stp x29, x30, [sp, #-48]!\n"
+        ".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"
+        "mov x29, sp\n"
+        "stp x0, x1, [sp, #16]\n"
+        "bl tare_dlopen_before\n"
+        "mov w17, w0\n"
+        "ldp x0, x1, [sp, #16]\n"
+        "ldp x29, x30, [sp], #48\n"
+        ".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"
+        "cbz w17, 1f\n"
+        "adrp x16, tare_real_dlopen\n"
+        "ldr x16, [x16, #:lo12:tare_real_dlopen]\n"
+        "br x16\n"
+        "1: mov x0, xzr\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size dlopen, .-dlopen\n");
 #endif

@@ -63,8 +63,7 @@ static uint64_t interpreter_of(const struct tare_python_layout *l, uintptr_t sta
 {
 	if (l->interpreter == TARE_PYTHON_NONE)
 		return 0;
-	return tare_python_word(tare_python_word(state + l->interpreter) + l->interpreter_id) *
-	       TARE_PYTHON_MULTIPLIER;
+	return tare_python_word(tare_python_word(state + l->interpreter) + l->interpreter_id) * TARE_PYTHON_MULTIPLIER;
 }
 
 /* What tells its code object from all others. */
@@ -73,13 +72,11 @@ static inline uint64_t content_of(struct job *job, uintptr_t code)
 	const struct tare_python_layout *l = &job->p->layout;
 	uint64_t number = job->p->has_versions ? tare_python_number(code, l->version, l->first) : 0;
 
-	return likely(number >> 32) ? number ^ job->age.interpreter
-				    : tare_python_content(l, code, &job->file);
+	return likely(number >> 32) ? number ^ job->age.interpreter : tare_python_content(l, code, &job->file);
 }
 
 /* One frame as it is; false: it cannot be read. */
-static bool read_frame(const struct job *job, uint64_t frame, struct tare_python_frame *place,
-		       bool *is_shown)
+static bool read_frame(const struct job *job, uint64_t frame, struct tare_python_frame *place, bool *is_shown)
 {
 	const struct tare_python_layout *l = &job->p->layout;
 
@@ -89,8 +86,7 @@ static bool read_frame(const struct job *job, uint64_t frame, struct tare_python
 	place->code = tare_python_code_of(tare_python_word(frame + l->code));
 	if (!place->code)
 		return false;
-	if (l->owner != TARE_PYTHON_NONE &&
-	    tare_python_word(place->code + TARE_PYTHON_TYPE) != job->p->code_type)
+	if (l->owner != TARE_PYTHON_NONE && tare_python_word(place->code + TARE_PYTHON_TYPE) != job->p->code_type)
 		return true;
 	place->at = tare_python_offset(l, frame, place->code);
 	*is_shown = tare_python_is_shown(l, place, job->p->code_type);
@@ -98,8 +94,7 @@ static bool read_frame(const struct job *job, uint64_t frame, struct tare_python
 }
 
 /* The line of a frame that is shown; its id is 0: nothing can be written. */
-static void look_at_line(struct job *job, const struct tare_python_frame *frame,
-			 struct tare_python_known *known)
+static void look_at_line(struct job *job, const struct tare_python_frame *frame, struct tare_python_known *known)
 {
 	const struct tare_python_layout *l = &job->p->layout;
 	struct tare_python_code code;
@@ -122,8 +117,7 @@ static void note_call(struct tare_python_whole *whole, int from_innermost)
 }
 
 /* A stack of which nothing is known: looks up the lines of all its frames, and is written if the log has it not. */
-TARE_COLD static struct tare_python_here look_at_all(struct job *job, uint64_t frame,
-						     struct tare_python_whole *whole)
+TARE_COLD static struct tare_python_here look_at_all(struct job *job, uint64_t frame, struct tare_python_whole *whole)
 {
 	uint64_t lines[TARE_PYTHON_FRAMES], hash = TARE_KIND_LINE_STACK;
 	struct tare_python_here here = { 0, 0 };
@@ -134,8 +128,7 @@ TARE_COLD static struct tare_python_here look_at_all(struct job *job, uint64_t f
 	int looked;
 
 	*whole = (struct tare_python_whole){ 0, { -1, -1, -1 } };
-	for (looked = 0; frame && n < TARE_PYTHON_FRAMES;
-	     frame = tare_python_word(frame + job->p->layout.back), looked++) {
+	for (looked = 0; frame && n < TARE_PYTHON_FRAMES; frame = tare_python_word(frame + job->p->layout.back), looked++) {
 		if (!read_frame(job, frame, &place, &is_shown))
 			return here;
 		if (!is_shown)
@@ -167,8 +160,7 @@ static inline uint64_t frame_of(const struct job *job, int count, int16_t from_i
 }
 
 /* Of the innermost call that tells. */
-static inline uint64_t module_of(const struct job *job, int count,
-				 const struct tare_python_whole *whole)
+static inline uint64_t module_of(const struct job *job, int count, const struct tare_python_whole *whole)
 {
 	uint64_t module = 0;
 	int i;
@@ -176,14 +168,12 @@ static inline uint64_t module_of(const struct job *job, int count,
 	for (i = 0; i < TARE_PYTHON_WHOLE_CALLS && whole->calls[i] >= 0 && !module; i++)
 		module = tare_python_call_module(job->p, frame_of(job, count, whole->calls[i]));
 	if (unlikely(!module && i == TARE_PYTHON_WHOLE_CALLS))
-		module =
-			tare_python_call_find(job->p, &job->age, job->memo->links[count - 1].frame);
+		module = tare_python_call_find(job->p, &job->age, job->memo->links[count - 1].frame);
 	return module;
 }
 
 /* `whole` is what is known of it, by now. */
-static inline struct tare_python_here look(struct job *job, uint64_t frame, int *count,
-					   struct tare_python_whole *whole)
+static inline struct tare_python_here look(struct job *job, uint64_t frame, int *count, struct tare_python_whole *whole)
 {
 	struct tare_python_here here;
 
@@ -231,9 +221,7 @@ TARE_HOT uint64_t tare_python_frame(void)
 {
 	uintptr_t state;
 
-	return tare_config.stacks & TARE_STACKS_PYTHON
-		       ? innermost(tare_python_interpreter(), &state)
-		       : 0;
+	return tare_config.stacks & TARE_STACKS_PYTHON ? innermost(tare_python_interpreter(), &state) : 0;
 }
 
 TARE_HOT struct tare_python_here tare_python_here(void)
@@ -247,14 +235,12 @@ TARE_HOT struct tare_python_here tare_python_here(void)
 }
 
 /* Learnt code objects are forgotten as one dies, or as others take their place. */
-TARE_COLD static void learn_again(const struct job *job, int count,
-				  const struct tare_python_whole *whole)
+TARE_COLD static void learn_again(const struct job *job, int count, const struct tare_python_whole *whole)
 {
 	for (int i = 0; i < TARE_PYTHON_WHOLE_CALLS && whole->calls[i] >= 0; i++)
 		tare_python_call_learn(job->p, &job->age,
-				       tare_python_code_of(tare_python_word(
-					       frame_of(job, count, whole->calls[i]) +
-					       job->p->layout.code)));
+		                       tare_python_code_of(
+								   tare_python_word(frame_of(job, count, whole->calls[i]) + job->p->layout.code)));
 }
 
 TARE_HOT uint64_t tare_python_module(void)

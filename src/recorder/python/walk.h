@@ -28,18 +28,15 @@ static inline uintptr_t tare_python_code_of(uint64_t word)
 static inline uint64_t tare_python_at(const struct tare_python_layout *l, uint64_t frame)
 {
 	return l->instructions == TARE_PYTHON_NONE
-		       ? tare_python_word(frame + l->code) +
-				 tare_python_half(frame + l->at) * 0x9e3779b97f4a7c15u
-		       : tare_python_word(frame + l->at);
+	           ? tare_python_word(frame + l->code) + tare_python_half(frame + l->at) * 0x9e3779b97f4a7c15u
+	           : tare_python_word(frame + l->at);
 }
 
 /* The byte of its code that it is at. */
-static inline int tare_python_offset(const struct tare_python_layout *l, uint64_t frame,
-				     uintptr_t code)
+static inline int tare_python_offset(const struct tare_python_layout *l, uint64_t frame, uintptr_t code)
 {
-	return l->instructions == TARE_PYTHON_NONE
-		       ? (int)tare_python_half(frame + l->at) * l->unit
-		       : (int)(tare_python_word(frame + l->at) - (code + l->instructions));
+	return l->instructions == TARE_PYTHON_NONE ? (int)tare_python_half(frame + l->at) * l->unit
+	                                           : (int)(tare_python_word(frame + l->at) - (code + l->instructions));
 }
 
 /* The innermost frame of a layout that was checked. */
@@ -55,17 +52,16 @@ static inline bool tare_python_is_internal(const struct tare_python_layout *l, u
 {
 	enum { OWNED_BY_INTERPRETER = 3 };
 
-	return l->owner != TARE_PYTHON_NONE &&
-	       *(const uint8_t *)(uintptr_t)(frame + l->owner) >= OWNED_BY_INTERPRETER;
+	return l->owner != TARE_PYTHON_NONE && *(const uint8_t *)(uintptr_t)(frame + l->owner) >= OWNED_BY_INTERPRETER;
 }
 
 /*
  * Up to `max` frames, innermost first, from the thread state `state`. `code_type` is &PyCode_Type: frames
  * of anything else are the interpreter's own and are left out. -1: something could not be read.
  */
-static inline __attribute__((always_inline)) int
-tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t code_type,
-		 struct tare_python_frame *out, int max, enum tare_python_trust trust)
+static inline __attribute__((always_inline)) int tare_python_walk(const struct tare_python_layout *l, uintptr_t state,
+                                                                  uintptr_t code_type, struct tare_python_frame *out,
+                                                                  int max, enum tare_python_trust trust)
 {
 	enum { OWNED_BY_INTERPRETER = 3, TAG_BITS = 7, HOPS_MAX = 100000 };
 	uint64_t frame, code, type, at;
@@ -73,8 +69,7 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 
 	if (!tare_python_load(state + l->frame, &frame, trust))
 		return -1;
-	if (l->nested != TARE_PYTHON_NONE &&
-	    (!frame || !tare_python_load(frame + l->nested, &frame, trust)))
+	if (l->nested != TARE_PYTHON_NONE && (!frame || !tare_python_load(frame + l->nested, &frame, trust)))
 		return -1;
 	for (hops = 0; frame && n < max && hops < HOPS_MAX; hops++) {
 		uint8_t owner = 0;
@@ -83,8 +78,7 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 		if (!tare_python_load(frame + l->code, &code, trust))
 			return -1;
 		code &= ~(uint64_t)TAG_BITS; /* references of 3.14 have tags */
-		if (l->owner != TARE_PYTHON_NONE &&
-		    !tare_python_load_byte(frame + l->owner, &owner, trust))
+		if (l->owner != TARE_PYTHON_NONE && !tare_python_load_byte(frame + l->owner, &owner, trust))
 			return -1;
 		if (!code || !tare_python_load(code + TARE_PYTHON_TYPE, &type, trust))
 			return -1;
@@ -113,14 +107,13 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
  * Whether Python shows a frame too. From 3.12 on one can be of something that is no code object, or of
  * code of the interpreter's own, as between a class and its __init__: that never gets to where tracing begins.
  */
-static inline bool tare_python_is_shown(const struct tare_python_layout *l,
-					const struct tare_python_frame *frame, uintptr_t code_type)
+static inline bool tare_python_is_shown(const struct tare_python_layout *l, const struct tare_python_frame *frame,
+                                        uintptr_t code_type)
 {
 	if (l->owner == TARE_PYTHON_NONE)
 		return true;
 	return tare_python_word(frame->code + TARE_PYTHON_TYPE) == code_type &&
-	       frame->at >= 2 * (int)tare_python_half(frame->code + l->instructions -
-						      TARE_PYTHON_TRACEABLE);
+	       frame->at >= 2 * (int)tare_python_half(frame->code + l->instructions - TARE_PYTHON_TRACEABLE);
 }
 
 #endif

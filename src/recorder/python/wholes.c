@@ -52,8 +52,8 @@ void tare_python_whole_keep(uint64_t key, const struct tare_python_whole *whole)
 	struct slot *s = find_place(key, epoch);
 
 	turn = __atomic_load_n(&s->turn, __ATOMIC_RELAXED);
-	if ((turn & 1) || !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false,
-						       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if ((turn & 1) ||
+	    !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	s->key = key;

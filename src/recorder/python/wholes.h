@@ -10,9 +10,8 @@
 enum { TARE_PYTHON_WHOLE_CALLS = 3 };
 
 struct tare_python_whole {
-	uint32_t stack; /* its id */
-	int16_t calls
-		[TARE_PYTHON_WHOLE_CALLS]; /* of PyTorch's modules: how far from the innermost frame, or -1 */
+	uint32_t stack;                         /* its id */
+	int16_t calls[TARE_PYTHON_WHOLE_CALLS]; /* of PyTorch's modules: how far from the innermost frame, or -1 */
 };
 
 /* `key`: of memo.h. False: it was not kept, or something else is there now. */

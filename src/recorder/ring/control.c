@@ -50,14 +50,12 @@ static struct tare_control *map_control(void)
 /* Its first caller maps it; a forked child has the parent's mapping, which is as good. */
 struct tare_control *tare_control_page(void)
 {
-	struct tare_control *control = __atomic_load_n(&tare_control, __ATOMIC_ACQUIRE),
-			    *none = NULL;
+	struct tare_control *control = __atomic_load_n(&tare_control, __ATOMIC_ACQUIRE), *none = NULL;
 
 	if (likely(control))
 		return control;
 	control = map_control();
-	if (__atomic_compare_exchange_n(&tare_control, &none, control, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&tare_control, &none, control, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return control;
 	if (control != &nobody)
 		tare_sys_munmap(control, 4096);
@@ -67,9 +65,7 @@ struct tare_control *tare_control_page(void)
 /* In a time namespace of its own the program has another clock: then `tare` is as good as gone. */
 bool tare_control_has_beaten_within(const struct tare_control *control, uint64_t ns)
 {
-	return tare_sys_now_ns(CLOCK_MONOTONIC) -
-		       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
-	       ns;
+	return tare_sys_now_ns(CLOCK_MONOTONIC) - __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) < ns;
 }
 
 bool tare_control_has_drainer(void)

@@ -30,8 +30,7 @@ struct tare_ring tare_ring;
 /* "431-0" of this process, and the ending. */
 static void make_name(char name[TARE_RING_NAME_MAX], const char *ending)
 {
-	tare_plib_format(name, TARE_RING_NAME_MAX, "%u-%u%s", tare_ring.pid, tare_ring.generation,
-			 ending);
+	tare_plib_format(name, TARE_RING_NAME_MAX, "%u-%u%s", tare_ring.pid, tare_ring.generation, ending);
 }
 
 static int open_file(const char *ending, int flags)
@@ -49,8 +48,7 @@ static int write_header(const struct tare_file_header *header)
 
 	if (fd < 0)
 		return fd;
-	rc = tare_ring_write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
-				 TARE_HEADER_BYTES);
+	rc = tare_ring_write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text), TARE_HEADER_BYTES);
 	if (rc == 0)
 		rc = tare_ring_write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
 	tare_allowance_add(tare_control_page(), TARE_LOG_BEGIN);
@@ -125,8 +123,7 @@ extern char _end[] __attribute__((visibility("hidden")));
 static void leave_out_of_cores(void)
 {
 	const uintptr_t page = 64 << 10; /* the largest that kernels have */
-	uintptr_t begin = ((uintptr_t)__bss_start + page - 1) & ~(page - 1),
-		  end = (uintptr_t)_end & ~(page - 1);
+	uintptr_t begin = ((uintptr_t)__bss_start + page - 1) & ~(page - 1), end = (uintptr_t)_end & ~(page - 1);
 
 	if (begin < end)
 		tare_sys6(SYS_madvise, (long)begin, (long)(end - begin), MADV_DONTDUMP, 0, 0, 0);
@@ -145,8 +142,8 @@ static bool map_ring(int fd)
 	tare_sys6(SYS_madvise, (long)tare_ring.base, (long)tare_ring.span, MADV_RANDOM, 0, 0, 0);
 	leave_out_of_cores();
 	/* The first lane at once, rather than page by page while the program works. */
-	tare_sys6(SYS_madvise, (long)tare_ring.base,
-		  (long)tare_lane_offset(tare_ring.lane_bytes, 1), MADV_POPULATE_WRITE, 0, 0, 0);
+	tare_sys6(SYS_madvise, (long)tare_ring.base, (long)tare_lane_offset(tare_ring.lane_bytes, 1), MADV_POPULATE_WRITE,
+	          0, 0, 0);
 	return true;
 }
 
@@ -190,11 +187,8 @@ bool tare_ring_file_open(void)
 
 	memset(&tare_ring, 0, sizeof(tare_ring));
 	tare_ring.pid = tare_sys_getpid();
-	tare_ring.lane_bytes = tare_lane_bytes_are_sane(control->lane_bytes) ? control->lane_bytes
-									     : LANE_BYTES_DEFAULT;
-	tare_ring.chunk_bytes = tare_chunk_bytes_are_sane(control->chunk_bytes)
-					? control->chunk_bytes
-					: TARE_CHUNK_BYTES;
+	tare_ring.lane_bytes = tare_lane_bytes_are_sane(control->lane_bytes) ? control->lane_bytes : LANE_BYTES_DEFAULT;
+	tare_ring.chunk_bytes = tare_chunk_bytes_are_sane(control->chunk_bytes) ? control->chunk_bytes : TARE_CHUNK_BYTES;
 	if (!tare_addresses_suffice() || !create_events() || !make_ring()) {
 		__atomic_fetch_add(&control->degraded, 1, __ATOMIC_RELAXED);
 		return false;
@@ -234,7 +228,7 @@ static bool extend_file(uint64_t offset, uint64_t size)
 bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file)
 {
 	uint64_t begin = tare_lane_offset(tare_ring.lane_bytes, first),
-		 size = tare_lane_offset(tare_ring.lane_bytes, first + nr) - begin;
+			 size = tare_lane_offset(tare_ring.lane_bytes, first + nr) - begin;
 	bool has_file = !tare_ring.has_no_file && (first == 0 || extend_file(begin, size));
 	uint32_t i;
 
@@ -243,15 +237,14 @@ bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file)
 	for (i = first; i < first + nr; i++)
 		tare_ring.lanes[i].has_no_file = !has_file;
 	return has_file || tare_ring.has_no_file ||
-	       tare_sys_mmap(tare_ring.base + begin, size, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != NULL;
+	       tare_sys_mmap(tare_ring.base + begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED,
+	                     -1, 0) != NULL;
 }
 
 void tare_ring_file_leave(bool is_in_use)
 {
-	if (!is_in_use ||
-	    !tare_sys_mmap(tare_ring.base, tare_ring.span, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))
+	if (!is_in_use || !tare_sys_mmap(tare_ring.base, tare_ring.span, PROT_READ | PROT_WRITE,
+	                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))
 		tare_sys_munmap(tare_ring.base, tare_ring.span);
 	memset(&tare_ring, 0, sizeof(tare_ring));
 }

@@ -10,15 +10,14 @@
 
 /* The ring of this process, mapped for as long as it lives. */
 struct tare_ring {
-	uint8_t *
-		base; /* the whole span, most of it beyond the file's end: lanes that nobody needed yet */
+	uint8_t *base; /* the whole span, most of it beyond the file's end: lanes that nobody needed yet */
 	struct tare_ring_header *header;
 	struct tare_lane *lanes; /* the table */
 	uint64_t span;
 	uint32_t lane_bytes, chunk_bytes;
 	uint32_t pid, generation;
-	uint64_t opened_ns; /* CLOCK_MONOTONIC; 0: it is not */
-	uint64_t retry_ns;  /* the log is not to be written before; 0: the last block was written */
+	uint64_t opened_ns;   /* CLOCK_MONOTONIC; 0: it is not */
+	uint64_t retry_ns;    /* the log is not to be written before; 0: the last block was written */
 	uint64_t asked_ticks; /* when it was last looked whether that is over */
 	int last_error;       /* of the last block; 0: it was written */
 	uint64_t going;       /* records that the process takes with it, as far as it told */

@@ -15,8 +15,7 @@
 #include "record/clock.h"
 
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
-#define ABANDONED_MAX                                                                              \
-	8u /* writings that one thread may have left by longjmp until it takes a lane of theirs */
+#define ABANDONED_MAX 8u  /* writings that one thread may have left by longjmp until it takes a lane of theirs */
 
 /* A child that was forked in the middle of a record gets others: what it returns to still has its parent's. */
 static struct tare_place first_places[TARE_LANES_MAX];
@@ -67,8 +66,7 @@ static struct tare_place *begin_owning(uint32_t index, uint64_t me, uint32_t epo
 static bool claim(uint32_t index, uint64_t from, uint64_t me)
 {
 	TARE_STEP("claiming");
-	return __atomic_compare_exchange_n(&owners[index], &from, me, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&owners[index], &from, me, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* A program that restricts its system calls is not asked for it. */
@@ -103,8 +101,7 @@ static int find_left(uint32_t nr, uint64_t me, uintptr_t frame)
 	for (i = 0; i < nr; i++)
 		count += __atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me;
 	for (i = 0; i < nr && count >= ABANDONED_MAX; i++)
-		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me &&
-		    tare_place_is_left(places[i].frame, frame))
+		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me && tare_place_is_left(places[i].frame, frame))
 			return (int)i;
 	return -1;
 }
@@ -118,8 +115,7 @@ static int find_free(uint32_t nr, uint64_t me)
 		uint64_t owner = __atomic_load_n(&owners[i], __ATOMIC_RELAXED);
 
 		if (owner != me &&
-		    (owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) &&
-				       (uint32_t)owner == (uint32_t)me)) &&
+		    (owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) && (uint32_t)owner == (uint32_t)me)) &&
 		    claim(i, owner, me))
 			return (int)i;
 	}
@@ -148,8 +144,7 @@ static void raise_to(uint32_t *word, uint32_t least)
 {
 	uint32_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
 
-	while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false,
-							    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		continue;
 }
 
@@ -164,8 +159,7 @@ static int add_some(uint32_t *next, uint32_t end, uint32_t nr, uint64_t me, bool
 	do {
 		if (first + nr > end)
 			return -1;
-	} while (!__atomic_compare_exchange_n(next, &first, first + nr, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(next, &first, first + nr, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	raise_to(&made, first + nr);
 	TARE_STEP("counted");
 	if (!tare_ring_file_add_lanes(first, nr, in_file))
@@ -196,9 +190,7 @@ static int find_larger(uint32_t size, uint64_t me)
 		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == FREE && claim(i, FREE, me))
 			return (int)i;
 	i = __atomic_load_n(&next_large, __ATOMIC_RELAXED);
-	return tare_lane_bytes(tare_ring.lane_bytes, i) > size
-		       ? add_some(&next_large, SMALL_FROM, 1, me, true)
-		       : -1;
+	return tare_lane_bytes(tare_ring.lane_bytes, i) > size ? add_some(&next_large, SMALL_FROM, 1, me, true) : -1;
 }
 
 /* From now on the thread's word tells of this lane; of the one that it told of, it is noted who has that. */
@@ -240,8 +232,7 @@ static void count_lost(void)
 	struct tare_ring_header *header = tare_ring.header;
 	uint64_t now = tare_clock_ticks(), none = 0;
 
-	__atomic_compare_exchange_n(&header->lost_first, &none, now, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&header->lost_first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->lost_last, now, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELEASE);
 }
@@ -330,8 +321,7 @@ static bool take_fresh_places(bool is_in_use)
 	struct tare_place *fresh = places;
 
 	if (is_in_use)
-		fresh = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		fresh = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	else
 		memset(places, 0, made * sizeof(places[0]));
 	if (fresh)

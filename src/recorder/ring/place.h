@@ -21,10 +21,9 @@ struct tare_place {
 	uint64_t tail_seen; /* it may be further by now */
 	uint64_t owner;     /* as all threads know it */
 	uint32_t size, index;
-	uint32_t epoch; /* of the log */
-	uint32_t tid;   /* whose it is */
-	uintptr_t
-		frame; /* stack address of the writing that has it, if the thread's word does not tell of this lane */
+	uint32_t epoch;  /* of the log */
+	uint32_t tid;    /* whose it is */
+	uintptr_t frame; /* stack address of the writing that has it, if the thread's word does not tell of this lane */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct tare_place) == 64, "one cache line");
 
@@ -78,18 +77,13 @@ static inline bool tare_place_swap(uintptr_t from, uintptr_t to)
 #if defined(__x86_64__)
 	uintptr_t seen = from;
 
-	__asm__ volatile("cmpxchgq %2, %1"
-			 : "+a"(seen), "+m"(tare_thread.lane)
-			 : "r"(to)
-			 : "cc", "memory");
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(seen), "+m"(tare_thread.lane) : "r"(to) : "cc", "memory");
 	return seen == from;
 #else
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool is_done = __atomic_compare_exchange_n(&tare_thread.lane, &from, to, false,
-						   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	bool is_done = __atomic_compare_exchange_n(&tare_thread.lane, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 
-	__atomic_signal_fence(
-		__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
 	return is_done;
 #endif
 }
@@ -105,8 +99,7 @@ static inline struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame
 	struct tare_place *place = tare_place_at_rest(tare_thread.lane);
 
 	TARE_STEP("seen");
-	if (unlikely(!place || place->epoch != epoch ||
-		     !tare_place_swap((uintptr_t)place, TARE_PLACE_WRITING(frame))))
+	if (unlikely(!place || place->epoch != epoch || !tare_place_swap((uintptr_t)place, TARE_PLACE_WRITING(frame))))
 		return tare_place_find(epoch, frame);
 	TARE_STEP("taken");
 	return place;

@@ -27,8 +27,7 @@ static inline bool tare_put_has_room(const struct tare_place *place, uint32_t si
 	uint64_t at = place->head & (place->size - 1);
 
 	return size <= TARE_RING_RECORD_MAX && at + size <= place->size &&
-	       place->head + size - place->tail_seen <= place->size &&
-	       place->lane->lost == place->lane->lost_told;
+	       place->head + size - place->tail_seen <= place->size && place->lane->lost == place->lane->lost_told;
 }
 
 /* The next records' lines, for writing: they were read by who drains, on another processor. */
@@ -43,8 +42,8 @@ static inline void tare_put_fetch_next(const struct tare_place *place)
 #endif
 }
 
-static inline void tare_put_publish(struct tare_place *place, struct tare_record *rec,
-				    enum tare_kind kind, uint32_t size)
+static inline void tare_put_publish(struct tare_place *place, struct tare_record *rec, enum tare_kind kind,
+                                    uint32_t size)
 {
 	/* Two stores: gcc makes one of them, of a constant that it keeps in another cache line. */
 	__atomic_store_n(&rec->kind, (uint16_t)kind, __ATOMIC_RELAXED);

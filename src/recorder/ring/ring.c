@@ -34,8 +34,8 @@ bool tare_ring_is_own(void)
 static bool is_mine_to_open(uint32_t *seen)
 {
 	*seen = TARE_RING_CLOSED;
-	return __atomic_compare_exchange_n(&tare_ring_state.opened, seen, TARE_RING_OPENING, false,
-					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	return __atomic_compare_exchange_n(&tare_ring_state.opened, seen, TARE_RING_OPENING, false, __ATOMIC_ACQ_REL,
+	                                   __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -68,8 +68,7 @@ static uint32_t wait_for_open(void)
 	uint64_t until_ns = tare_sys_now_ns(CLOCK_MONOTONIC) + OPEN_LIMIT_NS;
 	uint32_t seen;
 
-	while ((seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE)) ==
-		       TARE_RING_OPENING &&
+	while ((seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE)) == TARE_RING_OPENING &&
 	       tare_sys_now_ns(CLOCK_MONOTONIC) < until_ns)
 		tare_sys6(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	return seen;
@@ -99,8 +98,7 @@ static uintptr_t users[BLOCKS];
 
 static bool take(int i, uintptr_t user, uintptr_t frame)
 {
-	return __atomic_compare_exchange_n(&users[i], &user, frame, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&users[i], &user, frame, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static uint8_t *take_block(uintptr_t frame)
@@ -138,8 +136,8 @@ static int64_t drain(const struct tare_place *place)
 {
 	struct tare_lane_view view = { place->lane, place->bytes, place->size, place->index };
 	struct tare_lane_drain drain = { .log_end = &tare_ring.header->log_end,
-					 .write = tare_ring_file_write,
-					 .arg = (void *)(uintptr_t)&place->epoch };
+		                             .write = tare_ring_file_write,
+		                             .arg = (void *)(uintptr_t)&place->epoch };
 	int64_t n;
 
 	drain.block = take_block((uintptr_t)__builtin_frame_address(0));
@@ -167,11 +165,8 @@ static uint32_t block_of(const struct tare_place *place)
 bool tare_put_is_given_up(const struct tare_place *place)
 {
 	return place->epoch == tare_ring_epoch() &&
-	       place->head + TARE_RING_RECORD_MAX -
-			       __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE) >
-		       place->size &&
-	       (tare_ring_file_is_failing() ||
-		(!tare_control_allows(block_of(place)) && !tare_wait_is_possible()));
+	       place->head + TARE_RING_RECORD_MAX - __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE) > place->size &&
+	       (tare_ring_file_is_failing() || (!tare_control_allows(block_of(place)) && !tare_wait_is_possible()));
 }
 
 static uint32_t reason_of(int64_t error)
@@ -319,8 +314,7 @@ static uint64_t count_left(const struct tare_place *place)
 	uint64_t at = __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE), left = 0;
 
 	while (at < __atomic_load_n(&place->lane->head, __ATOMIC_ACQUIRE)) {
-		struct tare_record *rec =
-			(struct tare_record *)(uintptr_t)tare_lane_record(&view, at);
+		struct tare_record *rec = (struct tare_record *)(uintptr_t)tare_lane_record(&view, at);
 		struct tare_rec_lost *lost = (struct tare_rec_lost *)(void *)rec;
 
 		if (!rec->cells)
@@ -366,8 +360,7 @@ void tare_ring_finish(void)
 	}
 	/* It is told more than once that the process ends, and what was left may be in the log by now. */
 	__atomic_fetch_add(&tare_control_page()->lost_records,
-			   going - __atomic_exchange_n(&tare_ring.going, going, __ATOMIC_RELAXED),
-			   __ATOMIC_RELAXED);
+	                   going - __atomic_exchange_n(&tare_ring.going, going, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);
 }
 

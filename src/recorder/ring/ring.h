@@ -50,8 +50,7 @@ static inline enum tare_control_command tare_ring_command(void)
 
 	if (unlikely(!control))
 		control = tare_control_page();
-	return (enum tare_control_command)TARE_COMMAND_OF(
-		__atomic_load_n(&control->command, __ATOMIC_RELAXED));
+	return (enum tare_control_command)TARE_COMMAND_OF(__atomic_load_n(&control->command, __ATOMIC_RELAXED));
 }
 
 /* Nothing will be written any more, or not by us: in order. Drains if nobody else does. */
@@ -78,8 +77,7 @@ static inline bool tare_ring_is_giving_up(void)
 {
 	const struct tare_place *place = tare_thread.place;
 
-	return place && unlikely(place->lane->lost != place->lane->lost_told) &&
-	       tare_put_is_given_up(place);
+	return place && unlikely(place->lane->lost != place->lane->lost_told) && tare_put_is_given_up(place);
 }
 
 #endif

@@ -18,11 +18,10 @@
 
 /* Of the process, by all threads; a forked child goes on with what its parent has waited. */
 static struct {
-	uint64_t sum_ns;     /* so long it has waited */
-	uint64_t counted_ns; /* CLOCK_MONOTONIC: until then waiting is in the sum */
-	uint64_t limit,
-		sum_then; /* how much was allowed when room was made last, and the sum of then */
-	uint64_t refused; /* ticks when a wait ended in vain last; 0: never */
+	uint64_t sum_ns;          /* so long it has waited */
+	uint64_t counted_ns;      /* CLOCK_MONOTONIC: until then waiting is in the sum */
+	uint64_t limit, sum_then; /* how much was allowed when room was made last, and the sum of then */
+	uint64_t refused;         /* ticks when a wait ended in vain last; 0: never */
 } waited;
 
 static uint64_t load(const uint64_t *word)
@@ -45,8 +44,8 @@ static void count(uint64_t from, uint64_t now)
 	uint64_t counted = load(&waited.counted_ns);
 
 	from = counted > from ? counted : from;
-	if (now > from && __atomic_compare_exchange_n(&waited.counted_ns, &counted, now, false,
-						      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (now > from &&
+	    __atomic_compare_exchange_n(&waited.counted_ns, &counted, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&waited.sum_ns, now - from, __ATOMIC_RELAXED);
 }
 
@@ -55,14 +54,12 @@ static bool may_wait(uint64_t now)
 {
 	uint64_t opened = load(&tare_ring.opened_ns), sum = load(&waited.sum_ns);
 
-	return opened && now > opened &&
-	       tare_wait_may(now - opened, sum, sum - load(&waited.sum_then));
+	return opened && now > opened && tare_wait_may(now - opened, sum, sum - load(&waited.sum_then));
 }
 
 static bool is_being_made(const struct tare_control *control)
 {
-	return __atomic_load_n(&control->makes_room, __ATOMIC_RELAXED) &&
-	       tare_control_has_beaten_within(control, BEAT_NS);
+	return __atomic_load_n(&control->makes_room, __ATOMIC_RELAXED) && tare_control_has_beaten_within(control, BEAT_NS);
 }
 
 bool tare_wait_is_possible(void)

@@ -21,8 +21,7 @@ static inline bool tare_wait_may(uint64_t age, uint64_t sum, uint64_t stuck)
 {
 	uint64_t most = TARE_WAIT_BRIEF_NS + age / 8;
 
-	return sum < TARE_WAIT_BRIEF_NS + age / 2 &&
-	       stuck < (most < TARE_WAIT_STUCK_NS ? most : TARE_WAIT_STUCK_NS);
+	return sum < TARE_WAIT_BRIEF_NS + age / 2 && stuck < (most < TARE_WAIT_STUCK_NS ? most : TARE_WAIT_STUCK_NS);
 }
 
 /*

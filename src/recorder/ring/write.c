@@ -53,8 +53,8 @@ static int open_chunk(uint32_t block_epoch, uint64_t chunk)
 	char name[TARE_RING_NAME_MAX];
 	int fd;
 
-	tare_plib_format(name, sizeof(name), chunk ? "%u-%u.events.%U" : "%u-%u.events",
-			 tare_ring.pid, tare_ring.generation, chunk);
+	tare_plib_format(name, sizeof(name), chunk ? "%u-%u.events.%U" : "%u-%u.events", tare_ring.pid,
+	                 tare_ring.generation, chunk);
 	TARE_STEP("named");
 	if (block_epoch != tare_ring_epoch())
 		return -ECANCELED;
@@ -64,8 +64,7 @@ static int open_chunk(uint32_t block_epoch, uint64_t chunk)
 }
 
 /* In place of a chunk that cannot be opened. The lock: give_back.h does not cut what nobody else has. */
-static int write_in_first(uint32_t block_epoch, const struct tare_chunk_part *part,
-			  const uint8_t *bytes)
+static int write_in_first(uint32_t block_epoch, const struct tare_chunk_part *part, const uint8_t *bytes)
 {
 	int fd = open_chunk(block_epoch, 0), rc;
 
@@ -81,8 +80,7 @@ static int write_in_first(uint32_t block_epoch, const struct tare_chunk_part *pa
 static int write_block(uint32_t block_epoch, const uint8_t *bytes, uint64_t size, uint64_t position)
 {
 	/* Loaded once: in a child as above it is 0 from some moment on. */
-	struct tare_chunks chunks = { TARE_LOG_BEGIN,
-				      __atomic_load_n(&tare_ring.chunk_bytes, __ATOMIC_RELAXED) };
+	struct tare_chunks chunks = { TARE_LOG_BEGIN, __atomic_load_n(&tare_ring.chunk_bytes, __ATOMIC_RELAXED) };
 	struct tare_chunk_part part;
 	int fd, rc = 0;
 

@@ -23,7 +23,7 @@
  * Mangled: torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask> &, Node *, InputBuffer &,
  * const std::shared_ptr<ReadyQueue> &), the same from 1.9 to 2.11.
  */
-#define EVALUATE                                                                                   \
+#define EVALUATE                                                                                                       \
 	_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE
 #define GRAD_MODE _ZN3c108GradMode10is_enabledEv /* c10::GradMode::is_enabled(), static */
 
@@ -35,11 +35,10 @@ evaluate_fn EVALUATE;
 /* Of the unwinder's interface, which every C++ library on this ABI shares. */
 enum { UNWIND_CLEANUP_PHASE = 2, UNWIND_CONTINUE = 8 };
 
-int tare_autograd_personality(int version, int actions, uint64_t class, void *exception,
-			      void *context);
+int tare_autograd_personality(int version, int actions, uint64_t class, void *exception, void *context);
 
-__attribute__((used)) int tare_autograd_personality(int version, int actions, uint64_t class,
-						    void *exception, void *context)
+__attribute__((used)) int tare_autograd_personality(int version, int actions, uint64_t class, void *exception,
+                                                    void *context)
 {
 	(void)version, (void)class, (void)exception, (void)context;
 	if (actions & UNWIND_CLEANUP_PHASE && tare_thread.backward > 0)

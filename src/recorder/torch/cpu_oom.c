@@ -32,8 +32,7 @@ static int64_t available(void)
 	char text[512];
 	uint64_t kib;
 
-	if (!tare_plib_read_file("/proc/meminfo", text, sizeof(text)) ||
-	    !tare_plib_value(text, "MemAvailable:", &kib))
+	if (!tare_plib_read_file("/proc/meminfo", text, sizeof(text)) || !tare_plib_value(text, "MemAvailable:", &kib))
 		return -1;
 	return (int64_t)(kib * 1024);
 }
@@ -42,8 +41,7 @@ static void record(size_t bytes)
 {
 	struct tare_rec_oom rec;
 
-	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
-	    tare_config.no_tensors)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
 		return;
 	tare_fork_check();
 	if (tare_ring_command() != TARE_COMMAND_RECORD)

@@ -11,18 +11,10 @@
  * or two. Storage is the first member of a tensor, the address of its memory the first of a storage; then come, in a
  * tensor, what autograd knows, and further on the object of Python, whose lowest bit is a flag.
  */
-enum {
-	OBJECT_HEAD = 16,
-	WORD = 8,
-	COUNTS_MAX = 2,
-	OBJECT_FAR = 128,
-	TRIES = 64,
-	VIRTUAL_HEAD = 2 * WORD
-};
+enum { OBJECT_HEAD = 16, WORD = 8, COUNTS_MAX = 2, OBJECT_FAR = 128, TRIES = 64, VIRTUAL_HEAD = 2 * WORD };
 
-static const char *const libraries[TARE_TORCH_LIBRARIES] = { "libc10.so", "libtorch_cpu.so",
-							     "libtorch_python.so",
-							     "libtorch_cuda.so", "libc10_cuda.so" };
+static const char *const libraries[TARE_TORCH_LIBRARIES] = { "libc10.so", "libtorch_cpu.so", "libtorch_python.so",
+	                                                         "libtorch_cuda.so", "libc10_cuda.so" };
 
 bool tare_torch_find(struct tare_torch *t)
 {
@@ -42,8 +34,7 @@ bool tare_torch_find(struct tare_torch *t)
 	table = (uintptr_t)tare_elf_symbol(&object, "_ZTVN3c1010TensorImplE", NULL);
 	t->tensor_table = table + VIRTUAL_HEAD;
 	*(void **)&t->gradient = tare_elf_symbol(&object, "_ZNK3c1010TensorImpl4gradEv", NULL);
-	*(void **)&t->requires_grad =
-		tare_elf_symbol(&object, "_ZNK3c1010TensorImpl13requires_gradEv", NULL);
+	*(void **)&t->requires_grad = tare_elf_symbol(&object, "_ZNK3c1010TensorImpl13requires_gradEv", NULL);
 	return table && t->storage_tables[0] && t->gradient && t->requires_grad;
 }
 
@@ -100,8 +91,7 @@ static void learn_object(struct tare_torch *t, uintptr_t impl, uintptr_t object)
 	int at;
 
 	for (at = t->storage_in_impl + 2 * WORD; at < OBJECT_FAR; at += WORD)
-		if (tare_python_load(impl + at, &word, TARE_PYTHON_ASK) &&
-		    (word & ~UINT64_C(1)) == object) {
+		if (tare_python_load(impl + at, &word, TARE_PYTHON_ASK) && (word & ~UINT64_C(1)) == object) {
 			t->object_in_impl = (uint8_t)at;
 			return;
 		}
@@ -162,11 +152,8 @@ uintptr_t tare_torch_gradient(const struct tare_torch *t, uintptr_t impl)
 
 struct py_object *tare_torch_object(const struct tare_torch *t, uintptr_t impl)
 {
-	uintptr_t object =
-		t->object_in_impl ? tare_python_word(impl + t->object_in_impl) & ~(uintptr_t)1 : 0;
+	uintptr_t object = t->object_in_impl ? tare_python_word(impl + t->object_in_impl) & ~(uintptr_t)1 : 0;
 
 	/* It is its object only if it refers to it. */
-	return object && tare_python_word(object + t->impl_in_object) == impl
-		       ? (struct py_object *)object
-		       : NULL;
+	return object && tare_python_word(object + t->impl_in_object) == impl ? (struct py_object *)object : NULL;
 }

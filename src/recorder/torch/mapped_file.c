@@ -44,9 +44,7 @@ static uint64_t hexadecimal(const char **at)
 
 	for (;; (*at)++) {
 		char c = **at;
-		int digit = c >= '0' && c <= '9'   ? c - '0'
-			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-						   : -1;
+		int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 
 		if (digit < 0)
 			return value;

@@ -125,9 +125,7 @@ TARE_HOT struct tare_module_seen tare_module_see(uint64_t module)
 /* Of a model's blocks every second is for another module than the last, so this is as quick as a block is. */
 TARE_HOT static bool record(const struct tare_module_seen *module)
 {
-	struct tare_rec_module rec = { .at = module->at,
-				       .tid = tare_fork_tid(),
-				       .class = module->class };
+	struct tare_rec_module rec = { .at = module->at, .tid = tare_fork_tid(), .class = module->class };
 
 	if (!tare_emit_often(TARE_KIND_MODULE, &rec.head, sizeof(rec), tare_clock_ticks()))
 		return false;

@@ -55,8 +55,8 @@ static void keep(uint64_t key, struct tare_module_seen module)
 	struct slot *s = slot_of(key);
 	uint32_t turn = __atomic_load_n(&s->turn, __ATOMIC_RELAXED);
 
-	if ((turn & 1) || !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false,
-						       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if ((turn & 1) ||
+	    !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	s->key = key;
@@ -80,8 +80,8 @@ static struct tare_module_seen find(uint64_t key)
 
 static bool is_wanted(void)
 {
-	return tare_thread.depth == 0 && tare_config.enabled && !tare_config.nop &&
-	       !tare_config.no_tensors && tare_ring_command() == TARE_COMMAND_RECORD;
+	return tare_thread.depth == 0 && tare_config.enabled && !tare_config.nop && !tare_config.no_tensors &&
+	       tare_ring_command() == TARE_COMMAND_RECORD;
 }
 
 /* PyTorch's number of the calling thread, which stays the same. */

@@ -30,8 +30,8 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 {
 	struct tare_rec_oom rec;
 
-	if ((device & 0xff) != CUDA || tare_thread.depth > 0 || !tare_config.enabled ||
-	    tare_config.nop || tare_config.no_tensors)
+	if ((device & 0xff) != CUDA || tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
+	    tare_config.no_tensors)
 		return;
 	tare_fork_check();
 	if (tare_ring_command() != TARE_COMMAND_RECORD)
@@ -49,8 +49,8 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 	tare_thread.depth--;
 }
 
-static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated,
-		    uint64_t reserved, uint16_t device)
+static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated, uint64_t reserved,
+                    uint16_t device)
 {
 	oom_fn *real = (oom_fn *)tare_torch_real(torch);
 

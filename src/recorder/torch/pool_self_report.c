@@ -17,12 +17,10 @@ enum { NAME_BYTES = 16, TRIES = 3 };
 /* Not in a forked child either, where a thread that is not there any more may hold the allocator's lock. */
 static bool is_initialized(const struct tare_scan_api *py, struct py_object *torch_c)
 {
-	struct py_object *said =
-		tare_scan_item(py, tare_scan_module(py, "torch.cuda"), "_initialized");
-	struct py_object *is_bad_fork =
-		tare_scan_call(py, tare_scan_builtin(py, torch_c, "_cuda_isInBadFork"), NULL);
-	bool is = said && is_bad_fork && tare_scan_type(said) == tare_scan_type(is_bad_fork) &&
-		  py->PyObject_IsTrue(said) > 0;
+	struct py_object *said = tare_scan_item(py, tare_scan_module(py, "torch.cuda"), "_initialized");
+	struct py_object *is_bad_fork = tare_scan_call(py, tare_scan_builtin(py, torch_c, "_cuda_isInBadFork"), NULL);
+	bool is =
+		said && is_bad_fork && tare_scan_type(said) == tare_scan_type(is_bad_fork) && py->PyObject_IsTrue(said) > 0;
 
 	return !tare_scan_is_true(py, is_bad_fork) && is;
 }
@@ -37,21 +35,16 @@ static bool is_native(const struct tare_scan_api *py, struct py_object *torch_c)
 
 	if (!ask)
 		return true;
-	name = tare_scan_call(py, tare_scan_builtin(py, torch_c, "_cuda_getAllocatorBackend"),
-			      NULL);
-	is = name &&
-	     tare_scan_type(name) ==
-		     tare_scan_type(tare_scan_item(py, tare_scan_module(py, "sys"), "version")) &&
-	     tare_python_text(&py->python->layout, (uintptr_t)name, text, sizeof(text),
-			      TARE_PYTHON_TRUST) &&
+	name = tare_scan_call(py, tare_scan_builtin(py, torch_c, "_cuda_getAllocatorBackend"), NULL);
+	is = name && tare_scan_type(name) == tare_scan_type(tare_scan_item(py, tare_scan_module(py, "sys"), "version")) &&
+	     tare_python_text(&py->python->layout, (uintptr_t)name, text, sizeof(text), TARE_PYTHON_TRUST) &&
 	     !strcmp(text, "native");
 	tare_scan_release(py, name);
 	return is;
 }
 
 /* A dict in a dict, both made for us. */
-static struct py_object *part(const struct tare_scan_api *py, struct py_object *whole,
-			      const char *name)
+static struct py_object *part(const struct tare_scan_api *py, struct py_object *whole, const char *name)
 {
 	struct py_object *found = tare_scan_item(py, whole, name);
 
@@ -60,8 +53,7 @@ static struct py_object *part(const struct tare_scan_api *py, struct py_object *
 
 static uint64_t current(const struct tare_scan_api *py, struct py_object *stats, const char *name)
 {
-	struct py_object *number =
-		tare_scan_item(py, part(py, part(py, stats, name), "all"), "current");
+	struct py_object *number = tare_scan_item(py, part(py, part(py, stats, name), "all"), "current");
 	uint64_t value = number ? py->PyLong_AsUnsignedLongLong(number) : TARE_NOT_KNOWN;
 
 	if (!py->PyErr_Occurred())
@@ -71,7 +63,7 @@ static uint64_t current(const struct tare_scan_api *py, struct py_object *stats,
 }
 
 static bool ask(const struct tare_scan_api *py, struct py_object *function, int device,
-		struct tare_rec_pool_witness *out)
+                struct tare_rec_pool_witness *out)
 {
 	struct py_object *ordinal = py->PyLong_FromLong(device), *stats = NULL;
 
@@ -121,8 +113,7 @@ void tare_pool_self_report(const struct tare_scan_api *py)
 	struct py_object *stats = tare_scan_builtin(py, torch_c, "_cuda_memoryStats");
 	int i;
 
-	if (!stats || tare_devices_count() == 0 || !is_initialized(py, torch_c) ||
-	    !is_native(py, torch_c))
+	if (!stats || tare_devices_count() == 0 || !is_initialized(py, torch_c) || !is_native(py, torch_c))
 		return;
 	for (i = 0; i < tare_devices_count(); i++)
 		record(py, stats, i);

@@ -9,8 +9,8 @@
 #include "recorder/elf/libdl.h"
 
 /* A build of one piece has all of it in the last. */
-static const char *const homes[] = { "libc10.so", "libc10_cuda.so", "libtorch_cpu.so",
-				     "libtorch_cuda.so", "libtorch.so" };
+static const char *const homes[] = { "libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch_cuda.so",
+	                                 "libtorch.so" };
 
 static void *find_at_home(const char *name)
 {

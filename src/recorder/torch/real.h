@@ -21,15 +21,15 @@ struct tare_torch_real {
 };
 
 /* To be found in a library of torch's, or wherever else the dynamic linker knows of it. */
-#define TARE_TORCH_ANYWHERE(function)                                                              \
-	{                                                                                          \
-		.name = TARE_TORCH_NAME(function), .ours = (const void *)(function)                \
+#define TARE_TORCH_ANYWHERE(function)                                                                                  \
+	{                                                                                                                  \
+		.name = TARE_TORCH_NAME(function), .ours = (const void *)(function)                                            \
 	}
 
 /* For calls with a lock of torch's held: nothing that may wait for the dynamic linker's own is asked of it. */
-#define TARE_TORCH_AT_HOME(function)                                                               \
-	{                                                                                          \
-		.name = TARE_TORCH_NAME(function)                                                  \
+#define TARE_TORCH_AT_HOME(function)                                                                                   \
+	{                                                                                                                  \
+		.name = TARE_TORCH_NAME(function)                                                                              \
 	}
 
 TARE_COLD void *tare_torch_look(struct tare_torch_real *real);

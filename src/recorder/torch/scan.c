@@ -25,7 +25,7 @@ static struct {
 	uint32_t backwards;
 	bool was_backward;
 	bool has_unknown_modules, is_for_all; /* what was asked for */
-	uint64_t asked; /* when the interpreter was asked; 0: it has answered */
+	uint64_t asked;                       /* when the interpreter was asked; 0: it has answered */
 	struct tare_scan_budget budget;
 	uint64_t next_modules; /* not before: a scan for names of modules alone */
 	uint32_t scans, module_scans;
@@ -54,17 +54,16 @@ static uint64_t after(uint32_t scans)
 static void scan(void)
 {
 	uint64_t begin = tare_clock_ticks(), ns = tare_sys_now_ns(CLOCK_MONOTONIC),
-		 cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID);
+			 cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct tare_scan_result result = { .only_modules = !the.is_for_all };
 	struct tare_rec_sweep rec;
 	bool is_done;
 
 	tare_thread.depth++;
 	is_done = tare_scan_walk(&result);
-	rec = (struct tare_rec_sweep){ .objects = result.objects,
-				       .entries = result.entries,
-				       .flags = result.flags,
-				       .ticks = tare_clock_ticks() - begin };
+	rec = (struct tare_rec_sweep){
+		.objects = result.objects, .entries = result.entries, .flags = result.flags, .ticks = tare_clock_ticks() - begin
+	};
 	if (is_done)
 		tare_emit_sweep(&rec, tare_clock_ticks());
 	tare_thread.depth--;
@@ -99,8 +98,7 @@ static int on_safe_point(void *arg)
 static bool may_ask(const struct tare_python *python)
 {
 	return python->layout.minor != 8 ||
-	       (python->runtime &&
-		!*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
+	       (python->runtime && !*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
 }
 
 /* What would be looked for; false: nothing, yet. */
@@ -126,8 +124,7 @@ TARE_COLD static void consider(bool begins_backward, uint64_t now)
 	the.is_for_all = is_for_all;
 	py = tare_scan_api();
 	if (py && may_ask(py->python) &&
-	    __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED) &&
+	    __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
 	    py->Py_AddPendingCall(on_safe_point, NULL) != 0)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
 }
@@ -144,8 +141,7 @@ TARE_HOT void tare_scan_ask(uint32_t flags, uint64_t now)
 	if (the.was_backward != is_backward)
 		the.was_backward = is_backward;
 	begins = begins && ++the.backwards > 1;
-	if (tare_config.no_probe ||
-	    (!begins && !tare_config.eager_probe && now < the.next && !the.has_unknown_modules))
+	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && now < the.next && !the.has_unknown_modules))
 		return;
 	if (tare_config.eager_probe)
 		the.next = 1;

@@ -21,16 +21,14 @@ static bool find(struct tare_scan_api *py)
 	bool is_whole = true;
 
 	py->python = tare_python_interpreter();
-	if (!py->python ||
-	    !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
+	if (!py->python || !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
 		return false;
-#define TARE_SCAN_API(result, name, params)                                                        \
-	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                               \
+#define TARE_SCAN_API(result, name, params)                                                                            \
+	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                                                       \
 	is_whole &= py->name != NULL;
 	TARE_SCAN_API_MAP(TARE_SCAN_API)
 #undef TARE_SCAN_API
-#define TARE_SCAN_API(result, name, params)                                                        \
-	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
+#define TARE_SCAN_API(result, name, params) *(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
 	TARE_SCAN_API_MAYBE_MAP(TARE_SCAN_API)
 #undef TARE_SCAN_API
 	return is_whole;
@@ -43,8 +41,7 @@ const struct tare_scan_api *tare_scan_api(void)
 
 	if (__atomic_exchange_n(&the.lock, 1, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread looks: there will be another time */
-	if (!the.is_found || the.unloads != unloads ||
-	    the.api.python != tare_python_interpreter()) {
+	if (!the.is_found || the.unloads != unloads || the.api.python != tare_python_interpreter()) {
 		the.unloads = unloads;
 		the.is_found = find(&the.api);
 	}

@@ -17,9 +17,7 @@ static uint64_t memory_of(struct tare_scan *s, struct py_object *names, const ch
 {
 	struct py_object *tensor = item(s, names, name);
 
-	return tensor && tare_scan_is_tensor(&s->tensors, tensor)
-		       ? tare_scan_memory(&s->tensors, tensor)
-		       : 0;
+	return tensor && tare_scan_is_tensor(&s->tensors, tensor) ? tare_scan_memory(&s->tensors, tensor) : 0;
 }
 
 /* What is in an object's own dictionary; the caller releases it. */
@@ -65,9 +63,7 @@ static void scan_those_of_flat(struct tare_scan *s, uint64_t shard, struct py_ob
 	if (count < 0)
 		s->py->PyErr_Clear();
 	for (i = 0; i < count && i < PARAMETERS_MAX; i++)
-		scan_one_of_flat(s, shard,
-				 is_list ? s->py->PyList_GetItem(infos, i)
-					 : s->py->PyTuple_GetItem(infos, i));
+		scan_one_of_flat(s, shard, is_list ? s->py->PyList_GetItem(infos, i) : s->py->PyTuple_GetItem(infos, i));
 }
 
 /* A FlatParamHandle's flat_param. */
@@ -110,10 +106,10 @@ void tare_scan_sharded(struct tare_scan *s, struct py_object *names)
 	count = whole ? s->py->PyList_Size(whole) : 0;
 	for (i = 0; i < count && i < TARE_SCAN_PARTS; i++)
 		tare_scan_say(s, s->py->PyList_GetItem(whole, i),
-			      (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GATHERED });
+		              (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GATHERED });
 	if (count < 0)
 		s->py->PyErr_Clear();
 	tare_scan_say(s, item(s, names, "unsharded_accumulated_grad"),
-		      (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GRADIENT });
+	              (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GRADIENT });
 	tare_scan_release(s->py, info);
 }

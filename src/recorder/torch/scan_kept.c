@@ -45,10 +45,9 @@ static void tell(struct search *k, struct py_object *tensor)
 		return;
 	k->of->told++;
 	tare_scan_say_memory(s, at, tare_scan_flags(&s->tensors, tensor) | TARE_PROBE_KEPT,
-			     (struct tare_scan_about){
-				     .role = TARE_PROBE_TENSOR,
-				     .key = k->name,
-				     .shape = tare_scan_shape(&s->tensors, tensor) });
+	                     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR,
+	                                               .key = k->name,
+	                                               .shape = tare_scan_shape(&s->tensors, tensor) });
 }
 
 /* Modules and optimizers tell of their own; classes, functions and Python's modules lead to all of the program. */
@@ -65,10 +64,8 @@ static bool is_container(const struct kept *all, struct py_object *type)
 	if (s->py->PyType_IsSubtype(type, s->dict_type))
 		return true;
 	flags = s->py->PyType_GetFlags(type);
-	return flags & FLAG_HEAP_TYPE && flags & FLAG_COLLECTED &&
-	       !s->py->PyType_IsSubtype(type, class_of_classes) &&
-	       !s->py->PyType_IsSubtype(type, all->module_type) &&
-	       !s->py->PyType_IsSubtype(type, all->v.module) &&
+	return flags & FLAG_HEAP_TYPE && flags & FLAG_COLLECTED && !s->py->PyType_IsSubtype(type, class_of_classes) &&
+	       !s->py->PyType_IsSubtype(type, all->module_type) && !s->py->PyType_IsSubtype(type, all->v.module) &&
 	       (!all->v.optimizer || !s->py->PyType_IsSubtype(type, all->v.optimizer));
 }
 
@@ -80,8 +77,7 @@ static void look_into(struct search *k, struct py_object *object)
 
 	if (k->depth >= DEPTH || !is_container(k->of, tare_scan_type(object)))
 		return;
-	*(void **)&traverse =
-		k->of->v.scan->py->PyType_GetSlot(tare_scan_type(object), TYPE_TRAVERSE);
+	*(void **)&traverse = k->of->v.scan->py->PyType_GetSlot(tare_scan_type(object), TYPE_TRAVERSE);
 	if (!traverse)
 		return;
 	k->depth++;
@@ -106,8 +102,7 @@ static int look(struct py_object *object, void *arg)
 	return 0;
 }
 
-static void see_kept(const struct tare_scan_variables *v, struct py_object *name,
-		     struct py_object *value)
+static void see_kept(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
 {
 	struct search k = { .of = (struct kept *)v, .name = name };
 
@@ -116,20 +111,17 @@ static void see_kept(const struct tare_scan_variables *v, struct py_object *name
 
 void tare_scan_kept(struct tare_scan *s, struct py_object *module, struct py_object *optimizer)
 {
-	struct py_object *builtins =
-		tare_scan_item(s->py, s->py->PyImport_GetModuleDict(), "builtins");
+	struct py_object *builtins = tare_scan_item(s->py, s->py->PyImport_GetModuleDict(), "builtins");
 	struct py_object *type_of_types = tare_scan_type(s->dict_type);
 	struct kept all = { .v = { s, module, optimizer, see_kept },
-			    .module_type = builtins ? tare_scan_type(builtins) : NULL };
+		                .module_type = builtins ? tare_scan_type(builtins) : NULL };
 	int i;
 
-	if (s->py->python->layout.minor < SLOTS_OF_ALL_TYPES || !s->py->PyType_GetFlags ||
-	    !builtins)
+	if (s->py->python->layout.minor < SLOTS_OF_ALL_TYPES || !s->py->PyType_GetFlags || !builtins)
 		return;
 	for (i = 0; i < CONTAINERS; i++) {
 		struct py_object *type =
-			tare_scan_item(s->py, tare_scan_module(s->py, containers[i].module),
-				       containers[i].name);
+			tare_scan_item(s->py, tare_scan_module(s->py, containers[i].module), containers[i].name);
 
 		if (type && tare_scan_type(type) == type_of_types)
 			all.types[i] = type;
@@ -139,13 +131,11 @@ void tare_scan_kept(struct tare_scan *s, struct py_object *module, struct py_obj
 		s->py->PyErr_Clear();
 }
 
-static void see_root(const struct tare_scan_variables *v, struct py_object *name,
-		     struct py_object *value)
+static void see_root(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
 {
 	if (v->scan->py->PyType_IsSubtype(tare_scan_type(value), v->module))
 		tare_scan_say_memory(v->scan, (uint64_t)(uintptr_t)value, 0,
-				     (struct tare_scan_about){ .role = TARE_PROBE_MODULE,
-							       .key = name });
+		                     (struct tare_scan_about){ .role = TARE_PROBE_MODULE, .key = name });
 }
 
 void tare_scan_roots(struct tare_scan *s, struct py_object *module)

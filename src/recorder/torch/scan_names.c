@@ -4,8 +4,7 @@
 
 #include "recorder/torch/scan_api.h"
 
-struct py_object *tare_scan_item(const struct tare_scan_api *py, struct py_object *dict,
-				 const char *name)
+struct py_object *tare_scan_item(const struct tare_scan_api *py, struct py_object *dict, const char *name)
 {
 	return dict ? py->PyDict_GetItemString(dict, name) : NULL;
 }
@@ -21,21 +20,17 @@ struct py_object *tare_scan_module(const struct tare_scan_api *py, const char *n
 	return dict;
 }
 
-struct py_object *tare_scan_builtin(const struct tare_scan_api *py, struct py_object *dict,
-				    const char *name)
+struct py_object *tare_scan_builtin(const struct tare_scan_api *py, struct py_object *dict, const char *name)
 {
 	struct py_object *known = tare_scan_item(py, tare_scan_module(py, "sys"), "intern");
 	struct py_object *function = tare_scan_item(py, dict, name);
 
-	return known && function && tare_scan_type(function) == tare_scan_type(known) ? function
-										      : NULL;
+	return known && function && tare_scan_type(function) == tare_scan_type(known) ? function : NULL;
 }
 
-struct py_object *tare_scan_call(const struct tare_scan_api *py, struct py_object *function,
-				 struct py_object *argument)
+struct py_object *tare_scan_call(const struct tare_scan_api *py, struct py_object *function, struct py_object *argument)
 {
-	struct py_object *result =
-		function ? py->PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
+	struct py_object *result = function ? py->PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
 
 	if (function && !result)
 		py->PyErr_Clear();

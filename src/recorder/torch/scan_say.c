@@ -18,13 +18,11 @@ static bool add_text(const struct tare_scan *s, struct py_object *key, char *tex
 	size_t length = strlen(text);
 
 	return tare_scan_type(key) == s->text_type &&
-	       tare_python_text(&s->py->python->layout, (uintptr_t)key, text + length,
-				size - length, TARE_PYTHON_TRUST);
+	       tare_python_text(&s->py->python->layout, (uintptr_t)key, text + length, size - length, TARE_PYTHON_TRUST);
 }
 
 /* "weight"; of a tensor that wraps several, "weight.scale". */
-static uint32_t name_of(const struct tare_scan *s, struct py_object *key,
-			const struct tare_scan_part *part)
+static uint32_t name_of(const struct tare_scan *s, struct py_object *key, const struct tare_scan_part *part)
 {
 	char text[NAME_BYTES] = "";
 	size_t length;
@@ -50,8 +48,7 @@ static bool has_room(struct tare_scan *s)
 	return false;
 }
 
-static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name,
-		 struct tare_scan_about about)
+static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name, struct tare_scan_about about)
 {
 	struct tare_rec_probe rec;
 
@@ -68,8 +65,7 @@ static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name
 	s->result->entries++;
 }
 
-void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags,
-			  struct tare_scan_about about)
+void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags, struct tare_scan_about about)
 {
 	if (at)
 		emit(s, at, flags, name_of(s, about.key, NULL), about);
@@ -96,17 +92,14 @@ void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_sc
 	if (about.role == TARE_PROBE_PARAMETER)
 		flags = tare_scan_flags(&s->tensors, tensor);
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, flags, name_of(s, about.key, count > 1 ? &parts[i] : NULL),
-		     about);
+		emit(s, parts[i].at, flags, name_of(s, about.key, count > 1 ? &parts[i] : NULL), about);
 }
 
-void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of,
-			    bool was_asked)
+void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of, bool was_asked)
 {
 	struct tare_scan_part parts[TARE_SCAN_PARTS];
 	int i, count = tare_scan_gradient(&s->tensors, tensor, was_asked, parts);
 
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, 0, 0,
-		     (struct tare_scan_about){ .of = of, .role = TARE_PROBE_GRADIENT });
+		emit(s, parts[i].at, 0, 0, (struct tare_scan_about){ .of = of, .role = TARE_PROBE_GRADIENT });
 }

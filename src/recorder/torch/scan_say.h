@@ -24,11 +24,9 @@ struct tare_scan_about {
 };
 void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about);
 /* The same of the tensor's gradient, see tare_scan_gradient. */
-void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of,
-			    bool was_asked);
+void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of, bool was_asked);
 /* One piece of memory. */
-void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags,
-			  struct tare_scan_about about);
+void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags, struct tare_scan_about about);
 
 /* A module, with its class. */
 void tare_scan_say_module(struct tare_scan *s, uint64_t module);

@@ -17,8 +17,8 @@ static bool add_type(const struct tare_scan_tensors *t, struct py_object *tensor
 	if (!dtype)
 		return false;
 	name = (const char *)dtype + DTYPE_NAME;
-	while (n < DTYPE_BYTES && ((name[n] >= 'a' && name[n] <= 'z') ||
-				   (name[n] >= '0' && name[n] <= '9') || name[n] == '_')) {
+	while (n < DTYPE_BYTES &&
+	       ((name[n] >= 'a' && name[n] <= 'z') || (name[n] >= '0' && name[n] <= '9') || name[n] == '_')) {
 		text[n] = name[n];
 		n++;
 	}
@@ -34,8 +34,7 @@ static bool add_shape(const struct tare_scan_tensors *t, struct py_object *tenso
 	size_t n = 0;
 
 	for (i = 0; i < count && count <= DIMENSIONS_MAX; i++) {
-		unsigned long long size =
-			t->py->PyLong_AsUnsignedLongLong(t->py->PyTuple_GetItem(shape, i));
+		unsigned long long size = t->py->PyLong_AsUnsignedLongLong(t->py->PyTuple_GetItem(shape, i));
 
 		tare_plib_format(text + n, TEXT / 2 - n, "%s%U", i ? ", " : " [", (uint64_t)size);
 		while (text[n])
@@ -53,8 +52,7 @@ uint32_t tare_scan_shape(struct tare_scan_tensors *t, struct py_object *tensor)
 	char text[TEXT];
 	size_t n = 0;
 
-	if (!t->may_call || !t->shape || !t->dtype || !tare_scan_is_plain(t, tensor) ||
-	    !add_type(t, tensor, text))
+	if (!t->may_call || !t->shape || !t->dtype || !tare_scan_is_plain(t, tensor) || !add_type(t, tensor, text))
 		return 0;
 	while (text[n])
 		n++;

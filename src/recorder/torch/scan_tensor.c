@@ -9,11 +9,7 @@
 #include "record/format.h"
 
 enum { FAILURES_MAX = 8, DEPTH_MAX = 3, SLOTS_MAX = 32, CLASSES_MAX = 16 };
-enum {
-	TYPE_BASE = 48,
-	TYPE_MEMBERS = 72,
-	MEMBER_OBJECT = 16
-}; /* Py_tp_base, Py_tp_members, T_OBJECT_EX */
+enum { TYPE_BASE = 48, TYPE_MEMBERS = 72, MEMBER_OBJECT = 16 }; /* Py_tp_base, Py_tp_members, T_OBJECT_EX */
 
 /* PyMemberDef: an attribute of a class with __slots__. */
 struct member {
@@ -24,8 +20,7 @@ struct member {
 	const char *doc;
 };
 
-static struct py_object *call(const struct tare_scan_tensors *t, struct py_object *function,
-			      struct py_object *argument)
+static struct py_object *call(const struct tare_scan_tensors *t, struct py_object *function, struct py_object *argument)
 {
 	return tare_scan_call(t->py, function, argument);
 }
@@ -37,8 +32,7 @@ static bool is_true(const struct tare_scan_tensors *t, struct py_object *answer)
 
 /* ---- by functions ---- */
 
-static bool get_number(struct tare_scan_tensors *t, struct py_object *function,
-		       struct py_object *tensor, uint64_t *out)
+static bool get_number(struct tare_scan_tensors *t, struct py_object *function, struct py_object *tensor, uint64_t *out)
 {
 	struct py_object *answer = call(t, function, tensor);
 
@@ -72,8 +66,7 @@ static uint64_t called_memory(struct tare_scan_tensors *t, struct py_object *ten
 
 static bool is_below_base(const struct tare_scan_tensors *t, struct py_object *object)
 {
-	return tare_scan_is_plain(t, object) ||
-	       t->py->PyType_IsSubtype(tare_scan_type(object), t->base);
+	return tare_scan_is_plain(t, object) || t->py->PyType_IsSubtype(tare_scan_type(object), t->base);
 }
 
 /* Found in an earlier scan. Scans are of the main thread only. */
@@ -91,11 +84,9 @@ static void recall(struct tare_torch *t)
 /* What is found has to be what PyTorch says itself, where it can be asked. */
 static void learn(struct tare_scan_tensors *t, struct py_object *tensor)
 {
-	if (tare_scan_reads(t) || !tare_scan_is_plain(t, tensor) ||
-	    !tare_torch_learn(&t->torch, tensor))
+	if (tare_scan_reads(t) || !tare_scan_is_plain(t, tensor) || !tare_torch_learn(&t->torch, tensor))
 		return;
-	if (t->may_call && tare_torch_memory(&t->torch, tare_torch_impl(&t->torch, tensor)) !=
-				   called_memory(t, tensor))
+	if (t->may_call && tare_torch_memory(&t->torch, tare_torch_impl(&t->torch, tensor)) != called_memory(t, tensor))
 		t->torch = (struct tare_torch){ .tensor_table = 0 };
 	known = t->torch;
 }
@@ -108,8 +99,7 @@ struct search {
 
 static void add_parts(struct search *s, struct py_object *tensor, const struct tare_scan_part *as);
 
-static void add_inner(struct search *s, struct py_object *value, const char *slot,
-		      struct py_object *key)
+static void add_inner(struct search *s, struct py_object *value, const char *slot, struct py_object *key)
 {
 	struct tare_scan_part as = { .slot = slot, .key = key };
 
@@ -127,8 +117,7 @@ static void add_slots(struct search *s, struct py_object *object)
 		m = (const struct member *)s->t->py->PyType_GetSlot(type, TYPE_MEMBERS);
 		for (i = 0; m && i < SLOTS_MAX && m[i].name; i++)
 			if (m[i].type == MEMBER_OBJECT)
-				add_inner(s, *(struct py_object **)((char *)object + m[i].offset),
-					  m[i].name, NULL);
+				add_inner(s, *(struct py_object **)((char *)object + m[i].offset), m[i].name, NULL);
 		type = (struct py_object *)s->t->py->PyType_GetSlot(type, TYPE_BASE);
 	}
 	if (s->t->py->PyErr_Occurred())
@@ -168,7 +157,7 @@ static void add_parts(struct search *s, struct py_object *tensor, const struct t
 }
 
 static int read_parts(struct tare_scan_tensors *t, struct py_object *tensor,
-		      struct tare_scan_part parts[TARE_SCAN_PARTS])
+                      struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	struct search s = { .t = t, .parts = parts };
 	const struct tare_scan_part as = { .at = 0 };
@@ -187,8 +176,7 @@ bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object)
 	return t->may_call && tare_scan_is_plain(t, object);
 }
 
-int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
-		    struct tare_scan_part parts[TARE_SCAN_PARTS])
+int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor, struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	if (tare_scan_reads(t))
 		return read_parts(t, tensor, parts);
@@ -230,7 +218,7 @@ uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor)
 }
 
 static int read_gradient(struct tare_scan_tensors *t, struct py_object *tensor,
-			 struct tare_scan_part parts[TARE_SCAN_PARTS])
+                         struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	uintptr_t impl = tare_torch_impl(&t->torch, tensor);
 	uintptr_t gradient = impl ? tare_torch_gradient(&t->torch, impl) : 0;
@@ -241,22 +229,20 @@ static int read_gradient(struct tare_scan_tensors *t, struct py_object *tensor,
 	parts[0] = (struct tare_scan_part){ .at = tare_torch_memory(&t->torch, gradient) };
 	if (parts[0].at)
 		return 1;
-	object = tare_torch_object(
-		&t->torch, gradient); /* one that wraps others has one: they are its attributes */
+	object = tare_torch_object(&t->torch, gradient); /* one that wraps others has one: they are its attributes */
 	return object && is_below_base(t, object) ? read_parts(t, object, parts) : 0;
 }
 
 /* Only of a leaf: asking another makes torch warn. */
 int tare_scan_gradient(struct tare_scan_tensors *t, struct py_object *tensor, bool was_asked,
-		       struct tare_scan_part parts[TARE_SCAN_PARTS])
+                       struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	struct py_object *grad;
 	int count = 0;
 
 	if (tare_scan_reads(t))
 		return read_gradient(t, tensor, parts);
-	grad = was_asked && is_true(t, call(t, t->is_leaf, tensor)) ? call(t, t->grad, tensor)
-								    : NULL;
+	grad = was_asked && is_true(t, call(t, t->is_leaf, tensor)) ? call(t, t->grad, tensor) : NULL;
 	if (grad && tare_scan_is_plain(t, grad))
 		count = tare_scan_parts(t, grad, parts);
 	tare_scan_release(t->py, grad);
@@ -276,8 +262,7 @@ static bool is_disturbed(const struct tare_scan_tensors *t, struct py_object *to
 	return depth && is_true(t, call(t, depth, NULL));
 }
 
-static struct py_object *method(const struct tare_scan_tensors *t, struct py_object *base,
-				const char *name)
+static struct py_object *method(const struct tare_scan_tensors *t, struct py_object *base, const char *name)
 {
 	struct py_object *function = t->py->PyObject_GetAttrString(base, name);
 
@@ -286,8 +271,7 @@ static struct py_object *method(const struct tare_scan_tensors *t, struct py_obj
 	return function;
 }
 
-static struct py_object *getter(const struct tare_scan_tensors *t, struct py_object *base,
-				const char *name)
+static struct py_object *getter(const struct tare_scan_tensors *t, struct py_object *base, const char *name)
 {
 	struct py_object *attribute = method(t, base, name);
 	struct py_object *get = attribute ? method(t, attribute, "__get__") : NULL;
@@ -307,15 +291,13 @@ static bool find_functions(struct tare_scan_tensors *t)
 	t->requires_grad = getter(t, t->base, "requires_grad");
 	t->shape = getter(t, t->base, "shape");
 	t->dtype = getter(t, t->base, "dtype");
-	return t->data_ptr && t->storage_offset && t->element_size && t->grad && t->is_leaf &&
-	       t->requires_grad;
+	return t->data_ptr && t->storage_offset && t->element_size && t->grad && t->is_leaf && t->requires_grad;
 }
 
 /* Tests see what is known without. */
 static bool may_read(void)
 {
-	return likely(!tare_config.disabled_hook) ||
-	       strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
+	return likely(!tare_config.disabled_hook) || strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
 }
 
 bool tare_scan_tensors_open(struct tare_scan_tensors *t, struct py_object *torch_c)

@@ -38,8 +38,7 @@ bool tare_scan_tensors_open(struct tare_scan_tensors *t, struct py_object *torch
 void tare_scan_tensors_close(struct tare_scan_tensors *t);
 
 /* Is it exactly torch.Tensor or Parameter? */
-static inline bool tare_scan_is_plain(const struct tare_scan_tensors *t,
-				      const struct py_object *object)
+static inline bool tare_scan_is_plain(const struct tare_scan_tensors *t, const struct py_object *object)
 {
 	struct py_object *type = tare_scan_type(object);
 
@@ -53,7 +52,7 @@ bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object);
 
 /* Returns how many; of one that is freed, or wraps nothing, 0. */
 int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
-		    struct tare_scan_part parts[TARE_SCAN_PARTS]);
+                    struct tare_scan_part parts[TARE_SCAN_PARTS]);
 /* Of the first part; 0: it has none. */
 uint64_t tare_scan_memory(struct tare_scan_tensors *t, struct py_object *tensor);
 /* Does it only wrap others? */
@@ -67,7 +66,7 @@ uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor);
  * then only of what `was_asked` before.
  */
 int tare_scan_gradient(struct tare_scan_tensors *t, struct py_object *tensor, bool was_asked,
-		       struct tare_scan_part parts[TARE_SCAN_PARTS]);
+                       struct tare_scan_part parts[TARE_SCAN_PARTS]);
 /* Are gradients of all tensors known? */
 static inline bool tare_scan_reads(const struct tare_scan_tensors *t)
 {

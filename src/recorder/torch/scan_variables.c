@@ -14,13 +14,11 @@ enum { FRAMES_MAX = 32, VARIABLES_MAX = 256, PATH = 512, CELL_CONTENT = 16, TAGS
 static bool text_of(const struct tare_scan *s, struct py_object *text, char *out, size_t size)
 {
 	return text && tare_scan_type(text) == s->text_type &&
-	       tare_python_text(&s->py->python->layout, (uintptr_t)text, out, size,
-				TARE_PYTHON_TRUST);
+	       tare_python_text(&s->py->python->layout, (uintptr_t)text, out, size, TARE_PYTHON_TRUST);
 }
 
 /* Names that begin with an underscore are nobody's to read, or the last answer of a shell. */
-static void see(const struct tare_scan_variables *v, struct py_object *name,
-		struct py_object *value)
+static void see(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
 {
 	char first[PATH];
 
@@ -33,8 +31,7 @@ static void see_dict(const struct tare_scan_variables *v, struct py_object *dict
 	struct py_object *name, *value;
 	intptr_t place = 0;
 
-	while (tare_scan_is_dict(v->scan, dict) &&
-	       v->scan->py->PyDict_Next(dict, &place, &name, &value))
+	while (tare_scan_is_dict(v->scan, dict) && v->scan->py->PyDict_Next(dict, &place, &name, &value))
 		see(v, name, value);
 }
 
@@ -57,15 +54,14 @@ static void see_self(const struct tare_scan_variables *v, struct py_object *self
 
 static bool is_of_library(const char *path)
 {
-	return !strncmp(path, "<frozen", 7) || strstr(path, "/site-packages/") ||
-	       strstr(path, "/dist-packages/") || strstr(path, "/lib/python3");
+	return !strncmp(path, "<frozen", 7) || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	       strstr(path, "/lib/python3");
 }
 
 /* What a variable has that inner functions use, too, is in a cell. */
 static struct py_object *value_at(const struct tare_python *p, uint64_t frame, intptr_t i)
 {
-	uint64_t value =
-		tare_python_word(frame + p->layout.locals + (uint64_t)i * 8) & ~(uint64_t)TAGS;
+	uint64_t value = tare_python_word(frame + p->layout.locals + (uint64_t)i * 8) & ~(uint64_t)TAGS;
 
 	if (value && tare_python_word(value + TARE_PYTHON_TYPE) == p->cell_type)
 		value = tare_python_word(value + CELL_CONTENT);
@@ -75,8 +71,7 @@ static struct py_object *value_at(const struct tare_python *p, uint64_t frame, i
 static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uintptr_t code)
 {
 	const struct tare_scan_api *py = v->scan->py;
-	struct py_object *names =
-		py->PyObject_GetAttrString((struct py_object *)code, "co_varnames");
+	struct py_object *names = py->PyObject_GetAttrString((struct py_object *)code, "co_varnames");
 	intptr_t count = names ? py->PyTuple_Size(names) : 0, i;
 	char text[PATH];
 
@@ -94,8 +89,7 @@ static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uint
 }
 
 /* The code of a function of the program; 0: it is none. On a stack of its own: the path is long. */
-static __attribute__((noinline)) uintptr_t code_of_program(const struct tare_scan *s,
-							   uint64_t frame)
+static __attribute__((noinline)) uintptr_t code_of_program(const struct tare_scan *s, uint64_t frame)
 {
 	const struct tare_python *p = s->py->python;
 	char path[PATH];
@@ -106,8 +100,7 @@ static __attribute__((noinline)) uintptr_t code_of_program(const struct tare_sca
 	code = tare_python_code_of(tare_python_word(frame + p->layout.code));
 	if (!code || tare_python_word(code + TARE_PYTHON_TYPE) != p->code_type)
 		return 0;
-	if (!text_of(s, (struct py_object *)tare_python_word(code + p->layout.file), path,
-		     sizeof(path)))
+	if (!text_of(s, (struct py_object *)tare_python_word(code + p->layout.file), path, sizeof(path)))
 		return 0;
 	return is_of_library(path) ? 0 : code;
 }
@@ -118,8 +111,7 @@ static void see_frames(const struct tare_scan_variables *v)
 	uint64_t frames[FRAMES_MAX], frame = tare_python_frame();
 	int n = 0;
 
-	for (; frame && n < FRAMES_MAX;
-	     frame = tare_python_word(frame + v->scan->py->python->layout.back))
+	for (; frame && n < FRAMES_MAX; frame = tare_python_word(frame + v->scan->py->python->layout.back))
 		if (code_of_program(v->scan, frame))
 			frames[n++] = frame;
 	while (n-- > 0)

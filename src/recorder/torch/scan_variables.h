@@ -14,8 +14,7 @@ struct tare_scan_variables {
 	struct tare_scan *scan;
 	struct py_object *module, *optimizer; /* classes, or NULL */
 	/* of a variable: `name` is a text of Python, `value` is borrowed */
-	void (*see)(const struct tare_scan_variables *v, struct py_object *name,
-		    struct py_object *value);
+	void (*see)(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value);
 };
 
 void tare_scan_each_variable(const struct tare_scan_variables *v);

@@ -73,17 +73,15 @@ static void scan_tensor(struct walk *w, struct py_object *tensor)
 	flags = tare_scan_flags(t, tensor);
 	if (!tare_scan_is_wrapper(t, tensor))
 		tare_scan_say_memory(&w->s, at, flags,
-				     (struct tare_scan_about){
-					     .role = TARE_PROBE_TENSOR,
-					     .shape = tare_scan_shape(t, tensor) });
+		                     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR,
+		                                               .shape = tare_scan_shape(t, tensor) });
 	if (flags == (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD))
 		tare_scan_say_gradient(&w->s, tensor, at, false);
 }
 
 /* ---- modules and optimizers ---- */
 
-static void scan_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner,
-			 uint32_t role)
+static void scan_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner, uint32_t role)
 {
 	struct py_object *dict = item(w, names, which), *key, *value;
 	struct tare_scan_about about = { .of = owner, .role = role };
@@ -121,11 +119,8 @@ static void scan_optimizer(struct walk *w, struct py_object *names)
 	while (w->s.py->PyDict_Next(states, &place, &key, &value)) {
 		if (!tare_scan_is_dict(&w->s, value))
 			continue;
-		about.of = tare_scan_is_tensor(&w->s.tensors, key)
-				   ? tare_scan_memory(&w->s.tensors, key)
-				   : 0;
-		if (about.of &&
-		    !tare_scan_reads(&w->s.tensors)) /* else each tensor tells its own */
+		about.of = tare_scan_is_tensor(&w->s.tensors, key) ? tare_scan_memory(&w->s.tensors, key) : 0;
+		if (about.of && !tare_scan_reads(&w->s.tensors)) /* else each tensor tells its own */
 			tare_scan_say_gradient(&w->s, key, about.of, true);
 		for (inner = 0; w->s.py->PyDict_Next(value, &inner, &about.key, &tensor);)
 			tare_scan_say(&w->s, tensor, about);

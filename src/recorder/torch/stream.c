@@ -87,10 +87,9 @@ TARE_COLD static current_fn *find_current(void)
 TARE_COLD static bool record_stream(int device, uint64_t id)
 {
 	struct tare_rec_stream rec = { .id = id,
-				       .tid = tare_fork_tid(),
-				       .device = (int16_t)device,
-				       .ids = (uint16_t)__atomic_load_n(&torch.ids,
-									__ATOMIC_RELAXED) };
+		                           .tid = tare_fork_tid(),
+		                           .device = (int16_t)device,
+		                           .ids = (uint16_t)__atomic_load_n(&torch.ids, __ATOMIC_RELAXED) };
 
 	if (!tare_emit_stream(&rec, tare_clock_ticks()))
 		return false;
@@ -114,9 +113,7 @@ static uint32_t ask(int device)
 	if (unlikely(!current) && !(current = find_current()))
 		return 0;
 	stream = current((int8_t)device);
-	id = __atomic_load_n(&torch.ids, __ATOMIC_RELAXED) == TARE_STREAM_IDS_OLD
-		     ? stream.first >> 32
-		     : stream.second;
+	id = __atomic_load_n(&torch.ids, __ATOMIC_RELAXED) == TARE_STREAM_IDS_OLD ? stream.first >> 32 : stream.second;
 	if (likely(!id))
 		return TARE_TENSOR_ON_DEFAULT;
 	if (id == said.id && device == said.device && said.epoch == tare_ring_epoch())

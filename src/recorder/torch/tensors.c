@@ -39,8 +39,7 @@ enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
 #define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
 #define REPORT        _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
 
-typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
-		       uint16_t device);
+typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device);
 
 report_fn REPORT_SIGNED, REPORT;
 
@@ -57,21 +56,19 @@ static int never(void)
 static bool find_python(int i, struct tare_elf_object *object)
 {
 	return i == 0 ? tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), object)
-		      : tare_elf_find_object("libpython", object);
+	              : tare_elf_find_object("libpython", object);
 }
 
 static int (*find_finalizing(void))(void)
 {
-	static const char *const names[] = { "Py_IsFinalizing",
-					     "_Py_IsFinalizing" }; /* 3.13, 3.7 */
+	static const char *const names[] = { "Py_IsFinalizing", "_Py_IsFinalizing" }; /* 3.13, 3.7 */
 	struct tare_elf_object object;
 	void *found;
 	int i, k;
 
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < 2; k++)
-			if (find_python(i, &object) &&
-			    (found = tare_elf_symbol(&object, names[k], NULL)))
+			if (find_python(i, &object) && (found = tare_elf_symbol(&object, names[k], NULL)))
 				return (int (*)(void))found;
 	return never;
 }
@@ -106,8 +103,7 @@ static bool is_wanted(bool is_end)
 {
 	enum tare_control_command command;
 
-	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
-	    tare_config.no_tensors)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
 		return false;
 	tare_fork_check();
 	command = tare_ring_command();
@@ -123,10 +119,9 @@ TARE_HOT static void record(const void *block, int64_t bytes, int device, uint32
 		return;
 	tare_thread.depth++;
 	tare_phase_log_opens(); /* phases that wait for a log began before its first block */
-	rec = (struct tare_rec_tensor){ .block = (uint64_t)(uintptr_t)block,
-					.bytes = bytes,
-					.tid = tare_fork_tid(),
-					.device = (int16_t)device };
+	rec = (struct tare_rec_tensor){
+		.block = (uint64_t)(uintptr_t)block, .bytes = bytes, .tid = tare_fork_tid(), .device = (int16_t)device
+	};
 	if (bytes > 0) {
 		if (unlikely(flags & TARE_TENSOR_MAPPED))
 			tare_mapped_file_record(block);
@@ -165,13 +160,12 @@ TARE_HOT static void see(const void *block, int64_t bytes, uint16_t device)
 			tare_simulated_handed_out(block, bytes);
 		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
 	} else if ((device & 0xff) == CPU && block && !tare_cpu_tensor_is_known(block)) {
-		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU,
-				   TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
+		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
 	}
 }
 
-TARE_HOT TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated,
-					uint64_t reserved, uint16_t device)
+TARE_HOT TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+                                        uint16_t device)
 {
 	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_AT_HOME(REPORT_SIGNED);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);
@@ -181,8 +175,7 @@ TARE_HOT TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t all
 		real(block, bytes, allocated, reserved, device);
 }
 
-TARE_HOT TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
-				 uint16_t device)
+TARE_HOT TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
 	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_AT_HOME(REPORT);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);

@@ -53,8 +53,7 @@ struct execution {
 	uintptr_t at, ip;
 };
 
-static void set_rule(struct execution *x, uint64_t column, uint32_t kind, int64_t value,
-		     struct tare_dwarf *d)
+static void set_rule(struct execution *x, uint64_t column, uint32_t kind, int64_t value, struct tare_dwarf *d)
 {
 	if (value != (int32_t)value)
 		d->is_bad = true;
@@ -107,8 +106,7 @@ static bool execute_rule(struct execution *x, uint8_t op, struct tare_dwarf *d)
 		if (op != offsets[i].op)
 			continue;
 		column = tare_dwarf_uleb(d);
-		set_rule(x, column, offsets[i].kind,
-			 factored(x, i < 2 ? (int64_t)tare_dwarf_uleb(d) : tare_dwarf_sleb(d)), d);
+		set_rule(x, column, offsets[i].kind, factored(x, i < 2 ? (int64_t)tare_dwarf_uleb(d) : tare_dwarf_sleb(d)), d);
 		return true;
 	}
 	switch (op) {
@@ -215,8 +213,7 @@ static bool execute(struct execution *x, struct tare_dwarf d)
 
 		switch (op >> 6) {
 		case CFA_OFFSET:
-			set_rule(x, low, TARE_RULE_OFFSET,
-				 factored(x, (int64_t)tare_dwarf_uleb(&d)), &d);
+			set_rule(x, low, TARE_RULE_OFFSET, factored(x, (int64_t)tare_dwarf_uleb(&d)), &d);
 			continue;
 		case CFA_RESTORE:
 			restore(x, low);
@@ -258,8 +255,8 @@ bool tare_cfi_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_
 	return execute(&x, fde.program) && row->rules.cfa.kind != TARE_RULE_SAME;
 }
 
-bool tare_cfi_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule,
-			 const uint8_t **begin, const uint8_t **end)
+bool tare_cfi_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule, const uint8_t **begin,
+                         const uint8_t **end)
 {
 	struct tare_dwarf d = { row->tables + (uint32_t)rule.value, row->tables_end, false };
 	uint64_t size = tare_dwarf_uleb(&d);

@@ -33,7 +33,7 @@ struct tare_cfi_rules {
 
 struct tare_cfi_row {
 	struct tare_cfi_rules rules;
-	bool is_signal; /* the caller's pc is where it was interrupted, not behind a call */
+	bool is_signal;                     /* the caller's pc is where it was interrupted, not behind a call */
 	const uint8_t *tables, *tables_end; /* the segment that .eh_frame is in */
 };
 
@@ -41,7 +41,7 @@ struct tare_cfi_row {
 bool tare_cfi_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_cfi_row *row);
 
 /* The bytes of a rule's expression. */
-bool tare_cfi_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule,
-			 const uint8_t **begin, const uint8_t **end);
+bool tare_cfi_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule, const uint8_t **begin,
+                         const uint8_t **end);
 
 #endif

@@ -135,8 +135,7 @@ static void rotate(struct machine *m)
 
 static bool is_binary(uint8_t op)
 {
-	return (op >= OP_AND && op <= OP_XOR && op != OP_NEG && op != OP_NOT &&
-		op != OP_PLUS_UCONST) ||
+	return (op >= OP_AND && op <= OP_XOR && op != OP_NEG && op != OP_NOT && op != OP_PLUS_UCONST) ||
 	       (op >= OP_EQ && op <= OP_NE);
 }
 
@@ -192,8 +191,7 @@ static uintptr_t constant(struct machine *m, uint8_t op)
 {
 	unsigned int size = 1u << (op - OP_CONST1U) / 2;
 
-	return (op - OP_CONST1U) % 2 ? (uintptr_t)tare_dwarf_int(&m->code, size)
-				     : tare_dwarf_uint(&m->code, size);
+	return (op - OP_CONST1U) % 2 ? (uintptr_t)tare_dwarf_int(&m->code, size) : tare_dwarf_uint(&m->code, size);
 }
 
 static void step_simple(struct machine *m, uint8_t op)
@@ -295,7 +293,7 @@ static void step(struct machine *m)
 }
 
 bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct tare_regs *regs,
-			struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out)
+                        struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out)
 {
 	struct machine m;
 
@@ -318,8 +316,7 @@ bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct t
 	return !m.is_bad;
 }
 
-bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int number,
-			   bool is_read, int64_t *offset)
+bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int number, bool is_read, int64_t *offset)
 {
 	struct tare_dwarf d = { begin, end, false };
 

@@ -11,12 +11,11 @@
  * stack only. Returns false for anything that does not work out.
  */
 bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct tare_regs *regs,
-			struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out);
+                        struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out);
 
 /*
  * Is it "register `reg` + offset", and when `is_read` what is stored there, and nothing else?
  */
-bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int reg, bool is_read,
-			   int64_t *offset);
+bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int reg, bool is_read, int64_t *offset);
 
 #endif

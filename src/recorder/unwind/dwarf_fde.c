@@ -95,8 +95,7 @@ static bool read_entry(const struct tare_fde *fde, const uint8_t *at, struct ent
 }
 
 /* The letters behind 'z' say what its block holds. Returns false for one that we do not know. */
-static bool read_augmentation(struct tare_dwarf d, const char *letters, const char *end,
-			      struct tare_fde *fde)
+static bool read_augmentation(struct tare_dwarf d, const char *letters, const char *end, struct tare_fde *fde)
 {
 	uint8_t encoding;
 
@@ -142,8 +141,7 @@ static bool read_cie(struct tare_fde *fde, const uint8_t *at)
 	version = (uint8_t)tare_dwarf_uint(d, 1);
 	letters = (const char *)d->at;
 	letters_end = letters + strnlen(letters, tare_dwarf_left(d));
-	if ((const uint8_t *)letters_end == d->end ||
-	    (version != 1 && version != 3 && version != 4))
+	if ((const uint8_t *)letters_end == d->end || (version != 1 && version != 3 && version != 4))
 		return false;
 	tare_dwarf_skip(d, (uint64_t)(letters_end - letters) + 1);
 	if (version == 4 && tare_dwarf_uint(d, 2) != sizeof(void *)) /* and no segment selector */
@@ -169,8 +167,8 @@ static bool read_cie(struct tare_fde *fde, const uint8_t *at)
  * The last entry of the table in .eh_frame_hdr that begins at or before ip: every linker writes the
  * table as pairs of signed offsets from the header.
  */
-static const uint8_t *search_table(struct tare_dwarf d, const uint8_t *header, uint8_t encoding,
-				   uint64_t count, uintptr_t ip)
+static const uint8_t *search_table(struct tare_dwarf d, const uint8_t *header, uint8_t encoding, uint64_t count,
+                                   uintptr_t ip)
 {
 	unsigned int width = encoding == (PE_DATAREL | PE_SDATA8) ? 8 : 4;
 	uint64_t low = 0, high = count;
@@ -195,8 +193,7 @@ static const uint8_t *search_table(struct tare_dwarf d, const uint8_t *header, u
 }
 
 /* The FDE that may cover ip; also notes the segment of the tables. */
-static const uint8_t *find_entry(const struct tare_elf_object *obj, uintptr_t ip,
-				 struct tare_fde *fde)
+static const uint8_t *find_entry(const struct tare_elf_object *obj, uintptr_t ip, struct tare_fde *fde)
 {
 	const uint8_t *header = NULL;
 	uint8_t frame, count, table;
@@ -205,8 +202,7 @@ static const uint8_t *find_entry(const struct tare_elf_object *obj, uintptr_t ip
 	for (uint16_t i = 0; i < obj->phnum; i++)
 		if (obj->phdr[i].p_type == PT_GNU_EH_FRAME)
 			header = (const uint8_t *)(obj->base + obj->phdr[i].p_vaddr);
-	if (!header ||
-	    !tare_elf_segment(obj, (uintptr_t)header, PF_R, &fde->tables, &fde->tables_end))
+	if (!header || !tare_elf_segment(obj, (uintptr_t)header, PF_R, &fde->tables, &fde->tables_end))
 		return NULL;
 	d = (struct tare_dwarf){ header, fde->tables_end, false };
 	if (tare_dwarf_uint(&d, 1) != 1) /* version */
@@ -235,8 +231,7 @@ bool tare_fde_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_
 	if ((at < fde->tables || at >= fde->tables_end) &&
 	    !tare_elf_segment(obj, (uintptr_t)at, PF_R, &fde->tables, &fde->tables_end))
 		return false;
-	if (!read_entry(fde, at, &e) || !e.id || e.id > (size_t)(e.id_at - fde->tables) ||
-	    !read_cie(fde, e.id_at - e.id))
+	if (!read_entry(fde, at, &e) || !e.id || e.id > (size_t)(e.id_at - fde->tables) || !read_cie(fde, e.id_at - e.id))
 		return false;
 	fde->begin = tare_fde_pointer(&e.body, fde->encoding);
 	size = tare_fde_pointer(&e.body, fde->encoding & PE_FORMAT);

@@ -15,8 +15,8 @@ static bool fits(int64_t bytes, int bits)
 	return bytes % WORD == 0 && words >= -limit && words < limit;
 }
 
-static bool is_register_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule,
-				   bool is_read, int64_t *offset)
+static bool is_register_expression(const struct tare_cfi_row *row, struct tare_cfi_rule rule, bool is_read,
+                                   int64_t *offset)
 {
 	const uint8_t *begin, *end;
 
@@ -55,8 +55,7 @@ bool tare_row_condense(const struct tare_cfi_row *full, union tare_unwind_row *r
 	} else if (fp.kind != TARE_RULE_SAME) {
 		return false;
 	}
-	if (ra.kind != TARE_RULE_OFFSET || !fits(cfa, 20) || !fits(ra.value, 16) ||
-	    !fits(fp_offset, 16))
+	if (ra.kind != TARE_RULE_OFFSET || !fits(cfa, 20) || !fits(ra.value, 16) || !fits(fp_offset, 16))
 		return false;
 	row->cfa = cfa / WORD;
 	row->ra = ra.value / WORD;

@@ -66,8 +66,7 @@ static inline uint64_t tare_row_mix(uint64_t bits)
 
 static inline struct tare_row_salt tare_row_salt(struct tare_objects_epoch epoch)
 {
-	return (struct tare_row_salt){ epoch.unloads * 0xc2b2ae3d27d4eb4fu,
-				       ~(epoch.changes * 0x165667b19e3779f9u) };
+	return (struct tare_row_salt){ epoch.unloads * 0xc2b2ae3d27d4eb4fu, ~(epoch.changes * 0x165667b19e3779f9u) };
 }
 
 static inline struct tare_row_entry *tare_row_entry(uintptr_t ip)
@@ -75,8 +74,7 @@ static inline struct tare_row_entry *tare_row_entry(uintptr_t ip)
 	return &tare_row_cache[(ip ^ ip >> 12) % TARE_ROW_COUNT];
 }
 
-static inline bool tare_row_find(uintptr_t ip, struct tare_row_salt salt,
-				 union tare_unwind_row *row)
+static inline bool tare_row_find(uintptr_t ip, struct tare_row_salt salt, union tare_unwind_row *row)
 {
 	struct tare_row_entry *e = tare_row_entry(ip);
 	uint64_t key = atomic_load_explicit(&e->key, memory_order_relaxed);

@@ -20,9 +20,8 @@ static struct tare_seen *table(void)
 	if (now)
 		return now;
 	made = tare_sys_mmap(NULL, THREADS * sizeof(*made), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!made || __atomic_compare_exchange_n(&all, &none, made, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE))
+	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!made || __atomic_compare_exchange_n(&all, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
 	tare_sys_munmap(made, THREADS * sizeof(*made)); /* another thread was first */
 	return none;
@@ -36,11 +35,9 @@ TARE_COLD static struct tare_seen *claim(void)
 	for (size_t i = 0; seen && i < THREADS; i++, seen++) {
 		const void *owner = __atomic_load_n(&seen->owner, __ATOMIC_RELAXED);
 
-		if (owner == &own ||
-		    (!owner && __atomic_compare_exchange_n(&seen->owner, &owner, &own, false,
-							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))) {
-			seen->is_busy =
-				false; /* the thread before may have left a walk by longjmp */
+		if (owner == &own || (!owner && __atomic_compare_exchange_n(&seen->owner, &owner, &own, false, __ATOMIC_RELAXED,
+		                                                            __ATOMIC_RELAXED))) {
+			seen->is_busy = false; /* the thread before may have left a walk by longjmp */
 			return own = seen;
 		}
 	}
@@ -79,14 +76,13 @@ TARE_HOT void tare_seen_give_back(struct tare_seen *seen, uint32_t id, uint32_t 
 
 static inline bool is_from(const struct tare_seen_stack *s, const struct tare_seen_from *from)
 {
-	return s->from.sp == from->sp && s->from.pc == from->pc &&
-	       (s->from.fp == from->fp || !s->uses_fp) && s->from.last == from->last &&
-	       s->from.unloads == from->unloads && s->from.changes == from->changes;
+	return s->from.sp == from->sp && s->from.pc == from->pc && (s->from.fp == from->fp || !s->uses_fp) &&
+	       s->from.last == from->last && s->from.unloads == from->unloads && s->from.changes == from->changes;
 }
 
 /* Frames belong to other functions: see tare_stack_load(). */
-__attribute__((no_sanitize("address"))) static inline bool
-has_its_words(const struct tare_seen_stack *s, const struct tare_unwind_stack *stack)
+__attribute__((no_sanitize("address"))) static inline bool has_its_words(const struct tare_seen_stack *s,
+                                                                         const struct tare_unwind_stack *stack)
 {
 	const struct tare_seen_word *word = s->words, *end = word + s->count;
 
@@ -98,7 +94,7 @@ has_its_words(const struct tare_seen_stack *s, const struct tare_unwind_stack *s
 }
 
 TARE_HOT uint32_t tare_seen_find(struct tare_seen *seen, const struct tare_seen_from *from,
-				 const struct tare_unwind_stack *stack, uint32_t log)
+                                 const struct tare_unwind_stack *stack, uint32_t log)
 {
 	size_t pair = from->sp / 16 % TARE_SEEN_PAIRS;
 	struct tare_seen_stack *s;

@@ -48,7 +48,7 @@ void tare_seen_give_back(struct tare_seen *seen, uint32_t id, uint32_t log);
 
 /* The id of that stack in that log; 0: it must be walked through, and its words be noted. */
 uint32_t tare_seen_find(struct tare_seen *seen, const struct tare_seen_from *from,
-			const struct tare_unwind_stack *stack, uint32_t log);
+                        const struct tare_unwind_stack *stack, uint32_t log);
 
 static inline void tare_seen_read(struct tare_seen *seen, uintptr_t at)
 {

@@ -102,8 +102,7 @@ static inline bool step_frame_pointer(struct walk *w, struct frame *f)
 /* Where the CFA of a frame is, by its row; 0: it cannot be read. */
 static inline uintptr_t cfa_of(struct walk *w, const struct frame *f, union tare_unwind_row row)
 {
-	uintptr_t cfa =
-		(row.base == TARE_ROW_FROM_SP ? f->sp : f->fp) + (uintptr_t)(row.cfa * WORD);
+	uintptr_t cfa = (row.base == TARE_ROW_FROM_SP ? f->sp : f->fp) + (uintptr_t)(row.cfa * WORD);
 
 	if (row.base != TARE_ROW_FROM_SP)
 		use_fp(w, f->fp);
@@ -123,8 +122,7 @@ static inline bool step_row(struct walk *w, struct frame *f, union tare_unwind_r
 	if (row.fp_rule == TARE_ROW_FP_AT_FP)
 		use_fp(w, fp);
 	if (row.fp_rule != TARE_ROW_FP_SAME &&
-	    !load_fp(w, (row.fp_rule == TARE_ROW_FP_AT_CFA ? cfa : fp) + (uintptr_t)(row.fp * WORD),
-		     &fp))
+	    !load_fp(w, (row.fp_rule == TARE_ROW_FP_AT_CFA ? cfa : fp) + (uintptr_t)(row.fp * WORD), &fp))
 		return false;
 	f->pc = pc;
 	f->sp = cfa;
@@ -171,8 +169,7 @@ static void examine(const struct tare_elf_object *obj, void *arg)
 		job->verdict = CONDENSED;
 		job->row.kind = TARE_ROW_COMPLEX;
 		if (w->is_full)
-			job->verdict =
-				tare_full_leave_signal(&w->regs, &w->stack) ? STEPPED : ENDED;
+			job->verdict = tare_full_leave_signal(&w->regs, &w->stack) ? STEPPED : ENDED;
 	}
 }
 
@@ -182,7 +179,7 @@ static void examine(const struct tare_elf_object *obj, void *arg)
  * made at run time, and then readable; anything else is not code.
  */
 __attribute__((noinline)) static enum verdict look(struct walk *w, uintptr_t pc, uintptr_t ip,
-						   union tare_unwind_row *row)
+                                                   union tare_unwind_row *row)
 {
 	struct job job;
 
@@ -252,8 +249,7 @@ static inline bool advance(struct walk *w, struct frame *f)
 	if (unlikely(w->is_full)) {
 		is_ok = advance_full(w);
 	} else {
-		if (unlikely(!tare_row_find(ip, w->salt, &row)) &&
-		    look(w, f->pc, ip, &row) == NO_CODE) {
+		if (unlikely(!tare_row_find(ip, w->salt, &row)) && look(w, f->pc, ip, &row) == NO_CODE) {
 			forget(w);
 			return false;
 		}
@@ -333,7 +329,7 @@ static inline int tell(struct walk *w, struct frame *f, const struct told *told)
 }
 
 __attribute__((noinline)) int tare_unwind_until(uintptr_t *pcs, int max, const void *frame,
-						const struct tare_code *last)
+                                                const struct tare_code *last)
 {
 	const struct told told = { pcs, max, frame, last };
 	struct walk w;
@@ -344,9 +340,8 @@ __attribute__((noinline)) int tare_unwind_until(uintptr_t *pcs, int max, const v
 	return begin(&w, &f) ? tell(&w, &f, &told) : 0;
 }
 
-__attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max,
-						const struct tare_code *last,
-						struct tare_seen *seen, uint32_t log, uint32_t *id)
+__attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max, const struct tare_code *last,
+                                                struct tare_seen *seen, uint32_t log, uint32_t *id)
 {
 	const struct told told = { pcs, max, NULL, last };
 	struct tare_objects_epoch epoch;
@@ -360,9 +355,7 @@ __attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max,
 	if (!enter(&w, &f, epoch))
 		return 0;
 	if (likely(seen != NULL)) {
-		struct tare_seen_from from = {
-			f.pc, f.sp, f.fp, epoch.unloads, epoch.changes, last ? last->begin : 0
-		};
+		struct tare_seen_from from = { f.pc, f.sp, f.fp, epoch.unloads, epoch.changes, last ? last->begin : 0 };
 
 		*id = tare_seen_find(seen, &from, &w.stack, log);
 		if (likely(*id))
@@ -372,8 +365,7 @@ __attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max,
 	return next_pc(&w, &f) ? tell(&w, &f, &told) : 0;
 }
 
-__attribute__((noinline)) uintptr_t
-tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg)
+__attribute__((noinline)) uintptr_t tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg)
 {
 	struct walk w;
 	struct frame f;

@@ -28,8 +28,8 @@ int tare_unwind_until(uintptr_t *pcs, int max, const void *frame, const struct t
  * The same, but *id is what the stack is called in `log`, and then nothing is told, where `seen` has it from the last time
  * (seen.h); else 0. `seen` is what was taken, or NULL.
  */
-int tare_unwind_again(uintptr_t *pcs, int max, const struct tare_code *last, struct tare_seen *seen,
-		      uint32_t log, uint32_t *id);
+int tare_unwind_again(uintptr_t *pcs, int max, const struct tare_code *last, struct tare_seen *seen, uint32_t log,
+                      uint32_t *id);
 
 /*
  * The first of them for which inside(pc, arg) is false, or 0. Asks the dynamic linker for unloaded

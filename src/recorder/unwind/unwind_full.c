@@ -10,9 +10,8 @@
 #include "recorder/unwind/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */
-static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *stack,
-		       const struct tare_cfi_row *row, unsigned int column, uintptr_t cfa,
-		       uintptr_t *out)
+static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *stack, const struct tare_cfi_row *row,
+                       unsigned int column, uintptr_t cfa, uintptr_t *out)
 {
 	struct tare_cfi_rule rule = row->rules.column[column];
 	const uint8_t *begin, *end;
@@ -34,8 +33,7 @@ static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *s
 		return true;
 	case TARE_RULE_EXPRESSION:
 	case TARE_RULE_VAL_EXPRESSION:
-		if (!tare_cfi_expression(row, rule, &begin, &end) ||
-		    !tare_expr_evaluate(begin, end, regs, stack, &cfa, out))
+		if (!tare_cfi_expression(row, rule, &begin, &end) || !tare_expr_evaluate(begin, end, regs, stack, &cfa, out))
 			return false;
 		return rule.kind == TARE_RULE_VAL_EXPRESSION || tare_stack_load(stack, *out, out);
 	default:
@@ -43,8 +41,8 @@ static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *s
 	}
 }
 
-static bool find_cfa(const struct tare_regs *regs, struct tare_unwind_stack *stack,
-		     const struct tare_cfi_row *row, uintptr_t *cfa)
+static bool find_cfa(const struct tare_regs *regs, struct tare_unwind_stack *stack, const struct tare_cfi_row *row,
+                     uintptr_t *cfa)
 {
 	const struct tare_cfi_rules *rules = &row->rules;
 	const uint8_t *begin, *end;
@@ -56,14 +54,12 @@ static bool find_cfa(const struct tare_regs *regs, struct tare_unwind_stack *sta
 	return regs->known >> rules->cfa_register & 1;
 }
 
-bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
-		    const struct tare_cfi_row *row)
+bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack, const struct tare_cfi_row *row)
 {
 	uintptr_t sp = regs->r[TARE_REG_SP], cfa, pc;
 	static TARE_TLS struct tare_regs next; /* its stack may be small */
 
-	if (!find_cfa(regs, stack, row, &cfa) ||
-	    !apply_rule(regs, stack, row, TARE_REG_RA, cfa, &pc))
+	if (!find_cfa(regs, stack, row, &cfa) || !apply_rule(regs, stack, row, TARE_REG_RA, cfa, &pc))
 		return false;
 	next.known = 0;
 	for (unsigned int i = 0; i < TARE_REG_COUNT; i++)
@@ -88,19 +84,17 @@ bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
  * By its instructions, because a sigreturn stub may have no CFI. It is in libc or in the vdso;
  * where there is no vdso (emulators), it may be in no object at all.
  */
-__attribute__((no_sanitize("address"))) bool
-tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
+__attribute__((no_sanitize("address"))) bool tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
 {
 	static const uint8_t stub[] = TARE_SIGRETURN;
 	const volatile uint8_t *code = (const volatile uint8_t *)pc;
 	const uint8_t *begin, *end;
 
 	if (obj) {
-		if (!tare_elf_segment(obj, pc, PF_R | PF_X, &begin, &end) ||
-		    (uintptr_t)end - pc < sizeof(stub))
+		if (!tare_elf_segment(obj, pc, PF_R | PF_X, &begin, &end) || (uintptr_t)end - pc < sizeof(stub))
 			return false;
 	} else if (tare_libc()->auxiliary(AT_SYSINFO_EHDR) || !tare_sys_is_readable(pc) ||
-		   !tare_sys_is_readable(pc + sizeof(stub) - 1)) {
+	           !tare_sys_is_readable(pc + sizeof(stub) - 1)) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(stub); i++)

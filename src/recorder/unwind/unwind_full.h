@@ -8,8 +8,7 @@
 #include "recorder/unwind/unwind_stack.h"
 
 /* Returns false when there is no way on; the registers are then of no use. */
-bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
-		    const struct tare_cfi_row *row);
+bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack, const struct tare_cfi_row *row);
 
 /* Does a signal handler return to `pc`, in that object or (NULL) in none? */
 bool tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc);

@@ -16,24 +16,24 @@ enum {
 #define TARE_REG_SAVED (1u << 31 | 0x7ffu << 19) /* x19 to x29, sp */
 
 /* x19 to x29, sp, and the return address as the pc. */
-#define TARE_CAPTURE_ASM                                                                           \
-	".text\n"                                                                                  \
-	".balign 16\n"                                                                             \
-	".hidden tare_unwind_capture\n"                                                            \
-	".globl tare_unwind_capture\n"                                                             \
-	".type tare_unwind_capture, %function\n"                                                   \
-	"tare_unwind_capture:\n"                                                                   \
-	".cfi_startproc\n"                                                                         \
-	"\tstp x19, x20, [x0, #152]\n"                                                             \
-	"\tstp x21, x22, [x0, #168]\n"                                                             \
-	"\tstp x23, x24, [x0, #184]\n"                                                             \
-	"\tstp x25, x26, [x0, #200]\n"                                                             \
-	"\tstp x27, x28, [x0, #216]\n"                                                             \
-	"\tstr x29, [x0, #232]\n"                                                                  \
-	"\tmov x1, sp\n"                                                                           \
-	"\tstp x1, x30, [x0, #248]\n"                                                              \
-	"\tret\n"                                                                                  \
-	".cfi_endproc\n"                                                                           \
+#define TARE_CAPTURE_ASM                                                                                               \
+	".text\n"                                                                                                          \
+	".balign 16\n"                                                                                                     \
+	".hidden tare_unwind_capture\n"                                                                                    \
+	".globl tare_unwind_capture\n"                                                                                     \
+	".type tare_unwind_capture, %function\n"                                                                           \
+	"tare_unwind_capture:\n"                                                                                           \
+	".cfi_startproc\n"                                                                                                 \
+	"\tstp x19, x20, [x0, #152]\n"                                                                                     \
+	"\tstp x21, x22, [x0, #168]\n"                                                                                     \
+	"\tstp x23, x24, [x0, #184]\n"                                                                                     \
+	"\tstp x25, x26, [x0, #200]\n"                                                                                     \
+	"\tstp x27, x28, [x0, #216]\n"                                                                                     \
+	"\tstr x29, [x0, #232]\n"                                                                                          \
+	"\tmov x1, sp\n"                                                                                                   \
+	"\tstp x1, x30, [x0, #248]\n"                                                                                      \
+	"\tret\n"                                                                                                          \
+	".cfi_endproc\n"                                                                                                   \
 	".size tare_unwind_capture, .-tare_unwind_capture\n"
 
 /* Return addresses may be signed. xpaclri is a no-op where that does not exist. */
@@ -54,9 +54,9 @@ static inline uintptr_t tare_regs_thread_pointer(void)
 }
 
 /* The end of a signal handler: mov x8, #139; svc #0. */
-#define TARE_SIGRETURN                                                                             \
-	{                                                                                          \
-		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                           \
+#define TARE_SIGRETURN                                                                                                 \
+	{                                                                                                                  \
+		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                                                       \
 	}
 
 /* Offset from sp, at that place, of where the kernel saved r[reg] (or the pc). */

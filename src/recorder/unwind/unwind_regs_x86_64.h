@@ -16,26 +16,26 @@ enum {
 };
 
 /* rbx, rbp, rsp behind the return, r12 to r15, and the return address as the pc. */
-#define TARE_CAPTURE_ASM                                                                           \
-	".text\n"                                                                                  \
-	".balign 16\n"                                                                             \
-	".hidden tare_unwind_capture\n"                                                            \
-	".globl tare_unwind_capture\n"                                                             \
-	".type tare_unwind_capture, @function\n"                                                   \
-	"tare_unwind_capture:\n"                                                                   \
-	".cfi_startproc\n"                                                                         \
-	"\tmovq %rbx, 24(%rdi)\n"                                                                  \
-	"\tmovq %rbp, 48(%rdi)\n"                                                                  \
-	"\tleaq 8(%rsp), %rax\n"                                                                   \
-	"\tmovq %rax, 56(%rdi)\n"                                                                  \
-	"\tmovq %r12, 96(%rdi)\n"                                                                  \
-	"\tmovq %r13, 104(%rdi)\n"                                                                 \
-	"\tmovq %r14, 112(%rdi)\n"                                                                 \
-	"\tmovq %r15, 120(%rdi)\n"                                                                 \
-	"\tmovq (%rsp), %rax\n"                                                                    \
-	"\tmovq %rax, 128(%rdi)\n"                                                                 \
-	"\tret\n"                                                                                  \
-	".cfi_endproc\n"                                                                           \
+#define TARE_CAPTURE_ASM                                                                                               \
+	".text\n"                                                                                                          \
+	".balign 16\n"                                                                                                     \
+	".hidden tare_unwind_capture\n"                                                                                    \
+	".globl tare_unwind_capture\n"                                                                                     \
+	".type tare_unwind_capture, @function\n"                                                                           \
+	"tare_unwind_capture:\n"                                                                                           \
+	".cfi_startproc\n"                                                                                                 \
+	"\tmovq %rbx, 24(%rdi)\n"                                                                                          \
+	"\tmovq %rbp, 48(%rdi)\n"                                                                                          \
+	"\tleaq 8(%rsp), %rax\n"                                                                                           \
+	"\tmovq %rax, 56(%rdi)\n"                                                                                          \
+	"\tmovq %r12, 96(%rdi)\n"                                                                                          \
+	"\tmovq %r13, 104(%rdi)\n"                                                                                         \
+	"\tmovq %r14, 112(%rdi)\n"                                                                                         \
+	"\tmovq %r15, 120(%rdi)\n"                                                                                         \
+	"\tmovq (%rsp), %rax\n"                                                                                            \
+	"\tmovq %rax, 128(%rdi)\n"                                                                                         \
+	"\tret\n"                                                                                                          \
+	".cfi_endproc\n"                                                                                                   \
 	".size tare_unwind_capture, .-tare_unwind_capture\n"
 
 static inline uintptr_t tare_regs_strip(uintptr_t pc)
@@ -52,9 +52,9 @@ static inline uintptr_t tare_regs_thread_pointer(void)
 }
 
 /* The end of a signal handler: mov $15, %rax; syscall. */
-#define TARE_SIGRETURN                                                                             \
-	{                                                                                          \
-		0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05                                        \
+#define TARE_SIGRETURN                                                                                                 \
+	{                                                                                                                  \
+		0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05                                                                    \
 	}
 
 /* Offset from sp, at that place, of where the kernel saved r[reg] (or the pc). */

@@ -11,7 +11,7 @@
 #include "recorder/unwind/unwind_regs.h"
 
 enum {
-	PAGE = 4096, /* the smallest there is; larger ones are asked about more often than needed */
+	PAGE = 4096,     /* the smallest there is; larger ones are asked about more often than needed */
 	MAY_ASK = 16384, /* 64 MiB */
 };
 
@@ -122,8 +122,7 @@ bool tare_stack_has(size_t bytes)
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	struct alternate alternate = { 0, 0, 0 };
 
-	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
-	    (alternate.flags & ON_IT))
+	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 && (alternate.flags & ON_IT))
 		return here - alternate.at >= bytes && here - alternate.at <= alternate.size;
 	return tare_stack_is_own(here) && here > bytes && reaches(page_of(here - bytes));
 }

@@ -35,13 +35,12 @@ enum { TARE_STACK_FOREIGN = 64 << 10 };
 bool tare_stack_has(size_t bytes);
 
 /* Frames belong to other functions, whose red zones are none of a sanitizer's business here. */
-__attribute__((no_sanitize("address"))) static inline bool
-tare_stack_load(struct tare_unwind_stack *stack, uintptr_t addr, uintptr_t *out)
+__attribute__((no_sanitize("address"))) static inline bool tare_stack_load(struct tare_unwind_stack *stack,
+                                                                           uintptr_t addr, uintptr_t *out)
 {
 	if (addr % sizeof(*out))
 		return false;
-	if (__builtin_expect(addr - stack->begin >= stack->end - stack->begin, 0) &&
-	    !tare_stack_grow(stack, addr))
+	if (__builtin_expect(addr - stack->begin >= stack->end - stack->begin, 0) && !tare_stack_grow(stack, addr))
 		return false;
 	*out = *(const volatile uintptr_t *)addr;
 	return true;

@@ -15,11 +15,11 @@ enum {
 };
 
 /* Functions that no hook needs. Each thread that comes first finds the same. */
-#define ASKED(X)                                                                                   \
-	X(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice dev))                                 \
-	X(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice dev))                          \
-	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                  \
-	X(cuStreamIsCapturing, (CUstream stream, int *status))                                     \
+#define ASKED(X)                                                                                                       \
+	X(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice dev))                                                         \
+	X(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice dev))                                                  \
+	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                                          \
+	X(cuStreamIsCapturing, (CUstream stream, int *status))                                                             \
 	X(cuStreamIsCapturing_ptsz, (CUstream stream, int *status))
 
 #define X(symbol, params) CUresult(*symbol) params;
@@ -46,8 +46,7 @@ uint64_t tare_ask_pool_growth(CUmemoryPool pool, int device, uint64_t bytes)
 	resolve();
 	if (!driver.cuMemPoolGetAttribute)
 		return 0;
-	if (!pool && (!driver.cuDeviceGetMemPool ||
-		      driver.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS))
+	if (!pool && (!driver.cuDeviceGetMemPool || driver.cuDeviceGetMemPool(&pool, device) != CUDA_SUCCESS))
 		return 0;
 	/* Used first: what is freed in between can only make this look like more than it is. */
 	if (driver.cuMemPoolGetAttribute(pool, POOL_USED_NOW, &used) != CUDA_SUCCESS ||
@@ -66,11 +65,9 @@ int tare_ask_pool_device(CUmemoryPool pool)
 	if (tare_driver.cuDeviceGetCount)
 		tare_driver.cuDeviceGetCount(&count);
 	for (device = 0; device < count; device++)
-		if ((driver.cuDeviceGetDefaultMemPool &&
-		     driver.cuDeviceGetDefaultMemPool(&own, device) == CUDA_SUCCESS &&
+		if ((driver.cuDeviceGetDefaultMemPool && driver.cuDeviceGetDefaultMemPool(&own, device) == CUDA_SUCCESS &&
 		     own == pool) ||
-		    (driver.cuDeviceGetMemPool &&
-		     driver.cuDeviceGetMemPool(&own, device) == CUDA_SUCCESS && own == pool))
+		    (driver.cuDeviceGetMemPool && driver.cuDeviceGetMemPool(&own, device) == CUDA_SUCCESS && own == pool))
 			return device;
 	return tare_context_device(tare_context_current());
 }
@@ -82,8 +79,7 @@ bool tare_ask_is_capturing(CUstream stream, bool ptsz)
 	resolve();
 	if (ptsz ? !driver.cuStreamIsCapturing_ptsz : !driver.cuStreamIsCapturing)
 		return false;
-	return (ptsz ? driver.cuStreamIsCapturing_ptsz
-		     : driver.cuStreamIsCapturing)(stream, &status) == CUDA_SUCCESS &&
+	return (ptsz ? driver.cuStreamIsCapturing_ptsz : driver.cuStreamIsCapturing)(stream, &status) == CUDA_SUCCESS &&
 	       status != 0;
 }
 
@@ -115,10 +111,8 @@ uint64_t tare_ask_stack(const void *function, int device)
 	int local = 0;
 
 	if (kind == TARE_FUNCTION_KERNEL && tare_driver.cuKernelGetAttribute)
-		tare_driver.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-						 (CUkernel)function, device);
+		tare_driver.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUkernel)function, device);
 	else if (kind == TARE_FUNCTION_FUNCTION && tare_driver.cuFuncGetAttribute)
-		tare_driver.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-					       (CUfunction)function);
+		tare_driver.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUfunction)function);
 	return local > 0 ? (uint64_t)local : 0;
 }

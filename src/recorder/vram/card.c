@@ -44,8 +44,8 @@ static struct tare_vram_file *map_file(void)
 		return NULL;
 	file = tare_sys_mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	tare_sys_close(fd);
-	if (file && (memcmp(file->magic, TARE_VRAM_MAGIC, sizeof(file->magic)) != 0 ||
-		     file->version != TARE_VRAM_VERSION || file->card_nr > TARE_VRAM_CARDS)) {
+	if (file && (memcmp(file->magic, TARE_VRAM_MAGIC, sizeof(file->magic)) != 0 || file->version != TARE_VRAM_VERSION ||
+	             file->card_nr > TARE_VRAM_CARDS)) {
 		tare_sys_munmap(file, sizeof(*file));
 		return NULL;
 	}
@@ -61,13 +61,10 @@ static struct tare_vram_file *file_of_recording(void)
 	file = map_file();
 	if (!file) {
 		vram.state = 2;
-		tare_degraded(
-			"the limit of --vram cannot be kept: its file in the recording cannot be mapped",
-			NULL);
+		tare_degraded("the limit of --vram cannot be kept: its file in the recording cannot be mapped", NULL);
 		return NULL;
 	}
-	if (__atomic_compare_exchange_n(&vram.file, &none, file, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&vram.file, &none, file, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return file;
 	tare_sys_munmap(file, sizeof(*file)); /* another thread was first */
 	return none;
@@ -91,8 +88,7 @@ static void give_back(struct tare_vram_file *file, struct tare_vram_slot *slot)
 	uint32_t i;
 
 	for (i = 0; i < file->card_nr; i++) {
-		uint64_t units =
-			__atomic_exchange_n(&slot->parts[i].under_way, 0, __ATOMIC_ACQ_REL);
+		uint64_t units = __atomic_exchange_n(&slot->parts[i].under_way, 0, __ATOMIC_ACQ_REL);
 
 		if (units)
 			__atomic_fetch_sub(&file->cards[i].word, units, __ATOMIC_ACQ_REL);
@@ -105,12 +101,10 @@ static bool is_gone(const struct tare_vram_slot *slot, uint64_t namespace)
 	uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 
 	/* Of another pid namespace nothing can be said. */
-	return pid && slot->start_ticks && slot->pid_namespace == namespace &&
-	       start_ticks_of(pid) != slot->start_ticks;
+	return pid && slot->start_ticks && slot->pid_namespace == namespace && start_ticks_of(pid) != slot->start_ticks;
 }
 
-static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slot,
-			 uint64_t namespace)
+static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slot, uint64_t namespace)
 {
 	uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 
@@ -132,16 +126,14 @@ void tare_vram_reclaim(void)
 }
 
 /* One that an earlier program of this process had, else a free one. */
-static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pid, uint64_t ticks,
-					uint64_t namespace)
+static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pid, uint64_t ticks, uint64_t namespace)
 {
 	uint32_t i, high;
 
 	for (i = 0; i < __atomic_load_n(&file->slot_nr, __ATOMIC_ACQUIRE); i++) {
 		struct tare_vram_slot *slot = &file->slots[i];
 
-		if (slot->pid == pid && slot->start_ticks == ticks &&
-		    slot->pid_namespace == namespace) {
+		if (slot->pid == pid && slot->start_ticks == ticks && slot->pid_namespace == namespace) {
 			give_back(file, slot);
 			return slot;
 		}
@@ -150,15 +142,13 @@ static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pi
 		struct tare_vram_slot *slot = &file->slots[i];
 		uint32_t none = 0;
 
-		if (!__atomic_compare_exchange_n(&slot->pid, &none, pid, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&slot->pid, &none, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		slot->pid_namespace = namespace;
 		slot->start_ticks = ticks;
 		high = __atomic_load_n(&file->slot_nr, __ATOMIC_RELAXED);
 		while (high < i + 1 &&
-		       !__atomic_compare_exchange_n(&file->slot_nr, &high, i + 1, false,
-						    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		       !__atomic_compare_exchange_n(&file->slot_nr, &high, i + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		return slot;
 	}
@@ -172,11 +162,9 @@ static struct tare_vram_slot *own_slot(void)
 
 	if (likely(__atomic_load_n(&mine.slot_state, __ATOMIC_ACQUIRE) == 2))
 		return mine.slot;
-	if (!file || !__atomic_compare_exchange_n(&mine.slot_state, &none, 1, false,
-						  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!file || !__atomic_compare_exchange_n(&mine.slot_state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread takes it right now: this one call goes without */
-	mine.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()),
-			      tare_proc_pid_namespace());
+	mine.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()), tare_proc_pid_namespace());
 	__atomic_store_n(&mine.slot_state, 2, __ATOMIC_RELEASE);
 	return mine.slot;
 }
@@ -191,8 +179,7 @@ void tare_vram_under_way(struct tare_vram_card *card, int64_t units)
 	struct tare_vram_slot *slot = own_slot();
 
 	if (slot)
-		__atomic_fetch_add(&slot->parts[number_of(card)].under_way, (uint64_t)units,
-				   __ATOMIC_ACQ_REL);
+		__atomic_fetch_add(&slot->parts[number_of(card)].under_way, (uint64_t)units, __ATOMIC_ACQ_REL);
 }
 
 void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t bytes)
@@ -204,8 +191,7 @@ void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t b
 		return;
 	sum = __atomic_add_fetch(&slot->parts[number_of(card)].uncounted, bytes, __ATOMIC_ACQ_REL);
 	if (tare_thread.depth > 0)
-		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum },
-				tare_clock_ticks());
+		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum }, tare_clock_ticks());
 }
 
 void tare_vram_device(int ordinal)
@@ -238,8 +224,7 @@ struct tare_vram_card *tare_vram_card_of_uuid(const uint8_t uuid[16])
 		low = low << 8 | uuid[i + 8];
 	}
 	for (i = 0; file && i < file->card_nr; i++)
-		if ((high | low) && file->cards[i].uuid_high == high &&
-		    file->cards[i].uuid_low == low)
+		if ((high | low) && file->cards[i].uuid_high == high && file->cards[i].uuid_low == low)
 			return &file->cards[i];
 	return NULL;
 }
@@ -253,8 +238,7 @@ static struct tare_vram_card *find_card(struct tare_vram_file *file, int ordinal
 	tare_devices_uuid(ordinal, uuid);
 	card = tare_vram_card_of_uuid(uuid);
 	for (i = 0; !card && i < file->card_nr; i++)
-		if (!file->cards[i].uuid_high && !file->cards[i].uuid_low &&
-		    file->cards[i].index == ordinal)
+		if (!file->cards[i].uuid_high && !file->cards[i].uuid_low && file->cards[i].index == ordinal)
 			card = &file->cards[i];
 	return card;
 }
@@ -264,8 +248,7 @@ static bool is_smaller(const struct tare_vram_card *card, int ordinal)
 {
 	size_t total = 0;
 
-	if (!tare_driver.cuDeviceTotalMem_v2 ||
-	    tare_driver.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
+	if (!tare_driver.cuDeviceTotalMem_v2 || tare_driver.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
 		return true;
 	if (tare_vram_room(card) <= total)
 		return true;
@@ -289,8 +272,7 @@ struct tare_vram_card *tare_vram_card(int ordinal)
 	card = find_card(file, ordinal);
 	if (card && !is_smaller(card, ordinal))
 		card = NULL;
-	__atomic_store_n(&mine.card_of[ordinal],
-			 card ? (int8_t)(number_of(card) + 1) : (int8_t)ABSENT, __ATOMIC_RELAXED);
+	__atomic_store_n(&mine.card_of[ordinal], card ? (int8_t)(number_of(card) + 1) : (int8_t)ABSENT, __ATOMIC_RELAXED);
 	return card;
 }
 
@@ -307,8 +289,7 @@ static int64_t uncounted_on(const struct tare_vram_card *card)
 		int64_t part = __atomic_load_n(&slot->parts[n].uncounted, __ATOMIC_ACQUIRE);
 
 		/* The device forgets a process that is killed, and so must this sum. */
-		if (unlikely(part && slot != mine.slot) &&
-		    is_gone(slot, tare_proc_pid_namespace())) {
+		if (unlikely(part && slot != mine.slot) && is_gone(slot, tare_proc_pid_namespace())) {
 			reclaim_slot(file, slot, tare_proc_pid_namespace());
 			continue;
 		}
@@ -321,9 +302,7 @@ uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_
 {
 	int64_t uncounted = uncounted_on(card);
 
-	return uncounted > 0 && (uint64_t)uncounted > device_used
-		       ? 0
-		       : device_used - (uint64_t)uncounted;
+	return uncounted > 0 && (uint64_t)uncounted > device_used ? 0 : device_used - (uint64_t)uncounted;
 }
 
 /* In the words of NVML's second version: without the driver's reserve. */
@@ -336,13 +315,11 @@ static uint64_t device_used(int ordinal)
 		if (!memory.is_v1)
 			return memory.used;
 		/* CUDA's total is what is left when the driver has its reserve. */
-		if (tare_driver.cuDeviceTotalMem_v2 &&
-		    tare_driver.cuDeviceTotalMem_v2(&total, ordinal) == CUDA_SUCCESS &&
+		if (tare_driver.cuDeviceTotalMem_v2 && tare_driver.cuDeviceTotalMem_v2(&total, ordinal) == CUDA_SUCCESS &&
 		    total <= memory.total && memory.total - total <= memory.used)
 			return memory.used - (memory.total - total);
 	}
-	if (tare_driver.cuMemGetInfo_v2 &&
-	    tare_driver.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+	if (tare_driver.cuMemGetInfo_v2 && tare_driver.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
 		return total - free_bytes;
 	return TARE_NOT_KNOWN;
 }

@@ -24,16 +24,14 @@ static struct kept *here(enum tare_kept kind)
 
 static void count_again(struct tare_vram_card *card, int device, struct kept *kept)
 {
-	tare_vram_add_uncounted(card, device,
-				-(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
+	tare_vram_add_uncounted(card, device, -(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
 }
 
 void tare_kept_charge(const struct tare_limit *limit, enum tare_kept kind)
 {
 	struct kept *kept = limit->card ? here(kind) : NULL;
 
-	if (kept && __atomic_load_n(&kept->live, __ATOMIC_ACQUIRE) >=
-			    __atomic_load_n(&kept->most, __ATOMIC_ACQUIRE))
+	if (kept && __atomic_load_n(&kept->live, __ATOMIC_ACQUIRE) >= __atomic_load_n(&kept->most, __ATOMIC_ACQUIRE))
 		count_again(limit->card, limit->device, kept);
 }
 
@@ -46,8 +44,8 @@ void tare_kept_count(enum tare_kept kind, int by)
 		return;
 	live = __atomic_add_fetch(&kept->live, by, __ATOMIC_ACQ_REL);
 	most = __atomic_load_n(&kept->most, __ATOMIC_ACQUIRE);
-	while (live > most && !__atomic_compare_exchange_n(&kept->most, &most, live, false,
-							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	while (live > most &&
+	       !__atomic_compare_exchange_n(&kept->most, &most, live, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		continue;
 }
 

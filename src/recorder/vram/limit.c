@@ -85,8 +85,8 @@ static bool take(struct tare_limit *limit, uint64_t word, uint64_t bytes, uint64
 	uint64_t units = (bytes ? units_of(bytes) : 1) + tight;
 
 	limit->is_alone = !(word & (TARE_VRAM_TURN - 1));
-	if (!__atomic_compare_exchange_n(&limit->card->word, &word, word + units, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&limit->card->word, &word, word + units, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_ACQUIRE))
 		return false;
 	limit->units = units;
 	limit->word = word + units;
@@ -97,12 +97,10 @@ static bool take(struct tare_limit *limit, uint64_t word, uint64_t bytes, uint64
 
 enum verdict { AGAIN, GO, NO };
 
-static enum verdict decide(struct tare_limit *limit, uint64_t least, uint64_t most, uint64_t *since,
-			   bool *is_reclaimed)
+static enum verdict decide(struct tare_limit *limit, uint64_t least, uint64_t most, uint64_t *since, bool *is_reclaimed)
 {
 	struct tare_vram_card *card = limit->card;
-	uint64_t word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE),
-		 under_way = bytes_under_way(word);
+	uint64_t word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE), under_way = bytes_under_way(word);
 	uint64_t used = limit->before = tare_limit_used(limit);
 
 	if (used == TARE_NOT_KNOWN) {
@@ -116,8 +114,7 @@ static enum verdict decide(struct tare_limit *limit, uint64_t least, uint64_t mo
 		return NO;
 	}
 	/* By at most a page, and one at a time. */
-	if (least != most && !(word & TARE_VRAM_TIGHT) &&
-	    (!least || fits(card, used + under_way, least)))
+	if (least != most && !(word & TARE_VRAM_TIGHT) && (!least || fits(card, used + under_way, least)))
 		return take(limit, word, least, TARE_VRAM_TIGHT) ? GO : AGAIN;
 	if (wait_for_others(card, word, since))
 		return AGAIN;
@@ -148,8 +145,7 @@ bool tare_limit_begin(struct tare_limit *limit, int device, uint64_t least, uint
 	limit->card = tare_vram_card(device);
 	limit->is_open = most == TARE_LIMIT_OPEN;
 	while (limit->card && verdict == AGAIN)
-		verdict =
-			decide(limit, least, limit->is_open ? least : most, &since, &is_reclaimed);
+		verdict = decide(limit, least, limit->is_open ? least : most, &since, &is_reclaimed);
 	is_inside = verdict != NO && limit->card;
 	errno = saved_errno;
 	return verdict != NO;

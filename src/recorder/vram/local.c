@@ -66,8 +66,8 @@ void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 	for (i = 0; i < TARE_LOCAL_CONTEXTS; i++) {
 		CUcontext none = NULL;
 
-		if (!__atomic_compare_exchange_n(&contexts[i].handle, &none, (CUcontext)1, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&contexts[i].handle, &none, (CUcontext)1, false, __ATOMIC_ACQ_REL,
+		                                 __ATOMIC_ACQUIRE))
 			continue;
 		contexts[i].device = limit->device;
 		contexts[i].stack = TARE_CUDA_STACK;
@@ -99,13 +99,11 @@ void tare_local_end_primary(int device)
 	int active = 1;
 
 	if (context && tare_driver.cuDevicePrimaryCtxGetState &&
-	    tare_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
-	    !active)
+	    tare_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
 		tare_local_end(context);
 }
 
-static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t page,
-		     uint64_t stack)
+static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t page, uint64_t stack)
 {
 	uint64_t per_thread = (stack + align - 1) / align * align;
 
@@ -116,8 +114,7 @@ static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t 
 
 static uint64_t need_here(int device, uint64_t stack)
 {
-	return need(tare_ask_threads(device), TARE_CUDA_STACK_ALIGN, TARE_CUDA_LOCAL_EXTRA,
-		    TARE_CUDA_PAGE, stack);
+	return need(tare_ask_threads(device), TARE_CUDA_STACK_ALIGN, TARE_CUDA_LOCAL_EXTRA, TARE_CUDA_PAGE, stack);
 }
 
 static uint64_t need_there(const struct tare_vram_card *card, int device, uint64_t stack)
@@ -125,8 +122,8 @@ static uint64_t need_there(const struct tare_vram_card *card, int device, uint64
 	if (!card->has_profile)
 		return need_here(device, stack);
 	return need((uint64_t)card->multiprocessors * card->threads_per_multiprocessor,
-		    card->stack_align ? card->stack_align : TARE_CUDA_STACK_ALIGN,
-		    card->local_extra, card->page ? card->page : TARE_CUDA_PAGE, stack);
+	            card->stack_align ? card->stack_align : TARE_CUDA_STACK_ALIGN, card->local_extra,
+	            card->page ? card->page : TARE_CUDA_PAGE, stack);
 }
 
 uint64_t tare_local_growth(uint64_t stack)
@@ -136,8 +133,7 @@ uint64_t tare_local_growth(uint64_t stack)
 
 	if (!card || stack <= context->stack)
 		return 0;
-	return need_there(card, context->device, stack) -
-	       need_there(card, context->device, context->stack);
+	return need_there(card, context->device, stack) - need_there(card, context->device, context->stack);
 }
 
 void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limit)
@@ -155,7 +151,6 @@ void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limi
 	if (!limit->card->has_profile)
 		return;
 	here = (int64_t)(need_here(context->device, stack) - need_here(context->device, old));
-	there = (int64_t)(need_there(limit->card, context->device, stack) -
-			  need_there(limit->card, context->device, old));
+	there = (int64_t)(need_there(limit->card, context->device, stack) - need_there(limit->card, context->device, old));
 	add_uncounted(limit->card, context, here - there);
 }

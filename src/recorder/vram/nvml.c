@@ -45,9 +45,7 @@ static void *real_of(const char *name)
 {
 	struct tare_elf_object library;
 
-	return tare_elf_find_object("libnvidia-ml.so", &library)
-		       ? tare_elf_symbol(&library, name, NULL)
-		       : NULL;
+	return tare_elf_find_object("libnvidia-ml.so", &library) ? tare_elf_symbol(&library, name, NULL) : NULL;
 }
 
 void *tare_nvml_swap(const char *name, void *found)
@@ -74,8 +72,7 @@ static bool resolve(void)
 	tare_start_once();
 	*(void **)&real.uuid = real_of("nvmlDeviceGetUUID");
 	*(void **)&real.memory_v2 = real_of("nvmlDeviceGetMemoryInfo_v2");
-	__atomic_store_n((void **)&real.memory, real_of("nvmlDeviceGetMemoryInfo"),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n((void **)&real.memory, real_of("nvmlDeviceGetMemoryInfo"), __ATOMIC_RELEASE);
 	return real.memory;
 }
 
@@ -112,8 +109,7 @@ int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory)
 	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
 	if (card) {
 		/* Some drivers count the reserve as used. */
-		if (memory->total == memory->free + memory->used &&
-		    memory->used >= memory->reserved)
+		if (memory->total == memory->free + memory->used && memory->used >= memory->reserved)
 			memory->used -= memory->reserved;
 		memory->total = card->total;
 		memory->reserved = card->reserved;
@@ -137,8 +133,7 @@ int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory)
 	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
 	if (card) {
 		/* This record counts the reserve as used; the newer one says how much it is. */
-		if (real.memory_v2 && real.memory_v2(dev, &v2) == NVML_SUCCESS &&
-		    memory->used >= v2.reserved)
+		if (real.memory_v2 && real.memory_v2(dev, &v2) == NVML_SUCCESS && memory->used >= v2.reserved)
 			memory->used -= v2.reserved;
 		memory->total = card->total;
 		memory->used = used_on(card, memory->used) + card->reserved;

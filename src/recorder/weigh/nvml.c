@@ -33,8 +33,7 @@ static void add_device(nvml_device handle)
 	char text[96];
 	const char *hex;
 
-	if (own.nr >= TARE_WEIGH_DEVICES || !tare_nvml.uuid ||
-	    tare_nvml.uuid(handle, text, sizeof(text)) != 0)
+	if (own.nr >= TARE_WEIGH_DEVICES || !tare_nvml.uuid || tare_nvml.uuid(handle, text, sizeof(text)) != 0)
 		return;
 	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
 	if (!hex || !tare_plib_parse_uuid(hex, own.uuids[own.nr]))
@@ -47,19 +46,15 @@ static void list_devices(void)
 	unsigned int count = 0, i, j;
 	nvml_device handle, mig;
 
-	if ((tare_nvml.count_v2 ? tare_nvml.count_v2(&count)
-	     : tare_nvml.count  ? tare_nvml.count(&count)
-				: -1) != 0)
+	if ((tare_nvml.count_v2 ? tare_nvml.count_v2(&count) : tare_nvml.count ? tare_nvml.count(&count) : -1) != 0)
 		return;
 	for (i = 0; i < count; i++)
-		if ((tare_nvml.by_index_v2 ? tare_nvml.by_index_v2(i, &handle)
-					   : tare_nvml.by_index(i, &handle)) == 0)
+		if ((tare_nvml.by_index_v2 ? tare_nvml.by_index_v2(i, &handle) : tare_nvml.by_index(i, &handle)) == 0)
 			add_device(handle);
 	for (i = 0; i < count && tare_nvml.mig_max && tare_nvml.mig_by_index; i++) {
 		unsigned int most = 0;
 
-		if ((tare_nvml.by_index_v2 ? tare_nvml.by_index_v2(i, &handle)
-					   : tare_nvml.by_index(i, &handle)) != 0 ||
+		if ((tare_nvml.by_index_v2 ? tare_nvml.by_index_v2(i, &handle) : tare_nvml.by_index(i, &handle)) != 0 ||
 		    tare_nvml.mig_max(handle, &most) != 0)
 			continue;
 		for (j = 0; j < most; j++)
@@ -80,22 +75,19 @@ void tare_weigh_open(void)
 		return;
 	library = tare_resolve_dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		tare_degraded(
-			"NVML (libnvidia-ml.so.1) is not there: memory is weighed by cuMemGetInfo, "
-			"and contexts are not weighed",
-			NULL);
+		tare_degraded("NVML (libnvidia-ml.so.1) is not there: memory is weighed by cuMemGetInfo, "
+		              "and contexts are not weighed",
+		              NULL);
 		return;
 	}
-#define NVML_API(FIELD, SYMBOL, PARAMETERS)                                                        \
-	*(void **)&tare_nvml.FIELD = tare_resolve_dlsym(library, #SYMBOL);
+#define NVML_API(FIELD, SYMBOL, PARAMETERS) *(void **)&tare_nvml.FIELD = tare_resolve_dlsym(library, #SYMBOL);
 	NVML_API_MAP(NVML_API)
 #undef NVML_API
 	err = tare_nvml.init_v2 ? tare_nvml.init_v2() : tare_nvml.init ? tare_nvml.init() : -1;
 	if (err != 0) {
-		tare_degraded(
-			"NVML cannot be initialised here: memory is weighed by cuMemGetInfo, and "
-			"contexts are not weighed",
-			NULL);
+		tare_degraded("NVML cannot be initialised here: memory is weighed by cuMemGetInfo, and "
+		              "contexts are not weighed",
+		              NULL);
 		return;
 	}
 	own.has_v2 = tare_nvml.memory_v2 != NULL;

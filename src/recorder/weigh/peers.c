@@ -27,10 +27,9 @@ struct lists {
 };
 
 /* One of them, in either layout, as pid and bytes. Negative: this driver does not tell. */
-static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
-		     int (*v2)(nvml_device, unsigned int *, void *),
-		     int (*v1)(nvml_device, unsigned int *, void *), nvml_device handle,
-		     struct nvml_process_v2 *wide, struct nvml_process_v1 *out)
+static int read_list(int (*v3)(nvml_device, unsigned int *, void *), int (*v2)(nvml_device, unsigned int *, void *),
+                     int (*v1)(nvml_device, unsigned int *, void *), nvml_device handle, struct nvml_process_v2 *wide,
+                     struct nvml_process_v1 *out)
 {
 	unsigned int count = PEERS_MAX, i;
 
@@ -58,12 +57,10 @@ static int read_processes(int ordinal, struct lists *lists)
 
 	if (!tare_nvml_handle(ordinal, &handle) || !tare_weigh_may_call())
 		return -1;
-	n = read_list(tare_nvml.compute_v3, tare_nvml.compute_v2, tare_nvml.compute_v1, handle,
-		      lists->wide, out);
+	n = read_list(tare_nvml.compute_v3, tare_nvml.compute_v2, tare_nvml.compute_v1, handle, lists->wide, out);
 	if (n < 0)
 		return -1;
-	m = read_list(tare_nvml.graphics_v3, tare_nvml.graphics_v2, tare_nvml.graphics_v1, handle,
-		      lists->wide, graphics);
+	m = read_list(tare_nvml.graphics_v3, tare_nvml.graphics_v2, tare_nvml.graphics_v1, handle, lists->wide, graphics);
 	for (i = 0; i < m; i++) {
 		for (j = 0; j < n && out[j].pid != graphics[i].pid; j++)
 			continue;

@@ -22,8 +22,7 @@ void tare_rss_read(struct tare_rss *out)
 	char text[128];
 
 	out->is_read = false;
-	if (!tare_weigh_allowed(TARE_WEIGH_USEFUL) ||
-	    !tare_plib_read_file("/proc/self/statm", text, sizeof(text)))
+	if (!tare_weigh_allowed(TARE_WEIGH_USEFUL) || !tare_plib_read_file("/proc/self/statm", text, sizeof(text)))
 		return;
 	at = tare_plib_first(text, ' ');
 	resident = tare_plib_number(at);
@@ -42,8 +41,7 @@ uint64_t tare_rss_most(void)
 	char text[1536]; /* it stands behind the ids of the process and its groups */
 	uint64_t kib;
 
-	if (!tare_plib_read_file("/proc/self/status", text, sizeof(text)) ||
-	    !tare_plib_value(text, "VmHWM:", &kib))
+	if (!tare_plib_read_file("/proc/self/status", text, sizeof(text)) || !tare_plib_value(text, "VmHWM:", &kib))
 		return TARE_NOT_KNOWN;
 	return kib * 1024;
 }
@@ -60,8 +58,8 @@ uint64_t tare_rss_changed(const struct tare_rss *before, const struct tare_rss *
 	return size_of(before->anon, after->anon) + size_of(before->file, after->file);
 }
 
-void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api,
-		     uint32_t python, uint32_t stack, uint64_t stamp)
+void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api, uint32_t python,
+                     uint32_t stack, uint64_t stamp)
 {
 	struct tare_rec_rss rec;
 

@@ -26,7 +26,7 @@ uint64_t tare_rss_most(void);
 uint64_t tare_rss_changed(const struct tare_rss *before, const struct tare_rss *after);
 
 /* Records what changed between two readings, if it is worth it; ids as in event records. */
-void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api,
-		     uint32_t python, uint32_t stack, uint64_t stamp);
+void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api, uint32_t python,
+                     uint32_t stack, uint64_t stamp);
 
 #endif

@@ -42,8 +42,7 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 	uint64_t elapsed = tare_clock_ticks() - tare_fork_now.born;
 	uint64_t charged = __atomic_load_n(&spent.charged_ticks, __ATOMIC_RELAXED);
 	uint64_t allowed =
-		elapsed / TARE_WEIGH_SHARE +
-		__atomic_load_n(&spent.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
+		elapsed / TARE_WEIGH_SHARE + __atomic_load_n(&spent.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
 
 	if (tare_config.no_weigh || !tare_weigh_may_call())
 		return false;

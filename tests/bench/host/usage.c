@@ -20,11 +20,11 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-#define COUNTED(name, params, call)                                                                \
-	void *name params                                                                          \
-	{                                                                                          \
-		__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);                                   \
-		return call;                                                                       \
+#define COUNTED(name, params, call)                                                                                    \
+	void *name params                                                                                                  \
+	{                                                                                                                  \
+		__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);                                                               \
+		return call;                                                                                                   \
 	}
 
 COUNTED(malloc, (size_t bytes), __libc_malloc(bytes))
@@ -64,8 +64,7 @@ static double wall(void)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	if (!at || sscanf(at, "%llu", &begun) != 1)
 		return 0;
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
-	       (double)begun / (double)sysconf(_SC_CLK_TCK);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)begun / (double)sysconf(_SC_CLK_TCK);
 }
 
 /* Not of getrusage(), which passes on what there was before exec. */
@@ -92,9 +91,8 @@ __attribute__((destructor)) static void ends(void)
 	path[length] = 0;
 	getrusage(RUSAGE_SELF, &used);
 	n = snprintf(line, sizeof(line), "%s %.4f %.4f %.4f %ld %ld\n", path, seconds,
-		     (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6,
-		     (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6, resident(),
-		     calls);
+	             (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6,
+	             (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6, resident(), calls);
 	fd = open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		return;

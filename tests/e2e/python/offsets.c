@@ -50,14 +50,13 @@ int main(void)
 	compare("instructions", offsetof(PyCodeObject, co_code_adaptive), l.instructions);
 #endif
 #if PY_MINOR_VERSION == 8
-	compare("finishing", offsetof(_PyRuntimeState, ceval.pending.finishing),
-		TARE_PYTHON_FINISHING);
+	compare("finishing", offsetof(_PyRuntimeState, ceval.pending.finishing), TARE_PYTHON_FINISHING);
 #endif
 #if PY_VERSION_HEX >= 0x030c0000
 	compare("owner", offsetof(_PyInterpreterFrame, owner), l.owner);
 	compare("version", offsetof(PyCodeObject, co_version), l.version);
 	compare("first traceable", offsetof(PyCodeObject, _co_firsttraceable),
-		(size_t)(l.instructions - TARE_PYTHON_TRACEABLE));
+	        (size_t)(l.instructions - TARE_PYTHON_TRACEABLE));
 #else
 	compare("thread", offsetof(PyThreadState, thread_id), l.thread);
 #endif

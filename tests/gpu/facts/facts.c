@@ -61,13 +61,13 @@ static long long grown(void)
 }
 
 /* A fact: the change that a call makes; a failure is shown as its negated result, below -1e9. */
-#define FACT(name, call)                                                                           \
-	do {                                                                                       \
-		CUresult fact_result;                                                              \
-                                                                                                   \
-		grown();                                                                           \
-		fact_result = call;                                                                \
-		say(name, fact_result ? -1000000000LL - fact_result : grown());                    \
+#define FACT(name, call)                                                                                               \
+	do {                                                                                                               \
+		CUresult fact_result;                                                                                          \
+                                                                                                                       \
+		grown();                                                                                                       \
+		fact_result = call;                                                                                            \
+		say(name, fact_result ? -1000000000LL - fact_result : grown());                                                \
 	} while (0)
 #define RESULT(name, call) say(name "_result", call)
 
@@ -197,9 +197,7 @@ static void contexts(void)
 
 static void heap(void)
 {
-	static const int kib[] = {
-		1024, 1025, 1280, 1536, 2047, 2048, 2049, 3072, 4096, 4097, 6145
-	};
+	static const int kib[] = { 1024, 1025, 1280, 1536, 2047, 2048, 2049, 3072, 4096, 4097, 6145 };
 	CUdeviceptr p, q, r[512];
 	size_t i, pitch = 0;
 
@@ -253,7 +251,7 @@ static void heap(void)
 static void code(void)
 {
 	static const char *const names[] = { "k0",      "kparam",   "kprintf", "kmalloc", "kstack2",
-					     "kstack3", "kstack32", "kstack2", "ktable" };
+		                                 "kstack3", "kstack32", "kstack2", "ktable" };
 	CUcontext second;
 	CUfunction f;
 	CUdeviceptr p;
@@ -288,15 +286,13 @@ static void code(void)
 
 static void limits(void)
 {
-	static const int stacks[] = { 0,    512,  1024, 1025, 1040,  1536,
-				      2000, 2048, 4096, 1024, 65536, 1024 };
+	static const int stacks[] = { 0, 512, 1024, 1025, 1040, 1536, 2000, 2048, 4096, 1024, 65536, 1024 };
 	size_t i, value = 0;
 	CUfunction f;
 
 	begin();
 	for (i = 0; i <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE; i++)
-		sayn("default_bytes", (int)i,
-		     tare_cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
+		sayn("default_bytes", (int)i, tare_cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
 	f = function("k0");
 	FACT("launch", launch(f));
 	for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
@@ -372,12 +368,10 @@ static void array(const char *name, size_t w, size_t h, size_t d, int channels, 
 	CUresult result;
 
 	grown();
-	result = levels ? tare_cu.cuMipmappedArrayCreate(&mips, &about, levels)
-			: tare_cu.cuArray3DCreate_v2(&one, &about);
+	result = levels ? tare_cu.cuMipmappedArrayCreate(&mips, &about, levels) : tare_cu.cuArray3DCreate_v2(&one, &about);
 	say(name, result ? -1000000000LL - result : grown());
 	if (!result)
-		result = levels ? tare_cu.cuMipmappedArrayDestroy(mips)
-				: tare_cu.cuArrayDestroy(one);
+		result = levels ? tare_cu.cuMipmappedArrayDestroy(mips) : tare_cu.cuArrayDestroy(one);
 	printf("arrays.%s_destroyed %lld\n", name, result ? -1000000000LL - result : grown());
 }
 
@@ -456,10 +450,9 @@ static void pool_state(const char *when, CUmemoryPool pool)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		tare_cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT + i,
-					      &value[i]);
-	printf("pools.%s_reserved_bytes %llu\npools.%s_used_bytes %llu\n", when,
-	       (unsigned long long)value[0], when, (unsigned long long)value[2]);
+		tare_cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT + i, &value[i]);
+	printf("pools.%s_reserved_bytes %llu\npools.%s_used_bytes %llu\n", when, (unsigned long long)value[0], when,
+	       (unsigned long long)value[2]);
 }
 
 static void pools(void)
@@ -564,14 +557,11 @@ static void vmm(void)
 /* ARGUMENT: KIND,NODES */
 static void graphs(void)
 {
-	CUDA_KERNEL_NODE_PARAMS_v2 params = { .gridDimX = 1,
-					      .gridDimY = 1,
-					      .gridDimZ = 1,
-					      .blockDimX = 1,
-					      .blockDimY = 1,
-					      .blockDimZ = 1 };
+	CUDA_KERNEL_NODE_PARAMS_v2 params = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1
+	};
 	CUDA_MEM_ALLOC_NODE_PARAMS memory = { .poolProps = { .allocType = 1, .location = { 1, 0 } },
-					      .bytesize = 256 << 20 };
+		                                  .bytesize = 256 << 20 };
 	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 1, .width = 16, .height = 1 };
 	static char block[4096];
 	static int *out;
@@ -590,8 +580,7 @@ static void graphs(void)
 	section = name;
 	begin();
 	MUST(launch(function("k0")));
-	params.func =
-		function(strcmp(kind, "memset") == 0 || strcmp(kind, "memory") == 0 ? "k0" : kind);
+	params.func = function(strcmp(kind, "memset") == 0 || strcmp(kind, "memory") == 0 ? "k0" : kind);
 	params.kernelParams = arguments;
 	MUST(tare_cu.cuMemAlloc_v2(&p, 1024));
 	set.dst = p;
@@ -600,8 +589,7 @@ static void graphs(void)
 		if (strcmp(kind, "memory") == 0)
 			MUST(tare_cu.cuGraphAddMemAllocNode(&node, graph, &last, i > 0, &memory));
 		else if (strcmp(kind, "memset") == 0)
-			MUST(tare_cu.cuGraphAddMemsetNode(&node, graph, &last, i > 0, &set,
-							  context));
+			MUST(tare_cu.cuGraphAddMemsetNode(&node, graph, &last, i > 0, &set, context));
 		else
 			MUST(tare_cu.cuGraphAddKernelNode_v2(&node, graph, &last, i > 0, &params));
 		if (strcmp(kind, "memory") == 0) {
@@ -629,8 +617,7 @@ static void resolve(const char *fact, const char *name, int version, cuuint64_t 
 	void *found = (void *)1;
 	CUresult result = tare_cu.cuGetProcAddress_v2(name, &found, version, flags, &status);
 
-	printf("errors.resolve_%s_result %d\nerrors.resolve_%s_status %d\n", fact, result, fact,
-	       status);
+	printf("errors.resolve_%s_result %d\nerrors.resolve_%s_status %d\n", fact, result, fact, status);
 	printf("errors.resolve_%s_same %d\n", fact, found == same ? 1 : found ? 2 : 0);
 }
 
@@ -707,9 +694,7 @@ static void errors(void)
 	RESULT("range_unknown", tare_cu.cuMemGetAddressRange_v2(&base, &size, 0x1234560000));
 	RESULT("free", tare_cu.cuMemFree_v2(p));
 	RESULT("free_twice", tare_cu.cuMemFree_v2(p));
-	RESULT("pointer_unknown",
-	       tare_cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-					     0x1234560000));
+	RESULT("pointer_unknown", tare_cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
 	RESULT("copy_unknown", tare_cu.cuMemcpyHtoD_v2(0x1234560000, byte, 16));
 	RESULT("copy_0", tare_cu.cuMemcpyHtoD_v2(0, byte, 0));
 	RESULT("set_unknown", tare_cu.cuMemsetD8_v2(0x1234560000, 0, 16));
@@ -743,8 +728,7 @@ static void errors(void)
 	resolve("flag_2_old", "cuLaunchKernel", 6000, 2, (void *)tare_cu.cuLaunchKernel);
 	resolve("flag_2_none", "cuMemAlloc", 13000, 2, (void *)tare_cu.cuMemAlloc_v2);
 	resolve("flag_3", "cuMemAlloc", 13000, 3, (void *)tare_cu.cuMemAlloc_v2);
-	resolve("prefetch_new", "cuMemPrefetchAsync", 13000, 0,
-		(void *)tare_cu.cuMemPrefetchAsync_v2);
+	resolve("prefetch_new", "cuMemPrefetchAsync", 13000, 0, (void *)tare_cu.cuMemPrefetchAsync_v2);
 	resolve("itself", "cuGetProcAddress", 13000, 0, (void *)tare_cu.cuGetProcAddress_v2);
 	RESULT("resolve_v1_unknown", tare_cu.cuGetProcAddress("cuNothing", (void **)&f, 13000, 0));
 	child_of_fork();
@@ -861,8 +845,7 @@ static void touches(void)
 			MUST(tare_cu.cuCtxSynchronize());
 			by = grown();
 			if (by)
-				printf("%s.round_%d_touch_%llu %lld\n", section, round, at >> 20,
-				       by);
+				printf("%s.round_%d_touch_%llu %lld\n", section, round, at >> 20, by);
 		}
 		*(volatile char *)(uintptr_t)p = 1;
 		sayn("host_touch", round, grown());

@@ -34,8 +34,7 @@ static const struct row {
 	const char *symbol, *params;
 	enum shape shape;
 } rows[] = {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	{ #symbol, #params, shape },
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) { #symbol, #params, shape },
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 };
@@ -43,23 +42,13 @@ static const struct row {
 void *driver;
 char *good[PARAMETERS], *constant; /* of good, the page behind cannot be read */
 static char *unreadable;
-static int (*real)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
-		   uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+static int (*real)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                   uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 /* ---- odd values ---- */
-enum odd {
-	IS_NULL,
-	IS_ONE,
-	UNALIGNED,
-	AT_THE_END,
-	UNREADABLE,
-	CONSTANT,
-	OF_THE_KERNEL,
-	NOWHERE,
-	ODD_NR
-};
+enum odd { IS_NULL, IS_ONE, UNALIGNED, AT_THE_END, UNREADABLE, CONSTANT, OF_THE_KERNEL, NOWHERE, ODD_NR };
 static const char *const odd_names[] = { "NULL",       "one",      "unaligned", "end-of-page",
-					 "unreadable", "constant", "kernel",    "nowhere" };
+	                                     "unreadable", "constant", "kernel",    "nowhere" };
 
 static uintptr_t odd_value(enum odd odd, int i)
 {
@@ -90,8 +79,7 @@ static uintptr_t odd_number(enum odd odd)
 }
 
 /* ---- one call ---- */
-static void call(const struct row *row, const struct parameter *p, int nr, int odd_one,
-		 enum odd odd)
+static void call(const struct row *row, const struct parameter *p, int nr, int odd_one, enum odd odd)
 {
 	uintptr_t value[PARAMETERS], a[PARAMETERS] = { 0 };
 	uint64_t before[PARAMETERS];
@@ -100,8 +88,7 @@ static void call(const struct row *row, const struct parameter *p, int nr, int o
 	char line[200];
 
 	args_fill(row->symbol, p, nr, value);
-	value[odd_one] = p[odd_one].is_pointer || p[odd_one].is_handle ? odd_value(odd, odd_one)
-								       : odd_number(odd);
+	value[odd_one] = p[odd_one].is_pointer || p[odd_one].is_handle ? odd_value(odd, odd_one) : odd_number(odd);
 	for (i = 0; i < nr; i++) {
 		memcpy(&before[i], good[i], sizeof(before[i]));
 #if defined(__x86_64__)
@@ -112,22 +99,19 @@ static void call(const struct row *row, const struct parameter *p, int nr, int o
 	}
 	*(void **)&real = dlsym(driver, row->symbol);
 	errno = ERRNO;
-	result = real ? real(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
-			     a[11], a[12], a[13])
-		      : -1;
+	result = real ? real(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13]) : -1;
 	left = errno;
 	for (i = 0; i < nr; i++)
 		wrote |= (unsigned int)(memcmp(&before[i], good[i], sizeof(before[i])) != 0) << i;
-	n = snprintf(line, sizeof(line), "%s %s %s result %d errno %d wrote %x\n", row->symbol,
-		     p[odd_one].name, odd_names[odd], result, left == ERRNO ? 0 : left, wrote);
+	n = snprintf(line, sizeof(line), "%s %s %s result %d errno %d wrote %x\n", row->symbol, p[odd_one].name,
+	             odd_names[odd], result, left == ERRNO ? 0 : left, wrote);
 	if (write(1, line, (size_t)n) != n)
 		exit(2);
 }
 
 static bool spoils(const struct row *row)
 {
-	return strstr(row->symbol, "Primary") || strstr(row->symbol, "cuCtxDestroy") ||
-	       CU(cuCtxSynchronize, NULL) != 0;
+	return strstr(row->symbol, "Primary") || strstr(row->symbol, "cuCtxDestroy") || CU(cuCtxSynchronize, NULL) != 0;
 }
 
 /* ---- all of them ---- */
@@ -178,11 +162,9 @@ static void start(void)
 
 	setrlimit(RLIMIT_CORE, &none);
 	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver || CU(cuInit, 0) || CU(cuDevicePrimaryCtxRetain, &context, 0) ||
-	    CU(cuCtxSetCurrent, context))
+	if (!driver || CU(cuInit, 0) || CU(cuDevicePrimaryCtxRetain, &context, 0) || CU(cuCtxSetCurrent, context))
 		_exit(2);
-	unreadable =
-		mmap(NULL, (PARAMETERS + 2) * APART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unreadable = mmap(NULL, (PARAMETERS + 2) * APART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	constant = unreadable + APART;
 	mprotect(constant, PAGE, PROT_READ);
 	for (i = 0; i < PARAMETERS; i++) {
@@ -210,8 +192,7 @@ static void work(volatile long *number, bool is_all, const char *only)
 
 int main(int argc, char **argv)
 {
-	volatile long *number =
-		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile long *number = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	bool is_all = argc > 1 && strcmp(argv[1], "odd") == 0;
 	const char *only = argc > 2 ? argv[2] : NULL;
 	struct place place;
@@ -226,8 +207,7 @@ int main(int argc, char **argv)
 		if (worker < 0 || waitpid(worker, &status, 0) != worker)
 			return 2;
 		if (WIFSIGNALED(status) && find((*number)++, is_all, only, &place)) {
-			printf("%s %s %s signal %d\n", place.row->symbol,
-			       place.p[place.parameter].name, odd_names[place.odd],
+			printf("%s %s %s signal %d\n", place.row->symbol, place.p[place.parameter].name, odd_names[place.odd],
 			       WTERMSIG(status));
 			fflush(stdout);
 		}

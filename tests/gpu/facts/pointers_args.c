@@ -9,29 +9,28 @@
 #include <unistd.h>
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
-			  ".visible .global .align 4 .b8 g[64];\n"
-			  ".visible .entry k0()\n{\n\tret;\n}\n";
+						  ".visible .global .align 4 .b8 g[64];\n"
+						  ".visible .entry k0()\n{\n\tret;\n}\n";
 
 /* ---- parameters ---- */
 static bool is_word(const char *type)
 {
 	static const char *const words[] = { "int",
-					     "unsigned",
-					     "size_t",
-					     "CUdevice",
-					     "CUlimit",
-					     "CUfunction_attribute",
-					     "CUfunc_cache",
-					     "cuuint64_t",
-					     "CUmemLocation",
-					     "CUmemAllocationType",
-					     "CUmemAllocationHandleType",
-					     "CUstreamCaptureMode" };
+		                                 "unsigned",
+		                                 "size_t",
+		                                 "CUdevice",
+		                                 "CUlimit",
+		                                 "CUfunction_attribute",
+		                                 "CUfunc_cache",
+		                                 "cuuint64_t",
+		                                 "CUmemLocation",
+		                                 "CUmemAllocationType",
+		                                 "CUmemAllocationHandleType",
+		                                 "CUstreamCaptureMode" };
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(type, words[i]) == 0 ||
-		    (i == 1 && strncmp(type, words[i], strlen(words[i])) == 0))
+		if (strcmp(type, words[i]) == 0 || (i == 1 && strncmp(type, words[i], strlen(words[i])) == 0))
 			return true;
 	return false;
 }
@@ -43,8 +42,7 @@ int args_parse(const char *params, struct parameter out[PARAMETERS])
 	int n = 0;
 
 	snprintf(text, sizeof(text), "%.*s", (int)strlen(params) - 2, params + 1);
-	for (one = strtok_r(text, ",", &save); one && strcmp(one, "void") != 0;
-	     one = strtok_r(NULL, ",", &save)) {
+	for (one = strtok_r(text, ",", &save); one && strcmp(one, "void") != 0; one = strtok_r(NULL, ",", &save)) {
 		char *name = one + strlen(one);
 
 		while (name > one && name[-1] != ' ' && name[-1] != '*')
@@ -183,8 +181,7 @@ const char *args_image_file(void)
 static uintptr_t pointer_of(const struct parameter *p, char *page)
 {
 	static const int properties[] = { 1, 0, 1, 0 }, location[] = { 1, 0, 3 };
-	static const int flat[] = { 64, 0, 64, 0, 0x20, 1 },
-			 deep[] = { 64, 0, 64, 0, 2, 0, 0x20, 1, 0 };
+	static const int flat[] = { 64, 0, 64, 0, 0x20, 1 }, deep[] = { 64, 0, 64, 0, 2, 0, 0x20, 1, 0 };
 	static const int launch[] = { 1, 1, 1, 1, 1, 1, 0, 0 };
 
 	memset(page, 0, PAGE);
@@ -204,8 +201,7 @@ static uintptr_t pointer_of(const struct parameter *p, char *page)
 		memcpy(page, ptx, sizeof(ptx));
 	else if (strcmp(p->type, "const char") == 0)
 		strcpy(page, strcmp(p->name, "symbol") == 0 ? "cuMemAlloc" : "k0");
-	else if (strcmp(p->type, "void") == 0 && strcmp(p->name, "pp") != 0 &&
-		 strstr("kernelParams extra", p->name))
+	else if (strcmp(p->type, "void") == 0 && strcmp(p->name, "pp") != 0 && strstr("kernelParams extra", p->name))
 		return 0;
 	return (uintptr_t)page;
 }
@@ -217,14 +213,13 @@ void args_fill(const char *symbol, const struct parameter *p, int nr, uintptr_t 
 	memset(out, 0, PARAMETERS * sizeof(out[0]));
 	for (i = 0; i < nr; i++)
 		out[i] = p[i].is_pointer  ? pointer_of(&p[i], good[i])
-			 : p[i].is_handle ? handle_of(p[i].type)
-			 : p[i].is_big    ? (uintptr_t)constant
-					  : word_of(&p[i]);
+		         : p[i].is_handle ? handle_of(p[i].type)
+		         : p[i].is_big    ? (uintptr_t)constant
+		                          : word_of(&p[i]);
 	if (strncmp(symbol, "cuStreamEndCapture", 18) == 0) {
 		void *node;
 
-		CU(cuStreamBeginCaptureToGraph, (void *)out[0], graph_here(&node), NULL, NULL,
-		   (size_t)0, 2);
+		CU(cuStreamBeginCaptureToGraph, (void *)out[0], graph_here(&node), NULL, NULL, (size_t)0, 2);
 	}
 	if (strcmp(symbol, "cuCtxDestroy_v2") == 0)
 		CU(cuCtxCreate_v2, &out[0], 0, 0);

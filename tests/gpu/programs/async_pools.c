@@ -35,8 +35,7 @@ static void empty(CUstream stream, const CUdeviceptr *blocks, int every)
 int main(void)
 {
 	CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-				      .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE,
-						    .id = 0 } };
+		                          .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 } };
 	CUdeviceptr first[BLOCKS], second[BLOCKS], kept[BLOCKS];
 	cuuint64_t everything = UINT64_MAX, reserved = 0, used = 0;
 	CUmemoryPool keeping, pool;
@@ -63,8 +62,7 @@ int main(void)
 	OK(cuCtxSynchronize());
 	OK(cuMemPoolGetAttribute(keeping, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
 	OK(cuMemPoolGetAttribute(keeping, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
-	printf("the pool that keeps: reserved %.1f MiB, used %.1f MiB\n", (double)reserved / MiB,
-	       (double)used / MiB);
+	printf("the pool that keeps: reserved %.1f MiB, used %.1f MiB\n", (double)reserved / MiB, (double)used / MiB);
 
 	OK(cuMemPoolCreate(&pool, &properties));
 	fill(pool, two, second);

@@ -9,13 +9,13 @@
 
 #define MiB (1ull << 20)
 
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		CUresult ok_result = (call);                                                       \
-		if (ok_result != CUDA_SUCCESS) {                                                   \
-			fprintf(stderr, "%s failed with CUDA error %d\n", #call, (int)ok_result);  \
-			exit(1);                                                                   \
-		}                                                                                  \
+#define OK(call)                                                                                                       \
+	do {                                                                                                               \
+		CUresult ok_result = (call);                                                                                   \
+		if (ok_result != CUDA_SUCCESS) {                                                                               \
+			fprintf(stderr, "%s failed with CUDA error %d\n", #call, (int)ok_result);                                  \
+			exit(1);                                                                                                   \
+		}                                                                                                              \
 	} while (0)
 
 static inline void open_gpu(int ordinal)

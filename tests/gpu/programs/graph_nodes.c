@@ -12,8 +12,8 @@
 enum { NODES = 16384, HOST_NODES = 1024 };
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
-			  ".visible .entry small() { ret; }\n"
-			  ".visible .entry large(.param .align 8 .b8 p[2048]) { ret; }\n";
+						  ".visible .entry small() { ret; }\n"
+						  ".visible .entry large(.param .align 8 .b8 p[2048]) { ret; }\n";
 
 static CUcontext context;
 static CUfunction small_kernel, large_kernel;
@@ -25,32 +25,31 @@ static void nothing(void *unused)
 	(void)unused;
 }
 
-static void add_kernel(CUgraph graph, CUgraphNode *node, const CUgraphNode *after, size_t n,
-		       CUfunction function, void **arguments)
+static void add_kernel(CUgraph graph, CUgraphNode *node, const CUgraphNode *after, size_t n, CUfunction function,
+                       void **arguments)
 {
 	CUDA_KERNEL_NODE_PARAMS params = { .func = function,
-					   .gridDimX = 1,
-					   .gridDimY = 1,
-					   .gridDimZ = 1,
-					   .blockDimX = 1,
-					   .blockDimY = 1,
-					   .blockDimZ = 1,
-					   .kernelParams = arguments };
+		                               .gridDimX = 1,
+		                               .gridDimY = 1,
+		                               .gridDimZ = 1,
+		                               .blockDimX = 1,
+		                               .blockDimY = 1,
+		                               .blockDimZ = 1,
+		                               .kernelParams = arguments };
 
 	OK(cuGraphAddKernelNode(node, graph, after, n, &params));
 }
 
-static void add(const char *kind, CUgraph graph, CUgraphNode *node, const CUgraphNode *after,
-		size_t n)
+static void add(const char *kind, CUgraph graph, CUgraphNode *node, const CUgraphNode *after, size_t n)
 {
 	CUDA_MEMSET_NODE_PARAMS zero = { .dst = at, .elementSize = 1, .width = 4096, .height = 1 };
 	CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-			       .srcDevice = at,
-			       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-			       .dstDevice = elsewhere,
-			       .WidthInBytes = 4096,
-			       .Height = 1,
-			       .Depth = 1 };
+		                   .srcDevice = at,
+		                   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+		                   .dstDevice = elsewhere,
+		                   .WidthInBytes = 4096,
+		                   .Height = 1,
+		                   .Depth = 1 };
 	CUDA_HOST_NODE_PARAMS host = { .fn = nothing };
 	void *large[] = { parameters };
 
@@ -91,8 +90,7 @@ static void measure(const char *kind, int count, CUstream stream)
 /* Kinds may be named: the simulated GPU has no host nodes. */
 int main(int argc, char **argv)
 {
-	static const char *const all[] = { "kernel", "kernel+2048B", "memset",
-					   "memcpy", "empty",        "host" };
+	static const char *const all[] = { "kernel", "kernel+2048B", "memset", "memcpy", "empty", "host" };
 	CUmodule module;
 	CUstream stream;
 	size_t i;

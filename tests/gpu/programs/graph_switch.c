@@ -14,23 +14,16 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-	TEMPLATES = 4,
-	ROUNDS = 200,
-	NODES_MAX = 512,
-	PIECE = 32,
-	PIECES_MAX = NODES_MAX / PIECE,
-	COPIES = 64
-};
+enum { TEMPLATES = 4, ROUNDS = 200, NODES_MAX = 512, PIECE = 32, PIECES_MAX = NODES_MAX / PIECE, COPIES = 64 };
 
-#define KERNEL(NAME, BYTES)                                                                        \
-	".visible .entry " NAME "(.param .align 8 .b8 p[" BYTES "]) {\n"                           \
-	".reg .u64 %a; .reg .u32 %v;\n"                                                            \
-	"ld.param.u64 %a, [p]; ld.param.u32 %v, [p+8];\n"                                          \
+#define KERNEL(NAME, BYTES)                                                                                            \
+	".visible .entry " NAME "(.param .align 8 .b8 p[" BYTES "]) {\n"                                                   \
+	".reg .u64 %a; .reg .u32 %v;\n"                                                                                    \
+	"ld.param.u64 %a, [p]; ld.param.u32 %v, [p+8];\n"                                                                  \
 	"st.global.u32 [%a], %v; ret; }\n"
 
-static const char ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n" KERNEL("one", "64")
-	KERNEL("two", "64") KERNEL("one_large", "1024") KERNEL("two_large", "1024");
+static const char ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n" KERNEL("one", "64") KERNEL("two", "64")
+	KERNEL("one_large", "1024") KERNEL("two_large", "1024");
 
 enum differs { PARAMETERS, GRID, FUNCTION, TENTH };
 static const char *const differs_names[] = { "parameters", "+ grid", "+ function", "1 of 10" };
@@ -70,12 +63,9 @@ static double now_us(void)
 static void fill(int t, int i, enum differs differs)
 {
 	bool is_other = differs != TENTH || i % 10 == 0;
-	CUDA_KERNEL_NODE_PARAMS params = { .gridDimX = 1,
-					   .gridDimY = 1,
-					   .gridDimZ = 1,
-					   .blockDimX = 32,
-					   .blockDimY = 1,
-					   .blockDimZ = 1 };
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1
+	};
 
 	templates[t].is_other[i] = is_other;
 	templates[t].expected[i] = (unsigned)(is_other ? 1000 * (t + 1) + i : i);
@@ -97,8 +87,7 @@ static CUgraph chain(int t, int first, int count, CUgraphNode *nodes)
 
 	OK(cuGraphCreate(&graph, 0));
 	for (i = 0; i < count; i++)
-		OK(cuGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i > 0,
-					&templates[t].params[first + i]));
+		OK(cuGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i > 0, &templates[t].params[first + i]));
 	return graph;
 }
 
@@ -157,8 +146,7 @@ static void nodes_to(int t)
 
 	for (i = 0; i < nodes_nr; i++)
 		if (templates[t].is_other[i])
-			OK(cuGraphExecKernelNodeSetParams(exec, templates[0].nodes[i],
-							  &templates[t].params[i]));
+			OK(cuGraphExecKernelNodeSetParams(exec, templates[0].nodes[i], &templates[t].params[i]));
 }
 
 static void generic_to(int t)
@@ -257,8 +245,7 @@ static void pieces_begin(void)
 		for (p = 0; p < pieces_nr; p++) {
 			int rest = nodes_nr - p * PIECE;
 
-			pieces[t][p] =
-				chain(t, p * PIECE, rest < PIECE ? rest : PIECE, piece_nodes[t][p]);
+			pieces[t][p] = chain(t, p * PIECE, rest < PIECE ? rest : PIECE, piece_nodes[t][p]);
 		}
 	for (p = 0; p < pieces_nr; p++)
 		OK(cuGraphInstantiateWithFlags(&piece_execs[p], pieces[0][p], flags));
@@ -369,8 +356,7 @@ static const struct design {
 	{ "cuGraphExecKernelNodeSetParams", 0, one_begin, nodes_to, launch_one, one_end },
 	{ "cuGraphExecNodeSetParams", 0, one_begin, generic_to, launch_one, one_end },
 	{ "cuGraphExecChildGraphNodeSetParams", 0, child_begin, child_to, launch_one, child_end },
-	{ "pieces of 32, launched as they are ready", 0, pieces_begin, pieces_to, pieces_launch,
-	  pieces_end },
+	{ "pieces of 32, launched as they are ready", 0, pieces_begin, pieces_to, pieces_launch, pieces_end },
 	{ "pieces of 32, by 4 threads", 0, threads_begin, threads_to, threads_launch, threads_end },
 	{ "destroyed and instantiated", 0, one_begin, again_to, launch_one, one_end },
 };
@@ -424,9 +410,9 @@ static void measure(const struct design *design, enum differs differs, const cha
 	}
 	design->end();
 	p50 = share(to, 0.5);
-	printf("| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %d |\n", design->name,
-	       nodes_nr, size, differs_names[differs], p50, share(to, 0.99), p50 * 100 / nodes_nr,
-	       share(launch, 0.5), share(whole, 0.5), wrong);
+	printf("| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %d |\n", design->name, nodes_nr, size,
+	       differs_names[differs], p50, share(to, 0.99), p50 * 100 / nodes_nr, share(launch, 0.5), share(whole, 0.5),
+	       wrong);
 	fflush(stdout);
 }
 
@@ -444,8 +430,8 @@ static void weigh(const char *size)
 	}
 	OK(cuStreamSynchronize(stream));
 	OK(cuMemGetInfo(&after, &total));
-	printf("bytes of an executable graph: %d nodes, parameters of %s bytes: %.2f KiB a node\n",
-	       nodes_nr, size, (double)(before - after) / 1024 / COPIES / nodes_nr);
+	printf("bytes of an executable graph: %d nodes, parameters of %s bytes: %.2f KiB a node\n", nodes_nr, size,
+	       (double)(before - after) / 1024 / COPIES / nodes_nr);
 }
 
 int main(void)
@@ -469,15 +455,15 @@ int main(void)
 		weigh(sizes[large]);
 		drop_templates();
 	}
-	printf("\n| design | nodes | bytes of parameters | other | switch µs, p50 | p99 | per 100 nodes | launch behind it | until done | wrong |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|\n");
+	printf(
+		"\n| design | nodes | bytes of parameters | other | switch µs, p50 | p99 | per 100 nodes | launch behind it | until done | wrong |\n"
+		"|---|---|---|---|---|---|---|---|---|---|\n");
 	for (large = 0; large < 2; large++) {
 		OK(cuModuleGetFunction(&functions[0], module, large ? "one_large" : "one"));
 		OK(cuModuleGetFunction(&functions[1], module, large ? "two_large" : "two"));
 		for (c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
 			for (differs = PARAMETERS; differs <= TENTH; differs++) {
-				if ((large && counts[c] != 280) ||
-				    (counts[c] != 280 && differs != GRID))
+				if ((large && counts[c] != 280) || (counts[c] != 280 && differs != GRID))
 					continue;
 				nodes_nr = counts[c];
 				make_templates((enum differs)differs);

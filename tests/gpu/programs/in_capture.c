@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OK(CALL)                                                                                   \
-	do {                                                                                       \
-		CUresult err_ = (CALL);                                                            \
-		if (err_ != CUDA_SUCCESS) {                                                        \
-			printf("%s: %d\n", #CALL, (int)err_);                                      \
-			exit(1);                                                                   \
-		}                                                                                  \
+#define OK(CALL)                                                                                                       \
+	do {                                                                                                               \
+		CUresult err_ = (CALL);                                                                                        \
+		if (err_ != CUDA_SUCCESS) {                                                                                    \
+			printf("%s: %d\n", #CALL, (int)err_);                                                                      \
+			exit(1);                                                                                                   \
+		}                                                                                                              \
 	} while (0)
 
 static CUdevice device;
@@ -171,8 +171,7 @@ static void in_captures(void)
 			for (int k = 0; k < 200 && queries[i].call != alloc_sync; k++)
 				queries[i].call();
 			ns = (now_ns() - begin) / 200;
-			printf("%-34s %-13s %8d %12d %8.0f\n", queries[i].name, mode_names[mode],
-			       (int)answer, (int)end, ns);
+			printf("%-34s %-13s %8d %12d %8.0f\n", queries[i].name, mode_names[mode], (int)answer, (int)end, ns);
 		}
 	}
 }
@@ -180,13 +179,10 @@ static void in_captures(void)
 /* Is anything of a shared handle the same on both sides? */
 static void shared_handle(void)
 {
-	CUmemAllocationProp prop = {
-		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device }
-	};
-	CUmemAccessDesc access = { .location = prop.location,
-				   .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		                         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		                         .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device } };
+	CUmemAccessDesc access = { .location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
 	CUmemGenericAllocationHandle handle[3];
 	CUdeviceptr at[3];
 
@@ -197,20 +193,16 @@ static void shared_handle(void)
 		struct stat st;
 		int fd = -1;
 
-		OK(cuMemExportToShareableHandle(&fd, handle[i ? i - 1 : 0],
-						CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+		OK(cuMemExportToShareableHandle(&fd, handle[i ? i - 1 : 0], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 		fstat(fd, &st);
 		if (i == 2)
-			OK(cuMemImportFromShareableHandle(
-				&handle[2], (void *)(long)fd,
-				CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+			OK(cuMemImportFromShareableHandle(&handle[2], (void *)(long)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
 		OK(cuMemAddressReserve(&at[i], 4 << 20, 0, 0, 0));
 		OK(cuMemMap(at[i], 4 << 20, 0, handle[i], 0));
 		OK(cuMemSetAccess(at[i], 4 << 20, &access, 1));
 		OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, at[i]));
-		printf("handle %d: value %llx export fd dev %lx ino %lu rdev %lx, buffer id %llu\n",
-		       i, (unsigned long long)handle[i], (long)st.st_dev, (unsigned long)st.st_ino,
-		       (long)st.st_rdev, id);
+		printf("handle %d: value %llx export fd dev %lx ino %lu rdev %lx, buffer id %llu\n", i,
+		       (unsigned long long)handle[i], (long)st.st_dev, (unsigned long)st.st_ino, (long)st.st_rdev, id);
 	}
 	printf("(0 and 2 are made and imported separately; 2 is an import of 1)\n");
 }

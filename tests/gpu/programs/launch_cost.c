@@ -16,8 +16,7 @@
 #define BATCH  500
 #define ROUNDS 1000
 
-static const char ptx[] =
-	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
 
 static double now_ns(void)
 {
@@ -34,8 +33,8 @@ static int order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-		      void *, void **, void **);
+typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                      void **);
 
 /* The symbol as libcuda's own table has it; symbols of a GNU hash table end where the strings begin. */
 static void *own_symbol(void *library, const char *name)
@@ -85,10 +84,8 @@ int main(void)
 	int (*init)(unsigned) = (int (*)(unsigned))dlsym(h, "cuInit");
 	int (*retain)(void **, int) = (int (*)(void **, int))dlsym(h, "cuDevicePrimaryCtxRetain");
 	int (*current)(void *) = (int (*)(void *))dlsym(h, "cuCtxSetCurrent");
-	int (*load)(void **, const void *) =
-		(int (*)(void **, const void *))dlsym(h, "cuModuleLoadData");
-	int (*get)(void **, void *, const char *) =
-		(int (*)(void **, void *, const char *))dlsym(h, "cuModuleGetFunction");
+	int (*load)(void **, const void *) = (int (*)(void **, const void *))dlsym(h, "cuModuleLoadData");
+	int (*get)(void **, void *, const char *) = (int (*)(void **, void *, const char *))dlsym(h, "cuModuleGetFunction");
 	int (*sync)(void) = (int (*)(void))dlsym(h, "cuCtxSynchronize");
 	launch_fn *by_name = (launch_fn *)dlsym(h, "cuLaunchKernel");
 	launch_fn *by_table = (launch_fn *)own_symbol(h, "cuLaunchKernel");

@@ -8,11 +8,9 @@
 
 static CUgraph graph_with(size_t bytes, int is_freed, CUdeviceptr *at)
 {
-	CUDA_MEM_ALLOC_NODE_PARAMS memory = {
-		.poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-			       .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 } },
-		.bytesize = bytes
-	};
+	CUDA_MEM_ALLOC_NODE_PARAMS memory = { .poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		                                                 .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 } },
+		                                  .bytesize = bytes };
 	CUDA_MEMSET_NODE_PARAMS zero = { .elementSize = 1, .width = bytes, .height = 1 };
 	CUgraphNode taking, setting, freeing;
 	CUcontext context;

@@ -30,10 +30,7 @@ static void send_descriptor(int to, int descriptor)
 {
 	char room[CMSG_SPACE(sizeof(int))] = { 0 }, word = 'd';
 	struct iovec data = { &word, 1 };
-	struct msghdr message = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room) };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
 	head->cmsg_level = SOL_SOCKET;
@@ -48,10 +45,7 @@ static int receive_descriptor(int from)
 {
 	char room[CMSG_SPACE(sizeof(int))], word;
 	struct iovec data = { &word, 1 };
-	struct msghdr message = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room) };
 	int descriptor;
 
 	if (recvmsg(from, &message, 0) != 1 || !CMSG_FIRSTHDR(&message))
@@ -62,9 +56,8 @@ static int receive_descriptor(int from)
 
 static CUdeviceptr map(CUmemGenericAllocationHandle handle, size_t bytes, int device)
 {
-	CUmemAccessDesc access = { .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE,
-						 .id = device },
-				   .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+	CUmemAccessDesc access = { .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device },
+		                       .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
 	CUdeviceptr at;
 
 	OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
@@ -82,19 +75,16 @@ static void release(CUdeviceptr at, CUmemGenericAllocationHandle handle, size_t 
 
 static void give(int peer, size_t bytes, int is_first_to_release)
 {
-	CUmemAllocationProp properties = {
-		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 }
-	};
+	CUmemAllocationProp properties = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		                               .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		                               .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 } };
 	CUmemGenericAllocationHandle handle;
 	int descriptor;
 	CUdeviceptr at;
 
 	OK(cuMemCreate(&handle, bytes, &properties, 0));
 	at = map(handle, bytes, 0);
-	OK(cuMemExportToShareableHandle(&descriptor, handle,
-					CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+	OK(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 	send_descriptor(peer, descriptor);
 	close(descriptor);
 	hear(peer); /* it has mapped it */
@@ -115,8 +105,7 @@ static void take(int peer, size_t bytes, int device)
 	int descriptor = receive_descriptor(peer);
 	CUdeviceptr at;
 
-	OK(cuMemImportFromShareableHandle(&handle, (void *)(size_t)descriptor,
-					  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+	OK(cuMemImportFromShareableHandle(&handle, (void *)(size_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
 	close(descriptor);
 	at = map(handle, bytes, device);
 	OK(cuMemsetD8(at, 1, bytes));

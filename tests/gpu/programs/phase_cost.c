@@ -30,8 +30,7 @@ static void make_context(void)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *context = NULL;
 	int (*init)(unsigned int) = (int (*)(unsigned int))dlsym(driver, "cuInit");
-	int (*retain)(void **, int) =
-		(int (*)(void **, int))dlsym(driver, "cuDevicePrimaryCtxRetain");
+	int (*retain)(void **, int) = (int (*)(void **, int))dlsym(driver, "cuDevicePrimaryCtxRetain");
 	int (*set)(void *) = (int (*)(void *))dlsym(driver, "cuCtxSetCurrent");
 
 	if (init(0) != 0 || retain(&context, 0) != 0 || set(context) != 0)

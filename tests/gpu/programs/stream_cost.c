@@ -16,6 +16,5 @@ double ns_of_a_call(struct stream (*ask)(int8_t), long calls)
 	for (long i = 0; i < calls; i++)
 		sum += ask(0).second;
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
-	       (double)calls;
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)calls;
 }

@@ -45,19 +45,17 @@ static void tell(const char *what)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	nr = backtrace(frames, FRAMES);
 	dladdr((void *)seen, &own);
-	fprintf(out, "%d %lld.%06ld %s:", (int)getpid(), (long long)t.tv_sec, t.tv_nsec / 1000,
-		what);
+	fprintf(out, "%d %lld.%06ld %s:", (int)getpid(), (long long)t.tv_sec, t.tv_nsec / 1000, what);
 	for (int i = 0; i < nr; i++) {
 		Dl_info info = { 0 };
-		const char *file =
-			dladdr(frames[i], &info) && info.dli_fname ? info.dli_fname : "?";
+		const char *file = dladdr(frames[i], &info) && info.dli_fname ? info.dli_fname : "?";
 
 		if (info.dli_fbase == own.dli_fbase)
 			continue;
 		file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 		if (strcmp(file, last))
-			fprintf(out, " %s%s%s%s", file, info.dli_sname ? "(" : "",
-				info.dli_sname ? info.dli_sname : "", info.dli_sname ? ")" : "");
+			fprintf(out, " %s%s%s%s", file, info.dli_sname ? "(" : "", info.dli_sname ? info.dli_sname : "",
+			        info.dli_sname ? ")" : "");
 		last = file;
 	}
 	fputc('\n', out);
@@ -73,18 +71,18 @@ static void look(const char *path)
 	busy = 0;
 }
 
-#define OPEN(name, PARAMETERS, ...)                                                                \
-	int name PARAMETERS                                                                        \
-	{                                                                                          \
-		int(*next) PARAMETERS = (int(*) PARAMETERS)dlsym(RTLD_NEXT, #name);                \
-		mode_t mode;                                                                       \
-		va_list ap;                                                                        \
-                                                                                                   \
-		va_start(ap, flags);                                                               \
-		mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;                     \
-		va_end(ap);                                                                        \
-		look(path);                                                                        \
-		return next(__VA_ARGS__, mode);                                                    \
+#define OPEN(name, PARAMETERS, ...)                                                                                    \
+	int name PARAMETERS                                                                                                \
+	{                                                                                                                  \
+		int(*next) PARAMETERS = (int(*) PARAMETERS)dlsym(RTLD_NEXT, #name);                                            \
+		mode_t mode;                                                                                                   \
+		va_list ap;                                                                                                    \
+                                                                                                                       \
+		va_start(ap, flags);                                                                                           \
+		mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;                                                 \
+		va_end(ap);                                                                                                    \
+		look(path);                                                                                                    \
+		return next(__VA_ARGS__, mode);                                                                                \
 	}
 
 OPEN(open, (const char *path, int flags, ...), path, flags)

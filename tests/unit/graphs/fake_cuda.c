@@ -63,8 +63,7 @@ CUresult cuDriverGetVersion(int *version)
 
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
-	*name = error == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
-						  : "CUDA_ERROR_SOMETHING";
+	*name = error == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_SOMETHING";
 	return CUDA_SUCCESS;
 }
 
@@ -117,8 +116,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 }
 
 /* ---- virtual memory ---- */
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
-				       int option)
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, int option)
 {
 	ENTER();
 	*granularity = GRANULARITY;
@@ -126,15 +124,14 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment, CUdeviceptr wish,
-			     unsigned long long flags)
+                             unsigned long long flags)
 {
 	char *at;
 
 	ENTER();
 	if (!size || size % GRANULARITY || alignment || wish || flags)
 		return 1;
-	at = mmap(NULL, size + GRANULARITY, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		  -1, 0);
+	at = mmap(NULL, size + GRANULARITY, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*address = ((CUdeviceptr)(uintptr_t)at + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
@@ -155,15 +152,14 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-		     const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                     unsigned long long flags)
 {
 	struct physical *made;
 
 	ENTER();
 	fake.creates++;
-	if (!size || size % GRANULARITY || flags ||
-	    prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+	if (!size || size % GRANULARITY || flags || prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return 1;
 	if (fake.used + size > fake.total)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -199,8 +195,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
-		  CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags)
 {
 	struct physical *physical = (void *)(uintptr_t)handle;
 	size_t i;
@@ -231,8 +227,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 			break;
 	if (i == maps_nr)
 		return 1;
-	mmap((void *)(uintptr_t)address, size, PROT_NONE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	mmap((void *)(uintptr_t)address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	maps[i].physical->refs--;
 	drop_physical(maps[i].physical);
 	maps[i] = maps[--maps_nr];
@@ -240,8 +235,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access,
-			size_t count)
+CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count)
 {
 	uint64_t done = 0;
 	size_t i;
@@ -252,8 +246,8 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 	for (i = 0; i < maps_nr; i++) {
 		if (maps[i].address - address >= size)
 			continue;
-		mmap((void *)(uintptr_t)maps[i].address, maps[i].bytes, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_FIXED, memory_fd, (off_t)maps[i].physical->offset);
+		mmap((void *)(uintptr_t)maps[i].address, maps[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		     memory_fd, (off_t)maps[i].physical->offset);
 		done += maps[i].bytes;
 	}
 	return done == size ? CUDA_SUCCESS : 1;

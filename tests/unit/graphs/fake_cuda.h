@@ -57,8 +57,7 @@ bool fake_is_idle(void);
 /* The program's side. */
 CUstream fake_stream_new(void);
 void fake_stream_delete(CUstream stream);
-CUresult fake_launch(const struct fake_kernel *kernel, unsigned grid, unsigned cluster,
-		     CUstream stream, void **params);
+CUresult fake_launch(const struct fake_kernel *kernel, unsigned grid, unsigned cluster, CUstream stream, void **params);
 CUresult fake_memset(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
 CUresult fake_memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 /* A call that cannot be captured: spoils the capture of this stream. */

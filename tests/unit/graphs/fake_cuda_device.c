@@ -22,18 +22,15 @@ CUresult cuLinkCreate_v2(unsigned int count, int *options, void **values, CUlink
 	return count || options || values ? 1 : CUDA_SUCCESS;
 }
 
-CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t size, const char *name,
-			  unsigned int count, int *options, void **values)
+CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t size, const char *name, unsigned int count,
+                          int *options, void **values)
 {
 	ENTER();
 	(void)link, (void)size, (void)name, (void)count, (void)options, (void)values;
-	return type == CU_JIT_INPUT_PTX && strstr(data, "cudaGraphKernelNodeUpdatesApply")
-		       ? CUDA_SUCCESS
-		       : 1;
+	return type == CU_JIT_INPUT_PTX && strstr(data, "cudaGraphKernelNodeUpdatesApply") ? CUDA_SUCCESS : 1;
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState link, int type, const char *path, unsigned int count,
-			  int *options, void **values)
+CUresult cuLinkAddFile_v2(CUlinkState link, int type, const char *path, unsigned int count, int *options, void **values)
 {
 	ENTER();
 	(void)link, (void)count, (void)options, (void)values;
@@ -113,17 +110,14 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute,
-				       const CUlaunchAttributeValue *value)
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *value)
 {
 	ENTER();
-	if (fake.refuses_updatable ||
-	    attribute != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE ||
+	if (fake.refuses_updatable || attribute != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE ||
 	    !value->updatable.is_updatable)
 		return 1;
 	((struct node *)node)->is_updatable = true;
-	((CUlaunchAttributeValue *)value)->updatable.node =
-		(CUgraphDeviceNode)node; /* as the driver does */
+	((CUlaunchAttributeValue *)value)->updatable.node = (CUgraphDeviceNode)node; /* as the driver does */
 	return CUDA_SUCCESS;
 }
 
@@ -144,17 +138,16 @@ static bool set(struct node *node, const struct row *row)
 	return row->grid[1] == 1 && row->grid[2] == 1 && row->bytes <= offset;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,
-			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-			CUstream stream, void **params, void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                        unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,
+                        void **extra)
 {
 	struct node **nodes = *(struct node ***)params[0];
 	const struct row *rows = *(const struct row **)params[1];
 	unsigned count = *(unsigned *)params[2], *failed = *(unsigned **)params[3], i;
 
 	ENTER();
-	if (function != (CUfunction)&apply || gx * bx < count || gy * gz * by * bz != 1 || shared ||
-	    extra || !stream)
+	if (function != (CUfunction)&apply || gx * bx < count || gy * gz * by * bz != 1 || shared || extra || !stream)
 		return 1;
 	for (i = 0; i < count; i++)
 		*failed += !set(nodes[i], &rows[i]);

@@ -94,8 +94,7 @@ CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to, siz
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
-			    CUgraphEdgeData *data, size_t *count)
+CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
 {
 	if (data)
 		memset(data, 0, *count * sizeof(*data));
@@ -117,14 +116,12 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARA
 	memset(params, 0, sizeof(*params));
 	params->func = (CUfunction)node->kernel;
 	params->gridDimX = node->grid;
-	params->gridDimY = params->gridDimZ = params->blockDimX = params->blockDimY =
-		params->blockDimZ = 1;
+	params->gridDimY = params->gridDimZ = params->blockDimX = params->blockDimY = params->blockDimZ = 1;
 	params->kernelParams = node->pointers;
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, int attribute,
-				       CUlaunchAttributeValue *value)
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, int attribute, CUlaunchAttributeValue *value)
 {
 	struct node *node = (struct node *)handle;
 
@@ -221,17 +218,14 @@ static bool same_shape(const struct graph *a, const struct graph *b)
 	if (a->count != b->count)
 		return false;
 	for (i = 0; i < a->count; i++)
-		if (a->nodes[i]->type != b->nodes[i]->type ||
-		    a->nodes[i]->depends_on_all != b->nodes[i]->depends_on_all ||
+		if (a->nodes[i]->type != b->nodes[i]->type || a->nodes[i]->depends_on_all != b->nodes[i]->depends_on_all ||
 		    a->nodes[i]->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-		    a->nodes[i]->set.height !=
-			    b->nodes[i]->set.height) /* 2D memsets do not change */
+		    a->nodes[i]->set.height != b->nodes[i]->set.height) /* 2D memsets do not change */
 			return false;
 	return true;
 }
 
-CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle,
-			      CUgraphExecUpdateResultInfo *info)
+CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo *info)
 {
 	struct graph *shape = ((struct exec *)handle)->shape, *graph = (struct graph *)graph_handle;
 	size_t i;
@@ -257,7 +251,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle,
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node_handle,
-					   const CUDA_KERNEL_NODE_PARAMS *params)
+                                           const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	struct exec *exec = (struct exec *)handle;
 	struct node *node = (struct node *)node_handle, *to;

@@ -38,16 +38,16 @@ extern pthread_mutex_t fake_lock;
 
 /* Every entry point begins with this. */
 CUresult fake_enter(void);
-#define ENTER()                                                                                    \
-	do {                                                                                       \
-		CUresult entered = fake_enter();                                                   \
-		if (entered != CUDA_SUCCESS)                                                       \
-			return entered;                                                            \
+#define ENTER()                                                                                                        \
+	do {                                                                                                               \
+		CUresult entered = fake_enter();                                                                               \
+		if (entered != CUDA_SUCCESS)                                                                                   \
+			return entered;                                                                                            \
 	} while (0)
 /* What frees works on a lost device too, as closing the context would. */
-#define ENTER_FREE()                                                                               \
-	do {                                                                                       \
-		fake_enter();                                                                      \
+#define ENTER_FREE()                                                                                                   \
+	do {                                                                                                               \
+		fake_enter();                                                                                                  \
 	} while (0)
 
 /* fake_cuda_graphs.c */

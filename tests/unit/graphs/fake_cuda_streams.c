@@ -29,8 +29,7 @@ static uint64_t last_stream;
 
 CUstream fake_stream_new(void)
 {
-	struct stream *stream =
-		&streams[3]; /* before that, handles would look like default streams' */
+	struct stream *stream = &streams[3]; /* before that, handles would look like default streams' */
 
 	pthread_mutex_lock(&fake_lock);
 	while (stream->is_used)
@@ -108,8 +107,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned int flags)
 
 	ENTER();
 	if (event->recorded)
-		push((struct stream *)stream,
-		     (struct op){ .wait = event, .count = event->recorded });
+		push((struct stream *)stream, (struct op){ .wait = event, .count = event->recorded });
 	return flags ? 1 : CUDA_SUCCESS;
 }
 
@@ -180,8 +178,7 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	ENTER();
-	push((struct stream *)stream,
-	     (struct op){ .run = fake_copy_graph(((struct exec *)exec)->shape) });
+	push((struct stream *)stream, (struct op){ .run = fake_copy_graph(((struct exec *)exec)->shape) });
 	return CUDA_SUCCESS;
 }
 
@@ -202,13 +199,11 @@ static CUresult give(struct stream *stream, struct node node)
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_launch(const struct fake_kernel *kernel, unsigned grid, unsigned cluster,
-		     CUstream stream, void **params)
+CUresult fake_launch(const struct fake_kernel *kernel, unsigned grid, unsigned cluster, CUstream stream, void **params)
 {
-	struct node node = { .type = CU_GRAPH_NODE_TYPE_KERNEL,
-			     .kernel = (struct fake_kernel *)kernel,
-			     .grid = grid,
-			     .cluster = cluster };
+	struct node node = {
+		.type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = (struct fake_kernel *)kernel, .grid = grid, .cluster = cluster
+	};
 	size_t i;
 
 	for (i = 0; i < kernel->params_nr; i++)
@@ -263,14 +258,13 @@ static void run_node(struct node *node)
 	else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
 		memset((void *)(uintptr_t)node->set.dst, (int)node->set.value, node->set.width);
 	else if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-		memmove((void *)(uintptr_t)node->copy.dstDevice,
-			(void *)(uintptr_t)node->copy.srcDevice, node->copy.WidthInBytes);
+		memmove((void *)(uintptr_t)node->copy.dstDevice, (void *)(uintptr_t)node->copy.srcDevice,
+		        node->copy.WidthInBytes);
 }
 
 static bool can_go_on(const struct stream *stream)
 {
-	return stream->first &&
-	       !(stream->first->wait && stream->first->wait->reached < stream->first->count);
+	return stream->first && !(stream->first->wait && stream->first->wait->reached < stream->first->count);
 }
 
 static void step(struct stream *stream)

@@ -41,8 +41,7 @@ void model_fini(struct model *model)
 }
 
 /* Each layer needs its input and its output at once, and no more. */
-static int enqueue(struct model *model, uint64_t rows, tare_graphs_address in,
-		   tare_graphs_address *output)
+static int enqueue(struct model *model, uint64_t rows, tare_graphs_address in, tare_graphs_address *output)
 {
 	tare_graphs_address from = in, to = 0;
 	unsigned i;
@@ -55,8 +54,7 @@ static int enqueue(struct model *model, uint64_t rows, tare_graphs_address in,
 		rc = tare_graphs_alloc(model->graphs, rows * ROW_BYTES, model->stream, &to);
 		if (rc)
 			return rc;
-		fake_launch(&model_layer, (unsigned)(rows * ROW_WORDS), model->cluster,
-			    model->stream, params);
+		fake_launch(&model_layer, (unsigned)(rows * ROW_WORDS), model->cluster, model->stream, params);
 		if (from != in) {
 			rc = tare_graphs_free(model->graphs, from);
 			if (rc)
@@ -70,7 +68,7 @@ static int enqueue(struct model *model, uint64_t rows, tare_graphs_address in,
 }
 
 int model_capture_from(struct model *model, uint64_t key, uint64_t rows, tare_graphs_address in,
-		       const struct tare_graphs_capture *how, tare_graphs_address *output)
+                       const struct tare_graphs_capture *how, tare_graphs_address *output)
 {
 	int rc = tare_graphs_begin(model->graphs, key, model->stream, how);
 
@@ -88,8 +86,7 @@ int model_capture(struct model *model, uint64_t key, uint64_t rows, tare_graphs_
 	return model_capture_from(model, key, rows, (uintptr_t)model->input, NULL, output);
 }
 
-int model_is_right(const struct model *model, uint64_t rows, unsigned layers,
-		   tare_graphs_address output)
+int model_is_right(const struct model *model, uint64_t rows, unsigned layers, tare_graphs_address output)
 {
 	const uint64_t *out = (const uint64_t *)(uintptr_t)output;
 

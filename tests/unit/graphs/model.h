@@ -28,9 +28,8 @@ void model_fini(struct model *model);
 int model_capture(struct model *model, uint64_t key, uint64_t rows, tare_graphs_address *output);
 /* The same, from `in` on, after the key *after. */
 int model_capture_from(struct model *model, uint64_t key, uint64_t rows, tare_graphs_address in,
-		       const struct tare_graphs_capture *how, tare_graphs_address *output);
+                       const struct tare_graphs_capture *how, tare_graphs_address *output);
 /* Is this what `layers` layers make of the input? */
-int model_is_right(const struct model *model, uint64_t rows, unsigned layers,
-		   tare_graphs_address output);
+int model_is_right(const struct model *model, uint64_t rows, unsigned layers, tare_graphs_address output);
 
 #endif

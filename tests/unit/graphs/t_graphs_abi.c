@@ -15,7 +15,7 @@ static ABI_ROWS(abi_ours)
 	for (size_t i = 0; abi_ours[i].name; i++) {
 		CHECK_STR(abi_cuda[i].name, abi_ours[i].name);
 		if (abi_cuda[i].value != abi_ours[i].value)
-			test_fail(__FILE__, __LINE__, "%s is %lu, NVIDIA says %lu",
-				  abi_ours[i].name, abi_ours[i].value, abi_cuda[i].value);
+			test_fail(__FILE__, __LINE__, "%s is %lu, NVIDIA says %lu", abi_ours[i].name, abi_ours[i].value,
+			          abi_cuda[i].value);
 	}
 }

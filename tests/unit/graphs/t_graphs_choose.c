@@ -48,8 +48,7 @@ TEST(no_other_choice_costs_less)
 
 		for (size_t i = 0; i < COUNT; i++) {
 			cost += rand_r(&seed) % 20;
-			sizes[i] = (struct tare_choose_size){ 1 + i * 3, 1 + rand_r(&seed) % 50,
-							      cost };
+			sizes[i] = (struct tare_choose_size){ 1 + i * 3, 1 + rand_r(&seed) % 50, cost };
 			weight += sizes[i].weight;
 		}
 		CHECK_INT(tare_choose(sizes, COUNT, COUNT, plans), 0);

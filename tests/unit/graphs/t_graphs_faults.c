@@ -10,15 +10,12 @@
 
 static void check_nothing_left(const char *when, uint64_t call)
 {
-	if (fake.handles || fake.maps || fake.reservations || fake.graphs || fake.execs ||
-	    fake.events || fake.used)
-		test_fail(
-			__FILE__, __LINE__,
-			"%s %llu: %llu handles, %llu maps, %llu reservations, %llu graphs, %llu execs, %llu events",
-			when, (unsigned long long)call, (unsigned long long)fake.handles,
-			(unsigned long long)fake.maps, (unsigned long long)fake.reservations,
-			(unsigned long long)fake.graphs, (unsigned long long)fake.execs,
-			(unsigned long long)fake.events);
+	if (fake.handles || fake.maps || fake.reservations || fake.graphs || fake.execs || fake.events || fake.used)
+		test_fail(__FILE__, __LINE__,
+		          "%s %llu: %llu handles, %llu maps, %llu reservations, %llu graphs, %llu execs, %llu events", when,
+		          (unsigned long long)call, (unsigned long long)fake.handles, (unsigned long long)fake.maps,
+		          (unsigned long long)fake.reservations, (unsigned long long)fake.graphs,
+		          (unsigned long long)fake.execs, (unsigned long long)fake.events);
 }
 
 static const uint64_t sizes[] = { 3, 5, 34, 2 }; /* 34 rows are more than a granule */
@@ -35,17 +32,14 @@ static unsigned play(struct model *model, tare_graphs_address *outputs, bool *is
 		failures += !is_there[i];
 		for (size_t j = 0; j <= i; j++)
 			if (is_there[j]) {
-				failures +=
-					tare_graphs_prepare(model->graphs, j, model->stream) != 0;
-				failures +=
-					tare_graphs_launch(model->graphs, j, model->stream) != 0;
+				failures += tare_graphs_prepare(model->graphs, j, model->stream) != 0;
+				failures += tare_graphs_launch(model->graphs, j, model->stream) != 0;
 			}
 	}
 	return failures;
 }
 
-static void check_replays(struct model *model, const tare_graphs_address *outputs,
-			  const bool *is_there)
+static void check_replays(struct model *model, const tare_graphs_address *outputs, const bool *is_there)
 {
 	for (size_t i = 0; i < KEYS; i++) {
 		if (!is_there[i])
@@ -106,8 +100,7 @@ TEST(any_call_may_run_out_of_memory)
 
 TEST(any_call_may_fail_where_the_card_switches)
 {
-	struct tare_graphs_options options = { .size = sizeof(options),
-					       .device_runtime = "libcudadevrt.a" };
+	struct tare_graphs_options options = { .size = sizeof(options), .device_runtime = "libcudadevrt.a" };
 
 	check_failures_with(999, &options);
 	CHECK_INT(fake.pinned + fake.modules, 0);
@@ -123,8 +116,8 @@ TEST(any_call_may_fail_where_executable_graphs_come_and_go)
 TEST(creating_may_fail_at_any_call)
 {
 	struct tare_graphs_options options = { .size = sizeof(options),
-					       .reserve_bytes = 300 * MiB,
-					       .flags = TARE_GRAPHS_ONE_RANGE };
+		                                   .reserve_bytes = 300 * MiB,
+		                                   .flags = TARE_GRAPHS_ONE_RANGE };
 	struct tare_graphs *graphs;
 	uint64_t calls = 1;
 

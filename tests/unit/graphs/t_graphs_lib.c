@@ -199,8 +199,7 @@ TEST(what_cannot_be_updated_gets_its_own_exec)
 
 TEST(nodes_are_set_one_by_one_where_few_differ)
 {
-	struct tare_graphs_options options = { .size = sizeof(options),
-					       .flags = TARE_GRAPHS_ONE_RANGE };
+	struct tare_graphs_options options = { .size = sizeof(options), .flags = TARE_GRAPHS_ONE_RANGE };
 	tare_graphs_address outputs[3];
 	struct tare_graphs_stats stats;
 	struct model model;
@@ -287,8 +286,7 @@ TEST(replays_on_two_streams_do_not_overlap)
 
 TEST(overlap_is_refused_where_asked)
 {
-	struct tare_graphs_options options = { .size = sizeof(options),
-					       .flags = TARE_GRAPHS_REFUSE_OVERLAP };
+	struct tare_graphs_options options = { .size = sizeof(options), .flags = TARE_GRAPHS_REFUSE_OVERLAP };
 	struct model model;
 	CUstream other;
 
@@ -368,8 +366,7 @@ TEST(a_key_can_be_captured_again)
 		CHECK_INT(tare_graphs_launch(model.graphs, 5, model.stream), 0);
 		fake_run(0);
 		CHECK(model_is_right(&model, rows, model.layers, output));
-		CHECK(fake.graphs <=
-		      2); /* the template, and the one that names the nodes of the exec */
+		CHECK(fake.graphs <= 2); /* the template, and the one that names the nodes of the exec */
 	}
 	CHECK(fake.reservations < 4);
 	model_fini(&model);
@@ -382,8 +379,7 @@ static int enqueue_awkwardly(struct model *model)
 	tare_graphs_address a, b, c, d;
 	struct tare_graphs *graphs = model->graphs;
 
-	if (tare_graphs_alloc(graphs, 4 * MiB, model->stream, &a) ||
-	    tare_graphs_alloc(graphs, 2 * MiB, model->stream, &b))
+	if (tare_graphs_alloc(graphs, 4 * MiB, model->stream, &a) || tare_graphs_alloc(graphs, 2 * MiB, model->stream, &b))
 		return -1;
 	fake_memset(a, 1, 4 * MiB, model->stream);
 	fake_memset(b, 2, 2 * MiB, model->stream);
@@ -398,8 +394,7 @@ static int enqueue_awkwardly(struct model *model)
 
 TEST(a_rehearsal_makes_a_plan)
 {
-	struct tare_graphs_capture rehearse = { .size = sizeof(rehearse),
-						.flags = TARE_GRAPHS_REHEARSE };
+	struct tare_graphs_capture rehearse = { .size = sizeof(rehearse), .flags = TARE_GRAPHS_REHEARSE };
 	struct tare_graphs_stats stats;
 	struct model model;
 
@@ -492,8 +487,7 @@ static void *launch_many(void *arg)
 	long failed = 0;
 
 	for (int i = 0; i < 2000; i++)
-		failed += tare_graphs_launch(model->graphs, 1 + (uint64_t)rand_r(&seed) % 8,
-					     stream) != 0;
+		failed += tare_graphs_launch(model->graphs, 1 + (uint64_t)rand_r(&seed) % 8, stream) != 0;
 	return (void *)failed;
 }
 

@@ -21,16 +21,14 @@ static void check_pieces(bool is_declared)
 
 		CHECK_INT(model_capture(&model, first, rows, &middle[rows]), 0);
 		how.after = is_declared ? &first : NULL;
-		CHECK_INT(model_capture_from(&model, second, rows, middle[rows], &how, &out[rows]),
-			  0);
+		CHECK_INT(model_capture_from(&model, second, rows, middle[rows], &how, &out[rows]), 0);
 		used = rows == 8 ? fake.used : used;
 	}
 	CHECK_INT(fake.used, used); /* all sizes have what the largest has */
 	stats = stats_of(model.graphs);
 	CHECK_INT(stats.moves, is_declared ? 0 : 8);
 	for (uint64_t rows = 1; rows <= 8; rows++) {
-		CHECK_INT(tare_graphs_launch(model.graphs, rows * 10 + 1, model.stream),
-			  TARE_GRAPHS_STALE);
+		CHECK_INT(tare_graphs_launch(model.graphs, rows * 10 + 1, model.stream), TARE_GRAPHS_STALE);
 		CHECK_INT(tare_graphs_launch(model.graphs, rows * 10, model.stream), 0);
 		CHECK_INT(tare_graphs_launch(model.graphs, rows * 10 + 1, model.stream), 0);
 		fake_run(0);
@@ -76,8 +74,7 @@ TEST(pieces_share_what_is_not_kept)
 			CHECK_INT(tare_graphs_free(model.graphs, scratch), 0);
 		else
 			CHECK_INT(tare_graphs_keep(model.graphs, kept, 2 * MiB), 0);
-		CHECK_INT(tare_graphs_keep(model.graphs, scratch + 64 * MiB, 1),
-			  TARE_GRAPHS_ARGUMENT);
+		CHECK_INT(tare_graphs_keep(model.graphs, scratch + 64 * MiB, 1), TARE_GRAPHS_ARGUMENT);
 		CHECK_INT(tare_graphs_keep(model.graphs, kept, 2 * MiB), 0);
 		CHECK_INT(tare_graphs_end(model.graphs), 0);
 	}

@@ -14,8 +14,7 @@ static int is_valid(const struct tare_item *items, size_t count, uint64_t high)
 		if (items[i].offset + items[i].bytes > high)
 			return 0;
 		for (size_t j = 0; j < i; j++)
-			if (tare_plan_conflict(&items[i], &items[j]) &&
-			    items[i].offset < items[j].offset + items[j].bytes &&
+			if (tare_plan_conflict(&items[i], &items[j]) && items[i].offset < items[j].offset + items[j].bytes &&
 			    items[j].offset < items[i].offset + items[i].bytes)
 				return 0;
 	}
@@ -42,8 +41,7 @@ static uint64_t brute_force(struct tare_item *items, size_t count, unsigned plac
 			moved = 0;
 			for (size_t j = 0; j < count; j++)
 				if (placed >> j & 1 && tare_plan_conflict(&items[i], &items[j]) &&
-				    at < items[j].offset + items[j].bytes &&
-				    items[j].offset < at + items[i].bytes) {
+				    at < items[j].offset + items[j].bytes && items[j].offset < at + items[i].bytes) {
 					at = items[j].offset + items[j].bytes;
 					moved = 1;
 				}
@@ -61,8 +59,7 @@ static size_t make_items(struct tare_item *items, unsigned *seed, int streams)
 	for (size_t i = 0; i < count; i++) {
 		items[i].bytes = 512 * (1 + (uint64_t)rand_r(seed) % 8);
 		items[i].born = i * 2;
-		items[i].died = rand_r(seed) % 5 ? i * 2 + 1 + 2 * ((uint64_t)rand_r(seed) % 4)
-						 : UINT64_MAX;
+		items[i].died = rand_r(seed) % 5 ? i * 2 + 1 + 2 * ((uint64_t)rand_r(seed) % 4) : UINT64_MAX;
 		items[i].stream = (uintptr_t)(rand_r(seed) % streams);
 		items[i].offset = i * 8192;
 	}
@@ -106,10 +103,7 @@ TEST(a_plan_is_never_worse_than_what_was)
 				CHECK_INT(tare_blocks_free(&blocks, live[gone]), 0);
 				live[gone] = live[--live_nr];
 			} else {
-				CHECK_INT(tare_blocks_alloc(&blocks,
-							    1 + (uint64_t)rand_r(&seed) % 9000, 0,
-							    &offset),
-					  0);
+				CHECK_INT(tare_blocks_alloc(&blocks, 1 + (uint64_t)rand_r(&seed) % 9000, 0, &offset), 0);
 				live[live_nr++] = offset;
 			}
 		}

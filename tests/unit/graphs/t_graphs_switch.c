@@ -65,8 +65,8 @@ TEST(more_execs_keep_more_keys_ready)
 static void check_execs_max(uint64_t most, uint64_t per_group)
 {
 	struct tare_graphs_options options = { .size = sizeof(options),
-					       .execs_per_group = (unsigned)per_group,
-					       .execs_max = most };
+		                                   .execs_per_group = (unsigned)per_group,
+		                                   .execs_max = most };
 	tare_graphs_address outputs[20];
 	struct model model;
 	unsigned seed = 5;
@@ -112,8 +112,7 @@ TEST(many_topologies_in_few_executable_graphs)
 /* Five topologies of four keys each, set by the card where it can, or by the host. */
 static void check_device(bool is_refused)
 {
-	struct tare_graphs_options options = { .size = sizeof(options),
-					       .device_runtime = "libcudadevrt.a" };
+	struct tare_graphs_options options = { .size = sizeof(options), .device_runtime = "libcudadevrt.a" };
 	tare_graphs_address outputs[20];
 	struct tare_graphs_stats stats;
 	struct model model;
@@ -159,8 +158,7 @@ TEST(the_card_switches)
 
 TEST(the_card_needs_its_runtime)
 {
-	struct tare_graphs_options options = { .size = sizeof(options),
-					       .device_runtime = "missing" };
+	struct tare_graphs_options options = { .size = sizeof(options), .device_runtime = "missing" };
 	struct tare_graphs *graphs;
 
 	fake_reset();

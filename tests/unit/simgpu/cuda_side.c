@@ -15,10 +15,9 @@
 #define TYPE_0(type) type
 #define TYPE_1(type) type##_ptsz
 #define TYPE_2(type) type##_ptds
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version),          \
-						    CUresult(*) params),                           \
-		       #symbol " does not have the type of " #name " " #version);
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
+	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version), CUresult(*) params),             \
+	               #symbol " does not have the type of " #name " " #version);
 #include "simgpu/sim_extra.def"
 #undef CU_API
 

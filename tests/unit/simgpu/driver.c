@@ -44,7 +44,7 @@ void driver_open(const char *script)
 		setenv("TARE_SIM_SCRIPT", script, 1);
 	cu.library = load("libcuda.so.1");
 #endif
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
 	*(void **)&cu.symbol = FIND(cu.library, symbol);
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"

@@ -14,8 +14,7 @@
 
 struct driver {
 	void *library;
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"
 #undef CU_API
@@ -48,11 +47,11 @@ uint64_t used(void); /* NVML's v2 figure */
 double grown(void);
 
 #define OK(CALL) CHECK_INT(CALL, CUDA_SUCCESS)
-#define GROWS(CALL, MIBS)                                                                          \
-	do {                                                                                       \
-		grown();                                                                           \
-		OK(CALL);                                                                          \
-		CHECK_INT(grown() * 1024, (MIBS)*1024);                                            \
+#define GROWS(CALL, MIBS)                                                                                              \
+	do {                                                                                                               \
+		grown();                                                                                                       \
+		OK(CALL);                                                                                                      \
+		CHECK_INT(grown() * 1024, (MIBS)*1024);                                                                        \
 	} while (0)
 
 #endif

@@ -18,9 +18,9 @@ void nccl_open(void)
 	nccl.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!nccl.library)
 		test_fail(__FILE__, __LINE__, "%s", dlerror());
-#define FIND(name, type, parameters)                                                               \
-	*(void **)&nccl.name = dlsym(nccl.library, #name);                                         \
-	CHECK(nccl.name);                                                                          \
+#define FIND(name, type, parameters)                                                                                   \
+	*(void **)&nccl.name = dlsym(nccl.library, #name);                                                                 \
+	CHECK(nccl.name);                                                                                                  \
 	CHECK(dlsym(nccl.library, "p" #name));
 	NCCL_MAP(FIND)
 #undef FIND
@@ -99,8 +99,7 @@ void in_processes(int ranks_nr, void (*fn)(struct rank *), void *argument)
 	for (i = 0; i < ranks_nr; i++) {
 		CHECK_INT(waitpid(pids[i], &status, 0), pids[i]);
 		if (status)
-			test_fail(__FILE__, __LINE__, "rank %d of %d ended with status %d", i,
-				  ranks_nr, status);
+			test_fail(__FILE__, __LINE__, "rank %d of %d ended with status %d", i, ranks_nr, status);
 	}
 	check_folder();
 }

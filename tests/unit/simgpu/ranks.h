@@ -8,58 +8,48 @@
 #include "simgpu/libs/nccl.h"
 
 /* Name, what it returns, parameters. */
-#define NCCL_MAP(X)                                                                                \
-	X(ncclGetUniqueId, int, (struct nccl_id *))                                                \
-	X(ncclGetVersion, int, (int *))                                                            \
-	X(ncclCommInitRank, int, (struct nccl_comm **, int, struct nccl_id, int))                  \
-	X(ncclCommInitRankConfig, int,                                                             \
-	  (struct nccl_comm **, int, struct nccl_id, int, struct nccl_config *))                   \
-	X(ncclCommInitRankScalable, int,                                                           \
-	  (struct nccl_comm **, int, int, int, struct nccl_id *, struct nccl_config *))            \
-	X(ncclCommInitAll, int, (struct nccl_comm **, int, const int *))                           \
-	X(ncclCommSplit, int,                                                                      \
-	  (struct nccl_comm *, int, int, struct nccl_comm **, struct nccl_config *))               \
-	X(ncclCommShrink, int,                                                                     \
-	  (struct nccl_comm *, int *, int, struct nccl_comm **, struct nccl_config *, int))        \
-	X(ncclCommGetUniqueId, int, (struct nccl_comm *, struct nccl_id *))                        \
-	X(ncclCommGrow, int,                                                                       \
-	  (struct nccl_comm *, int, const struct nccl_id *, int, struct nccl_comm **,              \
-	   struct nccl_config *))                                                                  \
-	X(ncclCommFinalize, int, (struct nccl_comm *))                                             \
-	X(ncclCommDestroy, int, (struct nccl_comm *))                                              \
-	X(ncclCommAbort, int, (struct nccl_comm *))                                                \
-	X(ncclCommRevoke, int, (struct nccl_comm *, int))                                          \
-	X(ncclCommSuspend, int, (struct nccl_comm *, int))                                         \
-	X(ncclCommResume, int, (struct nccl_comm *))                                               \
-	X(ncclCommMemStats, int, (struct nccl_comm *, int, uint64_t *))                            \
-	X(ncclCommGetAsyncError, int, (struct nccl_comm *, int *))                                 \
-	X(ncclCommCount, int, (const struct nccl_comm *, int *))                                   \
-	X(ncclCommUserRank, int, (const struct nccl_comm *, int *))                                \
-	X(ncclCommCuDevice, int, (const struct nccl_comm *, int *))                                \
-	X(ncclGetLastError, const char *, (struct nccl_comm *))                                    \
-	X(ncclGetErrorString, const char *, (int))                                                 \
-	X(ncclRedOpCreatePreMulSum, int, (int *, void *, int, int, struct nccl_comm *))            \
-	X(ncclRedOpDestroy, int, (int, struct nccl_comm *))                                        \
-	X(ncclAllReduce, int,                                                                      \
-	  (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                  \
-	X(ncclReduce, int,                                                                         \
-	  (const void *, void *, size_t, int, int, int, struct nccl_comm *, CUstream))             \
-	X(ncclBroadcast, int,                                                                      \
-	  (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                  \
-	X(ncclBcast, int, (void *, size_t, int, int, struct nccl_comm *, CUstream))                \
-	X(ncclAllGather, int, (const void *, void *, size_t, int, struct nccl_comm *, CUstream))   \
-	X(ncclReduceScatter, int,                                                                  \
-	  (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                  \
-	X(ncclAlltoAll, int, (const void *, void *, size_t, int, struct nccl_comm *, CUstream))    \
-	X(ncclGather, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream)) \
-	X(ncclScatter, int,                                                                        \
-	  (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                  \
-	X(ncclSend, int, (const void *, size_t, int, int, struct nccl_comm *, CUstream))           \
-	X(ncclRecv, int, (void *, size_t, int, int, struct nccl_comm *, CUstream))                 \
-	X(ncclGroupStart, int, (void))                                                             \
-	X(ncclGroupEnd, int, (void))                                                               \
-	X(ncclMemAlloc, int, (void **, size_t))                                                    \
-	X(ncclMemFree, int, (void *))                                                              \
+#define NCCL_MAP(X)                                                                                                    \
+	X(ncclGetUniqueId, int, (struct nccl_id *))                                                                        \
+	X(ncclGetVersion, int, (int *))                                                                                    \
+	X(ncclCommInitRank, int, (struct nccl_comm **, int, struct nccl_id, int))                                          \
+	X(ncclCommInitRankConfig, int, (struct nccl_comm **, int, struct nccl_id, int, struct nccl_config *))              \
+	X(ncclCommInitRankScalable, int, (struct nccl_comm **, int, int, int, struct nccl_id *, struct nccl_config *))     \
+	X(ncclCommInitAll, int, (struct nccl_comm **, int, const int *))                                                   \
+	X(ncclCommSplit, int, (struct nccl_comm *, int, int, struct nccl_comm **, struct nccl_config *))                   \
+	X(ncclCommShrink, int, (struct nccl_comm *, int *, int, struct nccl_comm **, struct nccl_config *, int))           \
+	X(ncclCommGetUniqueId, int, (struct nccl_comm *, struct nccl_id *))                                                \
+	X(ncclCommGrow, int,                                                                                               \
+	  (struct nccl_comm *, int, const struct nccl_id *, int, struct nccl_comm **, struct nccl_config *))               \
+	X(ncclCommFinalize, int, (struct nccl_comm *))                                                                     \
+	X(ncclCommDestroy, int, (struct nccl_comm *))                                                                      \
+	X(ncclCommAbort, int, (struct nccl_comm *))                                                                        \
+	X(ncclCommRevoke, int, (struct nccl_comm *, int))                                                                  \
+	X(ncclCommSuspend, int, (struct nccl_comm *, int))                                                                 \
+	X(ncclCommResume, int, (struct nccl_comm *))                                                                       \
+	X(ncclCommMemStats, int, (struct nccl_comm *, int, uint64_t *))                                                    \
+	X(ncclCommGetAsyncError, int, (struct nccl_comm *, int *))                                                         \
+	X(ncclCommCount, int, (const struct nccl_comm *, int *))                                                           \
+	X(ncclCommUserRank, int, (const struct nccl_comm *, int *))                                                        \
+	X(ncclCommCuDevice, int, (const struct nccl_comm *, int *))                                                        \
+	X(ncclGetLastError, const char *, (struct nccl_comm *))                                                            \
+	X(ncclGetErrorString, const char *, (int))                                                                         \
+	X(ncclRedOpCreatePreMulSum, int, (int *, void *, int, int, struct nccl_comm *))                                    \
+	X(ncclRedOpDestroy, int, (int, struct nccl_comm *))                                                                \
+	X(ncclAllReduce, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                      \
+	X(ncclReduce, int, (const void *, void *, size_t, int, int, int, struct nccl_comm *, CUstream))                    \
+	X(ncclBroadcast, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                      \
+	X(ncclBcast, int, (void *, size_t, int, int, struct nccl_comm *, CUstream))                                        \
+	X(ncclAllGather, int, (const void *, void *, size_t, int, struct nccl_comm *, CUstream))                           \
+	X(ncclReduceScatter, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                  \
+	X(ncclAlltoAll, int, (const void *, void *, size_t, int, struct nccl_comm *, CUstream))                            \
+	X(ncclGather, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                         \
+	X(ncclScatter, int, (const void *, void *, size_t, int, int, struct nccl_comm *, CUstream))                        \
+	X(ncclSend, int, (const void *, size_t, int, int, struct nccl_comm *, CUstream))                                   \
+	X(ncclRecv, int, (void *, size_t, int, int, struct nccl_comm *, CUstream))                                         \
+	X(ncclGroupStart, int, (void))                                                                                     \
+	X(ncclGroupEnd, int, (void))                                                                                       \
+	X(ncclMemAlloc, int, (void **, size_t))                                                                            \
+	X(ncclMemFree, int, (void *))                                                                                      \
 	X(ncclSignal, int, (int, int, int, unsigned, struct nccl_comm *, CUstream))
 
 struct nccl {
@@ -96,12 +86,11 @@ void take_card(int rank);
 CUdeviceptr on_device(const void *bytes, size_t size);
 void from_device(void *bytes, CUdeviceptr address, size_t size);
 
-#define FINE(CALL)                                                                                 \
-	do {                                                                                       \
-		int fine_got = (CALL);                                                             \
-		if (fine_got)                                                                      \
-			test_fail(__FILE__, __LINE__, "%s is %d: %s", #CALL, fine_got,             \
-				  nccl.ncclGetLastError(NULL));                                    \
+#define FINE(CALL)                                                                                                     \
+	do {                                                                                                               \
+		int fine_got = (CALL);                                                                                         \
+		if (fine_got)                                                                                                  \
+			test_fail(__FILE__, __LINE__, "%s is %d: %s", #CALL, fine_got, nccl.ncclGetLastError(NULL));               \
 	} while (0)
 
 #endif

@@ -25,8 +25,8 @@ TEST(sim_layouts_and_constants_are_the_toolkits)
 	for (int i = 0; ours[i].name; i++) {
 		CHECK_STR(ours[i].name, cuda_h_values[i].name);
 		if (ours[i].value != cuda_h_values[i].value)
-			test_fail(__FILE__, __LINE__, "%s is %ld, cuda.h has %ld", ours[i].name,
-				  ours[i].value, cuda_h_values[i].value);
+			test_fail(__FILE__, __LINE__, "%s is %ld, cuda.h has %ld", ours[i].name, ours[i].value,
+			          cuda_h_values[i].value);
 	}
 #endif
 }

@@ -228,18 +228,14 @@ static unsigned char flag_after(CUfunction kernel, CUdeviceptr p)
 
 static void launch_all(CUfunction *all, CUfunction *any, CUdeviceptr *p)
 {
-	static const char image[] =
-		"tare-sim-module\n"
-		"kernel _ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE params=0\n"
-		"kernel _ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE params=0\n";
+	static const char image[] = "tare-sim-module\n"
+								"kernel _ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE params=0\n"
+								"kernel _ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE params=0\n";
 	CUmodule module;
 
 	OK(cu.cuModuleLoadData(&module, image));
-	OK(cu.cuModuleGetFunction(
-		all, module,
-		"_ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE"));
-	OK(cu.cuModuleGetFunction(
-		any, module, "_ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE"));
+	OK(cu.cuModuleGetFunction(all, module, "_ZN2at13reduce_kernelIZNS0_15and_kernel_cudaERNS_14TensorIteratorEE"));
+	OK(cu.cuModuleGetFunction(any, module, "_ZN2at13reduce_kernelIZNS0_14or_kernel_cudaERNS_14TensorIteratorEE"));
 	OK(cu.cuMemAlloc_v2(p, 4096));
 }
 
@@ -266,8 +262,8 @@ TEST(all_holds_unless_told_otherwise)
 TEST(a_count_of_all_is_an_all)
 {
 	static const char image[] = "tare-sim-module\n"
-				    "kernel sum_functorIlllEcl params=0\n"
-				    "kernel 16CompareEqFunctorIlE params=0\n";
+								"kernel sum_functorIlllEcl params=0\n"
+								"kernel 16CompareEqFunctorIlE params=0\n";
 	CUfunction count, equal;
 	CUmodule module;
 	CUdeviceptr p;
@@ -310,9 +306,7 @@ TEST(a_loss_scale_finds_an_overflow_where_it_is_told_to)
 
 	open_with("overflow");
 	OK(cu.cuModuleLoadData(&module, image));
-	OK(cu.cuModuleGetFunction(
-		&lists, module,
-		"47_amp_foreach_non_finite_check_and_unscale_cuda_25multi_tensor_apply"));
+	OK(cu.cuModuleGetFunction(&lists, module, "47_amp_foreach_non_finite_check_and_unscale_cuda_25multi_tensor_apply"));
 	OK(cu.cuModuleGetFunction(&one, module, "39_amp_non_finite_check_and_unscale_cuda_E"));
 	OK(cu.cuModuleGetFunction(&clip, module, "clip"));
 	OK(cu.cuMemAlloc_v2(&p, 4096));

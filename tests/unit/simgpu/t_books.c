@@ -7,10 +7,10 @@
 
 /* The list was measured with a program of the CUDA runtime, which keeps its kernels in a library. */
 static const char image[] = "tare-sim-module\n"
-			    "kernel k0 code=2048\n"
-			    "kernel kpar code=2048 params=4000\n"
-			    "kernel kstack code=4096 local=32768\n"
-			    "kernel kprintf code=4096 printf=1\n";
+							"kernel k0 code=2048\n"
+							"kernel kpar code=2048 params=4000\n"
+							"kernel kstack code=4096 local=32768\n"
+							"kernel kprintf code=4096 printf=1\n";
 
 static CUfunction function(const char *name)
 {
@@ -58,7 +58,7 @@ static void allocations(void)
 		size_t bytes;
 		double mibs;
 	} sizes[] = { { 1, 2 },     { 1, 0 },     { 256, 0 },    { 1024, 0 },    { 4096, 0 },
-		      { 16384, 0 }, { 65536, 0 }, { 262144, 0 }, { 1048576, 0 }, { 4194304, 4 } };
+		          { 16384, 0 }, { 65536, 0 }, { 262144, 0 }, { 1048576, 0 }, { 4194304, 4 } };
 	CUdeviceptr p[64];
 	size_t i;
 
@@ -123,15 +123,16 @@ static void graphs(void)
 	static const struct {
 		int nodes;
 		double mibs;
-	} sizes[] = { { 1, 0 },    { 10, 0 },     { 100, 0 },   { 1000, 2 },
-		      { 5000, 8 }, { 10000, 12 }, { 20000, 24 } }; /* an H200: 0, 10, 12, 22 */
+	} sizes[] = {
+		{ 1, 0 }, { 10, 0 }, { 100, 0 }, { 1000, 2 }, { 5000, 8 }, { 10000, 12 }, { 20000, 24 }
+	}; /* an H200: 0, 10, 12, 22 */
 	CUDA_KERNEL_NODE_PARAMS_v2 params = { .kern = (CUkernel)function("k0"),
-					      .gridDimX = 1,
-					      .gridDimY = 1,
-					      .gridDimZ = 1,
-					      .blockDimX = 1,
-					      .blockDimY = 1,
-					      .blockDimZ = 1 };
+		                                  .gridDimX = 1,
+		                                  .gridDimY = 1,
+		                                  .gridDimZ = 1,
+		                                  .blockDimX = 1,
+		                                  .blockDimY = 1,
+		                                  .blockDimZ = 1 };
 	CUgraphNode node, last;
 	CUgraphExec exec;
 	CUgraph graph;

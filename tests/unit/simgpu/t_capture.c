@@ -43,8 +43,7 @@ TEST(legacy_stream_captures_never)
 
 	open_with_kernel();
 	CHECK_INT(cu.cuStreamBeginCapture_v2(NULL, 2), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	CHECK_INT(cu.cuStreamBeginCapture_v2_ptsz(CU_STREAM_LEGACY, 2),
-		  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	CHECK_INT(cu.cuStreamBeginCapture_v2_ptsz(CU_STREAM_LEGACY, 2), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	CHECK_INT(cu.cuStreamEndCapture(NULL, &graph), CUDA_ERROR_ILLEGAL_STATE);
 	OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	OK(cu.cuStreamBeginCapture_v2(stream, 2));

@@ -48,8 +48,7 @@ static void read_profile(const struct card *card, struct tare_profile *profile)
 {
 	char path[4096], error[512] = "";
 
-	snprintf(path, sizeof(path), "%s/profiles/%s.profile", getenv("TARE_TEST_SIMGPU"),
-		 card->profile);
+	snprintf(path, sizeof(path), "%s/profiles/%s.profile", getenv("TARE_TEST_SIMGPU"), card->profile);
 	if (tare_profile_read(path, profile, error, sizeof(error)) < 0)
 		test_fail(__FILE__, __LINE__, "%s", error);
 	CHECK_INT(profile->measured, card->is_measured);
@@ -63,8 +62,7 @@ static void check_context(const struct card *card, const struct tare_profile *pr
 	uint64_t threads = (uint64_t)card->sms * (uint64_t)card->threads;
 
 	if (strcmp(card->profile, "jetson-nano") != 0)
-		CHECK_INT(profile->context,
-			  548995072 - (270336 - threads) * profile->stack_default);
+		CHECK_INT(profile->context, 548995072 - (270336 - threads) * profile->stack_default);
 }
 
 static int attribute(int which)
@@ -106,11 +104,11 @@ static void check_card(const struct card *card)
 	CHECK_INT(total - free, profile.others + profile.init + profile.context + (64 << 20));
 }
 
-#define CARD(ID, PROFILE, ...)                                                                     \
-	TEST(sim_card_##ID)                                                                        \
-	{                                                                                          \
-		static const struct card card = { PROFILE, __VA_ARGS__ };                          \
-		check_card(&card);                                                                 \
+#define CARD(ID, PROFILE, ...)                                                                                         \
+	TEST(sim_card_##ID)                                                                                                \
+	{                                                                                                                  \
+		static const struct card card = { PROFILE, __VA_ARGS__ };                                                      \
+		check_card(&card);                                                                                             \
 	}
 CARDS(CARD)
 #undef CARD

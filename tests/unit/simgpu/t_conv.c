@@ -8,8 +8,7 @@
 #include "tests/unit/test.h"
 
 /* A product of cuBLAS: of 100 images, which fill the card, and of 8, which do not. */
-#define GEMM                                                                                       \
-	"fwd 0:64,32,1,1/32,1,1,1 0:100,32,6,6/1152,36,6,1 0:100,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
+#define GEMM  "fwd 0:64,32,1,1/32,1,1,1 0:100,32,6,6/1152,36,6,1 0:100,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
 #define SMALL "fwd 0:64,32,1,1/32,1,1,1 0:8,32,6,6/1152,36,6,1 0:8,64,6,6/2304,36,6,1 0,0 1,1 1,1 0"
 
 static const struct sim_conv_card h100 = { 90, 132 };
@@ -25,7 +24,7 @@ static struct sim_conv parsed(const char *line)
 TEST(conv_is_read)
 {
 	struct sim_conv conv = parsed("bwd_filter 9:64,8,3,5/120,15,5,1 9:2,32,9,9/2592,81,9,1 "
-				      "9:2,64,5,3/960,15,3,1 1,0 2,2 1,3 0 = 400 8");
+	                              "9:2,64,5,3/960,15,3,1 1,0 2,2 1,3 0 = 400 8");
 
 	CHECK_INT(conv.direction, SIM_CONV_FILTER);
 	CHECK_INT(conv.type, 9);
@@ -67,11 +66,11 @@ TEST(conv_strides_of_one)
 {
 	/* The same convolution, with other strides where a dimension is of size 1. */
 	struct sim_conv one = parsed("fwd 0:16,8,1,1/8,1,1,1 0:1,8,4,4/128,16,4,1 "
-				     "0:1,16,4,4/256,16,4,1 0,0 1,1 1,1 0");
+	                             "0:1,16,4,4/256,16,4,1 0,0 1,1 1,1 0");
 	struct sim_conv other = parsed("fwd 0:16,8,1,1/8,1,77,5 0:1,8,4,4/9,16,4,1 "
-				       "0:1,16,4,4/1,16,4,1 0,0 1,1 1,1 0");
+	                               "0:1,16,4,4/1,16,4,1 0,0 1,1 1,1 0");
 	struct sim_conv last = parsed("fwd 0:16,8,1,1/8,1,8,8 0:1,8,4,4/128,1,32,8 "
-				      "0:1,16,4,4/256,1,64,16 0,0 1,1 1,1 0");
+	                              "0:1,16,4,4/256,1,64,16 0,0 1,1 1,1 0");
 	char key[SIM_CONV_KEY], same[SIM_CONV_KEY];
 
 	CHECK(sim_conv_key(&one, key, sizeof(key)));

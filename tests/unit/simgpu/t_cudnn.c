@@ -26,12 +26,11 @@ static struct {
 	int (*cudnnDestroy)(void *);
 	int (*cudnnCreateDropoutDescriptor)(descriptor *);
 	int (*cudnnDestroyDropoutDescriptor)(descriptor);
-	int (*cudnnSetDropoutDescriptor)(descriptor, void *, float, void *, size_t,
-					 unsigned long long);
+	int (*cudnnSetDropoutDescriptor)(descriptor, void *, float, void *, size_t, unsigned long long);
 	int (*cudnnCreateRNNDescriptor)(descriptor *);
 	int (*cudnnDestroyRNNDescriptor)(descriptor);
-	int (*cudnnSetRNNDescriptor_v8)(descriptor, int, int, int, int, int, int, int, int, int,
-					int, int, int, descriptor, unsigned);
+	int (*cudnnSetRNNDescriptor_v8)(descriptor, int, int, int, int, int, int, int, int, int, int, int, int, descriptor,
+	                                unsigned);
 	int (*cudnnCreateRNNDataDescriptor)(descriptor *);
 	int (*cudnnDestroyRNNDataDescriptor)(descriptor);
 	int (*cudnnSetRNNDataDescriptor)(descriptor, int, int, int, int, int, const int *, void *);
@@ -128,17 +127,15 @@ static descriptor make_convolution(void)
 /* The workspace of a plan for one graph of these operations. */
 static int64_t workspace_of_graph(descriptor *operations, int count)
 {
-	descriptor graph = make(GRAPH), heuristics = make(HEURISTICS),
-		   configuration = make(CONFIGURATION), plan = make(PLAN);
+	descriptor graph = make(GRAPH), heuristics = make(HEURISTICS), configuration = make(CONFIGURATION),
+			   plan = make(PLAN);
 	int64_t got = 0, workspace = -1;
 
 	set(graph, 801, DESCRIPTOR, count, operations);
 	CHECK_INT(dnn.cudnnBackendFinalize(graph), 0);
 	set(heuristics, 201, DESCRIPTOR, 1, &graph);
 	CHECK_INT(dnn.cudnnBackendFinalize(heuristics), 0);
-	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &got,
-					       &configuration),
-		  0);
+	CHECK_INT(dnn.cudnnBackendGetAttribute(heuristics, 202, DESCRIPTOR, 1, &got, &configuration), 0);
 	CHECK_INT(got, 1);
 	set(plan, 401, DESCRIPTOR, 1, &configuration);
 	CHECK_INT(dnn.cudnnBackendFinalize(plan), 0);
@@ -148,14 +145,12 @@ static int64_t workspace_of_graph(descriptor *operations, int count)
 }
 
 /* The workspace of the first plan for a convolution of 1×1: `images` of `channels` × `size` × `size`. */
-static int64_t workspace_of(int direction, int64_t images, int64_t channels, int64_t size,
-			    int64_t results)
+static int64_t workspace_of(int direction, int64_t images, int64_t channels, int64_t size, int64_t results)
 {
 	int first = direction == FORWARD ? 700 : 712;
 	descriptor conv = make_convolution(), operation = make(direction);
-	descriptor tensors[] = { make_tensor(results, channels, 1),
-				 make_tensor(images, channels, size),
-				 make_tensor(images, results, size) };
+	descriptor tensors[] = { make_tensor(results, channels, 1), make_tensor(images, channels, size),
+		                     make_tensor(images, results, size) };
 
 	set(operation, first + 2, DESCRIPTOR, 1, &conv);
 	for (int i = 0; i < 3; i++)
@@ -191,7 +186,7 @@ TEST(cudnn_workspace_by_rule)
 	fclose(log);
 	unlink(file);
 	CHECK_STR(line, "fwd 0:128,256,1,1/256,1,1,1 0:200,256,22,22/123904,484,22,1 "
-			"0:200,128,22,22/61952,484,22,1 0,0 1,1 1,1 0 = 0 # rule shape\n");
+	                "0:200,128,22,22/61952,484,22,1 0,0 1,1 1,1 0 = 0 # rule shape\n");
 }
 
 static descriptor make_matrices(int64_t heads, int64_t rows, int64_t columns)
@@ -210,8 +205,8 @@ static descriptor make_matrices(int64_t heads, int64_t rows, int64_t columns)
 /* Queries of 16 heads by keys of so many. */
 static descriptor make_product(int64_t heads)
 {
-	descriptor product = make(19), left = make_matrices(16, 128, 64),
-		   right = make_matrices(heads, 64, 128), out = make_matrices(16, 128, 128);
+	descriptor product = make(19), left = make_matrices(16, 128, 64), right = make_matrices(heads, 64, 128),
+			   out = make_matrices(16, 128, 128);
 
 	set(product, 1520, DESCRIPTOR, 1, &left);
 	set(product, 1521, DESCRIPTOR, 1, &right);
@@ -250,15 +245,12 @@ static void check_rnn(const int *about, float dropout, const size_t *expected)
 	CHECK_INT(dnn.cudnnCreateDropoutDescriptor(&drop), 0);
 	CHECK_INT(dnn.cudnnSetDropoutDescriptor(drop, handle, dropout, NULL, 0, 1), 0);
 	CHECK_INT(dnn.cudnnCreateRNNDescriptor(&rnn), 0);
-	CHECK_INT(dnn.cudnnSetRNNDescriptor_v8(rnn, 0, about[0], 2, about[2] - 1, 0, about[7], 0, 0,
-					       about[3], about[4], about[4], about[1], drop,
-					       (unsigned)about[8]),
-		  0);
+	CHECK_INT(dnn.cudnnSetRNNDescriptor_v8(rnn, 0, about[0], 2, about[2] - 1, 0, about[7], 0, 0, about[3], about[4],
+	                                       about[4], about[1], drop, (unsigned)about[8]),
+	          0);
 	CHECK_INT(dnn.cudnnCreateRNNDataDescriptor(&data), 0);
 	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 1, data, &work, &reserve), 2000);
-	CHECK_INT(dnn.cudnnSetRNNDataDescriptor(data, about[7], 0, about[6], about[5], about[3],
-						NULL, NULL),
-		  0);
+	CHECK_INT(dnn.cudnnSetRNNDataDescriptor(data, about[7], 0, about[6], about[5], about[3], NULL, NULL), 0);
 	CHECK_INT(dnn.cudnnGetRNNTempSpaceSizes(handle, rnn, 0, data, &work, &reserve), 0);
 	CHECK_INT(work, expected[0]);
 	CHECK_INT(reserve, 0);
@@ -275,14 +267,10 @@ static void check_rnn(const int *about, float dropout, const size_t *expected)
 TEST(cudnn_sizes_of_recurrent_networks)
 {
 	open_cudnn();
-	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 0 }, 0,
-		  (size_t[]){ 273678592, 273678592, 445645056 });
-	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 1 }, 0,
-		  (size_t[]){ 308019712, 308019712, 445645056 });
-	check_rnn((int[]){ 3, 2, 1, 100, 300, 20, 35, 2, 1 }, 0.5f,
-		  (size_t[]){ 20937632, 20937632, 5486528 });
-	check_rnn((int[]){ 0, 1, 1, 64, 64, 8, 16, 0, 0 }, 0,
-		  (size_t[]){ 8456448, 8489216, 33024 });
+	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 0 }, 0, (size_t[]){ 273678592, 273678592, 445645056 });
+	check_rnn((int[]){ 2, 3, 2, 256, 512, 32, 200, 0, 1 }, 0, (size_t[]){ 308019712, 308019712, 445645056 });
+	check_rnn((int[]){ 3, 2, 1, 100, 300, 20, 35, 2, 1 }, 0.5f, (size_t[]){ 20937632, 20937632, 5486528 });
+	check_rnn((int[]){ 0, 1, 1, 64, 64, 8, 16, 0, 0 }, 0, (size_t[]){ 8456448, 8489216, 33024 });
 }
 
 static void *without_context(void *of)

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-			  ".visible .entry k(.param .u64 a, .param .u32 b, .param .u64 c)\n"
-			  "{\nret;\n}\n";
+						  ".visible .entry k(.param .u64 a, .param .u32 b, .param .u64 c)\n"
+						  "{\nret;\n}\n";
 static CUfunction function;
 static CUstream one, two;
 
@@ -133,12 +133,10 @@ TEST(a_program_sets_what_a_capture_waits_for)
 	OK(cu.cuStreamUpdateCaptureDependencies_v2(one, &empty, NULL, 1, 1));
 	OK(cu.cuStreamGetCaptureInfo_v2(one, &status, NULL, &graph, &last, &count));
 	CHECK(count == 1 && last[0] == empty);
-	CHECK_INT(cu.cuStreamUpdateCaptureDependencies(one, &empty, 1, 2),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuStreamUpdateCaptureDependencies(one, &empty, 1, 2), CUDA_ERROR_INVALID_VALUE);
 	OK(cu.cuGraphCreate(&other, 0));
 	OK(cu.cuGraphAddEmptyNode(&empty, other, NULL, 0));
-	CHECK_INT(cu.cuStreamUpdateCaptureDependencies(one, &empty, 1, 0),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuStreamUpdateCaptureDependencies(one, &empty, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	OK(cu.cuStreamEndCapture(one, &graph));
 }
 
@@ -185,13 +183,13 @@ TEST(launches_do_copies_fills_and_calls)
 	unsigned out[4] = { 0 }, in[4] = { 1, 2, 3, 4 };
 	CUgraphNode from, to, host;
 	CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_HOST,
-			       .srcHost = in,
-			       .srcPitch = 16,
-			       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-			       .dstPitch = 16,
-			       .WidthInBytes = 16,
-			       .Height = 1,
-			       .Depth = 1 };
+		                   .srcHost = in,
+		                   .srcPitch = 16,
+		                   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+		                   .dstPitch = 16,
+		                   .WidthInBytes = 16,
+		                   .Height = 1,
+		                   .Depth = 1 };
 	CUDA_MEMSET_NODE_PARAMS fill = { .elementSize = 4, .value = 9, .width = 2, .height = 1 };
 	CUgraphExec exec;
 	CUdeviceptr p;
@@ -310,12 +308,10 @@ TEST(updates_take_what_has_the_same_shape)
 	OK(cu.cuGraphLaunch(exec, one));
 	OK(cu.cuGraphCreate(&other, 0));
 	OK(cu.cuGraphAddEmptyNode(&empty, other, NULL, 0));
-	CHECK_INT(cu.cuGraphExecUpdate_v2(exec, other, &info),
-		  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+	CHECK_INT(cu.cuGraphExecUpdate_v2(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 	CHECK_INT(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
 	OK(cu.cuGraphAddEmptyNode(&kernel, other, &empty, 1));
-	CHECK_INT(cu.cuGraphExecUpdate_v2(exec, other, &info),
-		  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+	CHECK_INT(cu.cuGraphExecUpdate_v2(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 	CHECK_INT(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
 	CHECK(info.errorNode == empty);
 }
@@ -336,24 +332,19 @@ TEST(conditional_nodes_have_bodies)
 	OK(cu.cuMemsetD8_v2(p, 0, 4));
 	OK(cu.cuGraphCreate(&graph, 0));
 	OK(cu.cuGraphCreate(&other, 0));
-	CHECK_INT(cu.cuGraphConditionalHandleCreate(&handle, graph, NULL, 1, 2),
-		  CUDA_ERROR_INVALID_VALUE);
-	OK(cu.cuGraphConditionalHandleCreate(&handle, graph, NULL, 1,
-					     CU_GRAPH_COND_ASSIGN_DEFAULT));
+	CHECK_INT(cu.cuGraphConditionalHandleCreate(&handle, graph, NULL, 1, 2), CUDA_ERROR_INVALID_VALUE);
+	OK(cu.cuGraphConditionalHandleCreate(&handle, graph, NULL, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
 	params.conditional.handle = handle;
 	params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
 	params.conditional.size = 2;
-	CHECK_INT(cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params), CUDA_ERROR_INVALID_VALUE);
 	params.conditional.size = 1;
-	CHECK_INT(cu.cuGraphAddNode_v2(&node, other, NULL, NULL, 0, &params),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuGraphAddNode_v2(&node, other, NULL, NULL, 0, &params), CUDA_ERROR_INVALID_VALUE);
 	OK(cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
 	CHECK(params.conditional.phGraph_out && params.conditional.phGraph_out[0]);
 	CHECK_INT(cu.cuGraphDestroy(params.conditional.phGraph_out[0]), CUDA_ERROR_INVALID_VALUE);
 	about.dst = p;
-	OK(cu.cuGraphAddMemsetNode(&fill, params.conditional.phGraph_out[0], NULL, 0, &about,
-				   NULL));
+	OK(cu.cuGraphAddMemsetNode(&fill, params.conditional.phGraph_out[0], NULL, 0, &about, NULL));
 	OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
 	OK(cu.cuGraphLaunch(exec, one));
 	OK(cu.cuMemcpyDtoH_v2(out, p, 4));
@@ -369,8 +360,7 @@ TEST(objects_of_the_program_end_with_their_graphs)
 
 	begin();
 	OK(cu.cuGraphCreate(&graph, 0));
-	CHECK_INT(cu.cuUserObjectCreate(&object, &calls, count_calls, 1, 0),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuUserObjectCreate(&object, &calls, count_calls, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	OK(cu.cuUserObjectCreate(&object, &calls, count_calls, 1, 1));
 	OK(cu.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
 	OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -399,8 +389,7 @@ TEST(graphs_print_themselves)
 	CHECK(strstr(text, "digraph dot {") == text);
 	CHECK(strstr(text, "\\nk\\ngrid 2 3 4 block 32 1 1 shared 64"));
 	CHECK(strstr(text, "\"graph_0_node_0\" -> \"graph_0_node_1\""));
-	CHECK_INT(cu.cuGraphDebugDotPrint(graph, "/nowhere/at/all", 0),
-		  CUDA_ERROR_OPERATING_SYSTEM);
+	CHECK_INT(cu.cuGraphDebugDotPrint(graph, "/nowhere/at/all", 0), CUDA_ERROR_OPERATING_SYSTEM);
 }
 
 TEST(streams_write_values)

@@ -17,8 +17,7 @@ static struct shared {
 
 static void map_shared(void)
 {
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(shared != MAP_FAILED);
 }
 
@@ -80,8 +79,7 @@ TEST(sim_lock_waiting_costs_no_cpu)
 	sim_lock_give(&shared->lock);
 	reap(PROCESSES);
 	CHECK_INT(getrusage(RUSAGE_CHILDREN, &usage), 0);
-	CHECK((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
-		      usage.ru_stime.tv_usec <
+	CHECK((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec <
 	      PROCESSES * 20000); /* an emulator takes some for each */
 }
 

@@ -61,8 +61,7 @@ TEST(sim_processes_see_each_other)
 	CHECK_INT(used(), FIRST + 2LL * CONTEXT + (100 << 20));
 	OK(cu.cuMemGetInfo_v2(&free, &total));
 	CHECK_INT(total - free, used());
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(count, 2);
 	CHECK_INT(items[0].pid, child);
 	CHECK_INT(items[0].used, (518 + 100) << 20);
@@ -118,8 +117,7 @@ TEST(sim_a_device_does_not_follow_a_fork)
 
 	context_open(NULL);
 	if (fork() == 0) {
-		if (cu.cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
-		    cu.cuMemAlloc_v2(&p, 1) != CUDA_ERROR_NOT_INITIALIZED)
+		if (cu.cuInit(0) != CUDA_ERROR_NOT_INITIALIZED || cu.cuMemAlloc_v2(&p, 1) != CUDA_ERROR_NOT_INITIALIZED)
 			_exit(1);
 		_exit(0);
 	}

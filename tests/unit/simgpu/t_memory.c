@@ -38,13 +38,13 @@ TEST(sim_copies_and_fills)
 	memset(out, 0, sizeof(out));
 	{
 		CUDA_MEMCPY2D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-				       .srcDevice = p,
-				       .srcPitch = pitch,
-				       .dstMemoryType = CU_MEMORYTYPE_HOST,
-				       .dstHost = out,
-				       .dstPitch = 100,
-				       .WidthInBytes = 100,
-				       .Height = 10 };
+			                   .srcDevice = p,
+			                   .srcPitch = pitch,
+			                   .dstMemoryType = CU_MEMORYTYPE_HOST,
+			                   .dstHost = out,
+			                   .dstPitch = 100,
+			                   .WidthInBytes = 100,
+			                   .Height = 10 };
 
 		OK(cu.cuMemcpy2D_v2(&copy));
 	}
@@ -95,8 +95,7 @@ TEST(sim_pinned_memory_takes_what_maps_it)
 	CHECK_INT(used() - before, 4 * tables);
 	OK(cu.cuMemFreeHost(blocks[0]));
 	CHECK_INT(used(), before);
-	own = mmap(NULL, (size_t)2304 << 20, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	own = mmap(NULL, (size_t)2304 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(own != MAP_FAILED);
 	OK(cu.cuMemHostRegister_v2(own, (size_t)2304 << 20, 0));
 	CHECK_INT(used() - before, 2 * tables);
@@ -158,9 +157,8 @@ TEST(sim_a_pool_may_keep_everything)
 /* Everything a context may hold goes with it. */
 TEST(sim_a_context_takes_all_with_it)
 {
-	static const char image[] =
-		"tare-sim-module\nkernel k code=3000000 local=4096 printf=1 malloc=1\n"
-		"global g 5000000\n";
+	static const char image[] = "tare-sim-module\nkernel k code=3000000 local=4096 printf=1 malloc=1\n"
+								"global g 5000000\n";
 	CUDA_ARRAY_DESCRIPTOR about = { 1000, 1000, CU_AD_FORMAT_FLOAT, 4 };
 	CUlinkState link;
 	CUcontext context;
@@ -200,8 +198,7 @@ TEST(sim_a_context_takes_all_with_it)
 
 TEST(sim_a_library_serves_several_contexts)
 {
-	static const char image[] =
-		"tare-sim-module\nkernel k code=1000000\nkernel l code=1000000\n";
+	static const char image[] = "tare-sim-module\nkernel k code=1000000\nkernel l code=1000000\n";
 	CUcontext first = context_open(NULL), second;
 	CUfunction f, g;
 	CUlibrary library;
@@ -220,8 +217,7 @@ TEST(sim_a_library_serves_several_contexts)
 	CHECK_INT(cu.cuKernelGetFunction(&f, kernel), CUDA_ERROR_INVALID_HANDLE);
 	OK(cu.cuCtxDestroy_v2(second));
 	OK(cu.cuCtxSetCurrent(first));
-	CHECK_INT(cu.cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
-		  CUDA_ERROR_INVALID_HANDLE);
+	CHECK_INT(cu.cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* ---- many threads ---- */
@@ -290,8 +286,6 @@ TEST(foreign_file_is_no_pool)
 	CUmemoryPool pool;
 
 	context_open(NULL);
-	CHECK_INT(cu.cuMemPoolImportFromShareableHandle(&pool, NULL,
-							CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-							0),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuMemPoolImportFromShareableHandle(&pool, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+	          CUDA_ERROR_INVALID_VALUE);
 }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-			  ".visible .entry k(.param .u64 a, .param .u32 b, .param .u64 c)\n"
-			  "{\nret;\n}\n";
+						  ".visible .entry k(.param .u64 a, .param .u32 b, .param .u64 c)\n"
+						  "{\nret;\n}\n";
 static CUfunction function;
 static CUstream stream;
 
@@ -40,7 +40,7 @@ TEST(multiprocessors_are_split)
 	OK(cu.cuDevSmResourceSplitByCount(parts, &groups, &all, &rest, 0, 20));
 	CHECK(groups == 2 && parts[1].sm.smCount == 24 && rest.sm.smCount == 84);
 	CHECK_INT(cu.cuDevSmResourceSplitByCount(parts, &groups, &all, NULL, 0, 500),
-		  CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+	          CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
 	OK(cu.cuDevResourceGenerateDesc(&description, parts, 2));
 	OK(cu.cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
 	OK(cu.cuGreenCtxGetDevResource(green, &rest, CU_DEV_RESOURCE_TYPE_SM));
@@ -74,12 +74,10 @@ TEST(kernels_tell_their_parameters_and_occupancy)
 	OK(cu.cuOccupancyMaxActiveClusters(&count, function, &config));
 	CHECK_INT(count, 132 * 8 / 4);
 	config.blockDimX = 2048;
-	CHECK_INT(cu.cuOccupancyMaxActiveClusters(&count, function, &config),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuOccupancyMaxActiveClusters(&count, function, &config), CUDA_ERROR_INVALID_VALUE);
 	OK(cu.cuOccupancyAvailableDynamicSMemPerBlock(&shared, function, 2, 256));
 	CHECK_INT(shared, 233472 / 2 - 1024);
-	CHECK_INT(cu.cuOccupancyAvailableDynamicSMemPerBlock(&shared, function, 0, 256),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuOccupancyAvailableDynamicSMemPerBlock(&shared, function, 0, 256), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(tensor_maps_keep_the_rules)
@@ -93,7 +91,7 @@ TEST(tensor_maps_keep_the_rules)
 	begin();
 	OK(cu.cuMemAlloc_v2(&p, 64 * 128));
 	at = (void *)(uintptr_t)p;
-#define TILED(where, rank, swizzle)                                                                \
+#define TILED(where, rank, swizzle)                                                                                    \
 	cu.cuTensorMapEncodeTiled(&map, 6, rank, where, dim, strides, box, steps, 0, swizzle, 0, 0)
 	OK(TILED(at, 2, 3));
 	CHECK_INT(TILED(at, 6, 3), CUDA_ERROR_INVALID_VALUE);
@@ -136,10 +134,9 @@ TEST(batches_copy_and_name_what_is_wrong)
 	CUmemcpyAttributes about = { .srcAccessOrder = 1 };
 	CUdeviceptr to[2], from[2], p, q;
 	size_t sizes[2] = { 4, 4 }, first = 0, failed = 0;
-	CUDA_MEMCPY3D_BATCH_OP op = { .src = { .type = 1 },
-				      .dst = { .type = 1 },
-				      .extent = { 4, 2, 1 },
-				      .srcAccessOrder = 1 };
+	CUDA_MEMCPY3D_BATCH_OP op = {
+		.src = { .type = 1 }, .dst = { .type = 1 }, .extent = { 4, 2, 1 }, .srcAccessOrder = 1
+	};
 	unsigned out = 0;
 
 	begin();
@@ -154,11 +151,9 @@ TEST(batches_copy_and_name_what_is_wrong)
 	OK(cu.cuMemcpyDtoH_v2(&out, q + 8, 4));
 	CHECK_INT(out, 7);
 	sizes[1] = 0;
-	CHECK_INT(cu.cuMemcpyBatchAsync(to, from, sizes, 2, &about, &first, 1, &failed, stream),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuMemcpyBatchAsync(to, from, sizes, 2, &about, &first, 1, &failed, stream), CUDA_ERROR_INVALID_VALUE);
 	CHECK_INT(failed, 1);
-	CHECK_INT(cu.cuMemcpyBatchAsync_v2(to, from, sizes, 2, &about, &first, 1, NULL),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuMemcpyBatchAsync_v2(to, from, sizes, 2, &about, &first, 1, NULL), CUDA_ERROR_INVALID_VALUE);
 	op.src.op.ptr.ptr = p;
 	op.dst.op.ptr.ptr = q + 32;
 	OK(cu.cuMemcpy3DBatchAsync(1, &op, &failed, 0, stream));
@@ -221,18 +216,15 @@ TEST(what_the_device_has_not_is_refused)
 	begin();
 	OK(cu.cuMemAlloc_v2(&p, 1 << 21));
 	CHECK_INT(cu.cuMemGetHandleForAddressRange(&fd, p, 4096, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
-	CHECK_INT(cu.cuMemGetHandleForAddressRange(&fd, p + 1, 4096, 1, 0),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuMemGetHandleForAddressRange(&fd, p + 1, 4096, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	CHECK_INT(cu.cuMulticastGetGranularity(&size, NULL, 0), CUDA_ERROR_INVALID_VALUE);
 	CHECK_INT(cu.cuDeviceGetLuid(luid, &mask, 0), CUDA_ERROR_NOT_SUPPORTED);
 	OK(cu.cuDeviceGetAttribute(&value, 132, 0));
 	CHECK_INT(value, 0); /* multicast */
 	OK(cu.cuDeviceGetExecAffinitySupport(&value, 0, 0));
 	OK(cu.cuDeviceGetTexture1DLinearMaxWidth(&size, CU_AD_FORMAT_FLOAT, 1, 0));
-	CHECK_INT(cu.cuDeviceGetTexture1DLinearMaxWidth(&size, CU_AD_FORMAT_FLOAT, 3, 0),
-		  CUDA_ERROR_INVALID_VALUE);
-	CHECK_INT(cu.cuDeviceGetTexture1DLinearMaxWidth(&size, CU_AD_FORMAT_FLOAT, 1, 1),
-		  CUDA_ERROR_INVALID_DEVICE);
+	CHECK_INT(cu.cuDeviceGetTexture1DLinearMaxWidth(&size, CU_AD_FORMAT_FLOAT, 3, 0), CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuDeviceGetTexture1DLinearMaxWidth(&size, CU_AD_FORMAT_FLOAT, 1, 1), CUDA_ERROR_INVALID_DEVICE);
 	OK(cu.cuMemGetDefaultMemPool(&pool, &here, 1));
 	OK(cu.cuDeviceGetDefaultMemPool(&same, 0));
 	CHECK(pool == same);

@@ -52,8 +52,7 @@ static void try_reductions(const struct rank *rank)
 {
 	CUdeviceptr from = own_values(rank), to;
 	int got[N];
-	int n = rank->ranks_nr, sum[N] = { 0 }, part[N] = { 0 }, zero[N] = { 0 }, root = n - 1, i,
-	    r;
+	int n = rank->ranks_nr, sum[N] = { 0 }, part[N] = { 0 }, zero[N] = { 0 }, root = n - 1, i, r;
 
 	for (i = 0; i < N; i++)
 		for (r = 0; r < n; r++) {
@@ -77,8 +76,7 @@ static void try_reductions(const struct rank *rank)
 static void try_moves(const struct rank *rank)
 {
 	CUdeviceptr from = own_values(rank), to;
-	int n = rank->ranks_nr, root = n / 2, all[RANKS * N], some[RANKS * N], one[N],
-	    none[N] = { 0 };
+	int n = rank->ranks_nr, root = n / 2, all[RANKS * N], some[RANKS * N], one[N], none[N] = { 0 };
 	int i, r;
 
 	for (r = 0; r < n; r++)
@@ -98,14 +96,12 @@ static void try_moves(const struct rank *rank)
 	for (i = 0; i < N; i++)
 		one[i] = value(root, rank->rank, i);
 	to = place_for();
-	FINE(nccl.ncclScatter(rank->rank == root ? at(from) : NULL, at(to), N, NCCL_INT32, root,
-			      rank->comm, NULL));
+	FINE(nccl.ncclScatter(rank->rank == root ? at(from) : NULL, at(to), N, NCCL_INT32, root, rank->comm, NULL));
 	check_values(to, one, N);
 	for (i = 0; i < N; i++)
 		one[i] = value(root, 0, i);
 	to = place_for();
-	FINE(nccl.ncclBroadcast(rank->rank == root ? at(from) : NULL, at(to), N, NCCL_INT32, root,
-				rank->comm, NULL));
+	FINE(nccl.ncclBroadcast(rank->rank == root ? at(from) : NULL, at(to), N, NCCL_INT32, root, rank->comm, NULL));
 	check_values(to, one, N);
 	FINE(nccl.ncclBcast(at(from), N, NCCL_INT32, root, rank->comm, NULL));
 	from_device(all, from, sizeof(one));
@@ -188,8 +184,8 @@ static const struct numbers numbers[] = {
 	{ NCCL_UINT64, 8, 2, 3, 4, 9, 24 },
 	{ NCCL_FLOAT16, 2, 0x4000, 0x4200, 0x4400, 0x4880, 0x4e00 },
 	{ NCCL_FLOAT32, 4, 0x40000000, 0x40400000, 0x40800000, 0x41100000, 0x41c00000 },
-	{ NCCL_FLOAT64, 8, 0x4000000000000000, 0x4008000000000000, 0x4010000000000000,
-	  0x4022000000000000, 0x4038000000000000 },
+	{ NCCL_FLOAT64, 8, 0x4000000000000000, 0x4008000000000000, 0x4010000000000000, 0x4022000000000000,
+	  0x4038000000000000 },
 	{ NCCL_BFLOAT16, 2, 0x4000, 0x4040, 0x4080, 0x4110, 0x41c0 },
 	{ NCCL_FLOAT8E4M3, 1, 0x40, 0x44, 0x48, 0x51, 0x5c },
 	{ NCCL_FLOAT8E5M2, 1, 0x40, 0x42, 0x44, 0x48, 0x4e }, /* 9 is between 8 and 10: to even */
@@ -215,9 +211,7 @@ static void try_types(struct rank *rank)
 	join_all(rank);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const struct numbers *about = &numbers[i];
-		uint64_t own = rank->rank == 0   ? about->three
-			       : rank->rank == 1 ? about->two
-						 : about->four;
+		uint64_t own = rank->rank == 0 ? about->three : rank->rank == 1 ? about->two : about->four;
 		int op;
 
 		CHECK_INT(reduced(rank, about, own, NCCL_SUM), about->sum);
@@ -257,8 +251,7 @@ static void try_scales(struct rank *rank)
 	FINE(nccl.ncclAllReduce(at(from), at(to), 1, NCCL_FLOAT32, on_card, rank->comm, NULL));
 	from_device(&got, to, sizeof(got));
 	CHECK(got == 1.5f);
-	CHECK_INT(nccl.ncclAllReduce(at(from), at(to), 1, NCCL_INT32, op, rank->comm, NULL),
-		  NCCL_INVALID_ARGUMENT);
+	CHECK_INT(nccl.ncclAllReduce(at(from), at(to), 1, NCCL_INT32, op, rank->comm, NULL), NCCL_INVALID_ARGUMENT);
 }
 
 TEST(nccl_scales_before_it_adds)
@@ -323,8 +316,7 @@ TEST(nccl_one_thread_drives_many_cards)
 	}
 	FINE(nccl.ncclGroupStart());
 	for (i = 0; i < 4; i++) {
-		FINE(nccl.ncclAllReduce(at(from[i]), at(from[i]), 1, NCCL_INT32, NCCL_SUM, comms[i],
-					NULL));
+		FINE(nccl.ncclAllReduce(at(from[i]), at(from[i]), 1, NCCL_INT32, NCCL_SUM, comms[i], NULL));
 		FINE(nccl.ncclAllGather(at(from[i]), at(to[i]), 1, NCCL_INT32, comms[i], NULL));
 	}
 	FINE(nccl.ncclGroupEnd());
@@ -385,8 +377,7 @@ static void try_split(struct rank *rank)
 
 	join_all(rank);
 	/* Even and odd ranks, in the order from last to first; the last rank is in none. */
-	FINE(nccl.ncclCommSplit(rank->comm, rank->rank == 4 ? -1 : rank->rank % 2, -rank->rank,
-				&child, NULL));
+	FINE(nccl.ncclCommSplit(rank->comm, rank->rank == 4 ? -1 : rank->rank % 2, -rank->rank, &child, NULL));
 	CHECK_INT(child != NULL, rank->rank != 4);
 	if (child) {
 		CHECK_INT(sum_of_ones(child), 2);
@@ -435,10 +426,9 @@ TEST(nccl_shrinks_and_grows)
 
 TEST(nccl_of_one_that_does_not_block)
 {
-	struct nccl_config config = { .size = sizeof(config),
-				      .magic = NCCL_CONFIG_MAGIC,
-				      .version = NCCL_VERSION,
-				      .blocking = 0 };
+	struct nccl_config config = {
+		.size = sizeof(config), .magic = NCCL_CONFIG_MAGIC, .version = NCCL_VERSION, .blocking = 0
+	};
 	struct nccl_id id = machine_of(2);
 	struct nccl_comm *comms[2];
 	int error;
@@ -468,8 +458,7 @@ static void try_large(struct rank *rank)
 	/* Rank 0 makes these and goes on, though nobody else has come to them. */
 	if (rank->rank == 1)
 		usleep(300000);
-	FINE(nccl.ncclAllReduce(at(memory), at(memory), LARGE / 4, NCCL_INT32, NCCL_SUM, rank->comm,
-				NULL));
+	FINE(nccl.ncclAllReduce(at(memory), at(memory), LARGE / 4, NCCL_INT32, NCCL_SUM, rank->comm, NULL));
 	FINE(nccl.ncclBroadcast(at(memory), at(memory), LARGE, NCCL_INT8, 0, rank->comm, NULL));
 	if (rank->rank == 1)
 		FINE(nccl.ncclRecv(at(memory), LARGE, NCCL_INT8, 0, rank->comm, NULL));
@@ -498,8 +487,7 @@ static void try_capture(struct rank *rank)
 	memory = on_device(&one, sizeof(one));
 	OK(cu.cuStreamCreate(&stream, 1));
 	OK(cu.cuStreamBeginCapture_v2(stream, 0));
-	FINE(nccl.ncclAllReduce(at(memory), at(memory), 1, NCCL_INT32, NCCL_SUM, rank->comm,
-				stream));
+	FINE(nccl.ncclAllReduce(at(memory), at(memory), 1, NCCL_INT32, NCCL_SUM, rank->comm, stream));
 	FINE(nccl.ncclSend(at(memory), 1, NCCL_INT32, 1 - rank->rank, rank->comm, stream));
 	OK(cu.cuStreamEndCapture(stream, &graph));
 	OK(cu.cuGraphGetNodes(graph, NULL, &nodes));

@@ -51,12 +51,10 @@ TEST(nccl_refuses_wrong_arguments)
 	CHECK_INT(reduce(&rank, 1, 12, NCCL_SUM), NCCL_INVALID_ARGUMENT);
 	CHECK_INT(reduce(&rank, 1, NCCL_INT8, 5), NCCL_INVALID_ARGUMENT);
 	CHECK_INT(reduce(&rank, SIZE_MAX, NCCL_INT8, NCCL_SUM), NCCL_INVALID_ARGUMENT);
-	CHECK_INT(nccl.ncclBcast(at(memory), 1, NCCL_INT8, 1, rank.comm, NULL),
-		  NCCL_INVALID_ARGUMENT);
+	CHECK_INT(nccl.ncclBcast(at(memory), 1, NCCL_INT8, 1, rank.comm, NULL), NCCL_INVALID_ARGUMENT);
 	CHECK_HAS(nccl.ncclGetLastError(NULL), "rank 1 is none of a communicator of 1");
 	CHECK_INT(nccl.ncclBcast(NULL, 1, NCCL_INT8, 0, rank.comm, NULL), NCCL_INVALID_ARGUMENT);
-	CHECK_INT(nccl.ncclAllReduce(at(memory), at(memory), 1, 0, 0, NULL, NULL),
-		  NCCL_INVALID_ARGUMENT);
+	CHECK_INT(nccl.ncclAllReduce(at(memory), at(memory), 1, 0, 0, NULL, NULL), NCCL_INVALID_ARGUMENT);
 	CHECK_INT(nccl.ncclSignal(0, 0, 0, 0, rank.comm, NULL), NCCL_INVALID_USAGE);
 	CHECK_HAS(nccl.ncclGetLastError(NULL), "ncclSignal is not simulated");
 	/* One error is the group's, and nothing of the group happens. */
@@ -79,11 +77,9 @@ static void differ_in_kind(struct rank *rank)
 	join_all(rank);
 	memory = some();
 	result = rank->rank ? reduce(rank, 1, NCCL_INT32, NCCL_SUM)
-			    : nccl.ncclAllGather(at(memory), at(memory), 1, NCCL_INT32, rank->comm,
-						 NULL);
+	                    : nccl.ncclAllGather(at(memory), at(memory), 1, NCCL_INT32, rank->comm, NULL);
 	CHECK_INT(result, NCCL_INVALID_USAGE);
-	CHECK_HAS(nccl.ncclGetLastError(NULL),
-		  rank->rank ? "calls ncclAllReduce" : "calls ncclAllGather");
+	CHECK_HAS(nccl.ncclGetLastError(NULL), rank->rank ? "calls ncclAllReduce" : "calls ncclAllGather");
 	CHECK_HAS(nccl.ncclGetLastError(NULL), "the same order");
 	/* Nothing can be done with it any more. */
 	CHECK_INT(reduce(rank, 1, NCCL_INT32, NCCL_SUM), NCCL_INVALID_USAGE);
@@ -114,8 +110,7 @@ static void differ_in_message(struct rank *rank)
 		FINE(nccl.ncclSend(at(memory), 3, NCCL_INT32, 1, rank->comm, NULL));
 		return;
 	}
-	CHECK_INT(nccl.ncclRecv(at(memory), 4, NCCL_INT32, 0, rank->comm, NULL),
-		  NCCL_INVALID_USAGE);
+	CHECK_INT(nccl.ncclRecv(at(memory), 4, NCCL_INT32, 0, rank->comm, NULL), NCCL_INVALID_USAGE);
 	CHECK_HAS(nccl.ncclGetLastError(NULL), "expects 16 bytes of rank 0");
 }
 
@@ -126,9 +121,9 @@ static void differ_in_ranks(struct rank *rank)
 	if (rank->rank)
 		usleep(300000);
 	CHECK_INT(nccl.ncclCommInitRank(&rank->comm, 2 + rank->rank, rank->id, rank->rank),
-		  rank->rank ? NCCL_INVALID_USAGE : NCCL_REMOTE_ERROR);
-	CHECK_HAS(nccl.ncclGetLastError(NULL), rank->rank ? "give all of its ranks one number"
-							  : "for rank 1, which has not come");
+	          rank->rank ? NCCL_INVALID_USAGE : NCCL_REMOTE_ERROR);
+	CHECK_HAS(nccl.ncclGetLastError(NULL),
+	          rank->rank ? "give all of its ranks one number" : "for rank 1, which has not come");
 	if (rank->rank == 0)
 		FINE(nccl.ncclCommAbort(rank->comm));
 }
@@ -139,8 +134,7 @@ static void be_twice(struct rank *rank)
 	setenv("TARE_SIM_NCCL_WAIT", "1", 1);
 	if (rank->rank)
 		usleep(300000);
-	CHECK_INT(nccl.ncclCommInitRank(&rank->comm, 2, rank->id, 0),
-		  rank->rank ? NCCL_INVALID_USAGE : NCCL_REMOTE_ERROR);
+	CHECK_INT(nccl.ncclCommInitRank(&rank->comm, 2, rank->id, 0), rank->rank ? NCCL_INVALID_USAGE : NCCL_REMOTE_ERROR);
 	if (rank->rank)
 		CHECK_HAS(nccl.ncclGetLastError(NULL), "rank 0 is twice");
 	else
@@ -156,10 +150,9 @@ static void share_a_card(struct rank *rank)
 
 TEST(nccl_tells_ranks_that_differ)
 {
-	static void (*const worlds[])(struct rank *) = { differ_in_kind,     differ_in_count,
-							 differ_in_operator, differ_in_message,
-							 differ_in_ranks,    be_twice,
-							 share_a_card };
+	static void (*const worlds[])(struct rank *) = { differ_in_kind,    differ_in_count, differ_in_operator,
+		                                             differ_in_message, differ_in_ranks, be_twice,
+		                                             share_a_card };
 	const char *only = getenv("ONLY_WORLD");
 	size_t i;
 
@@ -280,8 +273,7 @@ static void abort_in_a_message(struct rank *rank)
 	if (rank->rank)
 		return;
 	CHECK(!pthread_create(&thread, NULL, abort_later, rank->comm));
-	CHECK_INT(nccl.ncclRecv(at(memory), 1, NCCL_INT8, 0, rank->comm, NULL),
-		  NCCL_INTERNAL_ERROR);
+	CHECK_INT(nccl.ncclRecv(at(memory), 1, NCCL_INT8, 0, rank->comm, NULL), NCCL_INTERNAL_ERROR);
 	pthread_join(thread, NULL);
 }
 

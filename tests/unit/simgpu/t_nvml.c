@@ -31,8 +31,7 @@ TEST(sim_nvml_refuses_another_version_of_a_record)
 	struct nvml_memory_v2 memory = { .version = 0x01000028 };
 
 	machine_open(NULL);
-	CHECK_INT(nvml.nvmlDeviceGetMemoryInfo_v2(nvml.device, &memory),
-		  NVML_ARGUMENT_VERSION_MISMATCH);
+	CHECK_INT(nvml.nvmlDeviceGetMemoryInfo_v2(nvml.device, &memory), NVML_ARGUMENT_VERSION_MISMATCH);
 }
 
 TEST(sim_nvml_lists_a_process_by_each_version)
@@ -46,13 +45,11 @@ TEST(sim_nvml_lists_a_process_by_each_version)
 	CHECK_INT(count, 1);
 	CHECK_INT(v1[0].pid, getpid());
 	CHECK_INT(v1[0].used, 518 << 20);
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v2(nvml.device, &count, v2),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v2(nvml.device, &count, v2), NVML_SUCCESS);
 	CHECK_INT(v2[0].used, 518 << 20);
 	CHECK_INT(v2[0].gpu_instance, UINT32_MAX);
 	count = 2;
-	CHECK_INT(nvml.nvmlDeviceGetGraphicsRunningProcesses_v3(nvml.device, &count, v2),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetGraphicsRunningProcesses_v3(nvml.device, &count, v2), NVML_SUCCESS);
 	CHECK_INT(count, 0);
 }
 
@@ -63,15 +60,12 @@ TEST(sim_nvml_says_how_much_room_a_list_needs)
 	CUcontext context;
 
 	machine_open(NULL);
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, NULL),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, NULL), NVML_SUCCESS);
 	CHECK_INT(count, 0);
 	OK(cu.cuDevicePrimaryCtxRetain(&context, 0));
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, NULL),
-		  NVML_INSUFFICIENT_SIZE);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, NULL), NVML_INSUFFICIENT_SIZE);
 	CHECK_INT(count, 1);
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, &item),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, &item), NVML_SUCCESS);
 }
 
 TEST(sim_nvml_identifies_devices)
@@ -88,9 +82,7 @@ TEST(sim_nvml_identifies_devices)
 	CHECK_INT(nvml.nvmlDeviceGetName(nvml.device, text, 3), NVML_INSUFFICIENT_SIZE);
 	CHECK_INT(nvml.nvmlSystemGetDriverVersion(text, sizeof(text)), NVML_SUCCESS);
 	CHECK_STR(text, "580.159.04");
-	CHECK_INT(nvml.nvmlDeviceGetHandleByUUID("GPU-7a5e0200-5eed-4200-8000-000000000001",
-						 &other),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetHandleByUUID("GPU-7a5e0200-5eed-4200-8000-000000000001", &other), NVML_SUCCESS);
 	CHECK(other != nvml.device);
 	CHECK_INT(nvml.nvmlDeviceGetPciInfo_v3(other, &pci), NVML_SUCCESS);
 	CHECK_STR(pci.bus_id, "00000000:01:00.0");
@@ -172,8 +164,7 @@ TEST(sim_nvml_does_not_tell_processes)
 
 	machine_open("nvml-not-supported processes");
 	used();
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_NOT_SUPPORTED);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_NOT_SUPPORTED);
 }
 
 TEST(sim_nvml_does_not_tell_a_process_s_memory)
@@ -182,8 +173,7 @@ TEST(sim_nvml_does_not_tell_a_process_s_memory)
 	unsigned int count = 4;
 
 	context_open("nvml-not-supported process-memory");
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(count, 1);
 	CHECK(items[0].used == NVML_NOT_AVAILABLE);
 }
@@ -197,8 +187,7 @@ TEST(sim_nvml_is_old)
 	CHECK(!nvml.nvmlDeviceGetMemoryInfo_v2);
 	CHECK(!nvml.nvmlDeviceGetComputeRunningProcesses_v3);
 	CHECK_INT(memory_v1().used, 1197342720);
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(items[0].used, 518 << 20);
 }
 
@@ -208,8 +197,7 @@ TEST(sim_nvml_tells_the_host_s_pids)
 	unsigned int count = 4;
 
 	context_open("pid-offset 100000");
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(items[0].pid, getpid() + 100000);
 }
 

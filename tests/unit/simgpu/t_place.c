@@ -26,8 +26,7 @@ static int make(const char *name, struct row *rows)
 	while (count < ROWS_MOST && fgets(line, sizeof(line), file)) {
 		struct row *row = &rows[count];
 
-		if (sscanf(line, "%63s %llu %llx", word, &row->bytes, &row->real) != 3 ||
-		    strcmp(word, name) != 0)
+		if (sscanf(line, "%63s %llu %llx", word, &row->bytes, &row->real) != 3 || strcmp(word, name) != 0)
 			continue;
 		OK(cu.cuMemAlloc_v2(&row->here, row->bytes));
 		count++;

@@ -10,7 +10,7 @@ static const struct {
 	bool ptsz;
 	size_t offset;
 } rows[] = {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                                          \
 	{ #symbol, #name, version, ptsz, offsetof(struct driver, symbol) },
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"
@@ -49,14 +49,11 @@ TEST(sim_resolves_every_row)
 		void *found = NULL;
 		int status = -1;
 
-		OK(cu.cuGetProcAddress_v2(rows[i].name, &found, rows[i].version,
-					  rows[i].ptsz ? 2 : 0, &status));
+		OK(cu.cuGetProcAddress_v2(rows[i].name, &found, rows[i].version, rows[i].ptsz ? 2 : 0, &status));
 		CHECK_INT(status, CU_GET_PROC_ADDRESS_SUCCESS);
 		if (found != pointer(i))
-			test_fail(__FILE__, __LINE__, "%s resolves to something else",
-				  rows[i].symbol);
-		OK(cu.cuGetProcAddress(rows[i].name, &found, rows[i].version,
-				       rows[i].ptsz ? 2 : 1));
+			test_fail(__FILE__, __LINE__, "%s resolves to something else", rows[i].symbol);
+		OK(cu.cuGetProcAddress(rows[i].name, &found, rows[i].version, rows[i].ptsz ? 2 : 1));
 		CHECK(found == pointer(i));
 		/* Where there is no twin, the flag makes no difference. */
 		if (has_twin(i))
@@ -82,8 +79,7 @@ TEST(sim_resolves_the_newest_version_that_the_caller_knows)
 	OK(cu.cuGetProcAddress_v2("cuMemAlloc_v2", &found, 13000, 0, &status));
 	CHECK_INT(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 	CHECK_INT(cu.cuGetProcAddress("cuNothing", &found, 13000, 0), CUDA_ERROR_NOT_FOUND);
-	CHECK_INT(cu.cuGetProcAddress_v2("cuInit", &found, 14000, 0, &status),
-		  CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuGetProcAddress_v2("cuInit", &found, 14000, 0, &status), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(sim_an_old_driver_lacks_what_is_younger)
@@ -119,8 +115,7 @@ TEST(sim_has_no_private_tables)
 /* Under which programs and cuDNN look for what later versions of the driver call otherwise. */
 TEST(old_names_that_take_the_same_are_there)
 {
-	static const char *const names[] = { "cuCtxPushCurrent", "cuCtxPopCurrent", "cuLinkCreate",
-					     "cuLinkAddData" };
+	static const char *const names[] = { "cuCtxPushCurrent", "cuCtxPopCurrent", "cuLinkCreate", "cuLinkAddData" };
 	int (*push)(CUcontext), (*pop)(CUcontext *);
 	CUcontext now, popped = NULL;
 

@@ -159,8 +159,7 @@ TEST(sim_script_has_a_noisy_neighbour)
 
 	machine_open("noisy 100MiB 2000");
 	watch(base, base + (100 << 20));
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(count, 1);
 	CHECK_INT(items[0].pid, 4194303);
 }
@@ -173,8 +172,7 @@ TEST(sim_script_hides_the_noisy_neighbour)
 
 	machine_open("noisy-hidden 100MiB 2000");
 	watch(base, base + (100 << 20));
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
-		  NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
 	CHECK_INT(count, 0);
 }
 
@@ -203,8 +201,7 @@ TEST(sim_profile_is_missing)
 
 TEST(sim_profile_has_a_line_that_makes_no_sense)
 {
-	CHECK_HAS(said_of_profile("# a comment\nname = X\ntotal = 5 apples\n"),
-		  ":3: not a key of a device profile");
+	CHECK_HAS(said_of_profile("# a comment\nname = X\ntotal = 5 apples\n"), ":3: not a key of a device profile");
 }
 
 TEST(sim_profile_lacks_a_key)

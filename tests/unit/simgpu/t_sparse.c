@@ -15,8 +15,7 @@ static long resident(void)
 	FILE *from = fopen("/proc/self/status", "r");
 
 	while (fgets(line, sizeof(line), from))
-		if (sscanf(line, "RssAnon: %ld", &value) == 1 ||
-		    sscanf(line, "RssShmem: %ld", &value) == 1)
+		if (sscanf(line, "RssAnon: %ld", &value) == 1 || sscanf(line, "RssShmem: %ld", &value) == 1)
 			sum += value;
 	fclose(from);
 	return sum;

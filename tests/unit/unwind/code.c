@@ -24,8 +24,7 @@ NOINLINE int code_recurse(int depth, code_fn then, void *arg)
 
 NOINLINE int code_registers(int depth, code_fn then, void *arg)
 {
-	int a = depth * 3, b = depth ^ 5, c = depth + 7, d = depth * depth, e = ~depth,
-	    f = depth - 9;
+	int a = depth * 3, b = depth ^ 5, c = depth + 7, d = depth * depth, e = ~depth, f = depth - 9;
 	int g = a + b, h = b - c, i = c * d, j = d ^ e;
 
 	for (int n = 0; n < 2; n++) {

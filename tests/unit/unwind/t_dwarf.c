@@ -21,8 +21,7 @@ static uintptr_t evaluate(const uint8_t *code, size_t size, const uintptr_t *ini
 	return tare_expr_evaluate(code, code + size, &regs, &stack, initial, &out) ? out : 0;
 }
 
-#define EXPR(...)                                                                                  \
-	evaluate((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), NULL)
+#define EXPR(...) evaluate((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), NULL)
 
 TEST(expressions)
 {
@@ -67,7 +66,7 @@ TEST(expressions)
 	/* A PLT stub: sp + 8 + ((pc & 15) >= 11) * 8, with register 3 as sp. */
 	for (regs.pc = 16; regs.pc < 32; regs.pc++)
 		CHECK_INT(EXPR(0x73, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
-			  regs.r[3] + (regs.pc >= 27 ? 16 : 8));
+		          regs.r[3] + (regs.pc >= 27 ? 16 : 8));
 #endif
 }
 
@@ -152,8 +151,7 @@ TEST(reads_all_of_libc)
 
 	CHECK(tare_elf_object_at((const void *)qsort, &obj));
 	read_all_rows(&obj, &c);
-	printf("# %s: %u rows, %u places without, %u in signal frames\n", obj.path, c.rows,
-	       c.missing, c.signals);
+	printf("# %s: %u rows, %u places without, %u in signal frames\n", obj.path, c.rows, c.missing, c.signals);
 	CHECK(c.rows > 10000 && c.missing < c.rows / 2);
 }
 
@@ -194,8 +192,7 @@ TEST(damaged_tables_are_harmless)
 		uint8_t saved[8];
 
 		for (int k = 0; k < 8; k++) {
-			at[k] = (header->p_vaddr + ((size_t)rand() * 31 + (size_t)rand()) % span) %
-				size;
+			at[k] = (header->p_vaddr + ((size_t)rand() * 31 + (size_t)rand()) % span) % size;
 			saved[k] = image[at[k]];
 			image[at[k]] = (uint8_t)rand();
 		}

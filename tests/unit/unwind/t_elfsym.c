@@ -309,8 +309,7 @@ static void copy_image(const char *prefix, struct damage *d)
 		const Elf64_Phdr *ph = &obj.phdr[i];
 
 		if (ph->p_type == PT_LOAD && ph->p_flags & PF_R)
-			memcpy(d->image + ph->p_vaddr, (void *)(obj.base + ph->p_vaddr),
-			       ph->p_memsz);
+			memcpy(d->image + ph->p_vaddr, (void *)(obj.base + ph->p_vaddr), ph->p_memsz);
 	}
 	d->obj = obj;
 	d->obj.base = (uintptr_t)d->image;
@@ -336,8 +335,7 @@ TEST(damaged_tables_are_harmless)
 	copy_image("libm.so.6", &d);
 	hot[count++] = (size_t)((const uint8_t *)d.obj.dynamic - d.image);
 	for (const Elf64_Dyn *dyn = d.obj.dynamic; dyn->d_tag && count < 16; dyn++)
-		if (dyn->d_un.d_ptr >= d.obj.begin && dyn->d_un.d_ptr < d.obj.end &&
-		    dyn->d_tag != DT_SYMTAB)
+		if (dyn->d_un.d_ptr >= d.obj.begin && dyn->d_un.d_ptr < d.obj.end && dyn->d_tag != DT_SYMTAB)
 			hot[count++] = dyn->d_un.d_ptr - d.obj.begin;
 	srand(1);
 	for (int i = 0; i < 4000; i++) {
@@ -346,8 +344,7 @@ TEST(damaged_tables_are_harmless)
 
 		d.image[at % d.size] = (uint8_t)rand();
 		for (size_t k = 0; k < 4; k++, tried++)
-			found += tare_elf_symbol(&d.obj, names[k], k % 2 ? "GLIBC_2.17" : NULL) !=
-				 NULL;
+			found += tare_elf_symbol(&d.obj, names[k], k % 2 ? "GLIBC_2.17" : NULL) != NULL;
 		tare_elf_needs(&d.obj, "libc.so.6");
 		d.image[at % d.size] = saved;
 	}

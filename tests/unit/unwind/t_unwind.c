@@ -20,8 +20,7 @@ static void describe(const char *who, const struct walk *w)
 		Dl_info info = { 0 };
 
 		dladdr((void *)w->pc[i], &info);
-		printf("# %s %2d %#lx %s %s\n", who, i, (unsigned long)w->pc[i],
-		       info.dli_fname ? info.dli_fname : "?",
+		printf("# %s %2d %#lx %s %s\n", who, i, (unsigned long)w->pc[i], info.dli_fname ? info.dli_fname : "?",
 		       info.dli_sname ? info.dli_sname : "?");
 	}
 }
@@ -220,8 +219,7 @@ static void use_alternate_stack(void)
 {
 	stack_t stack = { .ss_size = 256 << 10 };
 
-	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(stack.ss_sp != MAP_FAILED && !sigaltstack(&stack, NULL));
 }
 

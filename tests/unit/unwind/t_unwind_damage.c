@@ -48,8 +48,8 @@ static uintptr_t lie(uintptr_t here)
 }
 
 /* Damages the frames above while it walks, and mends them again. */
-__attribute__((noinline, no_sanitize("address"))) static void
-walk_through_damage(uintptr_t *first, uint64_t share, struct walk *w)
+__attribute__((noinline, no_sanitize("address"))) static void walk_through_damage(uintptr_t *first, uint64_t share,
+                                                                                  struct walk *w)
 {
 	static uintptr_t saved[REGION];
 
@@ -170,8 +170,7 @@ TEST(stack_at_the_end_of_a_mapping)
 {
 	size_t size = 64 << 10;
 	volatile int is_back = 0;
-	char *stack =
-		mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(stack != MAP_FAILED);
 	CHECK(!mprotect(stack + size, 4096, PROT_NONE) && !getcontext(&on_edge));

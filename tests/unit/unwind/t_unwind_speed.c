@@ -45,9 +45,9 @@ static void bench_here(void *arg)
 		_Unwind_Backtrace(walk_note, &unused);
 	}
 	gcc = now_ns() - begin;
-	printf("# %s: %d frames; ns per frame: warm %.1f, cold %.0f, gcc %.0f; warm walk %.0f\n",
-	       b->name, w.count, warm / b->rounds / w.count, cold / (b->rounds / 100) / w.count,
-	       gcc / (b->rounds / 100) / w.count, warm / b->rounds);
+	printf("# %s: %d frames; ns per frame: warm %.1f, cold %.0f, gcc %.0f; warm walk %.0f\n", b->name, w.count,
+	       warm / b->rounds / w.count, cold / (b->rounds / 100) / w.count, gcc / (b->rounds / 100) / w.count,
+	       warm / b->rounds);
 }
 
 TEST(bench_prints_only)
