@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define TARE_CATEGORY(KEY, key, name, what) TARE_CATEGORY_##KEY,
+#define TARE_CATEGORY(KEY, key, name, what, less) TARE_CATEGORY_##KEY,
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 enum tare_category {
 #include "ledger/category.def"
@@ -16,7 +16,7 @@ enum tare_category {
 #undef TARE_RULE
 #undef TARE_CATEGORY
 
-#define TARE_CATEGORY(KEY, key, name, what)
+#define TARE_CATEGORY(KEY, key, name, what, less)
 #define TARE_RULE(KEY, category, evidence, name, sentence) TARE_RULE_##KEY,
 enum tare_rule {
 #include "ledger/category.def"
@@ -47,5 +47,6 @@ const char *tare_category_key(enum tare_category category);
 const char *tare_category_name(enum tare_category category);
 const char *tare_category_evidence(enum tare_evidence evidence); /* for people: who says so */
 const char *tare_category_what(enum tare_category category);
+const char *tare_category_less(enum tare_category category); /* what can be done; "": what gives it back says so */
 
 #endif

@@ -54,10 +54,10 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, all.of[TARE_CATEGORY_ACTIVATION], NULL, "activ.", BYTES),
 	TARE_COLUMN(row, all.of[TARE_CATEGORY_TEMPORARY], NULL, "temp.", BYTES),
 	TARE_COLUMN(row, other, NULL, "other", BYTES),
-#define TARE_CATEGORY(KEY, key, name, what) CATEGORY_COLUMN(row, all, KEY, key)
+#define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(row, all, KEY, key)
 #include "ledger/category.def"
 #undef TARE_CATEGORY
-#define TARE_CATEGORY(KEY, key, name, what) CATEGORY_COLUMN(row, own, KEY, "own_" key)
+#define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(row, own, KEY, "own_" key)
 #include "ledger/category.def"
 #undef TARE_CATEGORY
 };
@@ -85,7 +85,7 @@ static const struct tare_column class_columns[] = {
 	TARE_COLUMN(class, own.of[TARE_CATEGORY_ACTIVATION], NULL, "activ.", BYTES, .is_sum = true),
 	TARE_COLUMN(class, own.of[TARE_CATEGORY_TEMPORARY], NULL, "temp.", BYTES, .is_sum = true),
 	TARE_COLUMN(class, other, NULL, "other", BYTES, .is_sum = true),
-#define TARE_CATEGORY(KEY, key, name, what) CATEGORY_COLUMN(class, own, KEY, "own_" key)
+#define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(class, own, KEY, "own_" key)
 #include "ledger/category.def"
 #undef TARE_CATEGORY
 };

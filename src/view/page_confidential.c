@@ -23,13 +23,12 @@ static const char *const kept[] = {
 static const struct {
 	const char *list, *key;
 } kept_in[] = {
-	{ "kinds", "said" },         { "kinds", "rule" },         { "kinds", "same" },
-	{ "kinds", "why" },          { "kinds", "less" },         { "rows", "residue" },
-	{ "rows", "call" },          { "residue", "residue" },    { "residue", "call" },
-	{ "residue", "gives_back" }, { "advice", "less" },        { "tools", "tool" },
-	{ "tools", "word" },         { "tools", "prints" },       { "tools", "formula" },
-	{ "tools", "leaves_out" },   { "tools", "counts_twice" }, { "tools", "not_known_because" },
-	{ "do_not_add", "one" },     { "do_not_add", "other" },   { "do_not_add", "why" },
+	{ "kinds", "said" },     { "kinds", "rule" },       { "kinds", "same" },         { "kinds", "why" },
+	{ "kinds", "less" },     { "rows", "residue" },     { "categories", "what" },    { "categories", "less" },
+	{ "rows", "call" },      { "residue", "residue" },  { "residue", "call" },       { "residue", "gives_back" },
+	{ "advice", "less" },    { "tools", "tool" },       { "tools", "word" },         { "tools", "prints" },
+	{ "tools", "formula" },  { "tools", "leaves_out" }, { "tools", "counts_twice" }, { "tools", "not_known_because" },
+	{ "do_not_add", "one" }, { "do_not_add", "other" }, { "do_not_add", "why" },
 };
 /* Words that stand where names do, too. */
 static const char *const words[] = {
@@ -114,6 +113,19 @@ static void add_name(struct names *n, struct tare_str *out, const char *text)
 	tare_str_addf(out, "name %llu", (unsigned long long)*number);
 }
 
+/* A word that has a '/' in it, as a part of a path has it. */
+static bool is_part_word(const char *part)
+{
+	struct tare_str word = { 0 };
+	bool is;
+
+	for (const char *p = part; *p; p += strncmp(p, "%2F", 3) ? 1 : 3)
+		tare_str_add_char(&word, strncmp(p, "%2F", 3) ? *p : '/');
+	is = is_word(tare_str_text(&word));
+	tare_str_free(&word);
+	return is;
+}
+
 /* "process:431/allocations/PyTorch": part by part, so that rows stay below their parents. */
 static void add_path(struct names *n, struct tare_str *out, const char *path)
 {
@@ -122,10 +134,10 @@ static void add_path(struct names *n, struct tare_str *out, const char *path)
 		struct tare_str part = { 0 };
 
 		tare_str_add_n(&part, p, len);
-		if (strncmp(tare_str_text(&part), "process:", 8) != 0)
-			add_name(n, out, tare_str_text(&part));
-		else
+		if (!strncmp(tare_str_text(&part), "process:", 8) || is_part_word(tare_str_text(&part)))
 			tare_str_add(out, tare_str_text(&part));
+		else
+			add_name(n, out, tare_str_text(&part));
 		tare_str_free(&part);
 		p += len;
 		if (!*p)

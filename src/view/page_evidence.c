@@ -246,6 +246,19 @@ static void add_kinds(struct tare_emit *e)
 	tare_emit_close(e);
 }
 
+static void add_categories(struct tare_emit *e)
+{
+	tare_emit_open(e, "categories", '[');
+	for (int i = 0; i < TARE_CATEGORY_NR; i++) {
+		tare_emit_open(e, NULL, '{');
+		tare_emit_str(e, "category", tare_category_name(i));
+		tare_emit_str(e, "what", tare_category_what(i));
+		tare_emit_str(e, "less", tare_category_less(i));
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
+}
+
 void tare_page_evidence(struct tare_emit *e, const struct tare_page *p)
 {
 	/* Tensors on the CPU may have a peak of their own. */
@@ -253,6 +266,7 @@ void tare_page_evidence(struct tare_emit *e, const struct tare_page *p)
 
 	tare_emit_open(e, "evidence", '{');
 	add_kinds(e);
+	add_categories(e);
 	tare_emit_open(e, "rows", '[');
 	for (int d = 0; d < l->device_nr; d++)
 		for (int i = 0; i < l->devices[d].row_nr && i < ROWS_MAX; i++)

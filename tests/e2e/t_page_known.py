@@ -123,6 +123,34 @@ def rows_say_what_json_says(box):
 
 
 @case
+def rows_stand_below_their_parents(box):
+    """Those of the end alone too. And a category says what it is, its lines, and what makes it less, whatever is in its name."""
+    box.record(fixture("e2e_tensors", "new"))
+    data, report = data_of(make(box)), say(box, "report", "rec.tare")
+    peak, end = [[r["path"] for r in of["devices"][0]["accounts"]] for of in (report, report["also"][0])]
+    only = [path for path in end if path not in peak]
+    check(only and "/" in only[0] and "/" not in peak[-1], "no row is of the end alone", peak, end)
+    page = show(box)
+    shown = [path for path in page.js("[...document.querySelectorAll('#books [data-path]')].map(r => r.dataset.path)") if path not in ("used", "need", "unexplained")]
+    check_equal(sorted(shown), sorted({*peak, *end}))
+    above = []
+    for path in shown:
+        parent = path.rpartition("/")[0]
+        while above and above[-1] != parent:
+            above.pop()
+        check(above or not parent, "not below its parent", path, shown)
+        above.append(path)
+    said = {c["category"]: c for c in data["evidence"]["categories"]}
+    row = [path for path in peak if path.endswith("/buffer%2Fstate")][0]
+    text = page.js("document.querySelector('[data-explained=\"%s\"]').textContent" % row)
+    for words in (said["buffer/state"]["what"], said["buffer/state"]["less"], "Most of it: "):
+        check(words in text, words, text)
+    make(box, "none.html", "--confidential")
+    text = show(box, "", "none.html").js("document.getElementById('t-explained').textContent")
+    check(said["buffer/state"]["less"] in text, text)
+
+
+@case
 def a_row_is_opened(box):
     """By a click, by Enter, by its address; closed by Escape; the focus stays on it."""
     with_heap(box)

@@ -38,7 +38,7 @@ export type Page = { title: string; report: Report; views: View[]; time: { accou
   // lines: [number of the first, texts …] of each stretch; `own`: one of them holds memory itself
   sources: { file: string; own: boolean; changed: boolean; leads_to: string | null; lines: (number | string)[][]; missing: string | null }[];
   source_why: string | null;
-  evidence: { kinds: Kind[]; rows: Evidence[] }; calls: { rows?: Row[] }; explained: Explained[]; host_moments: HostMoment[] };
+  evidence: { kinds: Kind[]; categories: { category: string; what: string; less: string }[]; rows: Evidence[] }; calls: { rows?: Row[] }; explained: Explained[]; host_moments: HostMoment[] };
 
 export const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
 export const peak = page.report;

@@ -33,9 +33,17 @@ export function givenBack(place: number, r: Account): Row | undefined {
 const when: { [key: string]: string } = { now: "by", later: "when something else has gone first:", end: "only with", none: "not by this program:" };
 export const givenBackBy = (r: Row): string => `${when[String(r.gives_back)] ?? "by"} ${r.call}`;
 
+// What the tensors of a row are for. A category's name may hold a '/', which a path has in another form.
+export const categoryOf = (r: Account): string => decodeURIComponent(r.path.slice(r.path.lastIndexOf("/") + 1));
+const said = new Map(page.evidence.categories.map(c => [c.category, c]));
+export const aboutCategory = (r: Account): string => said.get(categoryOf(r))?.what ?? "";
+export const lessOfCategory = (r: Account): string => { const less = said.get(categoryOf(r))?.less; return less ? less + "." : ""; };
+// What gives back any tensor says little of one category.
+export const isOfAnyTensor = (back: Row): boolean => back.residue === "tensors";
+
 // Lines of a category, of those tensors that the page has; `known`: what these come to.
 export function categoryLines(place: number, r: Account): { lines: From[]; known: number } {
-  const by = new Map<string, From>(), pid = pidOf(r.path), category = r.path.slice(r.path.lastIndexOf("/") + 1);
+  const by = new Map<string, From>(), pid = pidOf(r.path), category = categoryOf(r);
   for (const t of view("tensor", peakOf(place).at.label)?.rows ?? []) {
     if ((t.device ?? CPU) !== place || t.category !== category || (t.pid != null && t.pid !== pid)) continue;
     const line = String(t.line || "no line"), was = by.get(line) ?? { line, bytes: 0, count: 0 };
@@ -75,7 +83,7 @@ function toolWords(place: number, r: Account, kind: Kind): string[] {
 function less(place: number, r: Account, kind: Kind): HTMLElement[] {
   const back = givenBack(place, r);
   return [...adviceOf(place, r).map(a => h("p", {}, h("b", { "data-bytes": Number(a.saves_bytes) }, mib(Number(a.saves_bytes)) + " MiB"), ` ${a.known}: ${a.finding}. ${a.less ?? ""}`)),
-    kind.less && h("p", {}, kind.less), back && h("p", {}, `Given back ${givenBackBy(back)}.`)].filter(Boolean) as HTMLElement[];
+    kind.less && h("p", {}, kind.less), back && !(kind.less && isOfAnyTensor(back)) && h("p", {}, `Given back ${givenBackBy(back)}.`)].filter(Boolean) as HTMLElement[];
 }
 
 // Calls are known by account: what a part of one has of them is not told apart.
@@ -84,7 +92,7 @@ function ofAll(place: number, r: Account): string {
   return top ? ` for all of “${top.label}”` : "";
 }
 
-const part = (title: string, ...children: (Node | string | null | false)[]): HTMLElement[] => children.some(Boolean) ? [h("dt", {}, title), h("dd", {}, ...children)] : [];
+const part = (title: string, ...children: (Node | string | null | undefined | false)[]): HTMLElement[] => children.some(Boolean) ? [h("dt", {}, title), h("dd", {}, ...children)] : [];
 
 function list(...parts: HTMLElement[][]): HTMLElement {
   return h("dl", { class: "known" }, ...parts.flat());
@@ -105,10 +113,10 @@ export function known(place: number, r: Account): HTMLElement {
   const e = evidenceOf(place, r.path), word = words[r.evidence ?? ""] ?? "Not known";
   if (!e) return list(part("How it is known", `${word}.`), part("In numbers", bounds(r)));
   const kind = kindOf(e), lines = linesOf(e);
-  if (e.is_category) return list(part("What it is", `Live tensors of PyTorch that are for this (docs/CATEGORIES.md): their bytes are what PyTorch's allocator reported.`),
+  if (e.is_category) return list(part("What it is", `Live tensors of PyTorch: ${aboutCategory(r)} (docs/CATEGORIES.md). Their bytes are what PyTorch's allocator reported.`),
     part("How it is known", r.evidence === "witness" ? "What they are for the program said: a look through its objects found them." : "What they are for was inferred, from when they came and went and where they were made."),
     part("Where it comes from, MiB", linesOf(withLines(place, r, e)), categoryLines(place, r).known < r.bytes && h("p", { class: "soft" }, `Of the largest tensors of the page, which have ${mib(categoryLines(place, r).known)} of ${mib(r.bytes)} MiB.`)),
-    part("What would make it less", ...less(place, r, { ...kind, less: "" })));
+    part("What would make it less", ...less(place, r, { ...kind, less: lessOfCategory(r) })));
   return list(part("What it is", kind.why), part("How it is known", h("p", {}, `${word}: `, kind.said, ruleOf(kind.rule)), bounds(r)),
     part(`Calls of the driver${ofAll(place, r)}, in the whole recording`, callsOf(r, e)), part("Where it comes from, MiB", lines),
     part("Other tools", ...toolWords(place, r, kind).map(t => h("p", {}, t))), part("What would make it less", ...less(place, r, kind)));

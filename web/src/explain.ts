@@ -2,7 +2,7 @@
 // The worst moment explained: each row, where it comes from and what to do; and what other tools show of it, as tare explain says.
 import { Account, CPU, Row, Tool, accounts, page, peakOf, placeName, peak } from "./data";
 import { figure, h, mib, scroll, section, short, tabs } from "./dom";
-import { adviceOf, evidenceOf, givenBack, givenBackBy, kindOf, withLines } from "./evidence";
+import { aboutCategory, adviceOf, evidenceOf, givenBack, givenBackBy, isOfAnyTensor, kindOf, lessOfCategory, withLines } from "./evidence";
 import { goTo } from "./ledger";
 import { set, state } from "./state";
 
@@ -50,9 +50,9 @@ function once(text: string): string {
 
 function rowOf(r: Account, advice: Row[]): HTMLElement {
   const found = evidenceOf(state.place, r.path), e = found && withLines(state.place, r, found), kind = e && kindOf(e), back = givenBack(state.place, r), line = e?.lines[0];
-  const todo = [...advice.map(a => `${a.finding}. ${a.less ?? ""}`), !advice.length && kind && !e.is_category ? kind.less : "", back ? `Given back ${givenBackBy(back)}.` : ""].filter(Boolean);
+  const todo = [...advice.map(a => `${a.finding}. ${a.less ?? ""}`), !advice.length && kind ? (e.is_category ? lessOfCategory(r) : kind.less) : "", back && !(e?.is_category && isOfAnyTensor(back)) ? `Given back ${givenBackBy(back)}.` : ""].filter(Boolean);
   return lineOf({ "data-explained": r.path }, h("th", { class: "name", scope: "row" }, h("button", { type: "button", title: "how it is known", click: () => goTo(r.path) }, nameOf(r))), figure(r.bytes), saves(advice),
-    text("where it comes from", e?.is_category ? "Live tensors." : once(kind?.why || kind?.said || ""), line && h("span", { class: "soft" }, ` Most of it: ${short(line.line)}, ${mib(line.bytes)} MiB.`)),
+    text("where it comes from", e?.is_category ? `Tensors: ${aboutCategory(r)}.` : once(kind?.why || kind?.said || ""), line && h("span", { class: "soft" }, ` Most of it: ${short(line.line)}, ${mib(line.bytes)} MiB.`)),
     text("what to do", todo.length ? todo.join(" ") : "–"));
 }
 

@@ -30,9 +30,20 @@ function drawRow(r: Shown, i: number): HTMLElement[] {
   return [row, h("tr", { class: "opened" }, h("td", { colspan: 4 }, h("div", { id: "known", role: "region", "aria-labelledby": id }, r.detail())))];
 }
 
+// Rows of two moments, each below its parent, in the order in which they are given.
+function inPlace(rows: Account[]): Account[] {
+  const known = new Set(rows.map(r => r.path)), below = new Map<string, Account[]>();
+  for (const r of rows) {
+    const up = r.path.slice(0, Math.max(0, r.path.lastIndexOf("/"))), parent = known.has(up) ? up : "";
+    below.set(parent, [...(below.get(parent) ?? []), r]);
+  }
+  const walk = (parent: string): Account[] => (below.get(parent) ?? []).flatMap(r => [r, ...walk(r.path)]);
+  return walk("");
+}
+
 export function ledger(): HTMLElement {
   const place = state.place, now = accounts(peakOf(place), place), later = new Map(accounts(end, place).map(r => [r.path, r])), d = deviceOf(peak, place), e = deviceOf(end, place);
-  const had = new Map(now.map(r => [r.path, r])), all = [...now, ...[...later.values()].filter(r => !had.has(r.path))];
+  const had = new Map(now.map(r => [r.path, r])), all = inPlace([...now, ...[...later.values()].filter(r => !had.has(r.path))]);
   const rows: Shown[] = all.map((r: Account) => ({ name: (r.elastic ? "~ " : "") + r.label, path: r.path, depth: r.path.split("/").length - 1, a: had.get(r.path)?.bytes ?? 0, b: later.get(r.path)?.bytes ?? 0,
     evidence: (r.evidence ?? "") + (r.contended ? ", contended" : ""), cls: "", detail: () => known(place, r) }));
   const sum = (name: string, path: string, a: number | null | undefined, b: number | null | undefined, cls: string): Shown => ({ name, path, depth: 0, a, b, evidence: "", cls, detail: () => knownSum(place, path) });

@@ -2,17 +2,17 @@
 /* What tensors are for, and the rules that tell, as tables. */
 #include "ledger/category.h"
 
-#define TARE_CATEGORY(KEY, key, name, what) { key, name, what },
+#define TARE_CATEGORY(KEY, key, name, what, less) { key, name, what, less },
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 static const struct {
-	const char *key, *name, *what;
+	const char *key, *name, *what, *less;
 } categories[TARE_CATEGORY_NR] = {
 #include "ledger/category.def"
 };
 #undef TARE_RULE
 #undef TARE_CATEGORY
 
-#define TARE_CATEGORY(KEY, key, name, what)
+#define TARE_CATEGORY(KEY, key, name, what, less)
 #define TARE_RULE(KEY, category, evidence, name, sentence)                                                             \
 	{ name, sentence, TARE_CATEGORY_##category, TARE_EVIDENCE_##evidence },
 const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
@@ -39,4 +39,9 @@ const char *tare_category_evidence(enum tare_evidence evidence)
 const char *tare_category_what(enum tare_category category)
 {
 	return categories[category].what;
+}
+
+const char *tare_category_less(enum tare_category category)
+{
+	return categories[category].less;
 }
