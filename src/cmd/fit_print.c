@@ -2,6 +2,7 @@
 /* Prints one fitted quantity: laws, errors, what each parameter does. */
 #include "cmd/fit_print.h"
 
+#include "base/array.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -351,15 +352,47 @@ static size_t columns_of(struct tare_column *columns, const struct tare_table *c
 	return used + 1;
 }
 
+/* Sentences that many rows share: for people a row has the number of its own, and they stand below the table. */
+struct sentences {
+	char **items;
+	size_t count, room;
+	char number[24];
+};
+
+static const char *number_of(struct sentences *all, const char *text)
+{
+	size_t i = 0;
+
+	while (i < all->count && strcmp(all->items[i], text) != 0)
+		i++;
+	if (i == all->count) {
+		all->items = tare_array_reserve(all->items, &all->room, all->count + 1, sizeof(*all->items));
+		all->items[all->count++] = tare_xstrdup(text);
+	}
+	snprintf(all->number, sizeof(all->number), "(%zu)", i + 1);
+	return all->number;
+}
+
+static void print_sentences(struct tare_emit *e, struct sentences *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		tare_emit_paragraph(e, "(%zu) %s", i + 1, all->items[i]);
+		free(all->items[i]);
+	}
+	free(all->items);
+}
+
 void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, const struct tare_table *cells)
 {
 	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count;
 	struct tare_column *columns = tare_xcalloc(2 * n + 8, sizeof(*columns));
 	struct cell *row = tare_xcalloc(n + 4, sizeof(*row));
+	bool is_json = tare_emit_has_members(e);
+	struct sentences said = { 0 };
 	struct tare_str why = { 0 };
 
-	tare_emit_table(e, "rows", NULL, columns, columns_of(columns, cells, tare_emit_has_members(e)));
+	tare_emit_table(e, "rows", NULL, columns, columns_of(columns, cells, is_json));
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;
@@ -373,9 +406,12 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, co
 		set_value(&row[n + 1], &unit, got.low, is_known);
 		set_value(&row[n + 2], &unit, got.high, is_known);
 		row[n + 3].text = is_known ? assumption(&p->problem, &p->fitted, &got, &why) : missing;
+		if (!is_json)
+			row[n + 3].text = number_of(&said, row[n + 3].text);
 		tare_emit_add(e, row);
 	}
 	tare_emit_table_end(e);
+	print_sentences(e, &said);
 	for (size_t i = 0; i < 3; i++)
 		tare_str_free(&row[n + i].made);
 	free(columns);

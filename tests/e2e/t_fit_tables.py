@@ -165,6 +165,13 @@ def what_the_note_asked(box):
     check(80 < report["rows"][0]["predicted"] < 95, report["rows"])
     check_says(report["rows"][0]["assumes"], "beyond the measured L", "two values")
     check(any("by assumption" in c for c in report["cautions"]), report["cautions"])
+    # People read a sentence whole, however narrow the screen, and once for all rows that it is of.
+    with open(box.path("cells.csv"), "w", encoding="utf-8") as file:
+        file.write("L\n14\n15\n7\n")
+    text = box.tare("fit", FOOTPRINT, "-t", "mib", "-p", "L", "--where", "series=old_peak", "--predict", box.path("cells.csv")).out
+    for row in report["rows"]:
+        check_equal(" ".join(text.split()).count(row["assumes"]), 1, text)
+    check_equal([line.split()[-1] for line in text.splitlines() if re.match(r"(14|15|7) ", line)], ["(1)", "(2)", "(3)"], text)
 
 
 @case
