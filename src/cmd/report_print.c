@@ -42,7 +42,7 @@ static void build(struct ledgers *l, struct tare_recording *recording, const str
 {
 	bool shows_tensors = o->line || o->annotate || (o->by >= 0 && tare_by_infos[o->by].flags & TARE_BY_TENSORS);
 	bool shows_lines = o->line || o->annotate || o->by >= 0;
-	struct tare_ledger_opts opts = { .without_lines = !shows_lines, .without_tensors = !shows_tensors };
+	struct tare_ledger_opts opts = { .without_heap_lines = !shows_lines, .without_tensors = !shows_tensors };
 	int n = o->instant_nr;
 
 	*l = (struct ledgers){ .count = n };

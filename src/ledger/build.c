@@ -175,7 +175,7 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
-	f->without_lines = opts->without_lines;
+	f->without_heap_lines = opts->without_heap_lines;
 	f->without_tensors = opts->without_tensors;
 	f->history = opts->history;
 	f->kept = opts->kept;

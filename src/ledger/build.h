@@ -124,8 +124,8 @@ struct tare_ledger_opts {
 	int process_nr;
 	const struct tare_ledger_kept *kept; /* some events are not there; or NULL */
 	const char *lines;                   /* FILE:LINE that should be phases, one per line; NULL: none */
-	bool without_lines;                  /* what each place in the program has is left out: naming places takes long */
-	bool without_tensors;                /* the rows of single tensors are left out: of many they take much memory */
+	bool without_heap_lines; /* what each place has of the heap is left out: of a million places naming takes long */
+	bool without_tensors;    /* the rows of single tensors are left out: of many they take much memory */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_memory_history *history; /* filled in, if it is not NULL; tare_memory_history_free() it */

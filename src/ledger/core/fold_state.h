@@ -291,7 +291,7 @@ struct tare_fold {
 	const struct tare_memory_history *history_by_category;
 	struct tare_step_curves *step_curves; /* that were asked for, or NULL */
 	const char *lines;                    /* of tare_ledger_opts, as … */
-	bool without_lines;
+	bool without_heap_lines;
 	bool without_tensors;
 	struct tare_phase_watch *watches;
 	int watch_nr;

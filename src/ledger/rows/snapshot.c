@@ -66,7 +66,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
 	tare_fold_rows(f, d, m, t, out->memory, l);
-	if (!f->without_lines)
+	if (!l->is_heap || !f->without_heap_lines)
 		tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_parts_device_rows(f, d, m, t, out->memory, l);

@@ -507,7 +507,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	/* Of whoever asks, and what is built for them. */
 	TARE_LEFT(source), TARE_LEFT(arena), TARE_LEFT(timed), TARE_LEFT(timed_nr), TARE_LEFT(host_next),
 	TARE_LEFT(history), TARE_LEFT(history_by_category), TARE_LEFT(step_curves), TARE_LEFT(keeps_history), TARE_LEFT(is_from_state),
-	TARE_LEFT(lines), TARE_LEFT(without_lines), TARE_LEFT(without_tensors), TARE_LEFT(watches), TARE_LEFT(watch_nr), TARE_LEFT(later), TARE_LEFT(ops), TARE_LEFT(is_over),
+	TARE_LEFT(lines), TARE_LEFT(without_heap_lines), TARE_LEFT(without_tensors), TARE_LEFT(watches), TARE_LEFT(watch_nr), TARE_LEFT(later), TARE_LEFT(ops), TARE_LEFT(is_over),
 	TARE_LEFT(ahead), /* caught up before */
 	TARE_LEFT(phase_changes), /* handed on before */
 	TARE_INT(page), TARE_INT(weigh), TARE_ITEMS(devices, tare_shape_tare_device_fold, device_nr),
