@@ -97,7 +97,7 @@ def values_that_decide(box):
                    "    scaler.update()\n"
                    "    optimizer.zero_grad()\n"
                    "assert torch.equal(x.cpu(), x.cpu()) and x.cpu().std() > 0.5  # what was copied comes back\n")
-    check_equal(card["read_back"], [{"line": "program.py:10 in <module>", "count": 3, "decides": True, "overflow": False}])
+    check_equal(card["read_back"], [{"line": "program.py:10 in <module>", "count": 3, "decides": True, "overflow": True}])
     check_equal((card["versions"]["torch"], card["versions"]["tare"]), ("2.11.0", "0.1.0"))
 
 
