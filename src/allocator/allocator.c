@@ -10,8 +10,7 @@ static unsigned add_owner(struct tare_allocator *a, bool is_private)
 {
 	unsigned owner = (unsigned)a->owner_count;
 
-	a->owners = tare_array_reserve(a->owners, &a->owner_cap, a->owner_count + 1, sizeof(*a->owners));
-	a->owners[a->owner_count++] = (struct tare_cache_owner){ .is_private = is_private };
+	TARE_APPEND(a->owners, a->owner_count, a->owner_cap) = (struct tare_cache_owner){ .is_private = is_private };
 	a->pools = tare_array_reserve(a->pools, &a->pool_cap, a->pool_count + 2, sizeof(*a->pools));
 	a->pools[a->pool_count++] = (struct tare_cache_pool){ .owner = owner, .is_small = true };
 	a->pools[a->pool_count++] = (struct tare_cache_pool){ .owner = owner };

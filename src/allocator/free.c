@@ -33,8 +33,7 @@ void tare_alloc_free(struct tare_allocator *a, uint32_t id)
 		return;
 	}
 	b->flags = TARE_CACHE_PENDING;
-	a->pending = tare_array_reserve(a->pending, &a->pending_cap, a->pending_count + 1, sizeof(*a->pending));
-	a->pending[a->pending_count++] = id;
+	TARE_APPEND(a->pending, a->pending_count, a->pending_cap) = id;
 }
 
 void tare_alloc_record_stream(struct tare_allocator *a, uint32_t id, unsigned stream)

@@ -51,8 +51,7 @@ bool tare_alloc_release_enough(struct tare_allocator *a, struct tare_cache_pool 
 		if (!is_releasable(a, e->block))
 			continue;
 		released += e->size;
-		ids = tare_array_reserve(ids, &cap, count + 1, sizeof(*ids));
-		ids[count++] = e->block;
+		TARE_APPEND(ids, count, cap) = e->block;
 	}
 	for (size_t i = 0; i < count; i++)
 		tare_alloc_release_block(a, ids[i]);

@@ -8,11 +8,13 @@
 #include <string.h>
 
 /*
- * Makes room in a growing array, doubling. Never fails. The caller keeps items, count and cap:
+ * Makes room in a growing array, doubling. Never fails. The caller keeps items, count and cap. One item more, which is assigned to:
  *
- *     a->items = tare_array_reserve(a->items, &a->cap, a->count + 1, sizeof(*a->items));
- *     a->items[a->count++] = item;
+ *     TARE_APPEND(a->items, a->count, a->cap) = item;
  */
+#define TARE_APPEND(ITEMS, COUNT, CAP)                                                                                 \
+	(*((ITEMS) = tare_array_reserve((ITEMS), &(CAP), (size_t)(COUNT) + 1, sizeof(*(ITEMS))), &(ITEMS)[(COUNT)++]))
+
 static inline void *tare_array_reserve(void *items, size_t *cap, size_t need, size_t item_size)
 {
 	size_t n = *cap ? *cap : 8;

@@ -74,8 +74,7 @@ void tare_chart_add(struct tare_emit_table *t, const struct tare_cell *cells)
 		put(t, &part, t->columns[i].as, &cells[i]);
 	if (!isfinite(part.from) || !isfinite(part.to) || part.to < part.from)
 		return;
-	chart->parts = tare_array_reserve(chart->parts, &chart->cap, chart->count + 1, sizeof(*chart->parts));
-	chart->parts[chart->count++] = part;
+	TARE_APPEND(chart->parts, chart->count, chart->cap) = part;
 }
 
 void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double amount)

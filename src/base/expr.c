@@ -40,8 +40,7 @@ struct parser {
 
 static void add_step(struct tare_expr *e, struct step step)
 {
-	e->steps = tare_array_reserve(e->steps, &e->step_cap, e->step_nr + 1, sizeof(*e->steps));
-	e->steps[e->step_nr++] = step;
+	TARE_APPEND(e->steps, e->step_nr, e->step_cap) = step;
 }
 
 static size_t name_at(struct tare_expr *e, const char *text, size_t len)

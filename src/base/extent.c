@@ -11,8 +11,7 @@ void tare_extent_add(struct tare_extent_list *list, const struct tare_extent *ex
 {
 	struct tare_extent *own;
 
-	list->items = tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
-	own = &list->items[list->nr++];
+	own = &TARE_APPEND(list->items, list->nr, list->cap);
 	*own = *extent;
 	own->what = extent->what ? tare_xstrdup(extent->what) : NULL;
 }

@@ -16,8 +16,7 @@ struct words {
 
 static void add(struct words *w, const char *word, size_t len)
 {
-	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count++] = tare_xstrndup(word, len);
+	TARE_APPEND(w->items, w->count, w->cap) = tare_xstrndup(word, len);
 }
 
 static const char *next(void *arg, size_t i)

@@ -22,8 +22,7 @@ size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape)
 		at++;
 	if (at < all->count)
 		return at;
-	all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-	all->items[all->count++] = shape;
+	TARE_APPEND(all->items, all->count, all->cap) = shape;
 	for (const struct tare_shape_field *f = shape->fields; f->name; f++)
 		if (tare_shaped_has_shape(f->kind))
 			tare_shapes_add(all, f->shape);

@@ -52,8 +52,7 @@ static int get(struct tare_check_source *s, int by, const char *at, const struct
 		tare_err_prefix(err, "%s", s->paths->items[0]);
 		return rc;
 	}
-	s->reports = tare_array_reserve(s->reports, &s->cap, s->nr + 1, sizeof(*s->reports));
-	s->reports[s->nr++] = report;
+	TARE_APPEND(s->reports, s->nr, s->cap) = report;
 	*out = report.report;
 	return 0;
 }

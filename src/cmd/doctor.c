@@ -58,8 +58,7 @@ void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, cons
 	va_start(ap, fmt);
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	d->findings = tare_array_reserve(d->findings, &d->cap, d->count + 1, sizeof(*d->findings));
-	d->findings[d->count++] = (struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
+	TARE_APPEND(d->findings, d->count, d->cap) = (struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
 }
 
 void tare_doctor_free(struct tare_doctor *d)

@@ -13,8 +13,8 @@ void tare_explain_add(struct tare_explain *x, const char *path, int64_t bytes)
 {
 	if (!bytes)
 		return;
-	x->rows = tare_array_reserve(x->rows, &x->cap, x->count + 1, sizeof(*x->rows));
-	x->rows[x->count++] = (struct tare_explain_row){ tare_arena_strdup(&x->arena, path), bytes, false };
+	TARE_APPEND(x->rows, x->count, x->cap) =
+		(struct tare_explain_row){ tare_arena_strdup(&x->arena, path), bytes, false };
 }
 
 void tare_explain_free(struct tare_explain *x)

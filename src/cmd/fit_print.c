@@ -366,8 +366,7 @@ static const char *number_of(struct sentences *all, const char *text)
 	while (i < all->count && strcmp(all->items[i], text) != 0)
 		i++;
 	if (i == all->count) {
-		all->items = tare_array_reserve(all->items, &all->room, all->count + 1, sizeof(*all->items));
-		all->items[all->count++] = tare_xstrdup(text);
+		TARE_APPEND(all->items, all->count, all->room) = tare_xstrdup(text);
 	}
 	snprintf(all->number, sizeof(all->number), "(%zu)", i + 1);
 	return all->number;

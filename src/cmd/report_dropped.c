@@ -76,8 +76,8 @@ static void add_span(struct found *found, const struct tare_device *d, const str
 		if (found->rows[i].of.device == x->device)
 			row = &found->rows[i];
 	if (!row) {
-		found->rows = tare_array_reserve(found->rows, &found->row_cap, found->row_nr + 1, sizeof(*found->rows));
-		found->rows[found->row_nr++] = (struct tare_extent_row){ number_of(d), name_of(d), *x };
+		TARE_APPEND(found->rows, found->row_nr, found->row_cap) =
+			(struct tare_extent_row){ number_of(d), name_of(d), *x };
 		return;
 	}
 	row->of.low = x->low.used < row->of.low.used ? x->low : row->of.low;
@@ -117,16 +117,14 @@ static void find_other_spans(const struct tare_recording *recording, const struc
 	find_spans(recording, at, false, &spans);
 	for (size_t i = 0; i < spans.row_nr; i++)
 		if (!is_exact(&spans.rows[i].of, found)) {
-			found->rows = tare_array_reserve(found->rows, &found->row_cap, found->row_nr + 1, sizeof(*found->rows));
-			found->rows[found->row_nr++] = spans.rows[i];
+			TARE_APPEND(found->rows, found->row_nr, found->row_cap) = spans.rows[i];
 		}
 	free(spans.rows);
 }
 
 static void add_exact(struct found *found, const struct tare_extent_exact *exact)
 {
-	found->exacts = tare_array_reserve(found->exacts, &found->exact_cap, found->exact_nr + 1, sizeof(*found->exacts));
-	found->exacts[found->exact_nr++] = *exact;
+	TARE_APPEND(found->exacts, found->exact_nr, found->exact_cap) = *exact;
 }
 
 TARE_COMPARATOR(by_time, struct tare_extent_exact, TARE_RISING(t_ns) TARE_RISING(device))

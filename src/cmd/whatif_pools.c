@@ -35,8 +35,8 @@ static size_t pool_of(struct tare_whatif_pools *p, int process, const struct tar
 
 static void begin(struct tare_whatif_pools *p, int process, const struct tare_rec_event *c)
 {
-	p->captures = tare_array_reserve(p->captures, &p->capture_cap, p->capture_count + 1, sizeof(*p->captures));
-	p->captures[p->capture_count++] = (struct tare_whatif_capture){ process, c->tid, pool_of(p, process, c) };
+	TARE_APPEND(p->captures, p->capture_count, p->capture_cap) =
+		(struct tare_whatif_capture){ process, c->tid, pool_of(p, process, c) };
 }
 
 static void end(struct tare_whatif_pools *p, int process, uint32_t tid)

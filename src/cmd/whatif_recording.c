@@ -171,8 +171,7 @@ static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
 static void give(struct tare_whatif_reader *r, struct tare_whatif_allocator *a, const struct tare_whatif_given *g)
 {
 	*tare_map_put(&a->given_at, g->address, NULL) = a->given_nr;
-	a->given = tare_array_reserve(a->given, &a->given_cap, a->given_nr + 1, sizeof(*a->given));
-	a->given[a->given_nr++] = *g;
+	TARE_APPEND(a->given, a->given_nr, a->given_cap) = *g;
 	tare_ranges_add(&a->ranges, &(struct tare_trace_segment){
 									.address = g->address, .size = g->size, .serial = (int64_t)a->given_nr - 1 });
 	if (g->is_expandable) {

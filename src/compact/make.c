@@ -131,8 +131,8 @@ static uint32_t keep_schema(struct maker *c, const struct tare_schema *schema)
 	for (size_t i = 0; i < c->schema_nr; i++)
 		if (c->schemas[i].sum == sum)
 			return sum;
-	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1, sizeof(*c->schemas));
-	c->schemas[c->schema_nr++] = (struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
+	TARE_APPEND(c->schemas, c->schema_nr, c->schema_cap) =
+		(struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
 	return sum;
 }
 

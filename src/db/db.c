@@ -93,8 +93,8 @@ static int deny_strange(struct tare_db *db, struct tare_err *err)
 	int rc = tare_db_query(db, &rows, err, "SELECT name FROM sqlite_master WHERE type IN ('view','trigger')", "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
-		db->strange = tare_array_reserve(db->strange, &cap, db->strange_nr + 1, sizeof(*db->strange));
-		db->strange[db->strange_nr++] = tare_xstrdup(tare_db_text(rows, 0) ? tare_db_text(rows, 0) : "");
+		TARE_APPEND(db->strange, db->strange_nr, cap) =
+			tare_xstrdup(tare_db_text(rows, 0) ? tare_db_text(rows, 0) : "");
 		rc = 0;
 	}
 	tare_db_done(rows);

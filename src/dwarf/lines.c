@@ -78,8 +78,7 @@ static struct file *file_of(const char *path, const uint64_t build_id[2])
 		if (!memcmp(known.files[i].build_id, build_id, sizeof(known.files[i].build_id)) &&
 		    !strcmp(known.files[i].path, path))
 			return &known.files[i];
-	known.files = tare_array_reserve(known.files, &known.file_cap, known.file_nr + 1, sizeof(*known.files));
-	file = &known.files[known.file_nr++];
+	file = &TARE_APPEND(known.files, known.file_nr, known.file_cap);
 	*file = (struct file){ .path = tare_arena_strdup(&known.memory, path), .build_id = { build_id[0], build_id[1] } };
 	if (path[0] == '/' && (build_id[0] || build_id[1])) /* else it was recorded without paths */
 		look_at(file);
@@ -155,8 +154,7 @@ size_t tare_dwarf_find(const char *path, const uint64_t build_id[2], uint64_t ad
 		return 0;
 	if (!found) {
 		place = ask(file, address);
-		known.places = tare_array_reserve(known.places, &known.place_cap, known.place_nr + 1, sizeof(*known.places));
-		known.places[known.place_nr++] = place;
+		TARE_APPEND(known.places, known.place_nr, known.place_cap) = place;
 		*tare_map_put(&file->place_of, address, NULL) = known.place_nr;
 	} else {
 		place = known.places[*found - 1];

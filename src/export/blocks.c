@@ -102,14 +102,13 @@ static void add(struct reader *r, const struct pool *p, const struct tare_event 
 		out->nr = TARE_EXPORT_EVENTS_MAX;
 		out->dropped += TARE_EXPORT_EVENTS_MAX;
 	}
-	out->events = tare_array_reserve(out->events, &out->cap, out->nr + 1, sizeof(*out->events));
-	out->events[out->nr++] = (struct tare_block_event){ .action = action,
-		                                                .device = p->device,
-		                                                .pid = p->pid,
-		                                                .t_ns = e->at_ns,
-		                                                .address = address,
-		                                                .size = there->size,
-		                                                .stack = there->stack };
+	TARE_APPEND(out->events, out->nr, out->cap) = (struct tare_block_event){ .action = action,
+		                                                                     .device = p->device,
+		                                                                     .pid = p->pid,
+		                                                                     .t_ns = e->at_ns,
+		                                                                     .address = address,
+		                                                                     .size = there->size,
+		                                                                     .stack = there->stack };
 }
 
 static void come(struct reader *r, struct pool *p, struct tare_map *map, const struct tare_event *e,

@@ -14,8 +14,7 @@
 
 void tare_builder_push(struct tare_builder *b, const char *text, size_t len, bool is_row)
 {
-	b->frames = tare_array_reserve(b->frames, &b->cap, b->nr + 1, sizeof(*b->frames));
-	b->frames[b->nr++] = tare_export_frame(b->s, text, len, is_row);
+	TARE_APPEND(b->frames, b->nr, b->cap) = tare_export_frame(b->s, text, len, is_row);
 }
 
 void tare_builder_row(struct tare_builder *b, const struct tare_row *row)

@@ -75,8 +75,7 @@ static struct tare_doubt *add(struct making *m, const struct frame *g, const str
 {
 	struct tare_doubt *out;
 
-	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
-	out = &m->items[m->count++];
+	out = &TARE_APPEND(m->items, m->count, m->cap);
 	*out = (struct tare_doubt){ .term = *t, .law = g->law, .is_phase = g->is_phase, .weight = g->weight * exp(weight) };
 	return out;
 }

@@ -52,9 +52,7 @@ static void caution(struct tare_fit_report *report, const char *fmt, ...)
 	va_start(ap, fmt);
 	tare_str_vaddf(&s, fmt, ap);
 	va_end(ap);
-	report->cautions = tare_array_reserve(report->cautions, &report->caution_cap, report->caution_count + 1,
-	                                      sizeof(*report->cautions));
-	report->cautions[report->caution_count++] = tare_str_steal(&s);
+	TARE_APPEND(report->cautions, report->caution_count, report->caution_cap) = tare_str_steal(&s);
 }
 
 /* Terms by what they bring in the greatest cell of the law, the constant first. */

@@ -22,8 +22,7 @@ void tare_problem_note(struct tare_problem *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	tare_str_vaddf(&s, fmt, ap);
 	va_end(ap);
-	p->notes = tare_array_reserve(p->notes, &p->note_cap, p->note_count + 1, sizeof(*p->notes));
-	p->notes[p->note_count++] = tare_arena_strdup(p->arena, tare_str_text(&s));
+	TARE_APPEND(p->notes, p->note_count, p->note_cap) = tare_arena_strdup(p->arena, tare_str_text(&s));
 	tare_str_free(&s);
 }
 

@@ -86,8 +86,7 @@ static int cell(struct reading *r, struct tare_err *err)
 	to = r->cell.len;
 	while (!is_quoted && to > from && (text[to - 1] == ' ' || text[to - 1] == '\t'))
 		to--;
-	r->cells = tare_array_reserve(r->cells, &r->cap, r->count + 1, sizeof(*r->cells));
-	r->cells[r->count++] = to > from ? tare_arena_strndup(r->arena, text, to) : NULL;
+	TARE_APPEND(r->cells, r->count, r->cap) = to > from ? tare_arena_strndup(r->arena, text, to) : NULL;
 	return 0;
 }
 

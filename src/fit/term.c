@@ -99,8 +99,7 @@ struct making {
 
 static void add(struct making *m, const struct tare_term *t, size_t shape, double cost, double level_cost)
 {
-	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
-	m->items[m->count++] = (struct made){ *t, shape, cost, level_cost };
+	TARE_APPEND(m->items, m->count, m->cap) = (struct made){ *t, shape, cost, level_cost };
 }
 
 static bool differ_only_in(const struct tare_fit_data *d, size_t p, size_t row, size_t other)

@@ -96,8 +96,7 @@ uint32_t tare_import_heap_place(struct tare_import_heap *h, const uint32_t *fram
 	for (size_t i = 0; i < depth; i++)
 		ids[i] = frames[i];
 	tare_import_add(h->out, 0, &rec, sizeof(rec), ids, rec.depth * sizeof(*ids));
-	h->places = tare_array_reserve(h->places, &h->place_cap, h->place_nr + 1, sizeof(*h->places));
-	h->places[h->place_nr++] = (struct place){ 0 };
+	TARE_APPEND(h->places, h->place_nr, h->place_cap) = (struct place){ 0 };
 	return rec.id;
 }
 
@@ -155,8 +154,7 @@ static void take(struct tare_import_heap *h, const struct step *s)
 	if (p->is_touched)
 		return;
 	p->is_touched = true;
-	h->touched = tare_array_reserve(h->touched, &h->touched_cap, h->touched_nr + 1, sizeof(*h->touched));
-	h->touched[h->touched_nr++] = s->place;
+	TARE_APPEND(h->touched, h->touched_nr, h->touched_cap) = s->place;
 }
 
 /* How many of the waiting ones lead to the moment with most. */
@@ -198,8 +196,7 @@ void tare_import_heap_add(struct tare_import_heap *h, uint32_t place, int64_t by
 {
 	if (h->waiting_nr == WAITING_MAX)
 		tell(h);
-	h->waiting = tare_array_reserve(h->waiting, &h->waiting_cap, h->waiting_nr + 1, sizeof(*h->waiting));
-	h->waiting[h->waiting_nr++] = (struct step){ place, bytes };
+	TARE_APPEND(h->waiting, h->waiting_nr, h->waiting_cap) = (struct step){ place, bytes };
 	h->bytes += bytes;
 }
 

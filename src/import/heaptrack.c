@@ -45,8 +45,7 @@ static bool take_size(struct reader *r, const char *text)
 	    s.trace > tare_heaptrack_trace_nr(r->traces) || s.bytes > TARE_IMPORT_HEAP_MAX ||
 	    r->size_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	r->sizes = tare_array_reserve(r->sizes, &r->size_cap, r->size_nr + 1, sizeof(*r->sizes));
-	r->sizes[r->size_nr++] = s;
+	TARE_APPEND(r->sizes, r->size_nr, r->size_cap) = s;
 	return true;
 }
 

@@ -116,8 +116,7 @@ static const char *string_end(const struct tare_heaptrack_traces *t, const char 
 
 static uint32_t add_string(struct tare_heaptrack_traces *t, const char *text, size_t length)
 {
-	t->strings = tare_array_reserve(t->strings, &t->string_cap, t->string_nr + 1, sizeof(*t->strings));
-	t->strings[t->string_nr++] = tare_xstrndup(text, length);
+	TARE_APPEND(t->strings, t->string_nr, t->string_cap) = tare_xstrndup(text, length);
 	return (uint32_t)t->string_nr;
 }
 
@@ -175,8 +174,8 @@ bool tare_heaptrack_module(struct tare_heaptrack_traces *t, const char *text)
 	while (tare_heaptrack_number(&end, &begin)) {
 		if (!tare_heaptrack_number(&end, &size) || t->module_nr >= MODULES_MAX)
 			return false;
-		t->modules = tare_array_reserve(t->modules, &t->module_cap, t->module_nr + 1, sizeof(*t->modules));
-		t->modules[t->module_nr++] = (struct module){ base + begin, base + begin + size, base, path };
+		TARE_APPEND(t->modules, t->module_nr, t->module_cap) =
+			(struct module){ base + begin, base + begin + size, base, path };
 		t->is_sorted = false;
 	}
 	return *end == '\0';
@@ -208,8 +207,7 @@ static bool add_frame(struct tare_heaptrack_traces *t, const char *file, const c
 {
 	if (line > UINT32_MAX || t->frame_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	t->frames = tare_array_reserve(t->frames, &t->frame_cap, t->frame_nr + 1, sizeof(*t->frames));
-	t->frames[t->frame_nr++] = tare_import_heap_frame(t->heap, file, function, (uint32_t)line);
+	TARE_APPEND(t->frames, t->frame_nr, t->frame_cap) = tare_import_heap_frame(t->heap, file, function, (uint32_t)line);
 	return true;
 }
 
@@ -229,8 +227,8 @@ static bool add_pointer(struct tare_heaptrack_traces *t, size_t first)
 {
 	if (t->pointer_nr >= TARE_HEAPTRACK_MANY)
 		return false;
-	t->pointers = tare_array_reserve(t->pointers, &t->pointer_cap, t->pointer_nr + 1, sizeof(*t->pointers));
-	t->pointers[t->pointer_nr++] = (struct pointer){ (uint32_t)first, (uint32_t)(t->frame_nr - first) };
+	TARE_APPEND(t->pointers, t->pointer_nr, t->pointer_cap) =
+		(struct pointer){ (uint32_t)first, (uint32_t)(t->frame_nr - first) };
 	return true;
 }
 
@@ -284,8 +282,7 @@ bool tare_heaptrack_trace(struct tare_heaptrack_traces *t, const char *text)
 		pointer = pointer_at(t, pointer);
 	if (pointer > t->pointer_nr)
 		return false;
-	t->traces = tare_array_reserve(t->traces, &t->trace_cap, t->trace_nr + 1, sizeof(*t->traces));
-	t->traces[t->trace_nr++] = (struct trace){ (uint32_t)pointer, (uint32_t)caller, 0 };
+	TARE_APPEND(t->traces, t->trace_nr, t->trace_cap) = (struct trace){ (uint32_t)pointer, (uint32_t)caller, 0 };
 	return true;
 }
 

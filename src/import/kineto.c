@@ -76,8 +76,7 @@ static void add_event(struct reader *r, const struct tare_kineto_event *e)
 		r->too_many++;
 		return;
 	}
-	k->events = tare_array_reserve(k->events, &k->cap, k->count + 1, sizeof(*k->events));
-	k->events[k->count++] = *e;
+	TARE_APPEND(k->events, k->count, k->cap) = *e;
 }
 
 static void note_time(struct reader *r, int64_t t_ns)

@@ -89,8 +89,7 @@ void tare_kineto_spans_add(struct tare_kineto_spans *s, enum tare_kineto_what wh
 	}
 	if (what == TARE_KINETO_MODULE)
 		*tare_map_put(&s->modules, id, NULL) = true;
-	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct tare_kineto_span){
+	TARE_APPEND(s->items, s->count, s->cap) = (struct tare_kineto_span){
 		.begin_ns = begin_ns, .end_ns = end_ns, .name = id, .thread = thread & 0x3fffffff, .what = (unsigned)what & 3
 	};
 }

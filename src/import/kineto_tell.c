@@ -102,8 +102,7 @@ static void tell_before(struct teller *c)
 		if (e->bytes > 0) {
 			*tare_map_put(&live[e->device], e->address, NULL) = 1;
 		} else if (!tare_map_remove(&live[e->device], e->address, NULL)) {
-			starts = tare_array_reserve(starts, &cap, count + 1, sizeof(*starts));
-			starts[count++] = *e;
+			TARE_APPEND(starts, count, cap) = *e;
 			before[e->device] -= (uint64_t)e->bytes;
 		}
 	}

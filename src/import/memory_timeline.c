@@ -271,8 +271,7 @@ static int read_all(struct reader *r)
 	while ((t = next(r)) == TOKEN_NUMBER) {
 		if (r->time_nr == TIMES_MAX)
 			return wrong(r, "there are too many steps");
-		r->times = tare_array_reserve(r->times, &r->time_cap, r->time_nr + 1, sizeof(*r->times));
-		r->times[r->time_nr++] = r->number;
+		TARE_APPEND(r->times, r->time_nr, r->time_cap) = r->number;
 	}
 	if (t != TOKEN_CLOSE)
 		return wrong(r, "a list of numbers does not end");

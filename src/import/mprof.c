@@ -46,8 +46,7 @@ static void add(struct reader *r, struct moment m)
 		r->left_out++;
 		return;
 	}
-	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
-	r->items[r->count++] = m;
+	TARE_APPEND(r->items, r->count, r->cap) = m;
 }
 
 static uint64_t bytes_of(double mib)
@@ -75,8 +74,7 @@ static uint32_t name_of(struct reader *r, const char *text, size_t length)
 		free(name);
 		return (uint32_t)*id;
 	}
-	r->names = tare_array_reserve(r->names, &r->name_cap, r->name_nr + 1, sizeof(*r->names));
-	r->names[r->name_nr++] = name;
+	TARE_APPEND(r->names, r->name_nr, r->name_cap) = name;
 	return (uint32_t)(*id = r->name_nr);
 }
 

@@ -210,8 +210,7 @@ static void prepass_other(struct tare_fold *f, const struct tare_event *e)
 	if (!is_late(f, e, device) || was_taken(f->devices[device], e))
 		return;
 	late = &f->devices[device]->late;
-	late->items = tare_array_reserve(late->items, &late->cap, late->count + 1, sizeof(*late->items));
-	late->items[late->count++] = step_of(f, e, device);
+	TARE_APPEND(late->items, late->count, late->cap) = step_of(f, e, device);
 }
 
 static void find_late(struct tare_fold *f)

@@ -217,8 +217,7 @@ static void take_kind(struct parser *p)
 	if (p->wrong)
 		return;
 	match(schema, &kind);
-	schema->kinds = tare_array_reserve(schema->kinds, &schema->kind_cap, schema->kind_nr + 1, sizeof(*schema->kinds));
-	schema->kinds[schema->kind_nr++] = kind;
+	TARE_APPEND(schema->kinds, schema->kind_nr, schema->kind_cap) = kind;
 	schema->place[kind.said.kind] = (uint16_t)schema->kind_nr;
 }
 

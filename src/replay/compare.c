@@ -19,8 +19,7 @@ struct places {
 
 static void add(struct places *p, uint64_t address, uint64_t size, int state)
 {
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] = (struct place){ address, size, state };
+	TARE_APPEND(p->items, p->count, p->cap) = (struct place){ address, size, state };
 }
 
 static void on_place(void *arg, const struct tare_alloc_place *place)

@@ -199,8 +199,7 @@ int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segm
 	if (from->address > LAST_ADDRESS || from->size >> 48)
 		return tare_err_set(err, TARE_E_CORRUPT, "a segment at the end of all addresses, or of more than 256 TiB");
 	d = device_of(t, from->device);
-	d->segments = tare_array_reserve(d->segments, &d->segment_cap, d->segment_count + 1, sizeof(*d->segments));
-	to = &d->segments[d->segment_count++];
+	to = &TARE_APPEND(d->segments, d->segment_count, d->segment_cap);
 	*to = (struct tare_trace_segment){
 		.address = from->address,
 		.size = from->size,
@@ -233,8 +232,7 @@ uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t li
 	struct tare_str text = { 0 };
 
 	tare_str_addf(&text, "%s:%u %s", file, line, function);
-	t->lines = tare_array_reserve(t->lines, &t->line_cap, t->line_count + 1, sizeof(*t->lines));
-	t->lines[t->line_count++] = tare_str_steal(&text);
+	TARE_APPEND(t->lines, t->line_count, t->line_cap) = tare_str_steal(&text);
 	return (uint32_t)t->line_count;
 }
 

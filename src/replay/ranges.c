@@ -120,14 +120,12 @@ static void gather(const struct tare_trace *t, const struct tare_trace_device *d
 
 		if (kind != TARE_TRACE_MAP && kind != TARE_TRACE_UNMAP)
 			continue;
-		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-		all->items[all->count++] = range_of(t, d, i);
+		TARE_APPEND(all->items, all->count, all->cap) = range_of(t, d, i);
 	}
 	for (size_t i = 0; i < d->segment_count; i++) {
 		if (!d->segments[i].is_expandable)
 			continue;
-		all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-		all->items[all->count++] = d->segments[i];
+		TARE_APPEND(all->items, all->count, all->cap) = d->segments[i];
 	}
 }
 
@@ -153,9 +151,7 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 			}
 			continue;
 		}
-		d->reservations = tare_array_reserve(d->reservations, &d->reservation_cap, d->reservation_count + 1,
-		                                     sizeof(*d->reservations));
-		d->reservations[d->reservation_count++] = *range;
+		TARE_APPEND(d->reservations, d->reservation_count, d->reservation_cap) = *range;
 	}
 	free(all.items);
 }

@@ -88,8 +88,8 @@ static void add(struct tare_metrics *m, enum tare_metric metric, const struct ta
 	at = tare_strmap_put(&m->series, tare_str_text(&series), &is_new);
 	if (is_new) {
 		*at = f->count;
-		f->samples = tare_array_reserve(f->samples, &f->cap, f->count + 1, sizeof(*f->samples));
-		f->samples[f->count++] = (struct tare_metric_sample){ tare_str_steal(&series), value, is_time };
+		TARE_APPEND(f->samples, f->count, f->cap) =
+			(struct tare_metric_sample){ tare_str_steal(&series), value, is_time };
 	} else if (!strcmp(families[metric].unit, "bytes")) {
 		f->samples[*at].value += value;
 	}

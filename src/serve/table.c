@@ -79,8 +79,7 @@ static struct tare_serve_entry *see(struct tare_serve_table *t, const char *path
 		*e = (struct tare_serve_entry){
 			.name = name_of(t, path), .path = tare_xstrdup(path), .device = st.st_dev, .inode = st.st_ino
 		};
-		t->entries = tare_array_reserve(t->entries, &t->cap, t->count + 1, sizeof(*t->entries));
-		t->entries[t->count++] = e;
+		TARE_APPEND(t->entries, t->count, t->cap) = e;
 	}
 	e->is_seen = true;
 	return e;

@@ -65,8 +65,8 @@ static void add_symbols(struct tare_elf_names *n, const Elf64_Shdr *symbols, con
 		type = ELF64_ST_TYPE(sym.st_info);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym.st_shndx == SHN_UNDEF || sym.st_name >= texts->sh_size)
 			continue;
-		n->functions = tare_array_reserve(n->functions, &n->cap, n->count + 1, sizeof(*n->functions));
-		n->functions[n->count++] = (struct function){ sym.st_value, sym.st_value + sym.st_size, names + sym.st_name };
+		TARE_APPEND(n->functions, n->count, n->cap) =
+			(struct function){ sym.st_value, sym.st_value + sym.st_size, names + sym.st_name };
 	}
 }
 

@@ -57,8 +57,7 @@ void tare_told_paths_read(struct tare_told_paths *told)
 			return;
 		at += bytes;
 		item.path = tare_arena_strndup(&told->memory, path, (size_t)bytes);
-		told->items = tare_array_reserve(told->items, &told->cap, told->count + 1, sizeof(*told->items));
-		told->items[told->count++] = item;
+		TARE_APPEND(told->items, told->count, told->cap) = item;
 	}
 }
 

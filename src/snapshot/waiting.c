@@ -24,8 +24,7 @@ int tare_pickle_push_more(struct tare_snapshot *s, struct tare_pickle_value valu
 	if (s->stack_count >= TARE_PICKLE_VALUES)
 		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values wait for their place", TARE_PICKLE_VALUES);
 	if (s->stack_count == s->stack_cap)
-		s->stack = tare_array_reserve(s->stack, &s->stack_cap, s->stack_count + 1, sizeof(*s->stack));
-	s->stack[s->stack_count++] = value;
+		TARE_APPEND(s->stack, s->stack_count, s->stack_cap) = value;
 	return 0;
 }
 

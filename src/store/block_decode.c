@@ -302,8 +302,7 @@ static void put_columns(struct tare_record_block *b, size_t begin, size_t end)
 	struct form *f = form_of(b->memory, begin);
 	struct tare_tensor_run *run;
 
-	b->runs = tare_array_reserve(b->runs, &b->run_cap, b->run_nr + 1, sizeof(*b->runs));
-	run = &b->runs[b->run_nr++];
+	run = &TARE_APPEND(b->runs, b->run_nr, b->run_cap);
 	*run = (struct tare_tensor_run){
 		.begin = begin,
 		.end = end,

@@ -22,8 +22,7 @@ void tare_log_part_free(struct tare_log_part *part)
 
 void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes, uint32_t gap)
 {
-	part->holes = tare_array_reserve(part->holes, &part->hole_cap, part->hole_nr + 1, sizeof(*part->holes));
-	part->holes[part->hole_nr++] = (struct tare_log_hole){ position, bytes, gap };
+	TARE_APPEND(part->holes, part->hole_nr, part->hole_cap) = (struct tare_log_hole){ position, bytes, gap };
 }
 
 void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t position)
@@ -33,8 +32,7 @@ void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t 
 			part->lane_ends[i].position = position;
 			return;
 		}
-	part->lane_ends = tare_array_reserve(part->lane_ends, &part->lane_cap, part->lane_nr + 1, sizeof(*part->lane_ends));
-	part->lane_ends[part->lane_nr++] = (struct tare_log_lane_end){ lane, position };
+	TARE_APPEND(part->lane_ends, part->lane_nr, part->lane_cap) = (struct tare_log_lane_end){ lane, position };
 }
 
 static uint64_t first_of(uint64_t a, uint64_t b)

@@ -73,14 +73,12 @@ void tare_manifest_add(struct tare_manifest *m, uint32_t number)
 
 void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns)
 {
-	m->states = tare_array_reserve(m->states, &m->state_cap, m->state_nr + 1, sizeof(*m->states));
-	m->states[m->state_nr++] = (struct tare_manifest_state){ number, until_ns };
+	TARE_APPEND(m->states, m->state_nr, m->state_cap) = (struct tare_manifest_state){ number, until_ns };
 }
 
 void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t until_ns)
 {
-	m->kept = tare_array_reserve(m->kept, &m->kept_cap, m->kept_nr + 1, sizeof(*m->kept));
-	m->kept[m->kept_nr++] = (struct tare_manifest_state){ number, until_ns };
+	TARE_APPEND(m->kept, m->kept_nr, m->kept_cap) = (struct tare_manifest_state){ number, until_ns };
 }
 
 void tare_manifest_cut_states(struct tare_manifest *m, int64_t from_ns)

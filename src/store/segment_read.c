@@ -58,8 +58,7 @@ static bool read_head(const struct file *f, struct tare_segment_block *head, uin
 
 static void add_entry(struct tare_segment_file *s, const struct tare_segment_block *head, uint64_t at)
 {
-	s->entries = tare_array_reserve(s->entries, &s->entry_cap, s->entry_nr + 1, sizeof(*s->entries));
-	s->entries[s->entry_nr++] = (struct tare_segment_entry){ *head, at };
+	TARE_APPEND(s->entries, s->entry_nr, s->entry_cap) = (struct tare_segment_entry){ *head, at };
 }
 
 static bool read_bytes(const struct file *f, const struct tare_segment_block *head, uint64_t at, struct tare_pack *to)
@@ -83,8 +82,7 @@ static void unpack_counts(struct tare_segment_file *s, struct tare_unpack *in)
 
 		c.kind = (uint32_t)tare_unpack_number(in);
 		c.records = tare_unpack_number(in);
-		s->counts = tare_array_reserve(s->counts, &s->count_cap, s->count_nr + 1, sizeof(*s->counts));
-		s->counts[s->count_nr++] = c;
+		TARE_APPEND(s->counts, s->count_nr, s->count_cap) = c;
 	}
 	if (in->is_bad)
 		s->has_counts = false;

@@ -109,8 +109,7 @@ static void count(struct tare_segment_writer *w, uint32_t log, uint32_t kind)
 		if (w->counts[i].log == log && w->counts[i].kind == kind)
 			c = &w->counts[i];
 	if (!c) {
-		w->counts = tare_array_reserve(w->counts, &w->count_cap, w->count_nr + 1, sizeof(*w->counts));
-		c = &w->counts[w->count_nr++];
+		c = &TARE_APPEND(w->counts, w->count_nr, w->count_cap);
 		*c = (struct tare_segment_count){ .log = log, .kind = kind };
 	}
 	c->records++;

@@ -39,8 +39,8 @@ const char *tare_store_schema(const struct tare_store *s, uint32_t sum)
 
 static void add_schema(struct tare_store *s, uint32_t sum, const struct tare_pack *text)
 {
-	s->schemas = tare_array_reserve(s->schemas, &s->schema_cap, s->schema_nr + 1, sizeof(*s->schemas));
-	s->schemas[s->schema_nr++] = (struct tare_stored_schema){ sum, tare_xstrndup((const char *)text->data, text->len) };
+	TARE_APPEND(s->schemas, s->schema_nr, s->schema_cap) =
+		(struct tare_stored_schema){ sum, tare_xstrndup((const char *)text->data, text->len) };
 }
 
 /* Each is there twice, too. */
@@ -170,8 +170,7 @@ static uint64_t add_blocks(struct tare_store *s, uint32_t number, const struct n
 
 static void note_hole(struct tare_store *s, size_t before, size_t behind)
 {
-	s->holes = tare_array_reserve(s->holes, &s->hole_cap, s->hole_nr + 1, sizeof(*s->holes));
-	s->holes[s->hole_nr++] = (struct tare_store_hole){ before, behind };
+	TARE_APPEND(s->holes, s->hole_nr, s->hole_cap) = (struct tare_store_hole){ before, behind };
 }
 
 static void note_lost_bytes(struct tare_store *s, const struct tare_segment_file *segment)

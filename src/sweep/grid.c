@@ -66,8 +66,7 @@ static int add_param(struct parse *p, const char *name)
 		return fail(p, "names that begin with TARE_ are Tare's own: ", name);
 	if (g->param_nr == TARE_GRID_PARAMS)
 		return fail(p, "a grid has at most 64 parameters; this is one more: ", name);
-	g->params = tare_array_reserve(g->params, &p->param_cap, g->param_nr + 1, sizeof(*g->params));
-	g->params[g->param_nr++] = (struct tare_grid_param){
+	TARE_APPEND(g->params, g->param_nr, p->param_cap) = (struct tare_grid_param){
 		.name = tare_arena_strdup(&g->memory, name),
 		.is_numeric = true,
 	};
@@ -78,8 +77,7 @@ static struct factor *add_factor(struct parse *p)
 {
 	struct factor *f;
 
-	p->factors = tare_array_reserve(p->factors, &p->factor_cap, p->factor_nr + 1, sizeof(*p->factors));
-	f = &p->factors[p->factor_nr++];
+	f = &TARE_APPEND(p->factors, p->factor_nr, p->factor_cap);
 	*f = (struct factor){ .first = p->grid->param_nr };
 	return f;
 }

@@ -85,8 +85,7 @@ static int find_jobs(struct tare_sweep_runner *r)
 		for (size_t c = 0; c < cells; c++) {
 			if (is_done[c * repeats + k])
 				continue;
-			r->jobs = tare_array_reserve(r->jobs, &r->job_cap, r->job_nr + 1, sizeof(*r->jobs));
-			r->jobs[r->job_nr++] = (struct tare_sweep_job){ c, (int)k + 1 };
+			TARE_APPEND(r->jobs, r->job_nr, r->job_cap) = (struct tare_sweep_job){ c, (int)k + 1 };
 		}
 	free(is_done);
 	return rc;

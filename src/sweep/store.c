@@ -305,8 +305,7 @@ static int load_params(struct tare_db *db, struct tare_grid *g, struct tare_err 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		const char *name = tare_db_text(rows, 0);
 
-		g->params = tare_array_reserve(g->params, &cap, g->param_nr + 1, sizeof(*g->params));
-		g->params[g->param_nr++] = (struct tare_grid_param){
+		TARE_APPEND(g->params, g->param_nr, cap) = (struct tare_grid_param){
 			.name = tare_arena_strdup(&g->memory, name ? name : ""),
 			.is_numeric = tare_db_int(rows, 1),
 		};

@@ -130,8 +130,7 @@ static void take_param(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary *s = l->s;
 
-	s->params = tare_array_reserve(s->params, &s->param_cap, s->param_nr + 1, sizeof(*s->params));
-	s->params[s->param_nr++] = (struct tare_summary_param){
+	TARE_APPEND(s->params, s->param_nr, s->param_cap) = (struct tare_summary_param){
 		.name = keep_some(l, tare_db_text(row, 0)),
 		.is_numeric = tare_db_int(row, 1),
 		.in_command = tare_db_int(row, 2),
@@ -156,8 +155,7 @@ static void take_cell(struct loader *l, const struct tare_db_rows *row)
 	struct tare_summary *s = l->s;
 	struct tare_summary_cell *c;
 
-	s->cells = tare_array_reserve(s->cells, &s->cell_cap, s->cell_nr + 1, sizeof(*s->cells));
-	c = &s->cells[s->cell_nr++];
+	c = &TARE_APPEND(s->cells, s->cell_nr, s->cell_cap);
 	*c = (struct tare_summary_cell){
 		.cell = tare_db_int(row, 0),
 		.label = keep_some(l, tare_db_text(row, 1)),
@@ -280,8 +278,7 @@ static void take_part(struct loader *l, const struct tare_db_rows *row)
 
 	if (!c)
 		return;
-	c->parts = tare_array_reserve(c->parts, &c->part_cap, c->part_nr + 1, sizeof(*c->parts));
-	c->parts[c->part_nr++] = (struct tare_summary_part){
+	TARE_APPEND(c->parts, c->part_nr, c->part_cap) = (struct tare_summary_part){
 		.account = keep_some(l, tare_db_text(row, 1)),
 		.part = keep_some(l, tare_db_text(row, 2)),
 		.bytes = tare_db_int(row, 3),

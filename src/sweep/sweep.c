@@ -57,8 +57,8 @@ int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err 
 	for (size_t i = 0; i < s->work_nr; i++)
 		if (!strcmp(s->works[i].name, name))
 			return tare_err_set(err, TARE_E_USAGE, "--work %s: the unit %s is there already", text, name);
-	s->works = tare_array_reserve(s->works, &s->work_cap, s->work_nr + 1, sizeof(*s->works));
-	s->works[s->work_nr++] = (struct tare_sweep_work){ name, tare_arena_strdup(&s->memory, expr) };
+	TARE_APPEND(s->works, s->work_nr, s->work_cap) =
+		(struct tare_sweep_work){ name, tare_arena_strdup(&s->memory, expr) };
 	return 0;
 }
 

@@ -33,8 +33,7 @@ bool tare_top_has_program(const struct tare_device_ledger *d)
 
 void tare_top_claim(struct tare_top_claims *claims, const struct tare_follow *f, const struct tare_device_ledger *d)
 {
-	claims->items = tare_array_reserve(claims->items, &claims->cap, claims->count + 1, sizeof(*claims->items));
-	claims->items[claims->count++] = (struct tare_top_claim){ f, d };
+	TARE_APPEND(claims->items, claims->count, claims->cap) = (struct tare_top_claim){ f, d };
 }
 
 struct tare_top_claims tare_top_claims_of(const struct tare_finder *found, const char *uuid, const char *sim_state)

@@ -32,8 +32,7 @@ struct tare_top_row *tare_top_add(struct tare_top_tree *tree, int parent, enum t
 	uint64_t above = parent < 0 ? UINT64_C(0xcbf29ce484222325) : tree->rows[parent].key;
 	struct tare_top_row *row;
 
-	tree->rows = tare_array_reserve(tree->rows, &tree->cap, tree->count + 1, sizeof(*tree->rows));
-	row = &tree->rows[tree->count++];
+	row = &TARE_APPEND(tree->rows, tree->count, tree->cap);
 	*row = (struct tare_top_row){
 		.kind = kind,
 		.label = tare_arena_strdup(&tree->memory, label),

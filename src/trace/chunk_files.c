@@ -51,8 +51,7 @@ static int compare(const void *a, const void *b)
 
 static void add(struct tare_chunk_list *list, uint32_t number, const struct stat *st)
 {
-	list->items = tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
-	list->items[list->nr++] = (struct tare_chunk_file){ number, (uint64_t)st->st_size };
+	TARE_APPEND(list->items, list->nr, list->cap) = (struct tare_chunk_file){ number, (uint64_t)st->st_size };
 }
 
 void tare_chunk_list_read(struct tare_chunk_list *out, const char *log)

@@ -18,8 +18,7 @@ void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monot
 	if (ticks == 0 || monotonic_ns == 0 || ticks > (uint64_t)TARE_CLOCK_FAR_NS ||
 	    monotonic_ns > (uint64_t)TARE_CLOCK_FAR_NS || realtime_ns > 4 * (uint64_t)TARE_CLOCK_FAR_NS)
 		return;
-	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1, sizeof(*map->pairs));
-	map->pairs[map->pair_nr++] = (struct tare_clockmap_pair){
+	TARE_APPEND(map->pairs, map->pair_nr, map->pair_cap) = (struct tare_clockmap_pair){
 		.ticks = ticks,
 		.monotonic_ns = monotonic_ns,
 		.realtime_ns = realtime_ns,

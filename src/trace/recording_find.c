@@ -29,8 +29,7 @@ struct names {
 
 static void add_name(struct names *n, const char *name, size_t len)
 {
-	n->items = tare_array_reserve(n->items, &n->cap, n->count + 1, sizeof(*n->items));
-	n->items[n->count++] = tare_xstrndup(name, len);
+	TARE_APPEND(n->items, n->count, n->cap) = tare_xstrndup(name, len);
 }
 
 static void free_names(struct names *n)

@@ -97,8 +97,7 @@ static void add_range(struct tare_rstream *s, uint64_t begin, uint64_t end)
 		s->ranges[s->range_nr - 1].end = end;
 		return;
 	}
-	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
-	s->ranges[s->range_nr++] = (struct tare_range){ .begin = begin, .end = end };
+	TARE_APPEND(s->ranges, s->range_nr, s->range_cap) = (struct tare_range){ .begin = begin, .end = end };
 }
 
 static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
@@ -121,8 +120,8 @@ static void part(struct pass *pass, const struct tare_log_record *rec)
 	    rec->position < last->begin + PART_BYTES)
 		return;
 	last->end = rec->position;
-	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
-	s->ranges[s->range_nr++] = (struct tare_range){ .begin = rec->position, .end = UINT64_MAX };
+	TARE_APPEND(s->ranges, s->range_nr, s->range_cap) =
+		(struct tare_range){ .begin = rec->position, .end = UINT64_MAX };
 }
 
 /* To which lane a record belongs, in a log that has them. */
@@ -225,8 +224,7 @@ static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
 	const struct tare_rec_symbol *symbol = rec->rec.symbol;
 	struct tare_recording *r = pass->r;
 
-	r->symbols = tare_array_reserve(r->symbols, &r->symbol_cap, r->symbol_nr + 1, sizeof(*r->symbols));
-	r->symbols[r->symbol_nr++] = (struct tare_rsymbol){
+	TARE_APPEND(r->symbols, r->symbol_nr, r->symbol_cap) = (struct tare_rsymbol){
 		.folder = pass->folder, .pid = symbol->pid, .generation = symbol->generation,
 		.symbol = {
 			.address = symbol->address, .offset = symbol->offset, .object = symbol->object,
@@ -240,8 +238,8 @@ static void add_status(struct pass *pass, const struct tare_log_record *rec)
 {
 	struct tare_recording *r = pass->r;
 
-	r->statuses = tare_array_reserve(r->statuses, &r->status_cap, r->status_nr + 1, sizeof(*r->statuses));
-	r->statuses[r->status_nr++] = (struct tare_rstatus){ pass->stream->process, *rec->rec.status };
+	TARE_APPEND(r->statuses, r->status_nr, r->status_cap) =
+		(struct tare_rstatus){ pass->stream->process, *rec->rec.status };
 }
 
 static void add_mark(struct pass *pass, const struct tare_log_record *rec)
@@ -250,8 +248,7 @@ static void add_mark(struct pass *pass, const struct tare_log_record *rec)
 
 	if (rec->rec.control->what != TARE_ACT_SNAPSHOT)
 		return;
-	r->marks = tare_array_reserve(r->marks, &r->mark_cap, r->mark_nr + 1, sizeof(*r->marks));
-	r->marks[r->mark_nr++] = (struct tare_rmark){
+	TARE_APPEND(r->marks, r->mark_nr, r->mark_cap) = (struct tare_rmark){
 		.public = { .number = rec->rec.control->number,
 		            .name = tare_arena_strndup(&r->arena, rec->text, rec->text_len) },
 		.from = pass->stream->process,

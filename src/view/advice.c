@@ -90,8 +90,7 @@ static void add_said(struct list *list, const struct tare_ledger *const *ledgers
 			said.ledger = ledgers[i];
 		}
 	}
-	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = said;
+	TARE_APPEND(list->items, list->count, list->cap) = said;
 }
 
 static int by_saving(const void *a, const void *b)

@@ -21,8 +21,7 @@ void tare_said_add(struct tare_said *f, const char *row, int64_t bytes)
 			f->items[i].bytes += bytes;
 			return;
 		}
-	f->items = tare_array_reserve(f->items, &f->cap, f->count + 1, sizeof(*f->items));
-	f->items[f->count++] = (struct tare_said_row){ row, bytes };
+	TARE_APPEND(f->items, f->count, f->cap) = (struct tare_said_row){ row, bytes };
 }
 
 void tare_said_free(struct tare_said *f)

@@ -77,8 +77,7 @@ static void add(struct sums *s, const struct tare_ledger_line *l)
 	if (l->line >= LINES_MOST)
 		return;
 	while (s->count <= l->line) {
-		s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-		s->items[s->count++] = (struct sum){ 0 };
+		TARE_APPEND(s->items, s->count, s->cap) = (struct sum){ 0 };
 	}
 	sum = &s->items[l->line];
 	sum->is_any = s->is_any = true;

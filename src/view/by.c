@@ -117,18 +117,18 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 	for (int i = 0; i < nr; i++) {
 		const struct tare_ledger_line *l = &lines[i];
 
-		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-		out->rows[out->count++] = (struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
-			                                            .line = l,
-			                                            .pid = l->pid,
-			                                            .bytes = l->bytes,
-			                                            .count = l->count,
-			                                            .driver_ns = l->driver_ns,
-			                                            .evidence = l->evidence,
-			                                            .tensors = l->tensors,
-			                                            .unexplained = l->unexplained,
-			                                            .host_anon = l->host_anon,
-			                                            .host_file = l->host_file };
+		TARE_APPEND(out->rows, out->count, out->cap) =
+			(struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
+			                      .line = l,
+			                      .pid = l->pid,
+			                      .bytes = l->bytes,
+			                      .count = l->count,
+			                      .driver_ns = l->driver_ns,
+			                      .evidence = l->evidence,
+			                      .tensors = l->tensors,
+			                      .unexplained = l->unexplained,
+			                      .host_anon = l->host_anon,
+			                      .host_file = l->host_file };
 	}
 }
 

@@ -71,8 +71,7 @@ static struct tare_diff_row *row_at(struct tare_diff *d, struct tare_strmap *map
 	if (!is_new)
 		return &d->rows[*slot];
 	*slot = d->row_nr;
-	d->rows = tare_array_reserve(d->rows, &d->row_cap, d->row_nr + 1, sizeof(*d->rows));
-	row = &d->rows[d->row_nr++];
+	row = &TARE_APPEND(d->rows, d->row_nr, d->row_cap);
 	*row = (struct tare_diff_row){ .place = place, .path = path, .parent = -1, .is_leaf = true };
 	up = len ? tare_diff_slot(map, place, path, len, NULL) : NULL;
 	if (up) {

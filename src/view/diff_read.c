@@ -58,8 +58,7 @@ static void add_process(struct tare_diff_side *s, const char *path, const char *
 
 static void add_item(struct tare_diff_side *s, struct tare_diff_item item)
 {
-	s->items = tare_array_reserve(s->items, &s->item_cap, s->item_nr + 1, sizeof(*s->items));
-	s->items[s->item_nr++] = item;
+	TARE_APPEND(s->items, s->item_nr, s->item_cap) = item;
 }
 
 static int64_t int_of(const struct tare_json_value *v, const char *key, int64_t fallback)

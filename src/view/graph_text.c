@@ -72,8 +72,7 @@ static void build(struct lines *out, const struct tare_graph *graphs, size_t cou
 		struct line *l = out->count ? &out->items[out->count - 1] : NULL;
 
 		if (!l || !is_like(l->first, &graphs[i])) {
-			out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-			l = &out->items[out->count++];
+			l = &TARE_APPEND(out->items, out->count, out->cap);
 			*l = (struct line){ 0 };
 		}
 		add_graph(l, &graphs[i]);

@@ -34,8 +34,8 @@ static void add_part(struct parts *p, const struct tare_line_part *part)
 	while (i < p->count && !is_same(&p->items[i], part))
 		i++;
 	if (i == p->count) {
-		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-		p->items[p->count++] = (struct tare_line_part){ .account = part->account, .owner = part->owner };
+		TARE_APPEND(p->items, p->count, p->cap) =
+			(struct tare_line_part){ .account = part->account, .owner = part->owner };
 	}
 	p->items[i].bytes += part->bytes;
 	p->items[i].count += part->count;

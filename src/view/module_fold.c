@@ -89,8 +89,7 @@ static void take(struct tare_module_tree *out, const struct tare_module_node *fr
 {
 	struct tare_module_node *n;
 
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	n = &out->items[out->count++];
+	n = &TARE_APPEND(out->items, out->count, out->cap);
 	*n = *from;
 	n->times = times;
 	n->last = last;

@@ -121,8 +121,7 @@ static void add_from(struct lines *all, const struct from *from)
 		return;
 	place = tare_strmap_put(&all->places, from->line->label, &is_new);
 	if (is_new) {
-		all->items = tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
-		all->items[all->nr++] = (struct from){ .line = from->line };
+		TARE_APPEND(all->items, all->nr, all->cap) = (struct from){ .line = from->line };
 		*place = all->nr;
 	}
 	all->items[*place - 1].bytes += from->bytes;

@@ -91,8 +91,8 @@ static void want(struct files *all, const char *text, bool is_own)
 		return;
 	number = tare_strmap_put(&all->numbers, tare_arena_strndup(&all->arena, text, len), &is_new);
 	if (is_new) {
-		all->items = tare_array_reserve(all->items, &all->cap, all->nr + 1, sizeof(*all->items));
-		all->items[all->nr++] = (struct file){ .path = tare_arena_strndup(&all->arena, text, len) };
+		TARE_APPEND(all->items, all->nr, all->cap) =
+			(struct file){ .path = tare_arena_strndup(&all->arena, text, len) };
 		*number = all->nr;
 	}
 	f = &all->items[*number - 1];
@@ -100,8 +100,7 @@ static void want(struct files *all, const char *text, bool is_own)
 	first = !is_own ? line : line > AROUND ? line - AROUND : 1;
 	last = is_own ? line + AROUND : line;
 	for (uint32_t i = first; i <= last; i++) {
-		f->wanted = tare_array_reserve(f->wanted, &f->cap, f->nr + 1, sizeof(*f->wanted));
-		f->wanted[f->nr++] = i;
+		TARE_APPEND(f->wanted, f->nr, f->cap) = i;
 	}
 }
 

@@ -83,8 +83,7 @@ static int stack_of(struct stacks *s, const struct tare_by_row *row)
 		return number;
 	stack.line = number_of(&s->lines, tare_arena_strdup(&s->arena, line), NULL);
 	add_frames(s, &stack, row->line, row->label);
-	s->items = tare_array_reserve(s->items, &s->cap, s->nr + 1, sizeof(*s->items));
-	s->items[s->nr++] = stack;
+	TARE_APPEND(s->items, s->nr, s->cap) = stack;
 	return number;
 }
 

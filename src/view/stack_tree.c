@@ -245,8 +245,7 @@ static void show_below(const struct shown *s, size_t first, size_t end, int dept
 
 void tare_stack_tree_add(struct tare_stack_tree *tree, const struct tare_by_row *row, int column)
 {
-	tree->items = tare_array_reserve(tree->items, &tree->cap, tree->count + 1, sizeof(*tree->items));
-	tree->items[tree->count++] = (struct tare_stack_item){ row, column };
+	TARE_APPEND(tree->items, tree->count, tree->cap) = (struct tare_stack_item){ row, column };
 }
 
 void tare_stack_tree_show(struct tare_stack_tree *tree, tare_stack_tree_row *show, void *arg)

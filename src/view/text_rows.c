@@ -72,8 +72,7 @@ static struct children children_of(const struct builder *b, int parent)
 			break;
 		if (b->columns->lines[i].parent != parent || !is_shown(b, i))
 			continue;
-		c.lines = tare_array_reserve(c.lines, &c.cap, c.count + 1, sizeof(*c.lines));
-		c.lines[c.count++] = i;
+		TARE_APPEND(c.lines, c.count, c.cap) = i;
 	}
 	return c;
 }
@@ -83,8 +82,7 @@ static struct tare_text_row *new_row(struct builder *b, int indent)
 	struct tare_text_rows *out = b->out;
 	struct tare_text_row *row;
 
-	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	row = &out->rows[out->count++];
+	row = &TARE_APPEND(out->rows, out->count, out->cap);
 	*row = (struct tare_text_row){
 		.indent = indent,
 		.cells = tare_xcalloc((size_t)out->column_nr, sizeof(*row->cells)),

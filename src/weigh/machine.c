@@ -36,8 +36,7 @@ static void add_part(struct tare_weigh_machine *m, const char *path, int64_t byt
 			m->rows[i].bytes += bytes;
 			return;
 		}
-	m->rows = tare_array_reserve(m->rows, &m->cap, m->count + 1, sizeof(*m->rows));
-	m->rows[m->count++] = (struct tare_weigh_part){ tare_arena_strdup(&m->arena, path), bytes };
+	TARE_APPEND(m->rows, m->count, m->cap) = (struct tare_weigh_part){ tare_arena_strdup(&m->arena, path), bytes };
 }
 
 /* Less than nothing is left only where two files are of two moments: that is unexplained, not a row. */
@@ -153,8 +152,7 @@ static void add_swap(struct tare_weigh_machine *m, const char *root, const char 
 		if (swap.memory >> 53)
 			swap.memory = TARE_NOT_KNOWN;
 	}
-	m->swaps = tare_array_reserve(m->swaps, &m->swap_cap, m->swap_count + 1, sizeof(*m->swaps));
-	m->swaps[m->swap_count++] = swap;
+	TARE_APPEND(m->swaps, m->swap_count, m->swap_cap) = swap;
 	tare_str_free(&text);
 }
 
@@ -220,8 +218,7 @@ static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_pr
 		if (!is_new || tare_cgroup_memory(root, path, &cgroup))
 			continue;
 		cgroup.path = tare_arena_strdup(&m->arena, path);
-		m->cgroups = tare_array_reserve(m->cgroups, &m->cgroup_cap, m->cgroup_count + 1, sizeof(*m->cgroups));
-		m->cgroups[m->cgroup_count++] = cgroup;
+		TARE_APPEND(m->cgroups, m->cgroup_count, m->cgroup_cap) = cgroup;
 	}
 	tare_strmap_free(&seen);
 	if (m->cgroup_count)

@@ -44,8 +44,7 @@ void tare_weigh_keep(void *arg, const struct tare_smaps_mapping *mapping)
 	struct tare_weigh_mappings *all = arg;
 	struct tare_smaps_mapping *m;
 
-	all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-	m = &all->items[all->count++];
+	m = &TARE_APPEND(all->items, all->count, all->cap);
 	*m = *mapping;
 	m->name = keep_name(all, mapping->name);
 	if (m->name[0] == '/') {

@@ -129,8 +129,7 @@ void tare_weigh_add(struct tare_weigh_processes *out, const char *root, pid_t pi
 		p.failure = -EACCES;
 		out->denied++;
 	}
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count++] = p;
+	TARE_APPEND(out->items, out->count, out->cap) = p;
 }
 
 static int by_size(const void *a, const void *b)

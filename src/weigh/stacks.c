@@ -53,8 +53,7 @@ void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t
 		pointer = pointer_in(text.data);
 		if (!pointer)
 			continue;
-		s->pointers = tare_array_reserve(s->pointers, &s->cap, s->count + 1, sizeof(*s->pointers));
-		s->pointers[s->count++] = pointer;
+		TARE_APPEND(s->pointers, s->count, s->cap) = pointer;
 	}
 	closedir(threads);
 	tare_str_free(&text);

@@ -256,8 +256,7 @@ void tare_ledger_advise_retained(const struct tare_ledger *ledger)
 		struct tare_advise a = { .memory = ledger->memory };
 
 		for (int k = 0; k < d->finding_nr; k++) {
-			a.findings = tare_array_reserve(a.findings, &a.cap, a.count + 1, sizeof(*a.findings));
-			a.findings[a.count++] = d->findings[k];
+			TARE_APPEND(a.findings, a.count, a.cap) = d->findings[k];
 		}
 		for (int k = 0; k < d->retained_nr; k++)
 			tare_fold_find(&a, TARE_ADVICE_RETAINED,

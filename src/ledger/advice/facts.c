@@ -107,8 +107,8 @@ static void note_stack(struct tare_fold *f, const struct tare_step *s, int conte
 	for (size_t i = 0; i < facts->stack_nr; i++)
 		if (facts->stacks[i].local == (int64_t)s->local && !strcmp(facts->stacks[i].kernel, kernel))
 			return;
-	facts->stacks = tare_array_reserve(facts->stacks, &facts->stack_cap, facts->stack_nr + 1, sizeof(*facts->stacks));
-	facts->stacks[facts->stack_nr++] = (struct stack_use){ kernel, (int64_t)s->local, s->end };
+	TARE_APPEND(facts->stacks, facts->stack_nr, facts->stack_cap) =
+		(struct stack_use){ kernel, (int64_t)s->local, s->end };
 }
 
 static void note_stream(struct tare_fold *f, const struct tare_step *s, int context, uint64_t count, int64_t bytes)

@@ -58,8 +58,7 @@ void tare_fold_find(struct tare_advise *a, enum tare_advice advice, const struct
 		f->pid = f->pid == pid ? pid : -1;
 		return;
 	}
-	a->findings = tare_array_reserve(a->findings, &a->cap, a->count + 1, sizeof(*a->findings));
-	f = &a->findings[a->count++];
+	f = &TARE_APPEND(a->findings, a->count, a->cap);
 	*f = *finding;
 	f->advice = advice;
 	f->account = finding->account ? finding->account : tare_advices[advice].account;

@@ -41,8 +41,7 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 	struct tare_bucket *b;
 	int id = (int)f->bucket_nr;
 
-	f->buckets = tare_array_reserve(f->buckets, &f->bucket_cap, f->bucket_nr + 1, sizeof(*f->buckets));
-	b = &f->buckets[f->bucket_nr++];
+	b = &TARE_APPEND(f->buckets, f->bucket_nr, f->bucket_cap);
 	*b = *proto;
 	/* It was empty at every moment so far. */
 	for (int m = 0; m < TARE_MOMENT_NR; m++)
@@ -218,8 +217,7 @@ void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t c
 
 void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by)
 {
-	ops->items = tare_array_reserve(ops->items, &ops->cap, ops->count + 1, sizeof(*ops->items));
-	ops->items[ops->count++] = (struct tare_op){ bucket, *by };
+	TARE_APPEND(ops->items, ops->count, ops->cap) = (struct tare_op){ bucket, *by };
 }
 
 void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how)

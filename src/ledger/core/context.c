@@ -12,8 +12,7 @@ int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t han
 
 	if (*known)
 		return (int)*known - 1;
-	f->contexts = tare_array_reserve(f->contexts, &f->context_cap, f->context_nr + 1, sizeof(*f->contexts));
-	c = &f->contexts[f->context_nr++];
+	c = &TARE_APPEND(f->contexts, f->context_nr, f->context_cap);
 	*c = (struct tare_context){
 		.handle = handle, .process = process, .device = device, .local_held = -1, .buckets = -1, .objects = -1
 	};

@@ -19,7 +19,6 @@ void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
 			return;
 		}
 	}
-	f->notes = tare_array_reserve(f->notes, &f->note_cap, f->note_nr + 1, sizeof(*f->notes));
-	f->notes[f->note_nr++] = tare_arena_strdup(&f->arena, tare_str_text(&s));
+	TARE_APPEND(f->notes, f->note_nr, f->note_cap) = tare_arena_strdup(&f->arena, tare_str_text(&s));
 	tare_str_free(&s);
 }

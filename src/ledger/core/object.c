@@ -105,8 +105,7 @@ struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s,
 	if (!known)
 		return NULL;
 	if (!*known) {
-		f->undos = tare_array_reserve(f->undos, &f->undo_cap, f->undo_nr + 1, sizeof(*f->undos));
-		f->undos[f->undo_nr++] = (struct tare_undo){ .context = -1 };
+		TARE_APPEND(f->undos, f->undo_nr, f->undo_cap) = (struct tare_undo){ .context = -1 };
 		*known = f->undo_nr;
 	}
 	g = &f->undos[*known - 1];
@@ -127,6 +126,5 @@ void tare_fold_undo_clear(struct tare_undo *g)
 
 void tare_fold_undo_add(struct tare_undo *g, const struct tare_object_live *o)
 {
-	g->objects = tare_array_reserve(g->objects, &g->object_cap, g->object_nr + 1, sizeof(*g->objects));
-	g->objects[g->object_nr++] = *o;
+	TARE_APPEND(g->objects, g->object_nr, g->object_cap) = *o;
 }

@@ -76,8 +76,7 @@ uint64_t tare_fold_text(struct tare_fold *f, const char *text)
 		return 0;
 	id = tare_strmap_put(&f->owner_ids, text, &is_new);
 	if (is_new) {
-		f->owners = tare_array_reserve(f->owners, &f->owner_cap, f->owner_nr + 1, sizeof(*f->owners));
-		f->owners[f->owner_nr++] = tare_arena_strdup(&f->arena, text);
+		TARE_APPEND(f->owners, f->owner_nr, f->owner_cap) = tare_arena_strdup(&f->arena, text);
 		*id = f->owner_nr;
 	}
 	return *id;

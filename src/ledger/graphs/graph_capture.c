@@ -102,13 +102,13 @@ void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f, const 
 
 static int add_pool(struct tare_graphs_part *part, const struct tare_step *s, bool has_id)
 {
-	part->pools = tare_array_reserve(part->pools, &part->pool_cap, part->pool_nr + 1, sizeof(*part->pools));
-	part->pools[part->pool_nr++] = (struct tare_graph_pool){ .process = s->process,
-		                                                     .has_id = has_id,
-		                                                     .object = s->parent,
-		                                                     .first = has_id ? s->asked : 0,
-		                                                     .second = has_id ? s->granted : 0,
-		                                                     .begin_ns = s->begin };
+	TARE_APPEND(part->pools, part->pool_nr, part->pool_cap) =
+		(struct tare_graph_pool){ .process = s->process,
+		                          .has_id = has_id,
+		                          .object = s->parent,
+		                          .first = has_id ? s->asked : 0,
+		                          .second = has_id ? s->granted : 0,
+		                          .begin_ns = s->begin };
 	return (int)part->pool_nr;
 }
 

@@ -70,8 +70,7 @@ static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_gro
 		make_room(p, column);
 	if (p->count == TARE_GROWTH_COURSES)
 		return NULL;
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	c = &p->items[p->count++];
+	c = &TARE_APPEND(p->items, p->count, p->cap);
 	*c = (struct tare_growth_course){ .of = (uint8_t)of, .id = id };
 	for (int i = 0; of == TARE_GROWTH_RESIDENT && i < TARE_GROWTH_COLUMNS; i++)
 		c->least[i] = -1;

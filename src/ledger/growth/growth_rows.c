@@ -115,8 +115,7 @@ static struct group *known_group(struct groups *g, const struct tare_fold *f, st
 	place = tare_strmap_put(&g->of, tare_str_text(&key), &is_new);
 	tare_str_free(&key);
 	if (is_new) {
-		g->items = tare_array_reserve(g->items, &g->cap, g->count + 1, sizeof(*g->items));
-		g->items[g->count++] = *like;
+		TARE_APPEND(g->items, g->count, g->cap) = *like;
 		*place = g->count;
 	}
 	return &g->items[*place - 1];

@@ -53,8 +53,7 @@ void tare_history_add_span(struct tare_history_part *s, const struct tare_fold *
 		return;
 	if (s->count == SPANS_MAX)
 		shorten(s);
-	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct tare_history_span){
+	TARE_APPEND(s->items, s->count, s->cap) = (struct tare_history_span){
 		.known = c->known, .name = c->name, .is_mark = c->is_mark, .begin = c->begin_ns, .end = c->t, .count = 1
 	};
 	*tare_map_put(&s->last_of, c->known, NULL) = s->count;

@@ -21,8 +21,7 @@ void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f, 
 	(void)d;
 	if (r->anon > most || r->anon < -most || r->file > most || r->file < -most)
 		return; /* damage */
-	t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
-	t->items[t->count++] = (struct tare_rss_change){
+	TARE_APPEND(t->items, t->count, t->cap) = (struct tare_rss_change){
 		.process = e->process->index, .site = tare_fold_site(f, p, e), .t = e->at_ns, .anon = r->anon, .file = r->file
 	};
 }

@@ -23,8 +23,7 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 		if (p->items[i].process == by.process && p->items[i].tid == by.tid && p->items[i].reason == by.reason)
 			l = &p->items[i];
 	if (!l) {
-		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-		p->items[p->count++] = by;
+		TARE_APPEND(p->items, p->count, p->cap) = by;
 		return;
 	}
 	l->records = tare_sat_addu(l->records, by.records);
@@ -34,8 +33,7 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 
 static void keep(struct tare_losses_part *p, const struct tare_loss_fold *l)
 {
-	p->told = tare_array_reserve(p->told, &p->told_cap, p->told_nr + 1, sizeof(*p->told));
-	p->told[p->told_nr++] = *l;
+	TARE_APPEND(p->told, p->told_nr, p->told_cap) = *l;
 }
 
 /* Before the first that is told of, those of the state that the fold goes on from. */

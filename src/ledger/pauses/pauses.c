@@ -45,8 +45,7 @@ bool tare_pauses_misses(const struct tare_pauses_part *p, int64_t t)
 
 static void add_pause(struct tare_pauses_part *p, struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
 {
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] = (struct tare_pause_ledger){ from, to, is_stop };
+	TARE_APPEND(p->items, p->count, p->cap) = (struct tare_pause_ledger){ from, to, is_stop };
 	f->pause_nr = p->count;
 }
 

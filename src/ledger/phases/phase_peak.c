@@ -22,8 +22,7 @@ void tare_phase_peaks_add(struct tare_phases_device *own, struct tare_phase_peak
 		last->frame_nr += peak.frame_nr;
 		return;
 	}
-	own->peaks = tare_array_reserve(own->peaks, &own->peak_cap, own->peak_nr + 1, sizeof(*own->peaks));
-	own->peaks[own->peak_nr++] = peak;
+	TARE_APPEND(own->peaks, own->peak_nr, own->peak_cap) = peak;
 }
 
 void tare_phase_peaks_raise(struct tare_phases_device *own, const struct tare_high_water *most)

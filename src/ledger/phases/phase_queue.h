@@ -11,8 +11,7 @@
 
 static inline void tare_phase_queue(struct tare_phases_part *phases, int64_t t, int frame, int into)
 {
-	phases->queue = tare_array_reserve(phases->queue, &phases->queue_cap, phases->queue_nr + 1, sizeof(*phases->queue));
-	phases->queue[phases->queue_nr++] = (struct tare_phase_boundary){ t, frame, into };
+	TARE_APPEND(phases->queue, phases->queue_nr, phases->queue_cap) = (struct tare_phase_boundary){ t, frame, into };
 }
 
 /* The first pass is over. */
@@ -23,8 +22,7 @@ void tare_phase_forget_taken(struct tare_phases_part *phases, const struct tare_
 /* A device, or the CPU, takes the begin of a frame. */
 static inline void tare_phase_open_on(struct tare_phases_device *own, int frame)
 {
-	own->open = tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
-	own->open[own->open_nr++] = frame;
+	TARE_APPEND(own->open, own->open_nr, own->open_cap) = frame;
 }
 
 /* Where it stands among those that are open there; as many as are open: nowhere. */
@@ -75,8 +73,7 @@ static inline struct tare_phase_change *tare_phase_change(struct tare_phases_par
 	struct tare_phase_changes *all = &f->phase_changes;
 	struct tare_phase_change *c;
 
-	all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
-	c = &all->items[all->count++];
+	c = &TARE_APPEND(all->items, all->count, all->cap);
 	c->process = k->process;
 	c->device = device;
 	c->tid = tid;

@@ -32,8 +32,7 @@ void tare_read_backs_event(struct tare_read_backs_part *t, struct tare_fold *f, 
 	if (!item) {
 		if (t->count == PLACES_MAX) /* damage: a process tells of a thousand at most */
 			return;
-		t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
-		item = &t->items[t->count++];
+		item = &TARE_APPEND(t->items, t->count, t->cap);
 		*item = (struct tare_read_back_fold){ .process = e->process->index,
 			                                  .python = r->python,
 			                                  .stack = r->stack,

@@ -91,8 +91,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 
 		if (tare_amount_is_empty(a) || !part_of(d, b, a, &part))
 			continue;
-		parts = tare_array_reserve(parts, &cap, count + 1, sizeof(*parts));
-		parts[count++] = part;
+		TARE_APPEND(parts, count, cap) = part;
 	}
 	add_host(f, d, t, &parts, &count, &cap);
 	*out = parts;

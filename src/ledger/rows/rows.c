@@ -102,9 +102,9 @@ static void collect(struct build *b, enum tare_moment m)
 
 		if ((tare_amount_is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
 			continue;
-		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1, sizeof(*b->leaves));
-		b->leaves[b->leaf_nr++] = (struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
-			                                     part_of(bucket, a), name_of(b->f, bucket) };
+		TARE_APPEND(b->leaves, b->leaf_nr, b->leaf_cap) =
+			(struct leaf){ *a, bucket->process, (enum tare_account)bucket->account, part_of(bucket, a),
+			               name_of(b->f, bucket) };
 	}
 	if (!b->leaf_nr)
 		return;
@@ -123,8 +123,7 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 {
 	struct tare_row *r;
 
-	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
-	r = &b->rows[b->row_nr++];
+	r = &TARE_APPEND(b->rows, b->row_nr, b->row_cap);
 	*r = (struct tare_row){ .path = tare_fold_row_path(b->memory, parent < 0 ? NULL : b->rows[parent].path, segment),
 		                    .label = tare_arena_strdup(b->memory, label),
 		                    .parent = parent,

@@ -21,8 +21,7 @@ void tare_asleep_add(struct tare_fold *f, const struct tare_physical *p, uint64_
 
 	if (p->device < 0 || !bytes || tare_fold_tensor_is_segment(f, p->bucket))
 		return;
-	f->asleep = tare_array_reserve(f->asleep, &f->asleep_cap, f->asleep_nr + 1, sizeof(*f->asleep));
-	a = &f->asleep[f->asleep_nr++];
+	a = &TARE_APPEND(f->asleep, f->asleep_nr, f->asleep_cap);
 	*a = (struct tare_asleep){ at, bytes, p->process, p->device };
 	book(f, a, (int64_t)bytes, 1);
 }

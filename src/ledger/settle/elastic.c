@@ -83,8 +83,7 @@ static void prepass_new(struct tare_fold *f, const struct tare_event *e, struct 
 
 	if (bytes < (uint64_t)LARGE_BYTES)
 		return;
-	f->large = tare_array_reserve(f->large, &f->large_cap, f->large_nr + 1, sizeof(*f->large));
-	large = &f->large[f->large_nr++];
+	large = &TARE_APPEND(f->large, f->large_nr, f->large_cap);
 	*large = (struct tare_large){ .process = e->process->index,
 		                          .handle = e->rec.event->handle,
 		                          .bytes = bytes,

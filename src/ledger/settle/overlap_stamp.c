@@ -38,8 +38,7 @@ TARE_COMPARATOR(by_time, struct stamped, TARE_RISING(t) TARE_RISING(step))
 
 static void give(struct order *w, uint64_t at, uint64_t end, size_t step)
 {
-	w->giving = tare_array_reserve(w->giving, &w->giving_cap, w->giving_nr + 1, sizeof(*w->giving));
-	w->giving[w->giving_nr++] = (struct giving){ at, end, step };
+	TARE_APPEND(w->giving, w->giving_nr, w->giving_cap) = (struct giving){ at, end, step };
 }
 
 /* How many bytes are given back; not known: 1. */

@@ -13,8 +13,7 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 		return;
 	p->is_ending = true;
 	p->end_ns = t;
-	f->ends = tare_array_reserve(f->ends, &f->end_cap, f->end_nr + 1, sizeof(*f->ends));
-	f->ends[f->end_nr++] = (struct tare_end){ process, t };
+	TARE_APPEND(f->ends, f->end_nr, f->end_cap) = (struct tare_end){ process, t };
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 

@@ -69,6 +69,5 @@ void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d, co
 	known = tare_other_process_find(d, r->pid);
 	if (!d->others[known].name && e->text && *e->text)
 		d->others[known].name = tare_arena_strdup(&f->arena, e->text);
-	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
-	d->reads[d->read_nr++] = (struct tare_other_process_read){ known, r->used };
+	TARE_APPEND(d->reads, d->read_nr, d->read_cap) = (struct tare_other_process_read){ known, r->used };
 }

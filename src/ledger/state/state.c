@@ -110,8 +110,7 @@ static void keep_taken(struct tare_device_fold *d, int64_t until)
 	for (size_t i = 0; i < d->late_next; i++) {
 		if (d->late.items[i].end <= until)
 			continue;
-		d->taken.items = tare_array_reserve(d->taken.items, &d->taken.cap, n + 1, sizeof(*d->taken.items));
-		d->taken.items[n++] = d->late.items[i];
+		TARE_APPEND(d->taken.items, n, d->taken.cap) = d->late.items[i];
 	}
 	d->taken.count = n;
 }

@@ -21,8 +21,7 @@ struct parts {
 
 static void add(struct parts *p, int process, uint32_t site, int64_t bytes, uint64_t count)
 {
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] = (struct part){ bytes, count, process, site };
+	TARE_APPEND(p->items, p->count, p->cap) = (struct part){ bytes, count, process, site };
 }
 
 static void add_block(struct parts *p, const struct tare_live_block *b)

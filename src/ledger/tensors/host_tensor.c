@@ -176,8 +176,7 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 		b.site = tare_fold_site(f, p, e);
 		b.module = tare_modules_of_block(&p->modules, r);
 	}
-	h->queue = tare_array_reserve(h->queue, &h->queue_cap, h->queue_nr + 1, sizeof(*h->queue));
-	h->queue[h->queue_nr++] = b;
+	TARE_APPEND(h->queue, h->queue_nr, h->queue_cap) = b;
 }
 
 bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at)

@@ -108,8 +108,7 @@ void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w,
 {
 	if (b->serial > ended->known)
 		return;
-	ended->items = tare_array_reserve(ended->items, &ended->cap, ended->count + 1, sizeof(*ended->items));
-	ended->items[ended->count++] = tare_known(w, b);
+	TARE_APPEND(ended->items, ended->count, ended->cap) = tare_known(w, b);
 }
 
 void tare_ended_free(struct tare_ended_blocks *ended)

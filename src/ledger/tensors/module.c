@@ -26,8 +26,7 @@ static uint32_t know(struct tare_modules *m, uint64_t at, uint32_t class)
 
 	if (*place && m->items[*place - 1].class == class)
 		return (uint32_t)*place;
-	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
-	m->items[m->count++] = (struct tare_module){ .at = at, .class = class };
+	TARE_APPEND(m->items, m->count, m->cap) = (struct tare_module){ .at = at, .class = class };
 	*place = m->count;
 	return (uint32_t)m->count;
 }

@@ -18,13 +18,12 @@ void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e)
 	const struct tare_rec_probe *r = e->rec.probe;
 	struct tare_scan_entries *p = &tare_fold_process(f, e->process)->scanned;
 
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] = (struct tare_scan_entry){ .at = r->at,
-		                                             .of = r->of,
-		                                             .name = (uint32_t)tare_fold_text(f, e->name),
-		                                             .shape = (uint32_t)tare_fold_text(f, e->api),
-		                                             .role = (uint8_t)r->role,
-		                                             .flags = (uint8_t)r->flags };
+	TARE_APPEND(p->items, p->count, p->cap) = (struct tare_scan_entry){ .at = r->at,
+		                                                                .of = r->of,
+		                                                                .name = (uint32_t)tare_fold_text(f, e->name),
+		                                                                .shape = (uint32_t)tare_fold_text(f, e->api),
+		                                                                .role = (uint8_t)r->role,
+		                                                                .flags = (uint8_t)r->flags };
 }
 
 /* What a scan says of a tensor. */

@@ -27,9 +27,7 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f, 
 	if (r->reserved >= NONSENSE || r->allocated > r->reserved)
 		return 0;
 	tare_fold_process(f, e->process);
-	tensors->self_reports = tare_array_reserve(tensors->self_reports, &tensors->self_report_cap,
-	                                           tensors->self_report_nr + 1, sizeof(*tensors->self_reports));
-	w = &tensors->self_reports[tensors->self_report_nr++];
+	w = &TARE_APPEND(tensors->self_reports, tensors->self_report_nr, tensors->self_report_cap);
 	*w = (struct tare_pool_self_report_fold){
 		.process = e->process->index,
 		.device = d->index,

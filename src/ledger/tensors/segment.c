@@ -138,8 +138,7 @@ static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 		if (k->moment != d->moment_nr[m])
 			k->count = 0;
 		k->moment = d->moment_nr[m];
-		k->items = tare_array_reserve(k->items, &k->cap, k->count + 1, sizeof(*k->items));
-		k->items[k->count++] = *s;
+		TARE_APPEND(k->items, k->count, k->cap) = *s;
 	}
 }
 

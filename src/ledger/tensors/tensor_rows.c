@@ -316,8 +316,7 @@ static void watch(struct tare_watches *w, const struct tare_work *work, struct t
                   struct tare_ledger *out, int device)
 {
 	b->marks |= TARE_BLOCK_WATCHED;
-	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count++] = (struct tare_watched){ tare_known(work, b), out, device };
+	TARE_APPEND(w->items, w->count, w->cap) = (struct tare_watched){ tare_known(work, b), out, device };
 }
 
 void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
@@ -367,8 +366,7 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 	tare_ended_note(&tensors->ended, work, b);
 	if (!(b->marks & TARE_BLOCK_WATCHED))
 		return;
-	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));
-	w->gone[w->gone_nr++] = tare_known(work, b);
+	TARE_APPEND(w->gone, w->gone_nr, w->gone_cap) = tare_known(work, b);
 	*tare_map_put(&w->gone_at, b->serial, NULL) = w->gone_nr;
 	tare_map_remove(&w->open, b->serial, NULL);
 }

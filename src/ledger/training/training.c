@@ -47,8 +47,7 @@ static struct tare_training_thread *made_of(struct tare_training_threads *at, ui
 
 	if (t)
 		return t;
-	at->items = tare_array_reserve(at->items, &at->cap, at->count + 1, sizeof(*at->items));
-	t = &at->items[at->count++];
+	t = &TARE_APPEND(at->items, at->count, at->cap);
 	*t = (struct tare_training_thread){ .tid = tid };
 	*tare_map_put(&at->of_tid, tid, NULL) = at->count;
 	return t;

@@ -75,8 +75,7 @@ void tare_training_keep_step(const struct tare_training_threads *at, struct tare
 	}
 	if ((l->count - 2) % l->stride)
 		return;
-	l->items = tare_array_reserve(l->items, &l->cap, l->nr + 1, sizeof(*l->items));
-	l->items[l->nr++] = *step;
+	TARE_APPEND(l->items, l->nr, l->cap) = *step;
 	if (l->nr >= kept_of(at))
 		thin_out(l);
 }

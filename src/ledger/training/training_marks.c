@@ -48,8 +48,7 @@ void tare_training_mark_step(struct tare_training_list *l, const struct tare_tra
 			*last = mark;
 		return;
 	}
-	l->marks = tare_array_reserve(l->marks, &l->mark_cap, l->mark_nr + 1, sizeof(*l->marks));
-	l->marks[l->mark_nr++] = mark;
+	TARE_APPEND(l->marks, l->mark_nr, l->mark_cap) = mark;
 	if (l->mark_nr <= KEPT)
 		return;
 	l->mark_nr = halve(l->marks, l->mark_nr);

@@ -16,8 +16,7 @@ void tare_training_note(struct tare_training_most *m, uint64_t moment, int64_t v
 		m->nr--;
 	if (m->nr && m->items[m->nr - 1].moment == moment)
 		return;
-	m->items = tare_array_reserve(m->items, &m->cap, m->nr + 1, sizeof(*m->items));
-	m->items[m->nr++] = (struct tare_training_noted){ moment, value };
+	TARE_APPEND(m->items, m->nr, m->cap) = (struct tare_training_noted){ moment, value };
 }
 
 int64_t tare_training_since(const struct tare_training_most *m, uint64_t moment, int64_t least)
