@@ -266,7 +266,7 @@ static char *in_folder(const char *folder, const char *name)
 /* Its processes meet in a folder: that of TARE_SIM_DIR, or one of our own. */
 static int find_sim(struct calibration *c, const char *profile)
 {
-	const char *state = getenv("TARE_SIM_DIR"), *temp = getenv("TMPDIR");
+	const char *state = getenv("TARE_SIM_DIR");
 	char folder[PATH_MAX];
 	int rc;
 
@@ -277,7 +277,7 @@ static int find_sim(struct calibration *c, const char *profile)
 	c->job.sim_profile = tare_xstrdup(profile);
 	if (state && *state)
 		return 0;
-	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX", &c->state, c->err);
+	rc = tare_temp_folder_make(NULL, "tare-calibrate-XXXXXX", &c->state, c->err);
 	if (rc)
 		return rc;
 	c->job.sim_state = tare_xstrdup(c->state);

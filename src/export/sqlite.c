@@ -167,10 +167,9 @@ static int write_tables(const char *path, const struct tare_export *x, struct ta
 
 int tare_export_sqlite(struct tare_str *out, struct tare_export *x, struct tare_err *err)
 {
-	const char *temporary = getenv("TMPDIR");
 	char *folder = NULL;
 	struct tare_str path = { 0 };
-	int rc = tare_temp_folder_make(temporary && temporary[0] ? temporary : "/tmp", "tare-sqlite-XXXXXX", &folder, err);
+	int rc = tare_temp_folder_make(NULL, "tare-sqlite-XXXXXX", &folder, err);
 
 	if (rc)
 		return rc;
