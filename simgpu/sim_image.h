@@ -91,6 +91,7 @@ struct sim_function {
 /* The function or kernel of this name; the same handle each time. */
 CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image, const char *name,
                           void **handle);
+/* Of a function or a kernel. */
 CUresult sim_function_from(const void *handle, struct sim_function **function);
 /* Its code is loaded, in the current context. */
 CUresult sim_function_of(const void *handle, struct sim_function **function);
