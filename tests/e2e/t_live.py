@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare run --live: lines below a program that goes on using its terminal, and a terminal that is as before at the end."""
 
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import termios
 import time
 
 from harness import PATIENCE, case, check, check_equal, check_says, fixture, main, needs_exec, needs_program, tare_argv
+from terminal import OnTerminal
 
 
 class Terminal:
@@ -106,37 +103,22 @@ class Terminal:
             at += 1
 
 
-class Running:
-    """A command on a terminal of its own."""
+class Running(OnTerminal):
+    """A command, and what its terminal shows."""
 
     def __init__(self, box, argv, columns=100, rows=24, env=None):
         self.seen = ""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            time.sleep(0.2)
-            os.chdir(box.dir)
-            os.execve(argv[0], argv, box.environment(dict({"TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1"},
-                                                          **(env or {}))))
+        self.start(box, argv, {"NO_COLOR": "1", **(env or {})}, delay=0.2)
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(self.fd)
 
     def resize(self, columns, rows):
         self.screen = Terminal(columns, rows)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def size(self):
-        return struct.unpack("HHHH", fcntl.ioctl(self.fd, termios.TIOCGWINSZ, bytes(8)))[:2]
+        self.set_size(columns, rows)
 
     def read(self, seconds):
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if not select.select([self.fd], [], [], 0.02)[0]:
-                continue
-            try:
-                part = os.read(self.fd, 65536)
-            except OSError:
-                return False
-            if not part:
+        for part in self.parts(seconds):
+            if part is None:
                 return False
             part = part.decode("utf-8", "replace")
             self.seen += part

@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare top: a screen in a terminal of the test's own, and the same once, as text and as data."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import termios
 import time
@@ -17,6 +13,7 @@ import unicodedata
 
 from harness import (MIB, PATIENCE, case, check, check_equal, check_says, fixture, leaves, main, needs_exec, program_of,
                      record_args, tare_argv)
+from terminal import OnTerminal
 
 
 class Screen:
@@ -91,22 +88,18 @@ class Screen:
             at += 1
 
 
-class Top:
+class Top(OnTerminal):
     """tare top on a terminal of so many columns and lines."""
 
     def __init__(self, box, columns=80, lines=24, args=(), env=None):
         self.screen = Screen(columns, lines)
         self.seen = b""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.chdir(box.dir)
-            argv = tare_argv("top", "--interval", "100ms", *(args or (".",)))
-            os.execve(argv[0], argv, box.environment(dict({"TERM": "xterm", "LANG": "C.UTF-8"}, **(env or {}))))
+        self.start(box, tare_argv("top", "--interval", "100ms", *(args or (".",))), env)
         self.resize(columns, lines)
         self.modes = termios.tcgetattr(self.fd)
 
     def resize(self, columns, lines):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.set_size(columns, lines)
         if (columns, lines) != (self.screen.columns, self.screen.lines):
             before = self.screen
             self.screen = Screen(columns, lines)
@@ -117,15 +110,8 @@ class Top:
             self.screen.is_new = False
 
     def read(self, seconds=0.1):
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if not select.select([self.fd], [], [], 0.02)[0]:
-                continue
-            try:
-                part = os.read(self.fd, 65536)
-            except OSError:
-                return False
-            if not part:
+        for part in self.parts(seconds):
+            if part is None:
                 return False
             self.seen += part
             self.screen.feed(part.decode("utf-8", "strict") if not self.is_cut(part) else self.whole(part))
