@@ -24,7 +24,6 @@ cannot() {
 mkdir -p "$folder" || exit 77
 new=$(mktemp -d "$folder/new.XXXXXX") || exit 77
 echo "$package --hash=sha256:$sha256" > "$new/wanted"
-timeout 120 python3 -m pip download -q --no-input --no-deps --require-hashes -d "$new" -r "$new/wanted" >&2 || cannot 'pip could not get it'
-python3 -m zipfile -e "$new"/*.whl "$new" || cannot 'the package is no archive'
+"$(dirname "$0")/wheels.sh" "$new" "$new/wanted" || cannot 'its package could not be downloaded'
 mv "$new/axe_playwright_python/axe.min.js" "$folder/axe.min.js" || cannot 'the package has no axe.min.js'
 rm -rf "$new"

