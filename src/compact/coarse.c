@@ -34,7 +34,7 @@ uint64_t tare_coarse_stamp(struct tare_coarse *c, const struct tare_recording *r
 
 	if (!c->step)
 		begin(c, recording, process, stamp);
-	/* The first keep theirs, so none moves before what was made small earlier. */
+	/* The first stamps stay as they are, so none moves before what was compacted earlier. */
 	if (is_of_heap && c->nr++ >= FEW)
 		stamp = coarse_of(c, stamp);
 	c->last = stamp;

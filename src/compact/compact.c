@@ -10,8 +10,8 @@
 #include "compact/make.h"
 #include "store/store.h"
 #include "trace/chunk_files.h"
-#include "trace/give_back.h"
 #include "trace/hold.h"
+#include "trace/log_trim.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -133,8 +133,8 @@ static void remove_raw(const struct rest *rest, const char *file, const char *na
 		unlinkat(rest->folder, file, 0);
 }
 
-/* What segments have of logs that are still written goes back to the disk; what stays keeps its place. */
-static void give_back(const char *folder, const struct tare_store *store)
+/* Of logs that are still written, the records that segments have go; the records that stay keep their positions. */
+static void trim_logs(const char *folder, const struct tare_store *store)
 {
 	for (size_t i = 0; i < store->log_nr && store->fault_nr == 0; i++) {
 		const struct tare_log_part *part = &store->logs[i].part;
@@ -142,7 +142,7 @@ static void give_back(const char *folder, const struct tare_store *store)
 
 		tare_str_addf(&path, "%s/%s.events", folder, part->name);
 		if (part->is_begun)
-			tare_give_back(path.data, part->end);
+			tare_log_trim(path.data, part->end);
 		tare_str_free(&path);
 	}
 }
@@ -181,7 +181,7 @@ void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_reade
 	while (dir && (entry = readdir(dir)))
 		remove_file(&(struct rest){ dirfd(dir), store, &manifest, keeps_raw }, entry->d_name);
 	if (dir && !keeps_raw)
-		give_back(folder, store);
+		trim_logs(folder, store);
 	if (dir)
 		closedir(dir);
 	tare_manifest_free(&manifest);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 50 }; /* a ms apart: who gives back is done by then */
+enum { TRIES = 50 }; /* a ms apart: trimming takes less time than all of them */
 
 static int open_page(const char *folder)
 {

@@ -205,7 +205,7 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 	tare_log_find_chunks(log);
 	files_end = tare_log_files_end(log);
 	info->file_end = files_end - files_end % TARE_CELL;
-	/* What segments have may have been given back to the disk to the last byte. */
+	/* Of what segments have, files may have nothing any more. */
 	if (log->behind && info->file_end < log->behind->part.file_end)
 		info->file_end = log->behind->part.file_end;
 	tare_log_place_ring(log);

@@ -19,7 +19,7 @@ struct tare_rfolder {
 	const struct tare_json_value *json;     /* recording.json, or NULL */
 	struct tare_store *store, *spool_store; /* the segments in either, or NULL */
 	uint64_t lost_in_memory;                /* records that went with rings without a file; nobody knows whose */
-	int hold;                               /* against those who give back; -1: none */
+	int hold;                               /* trace/hold.h: nothing is removed meanwhile; -1: none */
 	struct tare_map processes;              /* generation << 32 | pid → struct tare_rprocess */
 	struct tare_map newest;                 /* pid → 1 + its highest generation */
 };

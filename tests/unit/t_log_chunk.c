@@ -3,8 +3,8 @@
 #include "make_log.h"
 #include "test.h"
 #include "trace/chunk_files.h"
-#include "trace/give_back.h"
 #include "trace/log.h"
+#include "trace/log_trim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -381,7 +381,7 @@ TEST(what_is_given_back)
 	CHECK(bytes.disk >= m.size);
 	first = record_from(2 * C + 5000);
 	for (int i = 0; i < 2; i++) {
-		CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+		CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 		CHECK_INT(size_of(0), TARE_HEADER_BYTES);
 		CHECK(size_of(1) < 0 && size_of(2) == C);
 		/* A drainer that is late writes some of it again. */
@@ -404,10 +404,10 @@ TEST(a_part_of_the_first_file_is_given_back)
 	make();
 	write_all();
 	first = record_from(C / 2);
-	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 	CHECK_INT(size_of(0), TARE_HEADER_BYTES + C);
 	check_from(open_log(events_path()), first);
-	CHECK_INT(tare_give_back(events_path(), 0), 0);
+	CHECK_INT(tare_log_trim(events_path(), 0), 0);
 	check_from(open_log(events_path()), first);
 }
 
@@ -418,7 +418,7 @@ TEST(all_is_given_back)
 
 	make();
 	write_all();
-	CHECK_INT(tare_give_back(events_path(), CHUNKS * C), 0);
+	CHECK_INT(tare_log_trim(events_path(), CHUNKS * C), 0);
 	for (int i = 1; i < CHUNKS; i++)
 		CHECK(size_of((uint64_t)i) < 0);
 	log = open_log(events_path());
@@ -435,12 +435,12 @@ TEST(a_log_in_one_file_gives_back_a_hole)
 	write_header();
 	write_range_in_first(0, m.size);
 	first = record_from(3 * C);
-	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 	CHECK(bytes_of_all().disk < 2 * C + 16384);
 	check_from(open_log(events_path()), first);
 }
 
-/* What lies in the first file behind its own positions stays: whether it was given back, or is being written. */
+/* What lies in the first file behind its own positions stays: whether the log was trimmed there or is being written. */
 TEST(what_the_first_file_has_for_others_is_not_cut)
 {
 	int first, fd;
@@ -450,7 +450,7 @@ TEST(what_the_first_file_has_for_others_is_not_cut)
 	write_range(0, 3 * C);
 	write_range_in_first(3 * C, m.size);
 	first = record_from(2 * C);
-	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 	CHECK(size_of(1) < 0);
 	CHECK_INT(size_of(0), TARE_HEADER_BYTES + m.size);
 	check_from(open_log(events_path()), first);
@@ -460,10 +460,10 @@ TEST(what_the_first_file_has_for_others_is_not_cut)
 	write_range(0, m.size);
 	fd = open(events_path(), O_WRONLY);
 	CHECK(flock(fd, LOCK_SH | LOCK_NB) == 0);
-	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 	CHECK_INT(size_of(0), TARE_HEADER_BYTES + C);
 	close(fd);
-	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(tare_log_trim(events_path(), m.records[first].position), 0);
 	CHECK_INT(size_of(0), TARE_HEADER_BYTES);
 	check_from(open_log(events_path()), first);
 }
@@ -474,13 +474,13 @@ TEST(a_damaged_header_gives_back_nothing)
 	write_all();
 	m.header.chunk_bytes = C + 16;
 	write_header();
-	CHECK_INT(tare_give_back(events_path(), m.size), -EBADMSG);
+	CHECK_INT(tare_log_trim(events_path(), m.size), -EBADMSG);
 	m.header.chunk_bytes = C;
 	m.header.magic[0] = 'X';
 	write_header();
-	CHECK_INT(tare_give_back(events_path(), m.size), -EBADMSG);
+	CHECK_INT(tare_log_trim(events_path(), m.size), -EBADMSG);
 	CHECK_INT(size_of(1), C);
-	CHECK_INT(tare_give_back(make_path(make_dir(), "2-0.events"), 1), -ENOENT);
+	CHECK_INT(tare_log_trim(make_path(make_dir(), "2-0.events"), 1), -ENOENT);
 }
 
 /* Two readers in turns, with descriptors for one: files are closed and opened again. */

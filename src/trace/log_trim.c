@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives the begin of a log back to the disk: removes whole chunks, and punches a hole into the chunk that stays. */
-#include "trace/give_back.h"
+/* Trims the begin of a log: removes whole chunks, and punches a hole into the chunk that stays. */
+#include "trace/log_trim.h"
 
 #include "trace/chunk_files.h"
 #include "record/schema_text.h"
@@ -36,8 +36,8 @@ static int punch(int fd, uint64_t offset, uint64_t size)
 }
 
 /*
- * Who writes behind chunk 0 in the first file, for want of a chunk, has a lock on it meanwhile: with ours, and nothing
- * there, nothing can be cut that is not given back.
+ * A writer that finds no chunk writes behind chunk 0 in the first file, and holds a lock on the file meanwhile. So while we
+ * hold the lock and nothing lies behind chunk 0, cutting the file loses no record.
  */
 static bool cut(int fd, const struct tare_chunks *c)
 {
@@ -52,14 +52,14 @@ static bool cut(int fd, const struct tare_chunks *c)
 	return is_cut;
 }
 
-static int give_back_first(int fd, const struct tare_chunks *c, uint64_t position)
+static int trim_first(int fd, const struct tare_chunks *c, uint64_t position)
 {
 	if (c->chunk_bytes && position >= c->chunk_bytes && cut(fd, c))
 		return 0;
 	return punch(fd, c->header_bytes, position);
 }
 
-static int give_back_chunk(const char *path, uint64_t bytes, uint64_t chunk_bytes)
+static int trim_chunk(const char *path, uint64_t bytes, uint64_t chunk_bytes)
 {
 	int fd, rc;
 
@@ -73,7 +73,7 @@ static int give_back_chunk(const char *path, uint64_t bytes, uint64_t chunk_byte
 	return rc;
 }
 
-static int give_back_chunks(const char *log, uint64_t chunk_bytes, uint64_t position)
+static int trim_chunks(const char *log, uint64_t chunk_bytes, uint64_t position)
 {
 	struct tare_chunk_list list = { 0 };
 	int rc = 0;
@@ -81,7 +81,7 @@ static int give_back_chunks(const char *log, uint64_t chunk_bytes, uint64_t posi
 	tare_chunk_list_read(&list, log);
 	for (size_t i = 0; i < list.nr && list.items[i].number * chunk_bytes < position; i++) {
 		char *path = tare_chunk_path(log, list.items[i].number);
-		int one = give_back_chunk(path, position - list.items[i].number * chunk_bytes, chunk_bytes);
+		int one = trim_chunk(path, position - list.items[i].number * chunk_bytes, chunk_bytes);
 
 		rc = rc ? rc : one;
 		free(path);
@@ -90,7 +90,7 @@ static int give_back_chunks(const char *log, uint64_t chunk_bytes, uint64_t posi
 	return rc;
 }
 
-int tare_give_back(const char *log, uint64_t position)
+int tare_log_trim(const char *log, uint64_t position)
 {
 	int fd = open(log, O_RDWR | O_CLOEXEC | O_NONBLOCK), rc = 0, first;
 	struct tare_chunks c;
@@ -102,8 +102,8 @@ int tare_give_back(const char *log, uint64_t position)
 		return -EBADMSG;
 	}
 	if (c.chunk_bytes)
-		rc = give_back_chunks(log, c.chunk_bytes, position);
-	first = give_back_first(fd, &c, position);
+		rc = trim_chunks(log, c.chunk_bytes, position);
+	first = trim_first(fd, &c, position);
 	close(fd);
 	return rc ? rc : first;
 }
