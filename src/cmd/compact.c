@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `tare compact`: makes a recording small that nobody writes any more. */
+/* `tare compact`: compacts a recording, also one that is still written (--running). */
 #include "compact/compact.h"
 
 #include "base/text.h"

@@ -99,14 +99,14 @@ static int print_result(const char *path, const char *folder, const struct tare_
 	return rc;
 }
 
-/* A large recording is kept as `tare run` keeps one. Where that fails it is whole all the same, only larger. */
-static void make_small(const char *folder)
+/* A large recording is compacted, as at the end of `tare run`. Where that fails the recording is whole, only larger. */
+static void roll_up(const char *folder)
 {
 	struct tare_rolled_up done;
 
 	if (tare_disk_most(folder) < LARGE)
 		return;
-	tare_progress_begin("making it small");
+	tare_progress_begin("compacting");
 	tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
 }
 
@@ -124,7 +124,7 @@ static int make(struct tare_import *import, const char *path, const struct optio
 	if (rc)
 		tare_folder_remove(&folder);
 	else
-		make_small(folder.work);
+		roll_up(folder.work);
 	if (!rc)
 		rc = tare_folder_settle(&folder, err);
 	tare_folder_watch(&folder, false);

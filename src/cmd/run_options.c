@@ -79,7 +79,7 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT_END,
 };
 
-static int make_small(const char *folder, const struct tare_roll_wish *wish)
+static int roll_up(const char *folder, const struct tare_rollup_wish *wish)
 {
 	struct tare_rollup_options options = { .cap = wish->cap,
 		                                   .is_hurried = wish->is_hurried,
@@ -218,7 +218,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv, 
 	session.ranks_nr = (int)o.ranks.whole;
 	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
 	session.cap = o.cap;
-	session.make_small = make_small;
+	session.roll_up = roll_up;
 	session.fold_ahead = is_quiet ? NULL : fold_ahead;
 	session.live = tare_run_live(o.live);
 	session.no_paths = o.no_paths;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Rolls up a running recording once: compacts the begins of its logs, saves a state, and drops segments beyond the
- * cap.
- */
+/* The steps of a rollup, in their order, under one lock. */
 #include "rollup/rollup.h"
 
 #include "base/disk.h"

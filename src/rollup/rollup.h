@@ -5,9 +5,9 @@
 #include "compact/compact.h"
 
 /*
- * Makes small what a recording that is still written has so far: segments of the begins of its logs, and beside them now
- * and then the state of the fold, so that a report reads one state and what came after it, however long the
- * program has run. Each step leaves a recording that says the same, wherever it is interrupted.
+ * One rollup of a recording that is still written: compacts the begins of its logs into segments, saves now and then the state
+ * of the fold beside them, so that a report reads one state and what came after it, however long the program has run, and drops
+ * the oldest segments to keep the cap. Each step leaves a recording that says the same, wherever it is interrupted.
  */
 struct tare_rollup_options {
 	bool keeps_raw;

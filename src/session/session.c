@@ -49,7 +49,7 @@ struct session {
 	char *sim_state;               /* made by us, removed at the end */
 	int64_t started_realtime_ns;
 	uint64_t started_ns;
-	struct tare_roll *roll;
+	struct tare_rollups *rollups;
 	struct tare_ahead *ahead;
 	struct tare_live *live;
 	bool cap_failed;
@@ -339,7 +339,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work, s->control);
-	s->roll = tare_roll_new(s->folder.work, s->options->cap, s->control, s->options->make_small);
+	s->rollups = tare_rollups_new(s->folder.work, s->options->cap, s->control, s->options->roll_up);
 	s->ahead = tare_ahead_new(s->folder.work, s->control, s->options->fold_ahead);
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes, nvml,
@@ -381,7 +381,7 @@ static void remove_empty(struct session *s)
 static void close_session(struct session *s)
 {
 	tare_drain_free(s->drain);
-	tare_roll_free(s->roll);
+	tare_rollups_free(s->rollups);
 	tare_ahead_free(s->ahead);
 	tare_preload_free(&s->preload);
 	tare_folder_free(&s->folder);
@@ -391,22 +391,22 @@ static void close_session(struct session *s)
 	tare_told_paths_free(s->told);
 }
 
-/* Told once, and tried again and again. */
+/* The recording says it once; rollups go on trying. */
 static void tell_over_cap(struct session *s)
 {
-	if (!tare_roll_has_failed(s->roll) || s->cap_failed)
+	if (!tare_rollups_has_failed(s->rollups) || s->cap_failed)
 		return;
 	s->cap_failed = true;
-	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be made smaller");
+	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be compacted");
 }
 
 static void keep_small(struct session *s)
 {
-	if (tare_roll_turn(s->roll)) {
+	if (tare_rollups_turn(s->rollups)) {
 		/* The next one may let a state speak for what is before this reading. */
 		tare_witness_clock(s->witness);
 		/* What it makes room for is allowed at once. */
-		tare_drain_wake_by(s->drain, tare_roll_fd(s->roll));
+		tare_drain_wake_by(s->drain, tare_rollups_fd(s->rollups));
 	}
 	tell_over_cap(s);
 }
@@ -518,7 +518,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	/* Of several ranks on one terminal one shows how far it is. */
 	if (!out->alive && (!tare_rank_of_environment(&rank) || rank.rank == 0))
 		tare_progress_begin("making the recording small");
-	tare_roll_finish(s->roll, !out->alive);
+	tare_rollups_finish(s->rollups, !out->alive);
 	out->ahead_file = tare_ahead_finish(s->ahead, &out->ahead);
 	tare_progress_end();
 	if (!out->alive)

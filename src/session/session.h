@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "session/ahead.h"
 #include "session/live.h"
-#include "session/roll.h"
+#include "session/rollups.h"
 #include "session/target.h"
 #include "session/vram.h"
 
@@ -21,7 +21,7 @@ struct tare_session_options {
 	const char *answers;          /* TARE_SIM_ANSWERS, NULL: as the environment says */
 	int ranks_running, ranks_nr;  /* of a job of which only some ranks run; 0: all do */
 	uint64_t cap;                 /* bytes a recording may have */
-	tare_roll_maker *make_small;  /* NULL: nothing is made small while it is written */
+	tare_rollup_maker *roll_up;   /* NULL: the recording is not compacted while it is written */
 	tare_ahead_maker *fold_ahead; /* NULL: nothing is folded while it is written */
 	tare_live_maker *live;        /* --live: draws; NULL: nothing is drawn */
 	bool no_paths;

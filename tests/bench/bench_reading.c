@@ -3,7 +3,7 @@
  * How fast a compacted recording is read and folded.
  *
  *     bench_reading make FOLDER tensors RECORDS LIVE     blocks on a GPU, of which LIVE are out at a time
- *     bench_reading make FOLDER overlaps RECORDS LIVE    the same of two threads, made small 16 MiB at a time: segments overlap
+ *     bench_reading make FOLDER overlaps RECORDS LIVE    the same of two threads, compacted 16 MiB at a time: segments overlap
  *     bench_reading make FOLDER phases PHASES            phases, two in each other, and a block with every 50th
  *     bench_reading FOLDER                               prints, and judges nothing
  *     bench_reading FOLDER ledger                        only what makes a ledger, for a profiler
@@ -217,7 +217,7 @@ static uint64_t below(void *arg, const char *log, bool has_ring)
 }
 
 /* As `tare compact --running` does while a log grows. */
-static int make_small(const char *folder, uint64_t records, struct tare_err *err)
+static int compact(const char *folder, uint64_t records, struct tare_err *err)
 {
 	uint64_t until = 0, end = records * sizeof(struct tare_rec_tensor);
 	struct tare_compact_options options = { .below = below, .arg = &until };
@@ -267,7 +267,7 @@ static int make(const char *folder, const char *what, uint64_t count, uint64_t l
 		rc = tare_writer_close(m.log);
 	}
 	if (!rc && m.drained)
-		rc = make_small(folder, count, &err);
+		rc = compact(folder, count, &err);
 	if (!rc)
 		rc = tare_compact(folder, &options, &compacted, &err);
 	if (rc)

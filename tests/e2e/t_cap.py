@@ -122,7 +122,7 @@ def the_cap_is_kept_and_the_ledger_is_what_it_was(box):
 
 
 @case
-def a_program_that_records_faster_than_it_can_be_made_small_passes_no_cap(box):
+def a_program_that_records_faster_than_it_can_be_compacted_passes_no_cap(box):
     """What is written is allowed before: then the program waits for room, or records are given up, which is told; the rest is right."""
     if WRAPPER:
         raise Skip("an emulated program takes minutes to outgrow a cap")

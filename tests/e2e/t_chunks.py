@@ -32,7 +32,7 @@ def chunks(box, rec="rec.tare"):
 
 
 def check_chunks(box, logs, is_killed=False):
-    """Each log is in several files, or tare has made them small at the end, as it does where they are large and there is time."""
+    """Each log is in several files, or the rollup at the end has compacted it, as it does where logs are large and there is time."""
     if is_killed or not [name for name in names(box) if name.endswith(".segment")]:
         check_equal(len(chunks(box)), logs, names(box))
         check(all(len(numbers) > 2 for numbers in chunks(box).values()), names(box))

@@ -89,7 +89,7 @@ def reports_outlive_all_events(box):
 
 
 @case
-def recording_that_was_made_small_on_the_way_reads_the_same(box):
+def recording_that_was_compacted_on_the_way_reads_the_same(box):
     needs_exec()
     box.record(fixture("e2e_steps"), input=b"alloc 900000000\nstorm 20000\nalloc 5000000\nstorm 9000\nquit\n",
                options=["--cap", "2MiB"])

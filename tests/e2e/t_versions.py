@@ -67,7 +67,7 @@ def said(box, *args):
 
 @case
 def segments_of_0_1_0_as_it_made_them(box):
-    """The same recording, which that version itself made small: the same report."""
+    """The same recording, which that version itself compacted: the same report."""
     rec = unpack(box, "recording-0.1.0-compacted")
     with open(os.path.join(GOLDEN, "recording-0.1.0.json"), encoding="utf-8") as text:
         was = json.load(text)

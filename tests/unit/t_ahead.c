@@ -33,7 +33,7 @@ static void make_program(uint64_t late)
 	}
 }
 
-/* Of the program's log so much is there, and made small; no state is kept beside it. */
+/* So much of the program's log is there and compacted; no state is saved beside it. */
 static void roll_up(size_t bytes)
 {
 	struct tare_rollup_options o = { .skips_state = true };

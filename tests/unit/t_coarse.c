@@ -116,7 +116,7 @@ TEST(blocks_keep_their_order_and_nearly_their_times)
 	free(segments.items);
 }
 
-/* What is made small later lies behind it, whatever a multiple of the step would be. */
+/* What is compacted later lies behind it, whatever a multiple of the step would be. */
 TEST(they_do_too_where_a_running_log_is_made_small_in_parts)
 {
 	struct list log, segments;

@@ -107,10 +107,10 @@ TEST(a_bar_from_the_first_second_on)
 	written(fd, text, sizeof(text), true);
 	CHECK_STR(text, "\r\033[Ktare: a sentence\r\n");
 	sleep_ms(110);
-	tare_progress_begin("making it small"); /* the next part: at once */
+	tare_progress_begin("compacting"); /* the next part: at once */
 	tare_progress_at(0, 0);
 	written(fd, text, sizeof(text), true);
-	CHECK(strstr(text, "tare: making it small, ") && !strstr(text, "%"));
+	CHECK(strstr(text, "tare: compacting, ") && !strstr(text, "%"));
 	tare_progress_end();
 	written(fd, text, sizeof(text), true);
 	CHECK_STR(text, "\r\033[K");

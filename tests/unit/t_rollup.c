@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording that is made small while it is written: a report that goes on from a state says what one from the begin says. */
+/* Rollups of a recording while it is written: a report that goes on from a state says what a report from the begin says. */
 #include "rollup/rollup.h"
 
 #include "base/extent.h"
@@ -231,7 +231,7 @@ TEST(states_of_a_recording_that_got_another_process_first_are_not_used)
 	make_log_free(&m);
 }
 
-/* A recording of so many calls, each of which takes its own time, is made small at its end. */
+/* A recording of so many calls, each of which takes its own time, is compacted at its end. */
 static struct tare_rolled_up rolled_up(uint64_t calls)
 {
 	struct tare_rollup_options o = { .is_final = true };

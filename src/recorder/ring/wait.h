@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that may write no more into its log waits while `tare` makes logs small: what is recorded faster than that is slowed
- * down and not lost. How long at most stands here, for no program may wait for a `tare` that does nothing.
+ * A thread that may write no more into its log waits while `tare` compacts logs: a program that records faster than that is
+ * slowed down, and no record is lost. How long it waits at most stands here, for no program may wait for a `tare` that hangs.
  */
 #ifndef TARE_RECORDER_RING_WAIT_H
 #define TARE_RECORDER_RING_WAIT_H

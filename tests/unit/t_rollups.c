@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much may be written into logs under a cap. */
-#include "session/roll.h"
+/* When rollups are due, and how much may be written into logs under a cap. */
+#include "session/rollups.h"
 
 #include "test.h"
 #include "record/format.h"
@@ -15,9 +15,9 @@
 
 #define MIB UINT64_C(1048576)
 
-static char folder[] = "/tmp/tare-roll-XXXXXX";
+static char folder[] = "/tmp/tare-rollups-XXXXXX";
 
-static int make(const char *path, const struct tare_roll_wish *wish)
+static int make(const char *path, const struct tare_rollup_wish *wish)
 {
 	(void)path;
 	(void)wish;
@@ -42,7 +42,7 @@ static uint64_t allowed(uint64_t cap, uint64_t written)
 {
 	struct tare_control control = { .log_written = written };
 
-	tare_roll_free(tare_roll_new(folder, cap, &control, make));
+	tare_rollups_free(tare_rollups_new(folder, cap, &control, make));
 	return control.log_limit - written;
 }
 
@@ -70,54 +70,54 @@ TEST(logs_leave_room_for_what_is_written_before_anything_goes)
 	remove_all();
 }
 
-static int told; /* by who makes small, in a process of its own */
+static int told; /* by the rollup, in a process of its own */
 
-static int tell(const char *path, const struct tare_roll_wish *wish)
+static int tell(const char *path, const struct tare_rollup_wish *wish)
 {
 	(void)path;
 	return write(told, wish->is_final ? "f" : "-", 1) == 1 ? 0 : 1;
 }
 
-static int tell_later(const char *path, const struct tare_roll_wish *wish)
+static int tell_later(const char *path, const struct tare_rollup_wish *wish)
 {
 	usleep(200000);
 	return tell(path, wish);
 }
 
-static int never_ends(const char *path, const struct tare_roll_wish *wish)
+static int never_ends(const char *path, const struct tare_rollup_wish *wish)
 {
 	tell(path, wish);
 	pause();
 	return 0;
 }
 
-/* How often something was made small of so many bytes of logs: "-" while the program ran, "f" at the end. */
-static const char *finish(uint64_t logs, bool has_turn, tare_roll_maker *make_small)
+/* Which rollups there were of so many bytes of logs: "-" while the program ran, "f" the final one. */
+static const char *finish(uint64_t logs, bool has_turn, tare_rollup_maker *roll_up)
 {
 	static char said[8];
 	struct tare_control control = { 0 };
-	struct tare_roll *roll;
+	struct tare_rollups *r;
 	int ends[2];
 
-	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-roll-XXXXXX")) != NULL);
+	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
 	CHECK_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	told = ends[1];
 	has_file("1-0.events", logs);
-	roll = tare_roll_new(folder, 4096 * MIB, &control, make_small);
-	CHECK(!has_turn || tare_roll_turn(roll));
-	tare_roll_finish(roll, true);
-	tare_roll_free(roll);
+	r = tare_rollups_new(folder, 4096 * MIB, &control, roll_up);
+	CHECK(!has_turn || tare_rollups_turn(r));
+	tare_rollups_finish(r, true);
+	tare_rollups_free(r);
 	close(ends[1]);
 	memset(said, 0, sizeof(said));
 	CHECK(read(ends[0], said, sizeof(said) - 1) >= 0);
-	/* Nobody has the other end any more: whoever made it small is gone. */
+	/* Nobody has the other end any more: no child is left. */
 	CHECK(poll(&(struct pollfd){ .fd = ends[0] }, 1, 5000) == 1);
 	close(ends[0]);
 	remove_all();
 	return said;
 }
 
-TEST(what_is_left_in_logs_at_the_end_is_made_small)
+TEST(what_is_left_in_logs_at_the_end_is_compacted)
 {
 	CHECK_STR(finish(MIB, false, tell), "");
 	CHECK_STR(finish(20 * MIB, false, tell), "f");
@@ -125,7 +125,7 @@ TEST(what_is_left_in_logs_at_the_end_is_made_small)
 	CHECK_STR(finish(200 * MIB, false, tell), "-f");
 }
 
-static int tell_urgency(const char *path, const struct tare_roll_wish *wish)
+static int tell_urgency(const char *path, const struct tare_rollup_wish *wish)
 {
 	(void)path;
 	return write(told, wish->is_urgent ? "u" : "n", 1) == 1 ? 0 : 1;
@@ -166,7 +166,7 @@ TEST(logs_never_have_more_than_is_read_in_seconds)
 	remove_all();
 }
 
-static int fails(const char *path, const struct tare_roll_wish *wish)
+static int fails(const char *path, const struct tare_rollup_wish *wish)
 {
 	tell(path, wish);
 	return 1;
@@ -184,25 +184,25 @@ static double now_s(void)
 TEST(who_failed_is_not_tried_again_at_once_and_nobody_waits_for_it)
 {
 	struct tare_control control = { 0 };
-	struct tare_roll *roll;
+	struct tare_rollups *r;
 	double begun;
 
-	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-roll-XXXXXX")) != NULL);
+	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
 	told = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	has_file("1-0.events", 60 * MIB);
-	roll = tare_roll_new(folder, 4096 * MIB, &control, fails);
+	r = tare_rollups_new(folder, 4096 * MIB, &control, fails);
 	CHECK_INT(control.makes_room, 1);
 	begun = now_s();
-	CHECK(tare_roll_turn(roll));
+	CHECK(tare_rollups_turn(r));
 	while (control.makes_room) {
-		CHECK(!tare_roll_turn(roll));
+		CHECK(!tare_rollups_turn(r));
 		usleep(1000);
 	}
-	while (!tare_roll_turn(roll))
+	while (!tare_rollups_turn(r))
 		usleep(1000);
 	CHECK(now_s() - begun >= 0.2);
-	tare_roll_finish(roll, true);
-	tare_roll_free(roll);
+	tare_rollups_finish(r, true);
+	tare_rollups_free(r);
 	remove_all();
 }
 
@@ -211,10 +211,10 @@ TEST(who_may_write_no_more_waits_under_any_cap)
 	struct tare_control control = { 0 };
 
 	CHECK(mkdtemp(folder) != NULL);
-	tare_roll_free(tare_roll_new(folder, MIB, &control, make));
+	tare_rollups_free(tare_rollups_new(folder, MIB, &control, make));
 	CHECK_INT(control.makes_room, 1);
 	control.makes_room = 0;
-	tare_roll_free(tare_roll_new(folder, 2048 * MIB, &control, NULL));
+	tare_rollups_free(tare_rollups_new(folder, 2048 * MIB, &control, NULL));
 	CHECK_INT(control.makes_room, 0);
 	remove_all();
 }

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a rollup of the recording is due while the program runs, the child that makes it, and how much logs may have until then. */
+#include "session/rollups.h"
+
+#include "base/disk.h"
+#include "base/progress.h"
+#include "base/xalloc.h"
+#include "record/format.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	NICE = 10,
+	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
+	LAGS_MS = 1500,   /* since then, for all rollups of what is left in logs */
+	SHARE = 16,       /* logs are compacted when they have that part of the cap, */
+	KEPT_FREE = 8,    /* that part is kept free of logs */
+	KEPT_BATCH = 4,
+};
+#define LOGS_MOST (UINT64_C(16) << 20) /* or so many bytes */
+/* A program that records faster than logs are compacted waits where logs have so many: these take a second after its end. */
+#define LOGS_READABLE (UINT64_C(160) << 20)
+#define LOGS_LEAST    (UINT64_C(128) << 10)
+/* Where logs have so many, rollups are too slow for the program: they no longer wait for other programs. */
+#define LOGS_BEHIND (LOGS_READABLE / 3)
+/* … nor where logs grow by so many bytes a second: rollups would soon be too slow. */
+#define GROWS_FAST (UINT64_C(2) << 20)
+/* What a rollup compacts at once: no more is lost with its child, and there is room as soon as so many are compacted. */
+#define BATCH (UINT64_C(16) << 20)
+/* More than that is compacted when the program has ended, if there is time: a twentieth of it is left. */
+#define LOGS_LEFT (UINT64_C(2) << 20)
+/* A child that failed, on a full disk above all, is followed by another after so long, twice as long each time. */
+#define BACKOFF_NS      UINT64_C(200000000)
+#define BACKOFF_MOST_NS UINT64_C(20000000000)
+#define LOOK_NS         UINT64_C(100000000)
+
+struct tare_rollups {
+	char *folder;
+	uint64_t cap;
+	struct tare_control *control;
+	tare_rollup_maker *make;
+	int report;  /* of the child that is at work; -1: none is */
+	pid_t child; /* the last one */
+	bool has_failed;
+	bool is_behind;                   /* rollups were too slow for the program at some time */
+	bool is_tried;                    /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns;                 /* when to look again … */
+	uint64_t written;                 /* … and what was written into logs when it looked last */
+	uint64_t begun_ns, begun_written; /* of the last child */
+	uint64_t backoff_ns, again_ns;    /* after one that failed */
+};
+
+static uint64_t written_of(const struct tare_rollups *r)
+{
+	return __atomic_load_n(&r->control->log_written, __ATOMIC_RELAXED);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* What logs take that is in no segment. */
+static uint64_t bytes_of_logs(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (strstr(entry->d_name, ".events") && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+static uint64_t rest_of(uint64_t most, uint64_t use)
+{
+	return use < most ? most - use : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What a child writes before it removes anything: the largest segment with more in it, a state, and the list of them all. */
+static uint64_t written_first(const char *folder)
+{
+	static const char *const kinds[] = { ".segment", ".state", ".json" };
+	enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+	uint64_t largest[KINDS] = { 0 }, sum = 0;
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		for (int k = 0; k < KINDS; k++)
+			if (strstr(entry->d_name, kinds[k]) && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    (uint64_t)st.st_blocks * 512 > largest[k])
+				largest[k] = (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	for (int k = 0; k < KINDS; k++)
+		sum += largest[k];
+	return sum / 4 * 5;
+}
+
+/*
+ * Logs never have so much that there is no room for what the child writes before it removes anything: an eighth of the
+ * cap is kept for that, or more where its files are larger, so what it has written so far takes nothing away. Nor have they so
+ * much that nobody could read them in a few seconds. `written`: before the folder had `use` bytes.
+ */
+static void allow(const struct tare_rollups *r, uint64_t written, uint64_t use)
+{
+	uint64_t eighth = r->cap / KEPT_FREE, first = written_first(r->folder),
+			 most = rest_of(r->cap, eighth > first ? eighth : first),
+			 logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0,
+			 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)), limit = written + room + 1;
+
+	if (r->report < 0 || limit > __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED))
+		__atomic_store_n(&r->control->log_limit, limit, __ATOMIC_RELAXED);
+}
+
+/* What the folder has, by which more is allowed. */
+static uint64_t look(struct tare_rollups *r)
+{
+	uint64_t written = written_of(r), use = tare_disk_most(r->folder);
+
+	allow(r, written, use);
+	r->written = written;
+	return use;
+}
+
+/* Who may write no more waits where room is being made, and only there. */
+static void tell_room(const struct tare_rollups *r, bool is_made)
+{
+	__atomic_store_n(&r->control->makes_room, is_made, __ATOMIC_RELAXED);
+}
+
+/* What a rollup compacts at once: of a small cap a part, so that what it writes before it removes anything stays below the cap. */
+static uint64_t batch(const struct tare_rollups *r)
+{
+	return least(BATCH, r->cap / KEPT_BATCH);
+}
+
+struct tare_rollups *tare_rollups_new(const char *folder, uint64_t cap, struct tare_control *control,
+                                      tare_rollup_maker *make)
+{
+	struct tare_rollups *r = tare_xcalloc(1, sizeof(*r));
+
+	r->folder = tare_xstrdup(folder);
+	r->cap = cap;
+	r->control = control;
+	r->make = make;
+	r->report = -1;
+	r->begun_ns = now_ns();
+	if (make)
+		look(r);
+	tell_room(r, make != NULL);
+	return r;
+}
+
+void tare_rollups_free(struct tare_rollups *r)
+{
+	if (!r)
+		return;
+	if (r->report >= 0)
+		close(r->report);
+	free(r->folder);
+	free(r);
+}
+
+/* The child has no voice, and a Ctrl-C is not meant for it. */
+static void work(const struct tare_rollups *r, const struct tare_rollup_wish *wish, int report)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), rc;
+	char said;
+
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	if (!wish->is_urgent)
+		setpriority(PRIO_PROCESS, 0, NICE);
+	rc = r->make(r->folder, wish);
+	said = rc != 0;
+	_exit(write(report, &said, 1) == 1 ? rc != 0 : 1);
+}
+
+/* Nobody waits for it meanwhile. */
+static void back_off(struct tare_rollups *r)
+{
+	r->backoff_ns = r->backoff_ns ? least(2 * r->backoff_ns, BACKOFF_MOST_NS) : BACKOFF_NS;
+	r->again_ns = now_ns() + r->backoff_ns;
+	tell_room(r, false);
+}
+
+static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
+{
+	int report[2];
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
+		back_off(r);
+		return;
+	}
+	r->begun_ns = now_ns();
+	r->begun_written = written_of(r);
+	pid = fork();
+	if (pid == 0) {
+		close(report[0]);
+		work(r, wish, report[1]);
+	}
+	close(report[1]);
+	if (pid > 0) {
+		r->child = pid;
+		r->report = report[0];
+		return;
+	}
+	close(report[0]);
+	r->has_failed = tare_disk_most(r->folder) > r->cap;
+	back_off(r);
+}
+
+/* The child has no voice: where somebody waits for it, it is shown that it works. */
+static int poll_on(struct pollfd *fd, int wait_ms)
+{
+	enum { LOOK_MS = 100 };
+	int rc = 0;
+
+	for (int left = wait_ms; tare_progress_is_on && !rc && left > LOOK_MS; left -= LOOK_MS) {
+		tare_progress_at(0, 0);
+		rc = poll(fd, 1, LOOK_MS);
+		wait_ms = left - LOOK_MS;
+	}
+	return rc ? rc : poll(fd, 1, wait_ms);
+}
+
+/* Whether the child is gone, however it went; waits for that as long. */
+static bool is_done(struct tare_rollups *r, int wait_ms)
+{
+	struct pollfd fd = { .fd = r->report, .events = POLLIN };
+	char said = 1;
+
+	if (r->report < 0)
+		return true;
+	if (poll_on(&fd, wait_ms) <= 0)
+		return false;
+	if (read(r->report, &said, 1) != 1 || said) {
+		r->has_failed = tare_disk_most(r->folder) > r->cap;
+		back_off(r);
+	} else {
+		r->backoff_ns = 0;
+		tell_room(r, true);
+	}
+	close(r->report);
+	r->report = -1;
+	return true;
+}
+
+static bool is_enough(const struct tare_rollups *r, uint64_t logs)
+{
+	uint64_t most = r->cap / SHARE < LOGS_MOST ? r->cap / SHARE : LOGS_MOST;
+
+	return logs > (most > LOGS_LEAST ? most : LOGS_LEAST);
+}
+
+/* What is left is for what programs record until the next time. */
+static uint64_t goal(const struct tare_rollups *r)
+{
+	return r->cap - r->cap / 4;
+}
+
+/* Ten times a second, and sooner where much was written. */
+static bool is_time(const struct tare_rollups *r, uint64_t now)
+{
+	return now >= r->look_ns || is_enough(r, written_of(r) - r->written);
+}
+
+static bool grows_fast(const struct tare_rollups *r, uint64_t now)
+{
+	return written_of(r) - r->begun_written > GROWS_FAST * ((now - r->begun_ns) / 1000000) / 1000 + LOGS_LEAST;
+}
+
+/* Dropping is the last resort: only where the folder is over its cap though all was tried. */
+bool tare_rollups_turn(struct tare_rollups *r)
+{
+	struct tare_rollup_wish wish = { .cap = goal(r), .most = batch(r) };
+	uint64_t now = now_ns(), use;
+	bool has_room; /* the child is done, and made some */
+	bool is_behind;
+
+	if (!r->make)
+		return false;
+	has_room = r->report >= 0 && is_done(r, 0);
+	if (!has_room && !is_time(r, now))
+		return false;
+	use = look(r);
+	is_behind = bytes_of_logs(r->folder) > LOGS_BEHIND;
+	r->is_behind |= is_behind;
+	is_behind |= grows_fast(r, now);
+	wish.is_urgent = use > r->cap / 2 || is_behind;
+	wish.skips_state = is_behind;
+	r->look_ns = wish.is_urgent ? now : now + LOOK_NS;
+	if (r->report >= 0 || (r->backoff_ns && now < r->again_ns))
+		return false;
+	wish.is_hurried = use > r->cap && r->is_tried;
+	r->is_tried = use > r->cap && !wish.is_hurried;
+	if (use <= wish.cap && !is_enough(r, bytes_of_logs(r->folder)))
+		return false;
+	begin(r, &wish);
+	return true;
+}
+
+/* False: there was no time for it, or it failed, and what is left stays as it was. */
+static bool make_by(struct tare_rollups *r, const struct tare_rollup_wish *wish, uint64_t until)
+{
+	uint64_t now = now_ns();
+
+	if (now >= until)
+		return false;
+	begin(r, wish);
+	if (is_done(r, (int)((until - now) / 1000000)))
+		return !r->backoff_ns;
+	kill(r->child, SIGKILL);
+	return false;
+}
+
+/* Piece by piece, so that what was done in time counts; the last piece is for good. */
+static void finish_logs(struct tare_rollups *r, const struct tare_rollup_wish *last)
+{
+	struct tare_rollup_wish piece = { .cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(r) };
+	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
+
+	while ((logs = bytes_of_logs(r->folder)) > batch(r) + batch(r) / 2 && logs < before) {
+		before = logs;
+		if (!make_by(r, &piece, until))
+			return;
+	}
+	make_by(r, last, until);
+}
+
+void tare_rollups_finish(struct tare_rollups *r, bool is_final)
+{
+	struct tare_rollup_wish wish = {
+		.cap = r->cap, .is_final = is_final, .is_urgent = true, .skips_state = r->is_behind
+	};
+	bool lags = r->report >= 0; /* so the clocks of what the child compacts are not settled yet */
+
+	/* Nobody makes room any more for what goes on. */
+	__atomic_store_n(&r->control->log_limit, 0, __ATOMIC_RELAXED);
+	tell_room(r, false);
+	if (!r->make || !is_done(r, FINISH_MS))
+		return;
+	tell_room(r, false);
+	if (tare_disk_most(r->folder) <= r->cap) {
+		if (lags || r->is_behind || bytes_of_logs(r->folder) > LOGS_LEFT)
+			finish_logs(r, &wish);
+		return;
+	}
+	begin(r, &wish);
+	is_done(r, FINISH_MS);
+}
+
+int tare_rollups_fd(const struct tare_rollups *r)
+{
+	return r->report;
+}
+
+bool tare_rollups_has_failed(struct tare_rollups *r)
+{
+	bool has = r->has_failed;
+
+	r->has_failed = false;
+	return has;
+}
