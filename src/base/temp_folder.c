@@ -210,7 +210,7 @@ int tare_temp_folder_make(const char *folder, const char *name, char **out, stru
 
 	if (!folder)
 		folder = getenv("TMPDIR");
-	tare_str_addf(&path, "%s/%s", folder && *folder ? folder : "/tmp", name);
+	tare_str_addf(&path, "%s/%s", folder && *folder == '/' ? folder : "/tmp", name);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	is_made = mkdtemp(path.data) != NULL;

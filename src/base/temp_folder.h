@@ -9,7 +9,10 @@
 
 #include <sys/types.h>
 
-/* Makes FOLDER/NAME, whose last six letters are X and become what is free; NULL: where TMPDIR says, or in /tmp. The caller frees *out. */
+/*
+ * Makes FOLDER/NAME, whose last six letters are X and become what is free; NULL: where TMPDIR says, or in /tmp, also if that is a path from
+ * the current folder, for a program that is told of the folder may go elsewhere. The caller frees *out.
+ */
 int tare_temp_folder_make(const char *folder, const char *name, char **out, struct tare_err *err);
 /* Removes it with all that is in it, and frees the path; NULL is allowed. */
 void tare_temp_folder_remove(char *path);

@@ -109,7 +109,7 @@ static int record_fresh(const struct tare_predict_options *o, const char *sim, c
 
 	if (o->has_own_caches)
 		return record(o, sim, recording, NULL, status, err);
-	rc = tare_temp_folder_make("/tmp", "tare-predict-caches-XXXXXX", &caches, err);
+	rc = tare_temp_folder_make(NULL, "tare-predict-caches-XXXXXX", &caches, err);
 	if (rc)
 		return rc;
 	rc = record(o, sim, recording, caches, status, err);
@@ -174,7 +174,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 	out->total = (int64_t)profile.total;
 	out->room = (int64_t)(profile.total - profile.reserved);
 	if (!o->keep)
-		rc = tare_temp_folder_make("/tmp", "tare-predict-XXXXXX", &folder, err);
+		rc = tare_temp_folder_make(NULL, "tare-predict-XXXXXX", &folder, err);
 	if (rc)
 		return rc;
 	name_recording(&recording, o->keep ? o->keep : folder, card);

@@ -282,12 +282,15 @@ static char *nvml_of_sim(const struct session *s)
 	return tare_str_steal(&path);
 }
 
-/* Processes on one simulated machine meet in a folder; without one from outside, in one of ours. */
+/*
+ * Processes on one simulated machine meet in a folder; without one from outside, in one of ours. recording.json names that folder, and
+ * TMPDIR may be at home, so without paths the folder is in /tmp.
+ */
 static int make_sim_state(struct session *s, struct tare_err *err)
 {
 	if (!s->options->sim || getenv("TARE_SIM_DIR"))
 		return 0;
-	return tare_temp_folder_make("/tmp", "tare-sim-XXXXXX", &s->sim_state, err);
+	return tare_temp_folder_make(s->options->no_paths ? "/tmp" : NULL, "tare-sim-XXXXXX", &s->sim_state, err);
 }
 
 static int make_folder(struct session *s, struct tare_err *err)

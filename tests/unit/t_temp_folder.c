@@ -54,6 +54,38 @@ static char *make(void)
 	return folder;
 }
 
+/* Where a folder is made while TMPDIR has that value; NULL: it is not there. */
+static void check_place(const char *tmpdir, const char *place)
+{
+	const char *before = getenv("TMPDIR");
+	char *folder = NULL, *kept = before ? strdup(before) : NULL;
+	struct tare_err err = { 0 };
+
+	if (tmpdir)
+		setenv("TMPDIR", tmpdir, 1);
+	else
+		unsetenv("TMPDIR");
+	CHECK_INT(tare_temp_folder_make(NULL, "tare-test-XXXXXX", &folder, &err), 0);
+	if (kept)
+		setenv("TMPDIR", kept, 1);
+	else
+		unsetenv("TMPDIR");
+	free(kept);
+	CHECK(strncmp(folder, place, strlen(place)) == 0 && strncmp(folder + strlen(place), "/tare-test-", 11) == 0);
+	tare_temp_folder_remove(folder);
+}
+
+TEST(it_is_where_tmpdir_says)
+{
+	char *folder = make();
+
+	check_place(folder, folder);
+	check_place(NULL, "/tmp");
+	check_place("", "/tmp");
+	check_place(".", "/tmp");
+	tare_temp_folder_remove(folder);
+}
+
 /* Runs it in a child that has made a folder; how the child ended. The folder is gone. */
 static int status_of(void (*run)(char *folder))
 {
