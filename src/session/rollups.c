@@ -51,10 +51,12 @@ struct tare_rollups {
 	int report;  /* of the child that is at work; -1: none is */
 	pid_t child; /* the last one */
 	bool has_failed;
-	bool is_behind;                   /* rollups were too slow for the program at some time */
-	bool is_tried;                    /* nothing was dropped for it, and the folder was still over its cap */
-	uint64_t look_ns;                 /* when to look again … */
-	uint64_t written;                 /* … and what was written into logs when it looked last */
+	bool is_patient;  /* the last child has a low priority, and may make a state: it began when there was time */
+	bool is_given_up; /* it was killed, for there is no time any more */
+	bool is_behind;   /* rollups were too slow for the program at some time */
+	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns; /* when to look again … */
+	uint64_t written; /* … and what was written into logs when it looked last */
 	uint64_t begun_ns, begun_written; /* of the last child */
 	uint64_t backoff_ns, again_ns;    /* after one that failed */
 };
@@ -221,6 +223,8 @@ static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
 	}
 	r->begun_ns = now_ns();
 	r->begun_written = written_of(r);
+	r->is_patient = !wish->is_urgent;
+	r->is_given_up = false;
 	pid = fork();
 	if (pid == 0) {
 		close(report[0]);
@@ -261,12 +265,12 @@ static bool is_done(struct tare_rollups *r, int wait_ms)
 		return true;
 	if (poll_on(&fd, wait_ms) <= 0)
 		return false;
-	if (read(r->report, &said, 1) != 1 || said) {
-		r->has_failed = tare_disk_most(r->folder) > r->cap;
-		back_off(r);
-	} else {
+	if (read(r->report, &said, 1) == 1 && !said) {
 		r->backoff_ns = 0;
 		tell_room(r, true);
+	} else if (!r->is_given_up) {
+		r->has_failed = tare_disk_most(r->folder) > r->cap;
+		back_off(r);
 	}
 	close(r->report);
 	r->report = -1;
@@ -297,6 +301,16 @@ static bool grows_fast(const struct tare_rollups *r, uint64_t now)
 	return written_of(r) - r->begun_written > GROWS_FAST * ((now - r->begun_ns) / 1000000) / 1000 + LOGS_LEAST;
 }
 
+/*
+ * Whoever may write no more waits for this child, which took its time: a state, of all that there was so far, may take it longer than
+ * anybody waits. What it compacted counts, and what it is at is begun again by a child that makes room first.
+ */
+static void give_up(struct tare_rollups *r)
+{
+	if (r->report >= 0 && r->is_patient && !r->is_given_up)
+		r->is_given_up = kill(r->child, SIGKILL) == 0;
+}
+
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
 bool tare_rollups_turn(struct tare_rollups *r)
 {
@@ -313,6 +327,8 @@ bool tare_rollups_turn(struct tare_rollups *r)
 	use = look(r);
 	is_behind = bytes_of_logs(r->folder) > LOGS_BEHIND;
 	r->is_behind |= is_behind;
+	if (is_behind)
+		give_up(r);
 	is_behind |= grows_fast(r, now);
 	wish.is_urgent = use > r->cap / 2 || is_behind;
 	wish.skips_state = is_behind;

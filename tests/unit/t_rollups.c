@@ -143,6 +143,45 @@ TEST(who_lagged_behind_the_program_is_done_once_more)
 	CHECK_STR(finish(20 * MIB, true, tell_later), "-f");
 }
 
+static int ends_if_urgent(const char *path, const struct tare_rollup_wish *wish)
+{
+	int rc = tell_urgency(path, wish);
+
+	if (!wish->is_urgent)
+		pause();
+	return rc;
+}
+
+/* A program that was slow, and then is not: who may write no more waits for what makes room, and not for a state. */
+TEST(a_rollup_that_took_its_time_gives_way)
+{
+	struct tare_control control = { 0 };
+	struct tare_rollups *r;
+	char said[2] = { 0 };
+	int ends[2];
+
+	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	told = ends[1];
+	has_file("1-0.events", 20 * MIB);
+	r = tare_rollups_new(folder, 4096 * MIB, &control, ends_if_urgent);
+	CHECK(tare_rollups_turn(r));
+	CHECK_INT(read(ends[0], &said[0], 1), 1);
+	has_file("1-0.events.1", 40 * MIB);
+	for (int i = 0; !tare_rollups_turn(r); i++) {
+		CHECK(i < 5000);
+		CHECK_INT(control.makes_room, 1);
+		usleep(1000);
+	}
+	CHECK_INT(read(ends[0], &said[1], 1), 1);
+	CHECK(said[0] == 'n' && said[1] == 'u');
+	tare_rollups_finish(r, true);
+	tare_rollups_free(r);
+	close(ends[0]);
+	close(ends[1]);
+	remove_all();
+}
+
 TEST(nobody_waits_at_the_end_for_longer_than_some_seconds)
 {
 	struct timespec begun, now;
