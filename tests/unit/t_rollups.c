@@ -91,6 +91,8 @@ static int never_ends(const char *path, const struct tare_rollup_wish *wish)
 	return 0;
 }
 
+static uint64_t grown; /* so much is written into logs before there is a rollup */
+
 /* Which rollups there were of so many bytes of logs: "-" while the program ran, "f" the final one. */
 static const char *finish(uint64_t logs, bool has_turn, tare_rollup_maker *roll_up)
 {
@@ -104,6 +106,7 @@ static const char *finish(uint64_t logs, bool has_turn, tare_rollup_maker *roll_
 	told = ends[1];
 	has_file("1-0.events", logs);
 	r = tare_rollups_new(folder, 4096 * MIB, &control, roll_up);
+	control.log_written += grown;
 	CHECK(!has_turn || tare_rollups_turn(r));
 	tare_rollups_finish(r, true);
 	tare_rollups_free(r);
@@ -180,6 +183,22 @@ TEST(a_rollup_that_took_its_time_gives_way)
 	close(ends[0]);
 	close(ends[1]);
 	remove_all();
+}
+
+static int tell_skipping(const char *path, const struct tare_rollup_wish *wish)
+{
+	(void)path;
+	usleep(50000);
+	return write(told, wish->skips_state ? "s" : "-", 1) == 1 ? 0 : 1;
+}
+
+/* It would be a fold of everything, while somebody waits for the prompt. */
+TEST(no_state_is_made_at_the_end_where_none_was_made_before)
+{
+	CHECK_STR(finish(20 * MIB, true, tell_skipping), "--");
+	grown = 20 * MIB;
+	CHECK_STR(finish(20 * MIB, true, tell_skipping), "ss");
+	grown = 0;
 }
 
 TEST(nobody_waits_at_the_end_for_longer_than_some_seconds)
