@@ -32,6 +32,8 @@ import zlib
 sys.dont_write_bytecode = True
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as version_file:
+    VERSION = version_file.read().strip()
 BUILD = os.path.abspath(os.environ.get("TARE_E2E_BUILD") or os.path.join(ROOT, "build"))
 FIXTURES = os.path.join(BUILD, "tests", "e2e")
 SIMGPU = os.path.join(BUILD, "simgpu")

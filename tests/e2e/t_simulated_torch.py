@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from harness import MIB, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, main
+from harness import MIB, ROOT, VERSION, WRAPPER, Skip, case, check, check_equal, check_says, main
 
 VENV = subprocess.run([os.path.join(ROOT, "tools", "cuda-venv.sh"), "--path"], stdout=subprocess.PIPE, text=True,
                       check=True).stdout.strip()
@@ -98,7 +98,7 @@ def values_that_decide(box):
                    "    optimizer.zero_grad()\n"
                    "assert torch.equal(x.cpu(), x.cpu()) and x.cpu().std() > 0.5  # what was copied comes back\n")
     check_equal(card["read_back"], [{"line": "program.py:10 in <module>", "count": 3, "decides": True, "overflow": True}])
-    check_equal((card["versions"]["torch"], card["versions"]["tare"]), ("2.11.0", "0.1.0"))
+    check_equal((card["versions"]["torch"], card["versions"]["tare"]), ("2.11.0", VERSION))
 
 
 @case

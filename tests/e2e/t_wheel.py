@@ -15,8 +15,8 @@ import sys
 import time
 import zipfile
 
-from harness import (BUILD, IS_LONG, ROOT, WRAPPER, Skip, case, check, check_equal, check_recording, check_says, fixture,
-                     main, needs_exec)
+from harness import (BUILD, IS_LONG, ROOT, VERSION, WRAPPER, Skip, case, check, check_equal, check_recording, check_says,
+                     fixture, main, needs_exec)
 
 MOST_BYTES = 5 << 20
 # The oldest Python on whose machine a wheel is to work.
@@ -43,8 +43,7 @@ def make_dist(box):
     """The dist folder of this build, as tools/make-dist.sh makes it of its own."""
     done = box.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--strip", "--destdir", box.path("root")])
     check_equal(done.code, 0, done)
-    with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
-        dist = box.path("tare-%s-%s" % (file.read().strip(), machine()))
+    dist = box.path("tare-%s-%s" % (VERSION, machine()))
     shutil.move(os.path.dirname(glob.glob(box.path("root", "**", "bin"), recursive=True)[0]), dist)
     for name in ("README.md", "LICENSE", "LICENSE.zstd", "LICENSE.libbacktrace", "CHANGELOG.md"):
         shutil.copy(os.path.join(ROOT, name), dist)
