@@ -27,6 +27,7 @@ struct paging {
 	struct touch *touches;
 	size_t touch_nr;
 	int64_t *changes; /* of each call: what it takes */
+	int64_t *most;    /* and what it can take or give back at most, in whatever order the calls were made */
 	/* of each point: how much more the counter says there than the calls that were made before it, as they are stamped */
 	int64_t *off;
 };
@@ -75,6 +76,7 @@ static void add_touches(struct paging *p, size_t step)
 		add_touch(p, step, last);
 		edges++;
 	}
+	p->most[step] = tare_sat_mul((int64_t)(last - first + 1), p->o->f->page);
 	p->changes[step] = tare_sat_mul((int64_t)(last - first + 1 - edges), is_taking ? p->o->f->page : -p->o->f->page);
 }
 
@@ -132,7 +134,7 @@ static void find_reach(const struct paging *p, int64_t *reach)
 		size_t from = point_at(o, o->steps[i].weigh_begin);
 		size_t to = point_at(o, o->steps[i].weigh_end) + 1;
 		int64_t *sums = tare_step_is_of_pages(&o->steps[i]) ? reach : others;
-		int64_t by = sums == reach ? tare_sat_abs(p->changes[i]) : 1;
+		int64_t by = sums == reach ? p->most[i] : 1;
 
 		sums[from] += by;
 		sums[to] -= by;
@@ -302,11 +304,13 @@ void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *ma
 		                .made = made,
 		                .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
 		                .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
+		                .most = tare_xcalloc(o->step_nr, sizeof(*p.most)),
 		                .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
 
 	for (int turn = 0; turn < TURNS && put_all(&p); turn++)
 		;
 	free(p.touches);
 	free(p.changes);
+	free(p.most);
 	free(p.off);
 }
