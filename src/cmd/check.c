@@ -22,7 +22,7 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, budget, "budget", 'b', STRING, "FILE",
-	         "limits, a line each: NAME = SIZE, growth = SIZE, baseline = FILE [+2%]; # begins a remark"),
+	         "a file of limits, one a line: NAME = SIZE, growth = SIZE, baseline = FILE [+2%]; # begins a comment"),
 	TARE_OPT(
 		options, max, "max", 'm', LIST, "NAME=SIZE",
 		"at most SIZE: used, need, elastic, unexplained, pinned, resident, a category (activation), an account "
@@ -36,7 +36,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, junit, "junit", 0, STRING, "FILE",
 	         "write what was found as XML that CI servers read (- is stdout)"),
 	TARE_OPT(options, github, "github", 0, FLAG, NULL,
-	         "print a line for GitHub to show beside the source; without asking, where GITHUB_ACTIONS is true"),
+	         "print lines that GitHub shows beside the source; the default where GITHUB_ACTIONS is true"),
 	TARE_OPT_END,
 };
 
@@ -45,18 +45,19 @@ const struct tare_command tare_command_check = {
 	.synopsis = "hold a recording to limits, for CI",
 	.operands = "[REC…] [+2%|+SIZE]",
 	.description =
-		"Compares what a recording holds with limits, and fails when one is exceeded. Every figure is one that tare report "
-		"--json has: the same program has the same, however busy the machine is, and a recording of a simulated GPU "
-		"(tare run --sim h200) has one, too, so memory can be held where there is no GPU.\n\n"
-		"NAME is a sum, a category of tensors, an account, an owner, or VIEW:ROW for a row of a view of tare report --by VIEW. "
-		"It is that of the peak; NAME@INSTANT is that of another instant of tare report --at. Each GPU, and "
-		"the CPU, has to hold the limit; what is shown is the one nearest to it. A line has what it asked of the driver, or its live tensors, "
-		"whichever is more; a module what is in it, too. unexplained may be as far below 0 as above.\n\n"
-		"--baseline takes the peak of another recording, or of a report that was saved with tare report --json; "
-		"+2% or +64MiB behind it may be added.\n\n"
-		"What is not known is never within a limit.\n\n"
-		"The exit code is 0 when all limits hold, 1 when one is exceeded, 2 for a mistake on the command line or in FILE, for a row "
-		"that is not there and for a figure that is not known, 125 if a recording cannot be read.",
+		"Compares what a recording holds with limits, and fails when one is exceeded. Every figure is one that tare "
+		"report --json has: it does not depend on how busy the machine is, and a recording of a simulated GPU (tare "
+		"run --sim h200) has it, too, so no GPU is needed.\n\n"
+		"NAME is a sum, a category of tensors, an account, an owner, or VIEW:ROW for a row of a view of tare report "
+		"--by VIEW. Its size at the peak counts; NAME@INSTANT takes another instant of tare report --at. Each GPU, "
+		"and the CPU, has to keep the limit; the one nearest to it is shown. Of a line counts what it asked of the "
+		"driver, or its live tensors, whichever is more; of a module also what is in it. unexplained may be as far "
+		"below 0 as above.\n\n"
+		"--baseline compares with the peak of another recording, or of a report that was saved with tare report "
+		"--json; +2% or +64MiB behind it says how much more is allowed.\n\n"
+		"A figure that is not known is never within a limit.\n\n"
+		"The exit code is 0 when all limits hold, 1 when one is exceeded, 2 for a mistake on the command line or in "
+		"FILE, for a row that is not there and for a figure that is not known, 125 if a recording cannot be read.",
 	.examples = "tare check train.tare --budget memory.budget\n"
 				"tare check train.tare --max used=8GiB --max 'activation=2GiB' --growth 0\n"
 				"tare check train.tare --max line:train.py:87=512MiB --max module:encoder=1GiB\n"

@@ -20,30 +20,31 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, keep_raw, "keep-raw", 0, FLAG, NULL,
-	         "leave the logs there that are in segments now; tare compact without it removes them"),
+	         "keep the logs, too; tare compact without this option removes them"),
 	TARE_OPT(options, running, "running", 'r', FLAG, NULL,
-	         "of a recording that is still being written what there is so far; its programs go on writing"),
+	         "compact what a recording that is still being written has so far; its programs go on writing"),
 	TARE_OPT(options, force, "force", 'f', FLAG, NULL,
-	         "also a recording that was not closed in order, because Tare or the program was killed"),
+	         "also compact a recording that was not closed in order, because Tare or the program was killed"),
 	TARE_OPT(options, cap, "cap", 0, BYTES, "SIZE",
-	         "down to SIZE, as far as that goes: the oldest events are dropped, and what they came to stays"),
+	         "drop the oldest events until the recording has SIZE, as far as that goes; their totals stay"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_compact = {
 	.name = "compact",
-	.synopsis = "make a recording smaller",
+	.synopsis = "put a recording into compressed segments, without loss",
 	.operands = "REC",
 	.description =
-		"Puts the logs of a recording that has ended into compressed segments, and removes the logs; nothing is lost. Every "
-		"command reads the recording as before and says the same: every record is there, with its stamp and its "
+		"Puts the logs of a recording that has ended into compressed segments, and removes the logs; nothing is lost. "
+		"Every command reads the recording as before and says the same: every record is there, with its stamp and its "
 		"position. A record of PyTorch's allocator takes 3 to 4 bytes instead of 48.\n\n"
-		"Of a recording that is still being written, --running puts what will not change any more into segments, and gives "
-		"it back to the disk.\n\n"
-		"With --cap the oldest events are dropped, as tare run does while it records: totals, peaks, pictures and every moment "
-		"behind them stay as they are; of an earlier moment the least and the most around it is known.\n\n"
+		"Of a recording that is still being written, --running compacts what will not change any more, and trims it "
+		"from the logs.\n\n"
+		"With --cap the oldest events are dropped, as tare run does while it records: totals, peaks, pictures and "
+		"every later moment stay as they are; of an earlier moment the least and the most that was in use around it "
+		"is known.\n\n"
 		"It may be interrupted at any time, also by a full disk: until all segments are on the disk the recording "
-		"stays as it was, and after that tare compact again removes what is left to remove.\n\n"
+		"stays as it was, and after that another tare compact removes what is left to remove.\n\n"
 		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
 		"not be done.",
 	.examples = "tare compact train.tare\n"

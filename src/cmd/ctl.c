@@ -24,23 +24,22 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_ctl = {
 	.name = "ctl",
-	.synopsis = "pause, resume or stop a recording that runs, or name an instant of it",
+	.synopsis = "pause, resume or stop a recording while it runs, or name an instant of it",
 	.operands = "REC|PID ACTION [NAME]",
 	.words = "pause|resume|snapshot|stop|status",
 	.description =
-		"REC is the folder of a recording that runs, PID the process of its tare or of a recorded program; an ACTION alone is for the newest NAME.tare here. "
-		"ACTION is one of:\n\n"
-		"pause: from now on only ends of objects are recorded (frees, destroyed contexts), so that what is in "
-		"the books can leave them. What the device gains or loses otherwise is in one row of the report, "
-		"\"while recording was paused\". The recorded program does nothing more than look at one word per "
-		"call.\n\n"
+		"REC is the folder of a recording that runs, PID the process of its tare or of a recorded program; an ACTION "
+		"alone is for the newest NAME.tare here. ACTION is one of:\n\n"
+		"pause: from now on only ends of objects are recorded (frees, destroyed contexts), so that the ledger does "
+		"not keep what is gone. What the device gains or loses otherwise is in one row of the report, \"while "
+		"recording was paused\". The recorded program does nothing more than look at one word per call.\n\n"
 		"resume: everything is recorded again.\n\n"
-		"snapshot: reads memory, processes and host memory now, and gives this instant a name: tare report REC "
-		"--at snapshot:1, or --at snapshot:NAME.\n\n"
-		"stop: nothing is recorded any more, for good; the program runs on. Its report ends here.\n\n"
-		"status: says which of these holds. This is also what happens without an ACTION.\n\n"
-		"tare run --paused starts a recording paused. The exit code is 0, 2 for a mistake on the command line, "
-		"125 if there is nothing to command.",
+		"snapshot: reads memory, processes and host memory now, and gives this instant a name: tare report REC --at "
+		"snapshot:1, or --at snapshot:NAME.\n\n"
+		"stop: recording ends for good, and so does the report; the program runs on.\n\n"
+		"status: says whether the recording runs, is paused or was stopped. This is the default ACTION.\n\n"
+		"tare run --paused starts a recording paused. The exit code is 0, 2 for a mistake on the command line, 125 if "
+		"there is nothing to command.",
 	.examples = "tare run --paused -o train.tare -- python train.py\n"
 				"tare ctl train.tare resume\n"
 				"tare ctl train.tare snapshot before-epoch-2\n"

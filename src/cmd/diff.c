@@ -23,12 +23,12 @@ struct options {
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, at, "at", 0, LIST, "INSTANT", "as of tare report (peak): once for both sides, or once for each"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES,
-	         "compare the rows of this view; not of time, pool, graph, stream and rank"),
+	         "compare the rows of this view; time, pool, graph, stream and rank cannot be compared"),
 	TARE_OPT(options, residue, "residue", 0, FLAG, NULL,
-	         "what is still there in B, whose it is, and which call gives it back: the same as --by residue"),
+	         "show what is still there in B, whose it is, and which call frees it: the same as --by residue"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT(options, sort, "sort", 's', STRING, "COLUMN",
-	         "order rows by this column instead of the size of the change; -COLUMN: the other way round"),
+	         "order rows by this column instead of the size of the change; -COLUMN: in reverse"),
 	TARE_OPT(options, html, "html", 0, STRING, "FILE",
 	         "write a page to look at, which needs no other file and no network; also of more than two recordings"),
 	TARE_OPT(options, confidential, "confidential", 0, FLAG, NULL,
@@ -41,20 +41,22 @@ const struct tare_command tare_command_diff = {
 	.synopsis = "show what two recordings, or two instants of one, have more or less",
 	.operands = "[A [B…]]",
 	.description =
-		"Puts two reports side by side: what every row had in A, what it has in B, and the difference, the largest "
-		"first. The differences of the rows and of unexplained sum to the difference of what is used.\n\n"
+		"Puts two reports side by side: the size of every row in A, its size in B, and the difference, the largest "
+		"difference first. The differences of the rows and of unexplained sum to the difference of what is used.\n\n"
 		"A and B are recordings (or folders with those of one job), or files with what tare report --json printed; "
-		"either may have @INSTANT behind it, such as train.tare@end. Without an instant it is the peak, and of a "
-		"file the first that is in it. With A alone its two instants are those of --at; without A it is the newest NAME.tare here.\n\n"
-		"Rows are told by their path. Pids differ from run to run, so a process is the one of the same name, and where "
-		"one is left on each side these are a pair. A line of source is the same in another "
-		"folder. A GPU is the one with the same UUID, else with the same number.\n\n"
-		"--by phase compares what the phases of the same path changed, in their order: so the figures of a note (tare import) stand beside "
-		"those of a recording.\n\n"
-		"--html writes a page to look at in a browser, offline: what came and what went, in every view, and memory over time of both on one plot. "
-		"Of more than two recordings it shows each beside the others, to one scale, and compares the first with any of them.\n\n"
-		"The exit code is 0, also where there are differences, 2 for a mistake on the command line, 125 if a recording or a "
-		"file cannot be read.",
+		"either may end in @INSTANT, such as train.tare@end. Without an instant the peak is compared, and of a file "
+		"the first instant in it. With A alone its two instants are those of --at; without A it is the newest "
+		"NAME.tare here.\n\n"
+		"Rows are paired by their path. Pids differ from run to run, so processes are paired by name, and if one is "
+		"left over on each side, these two are a pair. A line of source may lie in another folder. GPUs are paired by "
+		"UUID, else by number.\n\n"
+		"--by phase compares what the phases of the same path changed, in their order: so the figures of a note (tare "
+		"import) stand beside those of a recording.\n\n"
+		"--html writes a page to look at in a browser, offline: what came and what went, in every view, and memory "
+		"over time of both on one plot. Of more than two recordings it shows each beside the others, to one scale, "
+		"and compares the first with any of them.\n\n"
+		"The exit code is 0, also where there are differences, 2 for a mistake on the command line, 125 if a "
+		"recording or a file cannot be read.",
 	.examples = "tare diff sgd.tare adam.tare\n"
 				"tare diff train.tare --at 2s --at 30s\n"
 				"tare diff train.tare@peak train.tare@end --by line\n"

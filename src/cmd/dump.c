@@ -30,14 +30,13 @@ const struct tare_command tare_command_dump = {
 	.synopsis = "print every record of a recording",
 	.operands = "[REC]",
 	.description =
-		"Prints what is in the files, log by log and in the order of the log: position, stamp in "
-		"ticks of the clock, kind, and every field by its name. Nothing is interpreted, so it "
-		"shows what a report was made from, and it works on what a report cannot use: lines that "
-		"begin with # describe the log; lines with ! name places without a whole record. Of a recording in segments "
-		"come first the records that others name, then the rest in the order of time, each with the position that "
-		"it had in its log.\n\n"
-		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file; without it, the newest NAME.tare here. "
-		"docs/RECORDING.md explains the records.",
+		"Prints what is in the files, log by log and in the order of the log: position, stamp in ticks of the clock, "
+		"kind, and every field by its name. Nothing is interpreted, so it shows what a report is made from, and works "
+		"on damaged recordings, too: lines that begin with # describe the log; lines with ! name places without a "
+		"whole record. Of a recording in segments come first the records that others name, then the rest in the order "
+		"of time, each with the position that it had in its log.\n\n"
+		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file; without it, the newest "
+		"NAME.tare here. docs/RECORDING.md explains the records.",
 	.examples = "tare dump train.tare\n"
 				"tare dump train.tare --kind event --kind reading\n"
 				"tare dump train.tare/431-0.events --offsets\n"

@@ -33,7 +33,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
 	         "which stacks driver calls and tensors get (both, tensors only Python's lines)"),
 	TARE_OPT(options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
-	         "record what is asked of malloc, too: every block, or by chance some of the small ones"),
+	         "also record malloc: every block, or a random part of the small ones"),
 	TARE_OPT(options, docker, "docker", 0, FLAG, NULL,
 	         "print arguments for docker run or podman run, and make the folder REC"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL,
@@ -43,7 +43,7 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_env = {
 	.name = "env",
-	.synopsis = "print the variables that record a program nobody can wrap",
+	.synopsis = "print the environment variables that record a program started by something else",
 	.description = "A program that something else starts (a pod, a Ray worker, a Slurm prolog, a service) "
 				   "cannot be put behind tare run. It is recorded all the same if it is started with these "
 				   "variables. Without options they are printed for a shell; programs started with them "

@@ -38,12 +38,12 @@ const struct tare_command tare_command_explain = {
 	.synopsis = "say what other tools show of a program, and why they differ",
 	.operands = "PID|REC [TOOL=FIGURE]…",
 	.description =
-		"A row for each of ps, top, htop, smem, free, nvidia-smi, tegrastats, jtop, PyTorch's own figures "
-		"and others: what it shows, of which rows of the ledger that is the sum, what it leaves out, what it "
-		"counts twice, and which two must not be added up. Of a process that runs, as it is now; of a recording, at "
-		"its peak, at most, and the most that a look once a second would have shown.\n\n"
-		"TOOL=FIGURE is what you read: htop=2.5G, tegrastats=3443/3964, smem=1916M. tare explain finds the rows "
-		"that make up what such figures differ by.",
+		"A row for each of ps, top, htop, smem, free, nvidia-smi, tegrastats, jtop, PyTorch's own figures and others: "
+		"what it shows, of which rows of the ledger that is the sum, what it leaves out, what it counts twice, and "
+		"which two must not be added up. For a process that runs these are the figures of now; for a recording those "
+		"at its peak, the highest, and the highest that a tool that looks once a second would have shown.\n\n"
+		"TOOL=FIGURE is a figure that you read: htop=2.5G, tegrastats=3443/3964, smem=1916M. tare explain finds the "
+		"rows that make up what such figures differ by.",
 	.examples = "tare explain 4711\n"
 				"tare explain train.tare\n"
 				"tare explain 4711 htop=2.5G tegrastats=3443/3964",

@@ -31,15 +31,15 @@ const struct tare_command tare_command_info = {
 	.synopsis = "say what this tare is, or what a recording holds",
 	.operands = "[REC]",
 	.description =
-		"Without REC: version, build and where its parts are, which is the first thing a bug "
-		"report should contain. With REC: the command, machine, versions, processes and sizes of a "
-		"recording, and what was lost or damaged.\n\n"
-		"--hooks lists every driver function that the recorder knows: its name and the CUDA version "
-		"of that name, whether it is the variant for a default stream per thread, how it is hooked, "
-		"and which account its effect belongs to.\n\n"
+		"Without REC: version, build and where its parts are, which is the first thing a bug report should contain. "
+		"With REC: the command, machine, versions, processes and sizes of a recording, and what was lost or "
+		"damaged.\n\n"
+		"--hooks lists every driver function that the recorder knows: its name and the CUDA version of that name, "
+		"whether it is the variant for a default stream per thread, how it is hooked, and which account its effect "
+		"belongs to.\n\n"
 		"--check makes the picture, the line of time and the tables of REC, with their JSON and CSV, at up to 50 "
-		"instants that lie all over it, and compares what they say of every account, category and sum. Two that differ "
-		"are a mistake of Tare: the first is told with its instant, its row and both figures, and the exit code is 1.",
+		"instants spread over it, and compares what they say of every account, category and sum. A difference is a "
+		"bug of Tare: the first is printed with its instant, its row and both figures, and the exit code is 1.",
 	.examples = "tare info\n"
 				"tare info --hooks\n"
 				"tare info train.tare\n"

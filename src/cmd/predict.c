@@ -63,21 +63,22 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_predict = {
 	.name = "predict",
-	.synopsis = "what a program would need on a GPU that is not there",
+	.synopsis = "say what a program would need on a GPU that is not there",
 	.operands = "[--] CMD [ARG]…",
 	.description =
 		"Runs CMD unmodified on simulated cards: its own framework, allocator and autograd work as ever, every call "
 		"of memory is carried out as that card would, and no kernel runs. Then says what it needs at its worst "
 		"moment, whether that fits, and where memory runs out if it does not. No GPU and no driver are needed.\n\n"
 		"What kernels would have computed is not known: what a program reads back is zeros, and where such a value "
-		"decides a size or a loop, so does the prediction. docs/SIMGPU.md says what is exact and what is assumed; "
-		"the range that is printed is for that. What CMD prints goes to stderr.\n\n"
-		"With --largest CMD runs some times more, on the first card, with {NAME} replaced by numbers of the range: the "
-		"need must not fall when the number rises.\n\n"
-		"With --grid a table has a row for each combination and card. A card that fits is named where several are tried: "
-		"the cheapest by --prices, else the one with least memory.\n\n"
-		"Exit code: 0 if it fits on every card, 3 if not on one of them, 1 if CMD failed for another reason than memory, 2 "
-		"for a mistake on the command line, 125 if CMD ended well and used no GPU, could not be run, or Tare itself failed.",
+		"decides a size or a loop, so does the prediction. docs/SIMGPU.md says what is exact and what is assumed; the "
+		"range that is printed allows for that. What CMD prints goes to stderr.\n\n"
+		"With --largest CMD runs several times, on the first card, with {NAME} replaced by numbers of the range: what "
+		"it needs must not fall when the number rises.\n\n"
+		"With --grid a table has a row for each combination and card. Of several cards one that fits is named: the "
+		"cheapest by --prices, else the one with least memory.\n\n"
+		"Exit code: 0 if it fits on every card, 3 if not on one of them, 1 if CMD failed for another reason than "
+		"memory, 2 for a mistake on the command line, 125 if CMD ended well and used no GPU, could not be run, or "
+		"Tare itself failed.",
 	.examples =
 		"tare predict -- python train.py\n"
 		"tare predict --card rtx-3060-ti,h200 -- python train.py --batch 3\n"

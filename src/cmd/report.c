@@ -33,17 +33,17 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(tare_report_given, output, "output", 'o', STRING, "FILE",
 	         "with --format: write it into FILE, which is overwritten (- is stdout)"),
 	TARE_OPT(tare_report_given, sort, "sort", 's', STRING, "COLUMN",
-	         "order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
+	         "order rows by this column, by its name in the table or in JSON; -COLUMN: in reverse"),
 	TARE_OPT(tare_report_given, pid, "pid", 'p', INT, "PID",
 	         "only this process in detail; the others become one row each"),
 	TARE_OPT(tare_report_given, graphs, "graphs", 0, INT, "N",
-	         "with --by serving: how many CUDA graphs the server captures in all, while it still does"),
+	         "with --by serving, of a server that is still capturing CUDA graphs: how many it captures in all"),
 	TARE_OPT(tare_report_given, line, "line", 0, STRING, "FILE:N",
 	         "with --parts: the source line to take apart; the end of the file's name is enough"),
 	TARE_OPT(tare_report_given, parts, "parts", 0, FLAG, NULL,
-	         "what that line holds of every GPU and made resident on the host, by what it is for"),
+	         "show what that line holds of every GPU, and what it made resident on the host, by what it is for"),
 	TARE_OPT(tare_report_given, annotate, "annotate", 0, STRING, "FILE",
-	         "a source file, each line beside what it holds; the end of its name is enough"),
+	         "show a source file, with what each line holds beside it; the end of its name is enough"),
 	TARE_OPT(tare_report_given, job, "job", 0, STRING, "JOB",
 	         "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
 	TARE_OPT(tare_report_given, md, "md", 0, FLAG, NULL, "print Markdown: short for --format markdown"),
@@ -55,13 +55,13 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(tare_report_given, no_source, "no-source", 0, FLAG, NULL,
 	         "with --html: without the lines of the program's source that are on this machine"),
 	TARE_OPT(tare_report_given, source, "source", 0, FLAG, NULL,
-	         "with --html: those lines also of a recording that was made on another machine"),
+	         "with --html: with those lines even if the recording was made on another machine"),
 	TARE_OPT(tare_report_given, baseline, "baseline", 0, STRING, "CELL",
 	         "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
 	TARE_OPT(tare_report_given, timed, "timed", 0, STRING, "PHASE",
-	         "of a sweep: the time of this phase counts, not that of the whole run"),
+	         "of a sweep: compare the time of this phase, not that of the whole run"),
 	TARE_OPT(tare_report_given, claims, "claim", 0, LIST, "NAME=SIZE",
-	         "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
+	         "of a sweep: show a claimed size beside the measured one; NAME is an account, ACCOUNT/OWNER or total"),
 	TARE_OPT(tare_report_given, svg, "svg", 0, STRING, "FILE",
 	         "instead of text, write a picture of memory over time (- is stdout)"),
 	TARE_OPT_END,
@@ -72,27 +72,26 @@ const struct tare_command tare_command_report = {
 	.synopsis = "show the ledger of a recording, or the results of a sweep",
 	.operands = "[REC…|DB]",
 	.description =
-		"Shows what the memory of every GPU, and PyTorch's tensors on the CPU, were for: at its peak and at the end, or at the "
-		"instants given with --at. Each row says where its number comes from: exact is the size "
-		"that the driver or an allocator returned, weighed is the change of the driver's own "
-		"counter around one call, inferred follows from a rule. What is left over is called "
-		"unexplained and is always shown. Live tensors of PyTorch are told apart by what they are for. Where "
-		"steps of training are known, the first stands beside the median of the others, with what the "
-		"peak of tensors is a multiple of.\n\n"
-		"REC is a folder NAME.tare, or a folder of such folders; without it, the newest NAME.tare here. Several are the ranks of one job: "
-		"they are one ledger, in which every GPU and every process stands once, and --by rank "
-		"shows them side by side and which of them failed first. A recording may "
-		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
-		"DB is the file of tare sweep: its configurations with their times, memory and speeds, what works and "
-		"what does not, what the memory is, and how short of it each was.\n\n"
-		"--svg draws memory over time into FILE, which is overwritten: a panel per GPU and one for "
-		"tensors on the CPU, stacked by account (tensors with --by category, and where no GPU was used without asking, by what they are for), "
-		"elastic memory hatched, with the peak, phases and where memory ran out. Recordings that are not of one job stand under one another, to the "
-		"same scale.\n\n"
-		"--html writes a page to look at in a browser, offline: the worst moment and what to do, memory over time with a range and a cursor, "
-		"who asked for it, PyTorch's pool, the ledger with its evidence. What it shows is that of --json.\n\n"
-		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
-		"read.",
+		"Shows what the memory of every GPU, and PyTorch's tensors on the CPU, were for: at its peak and at the end, "
+		"or at the instants given with --at. Each row says where its number comes from: exact is the size that the "
+		"driver or an allocator returned, weighed is the change of the driver's own counter around one call, inferred "
+		"follows from a rule. What no row explains is always shown, as unexplained. Live tensors of PyTorch are split "
+		"by what they are for. Where steps of training are recognised, the first step is shown beside the median of "
+		"the others, and the peak of tensors as a multiple of the parameters.\n\n"
+		"REC is a folder NAME.tare, or a folder of such folders; without it, the newest NAME.tare here. Several "
+		"recordings are the ranks of one job: they make one ledger, in which every GPU and every process stands once; "
+		"--by rank shows the ranks side by side, and which of them failed first. A recording may still be written to. "
+		"Rows marked ~ are elastic: taken because the card had room.\n\n"
+		"DB is the file of tare sweep: its configurations with their times, memory and speeds, which of them work, "
+		"what their memory is for, and whether memory slowed them.\n\n"
+		"--svg draws memory over time into FILE, which is overwritten: a panel per GPU and one for tensors on the "
+		"CPU, stacked by account, with elastic memory hatched (with --by category, and always where no GPU was used, "
+		"tensors are stacked by what they are for), with the peak, phases and where memory ran out. Recordings that "
+		"are not of one job stand under one another, to the same scale.\n\n"
+		"--html writes a page to look at in a browser, offline: the worst moment and what to do, memory over time "
+		"with a range and a cursor, who asked for it, PyTorch's pool, the ledger with its evidence. Its figures are "
+		"those of --json.\n\n"
+		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be read.",
 	.examples = "tare report\n"
 				"tare report train.tare\n"
 				"tare report train.tare --at peak --by owner\n"

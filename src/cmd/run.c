@@ -22,19 +22,20 @@ const struct tare_command tare_command_run = {
 	.synopsis = "record a program and show where its memory went",
 	.operands = "[--] CMD [ARG]…",
 	.description =
-		"Runs CMD unmodified, records every change of GPU memory it causes, and of PyTorch's tensors on the "
-		"CPU, and at its end prints the ledger of both on stderr, at the peak and at the end. stdin, stdout and the exit code are "
-		"CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
-		"Each row of the ledger says where its number comes from, and what is left over is called "
-		"unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
-		"otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
-		"With --live the last two lines of the terminal say what the program has while it runs: nothing stands between the program and "
-		"its terminal, which is two rows less high for it; they go while it has the screen for itself, is stopped, or there are fewer than 11 rows or 40 columns, "
-		"and at the end the terminal is as before.\n\n"
-		"Where CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in "
-		"the recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
-		"The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
-		"it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
+		"Runs CMD unmodified, records every change of GPU memory it causes, and of PyTorch's tensors on the CPU, and "
+		"when CMD ends prints the ledger of both on stderr, at the peak and at the end. stdin, stdout and the exit "
+		"code are CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
+		"Each row of the ledger says where its number comes from; what no row explains is shown as unexplained. The "
+		"recording stays in a folder; look at it again, at other instants or grouped in other ways, with `tare "
+		"report`. Children of CMD are recorded too.\n\n"
+		"With --live the last two lines of the terminal show what the program has in use while it runs. The program "
+		"still writes to its terminal itself, and sees one with two rows less. The two lines are hidden while the "
+		"program uses the whole screen, while it is stopped, and where the terminal has fewer than 11 rows or 40 "
+		"columns; at the end the terminal is as before.\n\n"
+		"If CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in the "
+		"recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
+		"The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if it is not found, "
+		"125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
 				"tare run -o train.tare -- ./solver 14\n"
 				"tare run --phase train.py:87 -- python train.py\n"

@@ -38,28 +38,30 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
 	         "with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
 	TARE_OPT(run_options, ranks, "ranks-simulated", 0, PART, "K of N", "with --sim: " TARE_RANKS_HELP),
-	TARE_OPT(
-		run_options, cap, "cap", 0, BYTES, "SIZE",
-		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB; at least 1MiB)"),
+	TARE_OPT(run_options, cap, "cap", 0, BYTES, "SIZE",
+	         "let the recording take no more than SIZE; the oldest events are dropped, and their totals stay (2GiB; at "
+	         "least 1MiB)"),
 	TARE_OPT(run_options, vram, "vram", 0, STRING, "SIZE",
 	         "let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
 	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
 	         "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
 	TARE_OPT(run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
-	         "which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
-	         "nobody owns an allocation"),
-	TARE_OPT(
-		run_options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
-		"record what is asked of malloc, too, with stacks: full, every block; sample, all of 64 KiB and more, and by chance some of the others"),
+	         "which stacks to record of driver calls and tensors (both; of tensors only Python's lines); without "
+	         "native stacks no allocation has an owner"),
+	TARE_OPT(run_options, host, "host", 0, CHOICE, TARE_HOST_NAMES,
+	         "also record malloc, with stacks: full, every block; sample, every block of 64 KiB and more, and a random "
+	         "part of the smaller ones"),
 	TARE_OPT(
 		run_options, live, "live", 0, FLAG, NULL,
-		"while the program runs, say in the last two lines of the terminal what it has; it sees a terminal that is so much less high"),
+		"while the program runs, show in the last two lines of the terminal what it has in use; the program sees a "
+		"terminal with two rows less"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
-	         "keep the command's arguments and every path out of the recording: files are in it by their last name"),
+	         "keep the command's arguments and every path out of the recording: of files it has the names without "
+	         "folders"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
-	         "do not record the blocks of PyTorch's allocator: its segments are one row then"),
+	         "do not record the blocks of PyTorch's allocator: its segments are then one row"),
 	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,
-	         "do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
+	         "do not look through the modules and optimizers of a PyTorch program: then no tensor has a name"),
 	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
 	         "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,

@@ -16,7 +16,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, listen, "listen", 'l', STRING, "ADDR:PORT",
 	         "where to listen (127.0.0.1:19400); another address than this machine's own needs --token-file"),
 	TARE_OPT(options, token_file, "token-file", 't', STRING, "FILE",
-	         "who asks must have the token in this file, which others must not be able to read"),
+	         "clients must send the token in this file; other users must not be able to read the file"),
 	TARE_OPT(options, confidential, "confidential", 0, FLAG, NULL,
 	         "pages are without the names of programs, files, lines, modules and owners"),
 	TARE_OPT(options, once, "once", '1', FLAG, NULL,
@@ -27,16 +27,18 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_serve = {
 	.name = "serve",
 	.operands = "[REC|DIR…]",
-	.synopsis = "metrics of recordings for Prometheus, and their pages, over HTTP",
+	.synopsis = "serve metrics of recordings to Prometheus, and their pages, over HTTP",
 	.description =
-		"Serves at /metrics what the memory of the GPUs of this machine is for, in OpenMetrics: of recorded programs that run the rows of their "
-		"ledgers, so that the rows of a GPU sum to what NVML and nvidia-smi show as used, with what each process has on the host, its steps, what grows "
-		"and what was lost; of ended recordings what was in use at the peak. / lists the recordings, /r/NAME is the page of "
-		"one, as tare report --html writes it.\n\n"
-		"Without an operand these are the recordings that processes of this machine are in; with REC or DIR only those, ended ones "
-		"too. They are only read: a recorded program is not asked and not disturbed.\n\n"
-		"It listens at 127.0.0.1 only, unless there is a token. A client sends it as \"Authorization: Bearer TOKEN\"; a browser asks for "
-		"it as the password of any user. There is no TLS: over a network that others hear, put a proxy before it. SIGTERM ends it.\n\n"
+		"Serves at /metrics what the memory of the GPUs of this machine is for, in OpenMetrics: of recorded programs "
+		"that run, the rows of their ledgers, so that the rows of a GPU sum to what NVML and nvidia-smi show as used, "
+		"what each process has on the host, its steps, what grows and how many records were lost; of recordings that "
+		"ended, what was in use at the peak. / lists the recordings, /r/NAME is the page of one, as tare report "
+		"--html writes it.\n\n"
+		"Without an operand it serves the recordings of processes that run on this machine; with REC or DIR only "
+		"those, also if they ended. Recordings are only read: a recorded program is not asked and not disturbed.\n\n"
+		"It listens at 127.0.0.1 only, unless there is a token. A client sends it as \"Authorization: Bearer TOKEN\"; "
+		"a browser asks for it as the password of any user. There is no TLS: on a network that others can listen to, "
+		"put a proxy with TLS in front of it. SIGTERM ends it.\n\n"
 		"HTTP is spoken by GNU libmicrohttpd, which must be installed (libmicrohttpd12).",
 	.examples = "tare serve\n"
 				"tare serve /shared/recordings\n"

@@ -41,12 +41,12 @@ static const struct tare_opt opts[] = {
 	         "how many units of work a run does, such as 'timesteps={batch}*500'; again for more units"),
 	TARE_OPT(options, total, "total", 0, NUMBER, "N", "say how many hours N units of the first kind would take"),
 	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
-	         "take the time of this phase of the program for a run's: starting is no part of the work"),
+	         "compare runs by the time of this phase of the program, so that start-up does not count"),
 	TARE_OPT(options, timeout, "timeout", 0, DURATION, "TIME", "end a run that takes longer, such as 30min"),
 	TARE_OPT(options, jobs, "jobs", 'j', INT, "N", "run N cells at a time, each on GPUs of its own (1)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "with --jobs: how many GPUs each run has (1)"),
 	TARE_OPT(options, launcher, "launcher", 0, STRING, "CMD",
-	         "put this before every run, such as 'srun --gpus=1'; it gives the GPUs"),
+	         "put this before every run, such as 'srun --gpus=1', which then chooses the GPUs"),
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "run on a simulated GPU, as with tare run"),
 	TARE_OPT(options, vram, "vram", 0, STRING, "SIZE", "let the runs see a card of SIZE, as with tare run"),
 	TARE_OPT(options, card, "card", 0, STRING, "PROFILE", "the same for the card of a profile"),
@@ -61,7 +61,7 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_sweep = {
 	.name = "sweep",
-	.synopsis = "run a program over a grid of parameters and measure each",
+	.synopsis = "run a program over a grid of parameters and measure each run",
 	.operands = "[--] CMD [ARG]…",
 	.description =
 		"Runs CMD once for every cell of a grid, each under the recorder, and writes what it measured into "

@@ -31,12 +31,13 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, folders, "dir", 'd', LIST, "DIR",
-	         "also recordings in this folder, which may be of other containers or machines; again for more"),
-	TARE_OPT(options, interval, "interval", 'n', DURATION, "TIME", "how often to look, such as 500ms or 5s (1s)"),
+	         "also show recordings in this folder, which may be of other containers or machines; again for more "
+	         "folders"),
+	TARE_OPT(options, interval, "interval", 'n', DURATION, "TIME", "time between two looks, such as 500ms or 5s (1s)"),
 	TARE_OPT(options, once, "once", '1', FLAG, NULL,
-	         "print it once, as text, and end; so it is where output is no terminal"),
+	         "print the screen once, as text, and end; the default where the output is no terminal"),
 	TARE_OPT(options, filter, "filter", 0, STRING, "TEXT",
-	         "only processes that have it in their name, pid or recording"),
+	         "only processes that have TEXT in their name, pid or recording"),
 	TARE_OPT(options, sort, "sort", 's', CHOICE, "size|name|pid", "processes of a GPU in this order"),
 	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
@@ -47,17 +48,17 @@ const struct tare_command tare_command_top = {
 	.operands = "[REC|DIR…]",
 	.synopsis = "watch the GPUs of this machine, and what their memory is for",
 	.description =
-		"A screen of the GPUs and of the processes on them, as nvidia-smi counts them. Of a program that Tare records "
-		"(tare run, tare record, here or in a container) what its ledger says now stands below it, with the lines that "
-		"asked for most, its steps and what it had in the last five minutes. Rows add up to the row above them, and those of a GPU to what nvidia-smi "
-		"shows: what is in no process that can be seen is `unexplained`, which is always there.\n\n"
-		"Recordings are found by the processes that are in them, those of other containers too if you may see their files, and "
-		"in the folders of --dir. With REC or DIR only those recordings are shown. A recording is read only when something was recorded; the program is not asked and not "
-		"disturbed.\n\n"
-		"Keys: q quit, ? help, arrows and PgUp, PgDn choose, Enter opens and closes, a opens and closes all programs, s sorts, / filters, "
-		"p pauses, r reads everything now, + and - change how often. The screen needs 40 columns and 10 lines. NO_COLOR "
-		"is respected.\n\n"
-		"Where output is no terminal, or a dumb one, it is printed once.",
+		"A screen of the GPUs and of the processes on them, as nvidia-smi counts them. Below a program that Tare "
+		"records (tare run, tare record, here or in a container) stands its ledger of now, with the lines that asked "
+		"for most, its steps and the last five minutes. Rows add up to the row above them, and those of a GPU to what "
+		"nvidia-smi shows: what is in no process that can be seen is `unexplained`, which is always shown.\n\n"
+		"Recordings are found by the processes that are in them, those of other containers too if you may see their "
+		"files, and in the folders of --dir. With REC or DIR only those recordings are shown. A recording is read "
+		"only when something was recorded; the program is not asked and not disturbed.\n\n"
+		"Keys: q quit, ? help, arrows and PgUp, PgDn choose, Enter opens and closes, a opens and closes all programs, "
+		"s sorts, / filters, p pauses, r reads everything now, + and - change how often. The screen needs 40 columns "
+		"and 10 lines. NO_COLOR is respected.\n\n"
+		"Where the output is no terminal, or a dumb one, the screen is printed once, as text.",
 	.examples = "tare top\n"
 				"tare top train.tare\n"
 				"tare top --dir /shared/recordings\n"

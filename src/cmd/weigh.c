@@ -29,8 +29,8 @@ const struct tare_command tare_command_weigh = {
 	.description = "Shows what the resident memory of a process consists of, whether it was recorded or not: "
 				   "libraries, heap, stacks, shared and pinned memory, and so on. What several processes share is "
 				   "divided among them, so rows sum to the Pss of /proc/PID/smaps and what is in swap, and those of "
-				   "all processes can be added up. What was asked for and never touched takes addresses and no "
-				   "memory; how much was asked for is known only of recorded programs.\n\n"
+				   "all processes can be added up. Memory that was asked for and never touched takes addresses only "
+				   "and is not resident; how much was asked for is known of recorded programs only.\n\n"
 				   "Without PID: all processes, the largest first.\n\n"
 				   "Processes of others can be read by root only.",
 	.examples = "tare weigh 4711\n"
