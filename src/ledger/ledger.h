@@ -15,6 +15,7 @@
 #include "ledger/oom_row.h"
 #include "ledger/pinned.h"
 #include "ledger/read_back.h"
+#include "ledger/saved.h"
 #include "ledger/training_mark.h"
 #include "record/format.h"
 
@@ -424,13 +425,13 @@ struct tare_graph {
 	int64_t ask_ns;                      /* what counting them cost */
 	/* Measured around its calls; what destroying gave back is negative. */
 	int64_t at_instantiate, at_upload, at_launch, at_update, at_destroy;
-	int64_t doubt;                 /* by how much their sum may be wrong, either way */
-	int64_t memory;                /* by how much its allocation nodes made their pool grow: exact */
-	int64_t allocated;             /* bytes allocated while the graph was captured */
-	int64_t by_others;             /* of that, by threads that did not begin the capture */
-	int64_t held;                  /* of what was allocated by cuMemAlloc then, what is still there */
-	struct tare_graph_part *parts; /* of `allocated`, the largest first */
-	int part_nr;
+	int64_t doubt;                                /* by how much their sum may be wrong, either way */
+	int64_t memory;                               /* by how much its allocation nodes made their pool grow: exact */
+	int64_t allocated;                            /* bytes allocated while the graph was captured */
+	int64_t by_others;                            /* of that, by threads that did not begin the capture */
+	int64_t held;                                 /* of what was allocated by cuMemAlloc then, what is still there */
+	TARE_NOT_SAVED struct tare_graph_part *parts; /* of `allocated`, the largest first */
+	TARE_NOT_SAVED int part_nr;
 	uint32_t pool;   /* number of the framework's pool it allocated from, 0: not known */
 	bool is_private; /* no other graph of the recording allocated from it */
 	uint64_t stream; /* stream on which the capture began */

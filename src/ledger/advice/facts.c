@@ -7,76 +7,14 @@
 
 #include "base/array.h"
 #include "base/demangle.h"
-#include "base/shape.h"
 #include "base/str.h"
+#include "ledger/advice/facts_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Every context has so much stack per thread: a kernel that needs no more makes nothing grow. */
 enum { PLAIN_STACK_BYTES = 1024 };
-
-struct stack_use {
-	const char *kernel;
-	int64_t local, at;
-};
-
-struct stream_use {
-	uint64_t owner, count;
-	int64_t bytes, at;
-};
-
-struct module_use {
-	uint64_t handle;
-	int64_t bytes, at;
-	bool is_launched;
-};
-
-struct limit {
-	int64_t asked, bytes, at;
-};
-
-struct tare_facts {
-	struct stack_use *stacks;
-	size_t stack_nr, stack_cap;
-	struct stream_use *streams;
-	size_t stream_nr, stream_cap;
-	struct module_use *modules;
-	size_t module_nr, module_cap;
-	struct limit stack_limit, heap_limit;
-};
-
-/* clang-format off */
-#define SELF struct stack_use
-static const struct tare_shape_field stack_use_fields[] = {
-	TARE_TEXT(kernel), TARE_INT(local), TARE_INT(at), TARE_FIELDS_END };
-#undef SELF
-#define SELF struct stream_use
-static const struct tare_shape_field stream_use_fields[] = {
-	TARE_INT(owner), TARE_INT(count), TARE_INT(bytes), TARE_INT(at), TARE_FIELDS_END };
-#undef SELF
-#define SELF struct module_use
-static const struct tare_shape_field module_use_fields[] = {
-	TARE_INT(handle), TARE_INT(bytes), TARE_INT(at), TARE_INT(is_launched), TARE_FIELDS_END };
-#undef SELF
-#define SELF struct limit
-static const struct tare_shape_field limit_fields[] = {
-	TARE_INT(asked), TARE_INT(bytes), TARE_INT(at), TARE_FIELDS_END };
-#undef SELF
-static const struct tare_shape stack_use_shape = TARE_SHAPE(stack_use, stack_use_fields);
-static const struct tare_shape stream_use_shape = TARE_SHAPE(stream_use, stream_use_fields);
-static const struct tare_shape module_use_shape = TARE_SHAPE(module_use, module_use_fields);
-static const struct tare_shape limit_shape = TARE_SHAPE(limit, limit_fields);
-#define SELF struct tare_facts
-static const struct tare_shape_field facts_fields[] = {
-	TARE_LIST(stacks, stack_use_shape, stack_nr, stack_cap),
-	TARE_LIST(streams, stream_use_shape, stream_nr, stream_cap),
-	TARE_LIST(modules, module_use_shape, module_nr, module_cap),
-	TARE_STRUCT(stack_limit, limit_shape), TARE_STRUCT(heap_limit, limit_shape),
-	TARE_FIELDS_END };
-#undef SELF
-/* clang-format on */
-const struct tare_shape tare_shape_tare_facts = TARE_SHAPE(tare_facts, facts_fields);
 
 static struct tare_facts *facts_of(struct tare_fold *f, int context)
 {

@@ -6,7 +6,6 @@
 #include "ledger/call_times/call_times.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,29 +81,3 @@ void tare_call_times_free(struct tare_call_times_part *p)
 {
 	free(p->items);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_time_row
-static const struct tare_shape_field fields_tare_time_row[] = {
-	TARE_INT(account), TARE_TEXT(api), TARE_INT(calls), TARE_INT(total_ns), TARE_INT(longest_ns),
-	TARE_INT(longest_at_ns), TARE_TEXT(longest_name),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_time_row);
-#undef SELF
-
-#define SELF struct tare_call_time
-static const struct tare_shape_field fields_tare_call_time[] = {
-	TARE_OTHER(process, TARE_STATE_PROCESS), TARE_STRUCT(row, tare_shape_tare_time_row),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_call_time);
-#undef SELF
-
-#define SELF struct tare_call_times_part
-static const struct tare_shape_field fields_tare_call_times_part[] = {
-	TARE_LIST(items, tare_shape_tare_call_time, count, cap), TARE_INT(is_whole),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_call_times_part);
-#undef SELF
-/* clang-format on */

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 #include "base/xalloc.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,32 +192,3 @@ void tare_cards_free(struct tare_cards_part *t)
 	}
 	free(t->items);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_refusal_fold
-static const struct tare_shape_field fields_tare_refusal_fold[] = {
-	TARE_INT(owner), TARE_TEXT(api), TARE_INT(count), TARE_INT(largest), TARE_INT(missing),
-	TARE_INT(first_ns),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_refusal_fold);
-#undef SELF
-
-#define SELF struct tare_card_fold
-static const struct tare_shape_field fields_tare_card_fold[] = {
-	TARE_INT(is_there), TARE_INT(has_profile), TARE_TEXT(name), TARE_INT(total), TARE_INT(reserved),
-	TARE_INT(context), TARE_INT(multiprocessors), TARE_INT(threads_per_multiprocessor),
-	TARE_INTS(uncounted_by_process, uncounted_nr, uncounted_cap), TARE_INT(uncounted), TARE_INT_ARRAY(moment), TARE_INT_ARRAY(kept),
-	TARE_LIST(refusals, tare_shape_tare_refusal_fold, refusal_nr, refusal_cap),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_card_fold);
-#undef SELF
-
-#define SELF struct tare_cards_part
-static const struct tare_shape_field fields_tare_cards_part[] = {
-	TARE_ROW(items, tare_shape_tare_card_fold, device_nr),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_cards_part);
-#undef SELF
-/* clang-format on */

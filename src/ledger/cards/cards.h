@@ -18,6 +18,7 @@ struct tare_card_fold {
 	const char *name;
 	uint64_t total, reserved, context;
 	uint32_t multiprocessors, threads_per_multiprocessor;
+	TARE_SAVED_AS_MANY(uncounted_nr)
 	int64_t *uncounted_by_process; /* by process: bytes that do not count on the card */
 	size_t uncounted_nr, uncounted_cap;
 	int64_t uncounted;               /* their sum */
@@ -29,7 +30,7 @@ struct tare_card_fold {
 
 /* The part. */
 struct tare_cards_part {
-	struct tare_card_fold *items; /* by device */
+	TARE_SAVED_AS_MANY(device_nr) struct tare_card_fold *items; /* by device */
 	int device_nr;
 };
 

@@ -36,7 +36,7 @@ struct tare_block_places {
 
 struct tare_blocks { /* of one process on one device */
 	struct tare_work work;
-	struct tare_block_places places; /* address → place in items */
+	TARE_NOT_SAVED struct tare_block_places places; /* address → place in items */
 	struct tare_live_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free slot, 0: none */

@@ -8,6 +8,7 @@
 #define TARE_LEDGER_WORK_H
 
 #include "base/map.h"
+#include "ledger/saved.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,11 +36,11 @@ struct tare_block_facts {
 	uint8_t call_depth;
 	uint8_t kind, before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
-	uint8_t role, role_flags; /* as a scan found it; 0: none did */
-	uint8_t beside_training;  /* a parameter: scans that found that of any; more than 255: 255 */
-	bool is_trained;          /* a scan found a gradient of it, or what an optimizer keeps for it */
-	bool is_beside;           /* its thread had told nothing: section and such are the leader's */
-	uint8_t unused[3];        /* 0: facts are compared byte by byte */
+	uint8_t role, role_flags;         /* as a scan found it; 0: none did */
+	uint8_t beside_training;          /* a parameter: scans that found that of any; more than 255: 255 */
+	bool is_trained;                  /* a scan found a gradient of it, or what an optimizer keeps for it */
+	bool is_beside;                   /* its thread had told nothing: section and such are the leader's */
+	TARE_NOT_SAVED uint8_t unused[3]; /* 0: facts are compared byte by byte */
 };
 _Static_assert(sizeof(struct tare_block_facts) == 64, "facts have bytes that nobody sets");
 
@@ -132,7 +133,7 @@ struct tare_worker {
 
 /* Of the blocks of one process in one memory. */
 struct tare_work {
-	struct tare_worker *workers;
+	TARE_SAVED_AS_MANY(count) struct tare_worker *workers;
 	size_t count, cap;
 	struct tare_map of_tid; /* thread → its place */
 	/* 1 + a place; 0: there is none */

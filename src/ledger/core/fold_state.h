@@ -20,6 +20,7 @@
 #include "ledger/core/samples.h"
 #include "ledger/core/step.h"
 #include "ledger/core/torch_state.h"
+#include "ledger/saved.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -67,7 +68,7 @@ struct tare_process_fold {
 	bool is_vmm_over;                     /* its references are gone */
 	struct tare_map origin_of;            /* python, stack id → place in `origins` of the fold */
 	struct tare_map site_of;              /* python id, or address → site */
-	struct tare_site_memo {
+	TARE_NOT_SAVED struct tare_site_memo {
 		uint32_t python, site;
 	} site_memo[TARE_SITE_MEMO]; /* of stacks that came lately, by the low bits of their ids */
 	struct tare_map origins;     /* function → kernel or module, kernel → library */
@@ -82,7 +83,7 @@ struct tare_process_fold {
 	struct tare_blocks host_blocks;      /* in the memory of the CPU */
 	struct tare_map mapped_files;        /* address → what tells the file of the block that comes there next */
 	uint32_t steps[TARE_TRAINING_BY_NR]; /* of training, of the thread that made most of them */
-	int host_row;                        /* in `hosts` of every ledger, -1: none */
+	TARE_NOT_SAVED int host_row;         /* in `hosts` of every ledger, -1: none */
 	int host_part;                       /* 1 + place in the host's parts; 0: none yet */
 	struct tare_host_now host, host_kept[TARE_MOMENT_NR];
 	uint32_t host_moment[TARE_MOMENT_NR];
@@ -158,11 +159,11 @@ struct tare_device_fold {
 	size_t end_next;   /* of `ends`: the first that it has not passed */
 	int64_t worked_ns; /* until when the program took something here */
 
-	int64_t max_begin;       /* of what came so far, to tell who is late */
-	int64_t max_begin_then;  /* the same, where this fold began */
-	struct tare_steps taken; /* steps behind the moment of the state that this fold goes on from */
-	struct tare_steps late;  /* by begin */
-	size_t late_next;
+	int64_t max_begin;                     /* of what came so far, to tell who is late */
+	TARE_NOT_SAVED int64_t max_begin_then; /* the same, where this fold began */
+	struct tare_steps taken;               /* steps behind the moment of the state that this fold goes on from */
+	TARE_NOT_SAVED struct tare_steps late; /* by begin */
+	TARE_NOT_SAVED size_t late_next;
 
 	bool has_reading, has_list; /* waiting for each other */
 	int64_t reading_ns, reading_used;
@@ -191,9 +192,9 @@ struct tare_device_fold {
 
 	struct tare_high_water own_peak; /* of what is booked, other processes apart */
 
-	int instant_next; /* timed instants before it have their snapshot */
+	TARE_NOT_SAVED int instant_next; /* timed instants before it have their snapshot */
 	struct tare_samples samples;
-	struct tare_kinds kinds;
+	TARE_NOT_SAVED struct tare_kinds kinds;
 
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
 	bool has_recent;                  /* it was at `recent` since somebody looked */
@@ -207,9 +208,9 @@ struct tare_timed {
 };
 
 struct tare_fold {
-	const struct tare_ledger_source *source;
+	TARE_NOT_SAVED const struct tare_ledger_source *source;
 	int64_t page, weigh;
-	struct tare_arena arena;
+	TARE_NOT_SAVED struct tare_arena arena;
 	struct tare_device_fold **devices; /* by tare_device.index; NULL: not seen */
 	int device_nr;
 	struct tare_process_fold **processes; /* by tare_process.index; NULL: not seen */
@@ -233,17 +234,17 @@ struct tare_fold {
 	const char **owners;
 	size_t owner_nr, owner_cap;
 	struct tare_site no_site;
-	bool is_over;            /* all events are in */
-	struct tare_site *sites; /* from 1 */
+	TARE_NOT_SAVED bool is_over; /* all events are in */
+	struct tare_site *sites;     /* from 1 */
 	size_t site_nr, site_cap;
 	struct tare_origin *origins;
 	size_t origin_nr, origin_cap;
 	struct tare_map undo_of; /* thread → 1 + place */
 	struct tare_undo *undos;
 	size_t undo_nr, undo_cap;
-	struct tare_ops ops; /* scratch of one step */
+	TARE_NOT_SAVED struct tare_ops ops; /* scratch of one step */
 	/* its blocks wait for nothing but the memory that they need */
-	struct tare_device_fold *ahead;
+	TARE_NOT_SAVED struct tare_device_fold *ahead;
 	struct tare_capture_group *groups; /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
@@ -256,9 +257,9 @@ struct tare_fold {
 		struct tare_kept_blocks kept;
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
 		size_t queue_at, queue_nr, queue_cap;
-		int timed_next; /* timed instants before it have their tensors */
+		TARE_NOT_SAVED int timed_next; /* timed instants before it have their tensors */
 		struct tare_samples samples;
-		struct tare_kinds kinds;
+		TARE_NOT_SAVED struct tare_kinds kinds;
 		int64_t parts[TARE_HOST_PARTS]; /* of `live` */
 		int part_nr;
 	} host;
@@ -267,36 +268,36 @@ struct tare_fold {
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */
 	int64_t last_ns;
-	int64_t seen_ns;                     /* of the last event of all, known from the start */
-	int64_t first_ns;                    /* of the first that has to do with memory, or with phases */
-	int64_t known_ns;                    /* up to which the events are not there: a cap made them go */
-	const struct tare_ledger_kept *kept; /* as of struct tare_ledger_opts */
+	int64_t seen_ns;                                    /* of the last event of all, known from the start */
+	int64_t first_ns;                                   /* of the first that has to do with memory, or with phases */
+	int64_t known_ns;                                   /* up to which the events are not there: a cap made them go */
+	TARE_NOT_SAVED const struct tare_ledger_kept *kept; /* as of struct tare_ledger_opts */
 	bool opened_gpu;
 
 	bool is_paused;  /* recording, for the moment */
 	size_t pause_nr; /* that are over, or were never */
 
-	struct tare_timed *timed; /* by t_ns */
-	int timed_nr;
-	int host_next; /* timed instants before it have their hosts */
+	TARE_NOT_SAVED struct tare_timed *timed; /* by t_ns */
+	TARE_NOT_SAVED int timed_nr;
+	TARE_NOT_SAVED int host_next; /* timed instants before it have their hosts */
 
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
-	struct tare_parts *parts; /* parts.h; the books do not look inside */
-	struct tare_phase_changes phase_changes;
-	bool keeps_history;                  /* for a state that is saved */
-	bool is_from_state;                  /* it goes on from one */
-	struct tare_memory_history *history; /* that was asked for, or NULL */
-	const struct tare_memory_history *history_by_category;
-	struct tare_step_curves *step_curves; /* that were asked for, or NULL */
-	const char *lines;                    /* of tare_ledger_opts, as … */
-	bool without_heap_lines;
-	bool without_tensors;
-	struct tare_phase_watch *watches;
-	int watch_nr;
-	struct tare_fold
-		*later; /* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */
+	TARE_SAVED_ONE struct tare_parts *parts; /* parts.h; the books do not look inside */
+	TARE_NOT_SAVED struct tare_phase_changes phase_changes;
+	TARE_NOT_SAVED bool keeps_history;                  /* for a state that is saved */
+	TARE_NOT_SAVED bool is_from_state;                  /* it goes on from one */
+	TARE_NOT_SAVED struct tare_memory_history *history; /* that was asked for, or NULL */
+	TARE_NOT_SAVED const struct tare_memory_history *history_by_category;
+	TARE_NOT_SAVED struct tare_step_curves *step_curves; /* that were asked for, or NULL */
+	TARE_NOT_SAVED const char *lines;                    /* of tare_ledger_opts, as … */
+	TARE_NOT_SAVED bool without_heap_lines;
+	TARE_NOT_SAVED bool without_tensors;
+	TARE_NOT_SAVED struct tare_phase_watch *watches;
+	TARE_NOT_SAVED int watch_nr;
+	/* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */
+	TARE_NOT_SAVED struct tare_fold *later;
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;

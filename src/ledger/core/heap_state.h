@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/sorted.h"
+#include "ledger/saved.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,11 +33,11 @@ struct tare_heap_blocks {     /* of malloc, or mappings */
 	struct tare_map place_of; /* address → 1 + place */
 	struct tare_heap_block *items;
 	size_t count, cap;
-	size_t free;                     /* 1 + the first free place, 0: none */
-	struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
+	size_t free;                                    /* 1 + the first free place, 0: none */
+	TARE_NOT_SAVED struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
 	/* of mappings */
-	struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
-	struct tare_map moving;         /* threads inside of mremap → what it took away, enum tare_heap_parts */
+	TARE_NOT_SAVED struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
+	struct tare_map moving; /* threads inside of mremap → what it took away, enum tare_heap_parts */
 };
 
 /* src/ledger/settle/heap_live.c */

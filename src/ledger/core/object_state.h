@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "ledger/core/bucket_state.h"
+#include "ledger/saved.h"
 
 struct tare_object_live {
 	uint64_t handle, asked, granted;
@@ -63,13 +64,13 @@ struct tare_context {
 	int process, device;
 	int number; /* of created ones, from 1 */
 	bool is_primary, is_live;
-	int64_t local_held;                   /* local memory the driver holds for it; -1: not asked yet */
-	int64_t heap_wanted;                  /* size of its device heap that was asked for and not taken yet */
-	int bucket_of[TARE_BUCKET_NR];        /* -1: none yet */
-	struct tare_map parts;                /* (account, owner, site) → bucket, where there is more than one */
-	int buckets, objects;                 /* lists */
-	struct tare_facts *facts;             /* NULL: none yet */
-	uint64_t exec_nodes, exec_nodes_high; /* of its executable graphs: now, and the most */
+	int64_t local_held;                      /* local memory the driver holds for it; -1: not asked yet */
+	int64_t heap_wanted;                     /* size of its device heap that was asked for and not taken yet */
+	int bucket_of[TARE_BUCKET_NR];           /* -1: none yet */
+	struct tare_map parts;                   /* (account, owner, site) → bucket, where there is more than one */
+	int buckets, objects;                    /* lists */
+	TARE_SAVED_ONE struct tare_facts *facts; /* NULL: none yet */
+	uint64_t exec_nodes, exec_nodes_high;    /* of its executable graphs: now, and the most */
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "ledger/category.h"
 #include "ledger/memory_history.h"
+#include "ledger/saved.h"
 
 /* One moment of a column. Of two with as much in use, that with more in tensors is the larger. */
 struct tare_sample {
@@ -23,8 +24,8 @@ struct tare_samples {
 	size_t column; /* in which that is … */
 	int64_t column_end;
 	int part_nr; /* 0: without parts */
-	struct tare_sample (*items)[TARE_SAMPLE_NR];
-	int64_t *parts;
+	TARE_SAVED_BY_STATE(TARE_STATE_SAMPLES) struct tare_sample (*items)[TARE_SAMPLE_NR];
+	TARE_SAVED_BY_STATE(TARE_STATE_SAMPLE_PARTS) int64_t *parts;
 };
 
 /*

@@ -6,7 +6,6 @@
 #include "ledger/extents/extents.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 
@@ -193,12 +192,3 @@ void tare_extents_free(struct tare_extents_part *p)
 	free(p->devices);
 	free(p->ended);
 }
-
-/* clang-format off */
-#define SELF struct tare_extents_part
-static const struct tare_shape_field fields_tare_extents_part[] = {
-	TARE_LEFT(devices), TARE_LEFT(device_nr), TARE_LEFT(cpu), TARE_LEFT(ended), TARE_LEFT(ended_nr), TARE_LEFT(ended_cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_extents_part);
-#undef SELF
-/* clang-format on */

@@ -26,11 +26,11 @@ struct tare_extents_ended {
 
 /* The part. Nothing of it is in a state: it begins anew there. */
 struct tare_extents_part {
-	struct tare_extents_device *devices;
-	int device_nr;
-	struct tare_extents_device cpu;   /* tensors there */
-	struct tare_extents_ended *ended; /* the phases that lasted longest */
-	size_t ended_nr, ended_cap;
+	TARE_NOT_SAVED struct tare_extents_device *devices;
+	TARE_NOT_SAVED int device_nr;
+	TARE_NOT_SAVED struct tare_extents_device cpu;   /* tensors there */
+	TARE_NOT_SAVED struct tare_extents_ended *ended; /* the phases that lasted longest */
+	TARE_NOT_SAVED size_t ended_nr, ended_cap;
 };
 
 void tare_extents_begin(struct tare_extents_part *p, const struct tare_fold *f);

@@ -43,7 +43,7 @@ struct tare_pending_graph_records {
 
 /* The part. */
 struct tare_graphs_part {
-	struct tare_map *of_handle; /* by process: handle of a graph → 1 + row */
+	TARE_SAVED_AS_MANY(process_nr) struct tare_map *of_handle; /* by process: handle of a graph → 1 + row */
 	int process_nr;
 	struct tare_graph_now *rows;
 	size_t row_nr, row_cap;

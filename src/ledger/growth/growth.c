@@ -8,7 +8,6 @@
 #include "ledger/growth/growth.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 
@@ -328,37 +327,3 @@ void tare_growth_free(struct tare_growth_part *p)
 	free(p->items);
 	tare_map_free(&p->place_of);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_growth_course
-static const struct tare_shape_field fields_tare_growth_course[] = {
-	TARE_INT(of), TARE_INT(id), TARE_INT_ARRAY(least),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_growth_course);
-#undef SELF
-
-#define SELF struct tare_growth_process
-static const struct tare_shape_field fields_tare_growth_process[] = {
-	TARE_INT(first_ns), TARE_INT(made_ns), TARE_INT(code_ns), TARE_INT(file_bytes), TARE_INT(columns), TARE_INT_ARRAY(begun),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_growth_process);
-#undef SELF
-
-#define SELF struct tare_growth_clock
-static const struct tare_shape_field fields_tare_growth_clock[] = {
-	TARE_INT(column),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_growth_clock);
-#undef SELF
-
-#define SELF struct tare_growth_part
-static const struct tare_shape_field fields_tare_growth_part[] = {
-	TARE_INT(start_ns), TARE_INT(shift), TARE_INT(tidied), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
-	TARE_ROW(processes, tare_shape_tare_growth_process, process_nr),
-	TARE_LIST(items, tare_shape_tare_growth_course, count, cap), TARE_MAP(place_of),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_growth_part);
-#undef SELF
-/* clang-format on */

@@ -5,7 +5,6 @@
 #include "base/comparator.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "ledger/core/fields.h"
 #include "ledger/core/fold.h"
 
 #include <stdlib.h>
@@ -362,21 +361,3 @@ void tare_memory_history_free(struct tare_memory_history *history)
 	free(history->memory);
 	*history = (struct tare_memory_history){ 0 };
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_history_span
-static const struct tare_shape_field fields_tare_history_span[] = {
-	TARE_INT(known), TARE_TEXT(name), TARE_INT(is_mark), TARE_INT(begin), TARE_INT(end), TARE_INT(count),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_history_span);
-#undef SELF
-
-#define SELF struct tare_history_part
-static const struct tare_shape_field fields_tare_history_part[] = {
-	TARE_LIST(items, tare_shape_tare_history_span, count, cap), TARE_MAP(last_of), TARE_INT(dropped), TARE_LEFT(step_curves),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_history_part);
-#undef SELF
-/* clang-format on */

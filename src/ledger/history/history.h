@@ -27,7 +27,7 @@ struct tare_history_part {
 	size_t count, cap;
 	struct tare_map last_of; /* known → 1 + the last span of it */
 	uint64_t dropped;
-	struct tare_step_curves *step_curves; /* of the fold */
+	TARE_NOT_SAVED struct tare_step_curves *step_curves; /* of the fold */
 };
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);

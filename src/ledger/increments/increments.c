@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 
@@ -63,21 +62,3 @@ void tare_increments_free(struct tare_increments_part *p)
 {
 	free(p->items);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_rss_change
-static const struct tare_shape_field fields_tare_rss_change[] = {
-	TARE_INT(process), TARE_INT(site), TARE_INT(t), TARE_INT(anon), TARE_INT(file),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_rss_change);
-#undef SELF
-
-#define SELF struct tare_increments_part
-static const struct tare_shape_field fields_tare_increments_part[] = {
-	TARE_LIST(items, tare_shape_tare_rss_change, count, cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_increments_part);
-#undef SELF
-/* clang-format on */

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 #include "base/sat.h"
-#include "ledger/core/fields.h"
 #include "record/decode.h"
 
 #include <stdlib.h>
@@ -202,22 +201,3 @@ void tare_losses_free(struct tare_losses_part *p)
 	free(p->items);
 	free(p->told);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_loss_fold
-static const struct tare_shape_field fields_tare_loss_fold[] = {
-	TARE_INT(process), TARE_INT(tid), TARE_INT(reason), TARE_INT(records), TARE_INT(from_ns),
-	TARE_INT(to_ns), TARE_LEFT(told_ns),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_loss_fold);
-#undef SELF
-
-#define SELF struct tare_losses_part
-static const struct tare_shape_field fields_tare_losses_part[] = {
-	TARE_LIST(items, tare_shape_tare_loss_fold, count, cap), TARE_LEFT(told), TARE_LEFT(told_nr), TARE_LEFT(told_cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_losses_part);
-#undef SELF
-/* clang-format on */

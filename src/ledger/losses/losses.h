@@ -10,7 +10,7 @@ struct tare_loss_fold {
 	uint32_t tid, reason;
 	uint64_t records;
 	int64_t from_ns, to_ns;
-	int64_t told_ns; /* when a record told of it */
+	TARE_NOT_SAVED int64_t told_ns; /* when a record told of it */
 };
 
 /* The part. */
@@ -18,8 +18,8 @@ struct tare_losses_part {
 	struct tare_loss_fold *items; /* one for each process, thread and reason */
 	size_t count, cap;
 	/* Of a fold that will be saved, what these are sums of: each that a record tells of, and before them those of the state. */
-	struct tare_loss_fold *told;
-	size_t told_nr, told_cap;
+	TARE_NOT_SAVED struct tare_loss_fold *told;
+	TARE_NOT_SAVED size_t told_nr, told_cap;
 };
 
 void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f, const struct tare_event *e);

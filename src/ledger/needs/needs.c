@@ -6,7 +6,6 @@
 #include "ledger/needs/needs.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,29 +213,3 @@ void tare_needs_free(struct tare_needs_part *p)
 		free(p->devices[i].items);
 	free(p->devices);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_need
-static const struct tare_shape_field fields_tare_need[] = {
-	TARE_INT(from_ns), TARE_INT(most), TARE_INT(most_ns), TARE_INT(least), TARE_INT(last), TARE_INT(fall),
-	TARE_INT(fall_ns),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_need);
-#undef SELF
-
-#define SELF struct tare_needs_device
-static const struct tare_shape_field fields_tare_needs_device[] = {
-	TARE_INT(is_apart), TARE_INT(end_nr), TARE_INT(until_end), TARE_INT(device), TARE_INT(least), TARE_INT_ARRAY(first_ns), TARE_LIST(items, tare_shape_tare_need, count, cap),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_needs_device);
-#undef SELF
-
-#define SELF struct tare_needs_part
-static const struct tare_shape_field fields_tare_needs_part[] = {
-	TARE_LIST(devices, tare_shape_tare_needs_device, count, cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_needs_part);
-#undef SELF
-/* clang-format on */

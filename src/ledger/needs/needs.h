@@ -24,7 +24,7 @@ struct tare_needs_device {
 
 /* The part. */
 struct tare_needs_part {
-	struct tare_needs_device *devices;
+	TARE_SAVED_AS_MANY(count) struct tare_needs_device *devices;
 	size_t count, cap;
 };
 

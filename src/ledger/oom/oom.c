@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,32 +286,3 @@ void tare_oom_free(struct tare_oom_part *t)
 	free(t->items);
 	free(t->refused);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_oom_refused
-static const struct tare_shape_field fields_tare_oom_refused[] = {
-	TARE_INT(process), TARE_INT(tid), TARE_INT(asked),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_oom_refused);
-#undef SELF
-
-#define SELF struct tare_oom_fold
-static const struct tare_shape_field fields_tare_oom_fold[] = {
-	TARE_INT(process), TARE_INT(device), TARE_INT(t), TARE_INT(count), TARE_INT(is_torch), TARE_INT(site),
-	TARE_INT(owner), TARE_TEXT(api), TARE_INT(asked), TARE_INT(segment), TARE_INT(allocated),
-	TARE_INT(reserved), TARE_INT(free), TARE_INT(elastic), TARE_INT(stuck), TARE_INT(held),
-	TARE_INT(others), TARE_INT(room), TARE_INT(used),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_oom_fold);
-#undef SELF
-
-#define SELF struct tare_oom_part
-static const struct tare_shape_field fields_tare_oom_part[] = {
-	TARE_LIST(items, tare_shape_tare_oom_fold, count, cap),
-	TARE_ROW(refused, tare_shape_tare_oom_refused, device_nr),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_oom_part);
-#undef SELF
-/* clang-format on */

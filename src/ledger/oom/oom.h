@@ -31,7 +31,7 @@ struct tare_oom_fold {
 struct tare_oom_part {
 	struct tare_oom_fold *items;
 	size_t count, cap;
-	struct tare_oom_refused *refused; /* by device */
+	TARE_SAVED_AS_MANY(device_nr) struct tare_oom_refused *refused; /* by device */
 	int device_nr;
 };
 

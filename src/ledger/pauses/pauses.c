@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/units.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,29 +180,3 @@ void tare_pauses_free(struct tare_pauses_part *p)
 	free(p->paused);
 	free(p->items);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_pause_ledger
-static const struct tare_shape_field fields_tare_pause_ledger[] = {
-	TARE_INT(from_ns), TARE_INT(to_ns), TARE_INT(is_stop),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_pause_ledger);
-#undef SELF
-
-#define SELF struct tare_paused
-static const struct tare_shape_field fields_tare_paused[] = {
-	TARE_TEXT(folder), TARE_INT(number), TARE_INT(since), TARE_INT(is_stopped),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_paused);
-#undef SELF
-
-#define SELF struct tare_pauses_part
-static const struct tare_shape_field fields_tare_pauses_part[] = {
-	TARE_LIST(paused, tare_shape_tare_paused, paused_nr, paused_cap),
-	TARE_LIST(items, tare_shape_tare_pause_ledger, count, cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_pauses_part);
-#undef SELF
-/* clang-format on */

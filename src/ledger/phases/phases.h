@@ -39,15 +39,15 @@ struct tare_phase_known {
 	const char *name, *domain; /* domain "": none */
 	const char *path;
 	uint8_t source, what;
-	uint8_t step;         /* is it called a step of training: 1 no, 2 yes; 0: not asked yet */
-	uint64_t last_thread; /* 1 + tid of the one that began it last; 0: not known */
+	TARE_NOT_SAVED uint8_t step;         /* is it called a step of training: 1 no, 2 yes; 0: not asked yet */
+	TARE_NOT_SAVED uint64_t last_thread; /* 1 + tid of the one that began it last; 0: not known */
 	uint32_t threads;
 	uint64_t repeats, unclosed;
 	int namesake;   /* the first known one of that name, maybe itself, … */
 	uint64_t named; /* … which counts all that began with it */
 	int64_t first_ns, last_ns, ns;
-	struct tare_phase_total *totals; /* by device */
-	struct tare_phase_total host;    /* of tensors on the CPU */
+	TARE_SAVED_BY_STATE(TARE_STATE_DEVICES) struct tare_phase_total *totals; /* by device */
+	struct tare_phase_total host;                                            /* of tensors on the CPU */
 	struct tare_phase_resident_total resident;
 };
 
@@ -68,9 +68,9 @@ struct tare_phase_host_level {
 struct tare_phase_frame {
 	int known; /* -1: since the last mark */
 	bool is_used, is_ended;
-	bool is_watched; /* somebody asked for it */
-	bool is_library; /* a library's: its phase has a domain */
-	uint8_t source;
+	bool is_watched;                /* somebody asked for it */
+	TARE_NOT_SAVED bool is_library; /* a library's: its phase has a domain */
+	TARE_NOT_SAVED uint8_t source;
 	int process;
 	uint32_t tid;
 	int below;  /* of the same thread, -1: none; where it is free: the next free one */
@@ -78,7 +78,7 @@ struct tare_phase_frame {
 	uint64_t parent_serial;
 	uint64_t id, serial, nth; /* nth of its name */
 	int64_t begin_ns;
-	struct tare_phase_level *levels; /* by device */
+	TARE_SAVED_BY_STATE(TARE_STATE_DEVICES) struct tare_phase_level *levels; /* by device */
 	struct tare_phase_host_level host;
 	struct tare_phase_resident resident;
 };
@@ -136,21 +136,21 @@ struct tare_phases_part {
 	struct tare_phases_device host;
 	/* The most in tensors on the CPU since the last boundary; and when the last block came or went there. */
 	int64_t host_most, host_most_ns, host_since_ns;
-	struct tare_phase_resident *residents; /* by process, since it began */
+	TARE_SAVED_AS_MANY(process_nr) struct tare_phase_resident *residents; /* by process, since it began */
 	int process_nr;
 	struct tare_phase_known *known;
 	size_t known_nr, known_cap;
-	struct tare_strmap known_of;                         /* process, parent, source, domain and name → 1 + place */
-	struct tare_strmap named;                            /* name → 1 + place of the first */
-	struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits … */
-	struct tare_phase_named pushed[TARE_PHASES_RECENT];  /* … and were pushed in runs */
+	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
+	struct tare_strmap named;    /* name → 1 + place of the first */
+	TARE_NOT_SAVED struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits … */
+	TARE_NOT_SAVED struct tare_phase_named pushed[TARE_PHASES_RECENT];  /* … and were pushed in runs */
 	struct tare_map threads_seen;
 	struct tare_phase_frame *frames;
 	size_t frame_nr, frame_cap;
 	int frame_free;
 	uint64_t serial;
 	struct tare_map top_of; /* thread → 1 + frame, 0: none */
-	struct {
+	TARE_NOT_SAVED struct {
 		uint64_t key;
 		uint64_t *frame;
 	} top; /* where top_of has the thread that was asked for last; NULL: it may be elsewhere by now */

@@ -6,7 +6,6 @@
 #include "ledger/ranks/ranks.h"
 
 #include "base/xalloc.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,15 +213,3 @@ void tare_ranks_free(struct tare_ranks_part *t)
 	free(t->items);
 	free(t->of);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_ranks_part
-static const struct tare_shape_field fields_tare_ranks_part[] = {
-	/* Worked out again from the recording. */
-	TARE_LEFT(items), TARE_LEFT(count), TARE_LEFT(of), TARE_LEFT(process_nr),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_ranks_part);
-#undef SELF
-/* clang-format on */

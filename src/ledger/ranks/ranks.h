@@ -7,10 +7,10 @@
 
 /* The part: all of it is made when the first pass is over. */
 struct tare_ranks_part {
-	struct tare_rank_ledger *items;
-	int count;
-	int *of; /* by process: place in items, -1: none */
-	int process_nr;
+	TARE_NOT_SAVED struct tare_rank_ledger *items;
+	TARE_NOT_SAVED int count;
+	TARE_NOT_SAVED int *of; /* by process: place in items, -1: none */
+	TARE_NOT_SAVED int process_nr;
 };
 
 void tare_ranks_begin(struct tare_ranks_part *p, const struct tare_fold *f);

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 #include "base/sat.h"
-#include "ledger/core/fields.h"
 #include "record/decode.h"
 
 #include <stdlib.h>
@@ -98,22 +97,3 @@ void tare_read_backs_free(struct tare_read_backs_part *t)
 {
 	free(t->items);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_read_back_fold
-static const struct tare_shape_field fields_tare_read_back_fold[] = {
-	TARE_INT(process), TARE_INT(python), TARE_INT(stack), TARE_INT(site), TARE_INT(count), TARE_INT(bytes),
-	TARE_INT(is_overflow),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_read_back_fold);
-#undef SELF
-
-#define SELF struct tare_read_backs_part
-static const struct tare_shape_field fields_tare_read_backs_part[] = {
-	TARE_LIST(items, tare_shape_tare_read_back_fold, count, cap),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_read_backs_part);
-#undef SELF
-/* clang-format on */

@@ -20,15 +20,6 @@
 enum { TRIAL_NS = 1000000000, XLA_FIRST = 100, XLA_SHARE = 4 };
 #define LARGE_BYTES (16 * TARE_MIB)
 
-/* A large allocation that the first pass saw. */
-struct tare_large {
-	int process;
-	uint64_t handle, bytes;
-	int64_t at, held_ns; /* held_ns -1: to the end, as far as is known */
-	enum tare_account account;
-	bool is_cudnn, is_piece;
-};
-
 /* XLA's preallocation is one of these classes. */
 static bool may_be_elastic(uint8_t class)
 {
@@ -213,16 +204,6 @@ void tare_fold_elastic_forget(struct tare_fold *f, int64_t until)
 	}
 	f->large_nr = n;
 }
-
-/* clang-format off */
-#define SELF struct tare_large
-static const struct tare_shape_field large_fields[] = {
-	TARE_INT(process), TARE_INT(handle), TARE_INT(bytes), TARE_INT(at), TARE_INT(held_ns), TARE_INT(account),
-	TARE_INT(is_cudnn), TARE_INT(is_piece),
-	TARE_FIELDS_END };
-#undef SELF
-/* clang-format on */
-const struct tare_shape tare_shape_tare_large = TARE_SHAPE(tare_large, large_fields);
 
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s)
 {

@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_SETTLE_H
 #define TARE_LEDGER_SETTLE_H
 
-#include "base/shape.h"
 #include "ledger/parts/parts.h"
 #include "ledger/rows/rows.h"
 
@@ -170,13 +169,19 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 /*
  * elastic.c: memory taken because the card had room: the first pass over the events decides which
  */
+struct tare_large {
+	int process;
+	uint64_t handle, bytes;
+	int64_t at, held_ns; /* held_ns -1: to the end, as far as is known */
+	enum tare_account account;
+	bool is_cudnn, is_piece;
+};
 void tare_fold_elastic_prepass(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_elastic_decide(struct tare_fold *f);
 /*
  * Before a state is saved: forgets what the first pass knows from after `until`, which it will find out again.
  */
 void tare_fold_elastic_forget(struct tare_fold *f, int64_t until);
-extern const struct tare_shape tare_shape_tare_large;
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);
 
 /* asleep.c: memory that was unmapped at addresses which are kept */

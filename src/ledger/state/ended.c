@@ -6,17 +6,7 @@
 #include "ledger/state/private.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 #include "ledger/settle/settle.h"
-
-/* clang-format off */
-#define SELF struct tare_ended_blocks
-static const struct tare_shape_field fields_tare_ended_blocks[] = {
-	TARE_LEFT(known), TARE_LIST(items, tare_shape_tare_known_block, count, cap),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_ended_blocks);
-#undef SELF
-/* clang-format on */
 
 /* No pointer is among what is told of a block. */
 static const struct tare_shape_world nothing = { .arg = NULL };

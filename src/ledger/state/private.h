@@ -3,13 +3,27 @@
 #ifndef TARE_LEDGER_STATE_PRIVATE_H
 #define TARE_LEDGER_STATE_PRIVATE_H
 
-#include "ledger/core/fields.h"
+#include "base/shape.h"
 #include "ledger/state/state.h"
 
 struct tare_fold;
 struct tare_tensors_part;
 
+/* Pointers that are saved as numbers, and how many there are of what no field counts. */
+enum {
+	TARE_STATE_PROCESS,
+	TARE_STATE_DEVICE,
+	TARE_STATE_PYTHON,
+	TARE_STATE_STACK,
+	TARE_STATE_DEVICES,      /* one for each device */
+	TARE_STATE_SAMPLES,      /* of struct tare_samples */
+	TARE_STATE_SAMPLE_PARTS, /* the same */
+	TARE_STATE_TRAININGS,    /* of struct tare_training_part */
+};
+
+/* Made out of their structs by tools/state-tables.py: ledger/saved.h. */
 extern const struct tare_shape tare_shape_tare_fold;
+extern const struct tare_shape tare_shape_tare_ended_blocks;
 
 /* state.c: what lies behind `until` is left out; it is found again. */
 void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *names, int64_t until,

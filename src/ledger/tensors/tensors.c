@@ -11,7 +11,6 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
-#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 
@@ -331,32 +330,3 @@ void tare_tensors_free(struct tare_tensors_part *tensors)
 	tare_ended_free(&tensors->ended);
 	free(tensors->self_reports);
 }
-
-/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
-
-/* clang-format off */
-#define SELF struct tare_pool_self_report
-static const struct tare_shape_field fields_tare_pool_self_report[] = {
-	TARE_INT(pid), TARE_INT(generation), TARE_INT(t_ns), TARE_INT(allocated), TARE_INT(reserved),
-	TARE_INT(active), TARE_INT(requested), TARE_INT(inactive_split), TARE_INT(is_compared), TARE_INT(live),
-	TARE_INT(segments),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_pool_self_report);
-#undef SELF
-
-#define SELF struct tare_pool_self_report_fold
-static const struct tare_shape_field fields_tare_pool_self_report_fold[] = {
-	TARE_INT(process), TARE_INT(device), TARE_STRUCT(said, tare_shape_tare_pool_self_report),
-	TARE_FIELDS_END };
-static TARE_FIELD_TABLE(tare_pool_self_report_fold);
-#undef SELF
-
-#define SELF struct tare_tensors_part
-static const struct tare_shape_field fields_tare_tensors_part[] = {
-	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_MAP(outer_of), TARE_LEFT(watched), TARE_LEFT(ended), TARE_LEFT(later),
-	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
-	TARE_INT(other_stream_blocks),
-	TARE_FIELDS_END };
-TARE_FIELD_TABLE(tare_tensors_part);
-#undef SELF
-/* clang-format on */

@@ -34,7 +34,7 @@ struct tare_watches {
 
 /* Blocks that an earlier state has, and that went since. */
 struct tare_ended_blocks {
-	uint64_t known; /* tare_fold.block_serial in that state; 0: there is none, and nothing is noted */
+	TARE_NOT_SAVED uint64_t known; /* tare_fold.block_serial in that state; 0: there is none, and nothing is noted */
 	struct tare_known_block *items;
 	size_t count, cap;
 };
@@ -56,12 +56,12 @@ struct tare_tensors_part {
 	uint32_t *calls;
 	size_t call_nr, call_cap;
 	struct tare_map outer_of; /* outermost calls of modules, each with the site that stands for it */
-	struct tare_watches watched;
-	struct tare_ended_blocks ended;
+	TARE_NOT_SAVED struct tare_watches watched;
+	TARE_NOT_SAVED struct tare_ended_blocks ended;
 	struct tare_pool_self_report_fold *self_reports; /* by time */
 	size_t self_report_nr, self_report_cap;
-	uint64_t other_stream_blocks;          /* blocks on another stream than their segment */
-	const struct tare_tensors_part *later; /* of tare_fold.later, or NULL */
+	uint64_t other_stream_blocks;                         /* blocks on another stream than their segment */
+	TARE_NOT_SAVED const struct tare_tensors_part *later; /* of tare_fold.later, or NULL */
 };
 
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);

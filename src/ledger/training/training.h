@@ -113,7 +113,7 @@ void tare_training_marks(const struct tare_training_threads *at, size_t most, st
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
 struct tare_training_part {
-	struct tare_training_threads *places;
+	TARE_SAVED_BY_STATE(TARE_STATE_TRAININGS) struct tare_training_threads *places;
 	int process_nr, device_nr;
 };
 
