@@ -88,6 +88,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->ends);
 	free(f->processes);
 	free(f->buckets);
+	free(f->changed);
 	free(f->contexts);
 	free(f->objects);
 	free(f->owners);

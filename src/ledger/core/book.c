@@ -43,6 +43,8 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 
 	b = &TARE_APPEND(f->buckets, f->bucket_nr, f->bucket_cap);
 	*b = *proto;
+	f->changed = tare_array_reserve(f->changed, &f->changed_cap, f->bucket_nr, 1);
+	f->changed[id] = 1;
 	/* It was empty at every moment so far. */
 	for (int m = 0; m < TARE_MOMENT_NR; m++)
 		b->moment[m] = d->moment_nr[m];
@@ -50,6 +52,12 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 	d->buckets = id;
 	note_blocks(f, d, id);
 	return id;
+}
+
+void tare_buckets_all_changed(struct tare_fold *f)
+{
+	f->changed = tare_array_reserve(f->changed, &f->changed_cap, f->bucket_nr + 1, 1);
+	memset(f->changed, 1, f->bucket_nr);
 }
 
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner)
@@ -113,6 +121,7 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	struct tare_device_fold *d = f->devices[b->device];
 
 	tare_bucket_keep(b, d);
+	f->changed[bucket] = 1;
 	b->now.bytes = tare_sat_add(b->now.bytes, by->bytes);
 	if (b->least > b->now.bytes)
 		b->least = b->now.bytes;

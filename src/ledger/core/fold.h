@@ -18,6 +18,7 @@ int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t own
 int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner, uint32_t site);
 /* A bucket of no process: OTHER, by `owner`, or PAUSED. */
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
+void tare_buckets_all_changed(struct tare_fold *f); /* or may have: which of them did is in no state */
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
 /* It is about to change: what it was at moments since it did so last stays known. */
 void tare_bucket_keep_moments(struct tare_bucket *b, const struct tare_device_fold *d);
@@ -28,10 +29,13 @@ static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_dev
 }
 
 /* Books blocks, exact, in a bucket of theirs on the device, which enters no sum of it and is no trial. */
-static inline void tare_fold_book_blocks(struct tare_bucket *b, struct tare_device_fold *d, int64_t bytes,
+static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, struct tare_device_fold *d, int64_t bytes,
                                          int64_t count)
 {
+	struct tare_bucket *b = &f->buckets[bucket];
+
 	tare_bucket_keep(b, d);
+	f->changed[bucket] = 1;
 	b->now.bytes += bytes;
 	if (b->least > b->now.bytes)
 		b->least = b->now.bytes;

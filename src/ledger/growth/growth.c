@@ -157,6 +157,7 @@ static void widen(struct tare_growth_part *p, struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->bucket_nr; i++)
 		widen_bucket(p, &f->buckets[i], (int)i);
+	tare_buckets_all_changed(f);
 	for (size_t i = 1; i < f->site_nr; i++)
 		widen_site(p, &f->sites[i], (int)i);
 	for (size_t i = 0; i < p->count; i++)
@@ -232,18 +233,35 @@ static int next_column(struct tare_growth_part *p, const struct tare_fold *f, in
 	return column;
 }
 
+static void keep_bucket(struct tare_growth_part *p, const struct tare_fold *f, int bucket, int column, int to)
+{
+	const struct tare_bucket *b = &f->buckets[bucket];
+
+	if (b->process >= 0)
+		keep(p, TARE_GROWTH_BUCKET, bucket, column, to, b->least, b->now.bytes);
+}
+
+/*
+ * Of tens of thousands of places few change in one column. What did not change has a course already, or needs none: only what
+ * changed can rise above its least. The newest first, for who comes too late gets no course.
+ */
 void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	int to, column = next_column(p, f, d->index + 1, t, &to);
 
 	if (column < 0)
 		return;
-	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].of == TARE_GROWTH_BUCKET && f->buckets[p->items[i].id].device == d->index)
+			keep_bucket(p, f, p->items[i].id, column, to);
+	for (size_t i = f->bucket_nr; i-- > 0;) {
 		struct tare_bucket *b = &f->buckets[i];
 
-		if (b->process >= 0)
-			keep(p, TARE_GROWTH_BUCKET, i, column, to, b->least, b->now.bytes);
+		if (!f->changed[i] || b->device != d->index)
+			continue;
+		keep_bucket(p, f, (int)i, column, to);
 		b->least = b->now.bytes;
+		f->changed[i] = 0;
 	}
 }
 

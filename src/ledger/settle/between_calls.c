@@ -14,6 +14,7 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 {
 	struct tare_bucket *before = &f->buckets[d->before];
 
+	f->changed[d->before] = 1;
 	before->now.evidence = 1 + TARE_EVIDENCE_WITNESS;
 	before->now.bytes += shift;
 	before->now.low += shift;

@@ -163,6 +163,7 @@ bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *n
 	f->parts = NULL;
 	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) || !f->parts)
 		return false;
+	tare_buckets_all_changed(f);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i])
 			restore_process(f->processes[i]);

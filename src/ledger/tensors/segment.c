@@ -65,7 +65,7 @@ void tare_fold_segment_allocated(struct tare_fold *f, struct tare_device_fold *d
 {
 	int bucket = site_in(f, s, site)->ever_allocated;
 
-	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
+	tare_fold_book_blocks(f, bucket, d, bytes, 1);
 }
 
 void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d, const struct tare_segment *s,
@@ -73,7 +73,7 @@ void tare_fold_segment_collected(struct tare_fold *f, struct tare_device_fold *d
 {
 	int bucket = tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner);
 
-	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, 1);
+	tare_fold_book_blocks(f, bucket, d, bytes, 1);
 }
 
 int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s, uint32_t site,
@@ -88,12 +88,12 @@ int tare_fold_segment_move(struct tare_fold *f, struct tare_device_fold *d, stru
 		return -1;
 	}
 	bucket = site_in(f, s, site)->tensor;
-	tare_fold_book_blocks(&f->buckets[bucket], d, bytes, count);
+	tare_fold_book_blocks(f, bucket, d, bytes, count);
 	d->live += bytes;
 	if (!s->partly)
 		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
 	if (pinned(s) != was_pinned)
-		tare_fold_book_blocks(&f->buckets[s->partly], d, pinned(s) - was_pinned, 0);
+		tare_fold_book_blocks(f, s->partly, d, pinned(s) - was_pinned, 0);
 	if (s->is_held && held(s) != was_held)
 		book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
 	return bucket;
