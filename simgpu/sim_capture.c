@@ -213,7 +213,7 @@ CUresult sim_body_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_B
 }
 
 /* ---- attributes of kernel nodes ---- */
-/* Those that a kernel node may have (CUlaunchAttributeID). */
+/* Attributes that a kernel node may have (CUlaunchAttributeID). */
 static bool is_attribute(CUkernelNodeAttrID id)
 {
 	return id >= 1 && id <= 16 && id != 3 && id != 7 && id != 12 && id != 15;

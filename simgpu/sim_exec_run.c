@@ -25,7 +25,7 @@ static CUresult reserve(const struct sim_exec *exec, int device)
 	return CUDA_SUCCESS;
 }
 
-/* Who has allocated an address last; nobody, once it is freed. */
+/* The graph that allocated an address last; none once the address is freed. */
 static void own(const struct sim_node *node, struct sim_exec *exec)
 {
 	struct sim_range *range;

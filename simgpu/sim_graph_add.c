@@ -58,7 +58,7 @@ CUresult sim_body_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
 	return sim_body_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies, nodeParams);
 }
 
-/* One that waits wholly for what it names. */
+/* A node that waits wholly for the nodes it depends on: its edges have no data. */
 static CUresult add(CUgraphNode *made, CUgraph graph, const CUgraphNode *dependencies, size_t count,
                     CUgraphNodeParams *params)
 {

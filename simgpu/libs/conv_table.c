@@ -218,7 +218,7 @@ void sim_conv_tables_end(struct sim_conv_tables *tables)
 	memset(tables, 0, sizeof(*tables));
 }
 
-/* How near a table is to who asks: 0 is for the same card and version; -1: another kind of card. */
+/* How near a table is to the card and version that are simulated: 0 is for the same ones; -1: another kind of card. */
 static int distance(const struct sim_conv_table *table, const struct sim_conv_asker *asker)
 {
 	bool same_card = !strcmp(table->card, asker->card);

@@ -234,7 +234,7 @@ static int compare(const struct nccl_op *op, int rank, const struct nccl_what *h
 }
 
 /* ---- steps ---- */
-/* It has not come to a collective: is it still there? It may come, and go, while we look. */
+/* A rank has not come to a collective: is the rank still there? It may come, and go, while we look. */
 static int gone(const struct nccl_op *op, int rank, uint64_t sequence)
 {
 	enum nccl_presence presence = nccl_room_presence(op->comm->room, rank);

@@ -77,7 +77,7 @@ int ncclCommCuDevice(const struct nccl_comm *comm, int *device)
 }
 NCCL_ALSO(ncclCommCuDevice);
 
-/* One that is not blocking goes on here, as far as it can. */
+/* A communicator that is not blocking goes on here, as far as it can. */
 SIM_EXPORT int ncclCommGetAsyncError(struct nccl_comm *comm, int *error);
 int ncclCommGetAsyncError(struct nccl_comm *comm, int *error)
 {

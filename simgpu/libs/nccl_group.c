@@ -245,7 +245,7 @@ static void free_all(struct nccl_op *first)
 	}
 }
 
-/* One that is not blocking is made while others ask how far it is: ncclCommGetAsyncError() tries on. */
+/* A communicator that is not blocking is made while the program asks how far it is: ncclCommGetAsyncError() tries on. */
 static int run(struct nccl_op *first)
 {
 	int result;

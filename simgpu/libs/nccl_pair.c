@@ -40,7 +40,7 @@ static int send(const struct nccl_op *op, size_t bytes)
 	return result;
 }
 
-/* It may have come, and its sender gone, while we looked. */
+/* The message may have come, and its sender gone, while we looked. */
 static int nothing_comes(const struct nccl_op *op)
 {
 	enum nccl_presence presence = nccl_room_presence(op->comm->room, op->root);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The free blocks of a pool and a stream: what is rare, or the work of large bins. */
+/*
+ * The free blocks of a pool and a stream, sorted by size into bins: the functions that are called rarely, or for large
+ * bins.
+ */
 #include "allocator/free_set.h"
 
 #include "base/array.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies where, and whether it can. */
+/*
+ * Lists the blocks of an allocator with their addresses, and checks that blocks and segments do not contradict each
+ * other.
+ */
 #include "allocator/state.h"
 
 uint64_t tare_alloc_address(const struct tare_allocator *a, uint32_t block)

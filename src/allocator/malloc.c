@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request: from what is free, or from the driver; and what of the block it gets. */
+/*
+ * Serves a request: finds a free block or asks the driver for a segment, and splits off what the request does not
+ * need.
+ */
 #include "allocator/block.h"
 
 static struct tare_cache_pool *pool_for(struct tare_allocator *a, unsigned pool, uint64_t size)

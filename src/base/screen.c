@@ -69,7 +69,7 @@ static void on_resize(int signal)
 	screen.is_resized = 1;
 }
 
-/* It was set with SA_RESETHAND, so what is raised ends the program as it would have without us. */
+/* The handler was set with SA_RESETHAND, so the raised signal ends the program as it would have without us. */
 static void on_crash(int signal)
 {
 	turn_off();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders for what is gone when a command ends. What a signal handler comes to calls only what may be called there. */
+/*
+ * Temporary folders of a command, which are removed when the command ends, also by a signal: what the signal handler
+ * calls is async-signal-safe.
+ */
 #include "base/temp_folder.h"
 
 #include "base/str.h"
@@ -27,7 +30,7 @@ enum {
 	WAITS_MOST = 250, /* for a writer, and as long once more when it was told again */
 };
 
-/* One list, for a signal handler must find it. Of a child's list what its parent put in is not the child's. */
+/* One list for the process, for a signal handler must find it. Folders that a parent put into it are not a child's to remove. */
 static struct {
 	char paths[FOLDERS_MOST][PATH_MAX];
 	volatile pid_t owners[FOLDERS_MOST]; /* 0: the place is free */
@@ -141,7 +144,7 @@ static void end_writer(int number, bool is_of_terminal)
 	waitpid(pid, NULL, 0);
 }
 
-/* It was set with SA_RESETHAND, and what is raised comes when it is let in again: the signal ends the program as it would have. */
+/* The handler was set with SA_RESETHAND, and the raised signal comes when it is unblocked: it ends the program as ever. */
 static void on_end(int number, siginfo_t *info, void *context)
 {
 	sigset_t only;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A question takes cuDNN 3 ms of the CPU, so several processes ask, each for every n-th convolution. They write what they
- * hear into memory that all share: one that crashes or hangs costs the convolution that it was asking for, and another
- * goes on behind it.
+ * Asks cuDNN for the workspaces of many convolutions. A question takes cuDNN 3 ms of the CPU, so several processes
+ * ask, each for every n-th convolution. They write the answers into memory that all share: a process that crashes or
+ * hangs costs the convolution that it was asking for, and a new process goes on with the next one.
  */
 #include "calibrate/libraries.h"
 
@@ -165,7 +165,7 @@ static bool has_ended(struct asking *a, struct process *process, int which, char
 	return true;
 }
 
-/* One that ended early: the convolution that it was at is lost, and another goes on behind it. */
+/* A process that ended early: the convolution that it asked for is lost, and another process goes on behind it. */
 static bool go_on(struct asking *a, struct process *process, int which, size_t step)
 {
 	size_t at = a->next[which];

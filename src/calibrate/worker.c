@@ -198,7 +198,7 @@ void tare_worker_finish(struct tare_probe_worker *worker)
 
 	close(worker->to);
 	if (worker->pid > 0) {
-		/* It has nothing to do but to end; a driver that hangs in that is killed. */
+		/* The worker has nothing left to do but end; where the driver hangs in that, it is killed. */
 		poll(&wait, 1, 2000);
 		kill(worker->pid, SIGKILL);
 		waitpid(worker->pid, NULL, 0);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of a page, the tree of accounts first. */
+/* The views of a page, the tree of accounts first. */
 static const int views[] = {
 	-1, TARE_BY_CATEGORY, TARE_BY_LINE, TARE_BY_MODULE, TARE_BY_OWNER, TARE_BY_LIBRARY, TARE_BY_PHASE
 };

@@ -127,7 +127,7 @@ static bool is_everything_shown(const struct tare_explain *x)
 	return x->is_all || x->has_course;
 }
 
-/* Who has no Jetson has no tegrastats, though its figure can be worked out of what any machine says. */
+/* tegrastats exists on a Jetson only, though its figure can be computed on any machine. */
 static bool is_shown(const struct tare_explain *x, enum tare_tool tool)
 {
 	return is_known(x, tool) && (is_everything_shown(x) || x->has_board || !tare_tool_is_of_board(tool));

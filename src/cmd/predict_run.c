@@ -125,7 +125,7 @@ static void name_recording(struct tare_str *out, const char *folder, const char 
 	tare_str_addf(out, "%s/%s.tare", folder, slash ? slash + 1 : card);
 }
 
-/* On a terminal, who waits is told what for; what the program prints stands below. */
+/* On a terminal a line says which run is under way; what the program prints stands below it. */
 static void tell_progress(const struct tare_predict_options *o, const char *card)
 {
 	struct tare_str values = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions are part of a prediction: another one of a framework takes another amount of memory. */
+/* Which versions of frameworks and libraries a prediction is of: another version takes another amount of memory. */
 #include "cmd/predict.h"
 
 #include "base/str.h"

@@ -34,7 +34,7 @@ static void add(struct process *all, int *nr, int64_t pid, int64_t bytes)
 		all[i].bytes = bytes;
 }
 
-/* Who has no host is behind those that have one. */
+/* Processes without host memory come last. */
 static int list(struct process **out, const struct tare_ledger *l)
 {
 	size_t room = (size_t)l->host_nr;

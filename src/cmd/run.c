@@ -68,7 +68,7 @@ static void say_ranks(const char *path, const struct tare_recording *recording, 
 		tare_say("its ranks side by side: tare report %s --by rank", path);
 }
 
-/* What was folded while it was written is lent to who reads it: as long as the memory is mapped. */
+/* The state that was folded ahead is lent to the reader of the recording for as long as the memory is mapped. */
 static void *lend(const struct tare_session_result *result, struct tare_recording *recording)
 {
 	const struct tare_recording_state at = { result->ahead.number, result->ahead.until_ns };

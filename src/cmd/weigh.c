@@ -41,7 +41,7 @@ const struct tare_command tare_command_weigh = {
 	.run = tare_cmd_weigh,
 };
 
-/* Those that were asked for, of which every one must be there; else all. */
+/* The processes that were asked for, of which every one must be there; else all. */
 static int weigh_these(struct tare_weigh_processes *all, const struct tare_operands *pids, const char *root,
                        struct tare_err *err)
 {

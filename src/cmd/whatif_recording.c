@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording has the blocks that PyTorch's allocator handed out and took back, with their streams, and what its library asked the
- * driver for. That is what a memory snapshot has, but for two things: a block is told as large as the allocator made it, not as
- * it was asked for, and a block that other streams still use is told when it is freed, not when they are done (src/replay/wait.c).
+ * Makes the trace of an allocator from a recording. The recording has the blocks that PyTorch's allocator handed out
+ * and took back, with their streams, and what PyTorch's library asked the driver for. That is what a memory snapshot
+ * has, but for two things: the size of a block is that which the allocator made it, not that which was asked for, and
+ * a block that other streams still use is recorded when it is freed, not when these streams are done
+ * (src/replay/wait.c).
  */
 #include "cmd/whatif_recording.h"
 

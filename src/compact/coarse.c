@@ -16,7 +16,7 @@ static void begin(struct tare_coarse *c, const struct tare_recording *recording,
 	c->apart = ticks / STEP_NS + 1;
 }
 
-/* Two at the same moment would be one change to who asks for that moment, and two in a picture. */
+/* Two changes at the same moment would be one in the ledger of that moment, and two in a picture. */
 static uint64_t coarse_of(const struct tare_coarse *c, uint64_t stamp)
 {
 	uint64_t coarse = stamp & ~(c->step - 1);

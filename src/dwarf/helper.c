@@ -155,7 +155,7 @@ static void become(int fd, pid_t parent)
 	_exit(0);
 }
 
-/* ---- who asks it ---- */
+/* ---- the process that asks the helper ---- */
 
 static bool start(void)
 {

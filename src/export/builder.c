@@ -117,7 +117,7 @@ static int by_size(const void *x, const void *y)
 	return a->frames < b->frames ? -1 : a->frames > b->frames; /* in the order in which they came */
 }
 
-/* Those from `first` on that are of the pool, or are not, become one. */
+/* The samples from `first` on that are of the pool, or those that are not, become one. */
 static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size_t first, bool is_of_pool)
 {
 	struct tare_blocks_ledger sum = { 0 };

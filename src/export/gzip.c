@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RFC 1952 around stored blocks of RFC 1951. Readers of pprof's files ask for gzip; what they then hold is what stands here, and
- * zlib would be one more library in a program that needs none but libc.
+ * Writes a gzip file (RFC 1952) whose content is stored, not compressed (RFC 1951): readers of pprof's files ask for
+ * gzip, and zlib would be one more library in a program that needs none but libc.
  */
 #include "export/gzip.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PEP 3154. No opcode is written that makes a reader call anything. */
+/* Writes values as a pickle (PEP 3154), without any opcode that makes a reader call something. */
 #include "export/pickler.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is less than this share of the total does not matter to anybody who asks what a program needs. */
+/* A part that is less than this share of the total does not matter for what a program needs. */
 #define MATTERS 0.005
 /* A plain law may be so many times as wrong on cells left out: the more terms, the more of them follow noise. */
 #define AS_GOOD 1.25

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Some law can be laid through any numbers, through noise too. Two things tell: how much less wrong it is on cells left
- * out than the middle of all cells; and, where that is not plainly enough, how good a law is found when the same
- * values are dealt out to the cells at random. A law that is no better than those is chance, unless one of its parameters
- * shows in cells that differ in nothing else.
+ * How strong a law is. Some law can be laid through any numbers, through noise too. Two things tell: how much less
+ * wrong the law is on cells left out than the middle of all cells; and, where that does not decide, how good a law is
+ * found when the same values are dealt out to the cells at random. A law that is no better than those is chance,
+ * unless one of its parameters shows in cells that differ in nothing else.
  */
 #include "fit/strength.h"
 

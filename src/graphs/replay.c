@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching keys in an order in which they cannot harm each other, and saying what still holds. */
+/*
+ * Launches keys in an order in which none overwrites what another still needs, and says whether the output of a key is
+ * still valid.
+ */
 #include "graphs/graphs.h"
 
 #include "graphs/error.h"

@@ -140,7 +140,7 @@ static int in_time(const void *a, const void *b)
 		return x->seconds < y->seconds ? -1 : 1;
 	if (x->what != y->what)
 		return x->what < y->what ? -1 : 1;
-	return x->other > y->other ? -1 : x->other < y->other; /* who is inside ends first, and begins last */
+	return x->other > y->other ? -1 : x->other < y->other; /* the inner function ends first, and begins last */
 }
 
 static void write_all(struct reader *r)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that start others with an environment of their own making would lose us there; and a
- * program that we cannot be loaded into must not be asked to, because the dynamic linker says so on its
- * stderr. These hooks may run in a vfork child and on a stack of 16 KiB.
+ * Hooks of exec and its kin, so that programs which the recorded program starts are recorded, too: with an environment
+ * of its own making it would leave the recorder out. A program that cannot load the recorder (32 bits, setuid) is
+ * started without it, because the dynamic linker would complain on its stderr. These hooks may run in a vfork child
+ * and on a stack of 16 KiB.
  */
 #include "recorder/exec.h"
 

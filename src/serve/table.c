@@ -127,7 +127,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*(struct tare_serve_entry *const *)a)->name, (*(struct tare_serve_entry *const *)b)->name);
 }
 
-/* One that is written again, as by `tare ctl`, is read again once that ends. */
+/* A recording that is written to again, as by `tare ctl`, is read again once that ends. */
 static void follow(struct tare_serve_entry *e, const struct tare_follow *f)
 {
 	e->follow = f;

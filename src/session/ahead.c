@@ -117,7 +117,7 @@ static void close_all_but(const int *kept, size_t nr)
 		closedir(dir);
 }
 
-/* It runs where nobody else wants to, has no voice, and a Ctrl-C is not meant for it. */
+/* The child: it runs on idle processors only, prints nothing, and ignores a Ctrl-C. */
 static void work(const struct tare_ahead *a, int report)
 {
 	const int kept[] = { report, a->file, a->next };

@@ -95,7 +95,7 @@ static bool stops(uint32_t number)
 	return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-/* As the kernel does with those that wait: who is to go on is not to stop, and the other way round. */
+/* Withdraws held signals as the kernel withdraws pending ones: SIGCONT those that stop, and a signal that stops SIGCONT. */
 static void take_back(struct tare_child *child, uint32_t number)
 {
 	int kept = 0;

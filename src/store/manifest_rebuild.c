@@ -139,7 +139,7 @@ static bool has_events(const char *folder, uint32_t number)
 	return has;
 }
 
-/* One without events may stand for others, and what it said is damaged. */
+/* A segment without events may stand for dropped segments, and the manifest that said so is damaged. */
 static bool have_events(const struct tare_manifest *m, const char *folder)
 {
 	for (size_t i = 0; i < m->nr; i++)

@@ -40,7 +40,7 @@ void tare_pack_number(struct tare_pack *p, uint64_t v)
 	p->len += (size_t)(tare_varint_put(at, v) - at);
 }
 
-/* One for all: making one takes longer than most of what it is used for. */
+/* One context for all uses: making one takes longer than most uses of it. */
 static ZSTD_CCtx *zipper(void)
 {
 	static ZSTD_CCtx *one;

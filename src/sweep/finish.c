@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run has ended: how, and what its recordings say, in one transaction. */
+/* Writes how a run ended and what its recordings say into the file of the sweep, in one transaction. */
 #include "sweep/run_private.h"
 
 #include "base/array.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to say of a ledger of now, in pieces, and as many of them as a line has room for. */
+/*
+ * Short texts about the ledger of now (used, peak, steps, growth …), and a line of as many of them as there is room
+ * for.
+ */
 #include "top/status.h"
 
 #include "base/units.h"

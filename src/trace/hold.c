@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds a recording with a lock on its page `control`: a reader's lock is shared, and who gives a part of the
- * recording back takes it alone.
+ * Locks the file `control` of a recording: readers share the lock, and a process that trims logs or removes segments
+ * takes it alone.
  */
 #include "trace/hold.h"
 

@@ -115,7 +115,7 @@ uint64_t tare_log_files_end(const struct tare_log *log)
 		const struct tare_chunk_file *file = &log->list.items[i];
 		uint64_t bytes = file->bytes < chunk_bytes ? file->bytes : chunk_bytes;
 
-		/* One that is empty was made by somebody who is about to write there. */
+		/* A writer has just made an empty chunk, and is about to write there. */
 		if (bytes && file->number * chunk_bytes + bytes > end)
 			end = file->number * chunk_bytes + bytes;
 	}

@@ -42,7 +42,7 @@ static void unlink_log(struct tare_log *log)
 	log->newer = log->older = NULL;
 }
 
-/* It was read just now. */
+/* The file was read just now. */
 static void link_first(struct tare_log *log)
 {
 	if (log == files.first)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares what the views of a recording say of the same. */
+/* Compares the sizes that different views of a recording give for the same row at the same instant. */
 #include "view/agree.h"
 
 #include "view/agree_private.h"

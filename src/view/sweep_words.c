@@ -75,7 +75,7 @@ static bool is_plain(const struct tare_summary_cell *c)
 	return tare_sweep_is_ok(c) && !c->retries;
 }
 
-/* Those that just work, in one line: the table has each. */
+/* Configurations that just work, in one line: the table has each of them. */
 static void add_plain(struct tare_emit *e, const struct tare_summary *s, size_t plain)
 {
 	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;

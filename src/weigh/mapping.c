@@ -191,7 +191,7 @@ static int read_once(struct tare_weigh_process *p, const char *root, struct tare
 	return rc;
 }
 
-/* Our own time: what others take of the processor harms nobody who is weighed. */
+/* Our own CPU time: the weighed process is not harmed by what others take of the processor. */
 static int64_t spent_ns(void)
 {
 	struct timespec t;

@@ -39,7 +39,7 @@ static int64_t uncounted_at(const struct tare_card_fold *card, const struct tare
 	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->uncounted : card->kept[m];
 }
 
-/* It is about to change: what it was at moments since it did so last stays known. */
+/* Before card->uncounted changes: what it was at moments since its last change stays known. */
 static void keep(struct tare_card_fold *card, const struct tare_device_fold *d)
 {
 	for (int m = 0; m < TARE_MOMENT_NR; m++)

@@ -45,7 +45,7 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 	*b = *proto;
 	f->changed = tare_array_reserve(f->changed, &f->changed_cap, f->bucket_nr, 1);
 	f->changed[id] = 1;
-	/* It was empty at every moment so far. */
+	/* The bucket was empty at every moment so far. */
 	for (int m = 0; m < TARE_MOMENT_NR; m++)
 		b->moment[m] = d->moment_nr[m];
 	b->next_of_device = d->buckets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A history whose tensors are told apart by category: the points of an earlier one, each as it was, but for the band of live tensors. So
- * a picture by category and one by account have the same sums at the same moments.
+ * A history in which live tensors are split by category, made from a history without the split: each point keeps its
+ * sums, so a picture by category and a picture by account agree at every moment.
  */
 #include "ledger/history/history.h"
 

@@ -86,7 +86,7 @@ bool tare_pauses_control(struct tare_pauses_part *p, struct tare_fold *f, const 
 	return r->what == TARE_ACT_STOP;
 }
 
-/* Those that never ended. */
+/* Pauses that never ended. */
 void tare_pauses_finish(struct tare_pauses_part *p, struct tare_fold *f)
 {
 	for (size_t i = 0; i < p->paused_nr; i++)

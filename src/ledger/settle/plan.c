@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan is made stretch by stretch. What is kept of all ways to go so far are the cheapest that differ in which
- * changes are still waiting. Where few wait all ways are kept, and the answer is the best there is.
+ * Finds the cheapest plan (plan.h) stretch by stretch. Of all partial plans it keeps the cheapest, one for each set of
+ * changes that still have no stretch. Where few changes wait it keeps all, and the answer is the best plan there is.
  */
 #include "ledger/settle/plan.h"
 

@@ -43,7 +43,7 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 			explained = explained < 0 ? 0 : explained > change ? change : explained;
 		else
 			explained = explained > 0 ? 0 : explained < change ? change : explained;
-		/* They are of two moments, and somebody came or went between: what is told next may tell. */
+		/* The reading and the list are of two moments, and a process came or went between: the next ones may tell which. */
 		if (!explained && (change > 0) != (others > open) && change && others != open)
 			d->unexplained_open = open - others;
 	}

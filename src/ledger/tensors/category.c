@@ -44,7 +44,7 @@ static bool lasts(const struct tare_known_block *b, const struct tare_worker *w)
 	return !is_so(b, TARE_BLOCK_GONE);
 }
 
-/* It goes before the piece of work that made it is over. */
+/* The block is freed before the piece of work that made it is over. */
 static bool passes(const struct tare_known_block *b)
 {
 	return is_so(b, TARE_BLOCK_WILL_PASS) || (is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION));
@@ -130,7 +130,7 @@ static bool is_growing(const struct tare_fold *f, const struct tare_known_block 
 	       !(b->block.flags & TARE_TENSOR_GRAD) && (b->facts.kind == TARE_WORK_FORWARD || !w->backwards);
 }
 
-/* One that the program said is not to be trained needs no scan that finds what others have and it has not. */
+/* A parameter that the program said is not to be trained needs no scan to find that it has no gradient. */
 static bool is_frozen(const struct tare_known_block *b, const struct tare_worker *w)
 {
 	uint32_t flags = b->facts.role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);

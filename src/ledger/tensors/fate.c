@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes before the piece of work that made it is over. A program that is killed, or still runs, may be in the middle
- * of one: as many of what is there are taken to go yet as went in the piece of that kind before, of the same line
- * and size.
+ * Guesses which blocks would have been freed within the piece of work (forward, backward, optimizer) that made them,
+ * where the program was killed or still runs in the middle of that piece: as many blocks as were freed within the
+ * piece of the same kind before it, of the same line and size.
  */
 #include "ledger/tensors/tensors.h"
 

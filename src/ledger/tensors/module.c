@@ -19,7 +19,7 @@ uint32_t tare_modules_find(const struct tare_modules *m, uint64_t at)
 	return place ? (uint32_t)*place : 0;
 }
 
-/* One of another class at its address is another one. */
+/* An object of another class at the address of a module is another module. */
 static uint32_t know(struct tare_modules *m, uint64_t at, uint32_t class)
 {
 	uint64_t *place = tare_map_put(&m->of_address, at, NULL);
@@ -81,7 +81,7 @@ static void give_name(struct tare_modules *m, const struct tare_scan_entry *entr
 	m->items[module - 1].order = (uint32_t)order;
 }
 
-/* One that is in several has the first name that is told, as in named_modules(). */
+/* A module that is in several others has the name that is found first, as in named_modules(). */
 void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned, bool is_whole)
 {
 	if (is_whole)

@@ -127,7 +127,7 @@ static bool is_needed(const struct tare_fold *f, const bool *pools, int graph)
 
 /* ---- moments ---- */
 
-/* It is about to go, or to become another. */
+/* Before the segment goes, or becomes another: what it was at moments stays known. */
 static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 {
 	for (int m = 0; m < TARE_MOMENT_NR; m++) {

@@ -59,7 +59,7 @@ void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment
 
 /* ---- names ---- */
 
-/* One of the 32 that PyTorch makes for each priority; kind 1 is the lowest, 0. */
+/* A stream of the 32 that PyTorch makes for each priority; kind 1 is the lowest, 0. */
 static bool split(struct tare_stream *out, uint64_t kind, uint64_t number, uint64_t rest)
 {
 	if (!kind || rest)

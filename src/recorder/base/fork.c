@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children. A forked child has a copy of everything but must not write into its parent's log; a
- * vfork child shares the parent's memory until it execs and must touch nothing at all. Neither need
- * pass through a function of ours (raw clone), so the kernel is asked: a page that it wipes on fork
- * tells a copy, and the kernel's own getpid tells a vfork child.
+ * Tells forked and vforked children from the process that was recorded first. A forked child has a copy of everything
+ * but must not write into its parent's log; a vfork child shares the parent's memory until it execs and must touch
+ * nothing at all. Neither need pass through a function of ours (raw clone), so the kernel is asked: a page that it
+ * wipes on fork tells a copy, and the kernel's own getpid tells a vfork child.
  */
 #include "recorder/base/fork.h"
 

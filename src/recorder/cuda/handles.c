@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixed table, read without a lock; needed only where a process has several devices. */
+/*
+ * Remembers which device a handle is of, where a process has several devices: a table of fixed size, read without a
+ * lock.
+ */
 #include "recorder/cuda/handles.h"
 
 #include <string.h>

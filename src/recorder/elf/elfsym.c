@@ -290,7 +290,7 @@ void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const
 	addr = sym->st_value + (sym->st_shndx == SHN_ABS ? 0 : obj->base);
 	if (ELF64_ST_TYPE(sym->st_info) != STT_GNU_IFUNC)
 		return (void *)addr;
-	/* It is called, so it is code of the object, whatever the table says. */
+	/* The resolver is going to be called, so it must be code of the object, whatever the table says. */
 	return tare_elf_segment(obj, addr, PF_X, &begin, &end) ? resolve_indirect(addr) : NULL;
 }
 

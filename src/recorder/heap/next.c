@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds malloc and its kin behind the recorder's, and serves who asks before they are found. */
+/* Finds the malloc and its kin that the recorder's call, and serves requests that come before they are found. */
 #include "recorder/heap/next.h"
 
 #include <errno.h>

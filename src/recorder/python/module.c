@@ -37,7 +37,7 @@ static bool may_record(void)
 	return tare_ring_command() == TARE_COMMAND_RECORD;
 }
 
-/* Those that failed, or were no modules, never get to a PyInit_ function. */
+/* Files that failed to load, or are no modules, never get to a PyInit_ function. */
 static void forget_deeper(uintptr_t frame)
 {
 	while (loading.count && loading.loads[loading.count - 1].frame + NEAR < frame)
@@ -114,7 +114,7 @@ bool tare_dlopen_before(const char *path)
 	return tare_real_dlopen != NULL;
 }
 
-/* A jump, as if the program had called libc itself: libc tells by the return address who calls. */
+/* A jump, as if the program had called libc itself: libc finds its caller by the return address. */
 #if defined(__x86_64__)
 __asm__(".text\n"
         ".globl dlopen\n"

@@ -193,7 +193,7 @@ static int find_larger(uint32_t size, uint64_t me)
 	return tare_lane_bytes(tare_ring.lane_bytes, i) > size ? add_some(&next_large, SMALL_FROM, 1, me, true) : -1;
 }
 
-/* From now on the thread's word tells of this lane; of the one that it told of, it is noted who has that. */
+/* From now on the thread's word names this lane. If a record was being written in the lane before, its place notes the frame. */
 static struct tare_place *set_word(struct tare_place *place, uintptr_t word)
 {
 	if (tare_thread.lane && !tare_place_at_rest(tare_thread.lane))

@@ -358,7 +358,7 @@ void tare_ring_finish(void)
 		if (place->lane->has_no_file)
 			going += count_going(place);
 	}
-	/* It is told more than once that the process ends, and what was left may be in the log by now. */
+	/* This may run more than once as the process ends, and records that were left before may be in the log by now. */
 	__atomic_fetch_add(&tare_control_page()->lost_records,
 	                   going - __atomic_exchange_n(&tare_ring.going, going, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);

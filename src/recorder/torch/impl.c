@@ -154,6 +154,6 @@ struct py_object *tare_torch_object(const struct tare_torch *t, uintptr_t impl)
 {
 	uintptr_t object = t->object_in_impl ? tare_python_word(impl + t->object_in_impl) & ~(uintptr_t)1 : 0;
 
-	/* It is its object only if it refers to it. */
+	/* The object is the tensor's only if it refers back to the same impl. */
 	return object && tare_python_word(object + t->impl_in_object) == impl ? (struct py_object *)object : NULL;
 }

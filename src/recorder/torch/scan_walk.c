@@ -54,7 +54,7 @@ static void release(const struct walk *w, struct py_object *object)
 
 /* ---- tensors ---- */
 
-/* Those that one wraps are told by themselves: Python holds them too. */
+/* Tensors that this tensor wraps are recorded by themselves: Python holds them, too. */
 static void scan_tensor(struct walk *w, struct py_object *tensor)
 {
 	struct tare_scan_tensors *t = &w->s.tensors;

@@ -125,7 +125,7 @@ void tare_vram_reclaim(void)
 		reclaim_slot(file, &file->slots[i], namespace);
 }
 
-/* One that an earlier program of this process had, else a free one. */
+/* The slot that an earlier program of this process had, else a free one. */
 static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pid, uint64_t ticks, uint64_t namespace)
 {
 	uint32_t i, high;

@@ -81,7 +81,7 @@ static bool wait_for_others(const struct tare_vram_card *card, uint64_t word, ui
 
 static bool take(struct tare_limit *limit, uint64_t word, uint64_t bytes, uint64_t tight)
 {
-	/* One at least, so that others see that somebody is there. */
+	/* One unit at least, so that other threads see that a call is under way. */
 	uint64_t units = (bytes ? units_of(bytes) : 1) + tight;
 
 	limit->is_alone = !(word & (TARE_VRAM_TURN - 1));
