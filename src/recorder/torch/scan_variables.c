@@ -68,24 +68,49 @@ static struct py_object *value_at(const struct tare_python *p, uint64_t frame, i
 	return (struct py_object *)(uintptr_t)value;
 }
 
+/* Variables of a function in the order of their places: its own, those that inner functions use, too, and those of outer functions. */
+static const char *const kinds_of_variables[] = { "co_varnames", "co_cellvars", "co_freevars" };
+enum { KINDS_OF_VARIABLES = sizeof(kinds_of_variables) / sizeof(kinds_of_variables[0]), CELLS = 1 };
+enum { ARGUMENTS_ARE_CELLS = 11 }; /* 3.11: a cell of an argument has no place of its own */
+
+static bool has_name(const struct tare_scan_api *py, struct py_object *names, intptr_t count, struct py_object *name)
+{
+	for (intptr_t i = 0; i < count; i++)
+		if (py->PyTuple_GetItem(names, i) == name)
+			return true;
+	return false;
+}
+
+static void see_local(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
+{
+	char text[PATH];
+
+	see(v, name, value);
+	if (value && text_of(v->scan, name, text, sizeof(text)) && !strcmp(text, "self"))
+		see_self(v, value);
+}
+
 static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uintptr_t code)
 {
 	const struct tare_scan_api *py = v->scan->py;
-	struct py_object *names = py->PyObject_GetAttrString((struct py_object *)code, "co_varnames");
-	intptr_t count = names ? py->PyTuple_Size(names) : 0, i;
-	char text[PATH];
+	struct py_object *names[KINDS_OF_VARIABLES];
+	intptr_t counts[KINDS_OF_VARIABLES], place = 0;
 
-	for (i = 0; i < count && i < VARIABLES_MAX; i++) {
-		struct py_object *name = py->PyTuple_GetItem(names, i);
-		struct py_object *value = value_at(py->python, frame, i);
+	for (int kind = 0; kind < KINDS_OF_VARIABLES; kind++) {
+		names[kind] = py->PyObject_GetAttrString((struct py_object *)code, kinds_of_variables[kind]);
+		counts[kind] = names[kind] ? py->PyTuple_Size(names[kind]) : 0;
+		for (intptr_t i = 0; i < counts[kind] && place < VARIABLES_MAX; i++) {
+			struct py_object *name = py->PyTuple_GetItem(names[kind], i);
 
-		see(v, name, value);
-		if (value && text_of(v->scan, name, text, sizeof(text)) && !strcmp(text, "self"))
-			see_self(v, value);
+			if (kind != CELLS || py->python->layout.minor < ARGUMENTS_ARE_CELLS ||
+			    !has_name(py, names[0], counts[0], name))
+				see_local(v, name, value_at(py->python, frame, place++));
+		}
+		if (py->PyErr_Occurred())
+			py->PyErr_Clear();
 	}
-	if (py->PyErr_Occurred())
-		py->PyErr_Clear();
-	tare_scan_release(py, names);
+	for (int kind = 0; kind < KINDS_OF_VARIABLES; kind++)
+		tare_scan_release(py, names[kind]);
 }
 
 /* The code of a function of the program; 0: it is none. On a stack of its own: the path is long. */
