@@ -217,8 +217,8 @@ struct tare_fold {
 	int process_nr;
 	struct tare_bucket *buckets;
 	size_t bucket_nr, bucket_cap;
-	uint8_t *changed; /* of each bucket: 1 since it changed, until growth has looked */
-	size_t changed_cap;
+	TARE_NOT_SAVED uint8_t *changed; /* of each bucket: 1 since it changed, until growth has looked */
+	TARE_NOT_SAVED size_t changed_cap;
 	struct tare_context *contexts;
 	size_t context_nr, context_cap;
 	struct tare_object_live *objects;
