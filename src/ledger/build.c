@@ -124,7 +124,7 @@ static bool finish_moment(struct tare_fold *f, enum tare_moment m, struct tare_l
 /* What is open when the recording ends, ends there. */
 static void end_all(struct tare_fold *f)
 {
-	tare_parts_end(f, -1, f->last_ns);
+	tare_phases_end(&f->parts->phases, f, -1, f->last_ns);
 	tare_parts_phases(f);
 }
 
@@ -255,7 +255,7 @@ void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *in
 {
 	finish(f, instants, nr, out);
 	tare_tensor_kinds_finish(f);
-	tare_parts_close(f);
+	tare_history_close(&f->parts->history, f);
 }
 
 static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)

@@ -206,7 +206,7 @@ static void prepass_other(struct tare_fold *f, const struct tare_event *e)
 	if (device >= 0 && is_reading(e))
 		f->devices[device]->will_be_measured = true;
 	tare_fold_elastic_prepass(f, e);
-	tare_parts_prepass(f, e);
+	tare_losses_prepass(&f->parts->losses, f, e);
 	if (!is_late(f, e, device) || was_taken(f->devices[device], e))
 		return;
 	late = &f->devices[device]->late;
@@ -289,7 +289,7 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_fold_process(f, p);
 	take_all_late(f, t);
 	tare_fold_process_end(f, p->index, t);
-	tare_parts_end(f, p->index, t);
+	tare_phases_end(&f->parts->phases, f, p->index, t);
 	tare_parts_phases(f);
 }
 
@@ -314,7 +314,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d, cons
 	case TARE_KIND_EVENT:
 	case TARE_KIND_POOL:
 		s = step_of(f, e, d->index);
-		tare_parts_step(f, &s);
+		tare_phases_step(&f->parts->phases, &s);
 		take_step(f, &s);
 		return;
 	case TARE_KIND_DEVICE:
@@ -358,9 +358,9 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
-	tare_parts_comes(f, e);
+	tare_call_times_comes(&f->parts->call_times, f, e);
 	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
-		tare_parts_refused(f, f->devices[device], e);
+		tare_cards_refused(&f->parts->cards, f, f->devices[device], e);
 	if (is_late(f, e, device)) {
 		look_later(f, f->devices[device], e);
 		return;

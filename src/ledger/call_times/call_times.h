@@ -23,6 +23,7 @@ struct tare_call_times_part {
 
 /* A fold that goes on from a state has what the state says; one that misses earlier events is not whole. */
 void tare_call_times_begin(struct tare_call_times_part *p, const struct tare_fold *f);
+/* An event as it comes, also if it is to be taken, or was, at another place; blocks of tensors are left out. */
 void tare_call_times_comes(struct tare_call_times_part *p, const struct tare_fold *f, const struct tare_event *e);
 const char *tare_call_times_check(const struct tare_call_times_part *p, const struct tare_fold *f);
 void tare_call_times_free(struct tare_call_times_part *p);

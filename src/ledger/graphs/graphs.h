@@ -63,11 +63,13 @@ void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f, const
 /* A call was applied, and its changes are in f->ops. */
 void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
                          const struct tare_applied *a);
+/* It made an object; an object has gone; what the call was measured to take is booked; so much is in use behind it. */
 void tare_graphs_made(struct tare_graphs_part *part, const struct tare_object_live *o);
 void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_object_live *o);
 void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
                          const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
 void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_applied *a, int64_t used);
+/* A process has ended, and all devices know. */
 void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int process);
 const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f);
 void tare_graphs_free(struct tare_graphs_part *part);

@@ -40,6 +40,7 @@ static inline int64_t tare_history_calm_until(const struct tare_history_part *p,
 {
 	return tare_step_curves_wait(p->step_curves, d->index) ? INT64_MIN : INT64_MAX;
 }
+/* The ledgers are made. */
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
 void tare_history_free(struct tare_history_part *p);

@@ -22,6 +22,7 @@ struct tare_losses_part {
 	TARE_NOT_SAVED size_t told_nr, told_cap;
 };
 
+/* An event of the first pass. */
 void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f, const struct tare_event *e);
 /* What the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);

@@ -30,35 +30,11 @@ void tare_parts_begin(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_prepass(struct tare_fold *f, const struct tare_event *e)
-{
-#define TARE_PART_PREPASS(name) tare_##name##_prepass(&f->parts->name, f, e);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 #define TARE_PART_TAKES(name, KIND)                                                                                    \
 	if (e->kind == TARE_KIND_##KIND)                                                                                   \
 		tare_##name##_event(&f->parts->name, f, d, e);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_end(struct tare_fold *f, int process, int64_t t)
-{
-#define TARE_PART_ENDS(name) tare_##name##_end(&f->parts->name, f, process, t);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process)
-{
-#define TARE_PART_LEFT(name) tare_##name##_left(&f->parts->name, f, d, process);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_ended(struct tare_fold *f, int process)
-{
-#define TARE_PART_ENDED(name) tare_##name##_ended(&f->parts->name, f, process);
 #include "ledger/parts/parts.def"
 }
 
@@ -85,73 +61,10 @@ void tare_parts_finish(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_close(struct tare_fold *f)
-{
-#define TARE_PART_CLOSE(name) tare_##name##_close(&f->parts->name, f);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
                             struct tare_arena *memory, struct tare_device_ledger *out)
 {
 #define TARE_PART_DEVICE_ROWS(name) tare_##name##_device_rows(&f->parts->name, f, d, m, t, memory, out);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_host_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out)
-{
-#define TARE_PART_HOST_ROWS(name) tare_##name##_host_rows(&f->parts->name, f, m, out);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row)
-{
-#define TARE_PART_PROCESS_ROW(name) tare_##name##_process_row(&f->parts->name, process, row);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out)
-{
-#define TARE_PART_SHOWN(name) tare_##name##_shown(&f->parts->name, f, d, out);
-#include "ledger/parts/parts.def"
-}
-
-bool tare_parts_halt(struct tare_fold *f, const struct tare_event *e)
-{
-	bool halts = false;
-
-#define TARE_PART_HALTS(name) halts |= tare_##name##_halts(&f->parts->name, e);
-#include "ledger/parts/parts.def"
-	return halts;
-}
-
-bool tare_parts_control(struct tare_fold *f, const struct tare_event *e)
-{
-	bool ends = false;
-
-#define TARE_PART_CONTROLS(name) ends |= tare_##name##_control(&f->parts->name, f, e);
-#include "ledger/parts/parts.def"
-	return ends;
-}
-
-bool tare_parts_miss(const struct tare_fold *f, int64_t t)
-{
-	bool misses = false;
-
-#define TARE_PART_MISSES(name) misses |= tare_##name##_misses(&f->parts->name, t);
-#include "ledger/parts/parts.def"
-	return misses;
-}
-
-void tare_parts_forget(struct tare_fold *f, int64_t until)
-{
-#define TARE_PART_FORGETS(name) tare_##name##_forget(&f->parts->name, until);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_leave(struct tare_fold *f, struct tare_device_fold *d, int process, int context)
-{
-#define TARE_PART_LEAVES(name) tare_##name##_leave(&f->parts->name, f, d, process, context);
 #include "ledger/parts/parts.def"
 }
 

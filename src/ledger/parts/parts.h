@@ -18,25 +18,12 @@ struct tare_parts {
 struct tare_parts *tare_parts_new(void);
 void tare_parts_free(struct tare_parts *p);
 void tare_parts_begin(struct tare_fold *f);
-void tare_parts_prepass(struct tare_fold *f, const struct tare_event *e);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_parts_end(struct tare_fold *f, int process, int64_t t);
-void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);
-void tare_parts_ended(struct tare_fold *f, int process);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
 void tare_parts_finish(struct tare_fold *f);
-void tare_parts_close(struct tare_fold *f);
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,
                             struct tare_arena *memory, struct tare_device_ledger *out);
-void tare_parts_host_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
-void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row);
-void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
-bool tare_parts_halt(struct tare_fold *f, const struct tare_event *e);
-bool tare_parts_control(struct tare_fold *f, const struct tare_event *e);
-bool tare_parts_miss(const struct tare_fold *f, int64_t t);
-void tare_parts_forget(struct tare_fold *f, int64_t until);
-void tare_parts_leave(struct tare_fold *f, struct tare_device_fold *d, int process, int context);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
 
@@ -87,60 +74,9 @@ static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look, 
 #include "ledger/parts/parts.def"
 }
 
-/* For every call, and every moment of a device. */
-static inline void tare_parts_step(const struct tare_fold *f, struct tare_step *s)
-{
-#define TARE_PART_STEP(name) tare_##name##_step(&f->parts->name, s);
-#include "ledger/parts/parts.def"
-}
-
-/* Told of every event as it comes but blocks of tensors, also if it is to be taken, or was, at another place. */
-static inline void tare_parts_comes(struct tare_fold *f, const struct tare_event *e)
-{
-#define TARE_PART_COMES(name) tare_##name##_comes(&f->parts->name, f, e);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_refused(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e)
-{
-#define TARE_PART_REFUSED(name) tare_##name##_refused(&f->parts->name, f, d, e);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
-{
-#define TARE_PART_APPLY(name) tare_##name##_apply(&f->parts->name, f, s, a);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_applied(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
-{
-#define TARE_PART_APPLIED(name) tare_##name##_applied(&f->parts->name, f, s, a);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_made(struct tare_fold *f, const struct tare_object_live *o)
-{
-#define TARE_PART_MADE(name) tare_##name##_made(&f->parts->name, o);
-#include "ledger/parts/parts.def"
-}
-
 static inline void tare_parts_gone(struct tare_fold *f, const struct tare_object_live *o)
 {
 #define TARE_PART_GONE(name) tare_##name##_gone(&f->parts->name, f, o);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a,
-                                      int64_t bytes, int64_t low, int64_t high)
-{
-#define TARE_PART_WEIGHED(name) tare_##name##_weighed(&f->parts->name, f, s, a, bytes, low, high);
-#include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used)
-{
-#define TARE_PART_MEASURED(name) tare_##name##_measured(&f->parts->name, a, used);
 #include "ledger/parts/parts.def"
 }
 
@@ -166,20 +102,6 @@ static inline void tare_parts_used(struct tare_fold *f, struct tare_device_fold 
 {
 #define TARE_PART_USED(name) tare_##name##_used(&f->parts->name, f, d, t);
 #include "ledger/parts/parts.def"
-}
-
-static inline void tare_parts_unmap(struct tare_fold *f, int process, int device, uint64_t at)
-{
-#define TARE_PART_UNMAPS(name) tare_##name##_unmap(&f->parts->name, f, process, device, at);
-#include "ledger/parts/parts.def"
-}
-
-static inline enum tare_evidence tare_parts_evidence(const struct tare_fold *f, int process, int64_t t,
-                                                     enum tare_evidence own)
-{
-#define TARE_PART_EVIDENCE(name) own = tare_##name##_evidence(&f->parts->name, process, t, own);
-#include "ledger/parts/parts.def"
-	return own;
 }
 
 /* Told of every block. */

@@ -14,6 +14,7 @@ struct tare_ranks_part {
 };
 
 void tare_ranks_begin(struct tare_ranks_part *p, const struct tare_fold *f);
+/* Into the row of a process. */
 void tare_ranks_process_row(const struct tare_ranks_part *p, int process, struct tare_row *row);
 void tare_ranks_rows(const struct tare_ranks_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_ranks_check(const struct tare_ranks_part *p, const struct tare_fold *f);

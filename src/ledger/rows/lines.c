@@ -122,7 +122,7 @@ static enum tare_evidence evidence_of(const struct tare_fold *f, int process, in
 {
 	enum tare_evidence own = a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT;
 
-	return tare_parts_evidence(f, process, t, own);
+	return tare_losses_evidence(&f->parts->losses, process, t, own);
 }
 
 /* Makes the parts of one line of its buckets, which are `in`, those of one site together. */

@@ -300,7 +300,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
 	/* Blocks that were allocated during a pause look as if they were cached. */
-	if (tare_parts_miss(b->f, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
+	if (tare_pauses_misses(&b->f->parts->pauses, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
 		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
 		struct tare_amount part = { .bytes = bytes[i],
@@ -406,7 +406,7 @@ static int add_process(struct build *b, int process)
 	r->pid = p->pid;
 	r->generation = p->generation;
 	r->rank = p->rank.rank;
-	tare_parts_process_row(b->f, process, r);
+	tare_ranks_process_row(&b->f->parts->ranks, process, r);
 	tare_str_free(&segment);
 	tare_str_free(&label);
 	return (int)b->row_nr - 1;
@@ -436,7 +436,7 @@ static void sum_up(struct build *b)
 static void doubt(struct build *b, size_t from, int process)
 {
 	for (size_t i = from; i < b->row_nr; i++)
-		b->rows[i].evidence = tare_parts_evidence(b->f, process, b->t, b->rows[i].evidence);
+		b->rows[i].evidence = tare_losses_evidence(&b->f->parts->losses, process, b->t, b->rows[i].evidence);
 }
 
 /* What is imported has other processes only where it says so, and the heap has none. */

@@ -137,7 +137,7 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct ta
 		h->shmem = now->shmem;
 		h->swap = now->swap;
 	}
-	tare_parts_host_rows(f, m, out);
+	tare_tensors_host_rows(&f->parts->tensors, f, m, out);
 }
 
 /*

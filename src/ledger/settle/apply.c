@@ -108,7 +108,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES && o.device >= 0)
 		pages = tare_fold_pages_add(f, tare_fold_process_on(f, o.process, o.device), o.handle, o.granted);
 	op_object(f, &o, pages, 1);
-	tare_parts_made(f, &o);
+	tare_graphs_made(&f->parts->graphs, &o);
 }
 
 /* The bytes of a device that the ops of this step sum to so far. */
@@ -257,12 +257,12 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	f->ops.count = 0;
 	if (s->device >= 0)
 		find_bucket(f, s, a);
-	tare_parts_apply(f, s, a);
+	tare_graphs_apply(&f->parts->graphs, f, s, a);
 	if (a->changes_graphs)
 		tare_fold_segment_hold(f, s->process);
 	apply_effect(f, s, a);
 	tare_facts_note_call(f, s, a->context);
-	tare_parts_applied(f, s, a);
+	tare_graphs_applied(&f->parts->graphs, f, s, a);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	tare_parts_call(f, s);

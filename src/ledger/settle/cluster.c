@@ -147,7 +147,7 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 	tare_fold_book_ops(f, f->ops.items, f->ops.count);
 	d->used += a.known;
 	if (d->is_measured)
-		tare_parts_measured(f, &a, d->used);
+		tare_graphs_measured(&f->parts->graphs, &a, d->used);
 }
 
 /*
@@ -195,7 +195,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		tare_fold_unexplained(f, d, s, a.context, rest);
 	}
 	d->used = after;
-	tare_parts_measured(f, &a, after);
+	tare_graphs_measured(&f->parts->graphs, &a, after);
 }
 
 bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t)

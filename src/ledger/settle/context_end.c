@@ -39,7 +39,7 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	c = &f->contexts[a->context];
 	if (!c->is_live && tare_fold_paused_bytes(f, f->devices[s->device]) > 0)
 		a->bucket = tare_fold_paused_bucket(f, f->devices[s->device]);
-	tare_parts_leave(f, f->devices[s->device], s->process, a->context);
+	tare_tensors_leave(&f->parts->tensors, f, f->devices[s->device], s->process, a->context);
 	while (c->objects >= 0) {
 		tare_fold_undo_add(g, &f->objects[c->objects]);
 		tare_fold_object_remove(f, c->objects);

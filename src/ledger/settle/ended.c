@@ -10,8 +10,8 @@
 void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_process_on(f, process, d->index)->is_removed = true;
-	tare_parts_left(f, d, process);
-	tare_parts_leave(f, d, process, -1);
+	tare_cards_left(&f->parts->cards, f, d, process);
+	tare_tensors_leave(&f->parts->tensors, f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
 		struct tare_context *c = &f->contexts[i];
 

@@ -61,12 +61,12 @@ static void end_now(struct tare_fold *f, int process, int64_t t)
 	tare_fold_heap_end(f, process, t);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_parts_left(f, f->devices[i], process);
+			tare_cards_left(&f->parts->cards, f, f->devices[i], process);
 	tare_fold_host_until(f, INT64_MAX);
 	if (p->host.tensors.count && t >= f->worked_ns)
 		tare_fold_host_end(f, t);
 	tare_fold_host_tensor_end(f, p, t);
-	tare_parts_ended(f, process);
+	tare_graphs_ended(&f->parts->graphs, f, process);
 	p->is_ended = true;
 	tare_fold_share_end(f, process);
 }

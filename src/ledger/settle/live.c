@@ -18,6 +18,6 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 	const struct tare_object_live *o = &f->objects[object];
 
 	if (o->class == TARE_CLASS_DEVICE && o->device >= 0)
-		tare_parts_unmap(f, o->process, o->device, o->handle);
+		tare_tensors_unmap(&f->parts->tensors, f, o->process, o->device, o->handle);
 	return tare_object_remove(f, object);
 }

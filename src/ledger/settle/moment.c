@@ -7,7 +7,7 @@
 static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t, struct tare_ledger *out)
 {
 	tare_fold_snapshot(f, d, TARE_MOMENT_NOW, t, out);
-	tare_parts_shown(f, d, out);
+	tare_tensors_shown(&f->parts->tensors, f, d, out);
 }
 
 /*

@@ -498,7 +498,7 @@ static void walk(struct tare_overlap *o)
 		settle_stretch(o, k, active, active_nr);
 		for (size_t i = 0; i < active_nr; i++)
 			if (o->members[active[i]].to == k + 1)
-				tare_parts_measured(o->f, &o->members[active[i]].applied, p->used);
+				tare_graphs_measured(&o->f->parts->graphs, &o->members[active[i]].applied, p->used);
 	}
 	free(active);
 	free(list);
@@ -538,7 +538,7 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	d->last_ns = end;
 	for (size_t i = 0; i < n && d->is_measured; i++)
 		if (!(o.steps[i].flags & TARE_EVENT_WEIGHED))
-			tare_parts_measured(f, &o.members[i].applied, d->used);
+			tare_graphs_measured(&f->parts->graphs, &o.members[i].applied, d->used);
 	free(o.members);
 	free(o.order);
 	free(o.points);

@@ -74,8 +74,8 @@ static void end_work(struct tare_fold *f, int64_t t)
 
 void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
 {
-	if (tare_parts_halt(f, e))
+	if (tare_pauses_halts(&f->parts->pauses, e))
 		begin_pause(f);
-	if (tare_parts_control(f, e))
+	if (tare_pauses_control(&f->parts->pauses, f, e))
 		end_work(f, e->at_ns);
 }

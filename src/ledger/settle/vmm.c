@@ -191,7 +191,7 @@ static void forget_mapping(struct tare_fold *f, uint64_t i)
 	struct tare_mapping *m = &f->mappings[i], *end = &f->mappings[--f->mapping_nr];
 
 	if (!(m->ref & 1))
-		tare_parts_unmap(f, m->process, f->physicals[m->ref >> 1].device, m->at);
+		tare_tensors_unmap(&f->parts->tensors, f, m->process, f->physicals[m->ref >> 1].device, m->at);
 	tare_map_remove(&f->processes[m->process]->mapped, m->at, NULL);
 	if (m == end)
 		return;

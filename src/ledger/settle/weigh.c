@@ -195,5 +195,5 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 		context_of(f, a)->local_held += bytes;
 	tare_facts_note_bytes(f, s, a->context, bytes);
 	book_weighed(f, a->bucket, bytes, low, high);
-	tare_parts_weighed(f, s, a, bytes, low, high);
+	tare_graphs_weighed(&f->parts->graphs, f, s, a, bytes, low, high);
 }

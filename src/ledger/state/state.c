@@ -121,7 +121,7 @@ static void forget_ahead(struct tare_fold *f, int64_t until)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			keep_taken(f->devices[i], until);
-	tare_parts_forget(f, until);
+	tare_losses_forget(&f->parts->losses, until);
 	tare_fold_elastic_forget(f, until);
 }
 

@@ -278,6 +278,7 @@ const struct tare_work *tare_tensors_work(const struct tare_fold *f, int process
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensors.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
+/* Memory of the device at an address is about to go. */
 void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process, int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the last that begins there or before, -1 */
 /* `d` is the device that it is on. Returns the bucket of live tensors that it moves; -1: it is a trial's. */
