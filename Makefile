@@ -32,6 +32,7 @@ test-long: $(BUILD)/build.ninja ## the long tests: 10 minutes of fuzzing, 1,000 
 
 .PHONY: check
 check: $(BUILD)/build.ninja ## style, layers and the unit tests that are not slow; T='args json': these tests alone
+	@$(if $(T),,tools/install-deps.sh check)
 	@$(if $(T),meson test -C $(BUILD) --print-errorlogs $(T),tools/test-all.sh --quick $(BUILD))
 
 .PHONY: demo
@@ -40,12 +41,12 @@ demo: all ## record a bundled program (real GPU, else simulated) and print its l
 
 .PHONY: dist
 dist: ## dist/tare-VERSION-ARCH/: one folder to copy to any machine with glibc 2.27
-	@tools/install-deps.sh build
+	@tools/install-deps.sh $(if $(ARCH),cross,build)
 	@tools/make-dist.sh $(CROSS)
 
 .PHONY: wheel
 wheel: ## a wheel for pip under dist/; ARCH=aarch64 here and in `make dist`: for arm64
-	@tools/install-deps.sh build
+	@tools/install-deps.sh $(if $(ARCH),cross,build)
 	@dist=$$(tools/make-dist.sh $(CROSS)) && tools/make-wheel.py "$$dist" dist
 
 .PHONY: install
@@ -56,7 +57,8 @@ install: ## into PREFIX (/usr/local), below DESTDIR
 
 .PHONY: format
 format: ## clang-format over the files that git knows
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@tools/install-deps.sh check
+	@tools/check-format.sh --write
 
 .PHONY: clean
 clean: ## remove every build folder and dist/

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, and only that, on Debian 12, Ubuntu 24.04 and later.
 #   tools/install-deps.sh build    what `make` needs
-#   tools/install-deps.sh test     and what `make test` needs besides
+#   tools/install-deps.sh check    and what `make check` and `make format` need besides
+#   tools/install-deps.sh cross    and what `make dist ARCH=aarch64` needs besides
+#   tools/install-deps.sh test     all of these, and what `make test` needs besides
 #   tools/install-deps.sh long     and other people's programs, for `make test-long`
 # Exit codes: 0 all there; 1 something is missing and could not be installed. What a test needs and the system
 # does not have at all is told, and the test skips (where TARE_CI is set it fails: tools/count-tests.py).
@@ -12,8 +14,10 @@ export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 
 case ${1:-build} in
 build) wanted='build' ;;
-test) wanted='build test' ;;
-long) wanted='build test long' ;;
+check) wanted='build check' ;;
+cross) wanted='build cross' ;;
+test) wanted='build check cross test' ;;
+long) wanted='build check cross test long' ;;
 *) echo "tools/install-deps.sh: no set $1" >&2 && exit 2 ;;
 esac
 missing=()
@@ -47,23 +51,23 @@ need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
 need build libzstd-dev test -e /usr/include/zstd.h
 need build libmicrohttpd-dev test -e /usr/include/microhttpd.h
+need check python3 has /usr/bin/python3
+need check clang-format-14 has clang-format-14
+need check cppcheck has cppcheck
+need cross gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
+need cross libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
+need cross qemu-user-static has qemu-aarch64-static
 need test g++ has g++
 need test procps has free
 need test sqlite3 has sqlite3
 need test clang has clang
-need test clang-format-14 has clang-format-14
-need test cppcheck has cppcheck
 need test libclang-rt-dev clang_has libclang_rt.tsan
-need test python3 has /usr/bin/python3
 need test python3-dev header_of_python
 need test python3-torch /usr/bin/python3 -c 'import torch'
 need test '^libpython3\.[0-9]+-testsuite$' compgen -G '/usr/lib/python3*/test/test_subprocess.py'
 need test spin has spin
 need test python3-venv /usr/bin/python3 -c 'import ensurepip'
 need test python3-ipykernel /usr/bin/python3 -c 'import ipykernel'
-need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
-need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
-need test qemu-user-static has qemu-aarch64-static
 need test python3-psutil /usr/bin/python3 -c 'import psutil'
 need test zsh has zsh
 need test fish has fish
