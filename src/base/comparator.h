@@ -38,6 +38,15 @@
 		return (x > y) - (x < y);                                                                                      \
 	}
 
+/* The same, the largest first. */
+#define TARE_FALLING_SCALAR_COMPARATOR(NAME, TYPE)                                                                     \
+	static int NAME(const void *first, const void *second)                                                             \
+	{                                                                                                                  \
+		TYPE x = *(const TYPE *)first, y = *(const TYPE *)second;                                                      \
+                                                                                                                       \
+		return (x < y) - (x > y);                                                                                      \
+	}
+
 #define TARE_RISING(FIELD)                                                                                             \
 	if (x->FIELD != y->FIELD)                                                                                          \
 		return x->FIELD < y->FIELD ? -1 : 1;

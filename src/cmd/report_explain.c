@@ -2,6 +2,7 @@
 /* Adds to a page what other tools show of the processes of a ledger, those with most first. */
 #include "cmd/report_explain.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "cmd/explain.h"
 #include "ledger/ledger.h"
@@ -12,14 +13,7 @@ struct process {
 	int64_t pid, bytes;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	const struct process *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+TARE_COMPARATOR(by_size, struct process, TARE_FALLING(bytes) TARE_RISING(pid))
 
 /* An id once: of several programs that a process was, one after the other, tools show what it is. */
 static void add(struct process *all, int *nr, int64_t pid, int64_t bytes)

@@ -3,6 +3,7 @@
 #include "export/builder.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/simulated.h"
 #include "export/frame.h"
 #include "ledger/line.h"
@@ -106,16 +107,8 @@ void tare_builder_add(struct tare_builder *b, int64_t pid, enum tare_evidence ev
 
 /* ---- the largest ---- */
 
-static int by_size(const void *x, const void *y)
-{
-	const struct tare_export_sample *a = x, *b = y;
-
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? 1 : -1;
-	if (a->ever_bytes != b->ever_bytes)
-		return a->ever_bytes < b->ever_bytes ? 1 : -1;
-	return a->frames < b->frames ? -1 : a->frames > b->frames; /* in the order in which they came */
-}
+/* The largest first, of the same size in the order in which they came. */
+TARE_COMPARATOR(by_size, struct tare_export_sample, TARE_FALLING(bytes) TARE_FALLING(ever_bytes) TARE_RISING(frames))
 
 /* The samples from `first` on that are of the pool, or those that are not, become one. */
 static struct tare_blocks_ledger sum_of(const struct tare_export_stacks *s, size_t first, bool is_of_pool)

@@ -7,6 +7,7 @@
 #include "fit/doubt.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "fit/belief.h"
 #include "fit/fit.h"
@@ -247,12 +248,7 @@ static void doubt(struct making *m, size_t law, size_t without)
 	terms(m, &g, 0, &t, 0, false);
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	double x = ((const struct tare_doubt *)a)->weight, y = ((const struct tare_doubt *)b)->weight;
-
-	return x < y ? 1 : x > y ? -1 : 0;
-}
+TARE_COMPARATOR(by_weight, struct tare_doubt, TARE_FALLING(weight))
 
 static void keep(struct making *m, struct tare_arena *arena, struct tare_doubts *out)
 {

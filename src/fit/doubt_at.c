@@ -2,6 +2,7 @@
 /* What laws that lack something say of one cell. */
 #include "fit/doubt.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "fit/fit.h"
 
@@ -24,12 +25,7 @@ struct cell {
 	double term[TARE_LAWS_MAX][TARE_LAW_TERMS_MAX];
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = ((const struct said *)a)->value, y = ((const struct said *)b)->value;
-
-	return x < y ? -1 : x > y;
-}
+TARE_COMPARATOR(by_value, struct said, TARE_RISING(value))
 
 static void look(struct cell *c)
 {

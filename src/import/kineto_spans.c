@@ -3,6 +3,7 @@
 #include "import/kineto_spans.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -103,16 +104,8 @@ void tare_kineto_spans_shift(struct tare_kineto_spans *s, int64_t by_ns)
 }
 
 /* Of two that begin at once, the longer one is around the other. */
-static int by_begin(const void *a, const void *b)
-{
-	const struct tare_kineto_span *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->what != y->what ? (int)y->what - (int)x->what : (x->name > y->name) - (x->name < y->name);
-}
+TARE_COMPARATOR(by_begin, struct tare_kineto_span,
+                TARE_RISING(begin_ns) TARE_FALLING(end_ns) TARE_FALLING(what) TARE_RISING(name))
 
 void tare_kineto_spans_begin(struct tare_kineto_spans *s, struct tare_import_out *out)
 {

@@ -5,6 +5,7 @@
  * becomes a phase. Lines of functions stand where they ended, so all are sorted before they are written.
  */
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -132,16 +133,8 @@ static bool take_line(struct reader *r, const char *line)
 	return line[strspn(line, " \t\r")] == '\0';
 }
 
-static int in_time(const void *a, const void *b)
-{
-	const struct moment *x = a, *y = b;
-
-	if (x->seconds != y->seconds)
-		return x->seconds < y->seconds ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return x->other > y->other ? -1 : x->other < y->other; /* the inner function ends first, and begins last */
-}
+/* At one time the inner function ends first, and begins last. */
+TARE_COMPARATOR(in_time, struct moment, TARE_RISING(seconds) TARE_RISING(what) TARE_FALLING(other))
 
 static void write_all(struct reader *r)
 {

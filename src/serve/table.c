@@ -3,6 +3,7 @@
 #include "serve/table.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "base/xalloc.h"
@@ -122,10 +123,7 @@ static void drop_gone(struct tare_serve_table *t)
 	t->count = n;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp((*(struct tare_serve_entry *const *)a)->name, (*(struct tare_serve_entry *const *)b)->name);
-}
+TARE_COMPARATOR_OF_POINTERS(by_name, struct tare_serve_entry, TARE_ALPHABETIC(name))
 
 /* A recording that is written to again, as by `tare ctl`, is read again once that ends. */
 static void follow(struct tare_serve_entry *e, const struct tare_follow *f)

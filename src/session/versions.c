@@ -6,6 +6,7 @@
  */
 #include "session/versions.h"
 
+#include "base/comparator.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "trace/recording.h"
@@ -132,10 +133,7 @@ static void add_folder(struct tare_versions *v, const char *path)
 	look_through(v, v->folders[v->folder_nr++], NULL);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct tare_version *)a)->name, ((const struct tare_version *)b)->name);
-}
+TARE_COMPARATOR(by_name, struct tare_version, TARE_ALPHABETIC(name))
 
 void tare_versions_find(struct tare_versions *v, struct tare_recording *recording, const struct tare_told_paths *told)
 {

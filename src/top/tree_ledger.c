@@ -2,6 +2,7 @@
 /* Adds what a ledger says of a process to the tree of `tare top`. */
 #include "top/tree_ledger.h"
 
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xalloc.h"
@@ -162,19 +163,9 @@ struct line {
 	int64_t bytes;
 };
 
-static int by_label(const void *a, const void *b)
-{
-	return strcmp(((const struct line *)a)->line->label, ((const struct line *)b)->line->label);
-}
+TARE_COMPARATOR(by_label, struct line, TARE_ALPHABETIC(line->label))
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return by_label(a, b);
-}
+TARE_COMPARATOR(by_bytes, struct line, TARE_FALLING(bytes) TARE_ALPHABETIC(line->label))
 
 /* A line that was come to by several ways is one. */
 static size_t join(struct line *list, size_t count)

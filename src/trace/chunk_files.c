@@ -3,6 +3,7 @@
 #include "trace/chunk_files.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -42,12 +43,7 @@ size_t tare_chunk_name(const char *name, uint32_t *number)
 	return value ? size : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = ((const struct tare_chunk_file *)a)->number, y = ((const struct tare_chunk_file *)b)->number;
-
-	return x < y ? -1 : x > y;
-}
+TARE_COMPARATOR(compare, struct tare_chunk_file, TARE_RISING(number))
 
 static void add(struct tare_chunk_list *list, uint32_t number, const struct stat *st)
 {

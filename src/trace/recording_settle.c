@@ -195,15 +195,7 @@ static void spread_lost(struct tare_recording *r)
 	}
 }
 
-static int by_first(const void *a, const void *b)
-{
-	const struct tare_process *x = &(*(struct tare_rprocess *const *)a)->public;
-	const struct tare_process *y = &(*(struct tare_rprocess *const *)b)->public;
-
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return x->index - y->index;
-}
+TARE_COMPARATOR_OF_POINTERS(by_first, struct tare_rprocess, TARE_RISING(public.first_ns) TARE_RISING(public.index))
 
 void tare_recording_settle(struct tare_recording *r)
 {

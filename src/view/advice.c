@@ -3,6 +3,7 @@
 #include "view/advice.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "view/columns.h"
@@ -93,17 +94,8 @@ static void add_said(struct list *list, const struct tare_ledger *const *ledgers
 	TARE_APPEND(list->items, list->count, list->cap) = said;
 }
 
-static int by_saving(const void *a, const void *b)
-{
-	const struct tare_finding *x = ((const struct said *)a)->finding;
-	const struct tare_finding *y = ((const struct said *)b)->finding;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->advice != y->advice)
-		return x->advice < y->advice ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_saving, struct said,
+                TARE_FALLING(finding->bytes) TARE_RISING(finding->advice) TARE_ALPHABETIC(finding->name))
 
 static void collect(struct list *list, const struct tare_ledger *const *ledgers, int ledger_nr,
                     const struct tare_device_ledger *device)

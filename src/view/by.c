@@ -3,6 +3,7 @@
 #include "view/by.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,10 +100,7 @@ static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tar
 	}
 }
 
-static int by_label(const void *a, const void *b)
-{
-	return strcmp(((const struct tare_by_row *)a)->label, ((const struct tare_by_row *)b)->label);
-}
+TARE_COMPARATOR(by_label, struct tare_by_row, TARE_ALPHABETIC(label))
 
 static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger *by)
 {

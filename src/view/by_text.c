@@ -3,6 +3,7 @@
 #include "view/by.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
@@ -59,17 +60,8 @@ static size_t collect(struct line **lines, const struct tare_columns *c, const s
 	return count;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	/* By what one reads first; what is in no column but another stands below. */
-	if (x->first != y->first)
-		return x->first < y->first ? 1 : -1;
-	if (x->largest != y->largest)
-		return x->largest < y->largest ? 1 : -1;
-	return strcmp(x->group->label, y->group->label);
-}
+/* By what one reads first; what is in no column but another stands below. */
+TARE_COMPARATOR(compare, struct line, TARE_FALLING(first) TARE_FALLING(largest) TARE_ALPHABETIC(group->label))
 
 static const char *without_folders(const struct tare_by_row *group)
 {

@@ -2,6 +2,7 @@
 /* Prints what modules of PyTorch hold. */
 #include "view/module.h"
 
+#include "base/comparator.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
@@ -137,12 +138,7 @@ static struct row row_of(const struct shown *s, const struct tare_module_node *n
 		                 .all = n->all };
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x < *y) - (*x > *y);
-}
+TARE_FALLING_SCALAR_COMPARATOR(by_size, int64_t)
 
 /* How many bytes a row must hold to be shown: a module within a module never holds more than the outer module. */
 static int64_t least_shown(const struct tare_module_tree *t)

@@ -3,6 +3,7 @@
 #include "view/page.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/map.h"
 #include "base/sat.h"
@@ -63,14 +64,7 @@ struct from {
 	uint64_t count;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	const struct from *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return strcmp(x->line->label, y->line->label);
-}
+TARE_COMPARATOR(by_size, struct from, TARE_FALLING(bytes) TARE_ALPHABETIC(line->label))
 
 /* What a line has of a row: of live tensors its blocks, else its parts of that account, and of that owner where the row has one. */
 static void take(struct from *out, const struct tare_ledger_line *line, const struct tare_row *row, const char *owner)

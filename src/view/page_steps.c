@@ -5,6 +5,7 @@
  */
 #include "view/page.h"
 
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/xalloc.h"
 #include "ledger/step_curves.h"
@@ -47,12 +48,7 @@ static void add_curves(struct tare_emit *e, const char *key, const struct curves
 	tare_emit_close(e);
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
+TARE_SCALAR_COMPARATOR(compare, int64_t)
 
 /* The most that a step had in a part of the axis, which is `axis` ns long; 0: of its own length. -1: it was over. */
 static int64_t at(const struct tare_step_curve *c, bool is_live, int part, int64_t axis)

@@ -2,6 +2,7 @@
 /* Which bands a reader can tell apart: the largest; the small ones become one. */
 #include "view/picture_private.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -59,12 +60,7 @@ static int64_t most_of(const struct tare_memory_history_panel *panel, int band)
 	return most;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? 1 : x > y ? -1 : 0;
-}
+TARE_FALLING_SCALAR_COMPARATOR(by_size, int64_t)
 
 /* What a band must have had at some moment to be drawn on its own. */
 static int64_t least_of(const struct tare_plot *p, const int64_t *most)

@@ -33,12 +33,7 @@ static void show(struct breakdown *b, size_t cell)
 		b->shown[b->shown_nr++] = cell;
 }
 
-static int by_index(const void *a, const void *b)
-{
-	const size_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
+TARE_SCALAR_COMPARATOR(by_index, size_t)
 
 /* As many configurations as there is room for: first the baseline, the best one, and those with the smallest and the largest peak. */
 static void choose(struct breakdown *b)

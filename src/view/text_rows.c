@@ -3,6 +3,7 @@
 #include "view/text_rows.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 
@@ -200,12 +201,7 @@ static bool is_joined(const struct builder *b, const struct children *c, int lin
 	       largest(b, c->lines[0]) == largest(b, line);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? 1 : x > y ? -1 : 0;
-}
+TARE_FALLING_SCALAR_COMPARATOR(by_size, int64_t)
 
 /* How large a row must be so that at most MAX_DETAILS are. */
 static int64_t threshold(const struct builder *b, const struct children *c)

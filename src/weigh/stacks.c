@@ -3,6 +3,7 @@
 #include "weigh/stacks.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "witness/root.h"
 
@@ -24,12 +25,7 @@ static uint64_t pointer_in(char *text)
 	return stack ? strtoull(stack + 1, NULL, 16) : 0;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
+TARE_SCALAR_COMPARATOR(by_address, uint64_t)
 
 void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t pid)
 {

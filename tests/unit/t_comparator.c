@@ -16,6 +16,7 @@ struct row {
 TARE_COMPARATOR(by_size, struct row, TARE_FALLING(bytes) TARE_ALPHABETIC(label) TARE_RISING(place))
 TARE_COMPARATOR_OF_POINTERS(by_place, struct row, TARE_RISING(place))
 TARE_SCALAR_COMPARATOR(by_value, double)
+TARE_FALLING_SCALAR_COMPARATOR(by_size_alone, int64_t)
 
 TEST(the_first_field_that_differs_decides)
 {
@@ -40,4 +41,12 @@ TEST(pointers_and_numbers)
 	CHECK(by_value(&x, &y) < 0);
 	CHECK(by_value(&y, &x) > 0);
 	CHECK_INT(by_value(&x, &x), 0);
+}
+
+TEST(the_largest_number_first)
+{
+	int64_t sizes[] = { INT64_MIN, 7, INT64_MAX, 7 };
+
+	qsort(sizes, 4, sizeof(sizes[0]), by_size_alone);
+	CHECK(sizes[0] == INT64_MAX && sizes[1] == 7 && sizes[2] == 7 && sizes[3] == INT64_MIN);
 }

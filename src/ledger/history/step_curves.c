@@ -2,18 +2,12 @@
 /* The most in each part of each step. */
 #include "ledger/history/history.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
 
-static int by_memory(const void *a, const void *b)
-{
-	const struct tare_step_curve *x = a, *y = b;
-
-	if (x->of->memory != y->of->memory)
-		return x->of->memory < y->of->memory ? -1 : 1;
-	return (x->mark->begin_ns > y->mark->begin_ns) - (x->mark->begin_ns < y->mark->begin_ns);
-}
+TARE_COMPARATOR(by_memory, struct tare_step_curve, TARE_RISING(of->memory) TARE_RISING(mark->begin_ns))
 
 static void add_curve(struct tare_step_curves *out, const struct tare_training *of, size_t mark)
 {

@@ -5,6 +5,7 @@
  */
 #include "ledger/ranks/ranks.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -91,17 +92,7 @@ static void set_end(const struct tare_fold *f, struct tare_rank_ledger *r, const
 		r->end == TARE_RANK_SIGNAL || r->end == TARE_RANK_KILLED || (r->end == TARE_RANK_EXITED && r->code > 0);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct tare_rank_ledger *x = a, *y = b;
-	int jobs = strcmp(x->job, y->job);
-
-	if (jobs)
-		return jobs;
-	if (x->attempt != y->attempt)
-		return x->attempt < y->attempt ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+TARE_COMPARATOR(by_rank, struct tare_rank_ledger, TARE_ALPHABETIC(job) TARE_RISING(attempt) TARE_RISING(rank))
 
 /* The index of a process's rank, -1: not there yet. */
 static int find(const struct tare_ranks_part *t, const struct tare_process *p)

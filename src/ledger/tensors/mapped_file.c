@@ -45,15 +45,7 @@ struct mapped {
 
 TARE_COMPARATOR(by_key, struct mapped, TARE_RISING(key) TARE_RISING(block->born_ns) TARE_RISING(block->process))
 
-static int by_place(const void *a, const void *b)
-{
-	const struct tare_live_block *x = ((const struct mapped *)a)->block;
-	const struct tare_live_block *y = ((const struct mapped *)b)->block;
-
-	if (x->process != y->process)
-		return x->process - y->process;
-	return x->site < y->site ? -1 : x->site > y->site;
-}
+TARE_COMPARATOR(by_place, struct mapped, TARE_RISING(block->process) TARE_RISING(block->site))
 
 /* The first of each file, and all whose file is not known. */
 static size_t collect(const struct tare_fold *f, enum tare_moment m, struct mapped **out)

@@ -6,6 +6,7 @@
 #include "ledger/training/training.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -55,12 +56,7 @@ void tare_training_mark_step(struct tare_training_list *l, const struct tare_tra
 	l->mark_stride *= 2;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct tare_training_mark *x = a, *y = b;
-
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
+TARE_COMPARATOR(by_begin, struct tare_training_mark, TARE_RISING(begin_ns))
 
 void tare_training_marks(const struct tare_training_threads *at, size_t most, struct tare_arena *memory,
                          struct tare_training *out)
