@@ -163,7 +163,16 @@ static const char *only_field(const struct tare_block_memory *m, const struct fo
 {
 	if (!m->is_outline)
 		return NULL;
-	return f->info->kind == TARE_KIND_TENSOR ? "device" : f->info->kind == TARE_KIND_PHASE ? "" : NULL;
+	switch (f->info->kind) {
+	case TARE_KIND_TENSOR:
+	case TARE_KIND_HEAP_BLOCK:
+	case TARE_KIND_HEAP_FREED:
+		return "device";
+	case TARE_KIND_PHASE:
+		return "";
+	default:
+		return NULL;
+	}
 }
 
 static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, struct form *f)

@@ -380,6 +380,43 @@ TEST(phases_beside_tensors_have_ends_of_their_own)
 	tare_block_ends_free(&ends);
 }
 
+static int16_t device_of_heap(const struct tare_record *head)
+{
+	return head->kind == TARE_KIND_HEAP_BLOCK ? ((const struct tare_rec_heap_block *)(const void *)head)->device
+	                                          : ((const struct tare_rec_heap_freed *)(const void *)head)->device;
+}
+
+TEST(in_an_outline_blocks_of_the_heap_have_their_device)
+{
+	struct tare_record_block block = { 0 };
+	struct tare_pack pack = { 0 };
+	struct world w;
+
+	begin(&w);
+	for (size_t i = 0; i < 500; i++) {
+		w.log.stamp += number(9);
+		if (i % 3)
+			MAKE(&w.log, heap_block, HEAP_BLOCK, .block = any(), .bytes = number(900), .device = 2,
+			     .stack = (uint32_t)number(70));
+		else
+			MAKE(&w.log, heap_freed, HEAP_FREED, .block = any(), .device = 2, .tid = 5);
+	}
+	end(&w);
+	tare_block_encode(&pack, &layouts, w.records, w.n);
+	CHECK(tare_block_decode(&block, &layouts, pack.data, pack.len, TARE_BLOCK_OUTLINE));
+	CHECK_INT(block.n, w.n);
+	for (size_t i = 0; i < block.n; i++) {
+		const struct tare_record *head = (const void *)block.records[i].data, *of = (const void *)w.records[i].data;
+
+		CHECK_INT(head->kind, of->kind);
+		CHECK_INT(head->stamp, of->stamp);
+		CHECK_INT(device_of_heap(head), 2);
+	}
+	tare_block_free(&block);
+	tare_pack_free(&pack);
+	free_world(&w);
+}
+
 TEST(no_damage_of_ends_does_harm)
 {
 	struct tare_block_ends ends = { 0 };
