@@ -10,6 +10,7 @@
 #include "ledger/run.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,10 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	return false;
 }
 
-/* No device has more; a damaged size must not overflow the sums. */
+/* A damaged size must not overflow the sums. */
 static uint64_t sane_size(uint64_t bytes)
 {
-	const uint64_t most = 1ull << 44;
-
-	return bytes < most ? bytes : most;
+	return bytes < TARE_MOST_BYTES ? bytes : TARE_MOST_BYTES;
 }
 
 static struct tare_step step_of_pool(struct tare_fold *f, const struct tare_event *e, int device)

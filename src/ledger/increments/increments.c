@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
+#include "record/bound.h"
 
 #include <stdlib.h>
 
@@ -15,10 +16,9 @@ void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f, 
 {
 	const struct tare_rec_rss *r = e->rec.rss;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	const int64_t most = INT64_C(1) << 44;
 
 	(void)d;
-	if (r->anon > most || r->anon < -most || r->file > most || r->file < -most)
+	if (llabs(r->anon) > TARE_MOST_BYTES || llabs(r->file) > TARE_MOST_BYTES)
 		return; /* damage */
 	TARE_APPEND(t->items, t->count, t->cap) = (struct tare_rss_change){
 		.process = e->process->index, .site = tare_fold_site(f, p, e), .t = e->at_ns, .anon = r->anon, .file = r->file

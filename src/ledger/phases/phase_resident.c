@@ -6,6 +6,7 @@
 #include "ledger/phases/phases.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 
 void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f)
 {
@@ -39,7 +40,7 @@ void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare
 	const struct tare_rec_host *r = e->rec.host;
 	int64_t bytes;
 
-	if (!e->about || e->about->index >= phases->process_nr || r->anon >= 1ull << 44 || r->file >= 1ull << 44)
+	if (!e->about || e->about->index >= phases->process_nr || r->anon > TARE_MOST_BYTES || r->file > TARE_MOST_BYTES)
 		return; /* it is not known, or damage */
 	bytes = (int64_t)(r->anon + r->file);
 	raise_most(&phases->residents[e->about->index], bytes, e->at_ns);

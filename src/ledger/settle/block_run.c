@@ -5,10 +5,9 @@
  */
 #include "ledger/settle/settle.h"
 
-enum {
-	AHEAD = 32, /* whose memory is fetched at once */
-	TOO_LARGE_SHIFT = 44
-}; /* no device has blocks of so many bytes: damage */
+#include "record/bound.h"
+
+enum { AHEAD = 32 }; /* whose memory is fetched at once */
 
 struct at_work {
 	struct tare_fold *f;
@@ -85,8 +84,8 @@ static inline void apply(struct at_work *w, size_t i, int segment)
 	struct tare_fold *f = w->f;
 	struct tare_device_fold *d = w->d;
 
-	if (bytes > INT64_C(1) << TOO_LARGE_SHIFT)
-		return;
+	if (bytes > TARE_MOST_BYTES)
+		return; /* damage */
 	advance_past(w, t);
 	if (rec->flags & TARE_TENSOR_FINALIZING && !d->has_moment[TARE_MOMENT_END])
 		tare_fold_set_moment(f, d, TARE_MOMENT_END, t);

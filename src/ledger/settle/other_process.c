@@ -6,11 +6,10 @@
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 
 #include <stdlib.h>
 
-/* No device has more; TARE_NOT_KNOWN is more. */
-#define MOST_BYTES (1ull << 44)
 /* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
 #define APPEAR_BYTES (16 * TARE_MIB)
 /* What others take or give back at once, if it is less than a context, is not taken for one that comes or goes. */
@@ -205,13 +204,13 @@ static bool is_alone(const struct tare_device_fold *d)
  */
 bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers)
 {
-	return peers < MOST_BYTES && !d->is_pid_mismatch && is_alone(d);
+	return peers <= TARE_MOST_BYTES && !d->is_pid_mismatch && is_alone(d);
 }
 
 /* Where others are recorded as well, but not now, the sum helps where nothing else tells what a call changed. */
 bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d, const struct tare_step *s)
 {
-	return (s->flags & TARE_EVENT_PEERS) && s->peers_before < MOST_BYTES && s->peers_after < MOST_BYTES &&
+	return (s->flags & TARE_EVENT_PEERS) && s->peers_before <= TARE_MOST_BYTES && s->peers_after <= TARE_MOST_BYTES &&
 	       !d->is_pid_mismatch &&
 	       (is_alone(d) || (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED && process_nr_on(f, d) <= 1));
 }

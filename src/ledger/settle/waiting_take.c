@@ -6,6 +6,7 @@
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 
 /*
  * With many blocks the memory of each is far away. So blocks are applied by so many at once, and what each
@@ -44,7 +45,7 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
  */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-	if (e->rec.tensor->bytes > (int64_t)1 << 44)
+	if (e->rec.tensor->bytes > TARE_MOST_BYTES)
 		return; /* damage */
 	settle(f, d, e->at_ns);
 	tare_tensor_block(f, d, e, queue(d));
