@@ -45,10 +45,10 @@ static int check_views(const struct tare_report_given *o, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE,
 		                    "report: --svg shows the whole run and takes none of --at, --cost "
 		                    "time, --pid, --line, --annotate, --format, --json, --csv, --md and --html");
-	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY)
+	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY && o->by != TARE_BY_LINE)
 		return tare_err_set(err, TARE_E_USAGE,
-		                    "report: --svg stacks memory by account, or tensors by category, and "
-		                    "takes no other --by");
+		                    "report: --svg stacks memory by account, tensors by category, or the "
+		                    "heap by line, and takes no other --by");
 	if (o->confidential && !tare_report_is_page(o))
 		return tare_err_set(err, TARE_E_USAGE,
 		                    "report: --confidential goes with --html, and with no view or "

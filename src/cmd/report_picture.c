@@ -67,6 +67,23 @@ void tare_report_title(struct tare_str *out, const struct tare_ledger *l, const 
 		tare_str_addf(out, " and %zu more", path_nr - 1);
 }
 
+/* A heap as one block says little: by line, unless accounts were asked for. */
+static void tell_heap_apart(struct tare_recording *recording, const struct tare_ledger *peak,
+                            struct tare_memory_history *history)
+{
+	static const struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
+	const struct tare_ledger_opts opts = { .lines_of_heap = history, .without_tensors = true };
+	struct tare_ledger ledger;
+	bool is_heap = false;
+
+	for (int i = 0; i < peak->device_nr; i++)
+		is_heap |= peak->devices[i].is_heap;
+	if (!is_heap)
+		return;
+	tare_ledger_of_recording(recording, &opts, &at, 1, &ledger);
+	tare_ledger_free(&ledger);
+}
+
 void tare_report_history(struct tare_recording *recording, int by, struct tare_ledger *peak,
                          struct tare_memory_history *out)
 {
@@ -99,6 +116,8 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 		return rc;
 	}
 	tare_report_history(recording, by, &run->ledger, &run->history);
+	if (by < 0 || by == TARE_BY_LINE)
+		tell_heap_apart(recording, &run->ledger, &run->history);
 	tare_report_title(&run->title, &run->ledger, paths, path_nr);
 	tare_recording_close(recording);
 	return 0;

@@ -180,6 +180,7 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->history = opts->history;
 	f->kept = opts->kept;
 	f->history_by_category = opts->history_by_category;
+	f->lines_of_heap = opts->lines_of_heap;
 	f->step_curves = opts->step_curves;
 	f->parts = tare_parts_new();
 	f->watches = opts->watches;

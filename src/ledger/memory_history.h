@@ -24,6 +24,8 @@ struct tare_memory_history_bounds {
 	int64_t from_ns, until_ns, low, high, high_ns; /* high_ns: when it was that much */
 };
 
+#define TARE_HISTORY_SMALL "small" /* key of a band of what is too small to be told apart */
+
 /* From the bottom to the top: elastic ones stand above all others, what nobody can explain above those. */
 struct tare_memory_history_band {
 	const char *key, *label;

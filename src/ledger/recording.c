@@ -299,7 +299,7 @@ static bool resume_twice(struct tare_recording *recording, const struct tare_led
 /* Somebody wants to know what a state does not keep. */
 static bool needs_all(const struct tare_ledger_opts *opts)
 {
-	return opts->watch_nr > 0 || opts->history_by_category || opts->step_curves;
+	return opts->watch_nr > 0 || opts->history_by_category || opts->lines_of_heap || opts->step_curves;
 }
 
 /* In a span whose events went, a state is all there is of a moment. */

@@ -85,25 +85,32 @@ static void add(struct tare_layer *l, int band)
 	l->members[l->member_nr++] = band;
 }
 
+static bool is_small(const struct tare_memory_history_band *band)
+{
+	return !strcmp(band->key, TARE_HISTORY_SMALL);
+}
+
 void tare_layers_build(struct tare_plot *p)
 {
 	const struct tare_memory_history_panel *panel = p->panel;
 	int64_t *most = tare_xcalloc((size_t)panel->band_nr + 1, sizeof(*most)), least;
-	struct tare_layer small = { .key = "small", .label = "smaller ones" };
+	struct tare_layer small = { .key = TARE_HISTORY_SMALL, .label = "smaller ones" };
 
 	for (int i = 0; i < panel->band_nr; i++)
 		most[i] = most_of(panel, i);
 	least = least_of(p, most);
 	p->layers = tare_xcalloc((size_t)panel->band_nr + 1, sizeof(*p->layers));
-	for (int i = 0; i < panel->band_nr; i++)
-		if (most[i] < least)
+	for (int i = 0; i < panel->band_nr; i++) {
+		small.has_more |= is_small(&panel->bands[i]);
+		if (most[i] < least || is_small(&panel->bands[i]))
 			add(&small, i);
+	}
 	if (small.member_nr > 1) /* at the bottom, where they move nobody else */
 		p->layers[p->layer_nr++] = small;
 	for (int i = 0; i < panel->band_nr; i++) {
 		struct tare_layer *l = &p->layers[p->layer_nr];
 
-		if (most[i] < least && small.member_nr > 1)
+		if ((most[i] < least || is_small(&panel->bands[i])) && small.member_nr > 1)
 			continue;
 		*l = (struct tare_layer){ .key = panel->bands[i].key,
 			                      .label = panel->bands[i].label,

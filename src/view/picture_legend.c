@@ -66,7 +66,10 @@ static void add_layer(const struct tare_plot *p, const struct tare_layer *l, dou
 	tare_str_addf(&label, "%s%s", l->is_elastic ? "~ " : "", l->label);
 	if (l->member_nr > 1) {
 		tare_str_cut(&label, 0);
-		tare_str_addf(&label, "%d smaller ones", l->member_nr);
+		if (l->has_more)
+			tare_str_add(&label, l->label);
+		else
+			tare_str_addf(&label, "%d smaller ones", l->member_nr);
 	}
 	add_label(p, TARE_PICTURE_SIDE + SWATCH + GAP, y, "t", tare_str_text(&label));
 	if (p->panel->has_peak)

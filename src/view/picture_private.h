@@ -24,6 +24,7 @@ struct tare_layer {
 	int slot;     /* colour */
 	int *members; /* bands of the panel */
 	int member_nr;
+	bool has_more; /* the history has put further ones together already */
 };
 
 /* A panel and where it stands. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory over time: the picture of `tare report --svg`, and the line in the report."""
 
+import json
 import os
 import re
 import xml.etree.ElementTree as ET
@@ -91,8 +92,8 @@ def check_against_ledger(box, picture, rec="rec.tare", least=3):
     check(checked >= least, "only %d moments could be compared" % checked)
 
 
-def draw(box, rec="rec.tare", out="out.svg"):
-    done = box.tare("report", rec, "--svg", out)
+def draw(box, rec="rec.tare", out="out.svg", options=()):
+    done = box.tare("report", rec, "--svg", out, *options)
     check_equal((done.code, done.out, done.err), (0, "", ""), done)
     return Picture(box.path(out))
 
@@ -139,6 +140,52 @@ def the_peak_is_that_of_the_ledger(box):
               picture.texts("b halo"))
         tops = [y for _, y in picture.steps(picture.root.find(".//%spath[@class='top']" % NS).get("d"))]
         check(abs(min(tops) - picture.peak_y) < .11, min(tops), picture.peak_y)
+
+
+HEAP = """
+import time
+def first():
+    return bytearray(8 << 20)
+def second():
+    return bytearray(4 << 20)
+a = first()
+time.sleep(.2)
+b = second()
+time.sleep(.2)
+a = None
+time.sleep(.2)
+"""
+
+
+@case
+def a_heap_is_shown_by_line(box):
+    """Each line is as high as --by line says then, and at the peak; with --by account it is one block, of the same height."""
+    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
+        program.write(HEAP)
+    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+    picture = draw(box)
+    scale = box.report("rec.tare", at="peak")["devices"][0]["used_bytes"] / (picture.base - picture.peak_y)
+    seen, last = set(), None
+    for x in range(70, 540, 5):
+        heights = picture.heights(x)
+        if heights is None or heights == last:
+            continue
+        last = heights
+        t = picture.t0 + (x - picture.x0) * picture.ns_per_px
+        rows = json.loads(box.tare("report", "rec.tare", "--by", "line", "--at", "%dns" % t, "--json").out)["rows"]
+        said = {os.path.basename(r["label"]): r["bytes"] for r in rows}
+        below = [y for _, y in heights[1:]] + [picture.base]
+        shown = {key: (low - high) * scale for (key, high), low in zip(heights, below)}
+        for line in ("heap.py:4 in first", "heap.py:6 in second"):
+            check(abs(shown[line] - said.get(line, 0)) < .3 * scale, line, t, shown, said)
+        seen.add(tuple(round(shown[line] / 2**20) for line in ("heap.py:4 in first", "heap.py:6 in second")))
+        if len(seen) == 4:
+            break
+    check_equal(seen, {(0, 0), (8, 0), (8, 4), (0, 4)})
+    check("heap.py:4 in first" in picture.texts("t") and "heap.py:6 in second" in picture.texts("t"), picture.texts("t"))
+    check_equal(draw(box, out="same.svg", options=["--by", "line"]).text, picture.text)
+    whole = draw(box, out="account.svg", options=["--by", "account"])
+    check_equal(([k for k, _ in whole.bands if "heap.py" in k], whole.peak_y), ([], picture.peak_y))
 
 
 @case
@@ -213,7 +260,7 @@ def a_file_is_overwritten_and_what_cannot_be_written_is_said(box):
 def what_cannot_be_combined_is_refused(box):
     box.record(["true"])
     for args in (["--json"], ["--csv"], ["--at", "peak"], ["--pid", "1"], ["--cost", "time"],
-                 ["--by", "line"]):
+                 ["--by", "stack"]):
         done = box.tare("report", "rec.tare", "--svg", "out.svg", *args)
         check_equal(done.code, 2, args, done)
         check_says(done.err, "--svg")

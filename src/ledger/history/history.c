@@ -53,6 +53,8 @@ void tare_history_advance(struct tare_history_part *p, struct tare_fold *f, stru
 {
 	int64_t until = t < f->seen_ns ? t : f->seen_ns;
 
+	if (p->heap_lines_nr)
+		tare_heap_lines_advance(p, f, d, t);
 	if (!d->samples.width || t <= f->known_ns || (d->will_be_measured && !d->is_measured))
 		return;
 	tare_samples_hold(&d->samples, until, d->used, d->live, d->account_now);
@@ -111,6 +113,7 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 		if (f->devices[i])
 			begin_samples(f, &f->devices[i]->samples, start, TARE_NOW_NR);
 	begin_samples(f, &f->host.samples, start, TARE_HOST_PARTS);
+	tare_heap_lines_begin(p, f);
 }
 
 /* ---- what is shown of it ---- */
@@ -299,6 +302,7 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 	struct tare_arena *memory;
 	size_t *places;
 
+	tare_heap_lines_close(p, f);
 	if (!out)
 		return;
 	if (f->history_by_category) {
@@ -352,6 +356,7 @@ void tare_history_free(struct tare_history_part *p)
 {
 	free(p->items);
 	tare_map_free(&p->last_of);
+	tare_heap_lines_free(p);
 }
 
 void tare_memory_history_free(struct tare_memory_history *history)

@@ -28,6 +28,8 @@ struct tare_history_part {
 	struct tare_map last_of; /* known → 1 + the last span of it */
 	uint64_t dropped;
 	TARE_NOT_SAVED struct tare_step_curves *step_curves; /* of the fold */
+	TARE_NOT_SAVED struct tare_heap_lines *heap_lines;   /* by device; none: nobody asked for them */
+	TARE_NOT_SAVED int heap_lines_nr;
 };
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
@@ -35,10 +37,19 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
 void tare_history_advance(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t);
+/* heap_lines.c: the heap by line at the points of `f->lines_of_heap`; until when is nothing of it to be taken? */
+void tare_heap_lines_begin(struct tare_history_part *p, const struct tare_fold *f);
+int64_t tare_heap_lines_wait(const struct tare_history_part *p, const struct tare_device_fold *d);
+void tare_heap_lines_advance(struct tare_history_part *p, const struct tare_fold *f, const struct tare_device_fold *d,
+                             int64_t t);
+void tare_heap_lines_close(struct tare_history_part *p, const struct tare_fold *f);
+void tare_heap_lines_free(struct tare_history_part *p);
 /* Every change counts for the curve of a step. */
 static inline int64_t tare_history_calm_until(const struct tare_history_part *p, const struct tare_device_fold *d)
 {
-	return tare_step_curves_wait(p->step_curves, d->index) ? INT64_MIN : INT64_MAX;
+	if (tare_step_curves_wait(p->step_curves, d->index))
+		return INT64_MIN;
+	return p->heap_lines_nr ? tare_heap_lines_wait(p, d) : INT64_MAX;
 }
 /* The ledgers are made. */
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
