@@ -27,6 +27,7 @@ struct source {
 	struct tare_ledger ledgers[NR], *moments;
 	struct tare_step_curves step_curves;
 	struct tare_memory_history by_account, by_category;
+	struct tare_block_courses blocks;
 	struct tare_page_setting *settings;
 	struct tare_time_rows calls;
 	size_t setting_nr;
@@ -83,13 +84,16 @@ static bool has_tensors(const struct tare_ledger *l)
 }
 
 /*
- * Three folds. The first has the course of time by account and says at which moments to look, the second tells tensors apart in it and
- * has the ledgers with all that is in them and says when steps were, the third has the moments and the courses of the steps.
+ * Three folds. The first has the course of time by account, says at which moments to look and counts the blocks; the second tells tensors
+ * apart in it, has single blocks and the ledgers with all that is in them, and says when steps were; the third has the moments and the
+ * courses of the steps.
  */
 static void read_all(struct source *s, struct tare_recording *recording, const struct tare_instant *instants)
 {
-	struct tare_ledger_opts first = { .history = &s->by_account, .without_tensors = true };
-	struct tare_ledger_opts second = { .history = &s->by_category, .history_by_category = &s->by_account };
+	struct tare_ledger_opts first = { .history = &s->by_account, .block_courses = &s->blocks, .without_tensors = true };
+	struct tare_ledger_opts second = { .history = &s->by_category,
+		                               .history_by_category = &s->by_account,
+		                               .block_courses = &s->blocks };
 	struct tare_ledger peak;
 
 	tare_ledger_of_recording(recording, &first, instants, 1, &peak);
@@ -114,6 +118,7 @@ static void discard(struct source *s)
 	tare_step_curves_free(&s->step_curves);
 	tare_memory_history_free(&s->by_account);
 	tare_memory_history_free(&s->by_category);
+	tare_block_courses_free(&s->blocks);
 	tare_driver_time_free(&s->calls);
 	tare_str_free(&s->title);
 }
@@ -132,6 +137,7 @@ static int write_page(const char *file, const struct source *s, const struct tar
 		.is_confidential = o->is_confidential,
 		.by_account = &s->by_account,
 		.by_category = s->has_tensors ? &s->by_category : NULL,
+		.blocks = s->has_tensors ? &s->blocks : NULL,
 		.step_curves = &s->step_curves,
 		.settings = s->settings,
 		.setting_nr = s->setting_nr,

@@ -181,6 +181,7 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->kept = opts->kept;
 	f->history_by_category = opts->history_by_category;
 	f->lines_of_heap = opts->lines_of_heap;
+	f->block_courses = opts->block_courses;
 	f->step_curves = opts->step_curves;
 	f->parts = tare_parts_new();
 	f->watches = opts->watches;
@@ -256,12 +257,14 @@ void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *in
 {
 	finish(f, instants, nr, out);
 	tare_tensor_kinds_finish(f);
+	tare_block_courses_finish(f);
 	tare_history_close(&f->parts->history, f);
 }
 
 static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
 	tare_tensor_kinds_begin(f);
+	tare_block_courses_begin(f);
 	tare_fold_begin_ledgers(f, instants, instant_nr, out);
 	tare_fold_add_instants(f, instants, instant_nr, INT64_MIN, INT64_MAX, out);
 	tare_fold_run_to_end(f);

@@ -132,7 +132,9 @@ struct tare_ledger_opts {
 	/* an earlier history, whose tensors are to be told apart by category; or NULL */
 	const struct tare_memory_history *history_by_category;
 	struct tare_memory_history *lines_of_heap; /* an earlier history, whose heap is to be told apart by line; or NULL */
-	struct tare_step_curves *step_curves;      /* that were begun, to be filled in; or NULL */
+	struct tare_block_courses
+		*block_courses; /* single blocks over time: what a fold has counted, the next one tells; or NULL */
+	struct tare_step_curves *step_curves; /* that were begun, to be filled in; or NULL */
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

@@ -8,6 +8,7 @@
 #define TARE_VIEW_PAGE_H
 
 #include "base/str.h"
+#include "ledger/block_course.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
 #include "ledger/step_curves.h"
@@ -43,6 +44,7 @@ struct tare_page {
 	bool is_confidential; /* names and paths are left out */
 	const struct tare_memory_history *by_account;
 	const struct tare_memory_history *by_category; /* NULL: nothing is known of tensors */
+	const struct tare_block_courses *blocks;       /* one by one, over time; NULL: nothing is known of tensors */
 	const struct tare_step_curves *step_curves;    /* of the first ledger; or NULL */
 	const struct tare_page_setting *settings;      /* as recorded first */
 	size_t setting_nr;
@@ -97,6 +99,11 @@ void tare_page_leave_names_out(struct tare_str *data);
 void tare_page_time(struct tare_emit *e, const char *key, const struct tare_memory_history *history,
                     const struct tare_ledger *ledger);
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
+/* The number that the stack of a line has there. */
+struct tare_page_stack_list;
+int tare_page_stack_of(struct tare_page_stack_list *list, const struct tare_ledger_line *line);
+/* page_blocks.c */
+void tare_page_blocks(struct tare_emit *e, const struct tare_page *page, struct tare_page_stack_list *stacks);
 /* page_source.c: is a file called as source is, by a whole path? */
 bool tare_page_is_source(const char *path);
 /* Of lines that memory counts for, and of all frames. */

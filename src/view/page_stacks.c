@@ -26,7 +26,7 @@ struct stack {
 	int *frames, frame_nr, line;
 };
 
-struct stacks {
+struct tare_page_stack_list {
 	struct texts frames, lines, keys;
 	struct stack *items;
 	size_t nr, cap;
@@ -48,7 +48,8 @@ static int number_of(struct texts *t, const char *text, bool *is_new)
 	return (int)*number;
 }
 
-static void add_frames(struct stacks *s, struct stack *stack, const struct tare_ledger_line *line, const char *label)
+static void add_frames(struct tare_page_stack_list *s, struct stack *stack, const struct tare_ledger_line *line,
+                       const char *label)
 {
 	size_t from = 0;
 	int nr = line && line->frame_nr ? line->frame_nr : 1;
@@ -68,7 +69,7 @@ static void add_frames(struct stacks *s, struct stack *stack, const struct tare_
 }
 
 /* Its number. A stack may count for another line in another process: then it is another. */
-static int stack_of(struct stacks *s, const struct tare_by_row *row)
+static int stack_of(struct tare_page_stack_list *s, const struct tare_by_row *row)
 {
 	const char *line = row->line ? row->line->label : row->label;
 	struct tare_str key = { 0 };
@@ -85,6 +86,13 @@ static int stack_of(struct stacks *s, const struct tare_by_row *row)
 	add_frames(s, &stack, row->line, row->label);
 	TARE_APPEND(s->items, s->nr, s->cap) = stack;
 	return number;
+}
+
+int tare_page_stack_of(struct tare_page_stack_list *list, const struct tare_ledger_line *line)
+{
+	const struct tare_by_row row = { .label = line->stack, .line = line };
+
+	return stack_of(list, &row);
 }
 
 static int64_t weight(const struct tare_by_row *row)
@@ -116,7 +124,7 @@ static void add_row(struct tare_emit *e, int stack, const struct tare_by_row *ro
 	tare_emit_close(e);
 }
 
-static void add_rows(struct tare_emit *e, struct stacks *s, struct tare_by_rows *all)
+static void add_rows(struct tare_emit *e, struct tare_page_stack_list *s, struct tare_by_rows *all)
 {
 	for (size_t i = 0, from = 0; i < all->count; i++) {
 		struct tare_by_row *row = &all->rows[i], *rest;
@@ -139,7 +147,8 @@ static void add_rows(struct tare_emit *e, struct stacks *s, struct tare_by_rows 
 	}
 }
 
-static void add_moment(struct tare_emit *e, struct stacks *s, const struct tare_ledger *l, const char *label)
+static void add_moment(struct tare_emit *e, struct tare_page_stack_list *s, const struct tare_ledger *l,
+                       const char *label)
 {
 	struct tare_by_rows rows;
 
@@ -168,7 +177,7 @@ static void add_texts(struct tare_emit *e, const char *key, const struct texts *
 }
 
 /* [line, frames…], the innermost first */
-static void add_stacks(struct tare_emit *e, const struct stacks *s)
+static void add_stacks(struct tare_emit *e, const struct tare_page_stack_list *s)
 {
 	tare_emit_open(e, "stacks", '[');
 	for (size_t i = 0; i < s->nr; i++) {
@@ -189,7 +198,7 @@ static void free_texts(struct texts *t)
 
 void tare_page_stacks(struct tare_emit *e, const struct tare_page *p)
 {
-	struct stacks s = { 0 };
+	struct tare_page_stack_list s = { 0 };
 
 	tare_emit_open(e, "moments", '[');
 	for (int i = 0; i < p->ledger_nr; i++)
@@ -197,6 +206,7 @@ void tare_page_stacks(struct tare_emit *e, const struct tare_page *p)
 	for (int i = 0; i < p->moment_nr; i++)
 		add_moment(e, &s, &p->moments[i], NULL);
 	tare_emit_close(e);
+	tare_page_blocks(e, p, &s);
 	add_texts(e, "frames", &s.frames);
 	add_texts(e, "lines", &s.lines);
 	add_stacks(e, &s);

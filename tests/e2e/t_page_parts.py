@@ -110,6 +110,67 @@ def a_program_without_steps(box):
 
 
 @case
+def single_blocks_are_those_of_json(box):
+    """At a moment the blocks that are there are the rows of --by tensor then; with the smaller ones they are all that is in blocks."""
+    box.record(fixture("e2e_training"))
+    data = make(box)
+    memory, names = data["blocks"]["memories"][0], data["pool"]["categories"]
+    check_equal((memory["device"], memory["t_ns"]), (0, sorted(memory["t_ns"])))
+    there = lambda i: [r for r in memory["rows"] if r[0] <= i < r[1]]
+    for i, live in enumerate(memory["bytes"]):
+        check(sum(r[2] for r in there(i)) <= live, i)
+    last = [i for i, t in enumerate(memory["t_ns"]) if i + 1 == len(memory["t_ns"]) or memory["t_ns"][i + 1] > t]
+    for i in last[:: max(1, len(last) // 6)]:
+        said = report(box, "--by", "tensor", "--at", "%dns" % memory["t_ns"][i])["rows"]
+        check_equal(sum(r["bytes"] for r in said), memory["bytes"][i], memory["t_ns"][i])
+        rows = [(r["bytes"], r["born_ns"], r["category"]) for r in said]
+        for r in there(i):
+            rows.remove((r[2], r[7], names[r[3]]))
+        check_equal(sum(r[0] for r in rows), memory["bytes"][i] - sum(r[2] for r in there(i)), "the smaller ones")
+    page = show(box)
+    sums = dict(page.js("[...document.querySelectorAll('#blocks [data-sum]')].map(e => [e.dataset.sum, Number(e.dataset.bytes)])"))
+    peak = [r["bytes"] for r in report(box, "--by", "tensor", "--at", "peak")["rows"]]
+    check_equal(sums["drawn"] + sums["smaller"], sum(peak))
+    sizes = [r[2] for r in memory["rows"]]
+    for number, cells in figures(page, "#t-blocks [data-block]"):
+        check_equal(cells, [sizes[int(number) - 1]], number)
+    page.js("document.getElementById('block-plot').focus()")
+    page.key("Home")
+    first = page.js("document.getElementById('block-now').dataset.block")
+    page.key("ArrowRight")
+    check(int(page.js("document.getElementById('block-now').dataset.block")) > int(first), first)
+    check_equal(page.js("[document.querySelector('#block-now [data-bytes]').dataset.bytes, document.activeElement.id]"), [str(sizes[int(page.js("document.getElementById('block-now').dataset.block")) - 1]), "block-plot"])
+    check("block=" in page.js("location.hash"))
+    page.click("#block-plot", at=(.6, .9))
+    axe(page)
+    for at in ("#timed=1&block=2", "#block=99999", "#from=1&to=2"):
+        text = show(box, at, "page.html", 360).js("document.getElementById('blocks').innerHTML")
+        check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
+    none = make(box, "rec.tare", "none.html", "--confidential")
+    check_equal(none["blocks"]["memories"], data["blocks"]["memories"])
+    check("e2e_training" not in show(box, "#block=1", "none.html").js("document.getElementById('blocks').textContent"))
+
+
+@case
+def of_many_blocks_the_page_has_those_that_take_most_room(box):
+    box.record(["python3", os.path.join(ROOT, "tests", "bench", "storm.py"), fixture("libc10_cuda.so")[0], "20000", "3000", "20"])
+    memory = make(box)["blocks"]["memories"][0]
+    rows, live = memory["rows"], memory["bytes"]
+    check(len(rows) <= 2000 and memory["smaller"] > 2000, len(rows), memory["smaller"])
+    at = [0] * (len(live) + 1)
+    for r in rows:
+        at[r[0]] += r[2]
+        at[r[1]] -= r[2]
+    for i in range(1, len(at)):
+        at[i] += at[i - 1]
+    check(all(a <= b for a, b in zip(at, live)), "a block that was not there")
+    check(max(at) > max(live) / 4, "those that last are there", max(at), max(live))
+    page = show(box)
+    sums = dict(page.js("[...document.querySelectorAll('#blocks [data-sum]')].map(e => [e.dataset.sum, Number(e.dataset.bytes)])"))
+    check_equal(sums["drawn"] + sums["smaller"], sum(r["bytes"] for r in report(box, "--by", "tensor", "--at", "peak")["rows"]))
+
+
+@case
 def graphs_are_those_of_json(box):
     box.record(fixture("e2e_torch_graphs"))
     data, said = make(box), report(box, "--by", "graph", "--at", "peak")

@@ -31,6 +31,8 @@ export type Bands = { used: (number | null)[][]; live: (number | null)[][] };
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
+  // moments at which blocks came or went, and what was in blocks then; rows: [first moment, first moment without it, bytes, category, stack, name or -1, shape or -1, born, gone or -1]
+  blocks: { memories: { device: number | null; t_ns: number[]; bytes: number[]; smaller: number; rows: number[][] }[]; names: string[]; shapes: string[] };
   graphs: { captured: number; built: number; failed: number; alive: number; rows: number; bytes: number; exec_bytes: number; memory_bytes: number; allocated_bytes: number };
   // of each training of the report: curves of its steps, in parts of them, and quantiles of all but the first
   steps: { axis_ns: number; used: (number | null)[][]; live: (number | null)[][]; by_time?: Bands; by_part?: Bands }[];

@@ -4,6 +4,7 @@ import { page } from "./data";
 import { answer } from "./answer";
 import { timeSection } from "./time";
 import { whereSection } from "./where";
+import { blocksSection } from "./blocks";
 import { explained } from "./explain";
 import { host } from "./host";
 import { ledger, revealFirst } from "./ledger";
@@ -15,5 +16,5 @@ import { ranksSection } from "./ranks";
 import { show } from "./shell";
 import { onChange } from "./state";
 
-show(page.title, () => [answer(), timeSection(), stepsSection(), whereSection(), ledger(), explained(), pool(), graphsSection(), ranksSection(), ...others(), host()], onChange);
+show(page.title, () => [answer(), timeSection(), stepsSection(), whereSection(), ledger(), explained(), blocksSection(), pool(), graphsSection(), ranksSection(), ...others(), host()], onChange);
 revealFirst();

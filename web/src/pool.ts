@@ -4,7 +4,7 @@ import { Row, page, view } from "./data";
 import { count, h, mib, part, s, section, short } from "./dom";
 import { plainTable } from "./more";
 import { reportNow } from "./model";
-import { GREY, preferred } from "./stack";
+import { GREY, categoryColours } from "./stack";
 import { state } from "./state";
 
 type Block = [number, number, number, number]; // offset, bytes, category, line or -1
@@ -12,20 +12,11 @@ type Segment = { address: string; bytes: number; live: number; stuck: number; bl
 type Place = { segment: Segment; x: number; y: number; width: number };
 
 const ROW = 22, GAP = 6, ROWS = 14, LEAST = 3;
-const colours = new Map<number, number>();
+let colours: Map<string, number> | undefined;
 
-// Each category has its own colour, as over time; the largest chooses first, and a small one that finds none is grey.
 function colourOf(category: number): number {
-  if (!colours.size) {
-    const sums = new Map<number, number>(), taken = new Set<number>();
-    for (const b of page.pool.segments) for (const [, bytes, c] of b.blocks) sums.set(c, (sums.get(c) ?? 0) + bytes);
-    for (const [c] of [...sums].sort((a, b) => b[1] - a[1])) {
-      const wanted = preferred[page.pool.categories[c]] ?? 0, free = [0, 1, 2, 3, 4, 5, 6, 7].map(i => (wanted + i) % GREY).find(i => !taken.has(i)) ?? GREY;
-      taken.add(free);
-      colours.set(c, free);
-    }
-  }
-  return colours.get(category) ?? GREY;
+  colours ??= categoryColours(page.pool.segments.flatMap(x => x.blocks.map(([, bytes, c]): [string, number] => [page.pool.categories[c], bytes])));
+  return colours.get(page.pool.categories[category]) ?? GREY;
 }
 
 function segments(at: string): Segment[] {

@@ -13,6 +13,18 @@ export const preferred: { [key: string]: number } = { tensors: 0, cached: 0, par
   pools: 1, idle: 1, managed: 7, parameter: 6, gradient: 2, "optimizer state": 7, activation: 0, input: 4, temporary: 3, workspace: 1,
   "buffer/state": 5, trial: 3, execs: 4, preallocated: 6, streams: 5 };
 
+// Each category has its own colour, as over time; the one with most chooses first, and a small one that finds none is grey.
+export function categoryColours(sizes: [string, number][]): Map<string, number> {
+  const sums = new Map<string, number>(), out = new Map<string, number>(), taken = new Set<number>();
+  for (const [name, bytes] of sizes) sums.set(name, (sums.get(name) ?? 0) + bytes);
+  for (const [name] of [...sums].sort((a, b) => b[1] - a[1])) {
+    const wanted = preferred[name] ?? 0, free = [0, 1, 2, 3, 4, 5, 6, 7].map(i => (wanted + i) % GREY).find(i => !taken.has(i)) ?? GREY;
+    taken.add(free);
+    out.set(name, free);
+  }
+  return out;
+}
+
 // The last of `t` that is not after `at`; -1: none.
 export function indexAt(t: number[], at: number): number {
   let low = 0, high = t.length;

@@ -293,8 +293,9 @@ struct tare_fold {
 	TARE_NOT_SAVED struct tare_memory_history *history; /* that was asked for, or NULL */
 	TARE_NOT_SAVED const struct tare_memory_history *history_by_category;
 	TARE_NOT_SAVED struct tare_memory_history *lines_of_heap;
-	TARE_NOT_SAVED struct tare_step_curves *step_curves; /* that were asked for, or NULL */
-	TARE_NOT_SAVED const char *lines;                    /* of tare_ledger_opts, as … */
+	TARE_NOT_SAVED struct tare_block_courses *block_courses; /* that were asked for, or NULL */
+	TARE_NOT_SAVED struct tare_step_curves *step_curves;     /* that were asked for, or NULL */
+	TARE_NOT_SAVED const char *lines;                        /* of tare_ledger_opts, as … */
 	TARE_NOT_SAVED bool without_heap_lines;
 	TARE_NOT_SAVED bool without_tensors;
 	TARE_NOT_SAVED struct tare_phase_watch *watches;

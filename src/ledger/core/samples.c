@@ -182,6 +182,8 @@ void tare_kinds_free(struct tare_kinds *k)
 	tare_map_free(&k->group_at);
 	tare_map_free(&k->changes);
 	free(k->bytes);
+	tare_samples_free(&k->drawn.events);
+	free(k->drawn.items);
 	*k = (struct tare_kinds){ 0 };
 }
 

@@ -28,6 +28,17 @@ struct tare_samples {
 	TARE_SAVED_BY_STATE(TARE_STATE_SAMPLE_PARTS) int64_t *parts;
 };
 
+/* Blocks that a picture may show one by one: src/ledger/tensors/block_course.c. */
+struct tare_drawn_block;
+struct tare_drawn_blocks {
+	struct tare_samples events;     /* of numbers of changes in place of times; a part: when that was */
+	int64_t live, changed_ns;       /* in blocks, since when */
+	struct tare_drawn_block *items; /* up to twice as many as are wanted */
+	size_t nr, cap, wanted;
+	double least; /* a smaller one is not among those that are wanted */
+	uint64_t seen;
+};
+
 /*
  * Tensors by category at the points of a panel. What a block is for is decided when the whole recording is known: until then blocks
  * that all rules see alike are summed up together (tensors/history_category.c). No panel: they are not asked for.
@@ -41,6 +52,7 @@ struct tare_kinds {
 	struct tare_map changes;  /* group and point → by how much more it has from there on */
 	int64_t *bytes;           /* once it is finished: by point and category */
 	int64_t peak[TARE_CATEGORY_NR];
+	struct tare_drawn_blocks drawn;
 };
 
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */

@@ -139,9 +139,7 @@ static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tar
 
 static enum tare_category category_of(const struct tare_fold *f, const struct tare_known_block *b, int device)
 {
-	const struct tare_work *work = tare_tensors_work(f, b->block.process, device);
-
-	return tare_rules[tare_fold_rule_of(f, b, work)].category;
+	return tare_rules[tare_tensors_rule(f, b, device)].category;
 }
 
 static void add_peak(struct tare_fold *f, struct tare_kinds *k, int device, int process, enum tare_moment m)

@@ -98,6 +98,7 @@ static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f, s
 	count(f, p, block, -1);
 	tare_fold_block_gone(tensors, f, &p->host_blocks.work, block);
 	tare_tensor_kinds_gone(f, block, -1);
+	tare_block_courses_change(f, block, -1, true);
 	tare_blocks_release(&p->host_blocks, block);
 }
 
@@ -114,6 +115,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 	tare_work_begin(tensors, f, &p->host_blocks.work, block, b, (int64_t)file);
 	count(f, p, block, 1);
 	tare_fold_peak_host(f, b->t);
+	tare_block_courses_change(f, block, -1, false);
 	return block;
 }
 

@@ -106,6 +106,11 @@ static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_b
 	           : 0;
 }
 
+const char *tare_tensor_name(const struct tare_fold *f, const struct tare_known_block *b, enum tare_rule rule)
+{
+	return tare_fold_text_of(f, name_in_row(f, b, rule));
+}
+
 static void note_retained(struct rows *r, const struct tare_live_block *b)
 {
 	uint64_t *place = tare_map_put(&r->retained, b->site, NULL);
@@ -158,9 +163,7 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 
 static void add(struct rows *r, const struct tare_known_block *b, int device)
 {
-	const struct tare_work *work = tare_tensors_work(r->f, b->block.process, device);
-
-	add_as(r, b, device, tare_fold_rule_of(r->f, b, work));
+	add_as(r, b, device, tare_tensors_rule(r->f, b, device));
 }
 
 static void add_all(struct rows *r, int device, int process, enum tare_moment m)

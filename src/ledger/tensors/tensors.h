@@ -237,6 +237,18 @@ static inline void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare
 		tare_tensor_kind_gone(f, b, device);
 }
 void tare_tensor_kinds_finish(struct tare_fold *f);
+/* block_course.c: single blocks over time; device -1: the memory of CPUs. One came, or has gone. */
+void tare_block_courses_begin(struct tare_fold *f);
+void tare_block_course_change(struct tare_fold *f, const struct tare_live_block *b, int device, bool is_gone);
+static inline void tare_block_courses_change(struct tare_fold *f, const struct tare_live_block *b, int device,
+                                             bool is_gone)
+{
+	if (f->block_courses)
+		tare_block_course_change(f, b, device, is_gone);
+}
+void tare_block_courses_finish(struct tare_fold *f);
+/* tensor_rows.c: what a row of a block is called; NULL: not known */
+const char *tare_tensor_name(const struct tare_fold *f, const struct tare_known_block *b, enum tare_rule rule);
 /* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_known_block *b,
@@ -275,6 +287,10 @@ enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct t
 struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors, const struct tare_fold *f,
                                             const struct tare_watched *w);
 const struct tare_work *tare_tensors_work(const struct tare_fold *f, int process, int device);
+static inline enum tare_rule tare_tensors_rule(const struct tare_fold *f, const struct tare_known_block *b, int device)
+{
+	return tare_fold_rule_of(f, b, tare_tensors_work(f, b->block.process, device));
+}
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensors.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
