@@ -4,7 +4,8 @@
 
     static_cache.py [LAYERS [WIDTH [LENGTH [BATCH]]]]
 
-A Llama of random weights; the steps are 16 (as speculative decoding checks a draft), 15 … 1 tokens long.
+A Llama of random weights; the steps are 16 (as speculative decoding checks a draft), 15 … 1 tokens long. Each step begins at the
+same place of the cache, as a draft that was not accepted is written over; the place is reset in the step, so that a replay does it, too.
 """
 import json
 import sys
@@ -29,6 +30,8 @@ class Decoder:
         self.seen = torch.ones(1, 1, TOKENS, length, dtype=torch.bool, device=GPU).expand(batch, 1, TOKENS, length)
 
     def step(self, n):
+        for layer in self.cache.layers:
+            layer.cumulative_length.zero_()
         place = self.place[:n]
         return self.model(self.words[:, :n], past_key_values=self.cache, cache_position=place, position_ids=place[None],
                           attention_mask=self.seen[:, :, :n], use_cache=True).logits
