@@ -13,11 +13,12 @@ shift $(($# < 2 ? $# : 2))
 python=${PYTHON:-python3}
 failed=0
 
-# PART: records the program and puts its calls beside the ledger.
+# NAME [ARGUMENT…]: records the program and puts its calls beside the ledger.
 part() {
 	local name=$1
+	shift
 	timeout -k 5 100 "$tare" record -f ${SIM:+--sim "$SIM"} -o "$out/$name.tare" -- \
-		"$python" "$here/residue/program.py" "$name" >"$out/$name.stdout" 2>"$out/$name.stderr" ||
+		"$python" "$here/residue/program.py" "$@" >"$out/$name.stdout" 2>"$out/$name.stderr" ||
 		{ echo "$name: the program failed"; tail -n 5 "$out/$name.stderr"; failed=1; }
 	"$python" "$here/residue/table.py" "$tare" "$out/$name.tare" "$out/$name.stdout" >"$out/$name.txt" 2>&1 || failed=1
 	"$tare" diff "$out/$name.tare" --at peak --at phase:give_back:end --residue >"$out/$name.diff" 2>&1
@@ -32,9 +33,13 @@ part_pinned() {
 		grep -A 12 '^host' >"$out/pinned.diff"
 }
 
-for name in "${@:-llama rows pinned}"; do
+for name in "${@:-llama question rows libraries pinned}"; do
 	for one in $name; do
-		if [ "$one" = pinned ]; then part_pinned; else part "$one"; fi
+		case $one in
+		pinned) part_pinned ;;
+		question) part question llama --layers "${LAYERS:-6}" --streams ;; # as near as its text says
+		*) part "$one" "$one" ;;
+		esac
 	done
 done
 for one in "$out"/*.txt; do

@@ -5,6 +5,8 @@
     program.py llama     trains a Llama, moves it to the CPU, deletes it (needs transformers)
     program.py rows      a small model, and one thing of each row of src/view/residue.def that a program can make
     program.py rows --pinned-gib N --nodes N      pins so much host memory in that (1), captures so many nodes (8000)
+    program.py libraries       the same of cuDNN, cuSPARSE, CuPy and NCCL's own calls, and an engine's sleep (libraries.py)
+    program.py llama --layers N --streams         another depth (12), offloaded on a stream of its own
 
 A line of JSON for each call: its name, what cuMemGetInfo says is in use before it and after it. Each call is a range of NVTX,
 so that `table.py` finds the same moments in the recording.
@@ -60,9 +62,9 @@ def step(name, row, call):
     print(json.dumps({"step": name, "row": row, "before": before, "after": used(), "error": error}), flush=True)
 
 
-def train_llama():
+def train_llama(layers):
     from transformers import LlamaConfig, LlamaForCausalLM
-    config = LlamaConfig(hidden_size=1024, intermediate_size=2816, num_hidden_layers=12, num_attention_heads=16,
+    config = LlamaConfig(hidden_size=1024, intermediate_size=2816, num_hidden_layers=layers, num_attention_heads=16,
                          vocab_size=32000, use_cache=False)
     model = LlamaForCausalLM(config).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
@@ -98,10 +100,11 @@ def train_small():
     return model, optimizer
 
 
-def give_back(trained):
+def give_back(trained, on_stream):
     torch.cuda.nvtx.range_push("give back tensors")
     model, optimizer = trained
-    model.cpu()
+    with torch.cuda.stream(torch.cuda.Stream()) if on_stream else contextlib.nullcontext():
+        model.cpu()
     optimizer.state.clear()
     del model, optimizer
     trained.clear()
@@ -280,15 +283,22 @@ STEPS = (("empty_cache", "cached"), ("clear_workspaces", "workspace"), ("graph_r
 
 def main():
     ask = argparse.ArgumentParser()
-    ask.add_argument("what", choices=("llama", "rows"))
+    ask.add_argument("what", choices=("llama", "rows", "libraries"))
+    ask.add_argument("--layers", type=int, default=12)
+    ask.add_argument("--streams", action="store_true")
     ask.add_argument("--pinned-gib", type=float, default=1.0)
     ask.add_argument("--nodes", type=int, default=8000)
     ask = ask.parse_args()
     start = used()
-    trained = list(train_llama() if ask.what == "llama" else train_small())
-    rows = Rows(ask.pinned_gib, ask.nodes) if ask.what == "rows" else None
-    step("give_back", "tensors", lambda: give_back(trained))
-    for name, row in STEPS if rows else STEPS[:2]:
+    trained = list(train_llama(ask.layers) if ask.what == "llama" else train_small())
+    rows, steps = None, STEPS[:2]
+    if ask.what == "rows":
+        rows, steps = Rows(ask.pinned_gib, ask.nodes), STEPS
+    elif ask.what == "libraries":
+        from libraries import STEPS as steps, Libraries
+        rows = Libraries(library, check)
+    step("give_back", "tensors", lambda: give_back(trained, ask.streams))
+    for name, row in steps:
         call = {"empty_cache": torch.cuda.empty_cache, "clear_workspaces": clear_workspaces}.get(name)
         step(name, row, call or getattr(rows, name))
     print(json.dumps({"name": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
