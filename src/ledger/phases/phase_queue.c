@@ -15,10 +15,8 @@ static size_t taken_by_all(const struct tare_phases_part *phases, const struct t
 	return least;
 }
 
-void tare_phase_begin_queue(struct tare_phases_part *phases, const struct tare_fold *f)
+void tare_phase_begin_queue(struct tare_phases_part *phases)
 {
-	if (!phases->taken) /* a state of Tare 0.1.0 does not say it */
-		phases->taken = taken_by_all(phases, f);
 	if (phases->taken < phases->queue_base)
 		phases->taken = phases->queue_base;
 	for (int i = 0; i < phases->device_nr; i++)

@@ -15,7 +15,7 @@ static inline void tare_phase_queue(struct tare_phases_part *phases, int64_t t, 
 }
 
 /* The first pass is over. */
-void tare_phase_begin_queue(struct tare_phases_part *phases, const struct tare_fold *f);
+void tare_phase_begin_queue(struct tare_phases_part *phases);
 /* What the CPU and all devices have taken need not be kept. */
 void tare_phase_forget_taken(struct tare_phases_part *phases, const struct tare_fold *f);
 

@@ -286,7 +286,7 @@ void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *
 	phases->devices = tare_array_widen(phases->devices, (size_t)had, (size_t)f->device_nr, sizeof(*phases->devices));
 	phases->device_nr = f->device_nr;
 	tare_phase_resident_widen(phases, f);
-	tare_phase_begin_queue(phases, f);
+	tare_phase_begin_queue(phases);
 	for (int i = 0; i < phases->device_nr; i++)
 		if (f->devices[i])
 			tare_phase_begin_peaks(&phases->devices[i], f->devices[i]);
