@@ -254,10 +254,22 @@ int tare_file_write_all(int fd, const void *bytes, size_t size)
 	return 0;
 }
 
+static bool skips_sync;
+
+void tare_file_skip_sync(void)
+{
+	skips_sync = true;
+}
+
+int tare_file_sync(int fd)
+{
+	return skips_sync || fsync(fd) == 0 ? 0 : errno;
+}
+
 int tare_file_close_synced(int fd, int failure)
 {
-	if (!failure && fsync(fd) < 0)
-		failure = errno;
+	if (!failure)
+		failure = tare_file_sync(fd);
 	if (close(fd) < 0 && !failure)
 		failure = errno;
 	return failure;

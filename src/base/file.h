@@ -53,7 +53,13 @@ int tare_file_overwrite(const char *path, const struct tare_str *text);
 
 /* All of `bytes`, however many calls that takes. 0 or an errno. */
 int tare_file_write_all(int fd, const void *bytes, size_t size);
-/* What was written to `fd` is on the disk, and `fd` closed. `failure`, or the errno of what failed first; 0. */
+/*
+ * What was written to `fd` is on the disk. 0 or an errno. In a process that somebody waits for, which says so for good, the kernel
+ * decides when that is, and 0 comes at once.
+ */
+int tare_file_sync(int fd);
+void tare_file_skip_sync(void);
+/* What was written to `fd` is synced, and `fd` closed. `failure`, or the errno of what failed first; 0. */
 int tare_file_close_synced(int fd, int failure);
 
 #endif

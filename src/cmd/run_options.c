@@ -2,6 +2,7 @@
 /* Options of `tare run` and `tare record`, and what they do before and after the command. */
 #include "cmd/run_options.h"
 
+#include "base/file.h"
 #include "base/print.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -87,10 +88,12 @@ static int roll_up(const char *folder, const struct tare_rollup_wish *wish)
 		                                   .is_hurried = wish->is_hurried,
 		                                   .is_forced = true,
 		                                   .is_final = wish->is_final,
-		                                   .skips_state = wish->skips_state,
+		                                   .skips_state = wish->is_late,
 		                                   .most = wish->most };
 	struct tare_rolled_up done;
 
+	if (wish->is_late)
+		tare_file_skip_sync();
 	return tare_rollup(folder, &options, &done, NULL);
 }
 

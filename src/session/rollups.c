@@ -51,13 +51,13 @@ struct tare_rollups {
 	int report;  /* of the child that is at work; -1: none is */
 	pid_t child; /* the last one */
 	bool has_failed;
-	bool is_patient;    /* the last child has a low priority, and may make a state: it began when there was time */
-	bool is_given_up;   /* it was killed, for there is no time any more */
-	bool skipped_state; /* it made none: the next state takes folding what it compacted, too */
-	bool is_behind;     /* rollups were too slow for the program at some time */
-	bool is_tried;      /* nothing was dropped for it, and the folder was still over its cap */
-	uint64_t look_ns;   /* when to look again … */
-	uint64_t written;   /* … and what was written into logs when it looked last */
+	bool is_patient;  /* the last child has a low priority, and may make a state: it began when there was time */
+	bool is_given_up; /* it was killed, for there is no time any more */
+	bool was_late;    /* it saved no state: the next state takes folding what it compacted, too */
+	bool is_behind;   /* rollups were too slow for the program at some time */
+	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns; /* when to look again … */
+	uint64_t written; /* … and what was written into logs when it looked last */
 	uint64_t begun_ns, begun_written; /* of the last child */
 	uint64_t backoff_ns, again_ns;    /* after one that failed */
 };
@@ -225,7 +225,7 @@ static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
 	r->begun_ns = now_ns();
 	r->begun_written = written_of(r);
 	r->is_patient = !wish->is_urgent;
-	r->skipped_state = wish->skips_state;
+	r->was_late = wish->is_late;
 	r->is_given_up = false;
 	pid = fork();
 	if (pid == 0) {
@@ -333,7 +333,7 @@ bool tare_rollups_turn(struct tare_rollups *r)
 		give_up(r);
 	is_behind |= grows_fast(r, now);
 	wish.is_urgent = use > r->cap / 2 || is_behind;
-	wish.skips_state = is_behind;
+	wish.is_late = is_behind;
 	r->look_ns = wish.is_urgent ? now : now + LOOK_NS;
 	if (r->report >= 0 || (r->backoff_ns && now < r->again_ns))
 		return false;
@@ -362,7 +362,7 @@ static bool make_by(struct tare_rollups *r, const struct tare_rollup_wish *wish,
 /* Piece by piece, so that what was done in time counts; the last piece is for good. */
 static void finish_logs(struct tare_rollups *r, const struct tare_rollup_wish *last)
 {
-	struct tare_rollup_wish piece = { .cap = last->cap, .is_urgent = true, .skips_state = true, .most = batch(r) };
+	struct tare_rollup_wish piece = { .cap = last->cap, .is_urgent = true, .is_late = true, .most = batch(r) };
 	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
 
 	while ((logs = bytes_of_logs(r->folder)) > batch(r) + batch(r) / 2 && logs < before) {
@@ -376,7 +376,7 @@ static void finish_logs(struct tare_rollups *r, const struct tare_rollup_wish *l
 void tare_rollups_finish(struct tare_rollups *r, bool is_final)
 {
 	struct tare_rollup_wish wish = {
-		.cap = r->cap, .is_final = is_final, .is_urgent = true, .skips_state = r->is_behind || r->skipped_state
+		.cap = r->cap, .is_final = is_final, .is_urgent = true, .is_late = r->is_behind || r->was_late
 	};
 	bool lags = r->report >= 0; /* so the clocks of what the child compacts are not settled yet */
 

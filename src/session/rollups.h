@@ -11,12 +11,13 @@
 
 /* How a rollup is to be made. Who makes it is known to the commands only (rollup/rollup.h). */
 struct tare_rollup_wish {
-	uint64_t cap;     /* the folder may have so many bytes, by blocks and by apparent size */
-	bool is_hurried;  /* it has more: records that cannot be compacted in time are dropped, and the recording says so */
-	bool is_urgent;   /* it must not wait for other programs */
-	bool is_final;    /* nobody writes any more */
-	bool skips_state; /* no state is saved, unless the cap needs one: there is enough to do */
-	uint64_t most;    /* of a rollup that is not final: so many bytes of each log; 0: all */
+	uint64_t cap;    /* the folder may have so many bytes, by blocks and by apparent size */
+	bool is_hurried; /* it has more: records that cannot be compacted in time are dropped, and the recording says so */
+	bool is_urgent;  /* it must not wait for other programs */
+	bool is_final;   /* nobody writes any more */
+	bool
+		is_late; /* the program waits for it, or soon will: no state is saved, unless the cap needs one, and nothing is synced */
+	uint64_t most; /* of a rollup that is not final: so many bytes of each log; 0: all */
 };
 /* 0, or an error that was told to nobody. In a process of its own. */
 typedef int tare_rollup_maker(const char *folder, const struct tare_rollup_wish *wish);

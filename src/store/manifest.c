@@ -222,15 +222,14 @@ static int write_synced(const char *path, const struct tare_str *text)
 
 int tare_manifest_sync_folder(const char *folder)
 {
-	int fd = open(folder, O_DIRECTORY | O_CLOEXEC), rc = 0;
+	int fd = open(folder, O_DIRECTORY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return -errno;
-	/* A file system that cannot do that for folders has nothing better. */
-	if (fsync(fd) < 0 && errno != EINVAL)
-		rc = -errno;
+	rc = -tare_file_sync(fd);
 	close(fd);
-	return rc;
+	/* A file system that cannot do that for folders has nothing better. */
+	return rc == -EINVAL ? 0 : rc;
 }
 
 static void describe_file(struct tare_json *j, char *path)

@@ -2,12 +2,14 @@
 #include "base/file.h"
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tare-file-XXXXXX";
@@ -143,4 +145,21 @@ TEST(a_link_stays_a_link)
 	CHECK(stat("target", &st) == 0 && st.st_size == 2);
 	tare_str_free(&text);
 	leave();
+}
+
+/* Nobody can sync what is not open; who skips it does not try. */
+TEST(a_process_that_skips_syncs_waits_for_no_disk)
+{
+	pid_t child;
+	int status;
+
+	CHECK_INT(tare_file_sync(-1), EBADF);
+	child = fork();
+	if (child == 0) {
+		tare_file_skip_sync();
+		_exit(tare_file_sync(-1));
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK_INT(tare_file_sync(-1), EBADF);
 }

@@ -185,19 +185,19 @@ TEST(a_rollup_that_took_its_time_gives_way)
 	remove_all();
 }
 
-static int tell_skipping(const char *path, const struct tare_rollup_wish *wish)
+static int tell_lateness(const char *path, const struct tare_rollup_wish *wish)
 {
 	(void)path;
 	usleep(50000);
-	return write(told, wish->skips_state ? "s" : "-", 1) == 1 ? 0 : 1;
+	return write(told, wish->is_late ? "l" : "-", 1) == 1 ? 0 : 1;
 }
 
 /* It would be a fold of everything, while somebody waits for the prompt. */
 TEST(no_state_is_made_at_the_end_where_none_was_made_before)
 {
-	CHECK_STR(finish(20 * MIB, true, tell_skipping), "--");
+	CHECK_STR(finish(20 * MIB, true, tell_lateness), "--");
 	grown = 20 * MIB;
-	CHECK_STR(finish(20 * MIB, true, tell_skipping), "ss");
+	CHECK_STR(finish(20 * MIB, true, tell_lateness), "ll");
 	grown = 0;
 }
 
