@@ -102,6 +102,8 @@ void tare_page_stacks(struct tare_emit *e, const struct tare_page *page);
 /* The number that the stack of a line has there. */
 struct tare_page_stack_list;
 int tare_page_stack_of(struct tare_page_stack_list *list, const struct tare_ledger_line *line);
+/* page_sizes.c: live tensors by their size */
+void tare_page_sizes(struct tare_emit *e, const struct tare_page *page);
 /* page_blocks.c */
 void tare_page_blocks(struct tare_emit *e, const struct tare_page *page, struct tare_page_stack_list *stacks);
 /* page_source.c: is a file called as source is, by a whole path? */

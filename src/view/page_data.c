@@ -124,6 +124,7 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 		tare_page_time(&e, "category", p->by_category, p->ledgers);
 	tare_emit_close(&e);
 	tare_page_stacks(&e, p);
+	tare_page_sizes(&e, p);
 	tare_page_pool(&e, p);
 	tare_page_graphs(&e, p->ledgers);
 	tare_page_evidence(&e, p);

@@ -111,7 +111,7 @@ static int compare(const void *a, const void *b)
 	return of_x == of_y ? 0 : of_x < of_y ? 1 : -1;
 }
 
-/* [device, stack, bytes, objects, bytes of live tensors, tensors] */
+/* [device, stack, bytes, objects, bytes of live tensors, tensors, and all that were ever handed out, their bytes] */
 static void add_row(struct tare_emit *e, int stack, const struct tare_by_row *row)
 {
 	tare_emit_open(e, NULL, '[');
@@ -121,6 +121,10 @@ static void add_row(struct tare_emit *e, int stack, const struct tare_by_row *ro
 	tare_emit_uint(e, NULL, row->count);
 	tare_emit_int(e, NULL, row->tensors.bytes);
 	tare_emit_uint(e, NULL, row->tensors.count);
+	if (row->tensors.ever) {
+		tare_emit_uint(e, NULL, row->tensors.ever);
+		tare_emit_int(e, NULL, row->tensors.ever_bytes);
+	}
 	tare_emit_close(e);
 }
 
@@ -141,6 +145,8 @@ static void add_rows(struct tare_emit *e, struct tare_page_stack_list *s, struct
 			rest->count += row->count;
 			rest->tensors.bytes += row->tensors.bytes;
 			rest->tensors.count += row->tensors.count;
+			rest->tensors.ever += row->tensors.ever;
+			rest->tensors.ever_bytes += row->tensors.ever_bytes;
 		}
 		if (i + 1 == all->count || all->rows[i + 1].device != row->device)
 			add_row(e, REST, rest);

@@ -171,6 +171,27 @@ def of_many_blocks_the_page_has_those_that_take_most_room(box):
 
 
 @case
+def sizes_and_allocations_are_those_of_json(box):
+    """Live tensors by their size; of a line how many it was given so far, also where it holds nothing any more."""
+    box.record(fixture("e2e_tensors"))
+    make(box)
+    for at in ("peak", "end"):
+        page, by = show(box, "#by=line&measure=tensors&all=1&t=" + at), {}
+        for r in report(box, "--by", "tensor", "--at", at)["rows"]:
+            if r["device"] == 0:
+                n = r["bytes"].bit_length() - 1
+                by[n] = [by.get(n, [0, 0])[0] + 1, by.get(n, [0, 0])[1] + r["bytes"]]
+        check_equal({int(k): v for k, v in page.js("Object.fromEntries([...document.querySelectorAll('#sizes [data-power]')].map(e => [e.dataset.power, [Number(e.dataset.count), Number(e.dataset.bytes)]]))").items()}, by, at)
+        said = {r["label"]: [r["handed"], r["handed_bytes"]] for r in report(box, "--by", "line", "--at", at)["rows"] if r.get("handed")}
+        shown = page.js("Object.fromEntries([...document.querySelectorAll('#lines [data-ever]')].filter(e => e.dataset.ever > 0).map(e => [e.parentElement.dataset.label, [Number(e.dataset.ever), Number(e.dataset.everBytes)]]))")
+        check_equal(shown, said, at)
+        check(said, at)
+    page.click("#by-ever")
+    check_equal(page.js("document.querySelector('#lines tbody tr').dataset.label"), max(said, key=lambda k: said[k][0]))
+    axe(page)
+
+
+@case
 def graphs_are_those_of_json(box):
     box.record(fixture("e2e_torch_graphs"))
     data, said = make(box), report(box, "--by", "graph", "--at", "peak")

@@ -16,7 +16,7 @@ export type Panel = { device: number | null; t_ns: number[]; used_bytes: number[
   bands: Band[]; bounds: number[][] };
 export type Span = { name: string; from_ns: number; to_ns: number; count: number; mark: boolean };
 export type Time = { from_ns: number; to_ns: number; known_ns: number; panels: Panel[]; spans: Span[]; more_spans: number };
-// [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors]
+// [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors, and if there ever were some: how many were handed out so far, their bytes]
 export type Moment = { at: string | null; t_ns: number | null; rows: number[][] };
 // How rows of the ledger are known: src/view/page_evidence.c.
 export type Kind = { said: string; rule: string; same: string; why: string; less: string };
@@ -29,6 +29,7 @@ export type Explained = { pid: number; title: string; tools: Tool[]; do_not_add:
 export type HostMoment = { t_ns: number; rows: (number | null)[][] };
 export type Bands = { used: (number | null)[][]; live: (number | null)[][] };
 export type Page = { title: string; report: Report; views: View[]; time: { account: Time; category?: Time }; moments: Moment[];
+  sizes: { at: string; device: number | null; sizes: [number, number, number][] }[]; // sizes: [n, tensors of 2^n bytes up to twice as many, their bytes]
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
   // moments at which blocks came or went, and what was in blocks then; rows: [first moment, first moment without it, bytes, category, stack, name or -1, shape or -1, born, gone or -1]

@@ -3,6 +3,7 @@
 import { CPU, Row, peak, view } from "./data";
 import { count, figure, h, scroll, section, short, time } from "./dom";
 import { reportNow } from "./model";
+import { sizes } from "./sizes";
 import { state } from "./state";
 
 const heads: { [key: string]: string } = { t_ns: "at", ns: "time", label: "name", bytes: "", pin_source: "pinned by", own_bytes: "own", born_ns: "born" };
@@ -42,7 +43,7 @@ export function others(): HTMLElement[] {
     if (!top.length) continue;
     const known = keys.filter(k => rows.some(r => k in r)), shown = known.length > 2 ? known : Object.keys(rows[0]).filter(k => typeof rows[0][k] !== "object" || rows[0][k] == null);
     out.push(section(id, title, plainTable(top.slice(0, FIRST), shown, "t-" + by),
-      top.length > FIRST && h("details", {}, h("summary", {}, `${count(top.length - FIRST)} more${by === "tensor" && top.length >= 400 ? ", of those that the page has" : ""}`), plainTable(top.slice(FIRST), shown, "more-" + by))));
+      top.length > FIRST && h("details", {}, h("summary", {}, `${count(top.length - FIRST)} more${by === "tensor" && top.length >= 400 ? ", of those that the page has" : ""}`), plainTable(top.slice(FIRST), shown, "more-" + by)), ...(by === "tensor" ? sizes(found!.at, state.place) : [])));
   }
   return out;
 }

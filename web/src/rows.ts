@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that hold memory, as a table: what the search finds of them, in the order of the column that is chosen, their sum below.
-import { count, figure, h, part, scroll, short } from "./dom";
+import { count, figure, h, mib, part, scroll, short } from "./dom";
 import { textOf } from "./source";
 import { set, state } from "./state";
 
-// `frames`: of a stack, the innermost first; `label` has them all.
-export type Line = { label: string; size: number; objects: number; evidence?: string; frames?: string[] };
+// `ever`: what was handed out so far. `frames`: of a stack, the innermost first; `label` has them all.
+export type Line = { label: string; size: number; objects: number; ever?: number; everBytes?: number; evidence?: string; frames?: string[] };
 
 const ROWS_MAX = 50;
-const orders: { [key: string]: (a: Line, b: Line) => number } = { size: (a, b) => b.size - a.size, objects: (a, b) => b.objects - a.objects,
+const orders: { [key: string]: (a: Line, b: Line) => number } = { size: (a, b) => b.size - a.size, objects: (a, b) => b.objects - a.objects, ever: (a, b) => (b.ever ?? 0) - (a.ever ?? 0),
   each: (a, b) => b.size / (b.objects || 1) - a.size / (a.objects || 1), label: (a, b) => a.label < b.label ? -1 : 1 };
 
 // A head that orders the table by its column, the other way round where it is the one already.
@@ -29,11 +29,11 @@ function name(r: Line): HTMLElement {
 export function table(rows: Line[], total: number, title: string, id: string): HTMLElement {
   const q = state.q.toLowerCase(), order = orders[state.sort.replace("-", "")] ?? orders.size, back = state.sort.startsWith("-") ? -1 : 1;
   const shown = rows.filter(r => !q || r.label.toLowerCase().includes(q)).sort((a, b) => back * order(a, b)), nr = state.all ? shown.length : ROWS_MAX;
-  const evidence = rows.some(r => r.evidence), sum = (of: Line[]) => of.reduce((a, r) => a + r.size, 0);
+  const evidence = rows.some(r => r.evidence), ever = rows.some(r => r.ever), sum = (of: Line[]) => of.reduce((a, r) => a + r.size, 0);
   return scroll(title, h("table", { id }, h("thead", {}, h("tr", {}, head("label", title, "name"), head("size", "MiB"), h("th", { class: "n", scope: "col" }, "of all"),
-    head("objects", "objects"), head("each", "MiB each"), evidence && h("th", { scope: "col" }, "evidence"))),
+    head("objects", "objects"), head("each", "MiB each"), ever && head("ever", "ever allocated"), ever && h("th", { class: "n", scope: "col" }, "MiB each, ever"), evidence && h("th", { scope: "col" }, "evidence"))),
     h("tbody", {}, ...shown.slice(0, nr).map(r => h("tr", { "data-label": r.label }, name(r), figure(r.size), h("td", { class: "n" }, part(r.size, total)),
-      h("td", { class: "n" }, count(r.objects)), h("td", { class: "n" }, r.objects ? figure(r.size / r.objects, "span").textContent : "–"), evidence && h("td", {}, r.evidence ?? ""))),
+      h("td", { class: "n" }, count(r.objects)), h("td", { class: "n" }, r.objects ? figure(r.size / r.objects, "span").textContent : "–"), ever && h("td", { class: "n", "data-ever": r.ever ?? 0, "data-ever-bytes": r.everBytes ?? 0 }, count(r.ever ?? 0)), ever && h("td", { class: "n" }, r.ever ? mib(r.everBytes! / r.ever) : "–"), evidence && h("td", {}, r.evidence ?? ""))),
       shown.length > nr && h("tr", {}, h("th", { class: "name", scope: "row" }, h("button", { type: "button", id: "all-rows", click: () => set({ all: true }) }, `${count(shown.length - nr)} more`)), figure(sum(shown.slice(nr)))),
       h("tr", { class: "total" }, h("th", { scope: "row" }, q ? "sum of what was found" : "sum"), figure(sum(shown))))));
 }

@@ -63,12 +63,16 @@ function stackLines(stacks: Stacks): Line[] {
 function lines(stacks: Stacks): Line[] {
   const by = new Map<number, Line>();
   for (const row of stacks.rows) {
-    const line = row[1] < 0 ? REST : page.stacks[row[1]][0], was = by.get(line) ?? { label: line < 0 ? "smaller ones" : page.lines[line], size: 0, objects: 0 };
+    const line = row[1] < 0 ? REST : page.stacks[row[1]][0], was = by.get(line) ?? { label: line < 0 ? "smaller ones" : page.lines[line], size: 0, objects: 0 } as Line;
     was.size += sizeOf(row);
     was.objects += objectsOf(row);
+    if (measure() === "tensors" && state.span !== "left") {
+      was.ever = (was.ever ?? 0) + (row[6] ?? 0);
+      was.everBytes = (was.everBytes ?? 0) + (row[7] ?? 0);
+    }
     by.set(line, was);
   }
-  return [...by.values()].filter(l => l.size);
+  return [...by.values()].filter(l => l.size || l.ever);
 }
 
 // What is known at the peak and at the end only.
