@@ -192,6 +192,22 @@ def sizes_and_allocations_are_those_of_json(box):
 
 
 @case
+def of_a_heap_the_line_is_said_first(box):
+    """The line with most at the peak stands in the first sentence, and the course of time is by line."""
+    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
+        program.write("def first():\n    return bytearray(8 << 20)\na = first()\nb = bytearray(4 << 20)\n")
+    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+    make(box)
+    page, rows = show(box), report(box, "--by", "line", "--at", "peak")["rows"]
+    most = max((r for r in rows if r["label"] != "no line"), key=lambda r: r["bytes"])
+    check_equal(page.js("[...document.querySelectorAll('#answer [data-line]')].map(e => [e.dataset.line, Number(e.dataset.bytes)])"), [[most["label"], most["bytes"]]])
+    check("heap.py:2 in first" in most["label"], most)
+    check("line of source" in page.js("document.querySelector('#time [aria-label=\"stacked by\"] [aria-pressed=true]').textContent"))
+    check("heap.py:2 in first" in page.js("document.getElementById('legend').textContent"))
+    axe(page)
+
+
+@case
 def graphs_are_those_of_json(box):
     box.record(fixture("e2e_torch_graphs"))
     data, said = make(box), report(box, "--by", "graph", "--at", "peak")

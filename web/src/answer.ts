@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
 import { Account, CPU, Device, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
-import { count, h, mib, part, section, time } from "./dom";
+import { count, h, mib, part, section, short, time } from "./dom";
 import { panelOf, peakTime } from "./model";
 import { preferred } from "./stack";
 import { state } from "./state";
@@ -53,8 +53,17 @@ function sentence(place: number): HTMLElement {
   return h("p", { class: "lead", "data-place": place }, h("b", { "data-bytes": whole }, mib(whole) + " MiB"), ` at most, ${t ? "at " + time(t) + ", " : ""}`,
     place === CPU ? "in tensors on the CPU" : (deviceOf(peak, place)?.heap ? "in " : "on ") + placeName(place), most ? `: most of it is ${most.label}, ` : ".",
     most && h("b", { "data-bytes": most.bytes }, mib(most.bytes) + " MiB"), most ? ` (${part(most.bytes, whole)}).` : "",
-    place === CPU ? resident() : null,
+    place === CPU ? resident() : null, d?.heap ? firstLine(place, whole) : null,
     left);
+}
+
+// Of a heap the library that asked is the interpreter, or the program: the line says more.
+function firstLine(place: number, whole: number): HTMLElement | null {
+  const by = new Map<number, number>();
+  for (const r of page.moments.find(m => m.at === "peak")?.rows ?? [])
+    if (r[0] === place && r[1] >= 0) by.set(page.stacks[r[1]][0], (by.get(page.stacks[r[1]][0]) ?? 0) + r[2]);
+  const [line, bytes] = [...by].sort((a, b) => b[1] - a[1])[0] ?? [-1, 0];
+  return bytes > 0 ? h("span", {}, ` ${short(page.lines[line])} asked for most, `, h("b", { "data-bytes": bytes, "data-line": page.lines[line] }, mib(bytes) + " MiB"), ` (${part(bytes, whole)}).`) : null;
 }
 
 // What the processes had in all: tensors are a part of it.

@@ -59,8 +59,13 @@ function lineLayers(place: number): Layers {
   return { t: all.map(m => m.t), used: all.map((_, i) => layers.reduce((a, l) => a + l.bytes[i], 0)), layers: top.reverse(), sampled: true };
 }
 
+// What the plot is stacked by. Of a heap accounts say no more than that it is one.
+export function stackedBy(): string {
+  return state.layers || (state.place === CPU && page.time.category ? "category" : deviceOf(peakOf(state.place), state.place)?.heap && moments(state.place).length > 2 ? "line" : "account");
+}
+
 export function layers(): Layers {
-  const kind = state.layers || (state.place === CPU && page.time.category ? "category" : "account");
+  const kind = stackedBy();
   if (kind === "line") return lineLayers(state.place);
   const panel = panelOf(timeOf(kind), state.place);
   if (!panel) return { t: [], used: [], layers: [], sampled: false };

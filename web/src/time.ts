@@ -3,7 +3,7 @@
 import { drag, ticks } from "./axis";
 import { CPU, page, peak, placeName, places, Span } from "./data";
 import { figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
-import { cursor, endOf, layers } from "./model";
+import { cursor, endOf, layers, stackedBy } from "./model";
 import { Layer, Layers, indexAt } from "./stack";
 import { set, state } from "./state";
 
@@ -160,12 +160,11 @@ export function timeSection(): HTMLElement {
   const all = layers(), kinds: [string, string][] = [["account", "what it is for"]];
   if (page.time.category) kinds.push(["category", "tensors by category"]);
   if (page.moments.some(m => m.rows.length)) kinds.push(["line", "line of source"]);
-  const chosen = state.layers || (state.place === CPU && page.time.category ? "category" : "account");
   const zoomed = state.from !== whole.from_ns || state.to !== whole.to_ns;
   const controls = h("div", { class: "bar-row controls" },
     places.length > 1 && h("label", { class: "pick" }, "of ", h("select", { change: (e: any) => set({ place: +e.target.value, path: "" }) },
       ...places.map(p => h("option", { value: p, selected: p === state.place }, placeName(p))))),
-    tabs("stacked by", kinds, chosen, layers => set({ layers })),
+    tabs("stacked by", kinds, stackedBy(), layers => set({ layers })),
     tabs("moment", [["peak", "peak"], ["end", "end"], ...peak.out_of_memory.map((o, i): [string, string] => [String(o.t_ns), "out of memory" + (i ? " " + (i + 1) : "")])].slice(0, 6) as [string, string][], state.t, t => set({ t })),
     h("span", { class: "tabs", role: "group", "aria-label": "zoom" }, h("button", { type: "button", click: () => zoom(.5) }, "zoom in"), h("button", { type: "button", click: () => zoom(2), disabled: !zoomed }, "zoom out"),
       h("button", { type: "button", click: () => set({ from: whole.from_ns, to: whole.to_ns }), disabled: !zoomed }, "all of it")));
