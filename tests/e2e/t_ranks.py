@@ -291,6 +291,9 @@ def lines_of_many_ranks_are_whole(box):
     check_equal(sorted(line.split(":")[1] for line in ends), [" rank %d" % rank for rank in range(8)], done)
     check(all(line.startswith("tare: rank ") and line.endswith(("KiB)", "MiB)")) for line in ends), done)
     check(all(line.endswith(("KiB)", "MiB)")) for line in lines if line.startswith("tare: rank")), done)
+    for rank in range(8):  # each has seven others that come and go
+        checked = box.tare("info", "--check", "r%d.tare" % rank)
+        check_equal(checked.code, 0, checked)
 
 
 @case

@@ -70,6 +70,28 @@ TEST(a_noisy_neighbour_with_lists_is_in_others_row)
 	world_free(w);
 }
 
+/* A reading that took long is of no use beside what is known since. Its list is not that of the next reading, which has its own. */
+TEST(each_reading_goes_with_its_own_list)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 1, 77, 100 * MIB, "noise");
+	context(w, 0, 1, 1000, 1500);
+	world_reading_since(w, 0, MS / 2, 3 * MS, 1600 * MIB);
+	world_peer(w, 0, 3 * MS, 2, 77, 200 * MIB, "noise");
+	world_reading(w, 0, 10 * MS, 1800 * MIB);
+	world_peer(w, 0, 10 * MS, 3, 77, 400 * MIB, "noise");
+	code(w, 0, 20, 1800, 1790);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].used, 1800 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "other/pid:77"), 400 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(a_noisy_neighbour_without_lists_is_unexplained)
 {
 	struct world *w = world_new();

@@ -171,6 +171,7 @@ struct tare_device_fold {
 	int reading_source;
 	uint32_t list;
 	int list_of; /* the process whose log it stands in */
+	int64_t list_ns;
 	struct tare_other_process_read *reads;
 	size_t read_nr, read_cap;
 	struct tare_other_process *others;

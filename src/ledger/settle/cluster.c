@@ -84,13 +84,14 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d, cons
 
 	if ((s->flags & TARE_EVENT_WEIGHED) && !d->cluster.count)
 		tare_fold_reading_check(f, d, s);
-	tare_fold_reading_flush(f, d);
 	if (d->cluster.count && !joins(d, s)) {
 		if (s->flags & TARE_EVENT_WEIGHED)
 			tare_fold_cluster_close_by(f, d, s->begin, s->before, tare_fold_step_source(d, s));
 		else
 			tare_fold_cluster_close(f, d);
 	}
+	if (!d->cluster.count) /* else a list that waits is of a moment behind calls that are not settled */
+		tare_fold_reading_flush(f, d);
 	t = thread_of(d, s);
 	d->cluster.items =
 		tare_array_reserve(d->cluster.items, &d->cluster.cap, d->cluster.count + 1, sizeof(*d->cluster.items));

@@ -14,7 +14,7 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 			return; /* a call is under way: its own readings say more */
 		tare_fold_cluster_close_by(f, d, t, used, source);
 	}
-	if (d->has_reading)
+	if (d->has_reading || tare_fold_list_is_older(d, from))
 		tare_fold_reading_flush(f, d);
 	d->has_reading = true;
 	d->reading_ns = t;

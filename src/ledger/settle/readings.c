@@ -21,6 +21,18 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d, co
 		d->has_reading = false;
 }
 
+/* A list alone counts when it was taken, or right behind what is settled: instants before that see what was known before. */
+static void advance_to_list(struct tare_fold *f, struct tare_device_fold *d)
+{
+	tare_fold_advance(f, d, d->cluster.count || d->list_ns <= d->last_ns ? d->last_ns + 1 : d->list_ns);
+}
+
+/* The reading that was taken with a list may be of no use: then the list is not that of the next one. */
+bool tare_fold_list_is_older(const struct tare_device_fold *d, int64_t reading_begin)
+{
+	return d->has_list && d->list_ns < reading_begin - TARE_TOGETHER_NS;
+}
+
 /*
  * A reading and a list of processes that were taken together come one after the other, in either
  * order. They wait for each other, so that the growth of another process is not unexplained in between.
@@ -32,6 +44,8 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 	if (d->has_reading) {
 		tare_fold_advance(f, d, d->reading_ns);
 		change = tare_fold_normal(f, d, (uint64_t)d->reading_used, d->reading_source, d->used) - d->used;
+	} else if (d->has_list) {
+		advance_to_list(f, d);
 	}
 	if (!d->has_list && d->has_reading && tare_fold_peer_is_of_use(d, d->reading_peers))
 		explained = tare_fold_peer_level_between(f, d, d->reading_peers, change);
@@ -64,6 +78,7 @@ void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d, co
 	d->has_list = true;
 	d->list = r->list;
 	d->list_of = e->process->index;
+	d->list_ns = e->at_ns;
 	if (!r->pid) /* an empty list */
 		return;
 	known = tare_other_process_find(d, r->pid);

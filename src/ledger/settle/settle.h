@@ -140,6 +140,7 @@ void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, in
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,
                        int source, uint64_t peers); /* the reading was taken some time between `from` and `t` */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
+bool tare_fold_list_is_older(const struct tare_device_fold *d, int64_t reading_begin);
 void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s);
 
 /* other_process.c: processes that are not recorded */
