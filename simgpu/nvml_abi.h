@@ -8,12 +8,6 @@
 
 #include "record/nvml_abi.h"
 
-enum {
-	NVML_UNINITIALIZED = 1,
-	NVML_INVALID_ARGUMENT = 2,
-	NVML_UNKNOWN = 999,
-};
-
 /* clang-format off */
 #define NVML_EXTRA_MAP(NVML_API)                                                                   \
 	NVML_API(cuda_version_v1, nvmlSystemGetCudaDriverVersion, (int *version))                  \

@@ -7,11 +7,9 @@
 #ifndef SIM_ABI_H
 #define SIM_ABI_H
 
-#include "recorder/cuda/cuda_abi.h"
-#include "sim_abi_graph.h"
+#include "record/cuda_abi.h"
+#include "record/cuda_abi_graph.h"
 #include "sim_abi_more.h"
-
-typedef struct CUlinkState_st *CUlinkState;
 
 typedef int CUdevice_P2PAttribute;
 typedef int CUfunctionLoadingState;
@@ -35,7 +33,6 @@ enum {
 	CUDA_ERROR_OPERATING_SYSTEM = 304,
 	CUDA_ERROR_ILLEGAL_STATE = 401,
 	CUDA_ERROR_LOSSY_QUERY = 402,
-	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
 	CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
@@ -46,7 +43,6 @@ enum {
 	CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
 	CUDA_ERROR_CAPTURED_EVENT = 907,
 	CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
-	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
 	CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
 
 	CU_GET_PROC_ADDRESS_SUCCESS = 0,
@@ -92,13 +88,9 @@ enum {
 	CU_FUNC_ATTRIBUTE_LAST = 15,
 
 	CU_MEMHOSTALLOC_DEVICEMAP = 2,
-	CU_EVENT_DISABLE_TIMING = 2,
-	CU_STREAM_NON_BLOCKING = 1,
 	SIM_STREAM_APART = 1 << 30, /* no flag of the driver: takes a whole step, as cuDNN's streams do */
 	CU_GREEN_CTX_DEFAULT_STREAM = 1,
-	CU_STREAM_CAPTURE_STATUS_NONE = 0,
 	CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
-	CU_JIT_INPUT_PTX = 1,
 	CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 	CU_MODULE_EAGER_LOADING = 1,
 	CU_MODULE_LAZY_LOADING = 2,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 enum when { MADE, CONNECTED, PEER };
 

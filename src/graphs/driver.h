@@ -2,7 +2,7 @@
 #ifndef TARE_GRAPHS_DRIVER_H
 #define TARE_GRAPHS_DRIVER_H
 
-#include "graphs/driver_abi.h"
+#include "record/cuda_abi_graph.h"
 
 /* The driver's functions; a field of an optional row is NULL where the driver lacks it. */
 struct tare_graphs_driver {

@@ -100,7 +100,7 @@ static int add_attributes(struct tare_template *tmpl, CUgraphNode node)
 		/* A driver that does not know an attribute cannot have a node with it. */
 		if (tare_cu.cuGraphKernelNodeGetAttribute(node, attribute, &value) != CUDA_SUCCESS)
 			continue;
-		if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE && value.bytes[0])
+		if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE && value.pad[0])
 			tmpl->is_fixed = true;
 		if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
 			continue; /* the rest of the value is a handle, which tells nothing */

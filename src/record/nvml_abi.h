@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of NVML's binary interface that Tare uses, in its own words: for the witness that `tare`
- * calls and for the recorder, which weighs with it inside the program. Types only.
+ * The part of NVML's binary interface that Tare uses, in its own words: for the witness that `tare` calls, for the recorder,
+ * which weighs with it inside the program, and for the simulated NVML. It links nothing.
  *
  * NVML_API(field, symbol, parameters): an entry point; NULL where the library has none. Of the
  * versions of a call, the newest that is there is used.
@@ -9,6 +9,7 @@
 #ifndef TARE_RECORD_NVML_ABI_H
 #define TARE_RECORD_NVML_ABI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct nvml_device *nvml_device;
@@ -18,6 +19,8 @@ typedef struct nvml_device *nvml_device;
 
 enum nvml_result {
 	NVML_SUCCESS = 0,
+	NVML_UNINITIALIZED = 1,
+	NVML_INVALID_ARGUMENT = 2,
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
@@ -26,6 +29,7 @@ enum nvml_result {
 	NVML_FUNCTION_NOT_FOUND = 13,
 	NVML_VERSION_MISMATCH = 18,
 	NVML_ARGUMENT_VERSION_MISMATCH = 25,
+	NVML_UNKNOWN = 999,
 };
 
 struct nvml_memory_v1 {
@@ -38,6 +42,14 @@ struct nvml_memory_v2 {
 };
 #define NVML_MEMORY_V2 (sizeof(struct nvml_memory_v2) | 2u << 24)
 _Static_assert(NVML_MEMORY_V2 == 0x02000028, "NVML refuses any other version word");
+
+/* `used` without the driver's reserve. Some drivers count the reserve as used; then free and used alone are the total. */
+static inline uint64_t nvml_used_of_programs(const struct nvml_memory_v2 *memory)
+{
+	bool has_reserve = memory->total == memory->free + memory->used && memory->used >= memory->reserved;
+
+	return has_reserve ? memory->used - memory->reserved : memory->used;
+}
 
 /* The bare calls fill v1, those ending in _v2 and _v3 both fill v2. */
 struct nvml_process_v1 {

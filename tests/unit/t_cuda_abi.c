@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 #include <stddef.h>
 #include <string.h>

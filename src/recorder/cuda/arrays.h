@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "recorder/base/peek.h"
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 static inline uint64_t tare_array_element_bytes(int format, unsigned int channels)
 {

@@ -2,7 +2,7 @@
 #ifndef TARE_RECORDER_CUDA_CONTEXT_H
 #define TARE_RECORDER_CUDA_CONTEXT_H
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 /* Contexts and the devices they live on. */
 void tare_context_add(CUcontext context, int device);

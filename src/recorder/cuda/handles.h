@@ -11,7 +11,7 @@
 
 #include "recorder/base/peek.h"
 #include "recorder/base/plib.h"
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CU_API_##symbol,
 enum tare_api {

@@ -3,7 +3,7 @@
 #ifndef TARE_RECORDER_HOOKS_CUSTOM_H
 #define TARE_RECORDER_HOOKS_CUSTOM_H
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 #include "recorder/cuda/real.h"
 #include "recorder/hooks/call.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 /* What a pool (NULL: the device's current one) must grow by to hand out `bytes` more. */
 uint64_t tare_ask_pool_growth(CUmemoryPool pool, int device, uint64_t bytes);

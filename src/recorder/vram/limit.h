@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 #include "recorder/cuda/real.h"
 #include "recorder/vram/card.h"
 

@@ -11,8 +11,6 @@
 #include "recorder/vram/card.h"
 #include "record/nvml_abi.h"
 
-enum { NVML_UNINITIALIZED = 1 };
-
 /* Exported, for programs that are linked with NVML. */
 TARE_EXPORT int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory);
 TARE_EXPORT int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory);
@@ -108,12 +106,9 @@ int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory)
 	saved_errno = errno;
 	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
 	if (card) {
-		/* Some drivers count the reserve as used. */
-		if (memory->total == memory->free + memory->used && memory->used >= memory->reserved)
-			memory->used -= memory->reserved;
+		memory->used = used_on(card, nvml_used_of_programs(memory));
 		memory->total = card->total;
 		memory->reserved = card->reserved;
-		memory->used = used_on(card, memory->used);
 		memory->free = card->total - card->reserved - memory->used;
 	}
 	errno = saved_errno;

@@ -122,10 +122,7 @@ bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 	if (index < 0 || index >= own.nr || !tare_weigh_may_call())
 		return false;
 	if (own.has_v2 && tare_nvml.memory_v2(own.handles[index], &v2) == 0 && v2.total != 0) {
-		*out = (struct tare_weigh_memory){ v2.total, v2.reserved, v2.used, false };
-		/* Some drivers count the reserve as used in v2 as well; whose sum holds tells. */
-		if (v2.total == v2.free + v2.used && v2.reserved && v2.used >= v2.reserved)
-			out->used -= v2.reserved;
+		*out = (struct tare_weigh_memory){ v2.total, v2.reserved, nvml_used_of_programs(&v2), false };
 		return true;
 	}
 	if (!tare_nvml.memory || tare_nvml.memory(own.handles[index], &v1) != 0 || v1.total == 0)

@@ -13,7 +13,7 @@
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
-#include "graphs/driver_abi.h"
+#include "record/cuda_abi_graph.h"
 
 #include <stdbool.h>
 

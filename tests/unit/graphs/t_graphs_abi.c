@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our declarations against NVIDIA's, where cuda.h is installed. */
-#include "graphs/driver_abi.h"
+#include "record/cuda_abi_graph.h"
 
 #include "../test.h"
 #include "abi_rows.h"

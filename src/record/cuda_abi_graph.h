@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the driver's binary interface that graphs have; sim_abi.h includes it. */
-#ifndef SIM_ABI_GRAPH_H
-#define SIM_ABI_GRAPH_H
+/*
+ * The driver's binary interface of graphs, captures and launches: for libtare_graphs and the simulated driver.
+ * tests/unit/graphs/t_graphs_abi.c and tests/unit/simgpu/t_abi.c compare it with cuda.h where that is installed.
+ */
+#ifndef TARE_RECORD_CUDA_ABI_GRAPH_H
+#define TARE_RECORD_CUDA_ABI_GRAPH_H
 
-#include "recorder/cuda/cuda_abi.h"
+#include "record/cuda_abi.h"
 
 typedef struct CUuserObject_st *CUuserObject;
+typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
+typedef struct CUlinkState_st *CUlinkState;
 typedef uint32_t cuuint32_t;
 typedef cuuint64_t CUgraphConditionalHandle;
 
 typedef void (*CUhostFn)(void *data);
 
 enum {
+	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_STREAM_CAPTURE_FIRST = 900, /* what a stream must not do while it captures … */
+	CUDA_ERROR_STREAM_CAPTURE_LAST = 908,  /* … and how the end of the capture says so */
+	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
+
+	CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+	CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+	CU_EVENT_DISABLE_TIMING = 2,
+	CU_STREAM_NON_BLOCKING = 1,
+	CU_JIT_INPUT_PTX = 1,
+	CU_JIT_INPUT_LIBRARY = 4,
+	CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+	CU_STREAM_CAPTURE_STATUS_NONE = 0,
+
 	CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
 	CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
 
@@ -30,7 +49,16 @@ enum {
 	CU_GRAPH_COND_TYPE_SWITCH = 2,
 	CU_GRAPH_USER_OBJECT_MOVE = 1,
 	CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1,
+	CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
 	CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5,
+	CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10,
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11,
+	CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE = 13,
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
 	CU_STREAM_WAIT_VALUE_NOR = 3,
 	CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30,
 	CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1,
@@ -42,6 +70,7 @@ enum {
 	CU_EVENT_RECORD_EXTERNAL = 1,
 	CU_EVENT_WAIT_EXTERNAL = 1,
 	CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1,
+	CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8,
 };
 
 struct CUgraphEdgeData_st {
@@ -55,14 +84,19 @@ typedef union {
 		unsigned int x, y, z;
 	} clusterDim;
 	int priority;
-} CUkernelNodeAttrValue;
-typedef CUkernelNodeAttrValue CUstreamAttrValue;
+	struct {
+		int is_updatable;
+		CUgraphDeviceNode node;
+	} updatable; /* deviceUpdatableKernelNode */
+} CUlaunchAttributeValue;
+typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
 typedef int CUstreamAttrID;
 
 typedef struct {
 	int id;
 	char pad[4];
-	CUkernelNodeAttrValue value;
+	CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
 struct CUDA_KERNEL_NODE_PARAMS_st {
@@ -84,6 +118,7 @@ struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 	CUkernel kern;
 	CUcontext ctx;
 };
+typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
 
 struct CUDA_HOST_NODE_PARAMS_st {
 	CUhostFn fn;

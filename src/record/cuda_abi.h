@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's binary interface, as far as Tare touches it: our own minimal declarations, so that
- * nothing here needs a CUDA toolkit. tests/unit/t_cuda_abi.c compares every type and every row of
- * cuda_api.def with the toolkit's cuda.h and cudaTypedefs.h where they are installed.
+ * The driver's binary interface, as far as the recorder touches it: our own minimal declarations, so that nothing here needs a CUDA
+ * toolkit. cuda_abi_graph.h has what graphs need beyond that, simgpu/sim_abi.h what only the simulated driver needs; each
+ * declaration stands in one of the three. tests/unit/t_cuda_abi.c compares every type and every row of cuda_api.def with the
+ * toolkit's cuda.h and cudaTypedefs.h where they are installed.
  *
  * A program compiled against cuda.h passes the same bits, whatever its names for them: handles are
  * pointers, enums are int sized. Struct layouts are declared only where a hook reads a field.
  */
-#ifndef TARE_CUDA_ABI_H
-#define TARE_CUDA_ABI_H
+#ifndef TARE_RECORD_CUDA_ABI_H
+#define TARE_RECORD_CUDA_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
