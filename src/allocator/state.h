@@ -66,7 +66,7 @@ struct tare_allocator {
 	uint32_t *pending;
 	size_t pending_count, pending_cap;
 	uint64_t releases;
-	unsigned captures; /* that are open */
+	unsigned captures; /* captures that are open */
 	uint32_t put;      /* the block that was put into it last */
 	bool has_expandable;
 };

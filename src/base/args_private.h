@@ -15,7 +15,7 @@ const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t 
  * $(_tare_profiles), which its completion defines.
  */
 const char *tare_args_words(const struct tare_opt *o);
-/* Those with blanks between; what the shell expands has a bar in it nowhere. */
+/* The choices with blanks between them; the shell expands no text with a bar in it. */
 void tare_args_add_words(struct tare_str *out, const char *words);
 
 #endif

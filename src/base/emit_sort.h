@@ -12,7 +12,7 @@ void tare_emit_order_end(struct tare_emit *e, struct tare_emit_table *t);
 
 /*
  * For people, whose tables have not all columns that data has: the column of `columns` that e->sort names, with the sign that
- * it is ordered by; `count`: none. Who asks orders the rows before they are added, which then stay in that order.
+ * it is ordered by; `count`: none. The caller orders the rows before it adds them, and they stay in that order.
  */
 size_t tare_emit_order_find(struct tare_emit *e, const struct tare_column *columns, size_t count, int *sign);
 int tare_cell_compare(const struct tare_cell *x, const struct tare_cell *y, int sign);

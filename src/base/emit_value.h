@@ -8,7 +8,7 @@
 enum tare_column_kind {
 	TARE_COL_TEXT,
 	TARE_COL_COUNT,    /* whole number */
-	TARE_COL_ID,       /* one that counts nothing: a pid, a GPU, a line */
+	TARE_COL_ID,       /* a number that counts nothing: a pid, a GPU, a line */
 	TARE_COL_BYTES,    /* may be negative */
 	TARE_COL_CHANGE,   /* bytes, for people with + or - */
 	TARE_COL_DURATION, /* nanoseconds */

@@ -26,7 +26,7 @@ struct tare_extent_list {
 	size_t nr, cap;
 };
 
-/* `what` may be NULL; it is copied. */
+/* `what` may be NULL; the text is copied. */
 void tare_extent_add(struct tare_extent_list *list, const struct tare_extent *extent);
 void tare_extent_list_free(struct tare_extent_list *list);
 

@@ -50,7 +50,7 @@ int tare_print(FILE *out, const struct tare_str *text);
 /* Prints "tare: ", a sentence without a line end in it, and the end of the line, to standard error. */
 void tare_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line in place of what stands in the line of the cursor, for a terminal; "" clears it, and so does whatever else is printed. */
+/* Replaces the line of the cursor on a terminal by this line; "" clears it, and so does whatever else is printed. */
 void tare_print_over(FILE *out, const char *line);
 /* So many blanks in the line of the cursor, which stands at the begin of a line then (base/progress.c). */
 void tare_print_blanks(FILE *out, size_t count);

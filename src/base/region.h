@@ -20,7 +20,7 @@
 
 enum {
 	TARE_REGION_LINES = 2,         /* of a terminal that is high enough */
-	TARE_REGION_HIGH = 20,         /* it is; else there is one line */
+	TARE_REGION_HIGH = 20,         /* rows from which a terminal is high: two lines are kept free; else one */
 	TARE_REGION_ROWS_LEAST = 11,   /* of a terminal: with fewer nothing is drawn, … */
 	TARE_REGION_COLUMNS_LEAST = 40 /* … nor is it with fewer columns */
 };
@@ -39,7 +39,7 @@ struct tare_region {
 	int fd; /* of our own, so that how the program opened the terminal stays as it is */
 	struct termios before;
 	struct winsize real, said; /* what the terminal has, and what it says that it has while there are lines */
-	int lines;                 /* that are kept free now; 0: none */
+	int lines;                 /* kept free now; 0: none */
 	enum tare_region_why why;
 	int64_t since_ns, away_ns[TARE_REGION_WHY_NR];
 };

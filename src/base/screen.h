@@ -27,7 +27,7 @@ enum tare_key {
 	TARE_KEY_HOME,
 	TARE_KEY_END,
 	TARE_KEY_ESCAPE,
-	TARE_KEY_OTHER,  /* one that has no name here */
+	TARE_KEY_OTHER,  /* a key that has no name here */
 	TARE_KEY_RESIZE, /* the screen has another size, or has to be drawn anew */
 	TARE_KEY_GONE,   /* the terminal is gone, or a signal asks to end: tare_screen_signal() */
 };

@@ -22,7 +22,7 @@ enum tare_calibrate_state {
 	TARE_CALIBRATE_GIVEN,  /* no property of a device */
 	TARE_CALIBRATE_LACKS,  /* the driver does not have it, or does not say it */
 	TARE_CALIBRATE_IN_USE, /* other processes changed the memory in use meanwhile */
-	TARE_CALIBRATE_FAILED, /* it did not repeat, or the driver crashed or hung */
+	TARE_CALIBRATE_FAILED, /* no value repeated, or the driver crashed or hung */
 };
 
 struct tare_calibrate_key {

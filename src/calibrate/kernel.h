@@ -13,7 +13,7 @@ struct tare_kernel {
 
 /* False: bench->failure says why. */
 bool tare_kernel_load(struct tare_bench *bench, enum tare_ptx what, unsigned size, struct tare_kernel *out);
-/* One thread of it, waited for; every parameter is 0. */
+/* Runs one thread of the kernel, and waits for it; every parameter is 0. */
 bool tare_kernel_launch(struct tare_bench *bench, CUfunction function);
 
 /* A block of zeros, larger than any kernel's parameters. */

@@ -22,7 +22,7 @@ struct tare_worker_job {
 
 struct tare_probe_worker {
 	pid_t pid;
-	int from, to; /* it ends when `to` is closed */
+	int from, to; /* the worker ends when `to` is closed */
 };
 
 /* Starts the driver and then waits for its end, or goes through the wanted probes from `first` on. */

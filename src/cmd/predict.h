@@ -51,7 +51,7 @@ struct tare_predict_card {
 	int64_t need, low, high;
 	bool fits;
 	int exit_code;   /* of the program */
-	bool has_failed; /* it ended with that, and not for memory: what it needs is not known */
+	bool has_failed; /* the program ended with that, and not for memory: what it needs is not known */
 	bool is_out_of_memory;
 	const char *line;         /* where memory ran out; NULL: not known */
 	int64_t refused, missing; /* bytes that were asked for there, and that were too few; -1: not known */
@@ -87,10 +87,10 @@ struct tare_predict_options {
 	struct tare_arg_part ranks;            /* of record --ranks-simulated; 0: all run */
 	char *const *argv;                     /* the program */
 	const char *answers;                   /* of record --answers; NULL: zeros */
-	const struct tare_predict_value *what; /* for which values it is run, to tell who waits */
+	const struct tare_predict_value *what; /* for which values the program runs, to say so on a terminal */
 	size_t what_nr;
 	bool has_own_caches;                  /* compilers find what they made before */
-	int64_t most_ns;                      /* it is ended then; 0: whenever it ends */
+	int64_t most_ns;                      /* the program is ended then; 0: never */
 	int (*record)(int argc, char **argv); /* tare record */
 };
 

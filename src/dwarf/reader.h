@@ -9,7 +9,7 @@
 
 extern const bool tare_dwarf_can_read;
 
-/* Of one file. Never given back: who calls this ends soon (helper.h). NULL: nothing is to be had. */
+/* Of one file. It is never freed: the process that calls this ends soon (helper.h). NULL: nothing can be read. */
 struct tare_dwarf_reader;
 struct tare_dwarf_reader *tare_dwarf_reader_open(const char *path);
 

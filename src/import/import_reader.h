@@ -76,7 +76,7 @@ struct tare_import_change {
 };
 void tare_import_change(struct tare_import_out *out, int64_t t_ns, int device, const struct tare_import_change *change);
 int64_t tare_import_now(const struct tare_import_out *out); /* the latest time that was told */
-/* That time, or the next one that was not told: where no two records have one, their order is that in which they are told. */
+/* That time, or the next one that no record has yet: so records of one time keep the order in which they are added. */
 int64_t tare_import_later(const struct tare_import_out *out, int64_t t_ns);
 void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t bytes); /* host memory of the program */
 void tare_import_phase(struct tare_import_out *out, int64_t t_ns, enum tare_phase_what what,

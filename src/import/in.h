@@ -12,7 +12,7 @@ void tare_import_in_close(struct tare_import_in *in);
 /* What the file begins with; it stays to be read. */
 const char *tare_import_in_head(const struct tare_import_in *in, size_t *size);
 
-/* It was packed (zstd, gzip), and what was read is not all that was packed. */
+/* The file was packed (zstd, gzip), and not all that was packed could be read. */
 bool tare_import_in_is_cut(const struct tare_import_in *in);
 int64_t tare_import_in_changed_ns(const struct tare_import_in *in); /* since 1970 */
 

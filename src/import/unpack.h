@@ -15,7 +15,7 @@ struct tare_import_unpack;
 int tare_import_unpack_open(struct tare_import_unpack **out, int fd, const char *path, struct tare_err *err);
 /* Up to `size` bytes, 0 at the end, or a negative code. */
 ssize_t tare_import_unpack_read(struct tare_import_unpack *u, void *bytes, size_t size, struct tare_err *err);
-/* It was packed, and ended before its end. */
+/* The file was packed, and is cut off. */
 bool tare_import_unpack_is_cut(const struct tare_import_unpack *u);
 void tare_import_unpack_close(struct tare_import_unpack *u);
 

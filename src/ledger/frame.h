@@ -29,7 +29,7 @@ void tare_frames_read(struct tare_frames *out, const struct tare_process *proces
                       uint64_t pc);
 void tare_frames_free(struct tare_frames *frames);
 
-/* Does such a function ask for memory on behalf of who calls it? By its name, mangled or not. */
+/* Does such a function ask for memory on behalf of its caller? By its name, mangled or not. */
 bool tare_frame_is_library(const char *function);
 
 /* core/jit_name.c: a function that was made at run time, by the name that its process gave it: "leak.js:3 in grow". */

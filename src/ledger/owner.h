@@ -13,7 +13,7 @@ bool tare_owner_is_transparent(const char *path);
  * Is it a transparent library, or one of Tare's that a program calls? No line of the program is in such a
  * library.
  */
-/* The same of memory of the host, which libraries of the language ask for on behalf of who calls them: new, strdup. */
+/* The same of memory of the host, which libraries of the language ask for on behalf of their callers: new, strdup. */
 bool tare_owner_is_of_language(const char *path);
 bool tare_owner_is_tool(const char *path);
 

@@ -20,7 +20,7 @@ int tare_address_parse(const char *text, struct tare_address *out, struct tare_e
 /* A socket that listens there; or a negative code. The address then has the port that it got. */
 int tare_address_listen(struct tare_address *address, struct tare_err *err);
 void tare_address_name(const struct tare_address *address, struct tare_str *out);
-/* May a browser that names this host be answered, where no token tells who asks? Only names of this machine itself. */
+/* May a browser that names this host be answered where there is no token? Only names of this machine itself. */
 bool tare_address_is_own_name(const char *host);
 
 #endif

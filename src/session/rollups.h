@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a rollup is to be made. Who makes it is known to the commands only (rollup/rollup.h). */
+/* How a rollup is to be made. The function that makes it comes from the command (rollup/rollup.h). */
 struct tare_rollup_wish {
 	uint64_t cap;    /* the folder may have so many bytes, by blocks and by apparent size */
 	bool is_hurried; /* it has more: records that cannot be compacted in time are dropped, and the recording says so */

@@ -98,7 +98,7 @@ struct tare_store_cursor {
 	size_t wanted_nr;
 	uint32_t segment;   /* the number of that which the last record was in */
 	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that, and … */
-	bool has_columns;   /* … TARE_BLOCK_COLUMNS, for who reads by blocks */
+	bool has_columns;   /* … TARE_BLOCK_COLUMNS, for readers that read by blocks */
 	size_t from, until; /* of the blocks of events only these; until 0: all */
 	size_t next, at;
 	struct tare_record_block block;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPUs of this machine and who has memory on them, as NVML says: nvidia-smi's own figures. */
+/* The GPUs of this machine and the processes that have memory on them, as NVML says: nvidia-smi's own figures. */
 #ifndef TARE_TOP_MACHINE_H
 #define TARE_TOP_MACHINE_H
 

@@ -15,7 +15,7 @@ struct tare_live_block {
 	int process;     /* -1: a free slot */
 	uint32_t site;
 	uint32_t facts;                          /* 1 + place of its facts among those of its work, 0: none */
-	int bucket;                              /* it is booked in; -1: none */
+	int bucket;                              /* the bucket that has the block; -1: none */
 	uint16_t flags;                          /* enum tare_tensor_flag */
 	uint16_t marks;                          /* enum tare_block_mark */
 	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */

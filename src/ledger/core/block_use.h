@@ -28,7 +28,7 @@ struct tare_block_facts {
 	uint32_t worker;                       /* 1 + place of the thread that it was handed out to */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
-	uint32_t call;                         /* that it was made in, by serial; 0: none */
+	uint32_t call;                         /* in which the block was made, by serial; 0: none */
 	uint32_t name, named_by;               /* text of the fold, 0: none; which scan of its process gave it */
 	uint32_t shape;                        /* text of the fold: its type and its shape; 0: not known */
 	uint32_t module;                       /* of which it is a part, or for which it was made: 1 + place; 0: none */
@@ -73,7 +73,7 @@ enum tare_block_mark {
 	TARE_BLOCK_IN_BACKWARD = 128,
 	TARE_BLOCK_IN_SECTION = 256,
 	TARE_BLOCK_OUTLIVED_CALL = 512,
-	/* it is there, but its piece of work is not over, and others like it went within one */
+	/* the block is there, but its piece of work is not over, and others like it were freed within such a piece */
 	TARE_BLOCK_WILL_PASS = 1024,
 	TARE_BLOCK_STAYED = 2048, /* when most of what its backward pass left had gone */
 	/* before a backward pass; not known of what lived for two of these */
@@ -98,7 +98,7 @@ struct tare_passes {
 	struct tare_map said;
 };
 
-/* Who takes a block back, and how: enum tare_tensor_flag. */
+/* Which thread takes a block back, and how: enum tare_tensor_flag. */
 struct tare_taking {
 	uint32_t tid;
 	uint16_t flags;
@@ -113,7 +113,7 @@ struct tare_call_now {
 /* A thread, by its blocks of one process in one memory. */
 struct tare_worker {
 	uint32_t tid;
-	bool is_seen_at_work; /* it was seen at a forward, a backward pass or an optimizer */
+	bool is_seen_at_work; /* the thread was seen at a forward, a backward pass or an optimizer */
 	bool is_engine;       /* of autograd's: it works for those that begin backward passes */
 	uint32_t serves;      /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;

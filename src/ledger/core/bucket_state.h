@@ -37,7 +37,7 @@ enum {
 	TARE_BUCKET_PARTLY,
 	TARE_BUCKET_EVER_ALLOCATED,
 	TARE_BUCKET_HELD,
-	TARE_BUCKET_COLLECTED,   /* all that Python's cyclic collector took back in blocks; it never falls */
+	TARE_BUCKET_COLLECTED,   /* all that Python's cyclic collector took back in blocks; this never falls */
 	TARE_BUCKET_TRIED,       /* in blocks of segments that are trials: in the row of those */
 	TARE_BUCKET_VARIANCE,    /* of what stands for others in a heap that was sampled, in KiB² */
 	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */

@@ -22,7 +22,7 @@ struct tare_block_change {
 	int64_t used, live; /* in use on the device, and in blocks there */
 };
 
-/* Instead of a device: a phase ended, whatever devices have settled; it ended for tensors on the CPU. */
+/* Instead of a device: a phase ended for tensors on the CPU, whatever devices have settled. */
 enum { TARE_PHASE_OVER = -1, TARE_PHASE_ON_CPU = -2 };
 
 /* Where a phase began, at its maximum and where it ended; of a device, beyond what was in use there at the start. */

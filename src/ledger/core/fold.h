@@ -20,7 +20,7 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_buckets_all_changed(struct tare_fold *f); /* or may have: which of them did is in no state */
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
-/* It is about to change: what it was at moments since it did so last stays known. */
+/* Before the bucket changes: what it was at moments since its last change stays known. */
 void tare_bucket_keep_moments(struct tare_bucket *b, const struct tare_device_fold *d);
 static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_device_fold *d)
 {
@@ -104,7 +104,7 @@ const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f, const s
                                               enum tare_moment m);
 /* Is it the process of that pid, of the machine that the device is in? */
 bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p, uint32_t pid);
-/* It ended in order, or nothing more can come from its log; and did any? */
+/* The process ended in order, or nothing more can come from its log; and did anything come? */
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 

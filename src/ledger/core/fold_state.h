@@ -34,7 +34,7 @@ struct tare_process_on_device {
 	int64_t managed;                      /* asked for in live managed memory */
 	int64_t host_booked;                  /* of its host memory, where that is the device's */
 	int created;                          /* contexts so far */
-	bool is_contradicted;                 /* by what PyTorch's allocator counts; it is told once */
+	bool is_contradicted;                 /* by what PyTorch's allocator counts; a note says so once */
 	bool is_left;                         /* the process ended and nothing of it is booked any more */
 	bool is_removed;                      /* what it had left the books with its end */
 	bool is_subdivided;                   /* blocks in its segments were reported */
@@ -93,7 +93,7 @@ struct tare_process_fold {
 	uint64_t most_resident, most_file; /* most_file: in files and shared memory */
 };
 
-/* A process ended; it waits until every device has settled the calls that were under way. */
+/* A process ended; its end waits until every device has settled the calls that were under way. */
 struct tare_end {
 	int process;
 	int64_t t;
@@ -132,7 +132,7 @@ struct tare_device_fold {
 	const struct tare_device *device;
 	int index;
 	bool is_measured;              /* a reading came */
-	bool will_be_measured;         /* one is there, sooner or later */
+	bool will_be_measured;         /* there is a reading, sooner or later */
 	int64_t used, used_start, sum; /* sum: of all buckets */
 	int64_t last_ns;               /* of the last change or reading */
 	int buckets, before;           /* list; bucket of what was in use before the recording */
@@ -198,7 +198,7 @@ struct tare_device_fold {
 	TARE_NOT_SAVED struct tare_kinds kinds;
 
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
-	bool has_recent;                  /* it was at `recent` since somebody looked */
+	bool has_recent;                  /* the books were at `recent` since the last look */
 	struct tare_high_water recent;    /* beyond used_start */
 };
 
@@ -278,7 +278,7 @@ struct tare_fold {
 	bool opened_gpu;
 
 	bool is_paused;  /* recording, for the moment */
-	size_t pause_nr; /* that are over, or were never */
+	size_t pause_nr; /* pauses that are over, or never were */
 
 	TARE_NOT_SAVED struct tare_timed *timed; /* by t_ns */
 	TARE_NOT_SAVED int timed_nr;
@@ -290,7 +290,7 @@ struct tare_fold {
 	TARE_SAVED_ONE struct tare_parts *parts; /* parts.h; the books do not look inside */
 	TARE_NOT_SAVED struct tare_phase_changes phase_changes;
 	TARE_NOT_SAVED bool keeps_history;                  /* for a state that is saved */
-	TARE_NOT_SAVED bool is_from_state;                  /* it goes on from one */
+	TARE_NOT_SAVED bool is_from_state;                  /* the fold goes on from a state */
 	TARE_NOT_SAVED struct tare_memory_history *history; /* that was asked for, or NULL */
 	TARE_NOT_SAVED const struct tare_memory_history *history_by_category;
 	TARE_NOT_SAVED struct tare_memory_history *lines_of_heap;

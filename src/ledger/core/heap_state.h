@@ -14,7 +14,7 @@ enum { TARE_HEAP_PAGE = 4096 };
 
 struct tare_heap_block {
 	uint64_t address;
-	int64_t bytes;    /* that it stands for; of a free place: 1 + the next one, 0: none */
+	int64_t bytes;    /* that the block stands for; of a free place: 1 + the next free place, 0: none */
 	int64_t variance; /* of that, in KiB²: 0 of one that stands for itself */
 	int bucket, context;
 	uint32_t count;   /* blocks that it stands for */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which phases are open. What every push and pop needs is here, to be compiled into who asks for it. */
+/* Which phases are open. What every push and pop needs is here, to be compiled into its callers. */
 #ifndef TARE_LEDGER_PHASE_STACK_H
 #define TARE_LEDGER_PHASE_STACK_H
 

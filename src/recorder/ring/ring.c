@@ -161,7 +161,7 @@ static uint32_t block_of(const struct tare_place *place)
 	return place->size < TARE_BLOCK_MAX ? place->size : TARE_BLOCK_MAX;
 }
 
-/* tail_seen is of who writes there. */
+/* tail_seen belongs to the writer of the lane. */
 bool tare_put_is_given_up(const struct tare_place *place)
 {
 	return place->epoch == tare_ring_epoch() &&

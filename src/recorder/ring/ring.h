@@ -13,7 +13,7 @@
 #include "recorder/ring/control.h"
 #include "recorder/ring/place.h"
 
-/* A record that is being written; lives on the stack of who writes it. */
+/* A record that is being written; lives on the stack of its writer. */
 struct tare_put {
 	struct tare_place *place; /* belongs to this writing until it ends */
 	struct tare_record *rec;
