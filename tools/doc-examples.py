@@ -72,7 +72,7 @@ def comparable(lines):
 def run(command, folder, python):
     """Objects of programs are looked through as often as asked for: on a busy machine a short program may end before."""
     env = {"PATH": ":".join([os.path.join(folder, ".bin"), *python, "/usr/bin", "/bin"]), "HOME": folder, "LANG": "C.UTF-8",
-           "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "TARE_PROBE": "eager"}
+           "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "TARE_SCAN": "eager"}
     done = subprocess.run(["/bin/bash", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
     return done.stdout.decode("utf-8", "replace").replace(folder + "/", "").rstrip("\n").split("\n")

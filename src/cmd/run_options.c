@@ -61,7 +61,7 @@ const struct tare_opt tare_run_opts[] = {
 	         "folders"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
 	         "do not record the blocks of PyTorch's allocator: its segments are then one row"),
-	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,
+	TARE_OPT(run_options, no_scan, "no-scan", 0, FLAG, NULL,
 	         "do not look through the modules and optimizers of a PyTorch program: then no tensor has a name"),
 	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
 	         "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
@@ -229,7 +229,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv, 
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
-	session.no_probe = o.no_probe;
+	session.no_scan = o.no_scan;
 	session.heap_mean = o.host < 0 ? 0 : tare_host_means[o.host];
 	session.stacks = o.stacks < 0 ? NULL : tare_stack_names[o.stacks];
 	session.argv = rest.items;

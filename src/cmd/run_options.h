@@ -10,7 +10,7 @@ struct run_options {
 	const char *output, *into, *sim, *vram, *card;
 	struct tare_operands phases;
 	struct tare_arg_part ranks; /* of which only some run; 0: all do */
-	bool force, no_paths, no_tensors, no_probe, paused, quiet, live;
+	bool force, no_paths, no_tensors, no_scan, paused, quiet, live;
 	int stacks, host, answers; /* -1: not given */
 	uint64_t cap;
 };

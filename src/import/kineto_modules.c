@@ -39,10 +39,10 @@ static void tell(const struct tare_kineto_modules *m, uint32_t module)
 	struct tare_rec_module found = { .head = { .kind = TARE_KIND_MODULE },
 		                             .at = address_of(module),
 		                             .class = class_of(m, module) };
-	struct tare_rec_probe named = { .head = { .kind = TARE_KIND_PROBE },
-		                            .at = address_of(module),
-		                            .name = tare_import_string(m->out, tare_kineto_spans_name(m->spans, module)),
-		                            .role = TARE_PROBE_MODULE };
+	struct tare_rec_scanned named = { .head = { .kind = TARE_KIND_SCANNED },
+		                              .at = address_of(module),
+		                              .name = tare_import_string(m->out, tare_kineto_spans_name(m->spans, module)),
+		                              .role = TARE_SCANNED_MODULE };
 
 	tare_import_add(m->out, 0, &found, sizeof(found), NULL, 0);
 	tare_import_add(m->out, 0, &named, sizeof(named), NULL, 0);
@@ -52,7 +52,7 @@ static void tell(const struct tare_kineto_modules *m, uint32_t module)
 void tare_kineto_modules_begin(struct tare_kineto_modules *m, const struct tare_kineto_spans *spans,
                                struct tare_import_out *out)
 {
-	struct tare_rec_sweep rec = { .head = { .kind = TARE_KIND_SWEEP }, .flags = TARE_SWEEP_MODULES };
+	struct tare_rec_scan rec = { .head = { .kind = TARE_KIND_SCAN }, .flags = TARE_SCAN_MODULES };
 
 	*m = (struct tare_kineto_modules){ .spans = spans, .out = out };
 	for (uint32_t id = 0; (id = tare_kineto_spans_next_module(spans, id)); rec.entries++)

@@ -384,10 +384,10 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	case TARE_KIND_TENSOR:
 		tare_fold_host_tensor(f, e);
 		return;
-	case TARE_KIND_PROBE:
+	case TARE_KIND_SCANNED:
 		tare_fold_scan_entry(f, e);
 		return;
-	case TARE_KIND_SWEEP:
+	case TARE_KIND_SCAN:
 		tare_fold_scan_settle(f, e);
 		tare_fold_scan(f, e);
 		return;

@@ -293,8 +293,8 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(2, POINTER, "pointer", "from 1.10: 3 bits of kind, 5 of number; no kind: the driver's handle")                   \
 	X(3, ODD, "odd", "from 2.1: a 1, 4 bits of kind, 5 of number; if even the driver's handle")
 
-/* What a PROBE record tells of. */
-#define TARE_PROBE_MAP(X)                                                                                              \
+/* What a SCANNED record tells of. */
+#define TARE_SCANNED_MAP(X)                                                                                            \
 	X(1, MODULE, "module", "`name` is a module of module `of`")                                                        \
 	X(2, PARAMETER, "parameter", "`name` is a parameter of module `of`")                                               \
 	X(3, BUFFER, "buffer", "`name` is a buffer of module `of`")                                                        \
@@ -303,12 +303,12 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(6, TENSOR, "tensor", "a tensor that Python holds")                                                               \
 	X(7, GATHERED, "gathered", "where the sharded parameter at `of` is whole, for a while")
 
-#define TARE_PROBE_FLAG_MAP(X)                                                                                         \
+#define TARE_SCANNED_FLAG_MAP(X)                                                                                       \
 	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                                         \
 	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")                                  \
 	X(4, KEPT, "kept", "in a list, a dictionary or an object that variable `name` has")
 
-#define TARE_SWEEP_MAP(X)                                                                                              \
+#define TARE_SCAN_MAP(X)                                                                                               \
 	X(1, CUT, "cut", "there were more objects than are told")                                                          \
 	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")                                         \
 	X(4, MODULES, "modules", "only modules were looked at, and what they have")
@@ -403,7 +403,7 @@ enum { TARE_HEAP_ORDINAL = 1000 };
 	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                                                  \
 	X(5, IN_MEMORY, "in-memory", "the disk had no room for the ring, so it went with the process")                     \
 	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")                                                \
-	X(7, CAP, "cap", "the program recorded more than could be made small in time, and the recording has a cap")
+	X(7, CAP, "cap", "the program recorded more than could be compacted in time, and the recording has a cap")
 
 /* How a process ended, as its END record says. */
 #define TARE_HOW_MAP(X)                                                                                                \
@@ -440,12 +440,12 @@ enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_STREAM_IDS_##key = value,
 enum tare_stream_ids { TARE_STREAM_IDS_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PROBE_##key = value,
-enum tare_probe_role { TARE_PROBE_MAP(TARE_ENUM_VALUE) };
-enum tare_probe_flag { TARE_PROBE_FLAG_MAP(TARE_ENUM_VALUE) };
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SCANNED_##key = value,
+enum tare_scanned_role { TARE_SCANNED_MAP(TARE_ENUM_VALUE) };
+enum tare_scanned_flag { TARE_SCANNED_FLAG_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SWEEP_##key = value,
-enum tare_sweep_flag { TARE_SWEEP_MAP(TARE_ENUM_VALUE) };
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SCAN_##key = value,
+enum tare_scan_flag { TARE_SCAN_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
 enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };

@@ -175,10 +175,23 @@ static bool is_alike(const struct tare_field *a, const struct tare_field *b)
 	return a && a->offset == b->offset && a->size == b->size && a->is_signed == b->is_signed;
 }
 
+/* What a kind of records is called now that had another name up to 0.1.0. */
+static const char *name_of_now(const char *name)
+{
+	static const struct {
+		const char *was, *is;
+	} renamed[] = { { "aside", "uncounted" }, { "probe", "scanned" }, { "sweep", "scan" } };
+
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		if (!strcmp(name, renamed[i].was))
+			return renamed[i].is;
+	return name;
+}
+
 /* Which fields of the log those of the struct are made of. */
 static void match(struct tare_schema *schema, struct tare_schema_kind *kind)
 {
-	kind->info = tare_decode_kind_named(kind->said.name);
+	kind->info = tare_decode_kind_named(name_of_now(kind->said.name));
 	if (!kind->info)
 		return;
 	kind->fields = tare_arena_alloc(&schema->arena, ((size_t)kind->info->field_nr + 1) * sizeof(*kind->fields));

@@ -29,12 +29,12 @@
 /* Set once, before any thread of the program runs, from the environment. */
 struct tare_config {
 	bool enabled;
-	bool nop;                   /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
-	bool may_switch;            /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
-	bool no_tensors;            /* TARE_TENSORS=off */
-	bool has_limit;             /* TARE_VRAM: the card is smaller than it is */
-	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
-	bool no_weigh;              /* TARE_TEST_NO_WEIGH */
+	bool nop;                 /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
+	bool may_switch;          /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
+	bool no_tensors;          /* TARE_TENSORS=off */
+	bool has_limit;           /* TARE_VRAM: the card is smaller than it is */
+	bool no_scan, eager_scan; /* TARE_SCAN=off, =eager: for tests, at every block */
+	bool no_weigh;            /* TARE_TEST_NO_WEIGH */
 	bool simulated;
 	/*
 	 * TARE_HOST: of the heap 1: every block is recorded; 2^n: of smaller ones on average one in so many bytes; 0: none.

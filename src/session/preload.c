@@ -240,8 +240,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		snprintf(mean, sizeof(mean), "%" PRIu64, preload->heap_mean);
 		set("TARE_HOST", mean, arg);
 	}
-	if (preload->no_probe)
-		set("TARE_PROBE", "off", arg);
+	if (preload->no_scan)
+		set("TARE_SCAN", "off", arg);
 	if (preload->has_vram)
 		set("TARE_VRAM", "1", arg);
 	if (preload->filters >= 0) {

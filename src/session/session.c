@@ -324,7 +324,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc == 0 && s->options->ranks_nr)
 		rc = tare_preload_ranks(&s->preload, s->options->ranks_running, s->options->ranks_nr, err);
 	s->preload.no_tensors = s->options->no_tensors;
-	s->preload.no_probe = s->options->no_probe;
+	s->preload.no_scan = s->options->no_scan;
 	if (rc)
 		return rc;
 	s->preload.stacks = s->options->stacks;

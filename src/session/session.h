@@ -27,7 +27,7 @@ struct tare_session_options {
 	bool no_paths;
 	bool paused;                /* from the start; `tare ctl` resumes */
 	bool no_tensors;            /* of PyTorch: not recorded */
-	bool no_probe;              /* its modules and optimizers are not looked through */
+	bool no_scan;               /* its modules and optimizers are not looked through */
 	const char *phases;         /* --phase: FILE:LINE, one per line; or NULL */
 	struct tare_vram_wish vram; /* --vram, --card */
 	uint64_t heap_mean;         /* as of tare_preload_find() */

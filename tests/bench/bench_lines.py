@@ -143,7 +143,7 @@ def main():
     for depth in [int(d) for d in words[2:]] or [16, 64]:
         plain, plain_where = measure([], library, depth, options)
         for stacks in ("none", "python"):
-            found, where = measure([tare, "record", "-o", "FOLDER/rec", "--no-probe", "--stacks", stacks, "--"],
+            found, where = measure([tare, "record", "-o", "FOLDER/rec", "--no-scan", "--stacks", stacks, "--"],
                                    library, depth, options)
             print("Python %d.%d, stacks %-6s depth %3d: %5.0f instructions, code: %4.0f lines in %3.0f pages, "
                   "data: %4.0f lines in %3.0f pages" % (sys.version_info[:2] + (stacks + ",", depth) + tuple(

@@ -91,7 +91,7 @@ def check_to_the_byte(entry, got, labels):
 
 @case
 def four_threads_to_the_byte(box):
-    truth = record(box, "threads", TARE_PROBE="eager")  # else buffers are parameters until the second backward pass
+    truth = record(box, "threads", TARE_SCAN="eager")  # else buffers are parameters until the second backward pass
     marks, pid = [entry["mark"] for entry in truth], truth[0]["pid"]
     found = categories(box, marks, pid)
     check_equal(len(marks), 4)
@@ -103,7 +103,7 @@ def four_threads_to_the_byte(box):
 @case
 def four_workers_to_the_byte(box):
     """Batches are in shared memory, which is no allocator's: not in the row of tensors, but what they are for is known."""
-    truth = record(box, "workers", TARE_PROBE="eager")
+    truth = record(box, "workers", TARE_SCAN="eager")
     found = categories(box, [entry["mark"] for entry in truth], truth[0]["pid"])
     check_equal(len(truth), 4)
     for entry in truth:
@@ -135,7 +135,7 @@ net(torch.randn(64, 256)).sum().backward()
 @case
 def rules_alone(box):
     """Without a look at the program's objects a buffer is taken for a parameter: both are built with modules."""
-    check_marks(box, record(box, "adam", "--no-probe"), merged=[("parameter", "buffer/state")])
+    check_marks(box, record(box, "adam", "--no-scan"), merged=[("parameter", "buffer/state")])
 
 
 @case

@@ -115,9 +115,9 @@ def options_reach_every_child(box):
     """What the recording was started with, also where the environment was emptied."""
     needs_exec()
     done = box.record(["env", "-i", "/usr/bin/env"], sim=None,
-                      options=("--no-tensors", "--no-probe", "--stacks", "none", "--phase", "a.py:1"))
+                      options=("--no-tensors", "--no-scan", "--stacks", "none", "--phase", "a.py:1"))
     names = {line.split("=")[0] for line in done.out.splitlines()}
-    check({"LD_PRELOAD", "TARE_RECORDING", "TARE_TENSORS", "TARE_PROBE", "TARE_STACKS", "TARE_PHASES"} <= names, done)
+    check({"LD_PRELOAD", "TARE_RECORDING", "TARE_TENSORS", "TARE_SCAN", "TARE_STACKS", "TARE_PHASES"} <= names, done)
 
 
 # ---- what cannot load us ----

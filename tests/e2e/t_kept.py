@@ -13,7 +13,7 @@ PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "kept.py")
 def categories(box, what, at="peak:host"):
     """By category in bytes, as the report says, and as the program does."""
     needs_torch()
-    env = {"PYTHONDONTWRITEBYTECODE": "1", "TARE_PROBE": "eager"}
+    env = {"PYTHONDONTWRITEBYTECODE": "1", "TARE_SCAN": "eager"}
     box.record([PYTHON, PROGRAM, what, box.path("truth")], sim=None, env=env, timeout=300)
     done = box.tare("report", "rec.tare", "--by", "category", "--at", at, "--json")
     check_equal(done.code, 0, done)

@@ -16,7 +16,7 @@ SLACK = 256  # bytes of a module: scalars that a call keeps
 
 def record(box, what, *options):
     needs_torch()
-    env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python"), "TARE_PROBE": "eager"}
+    env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python"), "TARE_SCAN": "eager"}
     box.record([PYTHON, PROGRAM, what, box.path("truth")], sim=None, env=env, options=options, timeout=300)
     with open(box.path("truth"), encoding="utf-8") as file:
         return [json.loads(line) for line in file]

@@ -14,7 +14,7 @@ PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "named.py")
 def every_kind_of_variable(box):
     """Lists, dictionaries, deques, sets, objects, closures; what is behind `_`, too deep or too far in has no such name."""
     needs_torch()
-    env = {"PYTHONDONTWRITEBYTECODE": "1", "TARE_PROBE": "eager"}
+    env = {"PYTHONDONTWRITEBYTECODE": "1", "TARE_SCAN": "eager"}
     done = box.record([PYTHON, PROGRAM, box.path("truth")], sim=None, env=env, timeout=300)
     check_equal((done.out, done.err.count("Traceback")), ("", 0), done)
     with open(box.path("truth")) as file:

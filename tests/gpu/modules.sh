@@ -12,7 +12,7 @@ shift $(($# < 2 ? $# : 2))
 # shellcheck source=tests/gpu/driver/lib.sh
 . "$here/driver/lib.sh"
 all=(resnet transformer checkpointed resnet50 wrapped)
-export PYTHONPATH=$here/../../python${PYTHONPATH:+:$PYTHONPATH} TARE_PROBE=eager
+export PYTHONPATH=$here/../../python${PYTHONPATH:+:$PYTHONPATH} TARE_SCAN=eager
 
 compared() { # MODULE MODEL
 	local name=modules_$2

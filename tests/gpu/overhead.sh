@@ -7,7 +7,7 @@
 #     tests/gpu/overhead.sh TARE_FOLDER OUTPUT_FOLDER [COST_LIBRARY [WORKLOAD…]]
 # TARE_FOLDER: a dist folder (make dist). COST_LIBRARY: ninja -C build-dist src/recorder/libtare_recorder_cost.so.
 # PYTHON, SECONDS_EACH (60), TURNS (3), TURN_SECONDS (3); APART=1: tare alone on the first CPU;
-# RECORD_OPTIONS: of tare record, to see what of it costs (--no-probe, --stacks none, --no-tensors).
+# RECORD_OPTIONS: of tare record, to see what of it costs (--no-scan, --stacks none, --no-tensors).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dist=$(cd "${1:?usage: overhead.sh TARE_FOLDER OUTPUT_FOLDER [COST_LIBRARY [WORKLOAD…]]}" && pwd) || exit 2

@@ -242,21 +242,22 @@ void world_block(struct world *w, struct world_block b)
 		item->python.id = python_id(w, item);
 }
 
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+void world_probe(struct world *w, int64_t t, enum tare_scanned_role role, uint64_t at, uint64_t of, const char *name,
                  unsigned int flags)
 {
-	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
+	struct item *item = add(w, TARE_KIND_SCANNED, 0, -1, t);
 
 	item->event.name = name;
-	item->rec.probe = (struct tare_rec_probe){ .at = at, .of = of, .role = (uint16_t)role, .flags = (uint16_t)flags };
+	item->rec.scanned =
+		(struct tare_rec_scanned){ .at = at, .of = of, .role = (uint16_t)role, .flags = (uint16_t)flags };
 }
 
 void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape)
 {
-	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
+	struct item *item = add(w, TARE_KIND_SCANNED, 0, -1, t);
 
 	item->event.api = shape;
-	item->rec.probe = (struct tare_rec_probe){ .at = at, .role = TARE_PROBE_TENSOR };
+	item->rec.scanned = (struct tare_rec_scanned){ .at = at, .role = TARE_SCANNED_TENSOR };
 }
 
 void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested)
@@ -288,7 +289,7 @@ void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const c
 
 void world_sweep(struct world *w, int64_t t, unsigned int flags)
 {
-	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };
+	add(w, TARE_KIND_SCAN, 0, -1, t)->rec.scan = (struct tare_rec_scan){ .flags = flags };
 }
 
 void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes, unsigned int flags)

@@ -91,7 +91,7 @@ struct world_block {
 	struct tare_line frames[WORLD_FRAMES];
 };
 void world_block(struct world *w, struct world_block block);
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+void world_probe(struct world *w, int64_t t, enum tare_scanned_role role, uint64_t at, uint64_t of, const char *name,
                  unsigned int flags);
 /* A tensor that a variable keeps: "int8 [2053, 1089536]". */
 void world_probe_shape(struct world *w, int64_t t, uint64_t at, const char *shape);

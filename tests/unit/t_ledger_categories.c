@@ -221,9 +221,9 @@ TEST(categories_a_batch_that_is_fed_to_every_step)
 	step(w, true);
 	end_step(w);
 	make(w, 0x400, 0, program);
-	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
-	world_probe(w, now * MS + 2, TARE_PROBE_TENSOR, 0x400, 0, NULL, TARE_PROBE_LEAF);
+	world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, 0x100, 0, NULL, TARE_SCANNED_LEAF);
+	world_probe(w, now * MS + 1, TARE_SCANNED_TENSOR, 0x200, 0, NULL, TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD);
+	world_probe(w, now * MS + 2, TARE_SCANNED_TENSOR, 0x400, 0, NULL, TARE_SCANNED_LEAF);
 	world_sweep(w, now * MS + 3, 0);
 	for (int i = 0; i < 3; i++) {
 		forward(w);
@@ -329,16 +329,16 @@ TEST(categories_and_names_that_the_program_says)
 	now = 0;
 	for (uint64_t at = 0x200; at <= 0x700; at += 0x100)
 		make(w, at, at == 0x200 ? GRAD : 0, program);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x700, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
-	world_probe(w, now * MS + 2, TARE_PROBE_BUFFER, 0x600, 0xaa, "mean", 0);
-	world_probe(w, now * MS + 3, TARE_PROBE_GRADIENT, 0x500, 0x700, NULL, 0);
-	world_probe(w, now * MS + 4, TARE_PROBE_STATE, 0x400, 0x700, "exp_avg", 0);
-	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
-	world_probe(w, now * MS + 6, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_REQUIRES_GRAD);
-	world_probe(w, now * MS + 7, TARE_PROBE_MODULE, 0xaa, 0xbb, "0", 0);
-	world_probe(w, now * MS + 8, TARE_PROBE_MODULE, 0xbb, 0xcc, "layer", 0);
-	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself", 0); /* a ring ends somewhere */
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0x700, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_SCANNED_TENSOR, 0x700, 0, NULL, TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD);
+	world_probe(w, now * MS + 2, TARE_SCANNED_BUFFER, 0x600, 0xaa, "mean", 0);
+	world_probe(w, now * MS + 3, TARE_SCANNED_GRADIENT, 0x500, 0x700, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_SCANNED_STATE, 0x400, 0x700, "exp_avg", 0);
+	world_probe(w, now * MS + 5, TARE_SCANNED_TENSOR, 0x300, 0, NULL, TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD);
+	world_probe(w, now * MS + 6, TARE_SCANNED_TENSOR, 0x200, 0, NULL, TARE_SCANNED_REQUIRES_GRAD);
+	world_probe(w, now * MS + 7, TARE_SCANNED_MODULE, 0xaa, 0xbb, "0", 0);
+	world_probe(w, now * MS + 8, TARE_SCANNED_MODULE, 0xbb, 0xcc, "layer", 0);
+	world_probe(w, now * MS + 9, TARE_SCANNED_MODULE, 0xcc, 0xcc, "itself", 0); /* a ring ends somewhere */
 	world_sweep(w, now * MS + 10, 0);
 	forward(w);
 	l = world_ledger(w, "end");

@@ -37,12 +37,12 @@ static int64_t size_of(int i)
 static void scan(struct world *w, int trained, int kept)
 {
 	for (int i = 0; i < PARAMETERS; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, parameter(i), 0xaa, "weight", 0);
+		world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, parameter(i), 0xaa, "weight", 0);
 	for (int i = 0; i < trained; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(i), NULL, 0);
+		world_probe(w, ++now * MS, TARE_SCANNED_GRADIENT, GRADIENT, parameter(i), NULL, 0);
 	for (int i = 0; i < kept; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_PROBE_LEAF);
-	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);
+		world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_SCANNED_LEAF);
+	world_sweep(w, ++now * MS, TARE_SCAN_GRADIENTS);
 }
 
 /* A training with parameters, so many of which have a gradient, and as many blocks of another line as `kept` says. */
@@ -108,7 +108,7 @@ static struct world *training_with_state(int states)
 	struct world *w = training_beside(PARAMETERS, PARAMETERS, 0);
 
 	for (int i = 0; i < states; i++)
-		world_probe(w, ++now * MS, TARE_PROBE_STATE, STATES + (uint64_t)i * 0x100, parameter(i), "exp_avg", 0);
+		world_probe(w, ++now * MS, TARE_SCANNED_STATE, STATES + (uint64_t)i * 0x100, parameter(i), "exp_avg", 0);
 	scan(w, PARAMETERS, PARAMETERS);
 	end_step(w);
 	return w;
@@ -167,14 +167,14 @@ static void check_without_modules(bool has_modules, int kept)
 			put(w, GRADIENT, 0, 0, NULL);
 	}
 	if (has_modules)
-		world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, STATES, 0xaa, "weight", 0);
+		world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, STATES, 0xaa, "weight", 0);
 	for (int i = 0; i < PARAMETERS; i++) {
-		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, parameter(i), 0, NULL,
-		            TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
-		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_PROBE_LEAF);
+		world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, parameter(i), 0, NULL,
+		            TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD);
+		world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL, TARE_SCANNED_LEAF);
 	}
-	world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(0), NULL, 0);
-	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);
+	world_probe(w, ++now * MS, TARE_SCANNED_GRADIENT, GRADIENT, parameter(0), NULL, 0);
+	world_sweep(w, ++now * MS, TARE_SCAN_GRADIENTS);
 	CHECK_INT(count_of(w, "leaf"), PARAMETERS);
 	CHECK_INT(count_of(w, "for-each"), kept);
 	world_free(w);

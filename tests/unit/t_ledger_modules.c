@@ -27,15 +27,15 @@ static void scan(struct world *w, unsigned int flags)
 {
 	++now;
 	world_module(w, now * MS, 0, NET, "Net");
-	world_probe(w, now * MS, TARE_PROBE_MODULE, LAYERS, NET, "layers", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, LAYERS, NET, "layers", 0);
 	world_module(w, now * MS, 0, LAYERS, "Sequential");
-	world_probe(w, now * MS, TARE_PROBE_MODULE, FIRST, LAYERS, "0", 0);
-	world_probe(w, now * MS, TARE_PROBE_MODULE, SECOND, LAYERS, "1", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, FIRST, LAYERS, "0", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, SECOND, LAYERS, "1", 0);
 	world_module(w, now * MS, 0, FIRST, "Linear");
-	world_probe(w, now * MS, TARE_PROBE_PARAMETER, 0x10, FIRST, "weight", 0);
+	world_probe(w, now * MS, TARE_SCANNED_PARAMETER, 0x10, FIRST, "weight", 0);
 	world_module(w, now * MS, 0, SECOND, "Linear");
-	world_probe(w, now * MS, TARE_PROBE_GRADIENT, 0x20, 0x10, NULL, 0);
-	world_probe(w, now * MS, TARE_PROBE_STATE, 0x30, 0x10, "exp_avg", 0);
+	world_probe(w, now * MS, TARE_SCANNED_GRADIENT, 0x20, 0x10, NULL, 0);
+	world_probe(w, now * MS, TARE_SCANNED_STATE, 0x30, 0x10, "exp_avg", 0);
 	world_sweep(w, now * MS, flags);
 }
 
@@ -67,7 +67,7 @@ TEST(modules_have_the_tensors_that_were_made_in_them)
 	made_in(w, 0, NULL, 0x200, IN_MODULE); /* in the same */
 	made_in(w, 0, NULL, 0x300, 0);         /* in none */
 	made_in(w, NET, "Net", 0x400, IN_MODULE);
-	scan(w, TARE_SWEEP_MODULES);
+	scan(w, TARE_SCAN_MODULES);
 	made_in(w, SECOND, "Linear", 0x500, IN_MODULE | IN_BACKWARD);
 	l = world_ledger(w, "end");
 	CHECK_MODULE(0x100, "layers.0 Linear");
@@ -130,11 +130,11 @@ TEST(modules_that_are_in_no_other_may_have_a_name)
 
 	now = 1;
 	world_module(w, now * MS, 0, FIRST, "Linear");
-	world_probe(w, now * MS, TARE_PROBE_MODULE, FIRST, 0, "Linear_0", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, FIRST, 0, "Linear_0", 0);
 	world_module(w, now * MS, 0, SECOND, "Linear");
-	world_probe(w, now * MS, TARE_PROBE_MODULE, SECOND, 0, "Linear_1", 0);
-	world_probe(w, now * MS, TARE_PROBE_MODULE, NET, 0, "Net_0", 0); /* nothing else tells of it */
-	world_sweep(w, now * MS, TARE_SWEEP_MODULES);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, SECOND, 0, "Linear_1", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, NET, 0, "Net_0", 0); /* nothing else tells of it */
+	world_sweep(w, now * MS, TARE_SCAN_MODULES);
 	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
 	made_in(w, SECOND, "Linear", 0x200, IN_MODULE);
 	made_in(w, NET, "Net", 0x300, IN_MODULE);
@@ -188,8 +188,8 @@ TEST(modules_that_are_in_each_other_end)
 	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
 	world_module(w, ++now * MS, 0, SECOND, "Linear");
 	world_module(w, now * MS, 0, FIRST, "Linear");
-	world_probe(w, now * MS, TARE_PROBE_MODULE, FIRST, SECOND, "a", 0);
-	world_probe(w, now * MS, TARE_PROBE_MODULE, SECOND, FIRST, "b", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, FIRST, SECOND, "a", 0);
+	world_probe(w, now * MS, TARE_SCANNED_MODULE, SECOND, FIRST, "b", 0);
 	world_sweep(w, now * MS, 0);
 	l = world_ledger(w, "end");
 	tare_module_tree_build(&tree, &l.hosts[0].blocks);
@@ -210,7 +210,7 @@ TEST(modules_are_a_tree)
 	int64_t own = 0;
 
 	now = 0;
-	scan(w, TARE_SWEEP_MODULES);
+	scan(w, TARE_SCAN_MODULES);
 	made_in(w, SECOND, "Linear", 0x500, IN_MODULE);
 	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
 	made_in(w, NET, "Net", 0x400, IN_MODULE);

@@ -26,13 +26,13 @@ TEST(categories_sharded_parameters_and_where_they_are_whole)
 	now = 0;
 	for (uint64_t at = 0x100; at <= 0x400; at += 0x100)
 		make(w, at, 0, reduce);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x200, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 2, TARE_PROBE_GATHERED, 0x200, 0x100, NULL, 0);
-	world_probe(w, now * MS + 3, TARE_PROBE_GATHERED, 0x300, 0x999, NULL, 0);
-	world_probe(w, now * MS + 4, TARE_PROBE_GRADIENT, 0x400, 0x100, NULL, 0);
-	world_probe(w, now * MS + 5, TARE_PROBE_MODULE, 0xaa, 0xbb, "_fsdp_wrapped_module", 0);
-	world_probe(w, now * MS + 6, TARE_PROBE_MODULE, 0xbb, 0xcc, "unit", 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0x200, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_SCANNED_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 2, TARE_SCANNED_GATHERED, 0x200, 0x100, NULL, 0);
+	world_probe(w, now * MS + 3, TARE_SCANNED_GATHERED, 0x300, 0x999, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_SCANNED_GRADIENT, 0x400, 0x100, NULL, 0);
+	world_probe(w, now * MS + 5, TARE_SCANNED_MODULE, 0xaa, 0xbb, "_fsdp_wrapped_module", 0);
+	world_probe(w, now * MS + 6, TARE_SCANNED_MODULE, 0xbb, 0xcc, "unit", 0);
 	world_sweep(w, now * MS + 7, 0);
 	make(w, 0x500, 0, program);
 	CHECK_RULE(w, 0x100, "said-parameter");
@@ -65,17 +65,17 @@ TEST(categories_and_names_outlive_a_state)
 	now = 0;
 	for (uint64_t at = 0x100; at <= 0x600; at += 0x100)
 		make(w, at, 0, program);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_GRADIENT, 0x200, 0x100, NULL, 0);
-	world_probe(w, now * MS + 2, TARE_PROBE_STATE, 0x300, 0x100, "exp_avg", 0);
-	world_probe(w, now * MS + 3, TARE_PROBE_GATHERED, 0x400, 0x100, NULL, 0);
-	world_probe(w, now * MS + 4, TARE_PROBE_MODULE, 0xaa, 0xbb, "layer", 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_SCANNED_GRADIENT, 0x200, 0x100, NULL, 0);
+	world_probe(w, now * MS + 2, TARE_SCANNED_STATE, 0x300, 0x100, "exp_avg", 0);
+	world_probe(w, now * MS + 3, TARE_SCANNED_GATHERED, 0x400, 0x100, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_SCANNED_MODULE, 0xaa, 0xbb, "layer", 0);
 	world_sweep(w, now * MS + 5, 0);
 	make(w, 0x700, 0, program);
-	world_probe(w, ++now * MS, TARE_PROBE_BUFFER, 0x500, 0xaa, "mean", 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_BUFFER, 0x500, 0xaa, "mean", 0);
 	cut = now * MS + 1;
-	world_probe(w, ++now * MS, TARE_PROBE_MODULE, 0xaa, 0xbb, "layer", 0);
-	world_sweep(w, now * MS + 1, TARE_SWEEP_CUT);
+	world_probe(w, ++now * MS, TARE_SCANNED_MODULE, 0xaa, 0xbb, "layer", 0);
+	world_sweep(w, now * MS + 1, TARE_SCAN_CUT);
 	make(w, 0x800, 0, program);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		struct tare_ledger l = world_ledger_from_state(w, cut, "end");
@@ -105,7 +105,7 @@ TEST(categories_gradients_that_are_reduced)
 		put(w, 0x9900, 77, IN_BACKWARD, scatter); /* of another size */
 		take(w, OUT, IN_BACKWARD);
 		if (i == 1) {
-			world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, 0x100, 0xa0, NULL, 0);
+			world_probe(w, ++now * MS, TARE_SCANNED_GRADIENT, 0x100, 0xa0, NULL, 0);
 			world_sweep(w, now * MS + 1, 0);
 		}
 		make(w, SCRATCH, 0, adam);
@@ -200,17 +200,17 @@ TEST(categories_names_of_a_later_sweep)
 
 	now = 0;
 	make(w, 0x100, 0, program);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0x100, 0xaa, "weight", 0);
 	world_sweep(w, now * MS + 1, 0);
 	make(w, 0x200, 0, program);
 	CHECK_STR(name_in(w, 0x100), "weight");
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0x100, 0xbb, "tied", 0);
-	world_probe(w, now * MS + 2, TARE_PROBE_MODULE, 0xaa, 0xcc, "head", 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_SCANNED_PARAMETER, 0x100, 0xbb, "tied", 0);
+	world_probe(w, now * MS + 2, TARE_SCANNED_MODULE, 0xaa, 0xcc, "head", 0);
 	world_sweep(w, now * MS + 3, 0);
 	make(w, 0x300, 0, program);
 	CHECK_STR(name_in(w, 0x100), "head.weight");
-	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
+	world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, 0x100, 0, NULL, TARE_SCANNED_LEAF);
 	world_sweep(w, now * MS + 3, 0);
 	make(w, 0x400, 0, program);
 	CHECK_STR(name_in(w, 0x100), "head.weight");

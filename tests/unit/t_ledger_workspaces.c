@@ -30,9 +30,9 @@ TEST(categories_a_sweep_without_gradients_makes_none_a_workspace)
 	struct world *w = training(1);
 
 	make(w, 0x100, IN_BACKWARD, backward);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0xb0, 0xaa, "b", 0);
-	world_probe(w, now * MS + 2, TARE_PROBE_GRADIENT, 0xc0, 0xa0, NULL, 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_probe(w, now * MS + 1, TARE_SCANNED_PARAMETER, 0xb0, 0xaa, "b", 0);
+	world_probe(w, now * MS + 2, TARE_SCANNED_GRADIENT, 0xc0, 0xa0, NULL, 0);
 	world_sweep(w, now * MS + 3, 0);
 	for (int i = 0; i < 3; i++) {
 		forward(w);
@@ -40,8 +40,8 @@ TEST(categories_a_sweep_without_gradients_makes_none_a_workspace)
 		end_step(w);
 	}
 	CHECK_RULE(w, 0x100, "gradient");
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
-	world_probe(w, now * MS + 2, TARE_PROBE_GRADIENT, 0xc0, 0xa0, NULL, 0);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_probe(w, now * MS + 2, TARE_SCANNED_GRADIENT, 0xc0, 0xa0, NULL, 0);
 	world_sweep(w, now * MS + 3, 0);
 	forward(w);
 	CHECK_RULE(w, 0x100, "unseen");
@@ -54,8 +54,8 @@ TEST(categories_a_sweep_of_all_gradients_knows_a_workspace)
 	struct world *w = training(1);
 
 	make(w, 0x100, IN_BACKWARD, backward);
-	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
-	world_sweep(w, now * MS + 3, TARE_SWEEP_GRADIENTS);
+	world_probe(w, ++now * MS, TARE_SCANNED_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_sweep(w, now * MS + 3, TARE_SCAN_GRADIENTS);
 	for (int i = 0; i < 3; i++) {
 		forward(w);
 		step(w, false);
@@ -206,7 +206,7 @@ TEST(categories_what_python_kept_of_a_backward_pass_is_no_workspace)
 
 	now = 0;
 	pass(w, true, true);
-	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, SPACE, 0, NULL, TARE_PROBE_LEAF);
+	world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, SPACE, 0, NULL, TARE_SCANNED_LEAF);
 	world_sweep(w, now * MS + 1, 0);
 	zero_grad(w, HEAD);
 	for (int i = 0; i < 4; i++)
@@ -222,7 +222,7 @@ TEST(categories_a_cut_sweep_makes_no_workspaces)
 
 	forward(w);
 	make(w, 0x100, GRAD, linear);
-	world_sweep(w, ++now * MS, TARE_SWEEP_CUT);
+	world_sweep(w, ++now * MS, TARE_SCAN_CUT);
 	for (int i = 0; i < 3; i++) {
 		step(w, false);
 		end_step(w);

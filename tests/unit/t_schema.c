@@ -408,3 +408,23 @@ TEST(a_ring_of_a_newer_version)
 	tare_log_close(log);
 	free(text);
 }
+
+static void check_id(const struct tare_schema *schema, uint16_t kind, int id)
+{
+	const struct tare_schema_kind *found = tare_schema_kind_of(schema, tare_decode_kind(kind));
+
+	CHECK(found != NULL);
+	CHECK_INT(found->said.kind, id);
+}
+
+TEST(kinds_that_had_another_name_are_read)
+{
+	struct tare_schema *schema = parse_ok(TARE_SCHEMA_HEAD "700 probe NONE EVENT at:u64:ADDRESS role:u16:WORD(probe)\n"
+	                                                       "701 sweep NONE EVENT objects:u64:COUNT\n"
+	                                                       "702 aside NONE EVENT bytes:i64:AMOUNT\n");
+
+	check_id(schema, TARE_KIND_SCANNED, 700);
+	check_id(schema, TARE_KIND_SCAN, 701);
+	check_id(schema, TARE_KIND_UNCOUNTED, 702);
+	tare_schema_free(schema);
+}

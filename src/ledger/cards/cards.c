@@ -69,7 +69,7 @@ static void take_uncounted(struct tare_card_fold *card, struct tare_fold *f, con
                            const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
-	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
+	int64_t bytes = e->rec.uncounted->bytes, most = INT64_C(1) << 50;
 
 	if (p && bytes > -most && bytes < most)
 		set_uncounted(card, d, e->process->index, bytes);

@@ -56,7 +56,7 @@ struct tare_block {
 	uint16_t flags;           /* enum tare_tensor_flag */
 	uint32_t module;          /* 1 + place of what it was handed out for, 0: none */
 	struct tare_on_stream on; /* handed out */
-	int look;   /* not 0: no block, but a request; 1 + what a part looks at when the calls before are settled */
+	int look;   /* 0: a block; else no block: 1 + what a part is to look at once the calls before are settled */
 	int looker; /* which part: enum tare_looker */
 };
 
@@ -67,7 +67,7 @@ struct tare_scan_entry {
 	uint8_t role, flags;
 };
 
-struct tare_scan_entries { /* since the last SWEEP */
+struct tare_scan_entries { /* since the last SCAN record */
 	struct tare_scan_entry *items;
 	size_t count, cap;
 	uint32_t scans;
@@ -79,15 +79,15 @@ struct tare_module {
 	uint32_t class, name; /* texts of the fold, 0: not known; name: in its parent */
 	uint32_t parent;      /* 1 + place, 0: none */
 	uint32_t order;       /* among those of its parent */
-	bool is_told;         /* by the scan that goes on */
-	bool is_found;        /* by some scan */
+	bool is_told;         /* the scan that is under way found the module */
+	bool is_found;        /* some scan found it */
 };
 
 struct tare_modules { /* of a process */
 	struct tare_module *items;
 	size_t count, cap;
-	struct tare_map of_address; /* → 1 + place of the one that is there now */
-	struct tare_map of_thread;  /* → 1 + place of the one whose blocks it is handed out */
+	struct tare_map of_address; /* → 1 + place of the module that is there now */
+	struct tare_map of_thread;  /* → 1 + place of the module for which the thread is handed out blocks */
 };
 
 #endif

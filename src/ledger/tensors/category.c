@@ -77,14 +77,14 @@ static enum tare_rule rule_of_forward(const struct tare_known_block *b, const st
 
 static bool is_leaf(const struct tare_known_block *b, uint32_t flags)
 {
-	return b->facts.role == TARE_PROBE_TENSOR &&
-	       (b->facts.role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
+	return b->facts.role == TARE_SCANNED_TENSOR &&
+	       (b->facts.role_flags & (TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD)) == flags;
 }
 
 /* One batch that is fed to every step. What comes later, or is no plain tensor, the program keeps. */
 static bool is_fed(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	return !b->facts.forwards && w->forwards && is_leaf(b, TARE_PROBE_LEAF);
+	return !b->facts.forwards && w->forwards && is_leaf(b, TARE_SCANNED_LEAF);
 }
 
 static enum tare_rule rule_of_program(const struct tare_known_block *b, const struct tare_worker *w)
@@ -102,7 +102,7 @@ static enum tare_rule rule_of_program(const struct tare_known_block *b, const st
 /* By the program's own objects. */
 static bool is_said(const struct tare_known_block *b)
 {
-	return b->facts.role && b->facts.role != TARE_PROBE_TENSOR;
+	return b->facts.role && b->facts.role != TARE_SCANNED_TENSOR;
 }
 
 static bool is_distributed(const struct tare_known_block *b)
@@ -133,17 +133,17 @@ static bool is_growing(const struct tare_fold *f, const struct tare_known_block 
 /* A parameter that the program said is not to be trained needs no scan to find that it has no gradient. */
 static bool is_frozen(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	uint32_t flags = b->facts.role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	uint32_t flags = b->facts.role_flags & (TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD);
 
 	if (b->facts.is_trained)
 		return false;
-	return b->facts.beside_training >= LEAST_SCANS || (flags == TARE_PROBE_LEAF && w->backwards);
+	return b->facts.beside_training >= LEAST_SCANS || (flags == TARE_SCANNED_LEAF && w->backwards);
 }
 
 /* A result, a sample to learn from, a cached tensor. What is made before the first forward is fed to it. */
 static bool is_kept(const struct tare_known_block *b, const struct tare_worker *w)
 {
-	return b->facts.role == TARE_PROBE_TENSOR && b->facts.role_flags & TARE_PROBE_KEPT && lasts(b, w) &&
+	return b->facts.role == TARE_SCANNED_TENSOR && b->facts.role_flags & TARE_SCANNED_KEPT && lasts(b, w) &&
 	       (b->facts.kind == TARE_WORK_FORWARD || !is_fed(b, w));
 }
 
@@ -151,15 +151,15 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
                               bool has_outlived, bool is_growing, bool is_of_kept, bool is_retained)
 {
 	switch (b->facts.role) {
-	case TARE_PROBE_GATHERED:
+	case TARE_SCANNED_GATHERED:
 		return TARE_RULE_SAID_GATHERED;
-	case TARE_PROBE_PARAMETER:
+	case TARE_SCANNED_PARAMETER:
 		return is_frozen(b, w) ? TARE_RULE_SAID_FROZEN : TARE_RULE_SAID_PARAMETER;
-	case TARE_PROBE_BUFFER:
+	case TARE_SCANNED_BUFFER:
 		return TARE_RULE_SAID_BUFFER;
-	case TARE_PROBE_GRADIENT:
+	case TARE_SCANNED_GRADIENT:
 		return TARE_RULE_SAID_GRADIENT;
-	case TARE_PROBE_STATE:
+	case TARE_SCANNED_STATE:
 		return TARE_RULE_SAID_STATE;
 	default:
 		break;
@@ -168,7 +168,7 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 		return passes(b) ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
 	if (b->facts.kind == TARE_WORK_BACKWARD)
 		return rule_of_backward(b, w);
-	if (is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(b, w))
+	if (is_leaf(b, TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD) && lasts(b, w))
 		return TARE_RULE_LEAF;
 	if (is_so(b, TARE_BLOCK_FOR_EACH) && lasts(b, w))
 		return is_so(b, TARE_BLOCK_COPY) ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
@@ -178,7 +178,7 @@ static enum tare_rule rule_of(const struct tare_known_block *b, const struct tar
 		return is_so(b, TARE_BLOCK_GONE) && is_so(b, TARE_BLOCK_IN_SECTION) ? TARE_RULE_BUILDING : TARE_RULE_BUILT;
 	if (is_so(b, TARE_BLOCK_IN_BACKWARD) && flags & TARE_TENSOR_GRAD)
 		return TARE_RULE_SAVED;
-	if (is_leaf(b, TARE_PROBE_REQUIRES_GRAD) && !lasts(b, w))
+	if (is_leaf(b, TARE_SCANNED_REQUIRES_GRAD) && !lasts(b, w))
 		return TARE_RULE_RESULT;
 	if (is_of_kept || is_kept(b, w))
 		return TARE_RULE_KEPT;
@@ -228,7 +228,7 @@ static bool keeps_way_back(const struct tare_site *outer)
 static bool is_retained(const struct tare_fold *f, const struct tare_known_block *b, const struct tare_worker *w)
 {
 	uint32_t at = b->block.site ? f->sites[b->block.site].outer : 0;
-	bool is_plain = b->facts.role == TARE_PROBE_TENSOR && !(b->facts.role_flags & TARE_PROBE_REQUIRES_GRAD);
+	bool is_plain = b->facts.role == TARE_SCANNED_TENSOR && !(b->facts.role_flags & TARE_SCANNED_REQUIRES_GRAD);
 
 	return at && keeps_way_back(&f->sites[at]) && b->block.flags & TARE_TENSOR_GRAD &&
 	       b->facts.kind == TARE_WORK_FORWARD && !is_plain && w->backwards && lasts(b, w);
@@ -238,7 +238,7 @@ static bool is_retained(const struct tare_fold *f, const struct tare_known_block
 static bool is_next_kept(const struct tare_site *site, const struct tare_known_block *b)
 {
 	return site->keeps_for_parameter && !is_so(b, TARE_BLOCK_GONE) && !is_said(b) &&
-	       !is_leaf(b, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && b->facts.maker == TARE_MAKER_PROGRAM &&
+	       !is_leaf(b, TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD) && b->facts.maker == TARE_MAKER_PROGRAM &&
 	       b->facts.kind == TARE_WORK_OTHER;
 }
 

@@ -38,7 +38,7 @@ struct search {
 static bool is_kept(const struct tare_known_block *b)
 {
 	return b->block.site && !(b->block.flags & TARE_TENSOR_MAPPED) &&
-	       (!b->facts.role || b->facts.role == TARE_PROBE_TENSOR) &&
+	       (!b->facts.role || b->facts.role == TARE_SCANNED_TENSOR) &&
 	       (b->facts.kind == TARE_WORK_OTHER || b->facts.kind == TARE_WORK_FORWARD);
 }
 

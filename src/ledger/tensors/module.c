@@ -87,7 +87,7 @@ void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *s
 	if (is_whole)
 		forget_untold(m);
 	for (size_t i = scanned->count; i-- > 0;)
-		if (scanned->items[i].role == TARE_PROBE_MODULE)
+		if (scanned->items[i].role == TARE_SCANNED_MODULE)
 			give_name(m, &scanned->items[i], i);
 	for (size_t i = 0; i < m->count; i++) {
 		m->items[i].is_found |= m->items[i].is_told;

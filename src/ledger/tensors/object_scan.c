@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a look through the program's objects found (PROBE, SWEEP) becomes roles and names of blocks.
+ * What a scan of the program's objects found (records SCANNED and SCAN) becomes roles and names of blocks.
  * Modules and their members are told one by one; paths like layer4.2.conv3.weight are made here.
  */
 #include "ledger/tensors/tensors.h"
@@ -15,7 +15,7 @@ enum { PATH_DEPTH = 64 };
 
 void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e)
 {
-	const struct tare_rec_probe *r = e->rec.probe;
+	const struct tare_rec_scanned *r = e->rec.scanned;
 	struct tare_scan_entries *p = &tare_fold_process(f, e->process)->scanned;
 
 	TARE_APPEND(p->items, p->count, p->cap) = (struct tare_scan_entry){ .at = r->at,
@@ -59,24 +59,24 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 	const char *name = tare_fold_text_of(n->f, p->name);
 
 	switch (p->role) {
-	case TARE_PROBE_PARAMETER:
-	case TARE_PROBE_BUFFER:
+	case TARE_SCANNED_PARAMETER:
+	case TARE_SCANNED_BUFFER:
 		add_path(n, out, p->of, PATH_DEPTH);
 		tare_str_add(out, name ? name : "?");
 		return;
-	case TARE_PROBE_GRADIENT:
-	case TARE_PROBE_STATE:
-	case TARE_PROBE_GATHERED:
-		tare_str_add(out, name                             ? name
-		                  : p->role == TARE_PROBE_GRADIENT ? "gradient"
-		                  : p->role == TARE_PROBE_GATHERED ? "gathered"
-		                                                   : "state");
+	case TARE_SCANNED_GRADIENT:
+	case TARE_SCANNED_STATE:
+	case TARE_SCANNED_GATHERED:
+		tare_str_add(out, name                               ? name
+		                  : p->role == TARE_SCANNED_GRADIENT ? "gradient"
+		                  : p->role == TARE_SCANNED_GATHERED ? "gathered"
+		                                                     : "state");
 		if (!known)
 			return;
-		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
+		tare_str_add(out, p->role == TARE_SCANNED_GATHERED ? " " : " of ");
 		add_name(n, out, &n->scanned->items[*known - 1]);
 		return;
-	case TARE_PROBE_TENSOR: /* the variable that keeps it */
+	case TARE_SCANNED_TENSOR: /* the variable that keeps it */
 		tare_str_add(out, name ? name : "");
 		return;
 	default:
@@ -88,9 +88,9 @@ static void know_names(struct names *n)
 {
 	for (size_t i = 0; i < n->scanned->count; i++) {
 		const struct tare_scan_entry *p = &n->scanned->items[i];
-		struct tare_map *map = p->role == TARE_PROBE_MODULE      ? &n->modules
-		                       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
-		                                                         : NULL;
+		struct tare_map *map = p->role == TARE_SCANNED_MODULE      ? &n->modules
+		                       : p->role == TARE_SCANNED_PARAMETER ? &n->parameters
+		                                                           : NULL;
 		uint64_t *place = map ? tare_map_put(map, p->at, NULL) : NULL;
 
 		if (place && !*place)
@@ -117,7 +117,7 @@ static bool has_several_roots(const struct names *n)
 
 	for (size_t i = 0; i < n->scanned->count; i++) {
 		const struct tare_scan_entry *p = &n->scanned->items[i];
-		uint64_t root = p->role == TARE_PROBE_PARAMETER ? root_of(n, p->of) : 0;
+		uint64_t root = p->role == TARE_SCANNED_PARAMETER ? root_of(n, p->of) : 0;
 
 		if (root && first && root != first)
 			return true;
@@ -133,7 +133,7 @@ static bool has_several_roots(const struct names *n)
  */
 static uint8_t rank_of(uint8_t role)
 {
-	return role == TARE_PROBE_GATHERED ? 0 : role;
+	return role == TARE_SCANNED_GATHERED ? 0 : role;
 }
 
 static bool is_stronger(uint8_t role, uint8_t than)
@@ -166,8 +166,8 @@ static bool has_all_gradients(const struct tare_scan_entries *scanned)
 	size_t parameters = 0, gradients = 0;
 
 	for (size_t i = 0; i < scanned->count; i++) {
-		parameters += scanned->items[i].role == TARE_PROBE_PARAMETER;
-		gradients += scanned->items[i].role == TARE_PROBE_GRADIENT;
+		parameters += scanned->items[i].role == TARE_SCANNED_PARAMETER;
+		gradients += scanned->items[i].role == TARE_SCANNED_GRADIENT;
 	}
 	return gradients && gradients >= parameters;
 }
@@ -177,15 +177,15 @@ static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks,
 {
 	struct tare_known_block known = tare_known(&blocks->work, b);
 
-	if (b->site && known.facts.role_flags & TARE_PROBE_KEPT)
+	if (b->site && known.facts.role_flags & TARE_SCANNED_KEPT)
 		tare_site_note_variable(&f->sites[b->site], &known, &blocks->work);
 }
 
 static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
                        const struct found *found, uint32_t flags)
 {
-	bool is_whole = !(flags & (TARE_SWEEP_CUT | TARE_SWEEP_MODULES));
-	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(scanned);
+	bool is_whole = !(flags & (TARE_SCAN_CUT | TARE_SCAN_MODULES));
+	bool knows_gradients = flags & TARE_SCAN_GRADIENTS || has_all_gradients(scanned);
 
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
@@ -195,7 +195,7 @@ static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const st
 	}
 	for (size_t i = 0; i < scanned->count; i++) {
 		const struct tare_scan_entry *p = &scanned->items[i];
-		struct tare_live_block *b = p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
+		struct tare_live_block *b = p->role == TARE_SCANNED_MODULE ? NULL : tare_blocks_find(blocks, p->at);
 		struct tare_block_facts facts;
 
 		if (!b)
@@ -205,7 +205,7 @@ static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const st
 		give_role(&facts, p, found[i], scanned->scans);
 		tare_block_facts_change(&blocks->work, b, &facts);
 		note_variable(f, blocks, b);
-		if (facts.role == TARE_PROBE_GRADIENT)
+		if (facts.role == TARE_SCANNED_GRADIENT)
 			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b, &facts);
 	}
 	if (knows_gradients)
@@ -218,12 +218,12 @@ static uint32_t module_of(const struct names *n, const struct tare_modules *modu
 	const uint64_t *known;
 
 	switch (p->role) {
-	case TARE_PROBE_PARAMETER:
-	case TARE_PROBE_BUFFER:
+	case TARE_SCANNED_PARAMETER:
+	case TARE_SCANNED_BUFFER:
 		return tare_modules_find(modules, p->of);
-	case TARE_PROBE_GRADIENT:
-	case TARE_PROBE_STATE:
-	case TARE_PROBE_GATHERED:
+	case TARE_SCANNED_GRADIENT:
+	case TARE_SCANNED_STATE:
+	case TARE_SCANNED_GATHERED:
 		known = tare_map_get(&n->parameters, p->of);
 		return known ? tare_modules_find(modules, n->scanned->items[*known - 1].of) : 0;
 	default:
@@ -234,7 +234,7 @@ static uint32_t module_of(const struct names *n, const struct tare_modules *modu
 /* A gradient has that of its parameter. */
 static uint32_t shape_of(const struct names *n, const struct tare_scan_entry *p)
 {
-	const uint64_t *known = p->role == TARE_PROBE_GRADIENT ? tare_map_get(&n->parameters, p->of) : NULL;
+	const uint64_t *known = p->role == TARE_SCANNED_GRADIENT ? tare_map_get(&n->parameters, p->of) : NULL;
 
 	return known ? n->scanned->items[*known - 1].shape : p->shape;
 }
@@ -251,7 +251,7 @@ static struct found *find_all(struct tare_fold *f, const struct tare_process_fol
 		const struct tare_scan_entry *entry = &p->scanned.items[i];
 
 		tare_str_cut(&text, 0);
-		if (entry->role != TARE_PROBE_MODULE)
+		if (entry->role != TARE_SCANNED_MODULE)
 			add_name(&n, &text, entry);
 		found[i].name = (uint32_t)tare_fold_text(f, tare_str_text(&text));
 		found[i].module = module_of(&n, &p->modules, entry);
@@ -266,10 +266,10 @@ static struct found *find_all(struct tare_fold *f, const struct tare_process_fol
 void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	uint32_t flags = e->rec.sweep->flags;
+	uint32_t flags = e->rec.scan->flags;
 	struct found *found;
 
-	tare_modules_name(&p->modules, &p->scanned, !(flags & TARE_SWEEP_CUT));
+	tare_modules_name(&p->modules, &p->scanned, !(flags & TARE_SCAN_CUT));
 	found = find_all(f, p);
 	p->scanned.scans++;
 	for (int i = 0; i < p->on_device_nr; i++)
@@ -277,7 +277,7 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 			give_roles(f, &p->on_device[i]->blocks, &p->scanned, found, flags);
 	give_roles(f, &p->host_blocks, &p->scanned, found, flags);
 	for (size_t i = 0; i < p->scanned.count; i++)
-		if (p->scanned.items[i].role != TARE_PROBE_MODULE && found[i].shape)
+		if (p->scanned.items[i].role != TARE_SCANNED_MODULE && found[i].shape)
 			tare_pinned_note_asked(f, e->process->index, p->scanned.items[i].at, tare_fold_text_of(f, found[i].shape));
 	free(found);
 	p->scanned.count = 0;

@@ -97,7 +97,7 @@ static uint32_t name_in_row(const struct tare_fold *f, const struct tare_known_b
 
 	if (rule == TARE_RULE_KEPT && !b->facts.name)
 		return f->sites[b->block.site].kept_as;
-	if (b->facts.role != TARE_PROBE_TENSOR)
+	if (b->facts.role != TARE_SCANNED_TENSOR)
 		return b->facts.name;
 	return category == TARE_CATEGORY_PARAMETER || category == TARE_CATEGORY_FROZEN ||
 	               category == TARE_CATEGORY_OPTIMIZER || rule == TARE_RULE_FED || rule == TARE_RULE_KEPT ||

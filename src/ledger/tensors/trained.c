@@ -32,7 +32,7 @@ static void add(struct sizes *s, int64_t bytes)
 static bool is_sharded(const struct tare_scan_entries *scanned)
 {
 	for (size_t i = 0; i < scanned->count; i++)
-		if (scanned->items[i].role == TARE_PROBE_GATHERED)
+		if (scanned->items[i].role == TARE_SCANNED_GATHERED)
 			return true;
 	return false;
 }
@@ -40,15 +40,15 @@ static bool is_sharded(const struct tare_scan_entries *scanned)
 /* A tensor of the program's own that asks for gradients: what a program without modules trains. */
 static bool is_leaf(const struct tare_block_facts *facts)
 {
-	const uint32_t leaf = TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD;
+	const uint32_t leaf = TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD;
 
-	return facts->role == TARE_PROBE_TENSOR && (facts->role_flags & leaf) == leaf;
+	return facts->role == TARE_SCANNED_TENSOR && (facts->role_flags & leaf) == leaf;
 }
 
 static bool has_modules(const struct tare_scan_entries *scanned)
 {
 	for (size_t i = 0; i < scanned->count; i++)
-		if (scanned->items[i].role == TARE_PROBE_PARAMETER)
+		if (scanned->items[i].role == TARE_SCANNED_PARAMETER)
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 	for (size_t i = 0; i < scanned->count; i++) {
 		const struct tare_scan_entry *p = &scanned->items[i];
 		struct tare_live_block *b =
-			p->role == TARE_PROBE_GRADIENT || p->role == TARE_PROBE_STATE ? tare_blocks_find(blocks, p->of) : NULL;
+			p->role == TARE_SCANNED_GRADIENT || p->role == TARE_SCANNED_STATE ? tare_blocks_find(blocks, p->of) : NULL;
 		struct tare_block_facts facts;
 
 		if (!b)
@@ -73,10 +73,10 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 		facts = *tare_block_facts_of(&blocks->work, b);
 		facts.is_trained = true;
 		tare_block_facts_change(&blocks->work, b, &facts);
-		if (facts.role != TARE_PROBE_PARAMETER && (has_modules || !is_leaf(&facts)))
+		if (facts.role != TARE_SCANNED_PARAMETER && (has_modules || !is_leaf(&facts)))
 			continue;
 		is_any = true;
-		if (p->role != TARE_PROBE_STATE)
+		if (p->role != TARE_SCANNED_STATE)
 			continue;
 		tare_map_put(&known, p->of, &is_new);
 		*with_state += is_new;
@@ -104,8 +104,8 @@ static struct sets sets_of(struct tare_blocks *blocks, bool has_modules, uint64_
 			continue;
 		facts = *tare_block_facts_of(&blocks->work, b);
 		is_own = !has_modules && is_leaf(&facts);
-		is_parameter = is_own || facts.role == TARE_PROBE_PARAMETER;
-		if (!is_parameter && facts.role != TARE_PROBE_BUFFER)
+		is_parameter = is_own || facts.role == TARE_SCANNED_PARAMETER;
+		if (!is_parameter && facts.role != TARE_SCANNED_BUFFER)
 			continue;
 		add(&sets.with_buffers, b->bytes);
 		if (!is_parameter)
@@ -128,8 +128,8 @@ static bool may_be_kept(const struct tare_work *work, const struct tare_live_blo
 	if (b->process < 0 || !b->site)
 		return false;
 	facts = tare_block_facts_of(work, b);
-	return facts->maker == TARE_MAKER_PROGRAM && facts->kind == TARE_WORK_OTHER && facts->role == TARE_PROBE_TENSOR &&
-	       !(facts->role_flags & TARE_PROBE_REQUIRES_GRAD);
+	return facts->maker == TARE_MAKER_PROGRAM && facts->kind == TARE_WORK_OTHER && facts->role == TARE_SCANNED_TENSOR &&
+	       !(facts->role_flags & TARE_SCANNED_REQUIRES_GRAD);
 }
 
 static bool is_for_each(const struct sizes *site, const struct sizes *wanted, uint64_t most)

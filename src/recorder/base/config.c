@@ -35,7 +35,7 @@ static void choose_stacks(const char *value)
 
 void tare_config_start(char **envp)
 {
-	const char *folder, *library, *preload, *probe, *nop;
+	const char *folder, *library, *preload, *scan, *nop;
 
 	tare_environment_start(envp);
 	folder = tare_environment("TARE_RECORDING");
@@ -56,9 +56,9 @@ void tare_config_start(char **envp)
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	tare_config.no_paths = tare_environment("TARE_NO_PATHS");
 	tare_config.heap_mean = tare_plib_number(tare_environment("TARE_HOST"));
-	probe = tare_environment("TARE_PROBE");
-	tare_config.no_probe = probe && tare_plib_equal(probe, "off");
-	tare_config.eager_probe = probe && tare_plib_equal(probe, "eager");
+	scan = tare_environment("TARE_SCAN");
+	tare_config.no_scan = scan && tare_plib_equal(scan, "off");
+	tare_config.eager_scan = scan && tare_plib_equal(scan, "eager");
 	tare_config.enabled = tare_config.folder[0] != '\0';
 	tare_config.has_limit = tare_config.enabled && tare_environment("TARE_VRAM") != NULL;
 }

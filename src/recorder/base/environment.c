@@ -21,7 +21,7 @@ static const struct {
 	{ "TARE_STACKS", CARRIED },
 	{ "TARE_TENSORS", CARRIED },
 	{ "TARE_HOST", CARRIED },
-	{ "TARE_PROBE", CARRIED },
+	{ "TARE_SCAN", CARRIED },
 	{ "TARE_VRAM", CARRIED },
 	{ "TARE_PHASES", CARRIED },
 	{ "TARE_NO_PATHS", CARRIED },

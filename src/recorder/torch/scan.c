@@ -56,16 +56,16 @@ static void scan(void)
 	uint64_t begin = tare_clock_ticks(), ns = tare_sys_now_ns(CLOCK_MONOTONIC),
 			 cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct tare_scan_result result = { .only_modules = !the.is_for_all };
-	struct tare_rec_sweep rec;
+	struct tare_rec_scan rec;
 	bool is_done;
 
 	tare_thread.depth++;
 	is_done = tare_scan_walk(&result);
-	rec = (struct tare_rec_sweep){
+	rec = (struct tare_rec_scan){
 		.objects = result.objects, .entries = result.entries, .flags = result.flags, .ticks = tare_clock_ticks() - begin
 	};
 	if (is_done)
-		tare_emit_sweep(&rec, tare_clock_ticks());
+		tare_emit_scan(&rec, tare_clock_ticks());
 	tare_thread.depth--;
 	cpu_ns = tare_sys_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	ns = tare_sys_now_ns(CLOCK_MONOTONIC) - ns;
@@ -119,7 +119,7 @@ TARE_COLD static void consider(bool begins_backward, uint64_t now)
 	/* What was asked for may have been lost with an interpreter. */
 	if ((asked && now - asked < of_ms(LOST_MS)) || !is_time(begins_backward, now, &is_for_all))
 		return;
-	if (!tare_config.eager_probe && !may_afford())
+	if (!tare_config.eager_scan && !may_afford())
 		return;
 	the.is_for_all = is_for_all;
 	py = tare_scan_api();
@@ -141,9 +141,9 @@ TARE_HOT void tare_scan_ask(uint32_t flags, uint64_t now)
 	if (the.was_backward != is_backward)
 		the.was_backward = is_backward;
 	begins = begins && ++the.backwards > 1;
-	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && now < the.next && !the.has_unknown_modules))
+	if (tare_config.no_scan || (!begins && !tare_config.eager_scan && now < the.next && !the.has_unknown_modules))
 		return;
-	if (tare_config.eager_probe)
+	if (tare_config.eager_scan)
 		the.next = 1;
 	tare_thread.depth++;
 	consider(begins, now);

@@ -2,7 +2,7 @@
 /*
  * What tensors are for: parameters and buffers of modules, gradients, state of optimizers. The recorder
  * asks the interpreter for a moment of its main thread (Py_AddPendingCall), looks through the objects
- * there and writes PROBE records and a SWEEP.
+ * there and writes SCANNED records and a SCAN.
  *
  * Nothing of Python's bytecode runs in a scan, only functions of C: no frame of ours, no signal handler,
  * no tracing and no other thread comes between. No object is kept, and none is asked what it is: its type
@@ -17,8 +17,8 @@
 struct tare_scan_result {
 	bool only_modules; /* is all that is wanted */
 	uint64_t objects;  /* looked at */
-	uint32_t entries;  /* PROBE records written */
-	uint32_t flags;    /* enum tare_sweep_flag */
+	uint32_t entries;  /* SCANNED records written */
+	uint32_t flags;    /* enum tare_scan_flag */
 };
 
 /* A block was handed out, at `now`: asks for a scan if it is time for one. `flags`: enum tare_tensor_flag. */

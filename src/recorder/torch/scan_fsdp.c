@@ -41,7 +41,7 @@ static void say(struct tare_scan *s, uint64_t at, uint32_t role, uint64_t of)
 /* One of those that lie in a flat parameter: (name, module, …). */
 static void scan_one_of_flat(struct tare_scan *s, uint64_t shard, struct py_object *info)
 {
-	struct tare_scan_about about = { .role = TARE_PROBE_PARAMETER };
+	struct tare_scan_about about = { .role = TARE_SCANNED_PARAMETER };
 
 	about.key = s->py->PyTuple_GetItem(info, 0);
 	about.of = (uint64_t)(uintptr_t)(about.key ? s->py->PyTuple_GetItem(info, 1) : NULL);
@@ -81,11 +81,11 @@ void tare_scan_flat(struct tare_scan *s, struct py_object *handle)
 	if (!shard) /* before the first forward, and where parameters are not sharded */
 		shard = tare_scan_memory(&s->tensors, flat);
 	scan_those_of_flat(s, shard, item(s, names, "_param_infos"));
-	say(s, memory_of(s, names, "_full_param_padded"), TARE_PROBE_GATHERED, shard);
-	say(s, memory_of(s, names, "_full_prec_full_param_padded"), TARE_PROBE_GATHERED, shard);
-	say(s, memory_of(s, names, "_mp_shard"), TARE_PROBE_GATHERED, shard);
-	say(s, memory_of(s, names, "_saved_grad_shard"), TARE_PROBE_GRADIENT, shard);
-	say(s, memory_of(s, names, "_cpu_grad"), TARE_PROBE_GRADIENT, shard);
+	say(s, memory_of(s, names, "_full_param_padded"), TARE_SCANNED_GATHERED, shard);
+	say(s, memory_of(s, names, "_full_prec_full_param_padded"), TARE_SCANNED_GATHERED, shard);
+	say(s, memory_of(s, names, "_mp_shard"), TARE_SCANNED_GATHERED, shard);
+	say(s, memory_of(s, names, "_saved_grad_shard"), TARE_SCANNED_GRADIENT, shard);
+	say(s, memory_of(s, names, "_cpu_grad"), TARE_SCANNED_GRADIENT, shard);
 	tare_scan_say_gradient(s, flat, shard, false);
 	tare_scan_release(s->py, names);
 }
@@ -96,7 +96,7 @@ void tare_scan_sharded(struct tare_scan *s, struct py_object *names)
 	struct py_object *info = names_of(s, item(s, names, "_module_info"));
 	struct py_object *whole = item(s, names, "all_gather_outputs");
 	uint64_t shard = memory_of(s, names, "_sharded_param_data");
-	struct tare_scan_about about = { .role = TARE_PROBE_PARAMETER };
+	struct tare_scan_about about = { .role = TARE_SCANNED_PARAMETER };
 	intptr_t count, i;
 
 	about.key = item(s, info, "param_name");
@@ -106,10 +106,10 @@ void tare_scan_sharded(struct tare_scan *s, struct py_object *names)
 	count = whole ? s->py->PyList_Size(whole) : 0;
 	for (i = 0; i < count && i < TARE_SCAN_PARTS; i++)
 		tare_scan_say(s, s->py->PyList_GetItem(whole, i),
-		              (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GATHERED });
+		              (struct tare_scan_about){ .of = shard, .role = TARE_SCANNED_GATHERED });
 	if (count < 0)
 		s->py->PyErr_Clear();
 	tare_scan_say(s, item(s, names, "unsharded_accumulated_grad"),
-	              (struct tare_scan_about){ .of = shard, .role = TARE_PROBE_GRADIENT });
+	              (struct tare_scan_about){ .of = shard, .role = TARE_SCANNED_GRADIENT });
 	tare_scan_release(s->py, info);
 }

@@ -44,8 +44,8 @@ static void tell(struct search *k, struct py_object *tensor)
 	if (!at || tare_scan_is_wrapper(&s->tensors, tensor))
 		return;
 	k->of->told++;
-	tare_scan_say_memory(s, at, tare_scan_flags(&s->tensors, tensor) | TARE_PROBE_KEPT,
-	                     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR,
+	tare_scan_say_memory(s, at, tare_scan_flags(&s->tensors, tensor) | TARE_SCANNED_KEPT,
+	                     (struct tare_scan_about){ .role = TARE_SCANNED_TENSOR,
 	                                               .key = k->name,
 	                                               .shape = tare_scan_shape(&s->tensors, tensor) });
 }
@@ -135,7 +135,7 @@ static void see_root(const struct tare_scan_variables *v, struct py_object *name
 {
 	if (v->scan->py->PyType_IsSubtype(tare_scan_type(value), v->module))
 		tare_scan_say_memory(v->scan, (uint64_t)(uintptr_t)value, 0,
-		                     (struct tare_scan_about){ .role = TARE_PROBE_MODULE, .key = name });
+		                     (struct tare_scan_about){ .role = TARE_SCANNED_MODULE, .key = name });
 }
 
 void tare_scan_roots(struct tare_scan *s, struct py_object *module)

@@ -44,13 +44,13 @@ static bool has_room(struct tare_scan *s)
 {
 	if (s->result->entries < ENTRIES_MAX)
 		return true;
-	s->result->flags |= TARE_SWEEP_CUT;
+	s->result->flags |= TARE_SCAN_CUT;
 	return false;
 }
 
 static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name, struct tare_scan_about about)
 {
-	struct tare_rec_probe rec;
+	struct tare_rec_scanned rec;
 
 	if (!has_room(s))
 		return;
@@ -61,7 +61,7 @@ static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name
 	rec.flags = (uint16_t)flags;
 	rec.name = name;
 	rec.shape = about.shape;
-	tare_emit_probe(&rec, tare_clock_ticks());
+	tare_emit_scanned(&rec, tare_clock_ticks());
 	s->result->entries++;
 }
 
@@ -76,7 +76,7 @@ void tare_scan_say_module(struct tare_scan *s, uint64_t module)
 	if (s->modules++ < ENTRIES_MAX)
 		tare_module_say(module);
 	else
-		s->result->flags |= TARE_SWEEP_CUT;
+		s->result->flags |= TARE_SCAN_CUT;
 }
 
 void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about)
@@ -89,7 +89,7 @@ void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_sc
 		return;
 	count = tare_scan_parts(&s->tensors, tensor, parts);
 	about.shape = count == 1 ? tare_scan_shape(&s->tensors, tensor) : 0;
-	if (about.role == TARE_PROBE_PARAMETER)
+	if (about.role == TARE_SCANNED_PARAMETER)
 		flags = tare_scan_flags(&s->tensors, tensor);
 	for (i = 0; i < count; i++)
 		emit(s, parts[i].at, flags, name_of(s, about.key, count > 1 ? &parts[i] : NULL), about);
@@ -101,5 +101,5 @@ void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint6
 	int i, count = tare_scan_gradient(&s->tensors, tensor, was_asked, parts);
 
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, 0, 0, (struct tare_scan_about){ .of = of, .role = TARE_PROBE_GRADIENT });
+		emit(s, parts[i].at, 0, 0, (struct tare_scan_about){ .of = of, .role = TARE_SCANNED_GRADIENT });
 }

@@ -214,7 +214,7 @@ uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor)
 		is_leaf = is_true(t, call(t, t->is_leaf, tensor));
 		requires_grad = is_true(t, call(t, t->requires_grad, tensor));
 	}
-	return (is_leaf ? TARE_PROBE_LEAF : 0) | (requires_grad ? TARE_PROBE_REQUIRES_GRAD : 0);
+	return (is_leaf ? TARE_SCANNED_LEAF : 0) | (requires_grad ? TARE_SCANNED_REQUIRES_GRAD : 0);
 }
 
 static int read_gradient(struct tare_scan_tensors *t, struct py_object *tensor,

@@ -59,7 +59,7 @@ uint64_t tare_scan_memory(struct tare_scan_tensors *t, struct py_object *tensor)
 bool tare_scan_is_wrapper(struct tare_scan_tensors *t, struct py_object *tensor);
 /* scan_shape.c: id of "float32 [64, 3, 7, 7]" in the log; 0: it does not say. Asks nothing but plain tensors. */
 uint32_t tare_scan_shape(struct tare_scan_tensors *t, struct py_object *tensor);
-/* enum tare_probe_flag */
+/* enum tare_scanned_flag */
 uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor);
 /*
  * Parts of its gradient. Who is the first to ask by a function makes an object in Python of it, which lives on:

@@ -64,7 +64,7 @@ static void scan_tensor(struct walk *w, struct py_object *tensor)
 	if (!tare_scan_is_tensor(t, tensor))
 		return;
 	if (tare_scan_type(tensor) != t->parameter && w->visible++ >= VISIBLE_MAX) {
-		w->s.result->flags |= TARE_SWEEP_CUT;
+		w->s.result->flags |= TARE_SCAN_CUT;
 		return;
 	}
 	at = tare_scan_memory(t, tensor);
@@ -73,9 +73,9 @@ static void scan_tensor(struct walk *w, struct py_object *tensor)
 	flags = tare_scan_flags(t, tensor);
 	if (!tare_scan_is_wrapper(t, tensor))
 		tare_scan_say_memory(&w->s, at, flags,
-		                     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR,
+		                     (struct tare_scan_about){ .role = TARE_SCANNED_TENSOR,
 		                                               .shape = tare_scan_shape(t, tensor) });
-	if (flags == (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD))
+	if (flags == (TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD))
 		tare_scan_say_gradient(&w->s, tensor, at, false);
 }
 
@@ -91,7 +91,7 @@ static void scan_members(struct walk *w, struct py_object *names, const char *wh
 		return;
 	while (w->s.py->PyDict_Next(dict, &place, &key, &value)) {
 		about.key = key;
-		if (role != TARE_PROBE_MODULE)
+		if (role != TARE_SCANNED_MODULE)
 			tare_scan_say(&w->s, value, about);
 		else if (w->s.py->PyType_IsSubtype(tare_scan_type(value), w->classes[MODULE]))
 			tare_scan_say_memory(&w->s, (uint64_t)(uintptr_t)value, 0, about);
@@ -101,16 +101,16 @@ static void scan_members(struct walk *w, struct py_object *names, const char *wh
 static void scan_module(struct walk *w, struct py_object *names, uint64_t owner)
 {
 	tare_scan_say_module(&w->s, owner);
-	scan_members(w, names, "_parameters", owner, TARE_PROBE_PARAMETER);
-	scan_members(w, names, "_buffers", owner, TARE_PROBE_BUFFER);
-	scan_members(w, names, "_modules", owner, TARE_PROBE_MODULE);
+	scan_members(w, names, "_parameters", owner, TARE_SCANNED_PARAMETER);
+	scan_members(w, names, "_buffers", owner, TARE_SCANNED_BUFFER);
+	scan_members(w, names, "_modules", owner, TARE_SCANNED_MODULE);
 }
 
 /* {parameter: {"exp_avg": tensor, …}} */
 static void scan_optimizer(struct walk *w, struct py_object *names)
 {
 	struct py_object *states = item(w, names, "state"), *key, *value;
-	struct tare_scan_about about = { .role = TARE_PROBE_STATE };
+	struct tare_scan_about about = { .role = TARE_SCANNED_STATE };
 	intptr_t place = 0, inner;
 	struct py_object *tensor;
 
@@ -281,9 +281,9 @@ static bool walk_all(struct walk *w)
 		scan_list(w);
 	}
 	if (w->s.result->only_modules)
-		w->s.result->flags |= TARE_SWEEP_MODULES;
+		w->s.result->flags |= TARE_SCAN_MODULES;
 	else if (tare_scan_reads(&w->s.tensors))
-		w->s.result->flags |= TARE_SWEEP_GRADIENTS;
+		w->s.result->flags |= TARE_SCAN_GRADIENTS;
 	tare_scan_tensors_close(&w->s.tensors);
 	return true;
 }

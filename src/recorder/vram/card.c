@@ -191,7 +191,7 @@ void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t b
 		return;
 	sum = __atomic_add_fetch(&slot->parts[number_of(card)].uncounted, bytes, __ATOMIC_ACQ_REL);
 	if (tare_thread.depth > 0)
-		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum }, tare_clock_ticks());
+		tare_emit_uncounted(&(struct tare_rec_uncounted){ .device = ordinal, .bytes = sum }, tare_clock_ticks());
 }
 
 void tare_vram_device(int ordinal)

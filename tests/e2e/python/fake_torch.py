@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of PyTorch as the probe asks for, for interpreters that have none: addresses, no numbers.
+"""As much of PyTorch as a scan asks for, for interpreters that have none: addresses, no numbers.
 
 Its tensors are made of Python, so a sweep over them runs bytecode; over those of PyTorch it does not.
 """

@@ -50,10 +50,10 @@ def names(rows):
         sum(row["category"] == category for row in rows), category) for category in NAMED)
 
 
-def sweeps(tare, recording):
+def scans(tare, recording):
     """Looks through the program's objects, and how many could read tensors in PyTorch's own structures."""
-    done = subprocess.run([tare, "dump", recording, "--kind", "sweep"], stdout=subprocess.PIPE, text=True)
-    found = [line for line in done.stdout.splitlines() if " sweep " in line]
+    done = subprocess.run([tare, "dump", recording, "--kind", "scan"], stdout=subprocess.PIPE, text=True)
+    found = [line for line in done.stdout.splitlines() if " scan " in line]
     return "%d looks, %d of them read tensors" % (len(found), sum("gradients" in line for line in found))
 
 
@@ -96,7 +96,7 @@ def main(tare, recording, figures_path, name):
             temporary = max(temporary, 100.0 * ours.get("temporary", 0) / max(sum(ours.values()), 1))
     peak = sums(ask(tare, recording, "category", ["peak:tensors"]))
     last = marks[-1]
-    named = sweeps(tare, recording) + "; " + names([row for row in ask(tare, recording, "tensor", [end_of(last)])
+    named = scans(tare, recording) + "; " + names([row for row in ask(tare, recording, "tensor", [end_of(last)])
                    if last.get("device") in (None, row["device"])])
     more = beside_profiler(figures, peak)
     print(json.dumps({

@@ -9,11 +9,11 @@ import subprocess
 from harness import FIXTURES, MIB, ROOT, case, check, check_equal, fixture, main, needs
 from python_stacks import VERSIONS, embeddable, python_of
 
-PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "probed.py")
+PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "scanned.py")
 
 
-def environment(probe, fake=False):
-    return {"BLOCKS": os.path.join(FIXTURES, "libc10_cuda.so"), "TARE_PROBE": probe, "PYTHONDONTWRITEBYTECODE": "1",
+def environment(scan, fake=False):
+    return {"BLOCKS": os.path.join(FIXTURES, "libc10_cuda.so"), "TARE_SCAN": scan, "PYTHONDONTWRITEBYTECODE": "1",
             "FAKE": "1" if fake else None}
 
 
@@ -25,29 +25,29 @@ def torch_python():
 
 
 def records(box, rec="rec.tare"):
-    """Sweeps as (SWEEP record, [(role, at, of, name)])."""
+    """Scans as (SCAN record, [(role, at, of, name)])."""
     done = box.tare("dump", rec, "--json")
     check_equal(done.code, 0, done)
-    names, sweeps, entries = {}, [], []
+    names, scans, entries = {}, [], []
     for line in done.out.splitlines():
         record = json.loads(line)
         if record.get("kind") == "string":
             names[record["log"], record["id"]] = record["text"]
-        elif record.get("kind") == "probe":
+        elif record.get("kind") == "scanned":
             entries.append((record["role"], int(record["at"], 16), int(record["of"], 16),
                             names.get((record["log"], record["name"]), "")))
-        elif record.get("kind") == "sweep":
-            sweeps.append((record, entries))
+        elif record.get("kind") == "scan":
+            scans.append((record, entries))
             entries = []
-    return sweeps
+    return scans
 
 
 def check_names(box, version):
     box.record([python_of(version), PROGRAM, "names"], env=environment("eager", fake=True))
-    sweeps = records(box)
-    check(sweeps, "no sweep")
-    sweep, found = sweeps[-1]
-    check_equal(sweep["entries"], len(found))
+    scans = records(box)
+    check(scans, "no scan")
+    scan, found = scans[-1]
+    check_equal(scan["entries"], len(found))
     modules = {name: (at, of) for role, at, of, name in found if role == "module"}
     check_equal(sorted(modules), ["0", "half", "inner", "layer", "net"])  # the last three are variables
     check_equal(modules["0"][1], modules["layer"][0], "the module that has 0")
@@ -81,7 +81,7 @@ def check_same(box, what, code=0, has_sweep=True, reads=True):
     check_equal(done.out, alone.out, done, alone)
     check_equal([line for line in done.err.splitlines() if not line.startswith("tare: ")], alone.err.splitlines())
     if has_sweep:
-        check(records(box), "no sweep", done)
+        check(records(box), "no scan", done)
 
 
 @case
@@ -101,7 +101,7 @@ def define_called(what):
         if what == "unchanged":
             entries = [entry for _, found in records(box) for entry in found]
             check({"parameter", "gradient", "state"} <= {entry[0] for entry in entries}, entries)
-            check(not any("gradients" in sweep["flags"] for sweep, _ in records(box)), "it was read all the same")
+            check(not any("gradients" in scan["flags"] for scan, _ in records(box)), "it was read all the same")
     run.__name__ = what + "_by_functions"
     case(run)
 
@@ -185,14 +185,14 @@ def gradients_that_nobody_asked_for(box):
     check_same(box, "unchanged")
     counts = [sum(entry[0] == "gradient" for entry in entries) for _, entries in records(box)]
     check(max(counts) >= 4, counts)
-    check(all("gradients" in sweep["flags"] for sweep, _ in records(box)[1:]), records(box))
+    check(all("gradients" in scan["flags"] for scan, _ in records(box)[1:]), records(box))
 
 
 @case
 def embedded_interpreters(box):
-    """Started, probed, ended and unloaded, twice."""
-    text = ("import sys\nsys.argv = ['probed.py', 'names']\nsys.path.insert(0, %r)\n"
-            "exec(compile(open(%r).read(), 'probed.py', 'exec'))\n" % (os.path.dirname(PROGRAM), PROGRAM))
+    """Started, scanned, ended and unloaded, twice."""
+    text = ("import sys\nsys.argv = ['scanned.py', 'names']\nsys.path.insert(0, %r)\n"
+            "exec(compile(open(%r).read(), 'scanned.py', 'exec'))\n" % (os.path.dirname(PROGRAM), PROGRAM))
     tried = 0
     for version, library, home in embeddable():
         env = dict(environment("eager", fake=True), PYTHONHOME=home)
@@ -210,7 +210,7 @@ def said_of_the_pool(box, what, version="system"):
     rec = what + ".tare"
     done = box.record([python_of(version), PROGRAM, "pool"], rec=rec, env=dict(environment("eager", fake=True), POOL=what))
     check_equal(done.out, "fine\n", done)
-    check(records(box, rec), "no sweep", what)
+    check(records(box, rec), "no scan", what)
     done = box.tare("report", rec, "--by", "pool", "--at", "end", "--json")
     check_equal(done.code, 0, done)
     return json.loads(done.out)
@@ -258,24 +258,24 @@ def a_pool_is_asked_only_where_that_is_safe(box):
 
 @case
 def it_can_be_switched_off(box):
-    box.record([python_of("system"), PROGRAM, "names"], env=environment(None, fake=True), options=["--no-probe"])
+    box.record([python_of("system"), PROGRAM, "names"], env=environment(None, fake=True), options=["--no-scan"])
     check_equal(records(box), [])
 
 
 @case
 def it_keeps_to_its_share_of_the_time(box):
     """One part in a hundred, of a program that hands out blocks all the time."""
-    text = ("import probed, time\nend = time.time() + 1.5\nwhile time.time() < end: probed.poke()\n")
+    text = ("import scanned, time\nend = time.time() + 1.5\nwhile time.time() < end: scanned.poke()\n")
     path = box.path("share.py")
     with open(path, "w") as file:
         file.write("import sys\nsys.path.insert(0, %r)\nsys.argv = ['x', 'many']\nexec(%r)\n"
                    % (os.path.dirname(PROGRAM), text))
     box.record([python_of("system"), path], env=environment("on", fake=True))
-    sweeps = records(box)
+    scans = records(box)
     done = box.tare("dump", "rec.tare", "--json")
     end = [r for r in map(json.loads, done.out.splitlines()) if r.get("kind") == "end"]
-    before_the_last = sum(sweep["ticks"] for sweep, _ in sweeps[:-1])
-    check(before_the_last <= end[-1]["run_ticks"] / 100, sweeps, end)
+    before_the_last = sum(scan["ticks"] for scan, _ in scans[:-1])
+    check(before_the_last <= end[-1]["run_ticks"] / 100, scans, end)
 
 
 main()

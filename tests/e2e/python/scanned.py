@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sweep of the probe could disturb. probed.py CASE prints what it sees; with Tare that is the same.
+"""What a scan of the program's objects could disturb. scanned.py CASE prints what it sees; with Tare that is the same.
 
 BLOCKS names a library that looks like PyTorch's allocator: a block of it makes the recorder ask for a
-sweep (TARE_PROBE=eager), which comes between two instructions of the main thread.
+scan (TARE_SCAN=eager), which comes between two instructions of the main thread.
 """
 import ctypes
 import gc
