@@ -39,7 +39,7 @@ static int check_several(const struct tare_recording *recording, const struct ta
 	return 0;
 }
 
-/* Of a span whose events went to keep a cap only what is kept of it is known. */
+/* Of a span whose events were dropped to keep a cap, only what is kept of it is known. */
 static int check_instants(const struct tare_recording *recording, const struct tare_instant *instants, int n,
                           struct tare_err *err)
 {
@@ -49,10 +49,9 @@ static int check_instants(const struct tare_recording *recording, const struct t
 	for (int i = 0; i < n && !rc; i++)
 		if (is_before(&instants[i], dropped_ns) && (n > 1 || !is_kept(recording, &instants[i])))
 			rc = tare_err_set(err, TARE_E_RANGE,
-			                  "%s: what was recorded before %.1f s was folded into totals "
-			                  "to keep the recording under its cap; ask for peak, end or a "
-			                  "later time, or for this moment alone, without --by: what is known "
-			                  "of it is shown then",
+			                  "%s: events before %.1f s were dropped to keep the recording under its cap, and their "
+			                  "totals are left; ask for peak, end or a later time, or for this moment alone, without "
+			                  "--by, to see what is known of it",
 			                  instants[i].text, (double)dropped_ns / 1e9);
 	return rc;
 }

@@ -44,7 +44,7 @@ static const struct tare_column columns[] = {
 
 static const char *label_of(const struct tare_tensor_row *t)
 {
-	return t->name ? t->name : t->line ? t->line : t->count > 1 ? "folded away" : "no line";
+	return t->name ? t->name : t->line ? t->line : "no line";
 }
 
 static struct tensor row_of(const struct tare_tensor_place *p, const struct tare_tensor_row *t)
@@ -53,10 +53,7 @@ static struct tensor row_of(const struct tare_tensor_place *p, const struct tare
 
 	return (struct tensor){ .at = p->ledger->at,
 		                    .label = label_of(t),
-		                    .shown = t->name         ? t->name
-		                             : t->count > 1  ? "several, folded away"
-		                             : t->short_line ? t->short_line
-		                                             : NULL,
+		                    .shown = t->name ? t->name : t->short_line,
 		                    .made_at = t->name ? t->short_line : NULL,
 		                    .device = p->device ? p->device->index : -1,
 		                    .category = tare_category_name(rule->category),

@@ -134,7 +134,7 @@ class Copy:
             if not cells:
                 at += CELL
                 continue
-            # What was folded away is a hole. Positions behind it may grow, but none may come to lie in it.
+            # What was trimmed is a hole. Positions behind it may grow, but none may come to lie in it.
             self.data += bytes(max(0, at - len(self.data)))
             size = cells * CELL
             if kind == LANE:
