@@ -283,7 +283,7 @@ TEST(lane_a_head_that_is_early_is_found)
 	CHECK(!explore(changes, 0, 0, 2, &runs));
 }
 
-/* An order that a model in tests/model found, in legs: who goes on, and to which step. */
+/* An order that a model in tests/model found, in legs: which thread goes on, and to which step. */
 struct leg {
 	int who;
 	const char *to;
