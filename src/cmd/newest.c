@@ -53,8 +53,7 @@ static void look(struct list *list, struct tare_arena *names)
 		if (len <= end || strcmp(entry->d_name + len - end, ending) != 0 || stat(entry->d_name, &st) ||
 		    !S_ISDIR(st.st_mode))
 			continue;
-		list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
-		list->items[list->count++] =
+		TARE_APPEND(list->items, list->count, list->cap) =
 			(struct found){ tare_arena_strdup(names, entry->d_name), start_of(entry->d_name, &st) };
 	}
 	if (dir)

@@ -176,8 +176,7 @@ static void list_live(struct reader *r)
 		for (size_t at = 0; (slot = tare_map_next(&r->pools[i].live, &at));) {
 			const struct there *there = &r->there[slot->value];
 
-			r->out->live = tare_array_reserve(r->out->live, &cap, r->out->live_nr + 1, sizeof(*r->out->live));
-			r->out->live[r->out->live_nr++] =
+			TARE_APPEND(r->out->live, r->out->live_nr, cap) =
 				(struct tare_export_block){ r->pools[i].device, r->pools[i].pid, slot->key, there->size, there->stack };
 		}
 	if (r->out->live_nr)

@@ -70,8 +70,7 @@ static void add_line(struct tare_jit_names *n, char *line)
 	f.name = p + 1;
 	if (n->longest < size)
 		n->longest = size;
-	n->functions = tare_array_reserve(n->functions, &n->cap, n->count + 1, sizeof(f));
-	n->functions[n->count++] = f;
+	TARE_APPEND(n->functions, n->count, n->cap) = f;
 }
 
 TARE_COMPARATOR(by_begin, struct function, TARE_RISING(begin) TARE_RISING(order))

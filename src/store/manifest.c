@@ -67,8 +67,7 @@ uint32_t tare_manifest_state_number(const char *name)
 
 void tare_manifest_add(struct tare_manifest *m, uint32_t number)
 {
-	m->numbers = tare_array_reserve(m->numbers, &m->cap, m->nr + 1, sizeof(uint32_t));
-	m->numbers[m->nr++] = number;
+	TARE_APPEND(m->numbers, m->nr, m->cap) = number;
 }
 
 void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns)

@@ -32,8 +32,7 @@ static struct numbers list(const char *folder, uint32_t (*number_of)(const char 
 
 		if (!number)
 			continue;
-		found.items = tare_array_reserve(found.items, &found.cap, found.nr + 1, sizeof(number));
-		found.items[found.nr++] = number;
+		TARE_APPEND(found.items, found.nr, found.cap) = number;
 	}
 	if (dir)
 		closedir(dir);

@@ -17,8 +17,7 @@ enum { SCHEMA_MAX = 1 << 20 };
 
 static void add_fault(struct tare_store *s, const char *text)
 {
-	s->faults = tare_array_reserve(s->faults, &s->fault_cap, s->fault_nr + 1, sizeof(char *));
-	s->faults[s->fault_nr++] = tare_xstrdup(text);
+	TARE_APPEND(s->faults, s->fault_nr, s->fault_cap) = tare_xstrdup(text);
 }
 
 const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name)

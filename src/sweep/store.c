@@ -240,8 +240,7 @@ static int load_works(const struct tare_json_value *object, struct tare_sweep *s
 	for (const struct tare_json_value *v = object->first; v; v = v->next) {
 		if (v->type != TARE_JSON_STRING)
 			continue;
-		s->works = tare_array_reserve(s->works, &s->work_cap, s->work_nr + 1, sizeof(*s->works));
-		s->works[s->work_nr++] =
+		TARE_APPEND(s->works, s->work_nr, s->work_cap) =
 			(struct tare_sweep_work){ tare_arena_strdup(&s->memory, v->key), tare_arena_strdup(&s->memory, v->text) };
 	}
 	return 0;

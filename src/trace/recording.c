@@ -25,8 +25,7 @@ void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	va_end(ap);
 	tare_strmap_put(&r->noted, tare_str_text(&text), &is_new);
 	if (is_new) {
-		r->notes = tare_array_reserve(r->notes, &r->note_cap, r->note_nr + 1, sizeof(const char *));
-		r->notes[r->note_nr++] = tare_arena_strdup(&r->arena, tare_str_text(&text));
+		TARE_APPEND(r->notes, r->note_nr, r->note_cap) = tare_arena_strdup(&r->arena, tare_str_text(&text));
 	}
 	tare_str_free(&text);
 }
@@ -38,8 +37,7 @@ void tare_recording_add_remark(struct tare_recording *r, const char *text)
 	tare_strmap_put(&r->noted, text, &is_new);
 	if (!is_new)
 		return;
-	r->remarks = tare_array_reserve(r->remarks, &r->remark_cap, r->remark_nr + 1, sizeof(const char *));
-	r->remarks[r->remark_nr++] = tare_arena_strdup(&r->arena, text);
+	TARE_APPEND(r->remarks, r->remark_nr, r->remark_cap) = tare_arena_strdup(&r->arena, text);
 }
 
 static uint64_t key_of(uint32_t pid, uint32_t generation)
@@ -73,8 +71,7 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r, struc
 	p->public.folder = folder ? folder->path : "";
 	p->public.rank = TARE_RANK_NONE;
 	p->public.oom_kills = -1;
-	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1, sizeof(struct tare_rprocess *));
-	r->processes[r->process_nr++] = p;
+	TARE_APPEND(r->processes, r->process_nr, r->process_cap) = p;
 	if (folder) {
 		*tare_map_put(&folder->processes, key_of(pid, generation), NULL) = (uint64_t)(uintptr_t)p;
 		newest = tare_map_put(&folder->newest, pid, NULL);

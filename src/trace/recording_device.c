@@ -51,8 +51,7 @@ static struct tare_rdevice *add(struct tare_recording *r, const struct tare_rec_
 	d->name = "";
 	d->total = d->reserved = d->used = TARE_NOT_KNOWN;
 	print_uuid(d->uuid, sizeof(d->uuid), rec);
-	r->devices = tare_array_reserve(r->devices, &r->device_cap, r->device_nr + 1, sizeof(struct tare_rdevice *));
-	r->devices[r->device_nr++] = rd;
+	TARE_APPEND(r->devices, r->device_nr, r->device_cap) = rd;
 	return rd;
 }
 

@@ -128,8 +128,7 @@ static struct tare_rfolder *add_folder(struct tare_recording *r, const char *pat
 
 	folder->path = tare_arena_strdup(&r->arena, path);
 	folder->hold = -1;
-	r->folders = tare_array_reserve(r->folders, &r->folder_cap, r->folder_nr + 1, sizeof(struct tare_rfolder *));
-	r->folders[r->folder_nr++] = folder;
+	TARE_APPEND(r->folders, r->folder_nr, r->folder_cap) = folder;
 	return folder;
 }
 

@@ -55,8 +55,7 @@ static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tar
 	map->number = (int)r->clock_nr;
 	map->machine = machine_of(r, h);
 	memcpy(map->boot_id, h->boot_id, sizeof(h->boot_id));
-	r->clocks = tare_array_reserve(r->clocks, &r->clock_cap, r->clock_nr + 1, sizeof(struct tare_clockmap *));
-	r->clocks[r->clock_nr++] = map;
+	TARE_APPEND(r->clocks, r->clock_nr, r->clock_cap) = map;
 	return map;
 }
 
@@ -86,8 +85,7 @@ static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log
 	s->log = log;
 	s->process = p;
 	s->number = (int)r->stream_nr;
-	r->streams = tare_array_reserve(r->streams, &r->stream_cap, r->stream_nr + 1, sizeof(struct tare_rstream *));
-	r->streams[r->stream_nr++] = s;
+	TARE_APPEND(r->streams, r->stream_nr, r->stream_cap) = s;
 	return s;
 }
 
@@ -206,8 +204,7 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p, const 
 
 	if (object->begin >= object->end)
 		return;
-	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1, sizeof(*p->objects));
-	added = &p->objects[p->public.object_nr++];
+	added = &TARE_APPEND(p->objects, p->public.object_nr, p->object_cap);
 	*added = (struct tare_object){
 		.base = object->base,
 		.begin = object->begin,
@@ -411,8 +408,7 @@ static void read_log(struct pass *pass)
 void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err)
 {
 	tare_recording_add_note(r, "%s", err->text);
-	r->unread = tare_array_reserve(r->unread, &r->unread_cap, r->unread_nr + 1, sizeof(const char *));
-	r->unread[r->unread_nr++] = tare_arena_strdup(&r->arena, err->text);
+	TARE_APPEND(r->unread, r->unread_nr, r->unread_cap) = tare_arena_strdup(&r->arena, err->text);
 	if (!r->first_err.code)
 		r->first_err = *err;
 }

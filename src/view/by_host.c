@@ -35,8 +35,7 @@ static void add(struct lines *lines, const char *label, const char *name, int le
 
 	if (is_new) {
 		*place = lines->count;
-		lines->items = tare_array_reserve(lines->items, &lines->cap, lines->count + 1, sizeof(*lines->items));
-		lines->items[lines->count++] =
+		TARE_APPEND(lines->items, lines->count, lines->cap) =
 			(struct line){ .name = name, .bytes = tare_xcalloc((size_t)lines->ledger_nr, sizeof(int64_t)) };
 	}
 	line = &lines->items[*place];

@@ -51,8 +51,7 @@ static void add_process(struct tare_diff_side *s, const char *path, const char *
 {
 	if (find_process(s, path, strlen(path)) >= 0)
 		return;
-	s->processes = tare_array_reserve(s->processes, &s->process_cap, s->process_nr + 1, sizeof(*s->processes));
-	s->processes[s->process_nr++] =
+	TARE_APPEND(s->processes, s->process_nr, s->process_cap) =
 		(struct tare_diff_process){ .path = path, .label = label, .name = name_of(s, label), .rank = rank, .twin = -1 };
 }
 

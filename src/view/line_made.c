@@ -54,8 +54,7 @@ static struct tare_tensor_rows made_there(const struct tare_line_made *made)
 			continue;
 		if (!is_made_there(&made->rows->items[i], made->choice))
 			continue;
-		found.items = tare_array_reserve(found.items, &cap, (size_t)found.count + 1, sizeof(*found.items));
-		found.items[found.count++] = made->rows->items[i];
+		TARE_APPEND(found.items, found.count, cap) = made->rows->items[i];
 	}
 	return found;
 }

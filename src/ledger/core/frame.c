@@ -74,8 +74,7 @@ bool tare_frame_is_library(const char *function)
 
 static void add(struct tare_frames *out, const struct tare_frame *frame)
 {
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*frame));
-	out->items[out->count++] = *frame;
+	TARE_APPEND(out->items, out->count, out->cap) = *frame;
 }
 
 /* A call is in the line and the inlined functions of its last byte, which is in front of the address that it returns to. */

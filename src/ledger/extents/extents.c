@@ -107,8 +107,7 @@ static struct tare_extents_ended *place_for(struct tare_extents_part *p, int dev
 	}
 	if (nr == ENDED_MOST)
 		return ns > shortest->t - shortest->begin_ns ? shortest : NULL;
-	p->ended = tare_array_reserve(p->ended, &p->ended_cap, p->ended_nr + 1, sizeof(*p->ended));
-	return &p->ended[p->ended_nr++];
+	return &TARE_APPEND(p->ended, p->ended_nr, p->ended_cap);
 }
 
 void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold *f, const struct tare_phase_change *c)

@@ -69,8 +69,7 @@ static void begin_stretch(struct tare_needs_device *n, int64_t need, int64_t t)
 {
 	if (n->count >= KEPT)
 		put_together(n);
-	n->items = tare_array_reserve(n->items, &n->cap, n->count + 1, sizeof(*n->items));
-	n->items[n->count++] =
+	TARE_APPEND(n->items, n->count, n->cap) =
 		(struct tare_need){ .from_ns = t, .most = need, .most_ns = t, .least = need, .last = need, .fall_ns = t };
 	n->least = need;
 }

@@ -17,8 +17,7 @@ enum { AHEAD = 16 };
 /* The place in which the next block waits. */
 static struct tare_block *queue(struct tare_device_fold *d)
 {
-	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
-	return &d->blocks[d->block_nr++];
+	return &TARE_APPEND(d->blocks, d->block_nr, d->block_cap);
 }
 
 /* Settles the calls that are over at t. */

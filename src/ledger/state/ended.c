@@ -23,8 +23,7 @@ static void learn(struct tare_watches *own, struct tare_watches *later, const st
 
 	if (!tare_map_remove(&own->open, serial, NULL))
 		return;
-	later->gone = tare_array_reserve(later->gone, &later->gone_cap, later->gone_nr + 1, sizeof(*b));
-	later->gone[later->gone_nr++] = *b;
+	TARE_APPEND(later->gone, later->gone_nr, later->gone_cap) = *b;
 	*tare_map_put(&later->gone_at, serial, NULL) = later->gone_nr;
 }
 
