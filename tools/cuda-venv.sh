@@ -4,12 +4,19 @@
 # made once (5 GB). Prints its path.
 #   tools/cuda-venv.sh           make it if it is not there
 #   tools/cuda-venv.sh --path    only say where it is, or would be
+#   tools/cuda-venv.sh 2.5.1     the same with another PyTorch alone, which t_simulated_torch.py runs, too, where it is there
 # TARE_TEST_CACHE is the folder for such things instead of ~/.cache/tare-tests.
 # Exit codes: 0 it is there; 77 it cannot be made here: no room, no Python with venv, or pip reaches no registry.
 set -u
 umask 022
 torch=2.11.0
 packages=(torch==$torch torchvision==0.26.0 transformers==5.17.0)
+case ${1:-} in
+[0-9]*)
+	torch=$1
+	packages=(torch=="$torch" 'numpy<2') # which PyTorch before 2.3 was built for
+	;;
+esac
 folder=${TARE_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tare-tests}/torch-$torch
 
 echo "$folder"

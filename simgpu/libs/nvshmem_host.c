@@ -12,6 +12,10 @@
 enum { SPEC_MAJOR = 1, SPEC_MINOR = 3, MAJOR = 3, MINOR = 4, PATCH = 5 };
 enum { FAILED = 7, NOT_INITIALIZED = 0, IS_INITIALIZED = 2, THREAD_MULTIPLE = 3, TEAMS = 4096 };
 
+/* Which way a kernel reaches another processor, as the headers of NVSHMEM 3.8 number them; PyTorch 2.15 is linked with it. */
+SIM_EXPORT int nvshmem_selected_device_transport;
+int nvshmem_selected_device_transport = 0; /* by the host */
+
 static int status = NOT_INITIALIZED;
 static int own = 0, all = 1;
 /* Teams: where each begins, its stride and size; 0 is everybody. */

@@ -27,19 +27,19 @@ NAMES = [
     ("libcufft.so.10", "cufft", 56), ("libcufft.so.11", "cufft", 56), ("libcufft.so.12", "cufft", 56),
     ("libcufftw.so.10", "fftw", 70), ("libcufftw.so.11", "fftw", 70), ("libcufftw.so.12", "fftw", 70),
     ("libcurand.so.10", "curand", 29), ("libcufile.so.0", "cuFile", 50),
-    ("libcupti.so.11.8", "cupti", 175), ("libcupti.so.12", "cupti", 175), ("libcupti.so.13", "cupti", 175),
+    ("libcupti.so.11.7", "cupti", 175), ("libcupti.so.11.8", "cupti", 175), ("libcupti.so.12", "cupti", 175), ("libcupti.so.13", "cupti", 175),
     ("libnvshmem_host.so.3", "nvshmem", 1400),
 ]
 NODES = {"libnvshmem_host.so.3": "NVSHMEM", "libcusparseLt.so.0": "", "libcufile.so.0": ""}
 
 
 def exported(soname):
-    """{name: version node} of the functions that a simulated library exports."""
+    """{name: version node} of the functions and variables that a simulated library exports."""
     if not shutil.which("readelf"):
         raise Skip("no readelf")
     text = subprocess.run(["readelf", "--dyn-syms", "--wide", os.path.join(LIBS, soname)], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
-    found = re.findall(r"FUNC +GLOBAL +DEFAULT +(?!UND)\d+ (\w+)(?:@@?([\w.]+))?$", text, re.M)
+    found = re.findall(r"(?:FUNC|OBJECT) +GLOBAL +DEFAULT +(?!UND)\d+ (\w+)(?:@@?([\w.]+))?$", text, re.M)
     return dict(found)
 
 
@@ -61,6 +61,12 @@ def what_pytorch_imports_is_there(box):
         check(not missing, "%s has not, or not under version %r:" % (soname, node), missing)
         count += len(names)
     check(count > 680, count)
+
+
+@case
+def what_another_pytorch_imports_is_there(box):
+    """What tools/wheel-imports.py found to be missing, of PyTorch 2.15.0."""
+    check_equal(exported("libnvshmem_host.so.3").get("nvshmem_selected_device_transport"), "NVSHMEM")
 
 
 @case

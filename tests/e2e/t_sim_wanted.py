@@ -7,8 +7,9 @@ import json
 import os
 import re
 import sys
+import zipfile
 
-from harness import case, check, check_equal, check_says, main, needs_exec, needs_program
+from harness import ROOT, SIMGPU, case, check, check_equal, check_says, main, needs_exec, needs_program
 
 # A libcudart that has more than the simulated one, only to link with.
 RUNTIME = "int cudaFrobnicate(int a) { return a; }\nint cudaMalloc(void **p, unsigned long n) { return !p || !n; }\n"
@@ -39,6 +40,23 @@ def build_user(box):
     build(box, "own/libcudart.so.13", RUNTIME, "-Wl,-soname,libcudart.so.13",
           "-Wl,--version-script," + write(box, "map", "libcudart.so.13 { global: *; };\n"))
     build(box, "libuser.so", USER, "-Wl,-z,lazy", box.path("own/libcudart.so.13"))
+
+
+@case
+def a_wheel_that_wants_what_is_not_there(box):
+    """tools/wheel-imports.py names it before anything runs."""
+    build_user(box)
+    tool = os.path.join(ROOT, "tools", "wheel-imports.py")
+    # Of both kinds one that is there and one that is not: with a version node, and of a library that has none.
+    build(box, "libmore.so", "int ncclGetVersion(int *), ncclFrobnicate(void);\nint more(void) { return ncclGetVersion(0) + ncclFrobnicate(); }\n")
+    build(box, "libfine.so", "int ncclGetVersion(int *);\nint fine(void) { return ncclGetVersion(0); }\n")
+    for name, libraries in ("fine-1.0-py3", ("libfine.so",)), ("wants-2.0-py3", ("libuser.so", "libmore.so", "libfine.so")):
+        with zipfile.ZipFile(box.path(name + ".whl"), "w") as wheel:
+            for library in libraries:
+                wheel.write(box.path(library), "package/lib/" + library)
+    done = box.run([sys.executable, "-B", tool, SIMGPU, box.path("fine-1.0-py3.whl"), box.path("wants-2.0-py3.whl")])
+    check_equal((done.code, done.out.splitlines()[2:]),
+                (1, ["| fine-1.0 | 1 |  | none |", "| wants-2.0 | 4 | libcudart.so.13 | cudaFrobnicate@libcudart.so.13, ncclFrobnicate |"]), done)
 
 
 def python(box, text, exit_code=0):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pip's PyTorch, its CUDA build, on simulated cards: what it takes is what it took on real ones."""
 
+import glob
 import json
 import os
 import re
@@ -70,6 +71,22 @@ def a_server_with_graphs(box):
 @case
 def a_pool_of_streams(box):
     program(box, "streams")
+
+
+@case
+def other_versions_of_pytorch(box):
+    """Those that tools/cuda-venv.sh VERSION made: convolutions, attention, AMP, cuSOLVER, cuFFT and a graph; all names are there."""
+    folders = glob.glob(os.path.join(os.path.dirname(VENV), "torch-*", ".ready"))
+    others = [os.path.dirname(path) for path in folders if os.path.dirname(path) != VENV]
+    if WRAPPER or not others:
+        raise Skip("no other PyTorch is there: tools/cuda-venv.sh 2.5.1 makes one")
+    for folder in others:
+        done = box.tare("record", "--sim", "h100", "-f", "-o", box.path("run.tare"), "--", os.path.join(folder, "bin", "python"),
+                        os.path.join(PROGRAMS, "pip_programs.py"), "torch_alone", timeout=280)
+        check_equal(done.code, 0, folder, done)
+        check_says(done.out, " " + os.path.basename(folder)[len("torch-"):] + "+cu")
+        said = ledger(box)
+        check_equal((said["devices"][0]["unexplained_bytes"], said["degraded"]), (0, []), folder)
 
 
 def predict(box, program, *args, env=None):
