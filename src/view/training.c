@@ -293,23 +293,35 @@ static void add_title(struct tare_str *title, const struct tare_training *t)
 	tare_str_addf(title, ", %s", by_words[t->by]);
 }
 
-/* "parameter 1.0, gradient 1.0, optimizer state 2.0", as multiples or in MiB. */
-static void add_categories(struct tare_str *line, const struct tare_training *t, enum part part)
+/* " (gradient 1.0, optimizer state 2.0)": what there is beside the parameters, as multiples of them. */
+static void add_multiples(struct tare_str *line, const struct tare_training *t)
 {
-	const char *before = "";
+	const char *before = " (";
 
 	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
-		char text[TARE_UNITS_TEXT_MAX];
-
-		if (part_of((enum tare_category)c) != part || t->most[c].bytes < (part == MODEL ? 1 : LEAST))
+		if (part_of((enum tare_category)c) != MODEL || c == TARE_CATEGORY_PARAMETER || !t->most[c].bytes)
 			continue;
-		tare_str_addf(line, "%s%s ", before, tare_category_name((enum tare_category)c));
-		if (part == MODEL)
-			tare_str_addf(line, "%.1f", (double)t->most[c].bytes / (double)parameters_of(t));
-		else
-			tare_str_add(line, tare_units_mib(text, t->most[c].bytes));
+		tare_str_addf(line, "%s%s %.1f", before, tare_category_name((enum tare_category)c),
+		              (double)t->most[c].bytes / (double)parameters_of(t));
 		before = ", ";
 	}
+	if (*before == ',')
+		tare_str_add_char(line, ')');
+}
+
+/* " (workspace)", " (workspace …)": the largest of what else there is. */
+static void add_largest(struct tare_str *line, const struct tare_training *t)
+{
+	int64_t most = 0;
+	int at = 0;
+
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		if (part_of((enum tare_category)c) == OTHER && t->most[c].bytes > most) {
+			most = t->most[c].bytes;
+			at = c;
+		}
+	tare_str_addf(line, " (%s%s)", tare_category_name((enum tare_category)at),
+	              sum_of(t, OTHER) - most >= LEAST ? " …" : "");
 }
 
 static void add_part(struct tare_str *line, const struct tare_training *t, enum part part, const char *name)
@@ -322,9 +334,8 @@ static void add_part(struct tare_str *line, const struct tare_training *t, enum 
 	tare_str_addf(line, " + %s %s", tare_units_mib(text, sum_of(t, part)), name);
 	if (part == BATCH && has_batch(t) && input >= LEAST && sum_of(t, part) > input)
 		tare_str_addf(line, ", %.1f × its input", (double)sum_of(t, part) / (double)input);
-	tare_str_add(line, " (");
-	add_categories(line, t, part);
-	tare_str_add_char(line, ')');
+	if (part == OTHER)
+		add_largest(line, t);
 }
 
 /* Had it more in a step than at the moment at which all processes together had most? */
@@ -347,10 +358,9 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 	tare_str_add(&line, t->most_at);
 	if (is_above_moment(t, bytes))
 		tare_str_add(&line, ", when all processes together had most: here");
-	tare_str_addf(&line, " %s MiB = %.1f × parameters (", tare_units_mib(text, bytes),
+	tare_str_addf(&line, " %s MiB = %.1f × parameters", tare_units_mib(text, bytes),
 	              (double)sum_of(t, MODEL) / (double)parameters_of(t));
-	add_categories(&line, t, MODEL);
-	tare_str_add_char(&line, ')');
+	add_multiples(&line, t);
 	add_part(&line, t, BATCH, has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
 	add_part(&line, t, OTHER, "other");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));

@@ -45,9 +45,9 @@ def define(what, multiple, parts):
     case(run)
 
 
-for each in (("adam", 4, "parameter 1.0, gradient 1.0, optimizer state 2.0"),
-             ("momentum", 3, "parameter 1.0, gradient 1.0, optimizer state 1.0"),
-             ("sgd", 2, "parameter 1.0, gradient 1.0")):
+for each in (("adam", 4, "gradient 1.0, optimizer state 2.0"),
+             ("momentum", 3, "gradient 1.0, optimizer state 1.0"),
+             ("sgd", 2, "gradient 1.0")):
     define(*each)
 
 
