@@ -46,6 +46,15 @@ function picture(width: number): Picture | undefined {
   return { t, x, all, drawn, reach, scale, smaller: memory.smaller, colours: categoryColours(drawn.map(d => [d.block.category, d.block.bytes * d.low.length])) };
 }
 
+// The cursor moves more often than the range: what is drawn of the blocks stays until that changes.
+let last: { key: string; p: Picture; areas: SVGElement[] } | undefined;
+function drawn(width: number): typeof last {
+  const key = [state.place, state.from, state.to, state.timed, width].join();
+  if (last?.key === key) return last;
+  const p = picture(width);
+  return last = p && { key, p, areas: areas(p) };
+}
+
 const top = (p: Picture) => (b: number): number => HEIGHT - b * p.scale;
 
 function outline(p: Picture, d: Drawn): string {
@@ -89,9 +98,9 @@ function next(p: Picture, chosen: number, key: string): number | undefined {
   return to[key];
 }
 
-function plot(p: Picture, width: number): HTMLElement {
+function plot(p: Picture, areas: SVGElement[], width: number): HTMLElement {
   const n = p.t.length, at = cursor(), i = indexAt(p.t, at), others = between(p.t.map((_, i) => i), p.reach, p.all.map((b, i) => Math.max(b, p.reach[i])), n, i => p.x[i], top(p));
-  const svg = s("svg", { viewBox: `0 -4 ${width} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...axes(p, width), ...areas(p), s("path", { d: others, style: `fill:var(--c${GREY})` }),
+  const svg = s("svg", { viewBox: `0 -4 ${width} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...axes(p, width), ...areas, s("path", { d: others, style: `fill:var(--c${GREY})` }),
     i >= 0 && at <= state.to ? s("path", { class: "cursor", d: `M${(state.timed ? LEFT + (width - LEFT) * (at - state.from) / (state.to - state.from) : p.x[i]).toFixed(1)} 0V${HEIGHT}` }) : null);
   const said = h("p", { id: "block-now", role: "status" });
   const box = h("div", { class: "plot", id: "block-plot", tabindex: 0, role: "slider", "aria-label": "block", "aria-valuemin": 1, "aria-valuemax": Math.max(1, p.drawn.length), "aria-valuenow": 1, "aria-valuetext": "no block is chosen" }, svg as any);
@@ -148,12 +157,12 @@ function table(p: Picture): HTMLElement {
 }
 
 export function blocksSection(): HTMLElement | false {
-  const width = Math.max(280, document.getElementById("main")!.clientWidth), p = picture(width);
-  if (!p) return false;
+  const width = Math.max(280, document.getElementById("main")!.clientWidth), is = drawn(width), p = is?.p;
+  if (!is || !p) return false;
   const i = Math.max(0, indexAt(p.t, cursor())), key = (colour: number) => h("span", { class: "key", style: `background-color:var(--c${colour})` });
   return section("blocks", "Single blocks", h("div", { class: "bar-row controls" }, tabs("from left to right", [["", "as blocks came and went"], ["1", "by time"]], state.timed ? "1" : "", v => set({ timed: v === "1" }))),
     h("p", { class: "soft", id: "blocks-now" }, `${count(p.drawn.length)} blocks of PyTorch's allocator, each as high as it is large and as wide as it was there, on those that came before it. At ${clock(p.t[i])} they are `, h("span", { "data-bytes": p.reach[i], "data-sum": "drawn" }, mib(p.reach[i])),
       " MiB; ", h("span", { "data-bytes": p.all[i] - p.reach[i], "data-sum": "smaller" }, mib(p.all[i] - p.reach[i])), " MiB in grey are of blocks that are too small here, or were there too briefly. Look closer to see more of them" + (p.smaller ? `, but for ${count(p.smaller)} small ones: the page has their sum alone.` : ".")),
     h("p", { class: "keys" }, ...[...p.colours].map(([name, colour]) => h("span", {}, key(colour), name)), h("span", {}, key(GREY), "smaller ones together")),
-    plot(p, width), h("h3", {}, "The largest of them"), table(p));
+    plot(p, is.areas, width), h("h3", {}, "The largest of them"), table(p));
 }
