@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-from harness import BUILD, IS_LONG, PYTHON, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
+from harness import BUILD, FIXTURES, IS_LONG, PYTHON, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
 from heaps import function_of, heap_of, lines_of, record, rows_of, total_of
 
 OWN = "e2e_heap"
@@ -245,6 +245,60 @@ def lines_of_python(box):
         # Lists and numbers are pymalloc's, whose arenas are mapped: 88 bytes for each item and more.
         arenas = sum(size for label, size in by_line.items() if label.startswith("asks.py:7 "))
         check(4 << 20 < arenas < 16 << 20, arenas, by_line)
+
+
+@case
+def what_an_import_maps_has_its_line(box):
+    """A library maps in its constructor, as OpenBLAS does, under an import: that line, in the program's own file."""
+    needs_exec()
+    library = os.path.join(FIXTURES, "e2e_maps.so")
+    with open(box.path("imports.py"), "w", encoding="utf-8") as file:
+        file.write("import sys\n"
+                   "sys.path.insert(0, %r)\n"
+                   "def use():\n"
+                   "    import e2e_maps\n"
+                   "try:\n"
+                   "    use()\n"
+                   "except ImportError:\n"
+                   "    pass\n" % os.path.dirname(library))
+    record(box, [PYTHON, box.path("imports.py")])
+    by_line = {row["label"].rsplit("/", 1)[-1]: row["bytes"] for row in lines_of(box)}
+    check(32 << 20 <= by_line.get("imports.py:4 in use", 0) < 33 << 20, by_line)
+
+
+@case
+def rows_are_in_the_order_of_what_is_shown(box):
+    """By default of the first column; of a column that only files have, too."""
+    needs_exec()
+    with open(box.path("sorts.py"), "w", encoding="utf-8") as file:
+        file.write("def a(): return bytearray(64 << 20)\n"
+                   "def b(): return bytearray(59 << 20)\n"
+                   "x, y = a(), b()\n"
+                   "del x\n"
+                   "many = [bytearray(1000) for _ in range(3000)]\n")
+    record(box, [PYTHON, box.path("sorts.py")])
+    for options, key in ((["--at", "peak"], "bytes"), (["--at", "end"], "bytes"), (["--at", "end", "--sort", "count"], "count")):
+        done = box.tare("report", "rec.tare", "--by", "line", "--json", *options)
+        values = [row[key] for row in json.loads(done.out)["rows"]]
+        check(len(values) > 3 and values == sorted(values, reverse=True), options, done)
+    table = box.tare("report", "rec.tare", "--by", "line").out
+    check(table.index("sorts.py:1 in a") < table.index("sorts.py:2 in b"), table)
+
+
+@case
+def twenty_thousand_blocks_are_a_small_file(box):
+    """0.3 MB with all stacks, once it is made small."""
+    needs_exec()
+    with open(box.path("many.py"), "w", encoding="utf-8") as file:
+        file.write("kept = []\n"
+                   "for i in range(20000):\n"
+                   "    kept.append(bytearray(600 + i % 400))\n"
+                   "    if len(kept) > 100:\n"
+                   "        kept.clear()\n")
+    record(box, [PYTHON, box.path("many.py")])
+    box.tare("compact", "rec.tare")
+    size = sum(os.path.getsize(os.path.join(box.path("rec.tare"), name)) for name in os.listdir(box.path("rec.tare")))
+    check(size <= 300000, size)
 
 
 @case

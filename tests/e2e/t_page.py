@@ -405,6 +405,18 @@ def widths(box):
 
 
 @case
+def tables_have_their_numbers_in_view(box):
+    """`--html` with `--by`: however long names and stacks are, no cell is beyond the window."""
+    box.record(fixture("e2e_phases"))
+    for by in ("stack", "line", "owner"):
+        box.tare("report", "rec.tare", "--by", by, "--html", "tables.html")
+        for width in (800, 1400):
+            page = show(box, "tables.html", width=width)
+            right = page.js("Math.max(...Array.from(document.querySelectorAll('td')).map(cell => cell.getBoundingClientRect().right))")
+            check(0 < right <= width, by, width, right)
+
+
+@case
 def by_keyboard(box):
     """The cursor of the plot, its range, a frame of the icicle: what follows is what the address says."""
     box.record(fixture("e2e_phases"))

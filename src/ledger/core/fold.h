@@ -127,7 +127,7 @@ const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, co
 /* local.c: local memory of a context, for so much of a thread */
 int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c, int64_t local);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
-enum { TARE_TOGETHER_NS = 1000000 };      /* a reading and a list of processes that are further apart are of two moments */
+enum { TARE_TOGETHER_NS = 1000000 }; /* a reading and a list of processes that are further apart are of two moments */
 
 /*
  * unexplained.c: what changed inside a call, and no account explains, is of the line that called; `context`
