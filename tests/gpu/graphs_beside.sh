@@ -18,10 +18,7 @@ all=alone,smallest+,largest+,tare+,tare-largest,tare-few,tare-device
 . "$here/driver/lib.sh"
 python=${PYTHON:-python3}
 failed=0
-library=
-for candidate in "$dist/lib/tare" "$dist/src/graphs" "$dist"; do
-	[ -e "$candidate/libtare_graphs.so" ] && library=$candidate/libtare_graphs.so && break
-done
+library=$(find "$dist" -name libtare_graphs.so -print -quit)
 [ -n "$library" ] || { echo "graphs_beside.sh: no libtare_graphs.so in $dist" >&2; exit 2; }
 [ -x "$tare" ] || tare=$dist/tare
 export PYTHONPATH=$root/python TARE_GRAPHS_LIBRARY=$library
@@ -32,7 +29,7 @@ row() {
 	if [ $# -gt 2 ] || [ -n "${SIM:-}" ]; then
 		command=("$tare" record -f ${SIM:+--sim "$SIM"} -o "$out/$name.tare" -- "${command[@]}")
 	fi
-	timeout -k 5 60 "${command[@]}" >"$out/$name.out" 2>"$out/$name.err" ||
+	timeout -k 5 90 "${command[@]}" >"$out/$name.out" 2>"$out/$name.err" ||
 		{ echo "$name: the program failed"; tail -n 5 "$out/$name.err"; failed=1; return; }
 	if [ $# -gt 2 ]; then
 		"$tare" report "$out/$name.tare" --at phase:graphs:begin --at phase:graphs:end --json >"$out/$name.json"

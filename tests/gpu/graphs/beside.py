@@ -8,11 +8,14 @@ PROGRAM: server (../programs/mini_server.py: continuous batching, a paged cache,
          with a static cache, ../programs/static_cache.py: 16 sizes).
 MODE:    alone (PyTorch, the largest size only), smallest (PyTorch, one shared pool, the smallest size first), largest (the same,
          the largest first), tare (tare.graphs.install(), the smallest first), tare-largest, tare-few (the smallest
-         first, one executable graph at a time), tare-device (the smallest first, the card switches).
+         first, one executable graph at a time), tare-device (the smallest first, the card switches), nodes (PyTorch, the smallest
+         first: which nodes the graphs have, and how many topologies and lists of functions there are).
 small:   a model for a simulated card.
 
 The programs do not know of it: `install()` is the one line that a program gets.
 """
+import collections
+import ctypes
 import gc
 import json
 import os
@@ -169,6 +172,60 @@ def prepared(graphs, order, row):
         percentile(host, 0.5), percentile(host, 0.99), percentile(done, 0.5))
 
 
+NODE_TYPES = ("kernel", "memcpy", "memset", "host", "graph", "empty", "wait", "record", "signal", "external wait", "alloc", "free")
+
+
+class KernelParams(ctypes.Structure):
+    """CUDA_KERNEL_NODE_PARAMS_v2"""
+    _fields_ = [("func", ctypes.c_void_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("params", ctypes.c_void_p), ("extra", ctypes.c_void_p), ("kern", ctypes.c_void_p), ("ctx", ctypes.c_void_p)]
+
+
+def nodes_of(cu, graph):
+    """(type, function, block, shared memory) of each node, in the driver's order."""
+    count, said = ctypes.c_size_t(), []
+    assert cu.cuGraphGetNodes(graph, None, ctypes.byref(count)) == 0
+    nodes = (ctypes.c_void_p * count.value)()
+    assert cu.cuGraphGetNodes(graph, nodes, ctypes.byref(count)) == 0
+    for node in nodes:
+        kind, params = ctypes.c_int(), KernelParams()
+        assert cu.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind)) == 0
+        if kind.value == 0:
+            assert cu.cuGraphKernelNodeGetParams_v2(ctypes.c_void_p(node), ctypes.byref(params)) == 0
+        name = kind_of_copy(cu, node) if kind.value == 1 else NODE_TYPES[kind.value]
+        said.append((name, params.func or params.kern, tuple(params.block), params.shared))
+    return said
+
+
+class Memcpy(ctypes.Structure):
+    """CUDA_MEMCPY3D, as far as the kinds of memory"""
+    _fields_ = [("src", ctypes.c_size_t * 4), ("src_type", ctypes.c_int), ("src_host", ctypes.c_void_p), ("src_device", ctypes.c_uint64),
+                ("src_array", ctypes.c_void_p * 2), ("src_pitch", ctypes.c_size_t * 2), ("dst", ctypes.c_size_t * 4),
+                ("dst_type", ctypes.c_int), ("rest", ctypes.c_byte * 80)]
+
+
+def kind_of_copy(cu, node):
+    params = Memcpy()
+    assert cu.cuGraphMemcpyNodeGetParams(ctypes.c_void_p(node), ctypes.byref(params)) == 0
+    return "memcpy %d to %d" % (params.src_type, params.dst_type)
+
+
+def list_nodes(program):
+    """What stands in the way of one executable graph for all."""
+    cu, lists = ctypes.CDLL("libcuda.so.1"), {}
+    for n in program.sizes:
+        graph = torch.cuda.CUDAGraph(keep_graph=True)
+        with torch.cuda.graph(graph):
+            program.run(n)
+        lists[n] = nodes_of(cu, ctypes.c_void_p(graph.raw_cuda_graph()))
+    kinds = collections.Counter(kind for said in lists.values() for kind, *_ in said)
+    print(json.dumps({"program": NAME, "nodes_of_all": dict(kinds), "graphs": len(lists),
+                      "nodes": sorted(set(map(len, lists.values()))),
+                      "rows_of_types": len({tuple(kind for kind, *_ in said) for said in lists.values()}),
+                      "rows_of_functions": len({tuple(said) for said in lists.values()}),
+                      "rows_without_blocks": len({tuple(x[:2] for x in said) for said in lists.values()})}), flush=True)
+
+
 @torch.no_grad()
 def main():
     torch.manual_seed(1)
@@ -181,6 +238,9 @@ def main():
     for n in program.sizes:  # nothing may be loaded in a capture
         program.run(n)
     sizes = program.sizes[:1] if MODE == "alone" else program.sizes if MODE.endswith("largest") else program.sizes[::-1]
+    if MODE == "nodes":
+        list_nodes(program)
+        return
     before = used()
     with tare.phase("graphs"):
         begin = time.perf_counter()
