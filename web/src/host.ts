@@ -44,7 +44,7 @@ function table(p: Host): HTMLElement {
   const said = (label: string, key: string): Known => ({ label, key, a: bytesOf(p, key), b: bytesOf(e, key), note: "the kernel" });
   const group = (title: string) => h("tr", {}, h("th", { colspan: 5, scope: "colgroup", class: "soft" }, title));
   const known = asked(p);
-  return scroll(`host memory of ${p.name}`, h("table", { "data-process": p.pid }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "MiB"), h("th", { class: "bar", "aria-hidden": "true" }), h("th", { class: "n", scope: "col" }, "at the peak"), h("th", { class: "n", scope: "col" }, "at the end"), h("th", { scope: "col" }, "who says so"))),
+  return scroll(`host memory of ${p.name}, pid ${p.pid}`, h("table", { "data-process": p.pid }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "MiB"), h("th", { class: "bar", "aria-hidden": "true" }), h("th", { class: "n", scope: "col" }, "at the peak"), h("th", { class: "n", scope: "col" }, "at the end"), h("th", { scope: "col" }, "who says so"))),
     h("tbody", {}, row(said("resident", "rss_bytes"), 8, "total"), ...parts.filter(q => (bytesOf(p, q.key) ?? bytesOf(e, q.key)) != null).map(q => row(said(q.label, q.key), q.colour)), Math.max(bytesOf(p, "swap_bytes") ?? 0, bytesOf(e, "swap_bytes") ?? 0) > 0 && row(said("swapped out", "swap_bytes"), 3),
       known.length > 0 && group("Asked for, touched or not: no part of the sum above"), ...known.map(r => row(r, r.key === "heap" ? 5 : r.key === "mapped" ? 4 : 1)))));
 }
