@@ -19,11 +19,11 @@ enum { WORTH = 8000 }; /* events: fewer are folded as quickly as a state is save
 
 struct newer {
 	struct tare_recording *recording;
-	struct tare_recording_state disk; /* number 0: there is none */
-	int64_t until_ns;                 /* of the one in memory; INT64_MIN: none */
-	uint64_t known, later;            /* events of this pass that it has to do with, and others */
-	bool is_later;                    /* the last event was of the others */
-	bool is_contradicted;             /* the state beside the segments should know it */
+	struct tare_recording_state disk;   /* number 0: there is none */
+	struct tare_recording_state memory; /* the one in memory, and the newest segment when it was made */
+	uint64_t known, later;              /* events of this pass that it has to do with, and others */
+	bool is_later;                      /* the last event was of the others */
+	bool is_contradicted;               /* the state beside the segments should know it */
 };
 
 static int64_t known_from_ns(const struct tare_event *e)
@@ -68,8 +68,8 @@ static bool next(void *arg, struct tare_event *e)
 	while (tare_recording_next(n->recording, e)) {
 		if (is_on_disk(n, e))
 			continue;
-		n->known += known_from_ns(e) <= n->until_ns ? print_of(e) : 0;
-		n->is_later = e->at_ns > n->until_ns;
+		n->known += known_from_ns(e) <= n->memory.until_ns ? print_of(e) : 0;
+		n->is_later = e->at_ns > n->memory.until_ns;
 		n->later += n->is_later;
 		if (n->is_later)
 			return true;
@@ -107,7 +107,7 @@ static bool heap_run(void *arg, int64_t until_ns, struct tare_heap_run *run)
 static void begin_pass(struct newer *n)
 {
 	tare_recording_skip(n->recording, n->disk.number ? &n->disk : NULL);
-	tare_recording_pass_over(n->recording, n->until_ns);
+	tare_recording_pass_over(n->recording, n->memory.until_ns == INT64_MIN ? NULL : &n->memory);
 	n->known = n->later = 0;
 	n->is_later = false;
 }
@@ -129,10 +129,12 @@ static struct tare_ledger_source source_of(struct newer *n)
 	return (struct tare_ledger_source){ next, rewind_newer, n, outline, run, phase_run, heap_run };
 }
 
-static struct newer newer_than(struct tare_recording *recording, int64_t until_ns)
+static const struct tare_recording_state no_memory = { .until_ns = INT64_MIN };
+
+static struct newer newer_than(struct tare_recording *recording, struct tare_recording_state memory)
 {
 	size_t nr = tare_recording_state_nr(recording);
-	struct newer n = { .recording = recording, .until_ns = until_ns };
+	struct newer n = { .recording = recording, .memory = memory };
 
 	if (nr)
 		n.disk = tare_recording_state(recording, nr - 1);
@@ -169,13 +171,13 @@ static struct tare_ledger_opts opts_of(const struct tare_ledger_opts *opts, cons
 static bool resume(struct tare_ledger_live *live, struct tare_recording *recording, const struct tare_ledger_opts *opts,
                    const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
-	struct newer n = newer_than(recording, live->until_ns);
+	struct newer n = newer_than(recording, live->memory);
 	struct tare_ledger_source source = source_of(&n);
 	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	struct tare_ledger_state state;
 
 	if (!live->has_state || n.disk.number != live->number ||
-	    !tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
+	    !tare_ledger_state_of(&state, &live->saved, recording, live->memory.until_ns))
 		return false;
 	rewind_newer(&n);
 	if (tare_ledger_resume(&source, opts, &state, &names, instants, nr, out) != 0)
@@ -190,10 +192,10 @@ static bool resume(struct tare_ledger_live *live, struct tare_recording *recordi
 
 /* ---- a new state ---- */
 
-static bool save_from(struct tare_recording *recording, const struct tare_ledger_state *from, int64_t from_ns,
-                      int64_t until_ns, struct tare_str *out)
+static bool save_from(struct tare_recording *recording, const struct tare_ledger_state *from,
+                      struct tare_recording_state memory, int64_t until_ns, struct tare_str *out)
 {
-	struct newer n = newer_than(recording, from_ns);
+	struct newer n = newer_than(recording, memory);
 	struct tare_ledger_source source = source_of(&n);
 	struct tare_ledger_names names = tare_ledger_names_of(recording);
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
@@ -219,15 +221,15 @@ static bool save(struct tare_ledger_live *live, struct tare_recording *recording
 	struct tare_ledger_state state;
 	bool is_saved = false;
 
-	if (live->has_state && tare_ledger_state_of(&state, &live->saved, recording, live->until_ns))
-		return save_from(recording, &state, live->until_ns, until_ns, &live->saved);
+	if (live->has_state && tare_ledger_state_of(&state, &live->saved, recording, live->memory.until_ns))
+		return save_from(recording, &state, live->memory, until_ns, &live->saved);
 	if (!nr)
 		return tare_recording_dropped_ns(recording) < 0 &&
-		       save_from(recording, NULL, INT64_MIN, until_ns, &live->saved);
+		       save_from(recording, NULL, no_memory, until_ns, &live->saved);
 	if (!tare_loaded_state_read(&disk, recording, nr - 1))
 		return false;
 	if (disk.state.until_ns < until_ns)
-		is_saved = save_from(recording, &disk.state, INT64_MIN, until_ns, &live->saved);
+		is_saved = save_from(recording, &disk.state, no_memory, until_ns, &live->saved);
 	tare_str_free(&disk.bytes);
 	return is_saved;
 }
@@ -247,13 +249,14 @@ static uint64_t worth_of(const struct tare_ledger_live *live)
 
 static void keep(struct tare_ledger_live *live, struct tare_recording *recording)
 {
-	int64_t until = settled_ns(recording);
-	struct newer n = newer_than(recording, until);
+	struct tare_recording_state made = { tare_recording_newest_segment(recording), settled_ns(recording) };
+	struct newer n = newer_than(recording, made);
 
-	if (live->folded < worth_of(live) || until <= 0 || (live->has_state && until <= live->until_ns))
+	if (live->folded < worth_of(live) || made.until_ns <= 0 ||
+	    (live->has_state && made.until_ns <= live->memory.until_ns))
 		return;
-	live->has_state = save(live, recording, until);
-	live->until_ns = until;
+	live->has_state = save(live, recording, made.until_ns);
+	live->memory = made;
 	live->number = n.disk.number;
 	if (live->has_state)
 		live->known = sum_known(&n);
@@ -263,13 +266,13 @@ static void keep(struct tare_ledger_live *live, struct tare_recording *recording
 static void read_all(struct tare_recording *recording)
 {
 	tare_recording_skip(recording, NULL);
-	tare_recording_pass_over(recording, INT64_MIN);
+	tare_recording_pass_over(recording, NULL);
 	tare_recording_rewind(recording);
 }
 
 static uint64_t count_events(struct tare_recording *recording, uint64_t most)
 {
-	struct newer n = newer_than(recording, INT64_MIN);
+	struct newer n = newer_than(recording, no_memory);
 	struct tare_event e;
 
 	rewind_newer(&n);

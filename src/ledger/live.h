@@ -15,7 +15,7 @@ struct tare_ledger_live {
 	uint64_t worth;        /* so many events behind the moment are worth another one; 0: as usual */
 	struct tare_str saved; /* whose state it is, and the state */
 	bool has_state;
-	int64_t until_ns;        /* of the moment … */
+	struct tare_recording_state memory; /* its moment, and the newest segment when it was made … */
 	uint64_t known;          /* a sum of the events that it has to do with, as far as they are read again … */
 	uint32_t number;         /* … and of the state beside the segments that it was made from; 0: none */
 	uint64_t folded;         /* events behind the moment, when it was used last */

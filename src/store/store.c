@@ -344,6 +344,16 @@ void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_posi
 	c->at = c->block.n = 0;
 }
 
+static bool is_known(const struct tare_store_cursor *c, const struct tare_stored_block *block)
+{
+	uint64_t last = tare_store_head(c->store, block)->last;
+
+	for (size_t i = 0; i < sizeof(c->known) / sizeof(c->known[0]); i++)
+		if (c->segment <= c->known[i].number && last <= c->known[i].after)
+			return true;
+	return false;
+}
+
 static bool is_wanted(const struct tare_store_cursor *c, const struct tare_stored_block *block)
 {
 	const struct tare_segment_file *segment = &c->store->segments[block->segment];
@@ -398,9 +408,7 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		const struct tare_record_block *records;
 
 		c->segment = c->store->segments[block->segment].number;
-		if (c->is_events && c->segment <= c->known && tare_store_head(c->store, block)->last <= c->after)
-			continue;
-		if (c->is_events && !is_wanted(c, block))
+		if (c->is_events && (is_known(c, block) || !is_wanted(c, block)))
 			continue;
 		records = read_block(c, block);
 		if (records)

@@ -90,9 +90,11 @@ struct tare_store_cursor {
 	struct tare_layouts layouts;
 	bool is_events;     /* else tables */
 	bool has_positions; /* `position` and the seals are told, which takes time */
-	/* Blocks of events in segments up to `known` that have no stamp later than `after` are passed over. */
-	uint32_t known;
-	uint64_t after;
+	/* Blocks of events in segments up to `number` that have no stamp later than `after` are passed over: of two states. */
+	struct tare_store_known {
+		uint32_t number;
+		uint64_t after;
+	} known[2];
 	/* Blocks of events are passed over where the footer says that the log has none of these kinds there. None: all are wanted. */
 	uint16_t wanted[TARE_STORE_WANTED];
 	size_t wanted_nr;

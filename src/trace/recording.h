@@ -123,10 +123,12 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
  */
 void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t nr);
 /*
- * From the next rewind on events up to a moment may be left out, where they lie at the begin of what files have. INT64_MIN: all
- * are read again.
+ * From the next rewind on events up to the moment of a state in memory may be left out, where they lie at the begin of what files have, or
+ * together in segments up to its number. NULL: all are read again.
  */
-void tare_recording_pass_over(struct tare_recording *r, int64_t until_ns);
+void tare_recording_pass_over(struct tare_recording *r, const struct tare_recording_state *known);
+/* The highest number of its segments; 0: there are none, or several recordings are read as one. */
+uint32_t tare_recording_newest_segment(const struct tare_recording *r);
 /* The segment that the last event was in; 0: in none. */
 uint32_t tare_recording_segment(const struct tare_recording *r);
 /* When the last event was that segments up to a number have. */

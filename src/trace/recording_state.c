@@ -166,7 +166,10 @@ void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct 
 	free(path);
 }
 
-void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known)
+/* Which of the two that a cursor knows. */
+enum { OF_SKIP, OF_PASS_OVER };
+
+static void set_known(struct tare_recording *r, int which, const struct tare_recording_state *known)
 {
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
@@ -174,9 +177,14 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
 
 		if (!s->log->stored)
 			continue;
-		cursor->known = known ? known->number : 0;
-		cursor->after = known ? tare_recording_stamp(r, &s->process->public, known->until_ns + 1) - 1 : 0;
+		cursor->known[which].number = known ? known->number : 0;
+		cursor->known[which].after = known ? tare_recording_stamp(r, &s->process->public, known->until_ns + 1) - 1 : 0;
 	}
+}
+
+void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known)
+{
+	set_known(r, OF_SKIP, known);
 }
 
 void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t nr)
@@ -193,12 +201,25 @@ void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t
 	}
 }
 
-void tare_recording_pass_over(struct tare_recording *r, int64_t until_ns)
+void tare_recording_pass_over(struct tare_recording *r, const struct tare_recording_state *known)
 {
-	for (size_t i = 0; i < r->stream_nr; i++)
-		tare_stream_pass_over(r->streams[i], until_ns == INT64_MIN
-		                                         ? 0
-		                                         : tare_recording_stamp(r, &r->streams[i]->process->public, until_ns));
+	set_known(r, OF_PASS_OVER, known);
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		const struct tare_process *p = &r->streams[i]->process->public;
+
+		tare_stream_pass_over(r->streams[i], known ? tare_recording_stamp(r, p, known->until_ns) : 0);
+	}
+}
+
+uint32_t tare_recording_newest_segment(const struct tare_recording *r)
+{
+	const struct tare_store *store = store_of(r);
+	uint32_t newest = 0;
+
+	for (size_t i = 0; store && i < store->segment_nr; i++)
+		if (newest < store->segments[i].number)
+			newest = store->segments[i].number;
+	return newest;
 }
 
 uint32_t tare_recording_segment(const struct tare_recording *r)

@@ -74,21 +74,25 @@ static void check_same(struct tare_ledger_live *live)
 	tare_str_free(&b);
 }
 
-static void roll_up(void)
+enum rolls { NO_ROLLS, ROLLS, ROLLS_WITHOUT_STATES };
+
+static void roll_up(enum rolls rolls)
 {
-	struct tare_rollup_options o = { .state_share = 1 };
+	struct tare_rollup_options o = { .state_share = 1, .skips_state = rolls == ROLLS_WITHOUT_STATES };
 	struct tare_rolled_up done;
 
 	CHECK_INT(tare_rollup(make_dir(), &o, &done, NULL), 0);
 }
 
-static void check_grows(struct tare_ledger_live *live, bool is_rolled)
+static void check_grows(struct tare_ledger_live *live, enum rolls rolls)
 {
 	for (int i = 1; i <= READS; i++) {
 		make_log_write(&m, make_path(make_dir(), "431-0.events"), sizeof(m.header) + sizes[CALLS * i / READS - 1]);
+		if (rolls == ROLLS_WITHOUT_STATES && i % ROLL_EVERY == 0)
+			roll_up(rolls); /* what came last is in a segment before anybody has seen it */
 		check_same(live);
-		if (is_rolled && i % ROLL_EVERY == 0)
-			roll_up();
+		if (rolls == ROLLS && i % ROLL_EVERY == 0)
+			roll_up(rolls);
 	}
 }
 
@@ -97,7 +101,7 @@ TEST(a_ledger_that_goes_on_says_what_one_from_the_begin_says)
 	struct tare_ledger_live live = { .worth = WORTH };
 
 	make_program(-1, 0);
-	check_grows(&live, false);
+	check_grows(&live, NO_ROLLS);
 	CHECK(live.begun <= 1 + WORTH * READS / CALLS);
 	CHECK_INT(live.resumed + live.begun, READS);
 	CHECK(live.folded < WORTH + 500);
@@ -114,7 +118,7 @@ TEST(a_record_that_comes_late_is_in_the_ledger)
 		struct tare_ledger_live live = { .worth = WORTH };
 
 		make_program(5500, behind[i]);
-		check_grows(&live, false);
+		check_grows(&live, NO_ROLLS);
 		CHECK(live.resumed > READS / 2);
 		tare_ledger_live_free(&live);
 		make_log_free(&m);
@@ -126,8 +130,72 @@ TEST(it_goes_on_where_states_are_saved_beside_the_segments)
 	struct tare_ledger_live live = { .worth = WORTH };
 
 	make_program(-1, 0);
-	check_grows(&live, true);
+	check_grows(&live, ROLLS);
 	CHECK(live.resumed > READS / 2);
+	tare_ledger_live_free(&live);
+	make_log_free(&m);
+}
+
+/* Its state is in memory alone, and segments are made of what it knows. */
+static void check_without_states(int late)
+{
+	struct tare_ledger_live live = { .worth = WORTH };
+
+	make_program(late, 20 * S);
+	check_grows(&live, ROLLS_WITHOUT_STATES);
+	CHECK(live.resumed > READS / 2);
+	CHECK_INT(live.resumed + live.begun, READS);
+	tare_ledger_live_free(&live);
+	make_log_free(&m);
+}
+
+TEST(it_goes_on_where_segments_have_no_state)
+{
+	check_without_states(-1);
+}
+
+TEST(a_record_that_comes_late_into_a_segment_is_in_the_ledger)
+{
+	check_without_states(4900);
+}
+
+struct seen {
+	int before, behind;
+};
+
+static struct seen read_over(struct tare_recording *r, const struct tare_recording_state *known, int64_t t_ns)
+{
+	struct seen seen = { 0 };
+	struct tare_event e;
+
+	tare_recording_pass_over(r, known);
+	tare_recording_rewind(r);
+	while (tare_recording_next(r, &e))
+		*(e.at_ns <= t_ns ? &seen.before : &seen.behind) += 1;
+	return seen;
+}
+
+/* Only of segments that were there when the state was made: another one may have what came late. */
+TEST(what_a_state_in_memory_knows_is_passed_over_in_segments)
+{
+	struct tare_ledger_live live = { .worth = WORTH };
+	struct tare_recording_state known = { .until_ns = 40 * (int64_t)S };
+	struct tare_recording *r;
+	struct seen all, less;
+
+	make_program(-1, 0);
+	check_grows(&live, ROLLS_WITHOUT_STATES);
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	all = read_over(r, NULL, known.until_ns);
+	less = read_over(r, &known, known.until_ns);
+	CHECK_INT(less.before, all.before);
+	known.number = tare_recording_newest_segment(r);
+	CHECK(known.number > 1);
+	less = read_over(r, &known, known.until_ns);
+	CHECK(less.before < all.before / 2);
+	CHECK_INT(less.behind, all.behind);
+	CHECK_INT(read_over(r, NULL, known.until_ns).before, all.before);
+	tare_recording_close(r);
 	tare_ledger_live_free(&live);
 	make_log_free(&m);
 }
@@ -137,7 +205,7 @@ TEST(another_recording_of_that_name_is_read_from_its_begin)
 	struct tare_ledger_live live = { .worth = WORTH };
 
 	make_program(-1, 0);
-	check_grows(&live, false);
+	check_grows(&live, NO_ROLLS);
 	make_log_free(&m);
 	make_program(100, S);
 	check_same(&live);
