@@ -11,7 +11,10 @@
 
 #include <stdlib.h>
 
-enum { WORTH = 8000 }; /* events: fewer are folded as quickly as a state is saved */
+enum {
+	WORTH = 8000, /* events: fewer are folded as quickly as a state is saved */
+	MORE = 2,     /* times as many as lay behind the last state when it was used first */
+};
 /* Threads write down a call some time after it ended; what comes later than that is noticed, and then all is folded again. */
 #define MARGIN_NS INT64_C(1000000000)
 
@@ -183,6 +186,8 @@ static bool resume(struct tare_ledger_live *live, struct tare_recording *recordi
 	if (tare_ledger_resume(&source, opts, &state, &names, instants, nr, out) != 0)
 		return false;
 	live->folded = n.later;
+	if (!live->folded_first)
+		live->folded_first = n.later;
 	if (n.known == live->known && !n.is_contradicted)
 		return true;
 	for (int i = 0; i < nr; i++)
@@ -247,16 +252,25 @@ static uint64_t worth_of(const struct tare_ledger_live *live)
 	return live->worth ? live->worth : WORTH;
 }
 
+/*
+ * So many events as lie behind a state when it is used first lie behind a newer one as well: only what came since then is
+ * spared, and it must be worth the passes over all of them that a newer one takes.
+ */
+static bool is_enough(const struct tare_ledger_live *live)
+{
+	return live->folded >= worth_of(live) && (!live->has_state || live->folded >= MORE * live->folded_first);
+}
+
 static void keep(struct tare_ledger_live *live, struct tare_recording *recording)
 {
 	struct tare_recording_state made = { tare_recording_newest_segment(recording), settled_ns(recording) };
 	struct newer n = newer_than(recording, made);
 
-	if (live->folded < worth_of(live) || made.until_ns <= 0 ||
-	    (live->has_state && made.until_ns <= live->memory.until_ns))
+	if (!is_enough(live) || made.until_ns <= 0 || (live->has_state && made.until_ns <= live->memory.until_ns))
 		return;
 	live->has_state = save(live, recording, made.until_ns);
 	live->memory = made;
+	live->folded_first = 0;
 	live->number = n.disk.number;
 	if (live->has_state)
 		live->known = sum_known(&n);

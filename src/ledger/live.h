@@ -18,7 +18,8 @@ struct tare_ledger_live {
 	struct tare_recording_state memory; /* its moment, and the newest segment when it was made … */
 	uint64_t known;          /* a sum of the events that it has to do with, as far as they are read again … */
 	uint32_t number;         /* … and of the state beside the segments that it was made from; 0: none */
-	uint64_t folded;         /* events behind the moment, when it was used last */
+	uint64_t folded;         /* events behind the moment, when it was used last … */
+	uint64_t folded_first;   /* … and first; 0: not yet */
 	uint64_t resumed, begun; /* how often the fold went on from a moment, and how often it began anew */
 };
 
