@@ -83,6 +83,22 @@ static struct prints look(const char *folder)
 	return p;
 }
 
+/* As they are now; 0: there are none. */
+static uint64_t look_at_segments(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+	uint64_t print = 0;
+
+	while (dir && (entry = readdir(dir)))
+		if (strstr(entry->d_name, ".segment") && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			print += print_of(entry->d_name, &st);
+	if (dir)
+		closedir(dir);
+	return print;
+}
+
 bool tare_follow_is_fresh(const char *path)
 {
 	return look(path).newest_s >= clock_of(CLOCK_REALTIME) / SECOND - FRESH_S;
@@ -162,6 +178,38 @@ static void take_processes(struct tare_follow *f, const struct tare_recording *r
 	}
 }
 
+/* Whether blocks of its segments are damaged, or cannot be read, as the recording was opened. */
+static bool has_damaged_blocks(const struct tare_recording *recording)
+{
+	bool is_any = tare_recording_unread_nr(recording) > 0;
+
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_log *log = tare_recording_log(tare_recording_process(recording, i));
+
+		is_any |= log && tare_log_info(log)->damaged_blocks > 0;
+	}
+	return is_any;
+}
+
+/*
+ * To see whether they are damaged, all blocks of all segments are read, which takes the longer the more there are: segments in
+ * which nothing was damaged are read for that again only when another one is there, or one is not as it was.
+ */
+static int open_recording(struct tare_follow *f, struct tare_recording **out)
+{
+	static const struct tare_log_reach unchecked = { .scope = TARE_LOG_WHOLE, .is_unchecked = true };
+	uint64_t print = look_at_segments(f->path);
+	int rc;
+
+	if (print && print == f->sound_print)
+		return tare_recording_open_scope(out, f->path, &unchecked, &f->failure);
+	f->sound_print = 0;
+	rc = tare_recording_open(out, f->path, &f->failure);
+	if (!rc && tare_recording_newest_segment(*out) && !has_damaged_blocks(*out))
+		f->sound_print = print;
+	return rc;
+}
+
 /* Only what came since a moment shortly before is folded, however long the program runs. */
 static void read_ledger(struct tare_follow *f, bool is_once)
 {
@@ -170,7 +218,7 @@ static void read_ledger(struct tare_follow *f, bool is_once)
 	struct tare_recording *recording;
 
 	f->failure = (struct tare_err){ 0 };
-	if (tare_recording_open(&recording, f->path, &f->failure))
+	if (open_recording(f, &recording))
 		return; /* what was known before is shown on */
 	forget(f);
 	take_processes(f, recording);

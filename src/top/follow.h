@@ -38,6 +38,7 @@ struct tare_follow {
 	struct tare_err failure; /* why it cannot be read; code 0: it can */
 
 	uint64_t programs_print, tare_print; /* what the logs were when they were read */
+	uint64_t sound_print;                /* what segments were without a damaged block in them; 0: not known */
 	int64_t read_ns;                     /* when that was, on the monotonic clock; 0: never */
 	int64_t cost_ns;                     /* CPU that it took */
 	int64_t next_ns;                     /* not again before */
