@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import PATIENCE, Failure, Skip, needs_exec, needs_program
+from harness import PATIENCE, ROOT, Failure, Skip, needs_exec, needs_program
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-background-networking",
          "--remote-debugging-pipe", "--force-color-profile=srgb", "--hide-scrollbars"]
@@ -152,6 +152,15 @@ class Page:
             if said["method"] == "Network.requestWillBeSent" and not said["params"]["request"]["url"].startswith(("file:", "about:", "data:")):
                 bad.append(said["params"]["request"]["url"])
         return bad
+
+    def audit(self):
+        """[how many of axe-core's rules the page keeps, what it breaks]. A machine without axe-core skips what is not tested without it."""
+        file = subprocess.run([os.path.join(ROOT, "tools", "axe.sh"), "--path"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        if not os.path.exists(file):
+            raise Skip("axe-core is not there: tools/axe.sh gets %s" % file)
+        with open(file, encoding="utf-8") as script:
+            self.js(script.read() + ";0")
+        return self.js("axe.run(document).then(r => [r.passes.length, r.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html])])")
 
     def html(self):
         return self.js("document.documentElement.outerHTML")

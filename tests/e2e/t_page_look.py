@@ -8,10 +8,9 @@
 import json
 import os
 import re
-import subprocess
 
 import browser
-from harness import ROOT, Skip, case, check, check_equal, fixture, main
+from harness import ROOT, case, check, check_equal, fixture, main
 from vision import VISIONS, apart, contrast, lab
 
 LEAST = 10  # that two parts of memory are apart in CIEDE2000, to anybody
@@ -64,11 +63,6 @@ def colours_are_told_apart(box):
 
 @case
 def nothing_for_axe_to_find(box):
-    file = subprocess.run([os.path.join(ROOT, "tools", "axe.sh"), "--path"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    if not os.path.exists(file):
-        raise Skip("axe-core is not there: tools/axe.sh gets %s" % file)
-    with open(file, encoding="utf-8") as script:
-        axe = script.read()
     make(box)
     check_equal(box.tare("diff", "rec.tare@peak", "rec.tare@end", "--html", "two.html").code, 0)
     rules = 0
@@ -76,8 +70,7 @@ def nothing_for_axe_to_find(box):
             ("page.html", "", 1400, "light"), ("page.html", "", 800, "dark"), ("page.html", "#by=source", 360, "dark"), ("page.html", "#show=table&layers=line&q=a", 360, "light"),
             ("two.html", "", 800, "light"), ("two.html", "", 1400, "dark")):
         page = show(box, name, at, width, prefers_color_scheme=theme)
-        page.js(axe + ";0")
-        found = page.js("axe.run(document).then(r => [r.passes.length, r.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html])])")
+        found = page.audit()
         rules = max(rules, found[0])
         check_equal(found[1], [], name, at, width, theme)
     check(rules >= 20, "axe looked at little", rules)

@@ -8,7 +8,6 @@
 import json
 import os
 import re
-import subprocess
 
 import browser
 from hostile import STEERS, poison
@@ -41,14 +40,6 @@ def report(box, *args, rec="rec.tare"):
 def figures(page, selector):
     """[text of the row's head, its figures] of each row."""
     return page.js("[...document.querySelectorAll(%s)].map(r => [Object.values(r.dataset)[0], [...r.querySelectorAll('[data-bytes]')].map(c => c.dataset.bytes === '' ? null : Number(c.dataset.bytes))])" % json.dumps(selector))
-
-
-def axe(page):
-    file = subprocess.run([os.path.join(ROOT, "tools", "axe.sh"), "--path"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    if os.path.exists(file):
-        with open(file, encoding="utf-8") as script:
-            page.js(script.read() + ";0")
-        check_equal(page.js("axe.run(document).then(r => r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html]))"), [])
 
 
 def job(box, sizes):
@@ -93,7 +84,7 @@ def steps_are_those_of_json(box):
     page.click("#step-strip", at=(.09, .6))
     check("step=1&" in page.js("location.hash") + "&", page.js("location.hash"))
     page.click("#step-plot", at=(.5, .5))
-    axe(page)
+    check_equal(page.audit()[1], [])
     for at in ("#parts=1&step=3", "#long=1&measure=tensors", "#step=99"):
         text = show(box, at, "page.html", 360).js("document.getElementById('steps').innerHTML")
         check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
@@ -142,7 +133,7 @@ def single_blocks_are_those_of_json(box):
     check_equal(page.js("[document.querySelector('#block-now [data-bytes]').dataset.bytes, document.activeElement.id]"), [str(sizes[int(page.js("document.getElementById('block-now').dataset.block")) - 1]), "block-plot"])
     check("block=" in page.js("location.hash"))
     page.click("#block-plot", at=(.6, .9))
-    axe(page)
+    check_equal(page.audit()[1], [])
     for at in ("#timed=1&block=2", "#block=99999", "#from=1&to=2"):
         text = show(box, at, "page.html", 360).js("document.getElementById('blocks').innerHTML")
         check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
@@ -188,7 +179,7 @@ def sizes_and_allocations_are_those_of_json(box):
         check(said, at)
     page.click("#by-ever")
     check_equal(page.js("document.querySelector('#lines tbody tr').dataset.label"), max(said, key=lambda k: said[k][0]))
-    axe(page)
+    check_equal(page.audit()[1], [])
 
 
 @case
@@ -204,7 +195,7 @@ def of_a_heap_the_line_is_said_first(box):
     check("heap.py:2 in first" in most["label"], most)
     check("line of source" in page.js("document.querySelector('#time [aria-label=\"stacked by\"] [aria-pressed=true]').textContent"))
     check("heap.py:2 in first" in page.js("document.getElementById('legend').textContent"))
-    axe(page)
+    check_equal(page.audit()[1], [])
 
 
 @case
@@ -228,7 +219,7 @@ def graphs_are_those_of_json(box):
         page.key(key)
         check_equal(page.js("[document.getElementById('graph-now').dataset.graph, document.activeElement.id]"), [str(number), "graph-plot"], key)
     check("graph=%d" % rows[-1]["number"] in page.js("location.hash"))
-    axe(page)
+    check_equal(page.audit()[1], [])
     none = make(box, "rec.tare", "none.html", "--confidential")
     check_equal(none["graphs"], data["graphs"])
     text = show(box, "#graph=1", "none.html", 360).js("document.getElementById('graphs').textContent")
@@ -257,7 +248,7 @@ def ranks_are_those_of_json(box):
         check_equal(cells, [*leaf, max(leaf) - min(leaf)], row)
     page.click("#ranks .fall button:nth-of-type(2)")
     check_equal(page.js("[document.querySelector('#ranks button[aria-pressed=true]').textContent, document.querySelector('#answer .total.n').dataset.bytes]"), ["rank 1", str(said["rows"][1]["device_used_bytes"])])
-    axe(page)
+    check_equal(page.audit()[1], [])
     show(box, "", "page.html", 360)
     make(box, "job", "none.html", "--confidential")
     text = show(box, "", "none.html").js("document.getElementById('ranks').textContent")
