@@ -73,6 +73,29 @@ TEST(a_context_inside_the_start_of_another_process_is_there_once)
 	world_free(w);
 }
 
+/* The start reads how much of the context there is by then; it takes none of it, whether or not another process is ending meanwhile. */
+TEST(a_start_inside_the_first_context_of_a_device)
+{
+	for (int has_leaver = 0; has_leaver < 2; has_leaver++) {
+		struct world *w = world_new();
+		int second = world_process(w, 500, 0, "b"), gone = world_process(w, 600, 0, "c");
+
+		start(w, gone, 1, 2, 1000, 1003);
+		if (has_leaver)
+			world_process_at(w, gone)->last_ns = 2 * MS;
+		start(w, 0, 5, 6, 1003, 1003);
+		context(w, 0, 10, 30, 1003, 1503);
+		start(w, second, 12, 20, 1003, 1022);
+		context(w, second, 31, 32, 1503, 2003);
+		check_row(w, "process:431/context", 500);
+		check_row(w, "process:500/driver", 0);
+		check_row(w, "process:500/context", 500);
+		check_at(w, "21ms", 1022);
+		check_at(w, "end", 2003);
+		world_free(w);
+	}
+}
+
 /* The start of the driver took 3 beside: nothing else can have been that. */
 TEST(what_a_context_leaves_is_of_the_start_beside_it)
 {

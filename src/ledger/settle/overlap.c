@@ -225,7 +225,7 @@ static void count_member(struct tare_overlap *o, size_t i)
 		struct tare_stretch *s = &o->stretches[k];
 
 		if (m->applied.takes_rest)
-			++*(tare_member_is_unknown(o, i) ? &s->unknowns : &s->syncs);
+			++*(tare_member_is_unknown(o, i) ? &s->unknowns : &s->yielding);
 		s->knowns += known != 0;
 		s->has_growth |= known > 0;
 		s->has_fall |= known < 0;
@@ -294,17 +294,18 @@ static double weight(const struct tare_overlap *o, const struct tare_member *m, 
 }
 
 /*
- * Does a call get a share of a stretch? A wait gets none while another unknown call is under way.
+ * Does a call get a share of a stretch? One that yields gets none while another unknown call is under way.
  */
 static bool has_share(const struct tare_overlap *o, size_t k, size_t step)
 {
-	return o->members[step].applied.takes_rest && !(o->stretches[k].unknowns && tare_step_is_sync(&o->steps[step]));
+	return o->members[step].applied.takes_rest &&
+	       !(o->stretches[k].unknowns && tare_overlap_yields(o, &o->steps[step]));
 }
 
 static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	const struct tare_stretch *s = &o->stretches[k];
-	size_t sharers = s->unknowns ? s->unknowns : s->syncs;
+	size_t sharers = s->unknowns ? s->unknowns : s->yielding;
 	bool is_shared = sharers > 1;
 	int64_t left = s->rest;
 	double sum = 0;
@@ -409,7 +410,7 @@ static void settle_rest(struct tare_overlap *o, size_t k, const size_t *active, 
 	int64_t nobodys = owed_part(o, s->rest);
 
 	s->rest -= nobodys;
-	if ((s->unknowns || s->syncs) && (s->rest >= 0 || is_any_giving(o, k, active, active_nr))) {
+	if ((s->unknowns || s->yielding) && (s->rest >= 0 || is_any_giving(o, k, active, active_nr))) {
 		share(o, k, active, active_nr);
 	} else {
 		reclaim(o, k, active, active_nr);
@@ -507,7 +508,11 @@ static void walk(struct tare_overlap *o)
 void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 {
 	size_t n = d->cluster.count;
-	struct tare_overlap o = { .f = f, .d = d, .steps = d->cluster.items, .step_nr = n };
+	struct tare_overlap o = { .f = f,
+		                      .d = d,
+		                      .steps = d->cluster.items,
+		                      .step_nr = n,
+		                      .is_driver_started = d->account_now[TARE_ACCOUNT_DRIVER] > 0 };
 	int64_t end = INT64_MIN;
 
 	for (size_t i = 0; i < n; i++)

@@ -21,10 +21,10 @@ struct tare_point {
 
 /* Stretch k ends at point k; stretch 0 is the time between the call before and the cluster. */
 struct tare_stretch {
-	int64_t rest;                     /* change that no call was given yet */
-	int64_t known;                    /* change given to known calls */
-	uint32_t unknowns, syncs, knowns; /* numbers of calls under way */
-	bool has_growth, has_fall;        /* among the known calls */
+	int64_t rest;                        /* change that no call was given yet */
+	int64_t known;                       /* change given to known calls */
+	uint32_t unknowns, yielding, knowns; /* numbers of calls under way */
+	bool has_growth, has_fall;           /* among the known calls */
 	/* change if all known falls, or all known growth, were here; without contexts */
 	int64_t lowest, highest;
 	/* the device fell below `lowest` and a process was ending: its end is in here */
@@ -82,13 +82,23 @@ struct tare_overlap {
 	int64_t owed;
 	/* what each context made in the cluster takes; 0: what is measured */
 	int64_t context_bytes;
-	/* number of unknown calls that are not waits, and one of them */
+	bool is_driver_started; /* on the device, before the cluster */
+	/* number of unknown calls that do not yield, and one of them */
 	size_t unknown_nr, unknown;
 };
 
+/*
+ * Does the call take only what no other call can have taken? A wait does; and so does a start of the driver on a device on which it
+ * was started before: most of what starting takes is taken for the first process (ended.c).
+ */
+static inline bool tare_overlap_yields(const struct tare_overlap *o, const struct tare_step *s)
+{
+	return tare_step_is_sync(s) || (s->class == TARE_CLASS_DRIVER && o->is_driver_started);
+}
+
 static inline bool tare_member_is_unknown(const struct tare_overlap *o, size_t i)
 {
-	return o->members[i].applied.takes_rest && !tare_step_is_sync(&o->steps[i]);
+	return o->members[i].applied.takes_rest && !tare_overlap_yields(o, &o->steps[i]);
 }
 
 /*

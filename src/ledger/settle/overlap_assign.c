@@ -15,7 +15,7 @@
 
 static bool is_known_only(const struct tare_stretch *s)
 {
-	return !s->unknowns && !s->syncs;
+	return !s->unknowns && !s->yielding;
 }
 
 static void give(struct tare_stretch *s, int64_t bytes)

@@ -32,7 +32,7 @@ static bool is_collected(const struct tare_overlap *o, size_t k)
 {
 	const struct tare_stretch *s = &o->stretches[k];
 
-	return !s->unknowns && !s->syncs && !s->has_leaver && o->points[k].step != TARE_NOBODY;
+	return !s->unknowns && !s->yielding && !s->has_leaver && o->points[k].step != TARE_NOBODY;
 }
 
 /* How much of known size may have been put on the wrong side of either end of the reach. */

@@ -34,7 +34,10 @@ static bool is_making_one(const struct tare_overlap *o, const struct tare_point 
 	return false;
 }
 
-/* The change that comes most often while contexts are made; of several, the smallest. */
+/*
+ * The change that comes most often while contexts are made; of several, the smallest. Of one context it is its whole size only where no
+ * other such call was under way: the readings of that call cut the context's growth in two.
+ */
 static int64_t usual_change(const struct tare_overlap *o)
 {
 	size_t best_nr = 0;
@@ -78,7 +81,7 @@ void tare_overlap_contexts(struct tare_overlap *o)
 		return;
 	if (making > 1 || others || tare_fold_is_any_leaving(o->f, o->d, INT64_MAX))
 		o->context_bytes = weighed_before(o->f, o->d);
-	if (!o->context_bytes && (making > 1 || tare_fold_is_any_leaving(o->f, o->d, INT64_MAX)))
+	if (!o->context_bytes && (making > 1 || (!others && tare_fold_is_any_leaving(o->f, o->d, INT64_MAX))))
 		o->context_bytes = usual_change(o);
 }
 

@@ -74,7 +74,7 @@ int64_t tare_overlap_end(struct tare_overlap *o, size_t k)
 	}
 	if (!is_leaving)
 		return 0;
-	if (beyond < 0 && (s->unknowns || s->syncs))
+	if (beyond < 0 && (s->unknowns || s->yielding))
 		beyond = 0; /* calls under way took that */
 	gone = tare_fold_end_of(o->f, o->d, o->points[k].until, is_leaving, beyond);
 	s->rest += gone - bytes;
