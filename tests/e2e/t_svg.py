@@ -148,6 +148,7 @@ def first():
     return bytearray(8 << 20)
 def second():
     return bytearray(4 << 20)
+time.sleep(.2)
 a = first()
 time.sleep(.2)
 b = second()
