@@ -82,13 +82,14 @@ need test libtcmalloc-minimal4 library libtcmalloc_minimal.so.4
 need test libmimalloc2.0 library libmimalloc.so.2
 need test munge test -e /usr/sbin/munged
 need test slurm-wlm test -e /usr/sbin/slurmctld
+need test golang-go has go
+need test nodejs has node
+need test valgrind test -e /usr/libexec/valgrind/dh_view.js
 need long stress-ng has stress-ng
 need long redis-server has redis-server
 need long python3-pytest test -e /usr/lib/python3/dist-packages/pytest
 need long python3-hypothesis test -e /usr/lib/python3/dist-packages/hypothesis
 need long default-jdk-headless has javac
-need long golang-go has go
-need long nodejs has node
 
 [ ${#missing[@]} -gt 0 ] || exit 0
 

@@ -17,7 +17,7 @@ import sqlite3
 import subprocess
 
 from hostile import STEERS, poison
-from harness import MIB, PATIENCE, PYTHON, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs_exec
+from harness import MIB, PATIENCE, PYTHON, ROOT, Skip, WRAPPER, case, check, check_equal, check_says, fixture, main, needs, needs_exec, needs_program
 from snapshots import imported
 
 NAMES = ["<script>x</script>", "a;b 7", "\"'`", "\x1b[31m\nFORGED", "\u202egnp.exe", "%s%n"]
@@ -309,8 +309,7 @@ def tensors_on_the_cpu_are_in_it(box):
 def pprof_opens_it(box):
     """The program of the Go distribution."""
     needs_exec()
-    if not shutil.which("go"):
-        raise Skip("no go here, whose pprof opens such a file")
+    needs_program("go", "golang-go")
     box.record(fixture("e2e_tensors", "new"))
     make(box, "pprof")
     done = subprocess.run(["go", "tool", "pprof", "-raw", box.path("out.pprof")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -342,8 +341,8 @@ run("console.log(JSON.stringify([gRoot._atTGmaxBytes, gRoot._atTEndBytes]))");
 def valgrinds_viewer_opens_it(box):
     """The code of dh_view.html, without a page."""
     needs_exec()
-    if not os.path.exists(DH_VIEW) or not shutil.which("node"):
-        raise Skip("no valgrind here whose viewer opens such a file, or no node to run it")
+    needs_program("node", "nodejs")
+    needs(os.path.exists(DH_VIEW), "valgrind")
     box.record(fixture("e2e_phases"))
     make(box, "dhat")
     done = subprocess.run(["node", "-e", IN_NODE, DH_VIEW, box.path("out.dhat")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
