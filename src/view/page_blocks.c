@@ -2,48 +2,12 @@
 /* Single blocks of PyTorch's allocator over time, as data of a page: those that a picture can show, by the moments at which they were there. */
 #include "view/page.h"
 
-#include "base/array.h"
 #include "base/emit.h"
-#include "base/map.h"
-
-#include <stdlib.h>
-
-/* Texts by number, in the order in which they came. */
-struct texts {
-	struct tare_strmap numbers;
-	const char **items;
-	size_t nr, cap;
-};
-
-/* -1: there is none. */
-static int number_of(struct texts *t, const char *text)
-{
-	bool is_new;
-	uint64_t *number;
-
-	if (!text)
-		return -1;
-	number = tare_strmap_put(&t->numbers, text, &is_new);
-	if (is_new) {
-		*number = t->nr;
-		TARE_APPEND(t->items, t->nr, t->cap) = text;
-	}
-	return (int)*number;
-}
-
-static void add_texts(struct tare_emit *e, const char *key, struct texts *t)
-{
-	tare_emit_open(e, key, '[');
-	for (size_t i = 0; i < t->nr; i++)
-		tare_emit_str(e, NULL, t->items[i]);
-	tare_emit_close(e);
-	tare_strmap_free(&t->numbers);
-	free(t->items);
-}
+#include "view/page_texts.h"
 
 struct lists {
 	struct tare_page_stack_list *stacks;
-	struct texts names, shapes;
+	struct tare_page_texts names, shapes;
 };
 
 /* [first moment, first moment without it, bytes, category, stack, name, shape, born, gone or -1] */
@@ -55,8 +19,8 @@ static void add_block(struct tare_emit *e, struct lists *lists, const struct tar
 	tare_emit_int(e, NULL, b->bytes);
 	tare_emit_int(e, NULL, b->category);
 	tare_emit_int(e, NULL, tare_page_stack_of(lists->stacks, b->line));
-	tare_emit_int(e, NULL, number_of(&lists->names, b->name));
-	tare_emit_int(e, NULL, number_of(&lists->shapes, b->shape));
+	tare_emit_int(e, NULL, tare_page_texts_number(&lists->names, b->name));
+	tare_emit_int(e, NULL, tare_page_texts_number(&lists->shapes, b->shape));
 	tare_emit_int(e, NULL, b->born_ns);
 	tare_emit_int(e, NULL, b->gone_ns);
 	tare_emit_close(e);
@@ -101,7 +65,7 @@ void tare_page_blocks(struct tare_emit *e, const struct tare_page *p, struct tar
 	for (int i = 0; p->blocks && i < p->blocks->memory_nr; i++)
 		add_memory(e, &lists, p, &p->blocks->memories[i]);
 	tare_emit_close(e);
-	add_texts(e, "names", &lists.names);
-	add_texts(e, "shapes", &lists.shapes);
+	tare_page_texts_emit(e, "names", &lists.names);
+	tare_page_texts_emit(e, "shapes", &lists.shapes);
 	tare_emit_close(e);
 }

@@ -4,8 +4,8 @@
 
 #include "base/comparator.h"
 #include "base/emit.h"
-#include "base/map.h"
 #include "base/xalloc.h"
+#include "view/page_texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,6 @@ enum { BLOCKS_MAX = 8000 };
 struct block {
 	const struct tare_pool_segment *segment;
 	const struct tare_tensor_row *of;
-};
-
-struct lines {
-	struct tare_strmap numbers;
-	const char **items;
-	size_t nr;
 };
 
 TARE_COMPARATOR_OF_POINTERS(by_address, struct tare_pool_segment, TARE_RISING(pid) TARE_RISING(address))
@@ -73,24 +67,8 @@ static size_t find_blocks(struct block *out, const struct tare_device_ledger *d)
 	return nr;
 }
 
-static int line_of(struct lines *lines, const char *line)
-{
-	bool is_new;
-	uint64_t *number;
-
-	if (!line)
-		return -1;
-	number = tare_strmap_put(&lines->numbers, line, &is_new);
-	if (is_new) {
-		lines->items = tare_xrealloc(lines->items, lines->nr + 1, sizeof(*lines->items));
-		lines->items[lines->nr] = line;
-		*number = lines->nr++;
-	}
-	return (int)*number;
-}
-
 /* {"at", "device", "address": of the segment, "blocks": [[offset, bytes, category, line or -1], …]} */
-static void add_segment(struct tare_emit *e, struct lines *lines, const struct tare_ledger *l,
+static void add_segment(struct tare_emit *e, struct tare_page_texts *lines, const struct tare_ledger *l,
                         const struct tare_device_ledger *d, const struct block *blocks, size_t nr)
 {
 	char address[24];
@@ -109,14 +87,14 @@ static void add_segment(struct tare_emit *e, struct lines *lines, const struct t
 		tare_emit_uint(e, NULL, t->address - blocks->segment->address);
 		tare_emit_int(e, NULL, t->bytes);
 		tare_emit_int(e, NULL, tare_rules[t->rule].category);
-		tare_emit_int(e, NULL, line_of(lines, t->name ? t->name : t->line));
+		tare_emit_int(e, NULL, tare_page_texts_number(lines, t->name ? t->name : t->line));
 		tare_emit_close(e);
 	}
 	tare_emit_close(e);
 	tare_emit_close(e);
 }
 
-static void add_device(struct tare_emit *e, struct lines *lines, const struct tare_ledger *l,
+static void add_device(struct tare_emit *e, struct tare_page_texts *lines, const struct tare_ledger *l,
                        const struct tare_device_ledger *d)
 {
 	struct block *blocks = tare_xcalloc(BLOCKS_MAX, sizeof(*blocks));
@@ -149,7 +127,7 @@ static void add_settings(struct tare_emit *e, const struct tare_page *p)
 
 void tare_page_pool(struct tare_emit *e, const struct tare_page *p)
 {
-	struct lines lines = { 0 };
+	struct tare_page_texts lines = { 0 };
 
 	tare_emit_open(e, "pool", '{');
 	tare_emit_open(e, "categories", '[');
@@ -161,12 +139,7 @@ void tare_page_pool(struct tare_emit *e, const struct tare_page *p)
 		for (int d = 0; d < p->ledgers[i].device_nr; d++)
 			add_device(e, &lines, &p->ledgers[i], &p->ledgers[i].devices[d]);
 	tare_emit_close(e);
-	tare_emit_open(e, "lines", '[');
-	for (size_t i = 0; i < lines.nr; i++)
-		tare_emit_str(e, NULL, lines.items[i]);
-	tare_emit_close(e);
+	tare_page_texts_emit(e, "lines", &lines);
 	add_settings(e, p);
 	tare_emit_close(e);
-	tare_strmap_free(&lines.numbers);
-	free(lines.items);
 }
