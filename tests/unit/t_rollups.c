@@ -17,6 +17,11 @@
 
 static char folder[] = "/tmp/tare-rollups-XXXXXX";
 
+static void make_folder(void)
+{
+	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
+}
+
 static int make(const char *path, const struct tare_rollup_wish *wish)
 {
 	(void)path;
@@ -56,7 +61,7 @@ static void remove_all(void)
 
 TEST(logs_leave_room_for_what_is_written_before_anything_goes)
 {
-	CHECK(mkdtemp(folder) != NULL);
+	make_folder();
 	CHECK_INT(allowed(8 * MIB, 5000), 7 * MIB + 1);
 	has_file("000001.segment", MIB / 2);
 	has_file("000002.segment", MIB / 2);
@@ -101,7 +106,7 @@ static const char *finish(uint64_t logs, bool has_turn, tare_rollup_maker *roll_
 	struct tare_rollups *r;
 	int ends[2];
 
-	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
+	make_folder();
 	CHECK_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	told = ends[1];
 	has_file("1-0.events", logs);
@@ -163,7 +168,7 @@ TEST(a_rollup_that_took_its_time_gives_way)
 	char said[2] = { 0 };
 	int ends[2];
 
-	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
+	make_folder();
 	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
 	told = ends[1];
 	has_file("1-0.events", 20 * MIB);
@@ -213,7 +218,7 @@ TEST(nobody_waits_at_the_end_for_longer_than_some_seconds)
 
 TEST(logs_never_have_more_than_is_read_in_seconds)
 {
-	CHECK(mkdtemp(folder) != NULL);
+	make_folder();
 	has_file("000001.segment", 100 * MIB);
 	CHECK_INT(allowed(4096 * MIB, 0), 160 * MIB + 1);
 	has_file("1-0.events.7", 148 * MIB);
@@ -245,7 +250,7 @@ TEST(who_failed_is_not_tried_again_at_once_and_nobody_waits_for_it)
 	struct tare_rollups *r;
 	double begun;
 
-	CHECK(mkdtemp(strcpy(folder, "/tmp/tare-rollups-XXXXXX")) != NULL);
+	make_folder();
 	told = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	has_file("1-0.events", 60 * MIB);
 	r = tare_rollups_new(folder, 4096 * MIB, &control, fails);
@@ -268,7 +273,7 @@ TEST(who_may_write_no_more_waits_under_any_cap)
 {
 	struct tare_control control = { 0 };
 
-	CHECK(mkdtemp(folder) != NULL);
+	make_folder();
 	tare_rollups_free(tare_rollups_new(folder, MIB, &control, make));
 	CHECK_INT(control.makes_room, 1);
 	control.makes_room = 0;
