@@ -75,7 +75,7 @@ enum { ARGUMENTS_ARE_CELLS = 11 }; /* 3.11: a cell of an argument has no place o
 
 static bool has_name(const struct tare_scan_api *py, struct py_object *names, intptr_t count, struct py_object *name)
 {
-	for (intptr_t i = 0; i < count; i++)
+	for (intptr_t i = 0; i < count && i < VARIABLES_MAX; i++)
 		if (py->PyTuple_GetItem(names, i) == name)
 			return true;
 	return false;
@@ -99,7 +99,7 @@ static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uint
 	for (int kind = 0; kind < KINDS_OF_VARIABLES; kind++) {
 		names[kind] = py->PyObject_GetAttrString((struct py_object *)code, kinds_of_variables[kind]);
 		counts[kind] = names[kind] ? py->PyTuple_Size(names[kind]) : 0;
-		for (intptr_t i = 0; i < counts[kind] && place < VARIABLES_MAX; i++) {
+		for (intptr_t i = 0; i < counts[kind] && i < VARIABLES_MAX && place < VARIABLES_MAX; i++) {
 			struct py_object *name = py->PyTuple_GetItem(names[kind], i);
 
 			if (kind != CELLS || py->python->layout.minor < ARGUMENTS_ARE_CELLS ||
