@@ -114,11 +114,6 @@ void tare_alloc_count_from_here(struct tare_allocator *a)
 	s->peak_reserved = s->reserved;
 }
 
-void tare_alloc_set_settings(struct tare_allocator *a, const struct tare_alloc_settings *settings)
-{
-	a->settings = *settings;
-}
-
 uint32_t tare_alloc_put_segment(struct tare_allocator *a, uint64_t address, uint64_t size, unsigned stream,
                                 unsigned pool, bool is_small)
 {

@@ -74,7 +74,6 @@ void tare_alloc_pool_release(struct tare_allocator *a, unsigned pool);
 
 /* torch.cuda.set_per_process_memory_fraction, as bytes. UINT64_MAX: none. */
 void tare_alloc_set_limit(struct tare_allocator *a, uint64_t limit);
-void tare_alloc_set_settings(struct tare_allocator *a, const struct tare_alloc_settings *settings);
 
 /* The number of the block, or 0: out of memory. `asked` of 0 bytes is 0, too, and no failure. */
 uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool);

@@ -18,12 +18,6 @@ void tare_scale_open(struct tare_scale *scale, const char *path)
 		scale->nvml = NULL;
 }
 
-void tare_scale_close(struct tare_scale *scale)
-{
-	tare_nvml_close(scale->nvml);
-	scale->nvml = NULL;
-}
-
 void tare_scale_find(struct tare_scale *scale, const char *uuid)
 {
 	struct tare_nvml_memory memory;

@@ -26,7 +26,6 @@ struct tare_scale {
 void tare_scale_open(struct tare_scale *scale, const char *path);
 /* Once the driver has said which device it is. */
 void tare_scale_find(struct tare_scale *scale, const char *uuid);
-void tare_scale_close(struct tare_scale *scale);
 
 /* Bytes in use, TARE_NOT_KNOWN if nobody can say now (cuMemGetInfo needs a context). */
 uint64_t tare_scale_read(struct tare_scale *scale);

@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *tare_series_kind_name(enum tare_series_kind kind)
-{
-	static const char *const names[] = { "need", "peak", "seconds", "phase", "account", "change" };
-
-	return names[kind];
-}
-
 struct tare_series *tare_series_find(struct tare_series_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)

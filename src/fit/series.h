@@ -49,8 +49,6 @@ void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind
 
 void tare_series_free(struct tare_series_list *list);
 
-const char *tare_series_kind_name(enum tare_series_kind kind);
-
 /* db_series.c: series of the runs that ended well. TARE_E_EMPTY: no run did. */
 struct tare_db;
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);

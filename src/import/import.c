@@ -14,13 +14,13 @@
 #include <string.h>
 
 struct kind {
-	const char *name, *what;
+	const char *name;
 	bool (*is)(const char *head, size_t size);
 	int (*read)(struct tare_import_job *job, struct tare_err *err);
 };
 
 static const struct kind kinds[] = {
-#define TARE_IMPORT(NAME, WHAT) { #NAME, WHAT, tare_import_is_##NAME, tare_import_read_##NAME },
+#define TARE_IMPORT(NAME, WHAT) { #NAME, tare_import_is_##NAME, tare_import_read_##NAME },
 #include "import/import.def"
 #undef TARE_IMPORT
 };
@@ -30,16 +30,6 @@ const char tare_import_names[] =
 #include "import/import.def"
 #undef TARE_IMPORT
 	;
-
-const char *tare_import_name(enum tare_import_kind kind)
-{
-	return kinds[kind].name;
-}
-
-const char *tare_import_what(enum tare_import_kind kind)
-{
-	return kinds[kind].what;
-}
 
 static int choose(struct tare_import_in *in, const struct tare_import_options *options, int *kind, struct tare_err *err)
 {

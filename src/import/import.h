@@ -55,7 +55,4 @@ void tare_import_close(struct tare_import *import);
 struct tare_trace;
 int tare_import_trace(struct tare_trace *trace, const char *path, struct tare_err *err);
 
-const char *tare_import_name(enum tare_import_kind kind);
-const char *tare_import_what(enum tare_import_kind kind);
-
 #endif

@@ -22,15 +22,12 @@ struct tare_frames {
 
 /*
  * The frames of the stack from the return address `pc` outwards. In front are left out functions of allocators, and of
- * containers of the language's library (tare_frame_is_library), as long as there is another; at the end those that
+ * containers of the language's library, as long as there is another; at the end those that
  * call main and the functions of threads.
  */
 void tare_frames_read(struct tare_frames *out, const struct tare_process *process, const struct tare_stack *stack,
                       uint64_t pc);
 void tare_frames_free(struct tare_frames *frames);
-
-/* Does such a function ask for memory on behalf of its caller? By its name, mangled or not. */
-bool tare_frame_is_library(const char *function);
 
 /* core/jit_name.c: a function that was made at run time, by the name that its process gave it: "leak.js:3 in grow". */
 void tare_frame_add_jit(struct tare_str *out, const char *name, bool is_full);

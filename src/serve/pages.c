@@ -122,11 +122,6 @@ static void become_report(const char *path, bool is_confidential, int out)
 	_exit(127);
 }
 
-bool tare_pages_is_making(const struct tare_pages *p, const struct tare_serve_entry *e)
-{
-	return p->job.pid > 0 && is_of(&p->job.page, e);
-}
-
 bool tare_pages_begin(struct tare_pages *p, const struct tare_serve_entry *e)
 {
 	int ends[2];

@@ -43,8 +43,6 @@ const struct tare_page_kept *tare_pages_get(struct tare_pages *p, const struct t
 bool tare_pages_begin(struct tare_pages *p, const struct tare_serve_entry *e);
 /* Takes what the process wrote, and ends one that takes too long. True: the job is done, and kept. */
 bool tare_pages_turn(struct tare_pages *p);
-/* Is it that entry's page that is being made? */
-bool tare_pages_is_making(const struct tare_pages *p, const struct tare_serve_entry *e);
 void tare_pages_free(struct tare_pages *p);
 
 #endif

@@ -472,11 +472,6 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 	free(w);
 }
 
-void tare_witness_flush(struct tare_witness *w)
-{
-	tare_writer_flush(w->writer);
-}
-
 struct tare_nvml *tare_witness_nvml(const struct tare_witness *w)
 {
 	return w->nvml;

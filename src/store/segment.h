@@ -82,7 +82,6 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 /* A block of another segment, as it lies there, for the log of this number. */
 void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head, uint32_t log,
                        const struct tare_pack *bytes);
-uint64_t tare_segment_bytes(const struct tare_segment_writer *w); /* written so far */
 /* With its footer the file is on the disk afterwards (fsync), or there is an error and it is removed. */
 int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err);
 

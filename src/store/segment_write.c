@@ -152,11 +152,6 @@ void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_
 	write_block(w, &own);
 }
 
-uint64_t tare_segment_bytes(const struct tare_segment_writer *w)
-{
-	return w->size;
-}
-
 static void write_footer(struct tare_segment_writer *w)
 {
 	struct tare_segment_trailer t = { .magic = TARE_SEGMENT_END, .footer = w->size };

@@ -13,11 +13,6 @@ const char *const tare_weigh_kind_names[] = {
 #include "weigh/kind.def"
 #undef TARE_WEIGH_KIND
 };
-const char *const tare_weigh_kind_help[] = {
-#define TARE_WEIGH_KIND(KEY, NAME, HELP) HELP,
-#include "weigh/kind.def"
-#undef TARE_WEIGH_KIND
-};
 
 static const struct rule {
 	const char *pattern;

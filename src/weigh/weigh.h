@@ -23,7 +23,6 @@ enum tare_weigh_kind {
 };
 
 extern const char *const tare_weigh_kind_names[TARE_WEIGH_KIND_NR];
-extern const char *const tare_weigh_kind_help[TARE_WEIGH_KIND_NR];
 
 struct tare_weigh_row {
 	enum tare_weigh_kind kind;

@@ -65,11 +65,6 @@ static enum kind kind_of(const char *function)
 	return kind;
 }
 
-bool tare_frame_is_library(const char *function)
-{
-	return kind_of(function) != PROGRAM;
-}
-
 /* ---- from return addresses to frames ---- */
 
 static void add(struct tare_frames *out, const struct tare_frame *frame)

@@ -173,13 +173,6 @@ enum tare_pool_kind tare_pool_add(CUmemoryPool handle, int device, enum tare_poo
 	return kind == TARE_POOL_ASKED ? TARE_POOL_WEIGHED : kind;
 }
 
-uint32_t tare_pool_number(CUmemoryPool handle)
-{
-	struct pool *pool = find(handle);
-
-	return pool ? pool->number : 0;
-}
-
 void tare_pool_set_number(CUmemoryPool handle)
 {
 	struct pool *pool = find(handle);

@@ -23,7 +23,6 @@ enum tare_pool_kind {
 
 enum tare_pool_kind tare_pool_add(CUmemoryPool pool, int device, enum tare_pool_kind kind);
 void tare_pool_set_number(CUmemoryPool pool); /* one that the program made: the next, from 1 */
-uint32_t tare_pool_number(CUmemoryPool pool); /* 0: a device's own, or not known */
 enum tare_pool_kind tare_pool_kind(CUmemoryPool pool);
 
 /* The pool from which cuMemAllocAsync takes on this device; NULL: the driver does not say. */
