@@ -3,7 +3,7 @@
 # The driver's facts, one "section.fact value" a line on stdout. Sections run in processes of their own.
 #   tests/gpu/facts/run.sh real [FACTS]             the driver of this machine; needs nvcc
 #   tests/gpu/facts/run.sh sim SIM_FOLDER [FACTS]   the simulated one in SIM_FOLDER (build/simgpu)
-# FACTS is the compiled facts.c; it is compiled here where it is not given.
+# FACTS is the compiled facts*.c; it is compiled here where it is not given.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -32,7 +32,7 @@ else
 fi
 if [ -z "$program" ]; then
 	program=$work/facts
-	gcc -O1 -D_GNU_SOURCE -I "$root" -I "$root/src" -o "$program" "$here/facts.c" "$root/src/calibrate/driver.c" -ldl || exit 1
+	gcc -O1 -D_GNU_SOURCE -I "$root" -I "$root/src" -o "$program" "$here"/facts*.c "$root/src/calibrate/driver.c" -ldl || exit 1
 fi
 facts() {
 	timeout 100 "$program" "$1" "$work/$2" "${3:-0,0}" || echo "$1.ENDED $?"
