@@ -84,7 +84,7 @@ class Browser:
 
 class Page:
     def __init__(self, browser, width, height):
-        self.browser = browser
+        self.browser, self.shown = browser, None
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -104,11 +104,23 @@ class Page:
 
     def open(self, address):
         """The page is loaded anew, also where only what follows the # is another."""
-        self.browser.events = []
+        self.browser.events, self.shown = [], None
         self.call("Page.navigate", url="about:blank")
         self.browser.wait("Page.loadEventFired", self.session)
         self.call("Page.navigate", url=address)
         self.browser.wait("Page.loadEventFired", self.session)
+        return self
+
+    def show(self, path, at=""):
+        """A file as it is now, at a place of it. Where the browser has it already it goes to that place, which is much cheaper."""
+        file = (path, os.stat(path).st_ino, os.stat(path).st_mtime_ns)
+        if self.shown != file:
+            self.shown = None
+            self.open("file://" + path + at)
+            self.shown = file
+            return self
+        self.browser.events = []
+        self.js("location.hash = %s; new Promise(done => setTimeout(done, 0))" % json.dumps(at or "#"))
         return self
 
     def js(self, expression):
@@ -153,14 +165,15 @@ class Page:
                 bad.append(said["params"]["request"]["url"])
         return bad
 
-    def audit(self):
-        """[how many of axe-core's rules the page keeps, what it breaks]. A machine without axe-core skips what is not tested without it."""
+    def audit(self, part=""):
+        """[how many of axe-core's rules the page, or a part of it, keeps, what it breaks]. A machine without axe-core skips what is not tested without it."""
         file = subprocess.run([os.path.join(ROOT, "tools", "axe.sh"), "--path"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         if not os.path.exists(file):
             raise Skip("axe-core is not there: tools/axe.sh gets %s" % file)
-        with open(file, encoding="utf-8") as script:
-            self.js(script.read() + ";0")
-        return self.js("axe.run(document).then(r => [r.passes.length, r.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html])])")
+        if not self.js("typeof axe === 'object'"):
+            with open(file, encoding="utf-8") as script:
+                self.js(script.read() + ";0")
+        return self.js("axe.run(" + (json.dumps(part) if part else "document") + ", { resultTypes: ['violations'] }).then(r => [r.passes.length, r.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html])])")
 
     def html(self):
         return self.js("document.documentElement.outerHTML")

@@ -90,7 +90,7 @@ def show(box, name="page.html", at="", width=1000):
     if "page" not in OPEN:
         OPEN["page"] = browser.page(width)
     OPEN["page"].resize(width)
-    return OPEN["page"].open("file://" + box.path(name) + at)
+    return OPEN["page"].show(box.path(name), at)
 
 
 def look(box, name="page.html", at="", width=1000):

@@ -33,7 +33,7 @@ def show(box, at="", width=1000):
     if not PAGE:
         PAGE.append(browser.page(width))
     PAGE[0].resize(width)
-    PAGE[0].open("file://" + box.path("page.html") + at)
+    PAGE[0].show(box.path("page.html"), at)
     check_equal(PAGE[0].complaints(), [], at)
     check(PAGE[0].js("!!document.getElementById('answer')"), "the script did not run")
     return PAGE[0]

@@ -11,48 +11,11 @@ import os
 import pickle
 import re
 
-import browser
 from caching_allocator import Allocator, course
 from hostile import STEERS, poison
 from harness import MIB, ROOT, case, check, check_equal, fixture, main
+from pages import data_of, figures, make, say, show
 from snapshots import write
-
-ONE = []
-
-
-def make(box, name="page.html", *args):
-    done = box.tare("report", "rec.tare", "--html", name, *args)
-    check_equal(done.code, 0, done)
-    with open(box.path(name), encoding="utf-8") as page:
-        return page.read()
-
-
-def data_of(text):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
-
-
-def show(box, at="", name="page.html", width=1000, **media):
-    if not ONE:
-        ONE.append(browser.page(width))
-    ONE[0].resize(width)
-    ONE[0].media(**media)
-    ONE[0].open("file://" + box.path(name) + at)
-    check_equal(ONE[0].complaints(), [], at)
-    check_equal(ONE[0].js("document.documentElement.scrollWidth > innerWidth"), False, "wider than the screen", width, at)
-    check_equal(ONE[0].js("/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)"), False, at)
-    return ONE[0]
-
-
-def say(box, *args):
-    done = box.tare(*args, "--json")
-    check_equal(done.code, 0, done)
-    return json.loads(done.out)
-
-
-def figures(page, selector):
-    """Each row's own name, and its figures."""
-    return page.js("[...document.querySelectorAll(%s)].map(r => [Object.values(r.dataset)[0], [...r.querySelectorAll('td[data-bytes]')].map(c => c.dataset.bytes === '' ? null : Number(c.dataset.bytes))])"
-                   % json.dumps(selector))
 
 
 def with_heap(box):
@@ -144,7 +107,7 @@ def rows_stand_below_their_parents(box):
     text = page.js("document.querySelector('[data-explained=\"%s\"]').textContent" % row)
     for words in (said["buffer/state"]["what"], said["buffer/state"]["less"], "Most of it: "):
         check(words in text, words, text)
-    make(box, "none.html", "--confidential")
+    make(box, "rec.tare", "none.html", "--confidential")
     text = show(box, "", "none.html").js("document.getElementById('t-explained').textContent")
     check(said["buffer/state"]["less"] in text, text)
 
@@ -168,7 +131,7 @@ def a_row_is_opened(box):
     check_equal(page.js(state), ["true", True, True, True])
     page.key("Enter")
     check_equal(page.js(state), ["false", False, True, False])
-    page = show(box, address)
+    page = show(box, address, fresh=True)
     check_equal(page.js(state), ["true", True, True, True])
     check(0 < page.js("document.querySelector(%s).getBoundingClientRect().top" % json.dumps(button)) < 1000, "a link does not lead to its row")
     page = show(box, "#row=nothing%2F%3Cb%3E")
@@ -218,7 +181,7 @@ def the_host_is_that_of_json(box):
 def without_names(box):
     """Names are left out in what is said of rows, too, and no text brings one back; figures stay."""
     with_heap(box)
-    before, text = data_of(make(box)), make(box, "none.html", "--confidential")
+    before, text = data_of(make(box)), make(box, "rec.tare", "none.html", "--confidential")
     after = data_of(text)
     own = re.sub(r'id="data">.*?</script>', "", text, flags=re.S)
     for name in ("e2e_phases", "phases.c", "set_up", "force_graph", "rec.tare", os.getcwd()):
@@ -314,7 +277,7 @@ def for_everybody(box):
     for width, theme in ((360, "dark"), (800, "light"), (1400, "dark")):
         page = show(box, "#row=" + path.replace("/", "%2F"), width=width, prefers_color_scheme=theme, prefers_reduced_motion="reduce")
         if width != 800:
-            check_equal(page.audit()[1], [], width, theme)
+            check_equal(page.audit("#ledger")[1], [], width, theme)
         check_equal(page.js("document.getAnimations().length"), 0)
     page = show(box, "#row=" + path.replace("/", "%2F"), media="print")
     check(page.js("document.getElementById('known').getClientRects().length") > 0, "an open row is printed")

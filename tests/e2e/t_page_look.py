@@ -22,7 +22,7 @@ def show(box, name, at="", width=1000, **media):
         PAGE.append(browser.page(width))
     PAGE[0].resize(width)
     PAGE[0].media(**media)
-    PAGE[0].open("file://" + box.path(name) + at)
+    PAGE[0].show(box.path(name), at)
     check_equal(PAGE[0].complaints(), [], at)
     return PAGE[0]
 

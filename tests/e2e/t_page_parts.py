@@ -9,37 +9,9 @@ import json
 import os
 import re
 
-import browser
 from hostile import STEERS, poison
 from harness import MIB, ROOT, case, check, check_equal, fixture, main
-
-ONE = []
-
-
-def make(box, rec="rec.tare", name="page.html", *args):
-    done = box.tare("report", rec, "--html", name, *args)
-    check_equal(done.code, 0, done)
-    with open(box.path(name), encoding="utf-8") as page:
-        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read(), re.S).group(1))
-
-
-def show(box, at="", name="page.html", width=1000):
-    if not ONE:
-        ONE.append(browser.page(width))
-    ONE[0].resize(width)
-    ONE[0].open("file://" + box.path(name) + at)
-    check_equal(ONE[0].complaints(), [], at)
-    check_equal(ONE[0].js("document.documentElement.scrollWidth > innerWidth"), False, "wider than the screen", width)
-    return ONE[0]
-
-
-def report(box, *args, rec="rec.tare"):
-    return json.loads(box.tare("report", rec, "--json", *args).out)
-
-
-def figures(page, selector):
-    """[text of the row's head, its figures] of each row."""
-    return page.js("[...document.querySelectorAll(%s)].map(r => [Object.values(r.dataset)[0], [...r.querySelectorAll('[data-bytes]')].map(c => c.dataset.bytes === '' ? null : Number(c.dataset.bytes))])" % json.dumps(selector))
+from pages import data_of, figures, make, report, show
 
 
 def job(box, sizes):
@@ -57,7 +29,7 @@ def job(box, sizes):
 def steps_are_those_of_json(box):
     """Each by itself, and the courses reach as high as --json says; a step that is chosen is the range of everything else."""
     box.record(fixture("e2e_training"))
-    data, said = make(box), report(box)["training"][0]
+    data, said = data_of(make(box)), report(box)["training"][0]
     each, curves = said["each"], data["steps"][0]
     check_equal(data["report"]["training"][0]["each"], each)
     check_equal([e["step"] for e in each], list(range(1, said["steps"] + 1)))
@@ -84,11 +56,11 @@ def steps_are_those_of_json(box):
     page.click("#step-strip", at=(.09, .6))
     check("step=1&" in page.js("location.hash") + "&", page.js("location.hash"))
     page.click("#step-plot", at=(.5, .5))
-    check_equal(page.audit()[1], [])
+    check_equal(page.audit("#steps")[1], [])
     for at in ("#parts=1&step=3", "#long=1&measure=tensors", "#step=99"):
         text = show(box, at, "page.html", 360).js("document.getElementById('steps').innerHTML")
         check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
-    none = make(box, "rec.tare", "none.html", "--confidential")
+    none = data_of(make(box, "rec.tare", "none.html", "--confidential"))
     check_equal((none["steps"], none["report"]["training"][0]["each"]), (data["steps"], each))
     check("e2e_training" not in show(box, "#step=2", "none.html").js("document.getElementById('steps').textContent"))
 
@@ -96,7 +68,7 @@ def steps_are_those_of_json(box):
 @case
 def a_program_without_steps(box):
     box.record(fixture("e2e_training", "few"))
-    check_equal(make(box)["steps"], [])
+    check_equal(data_of(make(box))["steps"], [])
     check("No steps are known" in show(box).js("document.getElementById('steps').textContent"))
 
 
@@ -104,7 +76,7 @@ def a_program_without_steps(box):
 def single_blocks_are_those_of_json(box):
     """At a moment the blocks that are there are the rows of --by tensor then; with the smaller ones they are all that is in blocks."""
     box.record(fixture("e2e_training"))
-    data = make(box)
+    data = data_of(make(box))
     memory, names = data["blocks"]["memories"][0], data["pool"]["categories"]
     check_equal((memory["device"], memory["t_ns"]), (0, sorted(memory["t_ns"])))
     there = lambda i: [r for r in memory["rows"] if r[0] <= i < r[1]]
@@ -133,11 +105,11 @@ def single_blocks_are_those_of_json(box):
     check_equal(page.js("[document.querySelector('#block-now [data-bytes]').dataset.bytes, document.activeElement.id]"), [str(sizes[int(page.js("document.getElementById('block-now').dataset.block")) - 1]), "block-plot"])
     check("block=" in page.js("location.hash"))
     page.click("#block-plot", at=(.6, .9))
-    check_equal(page.audit()[1], [])
+    check_equal(page.audit("#blocks")[1], [])
     for at in ("#timed=1&block=2", "#block=99999", "#from=1&to=2"):
         text = show(box, at, "page.html", 360).js("document.getElementById('blocks').innerHTML")
         check("NaN" not in text and "Infinity" not in text and "undefined" not in text, at, text)
-    none = make(box, "rec.tare", "none.html", "--confidential")
+    none = data_of(make(box, "rec.tare", "none.html", "--confidential"))
     check_equal(none["blocks"]["memories"], data["blocks"]["memories"])
     check("e2e_training" not in show(box, "#block=1", "none.html").js("document.getElementById('blocks').textContent"))
 
@@ -145,7 +117,7 @@ def single_blocks_are_those_of_json(box):
 @case
 def of_many_blocks_the_page_has_those_that_take_most_room(box):
     box.record(["python3", os.path.join(ROOT, "tests", "bench", "storm.py"), fixture("libc10_cuda.so")[0], "20000", "3000", "20"])
-    memory = make(box)["blocks"]["memories"][0]
+    memory = data_of(make(box))["blocks"]["memories"][0]
     rows, live = memory["rows"], memory["bytes"]
     check(len(rows) <= 2000 and memory["smaller"] > 2000, len(rows), memory["smaller"])
     at = [0] * (len(live) + 1)
@@ -179,7 +151,7 @@ def sizes_and_allocations_are_those_of_json(box):
         check(said, at)
     page.click("#by-ever")
     check_equal(page.js("document.querySelector('#lines tbody tr').dataset.label"), max(said, key=lambda k: said[k][0]))
-    check_equal(page.audit()[1], [])
+    check_equal(page.audit("#where")[1], [])
 
 
 @case
@@ -195,13 +167,13 @@ def of_a_heap_the_line_is_said_first(box):
     check("heap.py:2 in first" in most["label"], most)
     check("line of source" in page.js("document.querySelector('#time [aria-label=\"stacked by\"] [aria-pressed=true]').textContent"))
     check("heap.py:2 in first" in page.js("document.getElementById('legend').textContent"))
-    check_equal(page.audit()[1], [])
+    check_equal(page.audit("#time")[1], [])
 
 
 @case
 def graphs_are_those_of_json(box):
     box.record(fixture("e2e_torch_graphs"))
-    data, said = make(box), report(box, "--by", "graph", "--at", "peak")
+    data, said = data_of(make(box)), report(box, "--by", "graph", "--at", "peak")
     rows = said["rows"]
     check(len(rows) > 2 and any(r["bytes"] for r in rows), rows)
     page = show(box)
@@ -219,8 +191,8 @@ def graphs_are_those_of_json(box):
         page.key(key)
         check_equal(page.js("[document.getElementById('graph-now').dataset.graph, document.activeElement.id]"), [str(number), "graph-plot"], key)
     check("graph=%d" % rows[-1]["number"] in page.js("location.hash"))
-    check_equal(page.audit()[1], [])
-    none = make(box, "rec.tare", "none.html", "--confidential")
+    check_equal(page.audit("#graphs")[1], [])
+    none = data_of(make(box, "rec.tare", "none.html", "--confidential"))
     check_equal(none["graphs"], data["graphs"])
     text = show(box, "#graph=1", "none.html", 360).js("document.getElementById('graphs').textContent")
     check("torch_graphs" not in text and "main" not in text and "NaN" not in text, text)
@@ -248,7 +220,7 @@ def ranks_are_those_of_json(box):
         check_equal(cells, [*leaf, max(leaf) - min(leaf)], row)
     page.click("#ranks .fall button:nth-of-type(2)")
     check_equal(page.js("[document.querySelector('#ranks button[aria-pressed=true]').textContent, document.querySelector('#answer .total.n').dataset.bytes]"), ["rank 1", str(said["rows"][1]["device_used_bytes"])])
-    check_equal(page.audit()[1], [])
+    check_equal(page.audit("#ranks")[1], [])
     show(box, "", "page.html", 360)
     make(box, "job", "none.html", "--confidential")
     text = show(box, "", "none.html").js("document.getElementById('ranks').textContent")
