@@ -239,7 +239,9 @@ with tare.phase("shrinks"):
     grows, short, shrinks = (found[name] for name in ("grows", "short", "shrinks"))
     check(abs(grows["resident_change_bytes"] - 64 * MIB) < 2 * MIB, grows)
     check(abs(shrinks["resident_change_bytes"] + 64 * MIB) < 2 * MIB, shrinks)
-    check(2 <= grows["resident_readings"] <= 7 and grows["resident_most_bytes"] >= grows["resident_after_bytes"], grows)
+    most = grows["ns"] // 100_000_000 + 2  # on a busy machine the phase lasts longer than it sleeps
+    check(2 <= grows["resident_readings"] <= most, grows)
+    check(grows["resident_most_bytes"] >= grows["resident_after_bytes"], grows)
     check_equal([short[key] for key in ("resident_after_bytes", "resident_change_bytes", "resident_most_bytes",
                                         "resident_readings")], [None, None, None, 0])
     out = box.tare("report", "rec.tare", "--by", "phase").out
