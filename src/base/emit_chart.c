@@ -3,6 +3,7 @@
 #include "base/emit_table.h"
 
 #include "base/array.h"
+#include "base/emit_sort.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -10,21 +11,6 @@
 enum { LEVELS = 8, LEAST = 16, MOST = 64 };
 
 /* What an array of parts needs of a row. Arrays are freed with the chart's table. */
-static double number_of(const struct tare_cell *c)
-{
-	switch (c->type) {
-	case TARE_CELL_INT:
-	case TARE_CELL_RANGE:
-		return (double)c->i;
-	case TARE_CELL_UINT:
-		return (double)c->u;
-	case TARE_CELL_NUMBER:
-		return c->number;
-	default:
-		return NAN;
-	}
-}
-
 static const char *read_of(struct tare_emit_table *t, const struct tare_cell *c)
 {
 	struct tare_str text = { 0 };
@@ -49,14 +35,14 @@ static void put(struct tare_emit_table *t, struct tare_chart_part *part, enum ta
 		part->name = read_of(t, c);
 		break;
 	case TARE_AS_FROM:
-		part->from = number_of(c);
+		part->from = tare_cell_number(c);
 		t->chart->kind = c->kind;
 		break;
 	case TARE_AS_TO:
-		part->to = number_of(c);
+		part->to = tare_cell_number(c);
 		break;
 	case TARE_AS_VALUE:
-		part->amount = number_of(c);
+		part->amount = tare_cell_number(c);
 		part->value = read_of(t, c);
 		t->chart->amount_kind = c->kind;
 		break;

@@ -118,7 +118,7 @@ void tare_emit_order_add(struct tare_emit_table *t, struct tare_row_look look)
 	row->by = &row->cells[o->column];
 }
 
-static double number_of(const struct tare_cell *c)
+double tare_cell_number(const struct tare_cell *c)
 {
 	switch (c->type) {
 	case TARE_CELL_INT:
@@ -148,7 +148,7 @@ int tare_cell_compare(const struct tare_cell *x, const struct tare_cell *y, int 
 	if (x_text) {
 		order = strcmp(x->text, y->text);
 	} else if (x_known) {
-		less = number_of(x) - number_of(y);
+		less = tare_cell_number(x) - tare_cell_number(y);
 		order = less < 0 ? -1 : less > 0;
 	}
 	return order * sign;

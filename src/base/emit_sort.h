@@ -15,6 +15,8 @@ void tare_emit_order_end(struct tare_emit *e, struct tare_emit_table *t);
  * it is ordered by; `count`: none. The caller orders the rows before it adds them, and they stay in that order.
  */
 size_t tare_emit_order_find(struct tare_emit *e, const struct tare_column *columns, size_t count, int *sign);
+/* NAN: it is no number. */
+double tare_cell_number(const struct tare_cell *c);
 int tare_cell_compare(const struct tare_cell *x, const struct tare_cell *y, int sign);
 
 #endif
