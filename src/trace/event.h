@@ -150,8 +150,6 @@ struct tare_event {
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */
 	size_t text_len;
-	/* HEAP_BLOCK, HEAP_FREED: a record of the same process that comes some records later, if that is known; or NULL */
-	const struct tare_record *ahead;
 };
 
 /*

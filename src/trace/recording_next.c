@@ -290,8 +290,6 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 	e->rec = s->next.rec;
 	e->process = &s->process->public;
 	e->at_ns = e->begin_ns = e->end_ns = r->now_ns;
-	if (e->kind == TARE_KIND_HEAP_BLOCK || e->kind == TARE_KIND_HEAP_FREED)
-		e->ahead = tare_stream_ahead(s);
 	if (s->next.text) {
 		tare_str_cut(&r->text, 0);
 		tare_str_add_n(&r->text, s->next.text, s->next.text_len);

@@ -70,7 +70,6 @@ static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 	return (const struct tare_record *)(const void *)s->block->records[i].data;
 }
 
-enum { AHEAD = 12 }; /* records: of some hundred ns each, so what is fetched for one is there when it is taken */
 
 /* The run that a record is in, NULL: in none. pre: `i` is not before where this was called for last. */
 static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
@@ -239,13 +238,6 @@ static void set_kind(struct tare_rstream *s, const struct tare_record *head)
 {
 	s->next = (struct tare_log_record){ .info = tare_decode_kind(head->kind), .rec.head = head };
 	s->kind = head->kind;
-}
-
-const struct tare_record *tare_stream_ahead(const struct tare_rstream *s)
-{
-	size_t i = s->at + AHEAD;
-
-	return s->has_blocks && !s->is_outline && s->block && !s->block->run_nr && i < s->block->n ? head_at(s, i) : NULL;
 }
 
 /* To the next that is no table, nor needless in an outline. */

@@ -27,8 +27,6 @@ size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8
 /* The same behind a HEAP_BLOCK or HEAP_FREED, of these kinds and of the same ordinal of a device. */
 size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before, const struct tare_record *const **records,
                             int64_t **times);
-/* A record of the same block that comes some records later, or NULL. */
-const struct tare_record *tare_stream_ahead(const struct tare_rstream *s);
 /* All of s->next. */
 void tare_stream_complete(struct tare_rstream *s);
 

@@ -157,15 +157,6 @@ static bool is_damaged(const struct tare_event *e)
 	return block->bytes > TARE_HEAP_BYTES_MAX;
 }
 
-/* There are millions of blocks, so where one stands is in no cache: it is asked for some records before. */
-static void fetch(const struct tare_process_on_device *own, const struct tare_record *ahead)
-{
-	if (ahead && ahead->kind == TARE_KIND_HEAP_BLOCK)
-		tare_map_prefetch(&own->heap.place_of, ((const struct tare_rec_heap_block *)(const void *)ahead)->block);
-	else if (ahead && ahead->kind == TARE_KIND_HEAP_FREED)
-		tare_map_prefetch(&own->heap.place_of, ((const struct tare_rec_heap_freed *)(const void *)ahead)->block);
-}
-
 void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_process_on_device *own;
@@ -174,7 +165,6 @@ void tare_fold_heap(struct tare_fold *f, struct tare_device_fold *d, const struc
 	if (is_damaged(e) || tare_fold_process(f, e->process)->is_ending)
 		return;
 	own = tare_fold_process_on(f, e->process->index, d->index);
-	fetch(own, e->ahead);
 	tare_fold_advance_past(f, d, e->at_ns);
 	d->last_ns = e->at_ns;
 	if (e->kind == TARE_KIND_HEAP_BLOCK)

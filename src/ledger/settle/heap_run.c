@@ -8,7 +8,7 @@
 
 #include "base/xalloc.h"
 
-enum { AHEAD = 12 };
+enum { AHEAD = 12 }; /* records: of some hundred ns each, so what is fetched for one is there when it is taken */
 
 struct at_work {
 	struct tare_fold *f;
