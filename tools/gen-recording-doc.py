@@ -126,6 +126,9 @@ def generated():
                            ("Class", "In the order of time", "In the schema", "Meaning"))
     yield from row_section("field_role.def", "TARE_FIELD_ROLE", "What the value of a field means is its role:",
                            ("Role", "Printed as", "Unit", "If the recording has no such field", "Meaning"))
+    yield from row_section("bound.def", "TARE_BOUND", "A value that cannot be becomes another where a record is read, by its role "
+                           "(words of `tare_class` are an index, CLASS; what an id, a device or a process names that is not there is nothing):",
+                           ("Role", "Least", "Most", "Any other becomes", "Why"))
     yield from record_sections((RECORD / "record.def").read_text())
     yield "## Words\n"
     yield from map_sections(form)

@@ -108,6 +108,8 @@ void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p
 	uint64_t *index;
 	bool is_new;
 
+	if (rec->ordinal < 0)
+		return;
 	key_of(p, rec, &key);
 	index = tare_strmap_put(&r->device_of, tare_str_text(&key), &is_new);
 	tare_str_free(&key);

@@ -6,6 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 #include "trace/gap.h"
 #include "trace/log.h"
 #include "trace/log_private.h"
@@ -272,6 +273,8 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 	struct tare_rprocess *p = pass->stream->process;
 	uint64_t stamp = rec->rec.head->stamp;
 
+	if (rec->info->class != TARE_RECORD_CLASS_EVENT) /* of an event nothing is kept here that could not be */
+		tare_bound_record(rec->info->kind, (void *)(uintptr_t)rec->rec.head);
 	switch (rec->info->kind) {
 	case TARE_KIND_STRING:
 		add_string(pass->r, p, rec);

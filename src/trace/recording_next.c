@@ -121,8 +121,6 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 {
 	uint64_t stamp = e->rec.head->stamp;
 
-	if (ticks > TARE_REORDER_LAG_MAX)
-		return; /* damage */
 	if (is_begin)
 		e->end_ns = tare_recording_ns(r, p, stamp + ticks);
 	else
@@ -274,28 +272,34 @@ bool tare_recording_next_record(struct tare_recording *r, const struct tare_proc
 	return true;
 }
 
+void tare_recording_make_event(struct tare_recording *r, const struct tare_rprocess *p,
+                               const struct tare_log_record *rec, int64_t at_ns, struct tare_event *e)
+{
+	/* The memory is that of a reader of the log, which reads it from the file again if it needs it again. */
+	tare_bound_record(rec->info->kind, (void *)(uintptr_t)rec->rec.head);
+	*e = r->nothing;
+	e->kind = (enum tare_kind)rec->info->kind;
+	e->rec = rec->rec;
+	e->process = &p->public;
+	e->at_ns = e->begin_ns = e->end_ns = at_ns;
+	if (rec->text) {
+		tare_str_cut(&r->text, 0);
+		tare_str_add_n(&r->text, rec->text, rec->text_len);
+		e->text = tare_str_text(&r->text);
+		e->text_len = rec->text_len;
+	}
+	tare_recording_refer(r, p, e);
+}
+
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 {
 	struct tare_rstream *s = step(r);
 
 	if (!s)
 		return false;
-	/* The memory is that of a reader of the log, which reads it from the file again if it needs it again. */
-	tare_bound_sizes(s->next.info->kind, (void *)(uintptr_t)s->next.rec.head);
 	/* Time never runs backwards for a consumer, and never past the end, whatever is damaged. */
 	if (s->next_ns > r->now_ns)
 		r->now_ns = s->next_ns < r->last_ns ? s->next_ns : r->last_ns;
-	*e = r->nothing;
-	e->kind = (enum tare_kind)s->next.info->kind;
-	e->rec = s->next.rec;
-	e->process = &s->process->public;
-	e->at_ns = e->begin_ns = e->end_ns = r->now_ns;
-	if (s->next.text) {
-		tare_str_cut(&r->text, 0);
-		tare_str_add_n(&r->text, s->next.text, s->next.text_len);
-		e->text = tare_str_text(&r->text);
-		e->text_len = s->next.text_len;
-	}
-	tare_recording_refer(r, s->process, e);
+	tare_recording_make_event(r, s->process, &s->next, r->now_ns, e);
 	return true;
 }

@@ -204,6 +204,10 @@ void tare_recording_name_processes(struct tare_recording *r);
 /* recording_next.c: what the record of e->kind, e->rec and its times refers to is filled in. */
 void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e);
 
+/* The event that a record of a process is, with what that refers to. */
+void tare_recording_make_event(struct tare_recording *r, const struct tare_rprocess *p,
+                               const struct tare_log_record *rec, int64_t at_ns, struct tare_event *e);
+
 /* recording_device.c */
 void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec);
 

@@ -32,18 +32,6 @@ static void bound_times(struct tare_recording *r, int64_t *times, size_t n, bool
 	}
 }
 
-/* Few runs have any that is too large, and to see that takes less than to look at each. */
-static void bound_sizes(int64_t *bytes, size_t n)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all |= (uint64_t)bytes[i] + (uint64_t)TARE_BOUND_BYTES;
-	for (size_t i = 0; i < n && all >= 2 * (uint64_t)TARE_BOUND_BYTES; i++)
-		if (bytes[i] > TARE_BOUND_BYTES || bytes[i] < -TARE_BOUND_BYTES)
-			bytes[i] = bytes[i] < 0 ? -TARE_BOUND_BYTES : TARE_BOUND_BYTES;
-}
-
 /* The stream that the last event came from; NULL: what follows it has to be asked for one by one. */
 static struct tare_rstream *stream_of_run(const struct tare_recording *r, int64_t until_ns)
 {
@@ -69,7 +57,7 @@ bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_
 	if (!run->n)
 		return false;
 	bound_times(r, times, run->n, s->are_times_in_order);
-	bound_sizes(run->columns.bytes, run->n);
+	tare_bound_columns(&run->columns, run->n);
 	run->times = times;
 	run->refer = refer_to;
 	run->recording = r;
@@ -130,8 +118,7 @@ bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct 
 		return false;
 	bound_times(r, times, run->n, s->are_times_in_order);
 	for (size_t i = 0; i < run->n; i++)
-		if (run->records[i]->kind == TARE_KIND_HEAP_BLOCK)
-			tare_bound_sizes(TARE_KIND_HEAP_BLOCK, (void *)(uintptr_t)run->records[i]);
+		tare_bound_record(run->records[i]->kind, (void *)(uintptr_t)run->records[i]);
 	run->times = times;
 	run->refer = refer_to_heap;
 	run->recording = r;

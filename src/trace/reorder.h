@@ -2,6 +2,7 @@
 #ifndef TARE_TRACE_REORDER_H
 #define TARE_TRACE_REORDER_H
 
+#include "record/bound.h"
 #include "trace/log.h"
 
 /*
@@ -10,8 +11,8 @@
  * a first pass over the log; then records are held back for that long and no longer.
  */
 
-/* Later than this nothing comes that is not damage: a minute and more for every clock we know. */
-#define TARE_REORDER_LAG_MAX (UINT64_C(1) << 38)
+/* Later than this nothing comes that is not damage. */
+#define TARE_REORDER_LAG_MAX ((uint64_t)TARE_MOST_LAG)
 
 struct tare_lag {
 	uint64_t high;        /* the latest stamp so far that is believed */

@@ -2,6 +2,7 @@
 #include "ledger_world_private.h"
 
 #include "base/array.h"
+#include "record/bound.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -518,6 +519,7 @@ bool world_next(void *arg, struct tare_event *e)
 	if (w->at == w->item_nr)
 		return false;
 	*e = w->items[w->at++].event;
+	tare_bound_record((uint16_t)e->kind, (void *)(uintptr_t)e->rec.head); /* as a reader does */
 	return true;
 }
 
