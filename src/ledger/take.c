@@ -21,7 +21,7 @@
 static bool may_be_of_only_device(const struct tare_event *e)
 {
 	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 && e->process->devices[0].device &&
-	       e->rec.event->class < TARE_CLASS_NR && tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
+	       tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
 }
 
 static int device_of(struct tare_fold *f, const struct tare_event *e)
@@ -85,7 +85,7 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	return false;
 }
 
-/* A damaged size must not overflow the sums. */
+/* What was refused may be more than any device has, and must not overflow the sums. */
 static uint64_t sane_size(uint64_t bytes)
 {
 	return bytes < TARE_MOST_BYTES ? bytes : TARE_MOST_BYTES;
@@ -139,7 +139,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.device = device,
 		.tid = r->tid,
 		.effect = r->effect,
-		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
+		.class = r->class,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
 		.site = r->effect == TARE_EFFECT_DEL ? 0 : origin.site, /* what goes is booked at the site it came from */

@@ -51,7 +51,7 @@ void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event
 	if (!is_call(e))
 		return;
 	class = e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
-	row = row_of(p, e->process, class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER, e->api);
+	row = row_of(p, e->process, tare_classes[class].account, e->api);
 	row->calls++;
 	row->total_ns += ns;
 	if (ns <= row->longest_ns)

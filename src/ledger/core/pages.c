@@ -15,7 +15,7 @@ struct span {
 
 static struct span span_of(const struct tare_fold *f, uint64_t at, uint64_t size)
 {
-	uint64_t page = (uint64_t)f->page, end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
+	uint64_t page = (uint64_t)f->page, end = at + size;
 	struct span s = { .first = at / page, .last = (end - 1) / page };
 
 	s.is_first_edge = at % page || (s.first == s.last && end % page);

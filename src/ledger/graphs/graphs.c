@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
-#include "record/bound.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -326,7 +326,7 @@ static void set_reserved(struct tare_graphs_part *part, struct tare_fold *f, con
                          struct tare_applied *a, uint64_t reserved)
 {
 	const struct tare_device_fold *d = f->devices[s->device];
-	int64_t change = reserved <= TARE_MOST_BYTES ? (int64_t)reserved : 0;
+	int64_t change = tare_bytes_are_known(reserved) ? (int64_t)reserved : 0;
 
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
 		if (f->buckets[i].process == s->process && f->buckets[i].account == TARE_ACCOUNT_GRAPHMEM)

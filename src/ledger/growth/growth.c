@@ -8,7 +8,7 @@
 #include "ledger/growth/growth.h"
 
 #include "base/array.h"
-#include "record/bound.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
 
@@ -283,7 +283,7 @@ void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t
 /* A program that runs code which it has not run before is still at its start: it compiles, or loads libraries. */
 static void note_files(struct tare_growth_process *process, const struct tare_rec_host *r, int64_t at_ns)
 {
-	if (r->file > TARE_MOST_BYTES || (int64_t)r->file < process->file_bytes + LEAST_CODE)
+	if (!tare_bytes_are_known(r->file) || (int64_t)r->file < process->file_bytes + LEAST_CODE)
 		return;
 	process->file_bytes = (int64_t)r->file;
 	process->code_ns = at_ns;
@@ -306,8 +306,8 @@ void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct t
 		tare_growth_made(&p->processes[e->process->index], e->at_ns);
 		return;
 	}
-	if (!e->about || r->anon > TARE_MOST_BYTES)
-		return; /* it is not known, or damage */
+	if (!e->about || !tare_bytes_are_known(r->anon))
+		return;
 	if (e->about->index < p->process_nr)
 		note_files(&p->processes[e->about->index], r, e->at_ns);
 	c = find(p, TARE_GROWTH_RESIDENT, tare_fold_process(f, e->about)->process->index);

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "record/bound.h"
 
 #include <stdlib.h>
 
@@ -18,8 +17,6 @@ void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f, 
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 
 	(void)d;
-	if (llabs(r->anon) > TARE_MOST_BYTES || llabs(r->file) > TARE_MOST_BYTES)
-		return; /* damage */
 	TARE_APPEND(t->items, t->count, t->cap) = (struct tare_rss_change){
 		.process = e->process->index, .site = tare_fold_site(f, p, e), .t = e->at_ns, .anon = r->anon, .file = r->file
 	};

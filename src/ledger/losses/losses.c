@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "base/sat.h"
 #include "record/decode.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 		TARE_APPEND(p->items, p->count, p->cap) = by;
 		return;
 	}
-	l->records = tare_sat_addu(l->records, by.records);
+	l->records += by.records;
 	l->from_ns = l->from_ns < by.from_ns ? l->from_ns : by.from_ns;
 	l->to_ns = l->to_ns > by.to_ns ? l->to_ns : by.to_ns;
 }

@@ -6,7 +6,7 @@
 #include "ledger/phases/phases.h"
 
 #include "base/array.h"
-#include "record/bound.h"
+#include "record/bytes.h"
 
 void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f)
 {
@@ -40,8 +40,9 @@ void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare
 	const struct tare_rec_host *r = e->rec.host;
 	int64_t bytes;
 
-	if (!e->about || e->about->index >= phases->process_nr || r->anon > TARE_MOST_BYTES || r->file > TARE_MOST_BYTES)
-		return; /* it is not known, or damage */
+	if (!e->about || e->about->index >= phases->process_nr || !tare_bytes_are_known(r->anon) ||
+	    !tare_bytes_are_known(r->file))
+		return;
 	bytes = (int64_t)(r->anon + r->file);
 	raise_most(&phases->residents[e->about->index], bytes, e->at_ns);
 	for (size_t i = 0; i < phases->frame_nr; i++) {

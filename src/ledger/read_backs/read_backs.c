@@ -78,7 +78,7 @@ void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tar
 							.short_source = tare_fold_site_name(f, item->site, false, out->memory),
 						});
 
-		row->count = tare_sat_addu(row->count, item->count);
+		row->count += item->count;
 		row->bytes = tare_sat_addu(row->bytes, item->bytes);
 	}
 	if (out->read_back_nr)

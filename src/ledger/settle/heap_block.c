@@ -137,8 +137,7 @@ static void take_unmapped(struct tare_fold *f, struct tare_device_fold *d, struc
 /* The kernel maps nothing else. */
 static bool is_of_pages(uint64_t begin, uint64_t bytes)
 {
-	return begin % TARE_HEAP_PAGE == 0 && bytes && bytes <= TARE_HEAP_BYTES_MAX &&
-	       begin <= UINT64_MAX - TARE_HEAP_BYTES_MAX - TARE_HEAP_PAGE;
+	return begin % TARE_HEAP_PAGE == 0 && bytes && bytes <= TARE_HEAP_BYTES_MAX;
 }
 
 static bool is_damaged(const struct tare_event *e)

@@ -6,7 +6,7 @@
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
-#include "record/bound.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
 
@@ -204,14 +204,14 @@ static bool is_alone(const struct tare_device_fold *d)
  */
 bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers)
 {
-	return peers <= TARE_MOST_BYTES && !d->is_pid_mismatch && is_alone(d);
+	return tare_bytes_are_known(peers) && !d->is_pid_mismatch && is_alone(d);
 }
 
 /* Where others are recorded as well, but not now, the sum helps where nothing else tells what a call changed. */
 bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d, const struct tare_step *s)
 {
-	return (s->flags & TARE_EVENT_PEERS) && s->peers_before <= TARE_MOST_BYTES && s->peers_after <= TARE_MOST_BYTES &&
-	       !d->is_pid_mismatch &&
+	return (s->flags & TARE_EVENT_PEERS) && tare_bytes_are_known(s->peers_before) &&
+	       tare_bytes_are_known(s->peers_after) && !d->is_pid_mismatch &&
 	       (is_alone(d) || (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED && process_nr_on(f, d) <= 1));
 }
 

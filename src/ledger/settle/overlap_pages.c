@@ -64,8 +64,7 @@ static void add_touches(struct paging *p, size_t step)
 {
 	const struct tare_made *m = &p->made[step];
 	uint64_t page = (uint64_t)p->o->f->page, edges = 0;
-	uint64_t end = m->bytes > UINT64_MAX - m->at ? UINT64_MAX : m->at + m->bytes;
-	uint64_t first = m->at / page, last = (end - 1) / page;
+	uint64_t end = m->at + m->bytes, first = m->at / page, last = (end - 1) / page;
 	bool is_taking = p->o->steps[step].effect == TARE_EFFECT_NEW;
 
 	if (m->at % page || (first == last && end % page)) {

@@ -44,8 +44,6 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
  */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-	if (e->rec.tensor->bytes > TARE_MOST_BYTES)
-		return; /* damage */
 	settle(f, d, e->at_ns);
 	tare_tensor_block(f, d, e, queue(d));
 	if (d->cluster.count)

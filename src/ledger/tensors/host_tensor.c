@@ -6,7 +6,6 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
-#include "record/bound.h"
 
 static void mark_now(struct tare_fold *f, enum tare_moment m)
 {
@@ -173,7 +172,7 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 		                    .tid = r->tid,
 		                    .flags = r->flags };
 
-	if (!(r->flags & TARE_TENSOR_HOST) || r->bytes > TARE_MOST_BYTES)
+	if (!(r->flags & TARE_TENSOR_HOST))
 		return; /* damage */
 	if (r->bytes > 0) {
 		b.site = tare_fold_site(f, p, e);

@@ -8,10 +8,9 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "record/bytes.h"
 
 #include <stdlib.h>
-
-#define NONSENSE (UINT64_C(1) << 50) /* bytes: of a damaged recording */
 
 static int64_t known(uint64_t bytes, int64_t most)
 {
@@ -24,7 +23,7 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f, 
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_self_report_fold *w;
 
-	if (r->reserved >= NONSENSE || r->allocated > r->reserved)
+	if (!tare_bytes_are_known(r->reserved) || r->allocated > r->reserved)
 		return 0;
 	tare_fold_process(f, e->process);
 	w = &TARE_APPEND(tensors->self_reports, tensors->self_report_nr, tensors->self_report_cap);
