@@ -201,6 +201,11 @@ int64_t tare_recording_begin_ns(const struct tare_recording *r, const struct tar
 /* recording_names.c: gives processes, in order by now, the names that people know them by. */
 void tare_recording_name_processes(struct tare_recording *r);
 
+/* recording_run.c: tare_block_run.refer and such, of runs whose `recording` is a struct tare_recording and `process` a struct tare_rprocess */
+void tare_recording_refer_to_block(const struct tare_block_run *run, size_t i, struct tare_event *e);
+void tare_recording_refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e);
+void tare_recording_refer_to_heap(const struct tare_heap_run *run, size_t i, struct tare_event *e);
+
 /* recording_next.c: what the record of e->kind, e->rec and its times refers to is filled in. */
 void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e);
 

@@ -4,18 +4,32 @@
 #include "trace/recording_private.h"
 #include "trace/stream.h"
 
-static void refer_to(const struct tare_block_run *run, size_t i, struct tare_event *e)
+/* A record of a run as an event. */
+static void refer_to(const struct tare_recording *r, const struct tare_rprocess *p, const struct tare_record *head,
+                     int64_t at_ns, struct tare_event *e)
 {
-	const struct tare_recording *r = run->recording;
-	const struct tare_rprocess *p = run->process;
-
-	tare_tensor_columns_get(&run->columns, i, run->record);
 	*e = r->nothing;
-	e->kind = TARE_KIND_TENSOR;
-	e->rec.tensor = run->record;
+	e->kind = (enum tare_kind)head->kind;
+	e->rec.head = head;
 	e->process = &p->public;
-	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
+	e->at_ns = e->begin_ns = e->end_ns = at_ns;
 	tare_recording_refer(r, p, e);
+}
+
+void tare_recording_refer_to_block(const struct tare_block_run *run, size_t i, struct tare_event *e)
+{
+	tare_tensor_columns_get(&run->columns, i, run->record);
+	refer_to(run->recording, run->process, &run->record->head, run->times[i], e);
+}
+
+void tare_recording_refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e)
+{
+	refer_to(run->recording, run->process, &tare_phase_run_at(run, i)->head, run->times[i], e);
+}
+
+void tare_recording_refer_to_heap(const struct tare_heap_run *run, size_t i, struct tare_event *e)
+{
+	refer_to(run->recording, run->process, run->records[i], run->times[i], e);
 }
 
 /* Time never runs backwards for a consumer, and never past the end, as of single events. */
@@ -59,24 +73,11 @@ bool tare_recording_run(struct tare_recording *r, int64_t until_ns, struct tare_
 	bound_times(r, times, run->n, s->are_times_in_order);
 	tare_bound_columns(&run->columns, run->n);
 	run->times = times;
-	run->refer = refer_to;
+	run->refer = tare_recording_refer_to_block;
 	run->recording = r;
 	run->process = s->process;
 	run->record = &s->referred;
 	return true;
-}
-
-static void refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e)
-{
-	const struct tare_recording *r = run->recording;
-	const struct tare_rprocess *p = run->process;
-
-	*e = r->nothing;
-	e->kind = TARE_KIND_PHASE;
-	e->rec.phase = tare_phase_run_at(run, i);
-	e->process = &p->public;
-	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
-	tare_recording_refer(r, p, e);
 }
 
 bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns, struct tare_phase_run *run)
@@ -89,23 +90,10 @@ bool tare_recording_phase_run(struct tare_recording *r, int64_t until_ns, struct
 		return false;
 	bound_times(r, times, run->n, s->are_times_in_order);
 	run->times = times;
-	run->refer = refer_to_phase;
+	run->refer = tare_recording_refer_to_phase;
 	run->recording = r;
 	run->process = s->process;
 	return true;
-}
-
-static void refer_to_heap(const struct tare_heap_run *run, size_t i, struct tare_event *e)
-{
-	const struct tare_recording *r = run->recording;
-	const struct tare_rprocess *p = run->process;
-
-	*e = r->nothing;
-	e->kind = (enum tare_kind)run->records[i]->kind;
-	e->rec.head = run->records[i];
-	e->process = &p->public;
-	e->at_ns = e->begin_ns = e->end_ns = run->times[i];
-	tare_recording_refer(r, p, e);
 }
 
 bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct tare_heap_run *run)
@@ -120,7 +108,7 @@ bool tare_recording_heap_run(struct tare_recording *r, int64_t until_ns, struct 
 	for (size_t i = 0; i < run->n; i++)
 		tare_bound_record(run->records[i]->kind, (void *)(uintptr_t)run->records[i]);
 	run->times = times;
-	run->refer = refer_to_heap;
+	run->refer = tare_recording_refer_to_heap;
 	run->recording = r;
 	run->process = s->process;
 	return true;
