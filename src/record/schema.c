@@ -314,6 +314,13 @@ const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema
 	return schema->place[kind] ? &schema->kinds[schema->place[kind] - 1] : NULL;
 }
 
+bool tare_schema_is_alike(const struct tare_schema *schema, uint16_t kind)
+{
+	const struct tare_schema_kind *said = schema ? tare_schema_kind(schema, kind) : NULL;
+
+	return !said || said->is_same;
+}
+
 const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind)
 {
 	const struct tare_schema_kind *said;

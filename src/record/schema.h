@@ -36,6 +36,9 @@ uint32_t tare_schema_own_sum(void); /* of this version's text */
 /* NULL: the schema has no such kind. Of a kind that is part of the format what this version knows. */
 const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind);
 
+/* Do records of that id lie as in the struct of this version that has it, if there are any? Without a schema they do. */
+bool tare_schema_is_alike(const struct tare_schema *schema, uint16_t kind);
+
 /* How the records of a kind lie; NULL: nobody knows. Without a schema as in this version. */
 const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind);
 

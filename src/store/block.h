@@ -47,7 +47,7 @@ void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
 enum {
 	TARE_BLOCK_POSITIONS = 1, /* without it `position` and the seals are 0, which is quicker */
 	TARE_BLOCK_OUTLINE = 2,   /* of tensors and blocks of the heap only `device` counts, which is quicker still */
-	/* Tensors come as runs. Not together with one of the others, and only where layouts are those of this version. */
+	/* Tensors come as runs. Not together with one of the others, and only where they lie as in this version. */
 	TARE_BLOCK_COLUMNS = 4,
 };
 

@@ -108,6 +108,8 @@ void tare_log_place_ring(struct tare_log *log);
 
 /* trace/log_schema.c: after the header is known. Without an error log->schema says how records lie. */
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
+/* Do records that come many at once lie as in this version? Without a schema all do. */
+bool tare_log_has_runs(const struct tare_log *log);
 int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err); /* of a log in segments */
 /* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);

@@ -71,6 +71,16 @@ static int load(struct tare_log *log, const char *text, struct tare_err *err)
 	return rc;
 }
 
+bool tare_log_has_runs(const struct tare_log *log)
+{
+	static const uint16_t kinds[] = { TARE_KIND_TENSOR, TARE_KIND_PHASE, TARE_KIND_HEAP_BLOCK, TARE_KIND_HEAP_FREED };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!tare_schema_is_alike(log->schema, kinds[i]))
+			return false;
+	return true;
+}
+
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err)
 {
 	return load(log, NULL, err);

@@ -133,7 +133,7 @@ void tare_log_read_events(struct tare_log *log)
 
 bool tare_log_next_run(const struct tare_log *log, struct tare_store_cursor *run)
 {
-	if (!log->stored || log->schema || log->is_order_damaged)
+	if (!log->stored || !tare_log_has_runs(log) || log->is_order_damaged)
 		return false;
 	run->layouts = log->cursor.layouts;
 	return tare_store_next_run(log->cursor.store, log->stored, TARE_REORDER_LAG_MAX, run);
