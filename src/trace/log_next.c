@@ -295,10 +295,14 @@ static bool look_again(struct tare_log *log, uint64_t position)
 	return true;
 }
 
-/* The records behind this gap are of no block that begins. */
-static bool is_block_without_begin(const struct tare_log *log, const struct tare_kind_info *next)
+/*
+ * A block may be being written in this gap: there are bytes in it, or a record behind it that is of no block. A gap of
+ * zeros before a block is room that a drainer took in vain.
+ */
+static bool may_be_being_written(const struct tare_log *log, const struct tare_log_record *gap,
+                                 const struct tare_kind_info *next)
 {
-	return log->info.header.has_lanes && log->position < log->info.file_end && !(next && next->kind == TARE_KIND_LANE);
+	return log->info.header.has_lanes && (gap->gap == TARE_GAP_UNFINISHED || (next && next->kind != TARE_KIND_LANE));
 }
 
 /* Of the head of a block only the begin is there: no lane goes back. */
@@ -393,7 +397,7 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 		need_window(log, log->position);
 		if (!take_record(log, rec)) {
 			next = take_gap(log, rec);
-			if (is_block_without_begin(log, next) && look_again(log, rec->position))
+			if (may_be_being_written(log, rec, next) && look_again(log, rec->position))
 				continue;
 			if (is_no_loss(log, rec))
 				continue;

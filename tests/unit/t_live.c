@@ -200,6 +200,10 @@ static uint64_t read_all(const char *events)
 	CHECK_INT(tare_log_open(&log, events, NULL), 0);
 	CHECK(!tare_log_info(log)->is_ring_damaged);
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
+		if (step == TARE_LOG_GAP)
+			test_fail(__FILE__, __LINE__, "%s: %llu bytes at %llu of %llu in files", tare_log_gap_name(rec.gap),
+			          (unsigned long long)rec.bytes, (unsigned long long)rec.position,
+			          (unsigned long long)tare_log_info(log)->file_end);
 		CHECK_INT(step, TARE_LOG_RECORD);
 		if (rec.info->kind == TARE_KIND_LANE)
 			continue;

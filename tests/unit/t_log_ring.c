@@ -146,6 +146,27 @@ TEST(the_begin_of_a_block_is_written_while_it_is_read)
 	make_log_free(&m);
 }
 
+/* Of its last record only the end is there: no record of the block is, and the next one is that of another block. */
+TEST(all_records_of_a_block_are_written_while_it_is_read)
+{
+	const uint64_t block = sizeof(m.header), head = sizeof(struct tare_rec_lane);
+	uint64_t last;
+
+	make(3);
+	MAKE_TEXT(&m, peer, PEER, "a text that is longer than the cell in which the record of it ends");
+	last = m.records[m.record_nr - 1].position;
+	make_log_write_ring(&m, ring_path(), 0, false);
+	make_log_write_block(&m, events_path(), m.size, SIZE_MAX);
+	unwritten.begin = block;
+	for (unwritten.end = block + head + last + TARE_CELL; unwritten.end < block + head + m.size;
+	     unwritten.end += TARE_CELL) {
+		unwritten.times = 1;
+		CHECK_INT(read_all(events_path()), 0);
+		CHECK_INT(unwritten.times, 0);
+	}
+	make_log_free(&m);
+}
+
 /* A block whose begin never comes is damage, and not waited for. */
 TEST(the_begin_of_a_block_is_not_there)
 {
