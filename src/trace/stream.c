@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "trace/log_private.h"
+#include "trace/near_line.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -60,10 +61,6 @@ void tare_stream_pass_over(struct tare_rstream *s, uint64_t stamp)
 
 /* ---- blocks ---- */
 
-/* A few days of a clock that is not mad: times that far apart are exact, and no bound is near. */
-#define NEAR_TICKS (UINT64_C(1) << 50)
-#define USUAL_NS   1024.0 /* of a tick, or less */
-
 /* pre: it is in no run. */
 static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 {
@@ -90,25 +87,15 @@ static const struct tare_record *record_of(struct tare_rstream *s, const struct 
 	return &s->tensor.head;
 }
 
-/* Of records from `i` on as far as they lie near the begin of the line; returns behind the last. */
-static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_clock_line *line, int64_t shift)
+/* Of records from `i` on as far as they lie on the line; returns behind the last. */
+static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_near_line *line)
 {
 	const uint64_t *stamps = s->block->stamps;
 	size_t n = s->block->n;
 	int64_t *times = s->times;
-	double ns_per_tick = line->ns_per_tick;
-	uint64_t span = line->until - line->ticks < NEAR_TICKS ? line->until - line->ticks : NEAR_TICKS;
-	int64_t ns = line->ns + shift;
 
-	if (line->ns_per_tick == 0 || line->ns_per_tick > USUAL_NS)
-		return i;
-	for (; i < n; i++) {
-		uint64_t ticks = stamps[i] - line->ticks;
-
-		if (ticks >= span)
-			break;
-		times[i] = ns + (int64_t)((double)(int64_t)ticks * ns_per_tick);
-	}
+	for (; i < n && tare_near_line_has(line, stamps[i]); i++)
+		times[i] = tare_near_line_ns(line, stamps[i]);
 	return i;
 }
 
@@ -134,10 +121,11 @@ static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
 	for (size_t i = 0, end; i < s->block->n; i = end) {
 		uint64_t stamp = s->block->stamps[i];
-		struct tare_clock_line line = tare_clockmap_line(s->process->clock, stamp);
+		struct tare_near_line line;
 
 		s->times[i] = tare_recording_ns(r, s->process, stamp);
-		end = take_near(s, i + 1, &line, s->times[i] - tare_clock_line_ns(&line, stamp));
+		line = tare_near_line(s->process, stamp, s->times[i]);
+		end = take_near(s, i + 1, &line);
 		s->are_times_in_order &= is_after_last(s, i) && (end == i + 1 || is_after_last(s, i + 1));
 	}
 }
