@@ -70,8 +70,8 @@ bool tare_recording_next_record(struct tare_recording *r, const struct tare_proc
 struct tare_log *tare_recording_log(const struct tare_process *process);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
 /*
- * The same, but what follows may be an outline: of blocks of tensors and of the heap and of phases (TENSOR, HEAP_…, PHASE) between two other
- * events only the first of the recording, and the last on each device and of the heap and of phases of each process; and of those
+ * The same, but what follows may be an outline: of blocks of tensors and of the heap, of phases and modules (TENSOR, HEAP_…, PHASE, MODULE) between two other
+ * events only the first of the recording, and the last on each device, of the heap, of phases and of modules of each process; and of those
  * nothing counts but when and where they were. It is what somebody needs who looks for everything else, and much quicker.
  */
 void tare_recording_outline(struct tare_recording *r);

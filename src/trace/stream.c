@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "trace/log_private.h"
 #include "trace/near_line.h"
+#include "trace/outline.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -130,43 +131,27 @@ static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 	}
 }
 
-/* What makes an event of an outline needless: a later one of the same place. Events of other places are all given. */
-enum { DEVICES = 64, PLACE_PHASE = DEVICES + 1, PLACE_HEAP_BLOCK, PLACE_HEAP_FREED, PLACE_NR };
-
-/* -1: it is no such event. */
-static int place_of(const struct tare_record *head)
+/* INT64_MAX: none comes. */
+static void forget(int64_t next[TARE_PLACE_NR])
 {
-	const struct tare_rec_tensor *rec = (const void *)head;
-
-	if (head->kind == TARE_KIND_PHASE)
-		return PLACE_PHASE;
-	if (head->kind == TARE_KIND_HEAP_BLOCK)
-		return PLACE_HEAP_BLOCK;
-	if (head->kind == TARE_KIND_HEAP_FREED)
-		return PLACE_HEAP_FREED;
-	return head->kind == TARE_KIND_TENSOR && rec->device >= -1 && rec->device < DEVICES ? rec->device + 1 : -1;
-}
-
-static void forget(int64_t next[PLACE_NR])
-{
-	for (int i = 0; i < PLACE_NR; i++)
+	for (int i = 0; i < TARE_PLACE_NR; i++)
 		next[i] = INT64_MAX;
 }
 
 /* The first of a stream is always given: something begins with it, unless it only frees. */
 static void take_outline(struct tare_rstream *s)
 {
-	int64_t next[PLACE_NR], *first = NULL;
+	int64_t next[TARE_PLACE_NR], *first = NULL;
 	bool is_any = false;
 
 	forget(next);
 	for (size_t i = s->block->n; i-- > 0;) {
-		int place = place_of(head_at(s, i));
+		int place = tare_outline_place(head_at(s, i));
 
 		s->again[i] = INT64_MAX;
 		if (place >= 0) {
 			s->again[i] = next[place];
-			first = place == PLACE_HEAP_FREED ? first : &s->again[i];
+			first = tare_outline_begins(place) ? &s->again[i] : first;
 			next[place] = s->times[i];
 		} else if (is_any) {
 			forget(next);
