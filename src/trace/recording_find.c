@@ -90,8 +90,7 @@ static bool is_there(const char *folder, const char *name, const char *suffix)
 	return is;
 }
 
-/* Length of the name without ".events" or ".ring"; 0: not a log. */
-static size_t stem(const char *name)
+size_t tare_log_stem(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -111,7 +110,7 @@ static int list(const char *folder, struct names *logs, struct names *others, st
 	if (!dir)
 		return tare_err_set_errno(err, errno, "%s", folder);
 	while ((entry = readdir(dir))) {
-		size_t len = stem(entry->d_name);
+		size_t len = tare_log_stem(entry->d_name);
 
 		if (len > 0)
 			add_name(logs, entry->d_name, len);

@@ -20,7 +20,6 @@ enum { PART_BYTES = 1 << 16 };
 /* What the pass over one log keeps in mind. */
 struct pass {
 	struct tare_recording *r;
-	struct tare_rfolder *folder;
 	struct tare_log *log;
 	struct tare_rprocess *owner;  /* whose log it is */
 	struct tare_rstream *stream;  /* where the records belong: a lane, or outside of all */
@@ -217,13 +216,12 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p, const 
 	added->identity = tare_object_identity(added->path, added->build_id);
 }
 
-static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
+static void add_symbol(struct tare_recording *r, const struct tare_rprocess *p, const struct tare_log_record *rec)
 {
 	const struct tare_rec_symbol *symbol = rec->rec.symbol;
-	struct tare_recording *r = pass->r;
 
 	TARE_APPEND(r->symbols, r->symbol_nr, r->symbol_cap) = (struct tare_rsymbol){
-		.folder = pass->folder, .pid = symbol->pid, .generation = symbol->generation,
+		.folder = p->folder, .pid = symbol->pid, .generation = symbol->generation,
 		.symbol = {
 			.address = symbol->address, .offset = symbol->offset, .object = symbol->object,
 			.name = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
@@ -232,24 +230,19 @@ static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
 }
 
 /* In its own log a process speaks of itself. */
-static void add_status(struct pass *pass, const struct tare_log_record *rec)
+static void add_status(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
-	struct tare_recording *r = pass->r;
-
-	TARE_APPEND(r->statuses, r->status_nr, r->status_cap) =
-		(struct tare_rstatus){ pass->stream->process, *rec->rec.status };
+	TARE_APPEND(r->statuses, r->status_nr, r->status_cap) = (struct tare_rstatus){ p, *rec->rec.status };
 }
 
-static void add_mark(struct pass *pass, const struct tare_log_record *rec)
+static void add_mark(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
-	struct tare_recording *r = pass->r;
-
 	if (rec->rec.control->what != TARE_ACT_SNAPSHOT)
 		return;
 	TARE_APPEND(r->marks, r->mark_nr, r->mark_cap) = (struct tare_rmark){
 		.public = { .number = rec->rec.control->number,
 		            .name = tare_arena_strndup(&r->arena, rec->text, rec->text_len) },
-		.from = pass->stream->process,
+		.from = p,
 		.stamp = rec->rec.head->stamp,
 	};
 }
@@ -268,49 +261,48 @@ static void add_degraded(struct tare_recording *r, const struct tare_log_record 
 	free(text);
 }
 
-static void index_record(struct pass *pass, const struct tare_log_record *rec)
+void tare_recording_index(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
 {
-	struct tare_rprocess *p = pass->stream->process;
 	uint64_t stamp = rec->rec.head->stamp;
 
 	if (rec->info->class != TARE_RECORD_CLASS_EVENT) /* of an event nothing is kept here that could not be */
 		tare_bound_record(rec->info->kind, (void *)(uintptr_t)rec->rec.head);
 	switch (rec->info->kind) {
 	case TARE_KIND_STRING:
-		add_string(pass->r, p, rec);
+		add_string(r, p, rec);
 		break;
 	case TARE_KIND_STACK:
-		add_stack(pass->r, p, rec);
+		add_stack(r, p, rec);
 		break;
 	case TARE_KIND_LINE:
-		add_line(pass->r, p, rec);
+		add_line(r, p, rec);
 		break;
 	case TARE_KIND_LINE_STACK:
-		add_line_stack(pass->r, p, rec);
+		add_line_stack(r, p, rec);
 		break;
 	case TARE_KIND_OBJECT:
-		add_object(pass->r, p, rec);
+		add_object(r, p, rec);
 		break;
 	case TARE_KIND_DEVICE:
-		tare_recording_add_device(pass->r, p, rec);
+		tare_recording_add_device(r, p, rec);
 		break;
 	case TARE_KIND_CLOCK:
 		tare_clockmap_add(p->clock, rec->rec.clock->ticks, rec->rec.clock->monotonic_ns, rec->rec.clock->realtime_ns);
 		break;
 	case TARE_KIND_SYMBOL:
-		add_symbol(pass, rec);
+		add_symbol(r, p, rec);
 		break;
 	case TARE_KIND_DEGRADED:
-		add_degraded(pass->r, rec);
+		add_degraded(r, rec);
 		break;
 	case TARE_KIND_LAUNCH:
 		tare_rank_of_text(&p->public.rank, rec->text, rec->text_len);
 		break;
 	case TARE_KIND_STATUS:
-		add_status(pass, rec);
+		add_status(r, p, rec);
 		break;
 	case TARE_KIND_CONTROL:
-		add_mark(pass, rec);
+		add_mark(r, p, rec);
 		break;
 	case TARE_KIND_END:
 		p->public.is_ended = true;
@@ -323,13 +315,26 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 	default:
 		break;
 	}
+	if (rec->info->is_event && (p->first_stamp == 0 || stamp < p->first_stamp))
+		p->first_stamp = stamp;
+}
+
+static void index_record(struct pass *pass, const struct tare_log_record *rec)
+{
+	struct tare_rstream *s = pass->stream;
+	uint64_t stamp = rec->rec.head->stamp;
+
+	tare_recording_index(pass->r, s->process, rec);
 	if (!rec->info->is_event)
 		return;
-	tare_lag_add(&pass->stream->lag, stamp);
-	if (pass->stream->range_nr && !pass->stream->ranges[pass->stream->range_nr - 1].first)
-		pass->stream->ranges[pass->stream->range_nr - 1].first = stamp;
-	if (p->first_stamp == 0 || stamp < p->first_stamp)
-		p->first_stamp = stamp;
+	tare_lag_add(&s->lag, stamp);
+	if (s->range_nr && !s->ranges[s->range_nr - 1].first)
+		s->ranges[s->range_nr - 1].first = stamp;
+}
+
+struct tare_rline_stack *tare_recording_find_line_stack(const struct tare_rprocess *p, uint32_t id)
+{
+	return (struct tare_rline_stack *)(uintptr_t)*tare_map_get(&p->line_stacks, id);
 }
 
 static const char *plural(uint64_t n)
@@ -463,7 +468,7 @@ static void add_streams(struct pass *pass)
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const struct tare_store *store,
                             const char *path)
 {
-	struct pass pass = { .r = r, .folder = folder };
+	struct pass pass = { .r = r };
 	const struct tare_log_info *info;
 	struct tare_err err = { 0 };
 	int rc;

@@ -177,12 +177,20 @@ int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rpro
 int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr, const char *job,
                              struct tare_err *err);
 
+/* Length of the name without ".events" or ".ring"; 0: not a log. */
+size_t tare_log_stem(const char *name);
+
 /* recording_job.c: which of the recordings at `paths` are of one job; the others become NULL. USAGE where they are of several. */
 int tare_recording_choose_job(char **paths, size_t path_nr, const char *job, struct tare_err *err);
 
 /* recording_index.c: the first pass. */
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const struct tare_store *store,
                             const char *path);
+
+/* A record that came later: what the first pass makes of it. */
+void tare_recording_index(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec);
+struct tare_rline_stack *tare_recording_find_line_stack(const struct tare_rprocess *p,
+                                                        uint32_t id); /* pre: it is there */
 
 /* What could not be opened at all. */
 void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err);
@@ -192,6 +200,8 @@ void tare_recording_settle_objects(struct tare_rprocess *p);
 uint32_t tare_object_identity(const char *path, const uint64_t build_id[2]);
 /* recording_settle.c: after the last log, before the first event. */
 void tare_recording_settle(struct tare_recording *r);
+/* Fills in the lines of a stack; false: not all are there. */
+bool tare_recording_settle_lines(struct tare_recording *r, const struct tare_rprocess *p, struct tare_rline_stack *s);
 /*
  * Time 0 of a folder read alone (NULL: of all of them), on the monotonic clock of r->zero_clock: when `tare` began; without its
  * log, when the first process did.

@@ -89,24 +89,32 @@ static const char *string_of(const struct tare_rprocess *p, uint32_t id)
 }
 
 /* A line that is missing, because its record was damaged, is one of which nothing is known. */
+bool tare_recording_settle_lines(struct tare_recording *r, const struct tare_rprocess *p, struct tare_rline_stack *s)
+{
+	struct tare_line *lines = (struct tare_line *)(uintptr_t)s->public.lines;
+	bool has_all = true;
+
+	if (!lines)
+		lines = tare_arena_alloc(&r->arena, (s->public.depth + 1u) * sizeof(*lines));
+	for (uint32_t i = 0; i < s->public.depth; i++) {
+		uint64_t *known = tare_map_get(&p->lines, s->ids[i]);
+		const struct tare_rline *l = known ? (const struct tare_rline *)(uintptr_t)*known : NULL;
+
+		lines[i] =
+			(struct tare_line){ string_of(p, l ? l->file : 0), string_of(p, l ? l->function : 0), l ? l->line : 0 };
+		has_all &= l && (!l->file || *lines[i].file) && (!l->function || *lines[i].function);
+	}
+	s->public.lines = lines;
+	return has_all;
+}
+
 static void settle_lines(struct tare_recording *r, struct tare_rprocess *p)
 {
 	const struct tare_map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = tare_map_next(&p->line_stacks, &at))) {
-		struct tare_rline_stack *s = (struct tare_rline_stack *)(uintptr_t)slot->value;
-		struct tare_line *lines = tare_arena_alloc(&r->arena, (s->public.depth + 1u) * sizeof(*lines));
-
-		for (uint32_t i = 0; i < s->public.depth; i++) {
-			uint64_t *known = tare_map_get(&p->lines, s->ids[i]);
-			const struct tare_rline *l = known ? (const struct tare_rline *)(uintptr_t)*known : NULL;
-
-			lines[i] =
-				(struct tare_line){ string_of(p, l ? l->file : 0), string_of(p, l ? l->function : 0), l ? l->line : 0 };
-		}
-		s->public.lines = lines;
-	}
+	while ((slot = tare_map_next(&p->line_stacks, &at)))
+		tare_recording_settle_lines(r, p, (struct tare_rline_stack *)(uintptr_t)slot->value);
 }
 
 int64_t tare_recording_begin_ns(const struct tare_recording *r, const struct tare_rfolder *folder)
