@@ -441,11 +441,11 @@ static void add_stored(struct pass *pass)
 	pass->stored = s;
 	add_range(s, tare_log_info(pass->log)->begin, UINT64_MAX);
 	while (tare_log_next_run(pass->log, &run)) {
-		if (s->has_blocks) {
+		if (s->is_run) {
 			s = add_stream(pass->r, pass->log, pass->owner);
 			s->is_log_shared = true;
 		}
-		s->has_blocks = true;
+		s->is_run = true;
 		s->run = run;
 	}
 }

@@ -39,11 +39,13 @@ struct tare_rstream {
 	struct tare_range *ranges;
 	size_t range_nr, range_cap;
 	struct tare_lag lag;
-	struct tare_reorder *reorder;
-	bool has_blocks; /* it is a run, which is read by blocks (stream.c), and what follows is of the one that is read */
+	bool is_run; /* of blocks of segments; else what is read of the log is made into blocks */
 	struct tare_store_cursor run;
+	struct tare_reorder *reorder;
+	/* What follows is of the block that is read (stream.c). */
 	struct tare_record bound;              /* stands for the first record until the first block is read … */
 	bool is_waiting;                       /* … which it is not yet */
+	bool has_structs;                      /* records that come many at once lie as the structs of this version */
 	bool is_outline, is_begun;             /* begun: an event of which others are left out was given */
 	const struct tare_record_block *block; /* NULL: none is read yet */
 	size_t at;                             /* of its records, the next */
@@ -55,7 +57,9 @@ struct tare_rstream {
 	bool are_times_in_order;
 	int64_t *again;                   /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
 	const struct tare_record **heads; /* of a run of the heap */
-	size_t time_cap, again_cap, head_cap;
+	uint64_t *columns;                /* of a run of tensors of a log */
+	size_t time_cap, again_cap, head_cap, column_cap;
+	uint32_t segment;            /* of the block; 0: none */
 	uint16_t kind;               /* that `next` was of */
 	struct tare_log_record next; /* if has_next */
 	bool has_next;

@@ -173,7 +173,7 @@ static void set_known(struct tare_recording *r, int which, const struct tare_rec
 {
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
-		struct tare_store_cursor *cursor = s->has_blocks ? &s->run : &s->log->cursor;
+		struct tare_store_cursor *cursor = s->is_run ? &s->run : &s->log->cursor;
 
 		if (!s->log->stored)
 			continue;
@@ -191,7 +191,7 @@ void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t
 {
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
-		struct tare_store_cursor *cursor = s->has_blocks ? &s->run : &s->log->cursor;
+		struct tare_store_cursor *cursor = s->is_run ? &s->run : &s->log->cursor;
 
 		if (!s->log->stored || nr > TARE_STORE_WANTED)
 			continue;
@@ -228,7 +228,7 @@ uint32_t tare_recording_segment(const struct tare_recording *r)
 
 	if (!s)
 		return 0;
-	return s->has_blocks ? s->run.segment : s->next.segment;
+	return s->segment;
 }
 
 /* The segments up to `number`, or those behind it: the first or the last event that any of them has. */

@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts the records of a lane into the order of their stamps: holds each record back until no earlier one can follow. */
+/*
+ * Puts the records of a lane into the order of their stamps: they are read one behind the other into memory, and those before which no
+ * other one can come any more become a block. Most are in order as they come, and few are far from where they belong.
+ */
 #include "trace/reorder.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SMALL_BYTES = 64,    /* most are that short: the less memory they go through, the faster */
-	USUAL_BYTES = 512,   /* longer records get memory of their own */
+	USUAL_RECORDS = 512, /* of a block: what is read and what is made of it stay in the nearer memory */
 	HELD_MAX = 64 << 20, /* bytes held back; beyond, order is given up before memory */
+	NEAR = 16,           /* places that a record is moved by at once; where one is farther off, all are sorted */
 	OUTLIER_RUN_MAX = 3,
-	QUEUE_FIRST = 256, /* a power of two */
-	AHEAD = 8,
-	CACHE_LINE = 64,
 };
 
 struct held {
-	uint64_t stamp, number; /* number: in the order of the log */
-	struct tare_log_record rec;
-	struct held *next; /* of those that are free */
-	size_t size;
-	uint8_t bytes[] __attribute__((aligned(16)));
+	uint64_t stamp, position;
+	size_t at;      /* of its bytes; those of a later record of the log are behind it */
+	uint32_t bytes; /* in the log … */
+	uint32_t room;  /* … and in memory */
+	uint32_t segment;
+};
+
+/* Bytes of records, one behind the other. */
+struct bytes {
+	uint8_t *data;
+	size_t len, cap;
 };
 
 struct tare_reorder {
@@ -32,13 +40,15 @@ struct tare_reorder {
 	size_t first_range;     /* those before are left out */
 	uint64_t max_lag;
 	struct tare_lag now;
-	uint64_t number;
-	struct held **queue; /* a ring of those that came in their order, as almost all do */
-	size_t queue_at, queue_nr, queue_cap;
-	struct held **heap; /* those that came late, smallest stamp first */
-	size_t heap_nr, heap_cap, held_bytes;
-	struct held *free_small, *free_usual, *given; /* given: by the last call */
-	bool is_drained;                              /* the log has no more */
+	struct held
+		*held; /* in their order, unless is_unsorted; those before `given` were given, those before `due` can be */
+	size_t n, cap, given, due;
+	bool is_unsorted;
+	struct bytes bytes, spare;
+	struct tare_record_block block;
+	uint64_t *stamps;
+	size_t stamp_cap;
+	bool is_drained; /* the log has no more */
 };
 
 void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
@@ -57,76 +67,36 @@ void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
 	}
 }
 
-/* The list of free ones of that size; NULL: there is none. */
-static struct held **free_list(struct tare_reorder *r, size_t size)
+static void free_memory(struct tare_reorder *r)
 {
-	if (size > USUAL_BYTES)
-		return NULL;
-	return size > SMALL_BYTES ? &r->free_usual : &r->free_small;
-}
-
-static void drop(struct tare_reorder *r, struct held *held)
-{
-	struct held **list;
-
-	if (!held)
-		return;
-	r->held_bytes -= sizeof(*held) + held->size;
-	list = free_list(r, held->size);
-	if (!list) {
-		free(held);
-		return;
-	}
-	held->next = *list;
-	*list = held;
-}
-
-static struct held **queued(const struct tare_reorder *r, size_t i)
-{
-	return &r->queue[(r->queue_at + i) & (r->queue_cap - 1)];
-}
-
-static void drop_all(struct tare_reorder *r)
-{
-	drop(r, r->given);
-	r->given = NULL;
-	while (r->heap_nr > 0)
-		drop(r, r->heap[--r->heap_nr]);
-	for (; r->queue_nr > 0; r->queue_nr--)
-		drop(r, *queued(r, r->queue_nr - 1));
-}
-
-static void free_all(struct held *list)
-{
-	while (list) {
-		struct held *next = list->next;
-
-		free(list);
-		list = next;
-	}
+	free(r->held);
+	free(r->bytes.data);
+	free(r->spare.data);
+	free(r->block.records);
+	free(r->stamps);
+	r->held = NULL;
+	r->bytes = r->spare = (struct bytes){ 0 };
+	r->block = (struct tare_record_block){ 0 };
+	r->stamps = NULL;
+	r->n = r->cap = r->given = r->due = r->stamp_cap = 0;
 }
 
 void tare_reorder_free(struct tare_reorder *r)
 {
 	if (!r)
 		return;
-	drop_all(r);
-	free_all(r->free_small);
-	free_all(r->free_usual);
-	free(r->heap);
-	free(r->queue);
+	free_memory(r);
 	free(r);
 }
 
 void tare_reorder_rewind(struct tare_reorder *r)
 {
-	drop_all(r);
+	r->n = r->given = r->due = r->bytes.len = 0;
+	r->is_unsorted = r->is_drained = false;
 	r->range = r->first_range;
 	if (r->range_nr > 0)
 		tare_log_set_range(r->log, r->ranges[r->range].begin, r->ranges[r->range].end);
 	r->now = (struct tare_lag){ 0 };
-	r->number = 0;
-	r->is_drained = false;
 }
 
 /* A record is at most max_lag behind one before it: where one is that old, none before it is later than `stamp`. */
@@ -156,126 +126,7 @@ struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_ra
 	return r;
 }
 
-/*
- * A copy with pointers into itself: the log's memory is good for one step only. Behind the record as it lies in the log
- * stands the one that this version makes of it, where that is another.
- */
-static struct held *copy(struct tare_reorder *r, const struct tare_log_record *rec)
-{
-	const uint8_t *head = (const uint8_t *)rec->rec.head;
-	size_t made = head != rec->raw || rec->bytes < rec->info->fixed ? rec->info->fixed : 0;
-	size_t at = (rec->bytes + TARE_CELL - 1) / TARE_CELL * TARE_CELL, size = at + made;
-	struct held **list, *held;
-
-	if (size <= USUAL_BYTES)
-		size = size > SMALL_BYTES ? USUAL_BYTES : SMALL_BYTES;
-	list = free_list(r, size);
-	held = list ? *list : NULL;
-	if (held)
-		*list = held->next;
-	else
-		held = tare_xmalloc(sizeof(*held) + size);
-	held->size = size;
-	r->held_bytes += sizeof(*held) + size;
-	held->rec = *rec;
-	memcpy(held->bytes, rec->raw, rec->bytes);
-	memcpy(held->bytes + at, head, made);
-	held->rec.raw = held->bytes;
-	held->rec.rec.head = (const struct tare_record *)(const void *)(held->bytes + (made ? at : 0));
-	if (rec->text && rec->text_len)
-		held->rec.text = (const char *)held->bytes + rec->said->fixed;
-	else if (rec->pcs && rec->depth)
-		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + rec->said->fixed);
-	held->stamp = rec->rec.head->stamp;
-	held->number = r->number++;
-	return held;
-}
-
-static bool is_before(const struct held *a, const struct held *b)
-{
-	return a->stamp != b->stamp ? a->stamp < b->stamp : a->number < b->number;
-}
-
-static void push_late(struct tare_reorder *r, struct held *held)
-{
-	size_t i = r->heap_nr++;
-
-	r->heap = tare_array_reserve(r->heap, &r->heap_cap, r->heap_nr, sizeof(struct held *));
-	while (i > 0 && is_before(held, r->heap[(i - 1) / 2])) {
-		r->heap[i] = r->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	r->heap[i] = held;
-}
-
-static void grow_queue(struct tare_reorder *r)
-{
-	size_t cap = r->queue_cap ? 2 * r->queue_cap : QUEUE_FIRST;
-	struct held **queue = tare_xcalloc(cap, sizeof(struct held *));
-
-	for (size_t i = 0; i < r->queue_nr; i++)
-		queue[i] = *queued(r, i);
-	free(r->queue);
-	r->queue = queue;
-	r->queue_cap = cap;
-	r->queue_at = 0;
-}
-
-static void push(struct tare_reorder *r, struct held *held)
-{
-	if (r->queue_nr && is_before(held, *queued(r, r->queue_nr - 1))) {
-		push_late(r, held);
-		return;
-	}
-	if (r->queue_nr == r->queue_cap)
-		grow_queue(r);
-	*queued(r, r->queue_nr++) = held;
-}
-
-static struct held *pop_late(struct tare_reorder *r)
-{
-	struct held *first = r->heap[0], *last = r->heap[--r->heap_nr];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < r->heap_nr) {
-		if (child + 1 < r->heap_nr && is_before(r->heap[child + 1], r->heap[child]))
-			child++;
-		if (!is_before(r->heap[child], last))
-			break;
-		r->heap[i] = r->heap[child];
-		i = child;
-	}
-	if (r->heap_nr > 0)
-		r->heap[i] = last;
-	return first;
-}
-
-/* The one to be given next; NULL: none is held. */
-static struct held *first_of(const struct tare_reorder *r)
-{
-	struct held *late = r->heap_nr ? r->heap[0] : NULL, *first = r->queue_nr ? *queued(r, 0) : NULL;
-
-	return late && (!first || is_before(late, first)) ? late : first;
-}
-
-static struct held *pop(struct tare_reorder *r)
-{
-	struct held *first = first_of(r);
-
-	if (!r->queue_nr || first != *queued(r, 0))
-		return pop_late(r);
-	/* They have been waiting for long, in memory that is far away by now. */
-	if (r->queue_nr > AHEAD) {
-		const char *soon = (const char *)*queued(r, AHEAD);
-
-		/* One line more: it may begin within one. */
-		for (size_t i = 0; i <= sizeof(*first) + SMALL_BYTES; i += CACHE_LINE)
-			__builtin_prefetch(soon + i);
-	}
-	r->queue_at = (r->queue_at + 1) & (r->queue_cap - 1);
-	r->queue_nr--;
-	return first;
-}
+/* ---- into memory ---- */
 
 static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 {
@@ -291,35 +142,134 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 	return false;
 }
 
-/* Nothing that is still to come belongs before the first one held. */
-static bool is_due(const struct tare_reorder *r)
+static uint8_t *make_room(struct bytes *b, size_t size)
 {
-	const struct held *first = first_of(r);
-
-	if (!first)
-		return false;
-	if (r->is_drained || r->held_bytes > HELD_MAX)
-		return true;
-	return first->stamp < r->now.high && r->now.high - first->stamp > r->max_lag;
+	b->data = tare_array_reserve(b->data, &b->cap, b->len + size, 1);
+	b->len += size;
+	return b->data + b->len - size;
 }
 
-bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec)
+static size_t round_to_cells(size_t size)
 {
-	if (r->max_lag == 0)
-		return next_in_log(r, rec); /* in order as it is: nothing is ever held back */
-	drop(r, r->given);
-	r->given = NULL;
-	while (!is_due(r)) {
-		if (r->is_drained)
-			return false;
-		if (!next_in_log(r, rec)) {
-			r->is_drained = true;
-			continue;
-		}
-		tare_lag_add(&r->now, rec->rec.head->stamp);
-		push(r, copy(r, rec));
+	return (size + TARE_CELL - 1) / TARE_CELL * TARE_CELL;
+}
+
+/* The last one comes where it belongs; records of one stamp stay in the order of the log. */
+static void insert(struct tare_reorder *r)
+{
+	const struct held new = r->held[r->n - 1];
+	size_t i = r->n - 1, end = i > NEAR ? i - NEAR : 0;
+
+	if (!r->max_lag || r->is_unsorted || !i || new.stamp >= r->held[i - 1].stamp)
+		return; /* mostly */
+	for (; i > end && new.stamp < r->held[i - 1].stamp; i--)
+		r->held[i] = r->held[i - 1];
+	r->held[i] = new;
+	r->is_unsorted = i && new.stamp < r->held[i - 1].stamp;
+}
+
+static void hold(struct tare_reorder *r, const struct tare_log_record *rec)
+{
+	size_t size = rec->bytes < rec->said->fixed ? rec->said->fixed : rec->bytes, room = round_to_cells(size);
+	uint8_t *to = make_room(&r->bytes, room);
+
+	memcpy(to, rec->raw, rec->bytes);
+	memset(to + rec->bytes, 0, room - rec->bytes);
+	TARE_APPEND(r->held, r->n, r->cap) = (struct held){ .stamp = rec->rec.head->stamp,
+		                                                .position = rec->position,
+		                                                .at = r->bytes.len - room,
+		                                                .bytes = (uint32_t)rec->bytes,
+		                                                .room = (uint32_t)room,
+		                                                .segment = rec->segment };
+	insert(r);
+}
+
+/* ---- in order ---- */
+
+TARE_COMPARATOR(by_stamp, struct held, TARE_RISING(stamp) TARE_RISING(at))
+
+/* Nothing that is still to come belongs before it. */
+static bool is_due(const struct tare_reorder *r, const struct held *h)
+{
+	return h->stamp < r->now.high && r->now.high - h->stamp > r->max_lag;
+}
+
+static void find_due(struct tare_reorder *r)
+{
+	if (r->is_unsorted)
+		qsort(r->held, r->n, sizeof(*r->held), by_stamp);
+	r->is_unsorted = false;
+	r->due = r->n;
+	if (r->is_drained || r->bytes.len > HELD_MAX || !r->max_lag)
+		return;
+	while (r->due && !is_due(r, &r->held[r->due - 1]))
+		r->due--;
+}
+
+/* What was given goes, and the bytes of the others are in their order, as they are. */
+static void forget_given(struct tare_reorder *r)
+{
+	struct bytes were = r->bytes;
+
+	r->bytes = r->spare;
+	r->spare = were;
+	r->bytes.len = 0;
+	r->n -= r->given;
+	if (r->n)
+		memmove(r->held, r->held + r->given, r->n * sizeof(*r->held));
+	for (size_t i = 0; i < r->n; i++) {
+		struct held *h = &r->held[i];
+
+		memcpy(make_room(&r->bytes, h->room), were.data + h->at, h->room);
+		h->at = r->bytes.len - h->room;
 	}
-	r->given = pop(r);
-	*rec = r->given->rec;
-	return true;
+	r->given = r->due = 0;
+}
+
+/* As many are read as were held back, so that each is moved few times however long that is. */
+static void read_on(struct tare_reorder *r)
+{
+	size_t wanted = r->n > USUAL_RECORDS / 2 ? 2 * r->n : USUAL_RECORDS;
+	struct tare_log_record rec;
+
+	while (!r->is_drained && r->n < wanted && r->bytes.len <= HELD_MAX) {
+		r->is_drained = !next_in_log(r, &rec);
+		if (r->is_drained)
+			break;
+		tare_lag_add(&r->now, rec.rec.head->stamp);
+		hold(r, &rec);
+	}
+	find_due(r);
+}
+
+/* Records from the first that is due on, as far as they are of one segment. */
+static void give(struct tare_reorder *r, uint32_t segment)
+{
+	struct tare_record_block *b = &r->block;
+
+	b->records = tare_array_reserve(b->records, &b->cap, r->due - r->given, sizeof(*b->records));
+	r->stamps = tare_array_reserve(r->stamps, &r->stamp_cap, r->due - r->given, sizeof(*r->stamps));
+	b->stamps = r->stamps;
+	for (b->n = 0; r->given < r->due && r->held[r->given].segment == segment; b->n++) {
+		const struct held *h = &r->held[r->given++];
+
+		r->stamps[b->n] = h->stamp;
+		b->records[b->n] = (struct tare_block_record){ r->bytes.data + h->at, h->position, h->bytes };
+	}
+}
+
+const struct tare_record_block *tare_reorder_block(struct tare_reorder *r, uint32_t *segment)
+{
+	if (r->given == r->due) {
+		forget_given(r);
+		while (!r->due && !(r->is_drained && !r->n))
+			read_on(r);
+	}
+	if (!r->due) {
+		free_memory(r);
+		return NULL;
+	}
+	*segment = r->held[r->given].segment;
+	give(r, *segment);
+	return &r->block;
 }

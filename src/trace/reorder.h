@@ -8,7 +8,8 @@
 /*
  * One lane of a log in the order of its stamps. A thread writes its records in an order which is almost that of
  * their stamps: an event may be stamped with the begin of its call. How far off it is ("lag") is measured by
- * a first pass over the log; then records are held back for that long and no longer.
+ * a first pass over the log; then records are held back for that long and no longer. What comes of it is blocks of records, as
+ * segments have them.
  */
 
 /* Later than this nothing comes that is not damage. */
@@ -24,6 +25,7 @@ struct tare_lag {
 void tare_lag_add(struct tare_lag *lag, uint64_t stamp);
 
 struct tare_reorder;
+struct tare_record_block;
 
 /* A part of a log. */
 struct tare_range {
@@ -39,7 +41,10 @@ void tare_reorder_rewind(struct tare_reorder *r);
 /* From the next rewind on parts at the begin are left out that have only records up to that stamp; 0: none are. */
 void tare_reorder_pass_over(struct tare_reorder *r, uint64_t stamp);
 
-/* The next record; good until the next call. False at the end. */
-bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec);
+/*
+ * The next records that belong in the order of time, as they lie in the log but with room for all fields of their kind: those that one
+ * lacks are 0. Good until the next call; NULL at the end. All are of the segment `*segment`; 0: of none.
+ */
+const struct tare_record_block *tare_reorder_block(struct tare_reorder *r, uint32_t *segment);
 
 #endif

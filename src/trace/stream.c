@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of a stream one by one. A run of blocks of segments is in order, and is read by blocks: what is the same for many
- * records of a block, as the way from ticks to time, is found once for all of them. A log may have hundreds of runs, of which few
- * overlap: each has memory from its first record to its last.
+ * Records of a stream one by one, and many at once. They come in blocks: of segments, or as reorder.c makes them of a log. What is the
+ * same for many records of a block, as the way from ticks to time, is found once for all of them. A log may have hundreds of runs of
+ * blocks of segments, of which few overlap: each has memory from its first record to its last.
  */
 #include "trace/stream.h"
 
@@ -16,7 +16,7 @@
 
 void tare_stream_open(struct tare_rstream *s)
 {
-	if (s->has_blocks)
+	if (s->is_run)
 		tare_store_begin(&s->run, true, false);
 	else
 		s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
@@ -27,9 +27,11 @@ static void free_times(struct tare_rstream *s)
 	free(s->times);
 	free(s->again);
 	free(s->heads);
+	free(s->columns);
 	s->times = s->again = NULL;
 	s->heads = NULL;
-	s->time_cap = s->again_cap = s->head_cap = 0;
+	s->columns = NULL;
+	s->time_cap = s->again_cap = s->head_cap = s->column_cap = 0;
 }
 
 void tare_stream_free(struct tare_rstream *s)
@@ -41,11 +43,12 @@ void tare_stream_free(struct tare_rstream *s)
 
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 {
-	s->is_outline = is_outline && s->has_blocks;
+	s->has_structs = tare_log_has_runs(s->log);
+	s->is_outline = is_outline && s->has_structs;
 	s->is_begun = false;
 	s->block = NULL;
 	s->at = s->run_at = s->run_begin = 0;
-	if (!s->has_blocks) {
+	if (!s->is_run) {
 		tare_reorder_rewind(s->reorder);
 		return;
 	}
@@ -68,6 +71,11 @@ static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
 	return (const struct tare_record *)(const void *)s->block->records[i].data;
 }
 
+/* Is there a block whose records come many at once, and are all told? */
+static bool has_many(const struct tare_rstream *s)
+{
+	return s->block && s->has_structs && !s->is_outline;
+}
 
 /* The run that a record is in, NULL: in none. pre: `i` is not before where this was called for last. */
 static const struct tare_tensor_run *run_at(struct tare_rstream *s, size_t i)
@@ -175,12 +183,23 @@ static void complete_block(const struct tare_recording *r, struct tare_rstream *
 		take_times(r, s);
 }
 
+static const struct tare_record_block *read_block(struct tare_rstream *s)
+{
+	const struct tare_record_block *b;
+
+	if (!s->is_run)
+		return tare_reorder_block(s->reorder, &s->segment);
+	b = tare_store_next_block(&s->run);
+	s->segment = s->run.segment;
+	return b;
+}
+
 static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 {
 	s->at = s->run_at = s->run_begin = 0;
 	s->is_waiting = false;
 	do {
-		s->block = tare_store_next_block(&s->run);
+		s->block = read_block(s);
 		if (!s->block) {
 			free_times(s);
 			return false;
@@ -198,12 +217,11 @@ static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 void tare_stream_complete(struct tare_rstream *s)
 {
 	const struct tare_record *head = s->next.rec.head;
+	const struct tare_block_record of_run = { .data = (const uint8_t *)head, .bytes = sizeof(s->tensor) };
+	const struct tare_block_record *rec = head == &s->tensor.head ? &of_run : &s->block->records[s->at - 1];
 
-	if (!s->has_blocks)
-		return;
-	s->next = (struct tare_log_record){ .bytes = head == &s->tensor.head ? sizeof(s->tensor)
-		                                                                 : s->block->records[s->at - 1].bytes };
-	tare_log_fill(s->log, &s->next, (const uint8_t *)head);
+	s->next = (struct tare_log_record){ .position = rec->position, .bytes = rec->bytes };
+	tare_log_fill(s->log, &s->next, rec->data);
 }
 
 /* Of another kind than the record before it. */
@@ -232,6 +250,8 @@ static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s
 		s->next_ns = s->times[i];
 		if (s->kind != s->next.rec.head->kind)
 			set_kind(s, s->next.rec.head);
+		if (!tare_schema_is_alike(s->log->schema, s->kind))
+			tare_stream_complete(s);
 		if (!s->next.info || !s->next.info->is_event)
 			continue;
 		if (s->next.info->tail != TARE_TAIL_NONE)
@@ -242,7 +262,7 @@ static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s
 
 bool tare_stream_first(const struct tare_recording *r, struct tare_rstream *s)
 {
-	if (!s->has_blocks)
+	if (!s->is_run)
 		return tare_stream_next(r, s);
 	s->bound.stamp = tare_store_first(&s->run);
 	s->next.rec.head = &s->bound;
@@ -253,13 +273,7 @@ bool tare_stream_first(const struct tare_recording *r, struct tare_rstream *s)
 
 bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
 {
-	if (s->has_blocks) {
-		s->has_next = next_in_block(r, s);
-		return s->has_next;
-	}
-	s->has_next = tare_reorder_next(s->reorder, &s->next);
-	if (s->has_next)
-		s->next_ns = tare_recording_ns(r, s->process, s->next.rec.head->stamp);
+	s->has_next = next_in_block(r, s);
 	return s->has_next;
 }
 
@@ -285,12 +299,58 @@ static size_t end_of_time(const struct tare_rstream *s, size_t begin, size_t end
 	return begin;
 }
 
+/* The ith record as one of a block of tensors; NULL: it is none, or does not lie like others. */
+static const struct tare_rec_tensor *tensor_at(const struct tare_rstream *s, size_t i)
+{
+	const struct tare_block_record *rec = &s->block->records[i];
+
+	return head_at(s, i)->kind == TARE_KIND_TENSOR && rec->bytes == sizeof(struct tare_rec_tensor)
+	           ? (const struct tare_rec_tensor *)(const void *)rec->data
+	           : NULL;
+}
+
+/* As tare_stream_run(), of records that lie one behind the other: each is one of `others`, and the rest of its columns is made here. */
+static size_t make_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns, int64_t **times)
+{
+	size_t begin = s->at, most = s->block->n - begin, n = 0;
+	int16_t device = s->next.rec.tensor->device;
+	const struct tare_rec_tensor *first = most ? tensor_at(s, begin) : NULL, *rec = first;
+	uint64_t *addresses, *which;
+	int64_t *bytes;
+
+	if (!first)
+		return 0;
+	s->columns = tare_array_reserve(s->columns, &s->column_cap, 3 * most, sizeof(*s->columns));
+	addresses = s->columns;
+	which = addresses + most;
+	bytes = (int64_t *)(which + most);
+	for (; n < most && rec == first + n && rec->device == device && s->times[begin + n] < before; n++) {
+		addresses[n] = rec->block;
+		which[n] = n;
+		bytes[n] = rec->bytes;
+		rec = n + 1 < most ? tensor_at(s, begin + n + 1) : NULL;
+	}
+	*columns = (struct tare_tensor_columns){ s->block->stamps + begin, addresses, bytes, which, first };
+	*times = s->times + begin;
+	if (n) {
+		s->next.rec.tensor = first + n - 1;
+		s->next_ns = s->times[begin + n - 1];
+	}
+	s->at = begin + n;
+	return n;
+}
+
 size_t tare_stream_run(struct tare_rstream *s, int64_t before, struct tare_tensor_columns *columns, int64_t **times)
 {
 	const struct tare_tensor_run *run;
 	size_t begin = s->at, end;
 
-	if (!s->has_blocks || s->is_outline || !s->block || !(run = run_at(s, begin)))
+	if (!has_many(s))
+		return 0;
+	if (!s->is_run)
+		return make_run(s, before, columns, times);
+	run = run_at(s, begin);
+	if (!run)
 		return 0;
 	end = end_of_device(run, begin, run->end, s->next.rec.tensor->device);
 	end = end_of_time(s, begin, end, before);
@@ -309,7 +369,7 @@ size_t tare_stream_phase_run(struct tare_rstream *s, int64_t before, const uint8
 	size_t begin = s->at, end = begin, limit;
 	const uint8_t *rec;
 
-	if (!s->has_blocks || s->is_outline || !s->block || run_at(s, begin))
+	if (!has_many(s) || run_at(s, begin))
 		return 0;
 	limit = s->run_begin < s->block->n ? s->run_begin : s->block->n;
 	*records = rec = (const uint8_t *)s->next.rec.head + TARE_PHASE_STRIDE;
@@ -341,7 +401,7 @@ size_t tare_stream_heap_run(struct tare_rstream *s, int64_t before, const struct
 	size_t begin = s->at, end = begin, limit;
 	int device;
 
-	if (!s->has_blocks || s->is_outline || !s->block || run_at(s, begin))
+	if (!has_many(s) || run_at(s, begin))
 		return 0;
 	device = heap_of(s->next.rec.head);
 	limit = s->run_begin < s->block->n ? s->run_begin : s->block->n;

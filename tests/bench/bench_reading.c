@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast a compacted recording is read and folded.
+ * How fast a recording is read and folded, a compacted one or what no segment has yet.
  *
  *     bench_reading make FOLDER tensors RECORDS LIVE     blocks on a GPU, of which LIVE are out at a time
  *     bench_reading make FOLDER overlaps RECORDS LIVE    the same of two threads, compacted 16 MiB at a time: segments overlap
  *     bench_reading make FOLDER phases PHASES            phases, two in each other, and a block with every 50th
+ *     bench_reading make FOLDER raw RECORDS LIVE         tensors as they are before anything is compacted
  *     bench_reading FOLDER                               prints, and judges nothing
  *     bench_reading FOLDER ledger                        only what makes a ledger, for a profiler
  *
@@ -268,7 +269,7 @@ static int make(const char *folder, const char *what, uint64_t count, uint64_t l
 	}
 	if (!rc && m.drained)
 		rc = compact(folder, count, &err);
-	if (!rc)
+	if (!rc && strcmp(what, "raw"))
 		rc = tare_compact(folder, &options, &compacted, &err);
 	if (rc)
 		fprintf(stderr, "bench_reading: %s\n", err.text);
@@ -358,7 +359,7 @@ int main(int argc, char **argv)
 		return make(argv[2], argv[3], strtoull(argv[4], NULL, 10), argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
 	if (argc != 2 && !is_profiled) {
 		fprintf(stderr,
-		        "bench_reading FOLDER [ledger], or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
+		        "bench_reading FOLDER [ledger], or bench_reading make FOLDER tensors|overlaps|phases|raw N [LIVE]\n");
 		return 2;
 	}
 	for (int i = 0; i < ROUNDS; i++)

@@ -144,6 +144,98 @@ TEST(a_damaged_stamp_costs_its_own_place_only)
 	}
 }
 
+/* What is told of a record whichever way it was read. */
+struct told {
+	int64_t at_ns, bytes;
+	uint64_t block, stamp, kind;
+};
+
+static struct told told_of(const struct tare_event *e)
+{
+	struct told t = { .at_ns = e->at_ns, .stamp = e->rec.head->stamp, .kind = (uint64_t)e->kind };
+
+	if (e->kind != TARE_KIND_TENSOR)
+		return t;
+	t.bytes = e->rec.tensor->bytes;
+	t.block = e->rec.tensor->block;
+	return t;
+}
+
+static size_t read_one_by_one(struct tare_recording *r, struct told *out)
+{
+	struct tare_event e;
+	size_t n = 0;
+
+	for (tare_recording_rewind(r); tare_recording_next(r, &e); n++)
+		out[n] = told_of(&e);
+	return n;
+}
+
+/* Returns how many were in runs. */
+static size_t read_in_runs(struct tare_recording *r, struct told *out, size_t *n)
+{
+	struct tare_block_run run;
+	struct tare_event e;
+	size_t in_runs = 0;
+
+	*n = 0;
+	for (tare_recording_rewind(r); tare_recording_next(r, &e);) {
+		out[(*n)++] = told_of(&e);
+		if (e.kind != TARE_KIND_TENSOR || !tare_recording_run(r, INT64_MAX, &run))
+			continue;
+		for (size_t i = 0; i < run.n; i++) {
+			run.refer(&run, i, &e);
+			CHECK_INT((long long)run.columns.bytes[i], (long long)e.rec.tensor->bytes);
+			out[(*n)++] = told_of(&e);
+		}
+		in_runs += run.n;
+	}
+	return in_runs;
+}
+
+/*
+ * Records of a log that stand some, or many, records behind where they belong, in a lag of hundreds, with others between them: one by one
+ * and many at once they are the same, and in order.
+ */
+TEST(a_log_is_read_in_runs_as_it_is_one_by_one)
+{
+	enum { RECORDS = 6000 };
+	static struct told one[RECORDS + 10], many[RECORDS + 10];
+
+	for (int late = 0; late < 1000; late = 7 * late + 1) {
+		struct tare_recording *r;
+		size_t n, n_many, in_runs;
+		int wrong = 0;
+
+		init_both();
+		make_log_gpu(&m);
+		for (int i = 0; i < RECORDS; i++) {
+			uint64_t stamp = m.header.first_stamp + 100000 + (uint64_t)i * 10;
+
+			if (i % 50 == 49)
+				stamp -= (uint64_t)late * 10 + 5;
+			if (i % 400 == 7)
+				MAKE(&m, phase, PHASE, .head.stamp = stamp, .tid = 1, .what = TARE_PHASE_PUSH, .name = 1);
+			else
+				MAKE(&m, tensor, TENSOR, .head.stamp = stamp, .block = 0x1000 * (uint64_t)(i + 1),
+				     .bytes = i % 3 ? 512 : -512, .device = i % 90 < 60 ? 0 : -1, .tid = 1);
+		}
+		write_both();
+		r = open_ok(make_dir());
+		n = read_one_by_one(r, one);
+		in_runs = read_in_runs(r, many, &n_many);
+		CHECK(n >= RECORDS);
+		CHECK_INT((int)n_many, (int)n);
+		CHECK(!memcmp(one, many, n * sizeof(*one)));
+		for (size_t i = 2; i < n; i++)
+			wrong += one[i].stamp < one[i - 1].stamp;
+		CHECK_INT(wrong, 0);
+		CHECK(in_runs > RECORDS / 2);
+		tare_recording_close(r);
+		free_both();
+	}
+}
+
 TEST(one_device_seen_by_many)
 {
 	struct tare_recording *r;
