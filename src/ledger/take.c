@@ -353,7 +353,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	int device = device_of(f, e);
 	struct tare_step s;
 
-	tare_fold_tensor_catch_up(f);
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
@@ -430,7 +429,6 @@ static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 
 void tare_fold_settle_all(struct tare_fold *f)
 {
-	tare_fold_tensor_catch_up(f);
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 

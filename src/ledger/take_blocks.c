@@ -67,7 +67,7 @@ void tare_fold_take_run(struct tare_fold *f, const struct tare_event *e, int64_t
 	int64_t before = tare_fold_nothing_until(f, d);
 	struct tare_block_run run;
 
-	if (f->ahead != d || !f->source->run || !f->source->run(f->source->arg, before < until ? before : until, &run))
+	if (d->cluster.count || !f->source->run || !f->source->run(f->source->arg, before < until ? before : until, &run))
 		return;
 	tare_fold_tensors(f, d, e->process, &run);
 	if (f->last_ns < run.times[run.n - 1])

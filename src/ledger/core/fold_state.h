@@ -177,7 +177,7 @@ struct tare_device_fold {
 	struct tare_other_process *others;
 	size_t other_nr, other_cap;
 	int64_t live; /* in blocks */
-	/* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
+	/* waiting for the cluster to be settled */
 	struct tare_block *blocks;
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks;
@@ -246,9 +246,7 @@ struct tare_fold {
 	struct tare_undo *undos;
 	size_t undo_nr, undo_cap;
 	TARE_NOT_SAVED struct tare_ops ops; /* scratch of one step */
-	/* its blocks wait for nothing but the memory that they need */
-	TARE_NOT_SAVED struct tare_device_fold *ahead;
-	struct tare_capture_group *groups; /* rows of graphs: what is taken while one is captured is theirs */
+	struct tare_capture_group *groups;  /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
 	uint64_t block_serial; /* of the last block that was handed out or taken back */

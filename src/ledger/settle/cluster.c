@@ -226,7 +226,7 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 	tare_fold_ends_pass(f, d, d->cluster_until);
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
-	tare_fold_tensor_flush(f, d);
+	tare_fold_tensor_until(f, d, INT64_MAX);
 	tare_fold_ends_finish(f);
 	tare_fold_host_settle(f);
 }

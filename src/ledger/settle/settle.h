@@ -52,13 +52,14 @@ void tare_fold_scan_settle(struct tare_fold *f, const struct tare_event *e); /* 
 
 /* waiting.c: blocks and moments that wait for calls */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-/* The same for many at once. pre: f->ahead is d, so nothing else waits. */
+/* block_run.c: the same for many at once. pre: no call waits to be settled, so no block does. */
 void tare_fold_tensors(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process *process,
                        const struct tare_block_run *run);
 /* Applies a block when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b);
-void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
-void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d, int64_t t); /* those up to t */
+void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d, int64_t t); /* those that wait, up to t */
+void tare_fold_look(struct tare_fold *f, struct tare_device_fold *d,
+                    const struct tare_block *b); /* waiting.c: for a part */
 /* tare_fold_advance(), where anything waits for it. */
 void tare_fold_advance_past(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 /* As long as it has nothing to do for a moment behind t up to this one, but for what tare_samples_pass() says; else before t. */
@@ -67,12 +68,6 @@ int64_t tare_fold_calm_until(const struct tare_fold *f, const struct tare_device
 static inline bool tare_fold_is_calm(struct tare_device_fold *d, int64_t calm_until, int64_t t)
 {
 	return t <= calm_until && tare_samples_pass(&d->samples, t, d->used, d->live);
-}
-/* To be called before any event that is no block. */
-static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
-{
-	if (f->ahead)
-		tare_fold_tensor_flush(f, f->ahead);
 }
 
 /* waiting.c: blocks in the memory of the CPU */

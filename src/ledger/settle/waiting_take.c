@@ -6,13 +6,6 @@
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
-#include "record/bound.h"
-
-/*
- * With many blocks the memory of each is far away. So blocks are applied by so many at once, and what each
- * needs is fetched while those before it are applied.
- */
-enum { AHEAD = 16 };
 
 /* The place in which the next block waits. */
 static struct tare_block *queue(struct tare_device_fold *d)
@@ -23,8 +16,6 @@ static struct tare_block *queue(struct tare_device_fold *d)
 /* Settles the calls that are over at t. */
 static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	if (f->ahead != d)
-		tare_fold_tensor_catch_up(f);
 	if (d->cluster.count && tare_fold_cluster_is_complete(d, t))
 		tare_fold_cluster_close(f, d);
 }
@@ -32,8 +23,6 @@ static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	settle(f, d, b->t);
-	if (!d->cluster.count)
-		tare_fold_tensor_flush(f, d);
 	*queue(d) = *b;
 	if (!d->cluster.count)
 		tare_fold_tensor_until(f, d, INT64_MAX);
@@ -46,12 +35,8 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 {
 	settle(f, d, e->at_ns);
 	tare_tensor_block(f, d, e, queue(d));
-	if (d->cluster.count)
-		return;
-	f->ahead = d;
-	tare_blocks_prefetch(&tare_fold_process_on(f, e->process->index, d->index)->blocks, e->rec.tensor->block);
-	if (d->block_nr >= AHEAD)
-		tare_fold_tensor_flush(f, d);
+	if (!d->cluster.count)
+		tare_fold_tensor_until(f, d, INT64_MAX);
 }
 
 /* ---- blocks in the memory of the CPU ---- */

@@ -131,7 +131,6 @@ void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *n
 	struct world w = { f, names, false };
 	struct tare_shape_world world = { &w, number_of, find, count_of, NULL };
 
-	tare_fold_tensor_catch_up(f);
 	forget_ahead(f, until);
 	tare_shape_save(&tare_shape_tare_fold, f, &world, out);
 }

@@ -198,18 +198,6 @@ void tare_tensor_take_back(struct tare_tensors_part *tensors, struct tare_fold *
 	block_free(tensors, f, d, p, address, segment, by);
 }
 
-bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
-                      const struct tare_block *b, struct tare_block_change *c)
-{
-	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
-	int segment = tare_segments_place(&p->segments, b->address);
-
-	if (b->bytes > 0)
-		return tare_tensor_hand_out(tensors, f, d, p, b, segment, c);
-	tare_tensor_take_back(tensors, f, d, p, b->address, segment, (struct tare_taking){ b->tid, b->flags });
-	return false;
-}
-
 /* Autograd's engine works on threads of its own, which run no Python. */
 uint32_t tare_tensor_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {

@@ -315,13 +315,7 @@ void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tar
                                    struct tare_process_on_device *p, struct tare_segment *s);
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
                        struct tare_block *out);
-/* Was it handed out? Else one was taken back, or none was. */
-bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
-                      const struct tare_block *b, struct tare_block_change *c);
-/*
- * The same where it is known which it is, and of which process on the device. `segment`: tare_segments_place() of its
- * address.
- */
+/* Of a process on the device. `segment`: tare_segments_place() of its address. False: none was handed out, as it lies in no segment. */
 bool tare_tensor_hand_out(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_device_fold *d,
                           struct tare_process_on_device *p, const struct tare_block *b, int segment,
                           struct tare_block_change *c);
