@@ -90,7 +90,8 @@ static int read_file(struct tare_str *file, struct tare_state_header *head, stru
 	return 0;
 }
 
-int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, struct tare_err *err)
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, bool *is_ours,
+                    struct tare_err *err)
 {
 	struct tare_state_header head;
 	struct tare_str file = { 0 };
@@ -99,6 +100,8 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 
 	if (!rc && (head.until_ns != until_ns || !tare_unpack_zipped(&in, out, head.size) || out->len != head.size))
 		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
+	if (!rc && is_ours)
+		*is_ours = !strncmp(head.tool, TARE_VERSION, sizeof(head.tool));
 	tare_str_free(&file);
 	return rc;
 }

@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "store/pack.h"
 
+#include <stdbool.h>
+
 /*
  * The state of a fold in a file NUMBER.state: what all records up to a moment came to, as far as segments up to NUMBER have
  * them. What the bytes are is a matter of who folds; they are checked here, for their reader believes them.
@@ -43,8 +45,12 @@ struct tare_state_bytes {
 int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const struct tare_state_bytes *bytes,
                      uint64_t *bytes_written, struct tare_err *err);
 
-/* Into `out`, whose former content is dropped. NOT_FOUND; FORMAT: it is damaged, or of another version. */
-int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, struct tare_err *err);
+/*
+ * Into `out`, whose former content is dropped. NOT_FOUND; FORMAT: it is damaged, or of another version of this format.
+ * `is_ours`: did this version of Tare make it? May be NULL.
+ */
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out, bool *is_ours,
+                    struct tare_err *err);
 /* Of which moment it is, and what was told beside it, which may be empty. */
 int tare_state_read_told(const char *path, uint32_t number, int64_t *until_ns, struct tare_pack *told);
 /* What became of blocks since the state before; empty: that is not known. */

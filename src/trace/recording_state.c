@@ -130,10 +130,15 @@ struct tare_recording_state tare_recording_state(const struct tare_recording *r,
 	return (struct tare_recording_state){ state_at(r, i)->number, state_at(r, i)->until_ns };
 }
 
+/*
+ * A state has sums as the rules of the Tare that made it have them, and other rules would go on from there. So where the events are
+ * there still, a state of another version is not taken.
+ */
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
 	struct tare_recording_state s = tare_recording_state(r, i);
 	struct tare_pack bytes = { 0 };
+	bool is_ours = false;
 	char *path;
 	int rc;
 
@@ -142,9 +147,11 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
 		return true;
 	}
 	path = tare_manifest_state_path(store_of(r)->folder, s.number);
-	rc = tare_state_read(path, s.number, s.until_ns, &bytes, NULL);
-	if (!rc)
+	rc = tare_state_read(path, s.number, s.until_ns, &bytes, &is_ours, NULL);
+	if (!rc && (is_ours || tare_recording_dropped_ns(r) >= 0))
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
+	else
+		rc = rc ? rc : TARE_E_FORMAT;
 	tare_pack_free(&bytes);
 	free(path);
 	return !rc;
