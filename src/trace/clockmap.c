@@ -73,20 +73,34 @@ static double rate(const struct tare_clockmap_pair *a, const struct tare_clockma
 	return (double)(b->monotonic_ns - a->monotonic_ns) / (double)(b->ticks - a->ticks);
 }
 
-/* Thins the pairs out; of pairs closer than the least distance the last of the map wins. */
+/*
+ * Adds the pair at `i` to those before `kept`, which are thinned out: of pairs closer than the least distance the last of the map stands in place
+ * of the one before it, until another one comes.
+ */
+static size_t keep(struct tare_clockmap *map, size_t kept, size_t i)
+{
+	const struct tare_clockmap_pair pair = map->pairs[i];
+
+	if (map->is_last_close) {
+		kept -= !map->has_replaced;
+		if (map->has_replaced)
+			map->pairs[kept - 1] = map->replaced;
+	}
+	map->is_last_close = pair.monotonic_ns - map->pairs[kept - 1].monotonic_ns < MIN_DISTANCE_NS;
+	map->has_replaced = map->is_last_close && kept > 1;
+	if (map->has_replaced)
+		map->replaced = map->pairs[--kept];
+	map->pairs[kept++] = pair;
+	return kept;
+}
+
 static void thin_out(struct tare_clockmap *map)
 {
 	size_t kept = 1;
 
-	for (size_t i = 1; i < map->pair_nr; i++) {
-		bool is_last = i + 1 == map->pair_nr;
-		bool is_far = map->pairs[i].monotonic_ns - map->pairs[kept - 1].monotonic_ns >= MIN_DISTANCE_NS;
-
-		if (is_last && !is_far && kept > 1)
-			kept--;
-		if (is_last || is_far)
-			map->pairs[kept++] = map->pairs[i];
-	}
+	map->is_last_close = map->has_replaced = false;
+	for (size_t i = 1; i < map->pair_nr; i++)
+		kept = keep(map, kept, i);
 	map->pair_nr = kept;
 }
 
@@ -110,11 +124,27 @@ static void find_moved(struct tare_clockmap *map)
 	map->realtime_moved_ns = high > low ? high - low : 0;
 }
 
+/* ns of a tick where no pair follows. */
+static double usual_rate(const struct tare_clockmap *map)
+{
+	if (map->clock == TARE_CLOCK_MONOTONIC_NS)
+		return 1;
+	if (map->ticks_per_s > 0)
+		return 1e9 / (double)map->ticks_per_s;
+	return map->pair_nr > 1 ? rate(&map->pairs[0], &map->pairs[map->pair_nr - 1]) : 1;
+}
+
+/* From this pair on. */
+static void set_rates(struct tare_clockmap *map, size_t from)
+{
+	map->is_rate_known = map->ticks_per_s > 0 || map->pair_nr > 1 || map->clock == TARE_CLOCK_MONOTONIC_NS;
+	for (size_t i = from; i < map->pair_nr; i++)
+		map->pairs[i].ns_per_tick = i + 1 < map->pair_nr ? rate(&map->pairs[i], &map->pairs[i + 1]) : usual_rate(map);
+	map->settled_nr = map->pair_nr;
+}
+
 void tare_clockmap_settle(struct tare_clockmap *map)
 {
-	double whole;
-	size_t n;
-
 	if (map->pair_nr > 0) {
 		qsort(map->pairs, map->pair_nr, sizeof(*map->pairs), by_ticks);
 		keep_longest_series(map);
@@ -123,17 +153,30 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 		if (map->pairs[0].realtime_ns > map->pairs[0].monotonic_ns)
 			map->realtime_offset_ns = (int64_t)(map->pairs[0].realtime_ns - map->pairs[0].monotonic_ns);
 	}
-	n = map->pair_nr;
-	map->is_rate_known = map->ticks_per_s > 0 || n > 1 || map->clock == TARE_CLOCK_MONOTONIC_NS;
-	whole = 1;
-	if (map->clock != TARE_CLOCK_MONOTONIC_NS) {
-		if (map->ticks_per_s > 0)
-			whole = 1e9 / (double)map->ticks_per_s;
-		else if (n > 1)
-			whole = rate(&map->pairs[0], &map->pairs[n - 1]);
-	}
-	for (size_t i = 0; i < n; i++)
-		map->pairs[i].ns_per_tick = i + 1 < n ? rate(&map->pairs[i], &map->pairs[i + 1]) : whole;
+	set_rates(map, 0);
+}
+
+/* Both clocks went forward. */
+static bool follows(const struct tare_clockmap_pair *a, const struct tare_clockmap_pair *b)
+{
+	return b->ticks > a->ticks && b->monotonic_ns > a->monotonic_ns;
+}
+
+void tare_clockmap_go_on(struct tare_clockmap *map)
+{
+	size_t known = map->settled_nr, kept = known;
+
+	if (known == map->pair_nr)
+		return;
+	for (size_t i = known; i < map->pair_nr; i++)
+		if (!i || !follows(&map->pairs[i - 1], &map->pairs[i])) {
+			tare_clockmap_settle(map);
+			return;
+		}
+	for (size_t i = known; i < map->pair_nr; i++)
+		kept = keep(map, kept, i);
+	map->pair_nr = kept;
+	set_rates(map, known > 2 ? known - 2 : 0);
 }
 
 /* The last pair that is not behind it; the first, where all are. */

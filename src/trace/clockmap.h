@@ -23,6 +23,10 @@ struct tare_clockmap {
 	uint64_t ticks_per_s; /* 0: not known */
 	struct tare_clockmap_pair *pairs;
 	size_t pair_nr, pair_cap;
+	size_t settled_nr;  /* of them; what came later was only added */
+	bool is_last_close; /* the last pair is close to the one before it, … */
+	bool has_replaced;  /* … in place of which it stands: */
+	struct tare_clockmap_pair replaced;
 	size_t last;                /* pair that was used last */
 	int64_t realtime_offset_ns; /* add it to a monotonic time; 0 if not known */
 	int64_t realtime_moved_ns;  /* by how much that offset changed from first to last */
@@ -32,10 +36,13 @@ struct tare_clockmap {
 void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns);
 
 /*
- * To be called once, after the last pair and before the first question. Pairs that contradict most
+ * To be called after the last pair and before the first question. Pairs that contradict most
  * others (a damaged record) are dropped.
  */
 void tare_clockmap_settle(struct tare_clockmap *map);
+
+/* The same after pairs that came later, in time that does not depend on how many there were. */
+void tare_clockmap_go_on(struct tare_clockmap *map);
 
 int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks);
 

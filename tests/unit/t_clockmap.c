@@ -43,6 +43,34 @@ TEST(between_and_beyond_two_pairs)
 	tare_clockmap_free(&map);
 }
 
+/* Some follow the last, others are too near, or contradict it. */
+TEST(pairs_that_come_later_are_as_if_they_had_been_there)
+{
+	static const uint64_t at[] = { 10 * S, 11 * S,        12 * S,           12 * S + 1000, 13 * S, 9 * S,
+		                           14 * S, 14 * S + 2001, 14 * S + 5000000, 15 * S,        16 * S };
+	struct tare_clockmap grown = { .clock = TARE_CLOCK_TSC };
+
+	for (size_t n = 1; n <= sizeof(at) / sizeof(at[0]); n++) {
+		struct tare_clockmap whole = { .clock = TARE_CLOCK_TSC };
+
+		for (size_t i = 0; i < n; i++)
+			tare_clockmap_add(&whole, ticks_at(at[i]) + at[i] % 7, at[i], 0);
+		tare_clockmap_settle(&whole);
+		tare_clockmap_add(&grown, ticks_at(at[n - 1]) + at[n - 1] % 7, at[n - 1], 0);
+		tare_clockmap_go_on(&grown);
+		CHECK_INT((int64_t)grown.settled_nr, (int64_t)grown.pair_nr);
+		CHECK_INT((int64_t)grown.pair_nr, (int64_t)whole.pair_nr);
+		for (size_t i = 0; i < whole.pair_nr; i++) {
+			CHECK_INT((int64_t)grown.pairs[i].ticks, (int64_t)whole.pairs[i].ticks);
+			CHECK(grown.pairs[i].ns_per_tick == whole.pairs[i].ns_per_tick);
+		}
+		for (uint64_t ns = 8 * S; ns < 25 * S; ns += S / 7)
+			check_near(tare_clockmap_ns(&grown, ticks_at(ns)), (uint64_t)tare_clockmap_ns(&whole, ticks_at(ns)));
+		tare_clockmap_free(&whole);
+	}
+	tare_clockmap_free(&grown);
+}
+
 TEST(one_pair_and_a_rate)
 {
 	struct tare_clockmap map = { .clock = TARE_CLOCK_CNTVCT, .ticks_per_s = 2 * S };
