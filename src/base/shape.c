@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/shape_private.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,34 @@ size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_sha
 		return world->count_of(world->arg, f->what, item);
 	memcpy(&n, (const char *)item + f->count_at, f->count_size);
 	return (size_t)n;
+}
+
+size_t tare_shaped_size(const struct tare_shape_field *f)
+{
+	if (f->kind == TARE_SHAPED_INTS)
+		return f->int_size;
+	return f->kind == TARE_SHAPED_LIST ? f->shape->size : sizeof(void *);
+}
+
+char *tare_shaped_make_list(const struct tare_shape_field *f, const struct tare_shape_world *world, char *item,
+                            size_t n)
+{
+	size_t room = n;
+	char *list;
+
+	if (f->count_at == TARE_COUNTED) {
+		room = world->count_of(world->arg, f->what, item);
+		room = room > n ? room : n;
+	} else {
+		memcpy(item + f->count_at, &n, f->count_size);
+	}
+	if (f->count_at != TARE_COUNTED && f->cap_at)
+		memcpy(item + f->cap_at, &n, sizeof(n));
+	if (!room)
+		return NULL;
+	list = tare_xcalloc(room, tare_shaped_size(f));
+	memcpy(item + f->offset, &list, sizeof(list));
+	return list;
 }
 
 static void save_map(const struct saver *s, const struct tare_map *m)

@@ -130,4 +130,11 @@ void tare_shape_save(const struct tare_shape *shape, const void *item, const str
 bool tare_shape_load(const struct tare_shape *shape, void *item, const struct tare_shape_world *world,
                      const void *bytes, size_t size);
 
+/*
+ * Into `to`, which is all zeros: what loading the bytes of `from` makes of it. Texts and what only the caller knows are the same
+ * ones in both. Of the worlds only count_of() is asked: how many there are, and how many there shall be.
+ */
+void tare_shape_copy(const struct tare_shape *shape, const void *from, const struct tare_shape_world *from_world,
+                     void *to, const struct tare_shape_world *to_world);
+
 #endif

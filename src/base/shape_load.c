@@ -235,18 +235,6 @@ static const char *load_text(struct loader *l, bool is_wanted)
 	return text && is_wanted ? tare_arena_strndup(l->world->arena, text, len) : NULL;
 }
 
-static size_t item_size(const struct tare_shape_field *f)
-{
-	switch (f->kind) {
-	case TARE_SHAPED_INTS:
-		return f->int_size;
-	case TARE_SHAPED_LIST:
-		return f->shape->size;
-	default:
-		return sizeof(void *);
-	}
-}
-
 static void load_one(struct loader *l, const struct from_field *from, char *to)
 {
 	switch (from->kind) {
@@ -273,27 +261,6 @@ static void load_one(struct loader *l, const struct from_field *from, char *to)
 	}
 }
 
-/* Where items are kept, with room for at least n; its count and capacity are set. */
-static char *make_list(struct loader *l, const struct tare_shape_field *f, char *item, size_t n)
-{
-	size_t room = n;
-	char *list;
-
-	if (f->count_at == TARE_COUNTED) {
-		room = l->world->count_of(l->world->arg, f->what, item);
-		room = room > n ? room : n;
-	} else {
-		memcpy(item + f->count_at, &n, f->count_size);
-	}
-	if (f->count_at != TARE_COUNTED && f->cap_at)
-		memcpy(item + f->cap_at, &n, sizeof(n));
-	if (!room)
-		return NULL;
-	list = tare_xcalloc(room, item_size(f));
-	memcpy(item + f->offset, &list, sizeof(list));
-	return list;
-}
-
 static void load_list(struct loader *l, const struct from_field *from, char *item)
 {
 	const struct tare_shape_field *f = item ? from->own : NULL;
@@ -309,13 +276,13 @@ static void load_list(struct loader *l, const struct from_field *from, char *ite
 		l->is_bad = true;
 	if (l->is_bad)
 		return;
-	list = f ? make_list(l, f, item, n) : NULL;
+	list = f ? tare_shaped_make_list(f, l->world, item, n) : NULL;
 	forgotten.own = NULL;
 	for (size_t i = 0; i < n && !l->is_bad; i++)
 		if (list && from->kind == TARE_SHAPED_INTS && l->at < l->end && !*l->at)
 			l->at++; /* most of long ones, and so they are already */
 		else if (list)
-			load_one(l, from, list + i * item_size(f));
+			load_one(l, from, list + i * tare_shaped_size(f));
 		else
 			load_one(l, &forgotten, NULL);
 }

@@ -11,6 +11,7 @@ struct leaf {
 	int64_t a;
 	uint8_t b;
 	bool is_c;
+	int scratch;
 };
 
 struct tree {
@@ -33,7 +34,8 @@ struct tree {
 };
 
 #define SELF struct leaf
-static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b), TARE_INT(is_c), TARE_FIELDS_END };
+static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b), TARE_INT(is_c), TARE_LEFT(scratch),
+	                                                   TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape leaf_shape = TARE_SHAPE(leaf, leaf_fields);
 
@@ -100,16 +102,17 @@ static void free_tree(struct tree *t)
 	*t = (struct tree){ 0 };
 }
 
-static void save_one(struct tare_str *out)
+/* `copy` may be NULL. */
+static void save_one(struct tare_str *out, struct tree *copy)
 {
-	struct leaf list[2] = { { INT64_MIN, 255, true }, { -1, 0, false } };
+	struct leaf list[2] = { { INT64_MIN, 255, true, 97 }, { -1, 0, false, 98 } };
 	struct leaf *items[3] = { &list[1], NULL, &list[0] };
 	int16_t ints[3] = { -32768, 0, 32767 };
 	struct tree t = { .below = -5,
 		              .much = UINT64_MAX,
 		              .color = GREEN,
-		              .one = { 1, 2, true },
-		              .two = { { 3, 4, false }, { INT64_MAX, 6, true } },
+		              .one = { 1, 2, true, 96 },
+		              .two = { { 3, 4, false, 0 }, { INT64_MAX, 6, true, 95 } },
 		              .list = list,
 		              .list_nr = 2,
 		              .items = items,
@@ -125,8 +128,26 @@ static void save_one(struct tare_str *out)
 	*tare_map_put(&t.map, UINT64_MAX, NULL) = 5;
 	*tare_strmap_put(&t.names, "name", NULL) = 6;
 	tare_shape_save(&tree_shape, &t, &world, out);
+	if (copy)
+		tare_shape_copy(&tree_shape, &t, &world, copy, &world);
 	tare_map_free(&t.map);
 	tare_strmap_free(&t.names);
+}
+
+TEST(a_copy_has_what_was_saved)
+{
+	struct tare_str bytes = { 0 }, again = { 0 };
+	struct tree t = { 0 };
+
+	save_one(&bytes, &t);
+	tare_shape_save(&tree_shape, &t, &world, &again);
+	CHECK_INT((int64_t)again.len, (int64_t)bytes.len);
+	CHECK(!memcmp(again.data, bytes.data, bytes.len));
+	CHECK_INT(t.scratch + t.one.scratch + t.two[1].scratch, 0);
+	CHECK_INT(t.list[0].scratch + t.list[1].scratch + t.items[0]->scratch, 0);
+	tare_str_free(&bytes);
+	tare_str_free(&again);
+	free_tree(&t);
 }
 
 TEST(every_kind_of_field_comes_back)
@@ -134,7 +155,7 @@ TEST(every_kind_of_field_comes_back)
 	struct tare_str bytes = { 0 };
 	struct tree t = { 0 };
 
-	save_one(&bytes);
+	save_one(&bytes, NULL);
 	CHECK(tare_shape_load(&tree_shape, &t, &world, bytes.data, bytes.len));
 	CHECK_INT(t.below, -5);
 	CHECK(t.much == UINT64_MAX);
@@ -186,7 +207,7 @@ TEST(fields_are_found_by_name)
 	struct tare_str bytes = { 0 };
 	struct later t = { 0 };
 
-	save_one(&bytes);
+	save_one(&bytes, NULL);
 	CHECK(tare_shape_load(&later_shape, &t, &world, bytes.data, bytes.len));
 	CHECK_INT(t.below, -5);
 	CHECK_INT((int64_t)t.new_one, 0);
@@ -205,7 +226,7 @@ TEST(damaged_bytes_are_refused_or_loaded)
 	struct tree t = { 0 };
 	int refused = 0;
 
-	save_one(&bytes);
+	save_one(&bytes, NULL);
 	for (size_t n = 0; n < bytes.len; n++) {
 		CHECK(!tare_shape_load(&tree_shape, &t, &world, bytes.data, n));
 		free_tree(&t);
