@@ -122,6 +122,35 @@ uint64_t tare_log_files_end(const struct tare_log *log)
 	return log->info.header.base + end;
 }
 
+/* How much the last file has by now. */
+static void look_at_last(struct tare_log *log)
+{
+	struct tare_chunk_file *last = log->list.nr ? &log->list.items[log->list.nr - 1] : NULL;
+	int fd = last ? tare_log_chunk_file(log, last->number) : tare_log_file(log);
+	struct stat st;
+
+	if (!last && fd >= 0)
+		log->first_bytes = body_bytes(log);
+	else if (fd >= 0 && fstat(fd, &st) == 0)
+		last->bytes = (uint64_t)st.st_size;
+}
+
+uint64_t tare_log_files_grown(struct tare_log *log, bool are_files_new)
+{
+	uint32_t chunk_bytes = log->info.header.chunk_bytes;
+
+	if (are_files_new && tare_chunk_bytes_are_sane(chunk_bytes) && !log->info.header.base) {
+		if (tare_log_file(log) >= 0)
+			log->first_bytes = body_bytes(log);
+		tare_chunk_list_read(&log->list, log->path);
+		if (log->list.nr)
+			log->chunks.chunk_bytes = chunk_bytes;
+	} else {
+		look_at_last(log);
+	}
+	return tare_log_files_end(log);
+}
+
 static struct tare_log *whole(struct tare_log *log)
 {
 	return log->whole ? log->whole : log;
@@ -217,12 +246,12 @@ static uint64_t next_begin(const struct tare_log *log, const struct tare_chunk_p
 
 uint64_t tare_log_next_data(struct tare_log *log, uint64_t position)
 {
-	uint64_t begin, end, hole;
+	uint64_t end = log->info.file_end; /* of a reader that goes on; the log itself had less when it was opened */
+	uint64_t begin, hole;
 	struct tare_chunk_part part;
 
 	log = whole(log);
 	begin = log->info.header.base;
-	end = log->info.file_end;
 	while (position < end) {
 		part = tare_chunk_part(&log->chunks, position - begin, end - position);
 		hole = hole_of(log, &part, position - begin);

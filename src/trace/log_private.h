@@ -96,6 +96,8 @@ void tare_log_file_drop(struct tare_log *log);
 /* trace/log_chunk.c: which files the log has; when its ring was copied, for what left the ring meanwhile is in them. */
 void tare_log_find_chunks(struct tare_log *log);
 uint64_t tare_log_files_end(const struct tare_log *log); /* positions below may be in them */
+/* Looks again: the same, as they are now; `are_files_new`: some may have come, or gone. */
+uint64_t tare_log_files_grown(struct tare_log *log, bool are_files_new);
 /* Zeros where nothing was written, or where the log was trimmed. */
 void tare_log_read_files(struct tare_log *log, uint8_t *to, uint64_t size, uint64_t position);
 /* From `position` on, where files have something again; info.file_end if nowhere. */

@@ -397,6 +397,7 @@ static void read_log(struct pass *pass)
 			choose_stream(pass, &rec);
 		if (step == TARE_LOG_RECORD && rec.info) {
 			index_record(pass, &rec);
+			pass->owner->read_to = rec.is_stored ? 0 : rec.position + rec.bytes;
 		} else if (step == TARE_LOG_GAP && public->is_open && rec.position >= info->file_end) {
 			pass->fresh_gaps++;
 			pass->fresh_bytes += rec.bytes;

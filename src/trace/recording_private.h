@@ -83,6 +83,8 @@ struct tare_rprocess {
 	struct tare_file_header header;
 	struct tare_log *log;
 	uint64_t first_stamp, last_stamp;   /* of all records; first 0: none yet */
+	uint64_t read_to;                   /* of its files: behind the last record */
+	uint64_t settled_stamp;             /* growing.c: up to here all is in order */
 	uint64_t damage_first, damage_last; /* if public.is_damaged; first 0: from its begin */
 	uint32_t lost_reason;               /* of the last LOST record */
 	struct tare_map strings;            /* id → const char * */

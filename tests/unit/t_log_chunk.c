@@ -3,7 +3,7 @@
 #include "make_log.h"
 #include "test.h"
 #include "trace/chunk_files.h"
-#include "trace/log.h"
+#include "trace/log_private.h"
 #include "trace/log_trim.h"
 
 #include <errno.h>
@@ -512,4 +512,37 @@ TEST(few_descriptors)
 		tare_log_close(shared[i]);
 		tare_log_close(logs[i]);
 	}
+}
+
+/* A reader that goes on where the log had nothing yet when it was opened. */
+TEST(a_hole_that_came_later)
+{
+	struct tare_rec_peer later = { .head = { .kind = TARE_KIND_PEER,
+		                                     .cells = (sizeof(later) + TARE_CELL - 1) / TARE_CELL } };
+	const uint64_t bytes = later.head.cells * (uint64_t)TARE_CELL;
+	struct tare_log *log, *reader;
+	struct tare_log_record rec;
+	int fd;
+
+	make_log_init(&m, 1, 0);
+	MAKE_TEXT(&m, peer, PEER, "what there was");
+	make_log_write(&m, events_path(), SIZE_MAX);
+	log = open_log(events_path());
+	reader = tare_log_share(log);
+	for (uint64_t at = m.size + TARE_CELL; at < 4 * C; at += C / 2) {
+		later.head.seal = tare_seal(at);
+		fd = open(events_path(), O_WRONLY | O_TRUNC);
+		CHECK(fd >= 0 && pwrite(fd, &later, sizeof(later), (off_t)(TARE_HEADER_BYTES + at)) == sizeof(later));
+		close(fd);
+		reader->info.file_end = reader->info.end = reader->ring_end = at + bytes;
+		tare_log_set_range(reader, m.size, at + bytes);
+		CHECK_INT(tare_log_next(reader, &rec), TARE_LOG_GAP);
+		CHECK_INT(rec.bytes, at - m.size);
+		CHECK_INT(tare_log_next(reader, &rec), TARE_LOG_RECORD);
+		CHECK_INT(rec.position, at);
+		CHECK_INT(tare_log_next(reader, &rec), TARE_LOG_END);
+	}
+	tare_log_close(reader);
+	tare_log_close(log);
+	make_log_free(&m);
 }
