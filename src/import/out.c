@@ -196,9 +196,11 @@ int64_t tare_import_later(const struct tare_import_out *out, int64_t t_ns)
 
 void tare_import_resident(struct tare_import_out *out, int64_t t_ns, uint64_t bytes)
 {
-	struct tare_rec_host rec = {
-		.head = { .kind = TARE_KIND_HOST }, .pid = out->about.pid, .anon = bytes, .pss = TARE_NOT_KNOWN
-	};
+	struct tare_rec_host rec = { .head = { .kind = TARE_KIND_HOST },
+		                         .pid = out->about.pid,
+		                         .anon = bytes,
+		                         .pss = TARE_NOT_KNOWN,
+		                         .tables = TARE_NOT_KNOWN };
 
 	if (bytes > out->most_resident)
 		out->most_resident = bytes;

@@ -17,7 +17,7 @@
 #include "ledger/read_back.h"
 #include "ledger/saved.h"
 #include "ledger/training_mark.h"
-#include "record/format.h"
+#include "record/host_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -296,7 +296,8 @@ struct tare_host_tensors {
 struct tare_host_ledger {
 	int64_t pid, generation;
 	const char *name;
-	uint64_t pss, rss, anon, file, shmem, swap; /* TARE_NOT_KNOWN where not read */
+	uint64_t rss; /* anon, file and shmem together; TARE_NOT_KNOWN where not read, as what follows */
+	TARE_HOST_MEMORY(TARE_HOST_FIELD)
 	/* the most of the process's whole life, whatever the instant; peak_file: in files and shared memory, 0 where not read */
 	uint64_t peak_rss, peak_file;
 	uint64_t pinned, registered; /* asked for through the driver */

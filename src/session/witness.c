@@ -341,12 +341,10 @@ static void add_hosts(struct tare_witness *w, const struct tare_drain_process *p
 			continue;
 		rec.pid = (uint32_t)processes[i].pid;
 		rec.generation = processes[i].generation;
-		rec.anon = memory.anon;
-		rec.file = memory.file;
-		rec.shmem = memory.shmem;
-		rec.swap = memory.swap;
 		rec.peak = memory.peak_rss;
-		rec.pss = TARE_NOT_KNOWN;
+#define TELL(FIELD, LINE) rec.FIELD = memory.FIELD;
+		TARE_HOST_MEMORY(TELL)
+#undef TELL
 		tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 	}
 }

@@ -143,6 +143,7 @@ static const struct tare_column host_columns[] = {
 	TARE_COLUMN(tare_host_ledger, file, "file_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, shmem, "shmem_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, swap, "swap_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, tables, "page_tables_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, peak_rss, "peak_rss_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, pinned, "pinned_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, registered, "registered_bytes", NULL, BYTES, HUGE),

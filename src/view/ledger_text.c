@@ -140,6 +140,8 @@ static void add_host_part(struct tare_str *line, const char *before, uint64_t by
 	tare_device_text_mib(line, bytes);
 }
 
+enum { TABLES_LEAST = 16 << 20 }; /* most programs have some MiB of page tables, which are no news */
+
 static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 {
 	struct tare_str line = { 0 };
@@ -153,6 +155,8 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 		add_host_part(&line, " + shared ", h->shmem);
 	if (is_worth_a_word(h->swap))
 		add_host_part(&line, " · swap ", h->swap);
+	if (h->tables >= TABLES_LEAST)
+		add_host_part(&line, " · page tables ", h->tables);
 	if (is_worth_a_word(h->pinned))
 		add_host_part(&line, " · pinned ", h->pinned);
 	if (is_worth_a_word(h->registered))

@@ -75,11 +75,10 @@ int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out)
 	if (!value_of(status, "VmRSS"))
 		return -ESRCH;
 	out->rss = kib_of(status, "VmRSS");
-	out->anon = kib_of(status, "RssAnon");
-	out->file = kib_of(status, "RssFile");
-	out->shmem = kib_of(status, "RssShmem");
-	out->swap = kib_of(status, "VmSwap");
 	out->peak_rss = kib_of(status, "VmHWM");
+#define READ(FIELD, LINE) out->FIELD = kib_of(status, LINE);
+	TARE_HOST_MEMORY(READ)
+#undef READ
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TARE_WITNESS_PROCFS_H
 #define TARE_WITNESS_PROCFS_H
 
-#include "record/format.h" /* TARE_NOT_KNOWN */
+#include "record/host_memory.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,8 @@
 
 /* /proc/PID/status, in bytes. rss = anon + file + shmem where the kernel splits it (4.5 and later). */
 struct tare_procfs_memory {
-	uint64_t rss, anon, file, shmem, swap, peak_rss;
+	uint64_t rss, peak_rss;
+	TARE_HOST_MEMORY(TARE_HOST_FIELD)
 };
 
 /* /proc/PID/stat. */

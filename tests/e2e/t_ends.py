@@ -27,6 +27,7 @@ def define(way):
         rss = row["rss_bytes"]
         check(20 * MIB < rss <= row["peak_rss_bytes"] + MIB, row)
         check_equal(row["anon_bytes"] + row["file_bytes"] + row["shmem_bytes"], rss, row)
+        check(0 < row["page_tables_bytes"] < rss, row)
         # A half is rounded up by one of them, to even by the other.
         check(any("resident %.1f " % (rss / MIB + half) in line for half in (-0.001, 0.001)), line, row)
 

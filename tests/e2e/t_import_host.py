@@ -93,6 +93,7 @@ def functions_of_mprof_are_phases(box):
     check_equal([p["path"] for p in phases if "__main__" in p["path"]],
                 ["__main__.outer", "__main__.outer/__main__.inner"])
     check_equal(report(box)["host"][0]["peak_rss_bytes"], int(90.5 * MIB))
+    check_equal(report(box)["host"][0]["page_tables_bytes"], None)
     check_says(box.tare("report", box.path("log.tare"), "--at", "end").out, "python train.py --lr 1", "50.0")
 
 

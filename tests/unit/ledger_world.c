@@ -395,9 +395,11 @@ void world_host(struct world *w, int process, int64_t t, int64_t anon)
 	struct item *item = add(w, TARE_KIND_HOST, process, -1, t);
 
 	item->event.about = w->processes[process];
-	item->rec.host = (struct tare_rec_host){
-		.anon = (uint64_t)anon, .file = (uint64_t)MIB, .peak = (uint64_t)anon, .pss = TARE_NOT_KNOWN
-	};
+	item->rec.host = (struct tare_rec_host){ .anon = (uint64_t)anon,
+		                                     .file = (uint64_t)MIB,
+		                                     .peak = (uint64_t)anon,
+		                                     .pss = TARE_NOT_KNOWN,
+		                                     .tables = (uint64_t)anon / 512 };
 }
 
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number)

@@ -173,6 +173,7 @@ void world_check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 	CHECK_INT(b->host_nr, a->host_nr);
 	for (int i = 0; i < a->host_nr; i++) {
 		CHECK_INT((int64_t)b->hosts[i].rss, (int64_t)a->hosts[i].rss);
+		CHECK_INT((int64_t)b->hosts[i].tables, (int64_t)a->hosts[i].tables);
 		CHECK_INT((int64_t)b->hosts[i].peak_rss, (int64_t)a->hosts[i].peak_rss);
 		CHECK_INT((int64_t)b->hosts[i].peak_file, (int64_t)a->hosts[i].peak_file);
 		CHECK_INT((int64_t)b->hosts[i].pinned, (int64_t)a->hosts[i].pinned);

@@ -103,6 +103,7 @@ static struct tare_host_ledger train_host[] = {
 	  .file = 374341632,
 	  .shmem = 233413888,
 	  .swap = 0,
+	  .tables = 37748736,
 	  .peak_rss = 1010000000,
 	  .pinned = 268435456,
 	  .registered = 0,

@@ -60,12 +60,12 @@ static struct tare_device_ledger pair_devices[] = {
 };
 static struct tare_host_ledger pair_hosts[] = {
 	{ .pid = 7, .name = "server", .pss = 104857600, .rss = 209715200, .anon = TARE_NOT_KNOWN,
-	  .file = TARE_NOT_KNOWN, .shmem = TARE_NOT_KNOWN, .swap = 1048576,
+	  .file = TARE_NOT_KNOWN, .shmem = TARE_NOT_KNOWN, .swap = 1048576, .tables = TARE_NOT_KNOWN,
 	  .peak_rss = 209715200,
 	  .pinned = TARE_NOT_KNOWN, .registered = 65536 },
 	{ .pid = 8, .generation = 1, .name = "a\033[31m/name", .pss = TARE_NOT_KNOWN,
 	  .rss = TARE_NOT_KNOWN, .anon = TARE_NOT_KNOWN, .file = TARE_NOT_KNOWN,
-	  .shmem = TARE_NOT_KNOWN, .swap = TARE_NOT_KNOWN,
+	  .shmem = TARE_NOT_KNOWN, .swap = TARE_NOT_KNOWN, .tables = TARE_NOT_KNOWN,
 	  .peak_rss = TARE_NOT_KNOWN },
 };
 /* clang-format on */

@@ -449,10 +449,12 @@ TEST(pinned_memory_is_the_hosts_and_its_page_tables_are_weighed)
 	CHECK_INT(l[0].hosts[0].pinned, 256 * MIB);
 	CHECK_INT(l[0].hosts[0].rss, 101 * MIB);
 	CHECK(l[0].hosts[0].pss == TARE_NOT_KNOWN);
+	CHECK_INT(l[0].hosts[0].tables, 100 * MIB / 512);
 	CHECK_INT(world_bytes(&l[0], 0, PROCESS "/hostmap"), 2 * MIB);
 	CHECK_INT(l[1].hosts[0].pinned, 0);
 	CHECK_INT(l[1].hosts[0].registered, 7 * MIB);
 	CHECK_INT(l[1].hosts[0].rss, 401 * MIB);
+	CHECK_INT(l[1].hosts[0].tables, 400 * MIB / 512);
 	CHECK_INT(l[1].devices[0].unexplained, 0);
 	tare_ledger_free(&l[0]);
 	tare_ledger_free(&l[1]);

@@ -12,7 +12,7 @@
 static const char status[] =
 	"Name:\tpython3\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t431\nPid:\t431\nNSpid:\t90431\t431\n"
 	"VmPeak:\t  999 kB\nVmHWM:\t  400 kB\nVmRSS:\t  300 kB\nRssAnon:\t  100 kB\nRssFile:\t  150 kB\n"
-	"RssShmem:\t  50 kB\nVmSwap:\t  7 kB\n";
+	"RssShmem:\t  50 kB\nVmPTE:\t  12 kB\nVmSwap:\t  7 kB\n";
 
 TEST(memory_is_in_bytes)
 {
@@ -24,6 +24,7 @@ TEST(memory_is_in_bytes)
 	CHECK_INT(m.file, 150 * 1024);
 	CHECK_INT(m.shmem, 50 * 1024);
 	CHECK_INT(m.swap, 7 * 1024);
+	CHECK_INT(m.tables, 12 * 1024);
 	CHECK_INT(m.peak_rss, 400 * 1024);
 }
 
@@ -33,7 +34,7 @@ TEST(what_an_old_kernel_does_not_say_is_not_known)
 
 	CHECK_INT(tare_procfs_parse_memory("Name:\tx\nPid:\t1\nVmRSS:\t4 kB\n", &m), 0);
 	CHECK_INT(m.rss, 4096);
-	CHECK(m.anon == TARE_NOT_KNOWN && m.swap == TARE_NOT_KNOWN);
+	CHECK(m.anon == TARE_NOT_KNOWN && m.swap == TARE_NOT_KNOWN && m.tables == TARE_NOT_KNOWN);
 	CHECK_INT(tare_procfs_parse_memory("Pid:\t1\nVmRSS:\t18014398509481983 kB\nVmHWM:\t-3 kB\n", &m), 0);
 	CHECK(m.rss == TARE_NOT_KNOWN && m.peak_rss == TARE_NOT_KNOWN);
 	CHECK_INT(tare_procfs_parse_memory("", &m), -EINVAL);

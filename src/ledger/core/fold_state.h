@@ -21,6 +21,7 @@
 #include "ledger/core/step.h"
 #include "ledger/core/torch_state.h"
 #include "ledger/saved.h"
+#include "record/host_memory.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -50,7 +51,7 @@ enum tare_family {
 
 struct tare_host_now {
 	bool is_read;
-	uint64_t anon, file, shmem, swap, pss;
+	uint64_t memory[TARE_HOST_NR];
 	struct tare_host_tensors tensors;
 };
 

@@ -90,11 +90,9 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	p = tare_fold_process(f, e->about);
 	tare_fold_host_keep(f, p);
 	p->host.is_read = true;
-	p->host.anon = r->anon;
-	p->host.file = r->file;
-	p->host.shmem = r->shmem;
-	p->host.swap = r->swap;
-	p->host.pss = r->pss;
+#define KEEP(FIELD, LINE) p->host.memory[TARE_HOST_##FIELD] = r->FIELD;
+	TARE_HOST_MEMORY(KEEP)
+#undef KEEP
 	raise_most(&p->most_resident, r->peak);
 	raise_most(&p->most_file, tare_bytes_sum(r->file, r->shmem));
 }

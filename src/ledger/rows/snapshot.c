@@ -101,18 +101,16 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 		if (!p || p->role != TARE_ROLE_PROGRAM)
 			continue;
 		f->processes[i]->host_row = out->host_nr;
-		out->hosts[out->host_nr++] = (struct tare_host_ledger){
-			.pid = p->pid,
-			.generation = p->generation,
-			.name = tare_arena_strdup(memory, p->program ? p->program : ""),
-			.pss = TARE_NOT_KNOWN,
-			.rss = TARE_NOT_KNOWN,
-			.anon = TARE_NOT_KNOWN,
-			.file = TARE_NOT_KNOWN,
-			.shmem = TARE_NOT_KNOWN,
-			.swap = TARE_NOT_KNOWN,
-			.peak_rss = TARE_NOT_KNOWN,
-		};
+		out->hosts[out->host_nr++] =
+			(struct tare_host_ledger){ .pid = p->pid,
+			                           .generation = p->generation,
+			                           .name = tare_arena_strdup(memory, p->program ? p->program : ""),
+			                           .rss = TARE_NOT_KNOWN,
+			                           .peak_rss = TARE_NOT_KNOWN,
+#define IS_NOT_KNOWN(FIELD, LINE) .FIELD = TARE_NOT_KNOWN,
+			                           TARE_HOST_MEMORY(IS_NOT_KNOWN)
+#undef IS_NOT_KNOWN
+		    };
 	}
 }
 
@@ -130,12 +128,10 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct ta
 		h->tensors = now->tensors;
 		if (!now->is_read)
 			continue;
-		h->pss = now->pss;
-		h->rss = tare_bytes_sum(tare_bytes_sum(now->anon, now->file), now->shmem);
-		h->anon = now->anon;
-		h->file = now->file;
-		h->shmem = now->shmem;
-		h->swap = now->swap;
+#define SHOW(FIELD, LINE) h->FIELD = now->memory[TARE_HOST_##FIELD];
+		TARE_HOST_MEMORY(SHOW)
+#undef SHOW
+		h->rss = tare_bytes_sum(tare_bytes_sum(h->anon, h->file), h->shmem);
 	}
 	tare_tensors_host_rows(&f->parts->tensors, f, m, out);
 }

@@ -25,9 +25,9 @@ static int64_t booked_of(const struct tare_device_fold *d, const struct tare_pro
 static int64_t owed_of(const struct tare_device_fold *d, const struct tare_process_fold *p, int64_t t)
 {
 	if (!p || p->process->role != TARE_ROLE_PROGRAM || tare_fold_is_over(p, t) || !p->has_first_anon ||
-	    !tare_bytes_are_known(p->host.anon) || p->process->machine != d->device->machine)
+	    !tare_bytes_are_known(p->host.memory[TARE_HOST_anon]) || p->process->machine != d->device->machine)
 		return 0;
-	return (int64_t)p->host.anon - (int64_t)p->first_anon - booked_of(d, p);
+	return (int64_t)p->host.memory[TARE_HOST_anon] - (int64_t)p->first_anon - booked_of(d, p);
 }
 
 static void book(struct tare_fold *f, struct tare_device_fold *d, int process, int64_t by)
@@ -61,12 +61,12 @@ void tare_fold_one_memory_read(struct tare_fold *f, const struct tare_event *e)
 	struct tare_process_fold *p = e->about ? tare_fold_process(f, e->about) : NULL;
 	bool is_used = false;
 
-	if (!p || !p->host.is_read || !tare_bytes_are_known(p->host.anon))
+	if (!p || !p->host.is_read || !tare_bytes_are_known(p->host.memory[TARE_HOST_anon]))
 		return;
 	for (int i = 0; i < f->device_nr; i++)
 		is_used |= f->devices[i] && is_of_the_host(f->devices[i]) && f->devices[i]->max_begin > INT64_MIN;
 	if (!is_used || !p->has_first_anon)
-		p->first_anon = p->host.anon;
+		p->first_anon = p->host.memory[TARE_HOST_anon];
 	p->has_first_anon = true;
 	for (int i = 0; is_used && i < f->device_nr; i++)
 		if (f->devices[i])
