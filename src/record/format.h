@@ -387,7 +387,9 @@ enum { TARE_HEAP_ORDINAL = 1000 };
 	X(2, CLOSED, "closed", "mprotect forbids to touch it; it is still reserved")
 
 /* How a block of the heap went. */
-#define TARE_HEAP_MAP(X) X(1, FINALIZING, "finalizing", "Python was taking the program down")
+#define TARE_HEAP_MAP(X)                                                                                               \
+	X(1, FINALIZING, "finalizing", "Python was taking the program down")                                               \
+	X(2, MOVING, "moving", "to realloc, which has made another of it: the next block of this thread")
 
 /* What a reading read. */
 #define TARE_SOURCE_MAP(X)                                                                                             \

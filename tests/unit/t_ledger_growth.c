@@ -298,6 +298,56 @@ TEST(growth_is_not_what_a_compiler_keeps)
 	CHECK_INT(rows_of(compiler), 0);
 }
 
+/* ---- of the heap ---- */
+
+static void heap_block(struct world *w, int device, int64_t t, uint64_t at, uint64_t bytes)
+{
+	world_heap_block(w, 0, device, t, &(struct tare_rec_heap_block){ .block = at, .bytes = bytes }, "serve.py", 7);
+}
+
+static struct world *world_of_a_heap(int *device)
+{
+	struct world *w = world_new();
+
+	*device = world_device(w);
+	world_device_at(w, *device)->flags = TARE_DEVICE_HEAP;
+	world_device_at(w, *device)->nvml_index = -1;
+	return w;
+}
+
+static int rows_of_world(struct world *w)
+{
+	struct tare_ledger l = world_ledger(w, "end");
+	int rows = l.growth_nr;
+
+	tare_ledger_free(&l);
+	world_free(w);
+	return rows;
+}
+
+/* One buffer, made larger in every column, by realloc or by malloc and free with a while without any between. */
+static int rows_of_a_buffer(bool is_realloc)
+{
+	int heap;
+	struct world *w = world_of_a_heap(&heap);
+
+	for (int i = 0; i < 100; i++) {
+		uint64_t at = KEPT + (uint64_t)(i % 3) * MIB, before = KEPT + (uint64_t)((i + 2) % 3) * MIB;
+		int64_t t = 50 * i * MS + 1;
+
+		if (i)
+			world_heap_freed(w, 0, heap, t, before, is_realloc ? TARE_HEAP_MOVING : 0);
+		heap_block(w, heap, t + MS / 10, at, LEAK + (uint64_t)i * 4096);
+	}
+	return rows_of_world(w);
+}
+
+TEST(growth_of_a_buffer_that_realloc_makes_larger)
+{
+	CHECK_INT(rows_of_a_buffer(true), 1);
+	CHECK_INT(rows_of_a_buffer(false), 0);
+}
+
 static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
 static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
 

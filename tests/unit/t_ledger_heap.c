@@ -331,11 +331,34 @@ static struct world *new_random(uint64_t seed)
 		else if (what < 110)
 			malloced(w, process, t, at, bytes + 1, what % 20 ? 0 : 16, 5 + (uint32_t)(next_random(&seed) % 30));
 		else
-			freed(w, process, t, at, i > EVENTS - 50 ? TARE_HEAP_FINALIZING : 0);
+			freed(w, process, t, at, i > EVENTS - 50 ? TARE_HEAP_FINALIZING : what % 7 ? 0 : TARE_HEAP_MOVING);
 	}
 	world_end(w, 0, EVENTS * MS / 8 * 3 / 4);
 	world_end(w, child, (EVENTS + 2) * MS / 8);
 	return w;
+}
+
+/* What realloc has is there until what it made of it is, and does not take the place of what another thread got there. */
+TEST(what_realloc_moves_is_there_all_the_time)
+{
+	struct world *w = new_world();
+
+	malloced(w, 0, 1 * MS, AT(1), 10 * MIB, 0, 5);
+	freed(w, 0, 2 * MS, AT(1), TARE_HEAP_MOVING);
+	world_heap_block(w, 0, heap, 4 * MS, &(struct tare_rec_heap_block){ .block = AT(1), .bytes = 1 * MIB, .tid = 7 },
+	                 "train.py", 6);
+	malloced(w, 0, 6 * MS, AT(2), 12 * MIB, 0, 5);
+	freed(w, 0, 8 * MS, AT(2), TARE_HEAP_MOVING);
+	malloced(w, 0, 10 * MS, AT(2), 15 * MIB, 0, 5);
+	freed(w, 0, 12 * MS, AT(2), 0);
+	world_end(w, 0, 14 * MS);
+	check(w, "3ms", 10 * MIB, 5, 10 * MIB, 1);
+	check(w, "5ms", 1 * MIB, 6, 1 * MIB, 1);
+	check(w, "7ms", 13 * MIB, 5, 12 * MIB, 1);
+	check(w, "9ms", 13 * MIB, 5, 12 * MIB, 1);
+	check(w, "11ms", 16 * MIB, 5, 15 * MIB, 1);
+	check(w, "13ms", 1 * MIB, 5, 0, 0);
+	world_free(w);
 }
 
 /* A recording in segments gives them many at once, a log one by one. */

@@ -19,6 +19,7 @@ struct tare_heap_block {
 	int bucket, context;
 	uint32_t count;   /* blocks that it stands for */
 	bool is_reserved; /* addresses that nobody may touch: they do not count */
+	bool is_moving;   /* realloc makes another of it */
 };
 
 /* Where blocks of two stacks are booked, a native one and one of Python. */
@@ -35,9 +36,10 @@ struct tare_heap_blocks {     /* of malloc, or mappings */
 	size_t count, cap;
 	size_t free;                                    /* 1 + the first free place, 0: none */
 	TARE_NOT_SAVED struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
+	/* Threads inside of realloc → the block that it has; inside of mremap → what it took away, enum tare_heap_parts. */
+	struct tare_map moving;
 	/* of mappings */
 	TARE_NOT_SAVED struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
-	struct tare_map moving; /* threads inside of mremap → what it took away, enum tare_heap_parts */
 };
 
 /* src/ledger/settle/heap_live.c */

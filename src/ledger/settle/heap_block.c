@@ -97,6 +97,7 @@ static void take_block(struct tare_fold *f, struct tare_device_fold *d, struct t
 			return;
 	} else {
 		tare_heap_block_put(f, d, &own->heap, &b);
+		tare_heap_block_moved(f, d, &own->heap, r->tid);
 	}
 	tare_heap_note_work(f, d, p, e->at_ns);
 	tare_parts_event(f, d, e);
@@ -110,7 +111,10 @@ static void take_freed(struct tare_fold *f, struct tare_device_fold *d, struct t
 
 	if (r->flags & TARE_HEAP_FINALIZING)
 		tare_host_tear_down(f, tare_fold_process(f, e->process), e->at_ns);
-	if (tare_heap_block_take(f, d, &own->heap, r->block))
+	tare_heap_block_moved(f, d, &own->heap, r->tid);
+	if (r->flags & TARE_HEAP_MOVING)
+		tare_heap_block_move(&own->heap, r->block, r->tid);
+	else if (tare_heap_block_take(f, d, &own->heap, r->block))
 		tare_parts_used(f, d, e->at_ns);
 }
 

@@ -64,6 +64,28 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struc
 	return true;
 }
 
+void tare_heap_block_move(struct tare_heap_blocks *h, uint64_t address, uint32_t tid)
+{
+	const uint64_t *place = tare_map_get(&h->place_of, address);
+
+	if (!place)
+		return;
+	h->items[*place - 1].is_moving = true;
+	*tare_map_put(&h->moving, tid, NULL) = address;
+}
+
+void tare_heap_block_moved(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint32_t tid)
+{
+	const uint64_t *place;
+	uint64_t address;
+
+	if (!tare_map_remove(&h->moving, tid, &address))
+		return;
+	place = tare_map_get(&h->place_of, address);
+	if (place && h->items[*place - 1].is_moving) /* else what it became is there, or a block of another thread */
+		tare_heap_block_take(f, d, h, address);
+}
+
 void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                          const struct tare_heap_block *b)
 {

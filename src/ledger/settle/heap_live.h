@@ -16,6 +16,13 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struc
 void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                          const struct tare_heap_block *b);
 
+/*
+ * What a thread gave to realloc is there until it has the block that realloc made of it, and goes with the next that is heard of
+ * the thread: no moment between has less than before and after, so a buffer that becomes larger never falls (growth).
+ */
+void tare_heap_block_move(struct tare_heap_blocks *h, uint64_t address, uint32_t tid);
+void tare_heap_block_moved(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint32_t tid);
+
 /* heap_block.c: the process has taken something, so its end is no end yet */
 void tare_heap_note_work(struct tare_fold *f, struct tare_device_fold *d, const struct tare_process_fold *p, int64_t t);
 /* Is it of malloc, stands for itself, and is no damage? */

@@ -107,11 +107,25 @@ static inline void hand_out(struct at_work *w, size_t i, int64_t t)
 	};
 
 	tare_heap_block_put(w->f, w->d, &w->own->heap, &b);
+	if (w->own->heap.moving.count)
+		tare_heap_block_moved(w->f, w->d, &w->own->heap, r->tid);
 	tare_heap_note_work(w->f, w->d, w->p, t);
 	tare_growth_made(&w->f->parts->growth.processes[w->p->process->index], t);
 	if (tare_device_peak(w->d, t))
 		tare_fold_set_moment(w->f, w->d, TARE_MOMENT_PEAK, t);
 	tell_used(w, t);
+}
+
+static inline void take_back(struct at_work *w, const struct tare_rec_heap_freed *r, int64_t t)
+{
+	struct tare_heap_blocks *h = &w->own->heap;
+
+	if (h->moving.count)
+		tare_heap_block_moved(w->f, w->d, h, r->tid);
+	if (r->flags & TARE_HEAP_MOVING)
+		tare_heap_block_move(h, r->block, r->tid);
+	else if (tare_heap_block_take(w->f, w->d, h, r->block))
+		tell_used(w, t);
 }
 
 static inline void apply(struct at_work *w, size_t i)
@@ -120,7 +134,7 @@ static inline void apply(struct at_work *w, size_t i)
 	bool is_block = head->kind == TARE_KIND_HEAP_BLOCK;
 	int64_t t = w->run->times[i];
 
-	if (is_block ? !tare_heap_is_plain(block_at(w, i)) : freed_at(w, i)->flags) {
+	if (is_block ? !tare_heap_is_plain(block_at(w, i)) : freed_at(w, i)->flags & ~(unsigned int)TARE_HEAP_MOVING) {
 		take_alone(w, i);
 		return;
 	}
@@ -128,8 +142,8 @@ static inline void apply(struct at_work *w, size_t i)
 	w->d->last_ns = t;
 	if (is_block)
 		hand_out(w, i, t);
-	else if (tare_heap_block_take(w->f, w->d, &w->own->heap, freed_at(w, i)->block))
-		tell_used(w, t);
+	else
+		take_back(w, freed_at(w, i), t);
 	tare_parts_check(w->f);
 }
 

@@ -118,17 +118,29 @@ TARE_HOT struct tare_heap_leaving tare_heap_leave(const void *block)
 	return leaving;
 }
 
-TARE_HOT void tare_heap_gone(const struct tare_heap_leaving *leaving)
+TARE_HOT static void went(const struct tare_heap_leaving *leaving, enum tare_heap_flag flag)
 {
 	struct tare_rec_heap_freed rec = { .block = (uint64_t)(uintptr_t)leaving->block,
 		                               .tid = tare_fork_tid(),
-		                               .device = TARE_HEAP_ORDINAL };
+		                               .device = TARE_HEAP_ORDINAL,
+		                               .flags = (uint16_t)flag };
 
 	if (!leaving->is_known)
 		return;
 	if (tare_python_is_finalizing())
 		rec.flags |= TARE_HEAP_FINALIZING;
 	tare_emit_often(TARE_KIND_HEAP_FREED, &rec.head, sizeof(rec), leaving->stamp);
+}
+
+TARE_HOT void tare_heap_gone(const struct tare_heap_leaving *leaving)
+{
+	went(leaving, 0);
+}
+
+/* Of a small one that is drawn nobody knows yet whether it will be recorded. */
+TARE_HOT void tare_heap_moved(const struct tare_heap_leaving *leaving, size_t bytes)
+{
+	went(leaving, tare_heap_is_whole || bytes >= tare_config.heap_mean ? TARE_HEAP_MOVING : 0);
 }
 
 void tare_heap_stayed(const struct tare_heap_leaving *leaving)

@@ -31,7 +31,7 @@ static inline void tare_heap_made(const void *block, size_t bytes)
 /* Is every block recorded? Else those that were drawn, and larger ones. */
 extern bool tare_heap_is_whole;
 
-/* A block is about to go. What goes by realloc, which may refuse, goes in two steps: leave, and then gone or stayed. */
+/* A block is about to go. What goes by realloc, which may refuse, goes in two steps: leave, and then moved, gone or stayed. */
 struct tare_heap_leaving {
 	const void *block;
 	uint64_t stamp;
@@ -43,6 +43,8 @@ static inline bool tare_heap_may_know(const void *block)
 	return tare_heap_is_whole || tare_sampled_may_be(block);
 }
 void tare_heap_gone(const struct tare_heap_leaving *leaving);
+/* What it becomes has so many bytes, and is told of next. */
+void tare_heap_moved(const struct tare_heap_leaving *leaving, size_t bytes);
 void tare_heap_stayed(const struct tare_heap_leaving *leaving);
 
 /* The time, for what follows; 0: nothing is recorded, and the time is not asked for, which may be forbidden. */

@@ -80,7 +80,9 @@ TARE_HOT static void *move(void *block, size_t bytes)
 		return tare_early_take(bytes);
 	leaving = tare_heap_leave(block);
 	moved = tare_next.realloc(block, bytes);
-	if (moved || !bytes)
+	if (moved)
+		tare_heap_moved(&leaving, bytes);
+	else if (!bytes)
 		tare_heap_gone(&leaving);
 	else
 		tare_heap_stayed(&leaving); /* refused */

@@ -50,6 +50,16 @@ def sessions_that_begin_late():
     rounds(160, keep_late)
 
 
+@program("extend")
+def one_buffer_that_is_extended():
+    """By realloc, time and again: a part of it more than it needs each time."""
+    buffer = bytearray()
+
+    def extend(i):
+        buffer.extend(b"x" * 20_000)
+    rounds(120, extend)
+
+
 # ---- programs that do not ----
 
 @program(None)
