@@ -67,6 +67,48 @@ TEST(growth_that_is_tidied_up_at_the_end_is_one)
 	CHECK(judge(tidied).confidence > 0.9);
 }
 
+/* The room of a list that is twice as large each time it is full, when it has 10,000 more in each column up to that one. */
+static int64_t room(int i, int until)
+{
+	int64_t bytes = 10000;
+
+	while (bytes < 10000 * (i < until ? i : until))
+		bytes *= 2;
+	return bytes;
+}
+static int64_t list_that_doubles(int i)
+{
+	return room(i, COLUMNS);
+}
+static int64_t large_now_and_then(int i)
+{
+	return 1000000 * (i / 13);
+}
+
+TEST(growth_by_stairs_is_one_by_where_they_end)
+{
+	struct tare_growth_answer a = judge(list_that_doubles);
+
+	CHECK(a.confidence > 0.8);
+	CHECK(fabs(a.per_turn - 10000 / 3.0) < 100);
+	CHECK(judge(large_now_and_then).confidence > 0.8);
+}
+
+static int64_t list_of_an_epoch(int i)
+{
+	return room(i, 30);
+}
+static int64_t loaded_one_by_one(int i)
+{
+	return 1000000 * (i < 60 ? i / 8 : 7);
+}
+
+TEST(growth_is_none_of_stairs_that_end)
+{
+	CHECK(judge(list_of_an_epoch).confidence == 0);
+	CHECK(judge(loaded_one_by_one).confidence == 0);
+}
+
 static int64_t warm_up(int i)
 {
 	return i < 30 ? 10000 * i : 300000;

@@ -4,6 +4,9 @@
  * on that has to rise all the way to the end: in each quarter of the turns by a fair part of the whole. So a cache
  * that fills and a warm-up are none, because their last quarter is flat; nor is a sawtooth, because it was as high
  * before.
+ *
+ * A list that doubles when it is full rises rarely, and has not risen for up to half of the time. What is in it is known when it is full:
+ * at the end of each stair. So the line through the ends of the stairs is asked, too, and has to be straighter.
  */
 #include "ledger/growth/growth.h"
 
@@ -19,7 +22,18 @@ enum {
 };
 
 /* Of what a growth brings, the least and most that a quarter of its turns may have. */
-static const double least_quarter = 0.1, most_quarter = 0.4;
+struct share {
+	double least, most;
+};
+static const struct share share_of_levels = { 0.1, 0.4 }, share_of_ends = { 0.18, 0.32 };
+
+/* What of a course is asked. */
+struct course {
+	const struct tare_growth_question *of;
+	const int64_t *levels;
+	const int64_t *stairs; /* the levels as they are, in which rises are counted */
+	struct share share;
+};
 
 /* The last column that counts: where there is most, of those in which it may have been tidied up. */
 static int last_of(const struct tare_growth_question *q)
@@ -43,9 +57,45 @@ static int64_t *levels_of(const struct tare_growth_question *q, int last)
 	return levels;
 }
 
-/* The share of the growth that the n-th quarter of the turns has. */
-static double share_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last, int n)
+/* From one end of a stair to the next, `bytes` more. */
+static void join(const struct tare_growth_question *q, int64_t *ends, int from, int to, int64_t bytes)
 {
+	int64_t turns = q->turns[to] - q->turns[from];
+
+	for (int i = from + 1; i <= to; i++) {
+		double part = turns ? (double)(q->turns[i] - q->turns[from]) / (double)turns : 1;
+
+		ends[i] = ends[from] + llround((double)bytes * part);
+	}
+}
+
+/* The levels where a stair ends, and between these a straight line. The last one goes on as the one before, up to its level. */
+static int64_t *ends_of(const struct tare_growth_question *q, const int64_t *levels, int last)
+{
+	int64_t *ends = tare_xcalloc((size_t)q->end + 1, sizeof(*ends));
+	double rate = 0;
+	int before = q->first;
+
+	ends[before] = levels[before];
+	for (int i = q->first + 1; i <= last; i++) {
+		int64_t turns = q->turns[i] - q->turns[before], rise = levels[i] - levels[before];
+
+		if (i < last && levels[i + 1] == levels[i])
+			continue;
+		if (i == last && rate * (double)turns < (double)rise)
+			rise = llround(rate * (double)turns);
+		join(q, ends, before, i, rise);
+		rate = turns ? (double)rise / (double)turns : 0;
+		before = i;
+	}
+	return ends;
+}
+
+/* The share of the growth that the n-th quarter of the turns has. */
+static double share_of(const struct course *c, int first, int last, int n)
+{
+	const struct tare_growth_question *q = c->of;
+	const int64_t *levels = c->levels;
 	int64_t span = q->turns[last] - q->turns[first], at[2];
 
 	for (int k = 0; k < 2; k++) {
@@ -59,12 +109,12 @@ static double share_of(const struct tare_growth_question *q, const int64_t *leve
 	return (double)(at[1] - at[0]) / (double)(levels[last] - levels[first]);
 }
 
-static bool is_steady(const struct tare_growth_question *q, const int64_t *levels, int first, int last)
+static bool is_steady(const struct course *c, int first, int last)
 {
 	for (int n = 0; n < QUARTERS; n++) {
-		double share = share_of(q, levels, first, last, n);
+		double share = share_of(c, first, last, n);
 
-		if (share < least_quarter || share > most_quarter)
+		if (share < c->share.least || share > c->share.most)
 			return false;
 	}
 	return true;
@@ -86,22 +136,24 @@ static bool was_there(const struct tare_growth_question *q, int64_t growth, int 
 }
 
 /* Turns in which the level rose. */
-static int rises_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last)
+static int rises_of(const struct course *c, int first, int last)
 {
 	int rises = 0;
 	int64_t turn = -1;
 
 	for (int i = first + 1; i <= last; i++)
-		if (levels[i] > levels[i - 1] && q->turns[i] != turn) {
+		if (c->stairs[i] > c->stairs[i - 1] && c->of->turns[i] != turn) {
 			rises++;
-			turn = q->turns[i];
+			turn = c->of->turns[i];
 		}
 	return rises;
 }
 
 /* The line through the levels: how steep it is, and how much of what they vary by it explains. */
-static double fit(const struct tare_growth_question *q, const int64_t *levels, int first, int last, double *explained)
+static double fit(const struct course *c, int first, int last, double *explained)
 {
+	const struct tare_growth_question *q = c->of;
+	const int64_t *levels = c->levels;
 	double n = last - first + 1, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
 	for (int i = first; i <= last; i++) {
@@ -121,11 +173,10 @@ static double fit(const struct tare_growth_question *q, const int64_t *levels, i
 }
 
 /* How sure is it? A growth that becomes slower may end; few rises may be chance. */
-static double confidence_of(const struct tare_growth_question *q, const int64_t *levels, int first, int last,
-                            double explained)
+static double confidence_of(const struct course *c, int first, int last, double explained)
 {
-	double slowing = QUARTERS * share_of(q, levels, first, last, QUARTERS - 1);
-	double few = exp2(-rises_of(q, levels, first, last) / 2.0);
+	double slowing = QUARTERS * share_of(c, first, last, QUARTERS - 1);
+	double few = exp2(-rises_of(c, first, last) / 2.0);
 
 	return explained * (slowing < 1 ? slowing : 1) * (1 - few);
 }
@@ -141,8 +192,10 @@ static int begin_of(const int64_t *levels, int first, int last)
 }
 
 /* From which column on it grows; -1: it does not. */
-static int first_of(const struct tare_growth_question *q, const int64_t *levels, int last)
+static int first_of(const struct course *c, int last)
 {
+	const struct tare_growth_question *q = c->of;
+	const int64_t *levels = c->levels;
 	int64_t span = (int64_t)(q->least_part_of_turns * (double)(q->turns[last] - q->turns[q->first]));
 
 	for (int i = q->first; i + LEAST_COLUMNS <= last; i++) {
@@ -152,30 +205,40 @@ static int first_of(const struct tare_growth_question *q, const int64_t *levels,
 		if (growth < q->least || (double)growth < q->least_part * (double)levels[last] || turns < q->least_turns ||
 		    turns < span)
 			return -1;
-		if (is_steady(q, levels, i, last) && !was_there(q, growth, i, last) &&
-		    rises_of(q, levels, i, last) >= LEAST_RISES)
+		if (is_steady(c, i, last) && !was_there(q, growth, i, last) && rises_of(c, i, last) >= LEAST_RISES)
 			return i;
 	}
 	return -1;
 }
 
-struct tare_growth_answer tare_growth_judge(const struct tare_growth_question *q)
+static struct tare_growth_answer judge(const struct course *c, int last)
 {
-	struct tare_growth_answer a = { 0 };
-	int64_t *levels;
+	struct tare_growth_answer a = { .first = first_of(c, last), .last = last };
 	double explained;
 
-	if (q->end - q->first < LEAST_COLUMNS)
+	if (a.first < 0)
 		return a;
-	a.last = last_of(q);
-	levels = levels_of(q, a.last);
-	a.first = first_of(q, levels, a.last);
-	if (a.first >= 0) {
-		a.first = begin_of(levels, a.first, a.last);
-		a.bytes = levels[a.last] - levels[a.first];
-		a.per_turn = fit(q, levels, a.first, a.last, &explained);
-		a.confidence = confidence_of(q, levels, a.first, a.last, explained);
-	}
-	free(levels);
+	a.first = begin_of(c->levels, a.first, a.last);
+	a.bytes = c->levels[a.last] - c->levels[a.first];
+	a.per_turn = fit(c, a.first, a.last, &explained);
+	a.confidence = confidence_of(c, a.first, a.last, explained);
 	return a;
+}
+
+struct tare_growth_answer tare_growth_judge(const struct tare_growth_question *q)
+{
+	struct tare_growth_answer by_levels = { 0 }, by_ends;
+	int64_t *levels, *ends;
+	int last;
+
+	if (q->end - q->first < LEAST_COLUMNS)
+		return by_levels;
+	last = last_of(q);
+	levels = levels_of(q, last);
+	ends = ends_of(q, levels, last);
+	by_levels = judge(&(struct course){ q, levels, levels, share_of_levels }, last);
+	by_ends = judge(&(struct course){ q, ends, levels, share_of_ends }, last);
+	free(levels);
+	free(ends);
+	return by_ends.confidence > by_levels.confidence ? by_ends : by_levels;
 }

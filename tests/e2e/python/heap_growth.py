@@ -60,6 +60,17 @@ def one_buffer_that_is_extended():
     rounds(120, extend)
 
 
+@program("take_in")
+def table_that_doubles():
+    """A dict: its table is new and twice as large whenever it is full, and is all that the heap is asked for."""
+    table = {}
+
+    def take_in(i):
+        for k in range(i * 1000, i * 1000 + 1000):
+            table[k] = None
+    rounds(120, take_in)
+
+
 # ---- programs that do not ----
 
 @program(None)
