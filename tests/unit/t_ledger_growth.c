@@ -390,6 +390,19 @@ TEST(growth_of_a_buffer_that_realloc_makes_larger)
 	CHECK_INT(rows_of_a_buffer(false), 0);
 }
 
+/* What is asked for and then, with nothing new, given back piece by piece. */
+TEST(growth_is_none_of_what_is_worked_off)
+{
+	int heap;
+	struct world *w = world_of_a_heap(&heap);
+
+	for (int i = 0; i < 50; i++)
+		heap_block(w, heap, 50 * i * MS + 1, KEPT + (uint64_t)i * MIB, LEAK);
+	for (int i = 0; i < 50; i++)
+		world_heap_freed(w, 0, heap, (2500 + 50 * i) * MS, KEPT + (uint64_t)i * MIB, 0);
+	CHECK_INT(rows_of_world(w), 0);
+}
+
 static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
 static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
 

@@ -225,6 +225,19 @@ static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger 
 }
 
 /*
+ * Was what there was in that column given back piece by piece behind it? Then the program worked through what it had, and made nothing. What goes at
+ * once is tidied up.
+ */
+static bool is_worked_off(const struct group *g, int column)
+{
+	int less = 0;
+
+	for (int i = column + 1; i < g->end; i++)
+		less += 8 * g->bytes[i] > g->bytes[column] && 8 * g->bytes[i] < 7 * g->bytes[column];
+	return less > line_rule.tidied * g->end;
+}
+
+/*
  * From where there is anything of it to where the process made something last: what it takes to end is none of its time.
  * Of resident memory nobody knows who made it; what a process has before it makes anything, and until it runs no code
  * that it has not run before, is its start. What compilers keep is left out of the group: they end one day.
@@ -247,6 +260,8 @@ static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
 	t->end = end < g->end ? end : g->end;
 	for (int i = 0; i < g->end; i++)
 		g->bytes[i] -= g->compiled[i];
+	if (!g->is_resident && t->end && is_worked_off(g, t->end - 1))
+		t->end = 0;
 	while (t->first + 1 < t->end && !g->bytes[t->first + 1])
 		t->first++;
 	for (int i = 0; i < t->end; i++)
