@@ -269,9 +269,12 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 		return "recording was paused all the time; tare ctl REC resume starts it while the program runs";
 	if (result->target.elsewhere)
 		return result->target.elsewhere;
-	if (result->has_heap)
-		return "the program has a malloc of its own, as one that is linked statically or built with a sanitizer, "
-			   "and neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
+	if (result->heap_mean > 1)
+		return "the program asked malloc for too little to be in a sample, or has a malloc of its own, as one that is built with a sanitizer; "
+			   "and it neither called the NVIDIA driver nor made tensors with PyTorch; tare run --host=full records every block";
+	if (result->heap_mean)
+		return "the program asked malloc for nothing, or has a malloc of its own, as one that is built with a sanitizer; "
+			   "and it neither called the NVIDIA driver nor made tensors with PyTorch; docs/HEAP.md";
 	return "the program, and whatever it started, neither called the NVIDIA driver nor made tensors with PyTorch; "
 		   "tare run --host=sample records what it asks of malloc, `tare doctor` checks this machine";
 }

@@ -498,7 +498,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->unrecorded = tare_witness_unrecorded(s->witness);
 	out->refused = s->control->degraded;
 	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
-	out->has_heap = s->options->heap_mean != 0;
+	out->heap_mean = s->options->heap_mean;
 	out->disk_errno = tare_drain_error(s->drain);
 	if (tare_drain_is_damaged(s->drain))
 		tare_witness_degraded(s->witness, "the ring of a program was cut short or overwritten while it was "

@@ -50,7 +50,7 @@ struct tare_session_result {
 	uint32_t lost_reason;                /* enum tare_lost_reason: of some of them */
 	char *notice;                        /* one sentence that the user should see, or NULL */
 	char *wanted;                        /* of a simulated GPU: sentences, one a line, on what it lacked */
-	bool has_heap;                       /* --host */
+	uint64_t heap_mean;                  /* that of the options */
 	char *no_live;                       /* why there were no live lines though they were asked for, or NULL */
 	int64_t away_ns[TARE_REGION_WHY_NR]; /* how long there were none of them, by why */
 	struct tare_target target;
