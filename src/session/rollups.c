@@ -25,6 +25,7 @@ enum {
 	SHARE = 16,       /* logs are compacted when they have that part of the cap, */
 	KEPT_FREE = 8,    /* that part is kept free of logs */
 	KEPT_BATCH = 4,
+	LITTLE = 4, /* a rollup that makes less room than that part of the logs of which one is due is none to repeat */
 };
 #define LOGS_MOST (UINT64_C(16) << 20) /* or so many bytes */
 /* A program that records faster than logs are compacted waits where logs have so many: these take a second after its end. */
@@ -42,6 +43,9 @@ enum {
 #define BACKOFF_NS      UINT64_C(200000000)
 #define BACKOFF_MOST_NS UINT64_C(20000000000)
 #define LOOK_NS         UINT64_C(100000000)
+/* Who had to wait for room a moment ago soon has to again. */
+#define LATE_NS  UINT64_C(1000000000)
+#define AGAIN_NS UINT64_C(2000000000)
 
 struct tare_rollups {
 	char *folder;
@@ -51,14 +55,17 @@ struct tare_rollups {
 	int report;  /* of the child that is at work; -1: none is */
 	pid_t child; /* the last one */
 	bool has_failed;
-	bool is_patient;  /* the last child has a low priority, and may make a state: it began when there was time */
-	bool is_given_up; /* it was killed, for there is no time any more */
-	bool was_late;    /* it saved no state: the next state takes folding what it compacted, too */
-	bool is_behind;   /* rollups were too slow for the program at some time */
-	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
-	uint64_t look_ns; /* when to look again … */
-	uint64_t written; /* … and what was written into logs when it looked last */
-	uint64_t begun_ns, begun_written; /* of the last child */
+	bool is_patient;        /* the last child has a low priority, and may make a state: it began when there was time */
+	bool is_given_up;       /* it was killed, for there is no time any more */
+	bool was_late;          /* it saved no state: the next state takes folding what it compacted, too */
+	uint64_t late_until_ns; /* the program waits for rollups, or soon will: so long at least */
+	bool is_behind;         /* rollups were too slow for the program at some time */
+	bool is_tried;          /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns;       /* when to look again … */
+	uint64_t written;       /* … and what was written into logs when it looked last */
+	uint64_t begun_ns, begun_written; /* of the last child … */
+	uint64_t begun_use;               /* … what the folder had then … */
+	bool is_fruitless;                /* … and whether it made too little room to be followed by another at once */
 	uint64_t backoff_ns, again_ns;    /* after one that failed */
 };
 
@@ -101,6 +108,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t greatest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* What a child writes before it removes anything: the largest segment with more in it, a state, and the list of them all. */
 static uint64_t written_first(const char *folder)
 {
@@ -124,15 +136,33 @@ static uint64_t written_first(const char *folder)
 }
 
 /*
- * Logs never have so much that there is no room for what the child writes before it removes anything: an eighth of the
- * cap is kept for that, or more where its files are larger, so what it has written so far takes nothing away. Nor have they so
- * much that nobody could read them in a few seconds. `written`: before the folder had `use` bytes.
+ * What the folder may have with logs: they leave room for what the child writes before it removes anything. An eighth of the
+ * cap is kept for that, or more where its files are larger, so what it has written so far takes nothing away.
  */
+static uint64_t most_with_logs(const struct tare_rollups *r)
+{
+	return rest_of(r->cap, greatest(r->cap / KEPT_FREE, written_first(r->folder)));
+}
+
+/* Of so many bytes of logs a rollup is due. */
+static uint64_t enough(const struct tare_rollups *r)
+{
+	return greatest(least(r->cap / SHARE, LOGS_MOST), LOGS_LEAST);
+}
+
+/*
+ * To what a rollup makes the folder small, and where the folder has more, one is due. What is left is for what programs record until
+ * the next time: the logs of which a rollup is due have room in it, and as much again while it is made.
+ */
+static uint64_t goal(const struct tare_rollups *r)
+{
+	return greatest(r->cap / 4, least(r->cap - r->cap / 4, rest_of(most_with_logs(r), 2 * enough(r))));
+}
+
+/* Nor have logs so much that nobody could read them in a few seconds. `written`: before the folder had `use` bytes. */
 static void allow(const struct tare_rollups *r, uint64_t written, uint64_t use)
 {
-	uint64_t eighth = r->cap / KEPT_FREE, first = written_first(r->folder),
-			 most = rest_of(r->cap, eighth > first ? eighth : first),
-			 logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0,
+	uint64_t most = most_with_logs(r), logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0,
 			 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)), limit = written + room + 1;
 
 	if (r->report < 0 || limit > __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED))
@@ -279,23 +309,28 @@ static bool is_done(struct tare_rollups *r, int wait_ms)
 	return true;
 }
 
-static bool is_enough(const struct tare_rollups *r, uint64_t logs)
+/*
+ * After a child that made too little room another is worth its time where more came, where events may be dropped for it, and where
+ * time went on, so that a state may speak for more of what is there.
+ */
+static bool is_worth_another(const struct tare_rollups *r, uint64_t use, uint64_t now)
 {
-	uint64_t most = r->cap / SHARE < LOGS_MOST ? r->cap / SHARE : LOGS_MOST;
-
-	return logs > (most > LOGS_LEAST ? most : LOGS_LEAST);
+	return !r->is_fruitless || written_of(r) - r->begun_written > enough(r) / LITTLE || (use > r->cap && r->is_tried) ||
+	       (use > goal(r) && now - r->begun_ns > AGAIN_NS);
 }
 
-/* What is left is for what programs record until the next time. */
-static uint64_t goal(const struct tare_rollups *r)
+/* The folder has more than it had when the child began, by what was written meanwhile, and less by what the child gained. */
+static void see_gain(struct tare_rollups *r, uint64_t use)
 {
-	return r->cap - r->cap / 4;
+	uint64_t without = r->begun_use + (written_of(r) - r->begun_written);
+
+	r->is_fruitless = !r->backoff_ns && !r->is_given_up && without < use + enough(r) / LITTLE;
 }
 
 /* Ten times a second, and sooner where much was written. */
 static bool is_time(const struct tare_rollups *r, uint64_t now)
 {
-	return now >= r->look_ns || is_enough(r, written_of(r) - r->written);
+	return now >= r->look_ns || written_of(r) - r->written > enough(r);
 }
 
 static bool grows_fast(const struct tare_rollups *r, uint64_t now)
@@ -327,6 +362,8 @@ bool tare_rollups_turn(struct tare_rollups *r)
 	if (!has_room && !is_time(r, now))
 		return false;
 	use = look(r);
+	if (has_room)
+		see_gain(r, use);
 	is_behind = bytes_of_logs(r->folder) > LOGS_BEHIND;
 	r->is_behind |= is_behind;
 	if (is_behind)
@@ -337,10 +374,11 @@ bool tare_rollups_turn(struct tare_rollups *r)
 	r->look_ns = wish.is_urgent ? now : now + LOOK_NS;
 	if (r->report >= 0 || (r->backoff_ns && now < r->again_ns))
 		return false;
+	if ((use <= wish.cap && bytes_of_logs(r->folder) <= enough(r)) || !is_worth_another(r, use, now))
+		return false;
 	wish.is_hurried = use > r->cap && r->is_tried;
 	r->is_tried = use > r->cap && !wish.is_hurried;
-	if (use <= wish.cap && !is_enough(r, bytes_of_logs(r->folder)))
-		return false;
+	r->begun_use = use;
 	begin(r, &wish);
 	return true;
 }

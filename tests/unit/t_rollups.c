@@ -38,7 +38,7 @@ static void has_file(const char *name, uint64_t bytes)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	CHECK(fd >= 0);
-	if (fallocate(fd, 0, 0, (off_t)bytes) != 0)
+	if (bytes && fallocate(fd, 0, 0, (off_t)bytes) != 0)
 		SKIP("the file system cannot reserve so much");
 	close(fd);
 }
@@ -73,6 +73,36 @@ TEST(logs_leave_room_for_what_is_written_before_anything_goes)
 	has_file("2-0.events", 5 * MIB);
 	CHECK_INT(allowed(8 * MIB, 0), 1);
 	remove_all();
+}
+
+/* 0: a rollup began. */
+static uint64_t room_without_rollup(uint64_t cap)
+{
+	struct tare_control control = { 0 };
+	struct tare_rollups *r = tare_rollups_new(folder, cap, &control, make);
+	uint64_t room = tare_rollups_turn(r) ? 0 : control.log_limit - 1;
+
+	tare_rollups_finish(r, false);
+	tare_rollups_free(r);
+	return room;
+}
+
+/* Whatever has the rest of the cap: who records what is usual between two looks must not wait for a rollup that is not due. */
+TEST(logs_have_room_where_no_rollup_is_due)
+{
+	static const uint64_t caps[] = { MIB, 2 * MIB, 16 * MIB };
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+		for (uint64_t first = 0; first <= caps[i] / 4; first += caps[i] / 8)
+			for (uint64_t ring = 0, room; ring <= caps[i]; ring += caps[i] / 16) {
+				make_folder();
+				has_file("000001.segment", first);
+				has_file("1-0.ring", ring);
+				room = room_without_rollup(caps[i]);
+				CHECK(!room || room >= 256 << 10);
+				CHECK(ring || first || room);
+				remove_all();
+			}
 }
 
 static int told; /* by the rollup, in a process of its own */
@@ -264,6 +294,31 @@ TEST(who_failed_is_not_tried_again_at_once_and_nobody_waits_for_it)
 	while (!tare_rollups_turn(r))
 		usleep(1000);
 	CHECK(now_s() - begun >= 0.2);
+	tare_rollups_finish(r, true);
+	tare_rollups_free(r);
+	remove_all();
+}
+
+/* A ring has most of the cap: no rollup makes that smaller, and another segment for every few records is of no use. */
+TEST(a_rollup_that_gains_nothing_is_not_made_again_at_once)
+{
+	struct tare_control control = { 0 };
+	struct tare_rollups *r;
+	double begun = now_s();
+	int nr = 0;
+
+	make_folder();
+	has_file("1-0.ring", 900 << 10);
+	r = tare_rollups_new(folder, MIB, &control, make);
+	while (now_s() < begun + 1) {
+		nr += tare_rollups_turn(r);
+		usleep(1000);
+	}
+	CHECK_INT(nr, 1);
+	control.log_written += 100 << 10;
+	for (begun = now_s(); !tare_rollups_turn(r) && now_s() < begun + 1;)
+		usleep(1000);
+	CHECK(now_s() < begun + 1);
 	tare_rollups_finish(r, true);
 	tare_rollups_free(r);
 	remove_all();
