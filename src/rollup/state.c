@@ -119,10 +119,13 @@ static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, 
 	return rc;
 }
 
-/* Where the folder is nearly full, a state is worth any price: it lets older segments go. */
+/*
+ * Where the folder is nearly full, a state is worth any price: it lets older segments go. Where somebody waits for the rollup it is
+ * worth that only if some have to go now.
+ */
 static bool is_pressed(const char *folder, const struct tare_rollup_options *o)
 {
-	return o->cap && tare_disk_most(folder) > o->cap - o->cap / 4;
+	return o->cap && tare_disk_most(folder) > o->cap - (o->skips_state ? 0 : o->cap / 4);
 }
 
 static int open_recording(struct maker *c)

@@ -10,6 +10,8 @@
 #include "test.h"
 #include "trace/recording.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,47 +230,6 @@ TEST(states_of_a_recording_that_got_another_process_first_are_not_used)
 	free(with);
 	free(without);
 	make_log_free(&other);
-	make_log_free(&m);
-}
-
-/* A recording of so many calls, each of which takes its own time, is compacted at its end. */
-static struct tare_rolled_up rolled_up(uint64_t calls)
-{
-	struct tare_rollup_options o = { .is_final = true };
-	struct tare_rolled_up done;
-	uint64_t dice = 1;
-
-	make_log_init(&m, 431, 0);
-	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
-	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
-	make_log_gpu(&m);
-	for (uint64_t i = 0; i < calls; i++) {
-		dice = dice * 6364136223846793005u + 1442695040888963407u;
-		call(S / 1000 * (i + 1), i / 2, 1000 + (dice >> 40), i % 2);
-	}
-	MAKE(&m, end, END, .tid = 10, .how = TARE_HOW_EXIT);
-	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
-	CHECK_INT(tare_rollup(make_dir(), &o, &done, NULL), 0);
-	return done;
-}
-
-/* It would be made, and be too large for these segments. */
-TEST(of_few_bytes_of_segments_no_state_is_tried)
-{
-	struct tare_rolled_up done = rolled_up(20000);
-
-	CHECK(done.compacted.segment_bytes > 10 << 10);
-	CHECK(done.compacted.segment_bytes < 256 << 10);
-	CHECK_INT(done.state_bytes, 0);
-	make_log_free(&m);
-}
-
-TEST(of_many_bytes_of_segments_a_state_is_tried)
-{
-	struct tare_rolled_up done = rolled_up(100000);
-
-	CHECK(done.compacted.segment_bytes > 256 << 10);
-	CHECK(done.state_bytes > 0);
 	make_log_free(&m);
 }
 
