@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "record/format.h"
+#include "session/worker.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,13 +14,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	NICE = 10,
 	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
 	LAGS_MS = 1500,   /* since then, for all rollups of what is left in logs */
 	SHARE = 16,       /* logs are compacted when they have that part of the cap, */
@@ -52,8 +51,8 @@ struct tare_rollups {
 	uint64_t cap;
 	struct tare_control *control;
 	tare_rollup_maker *make;
-	int report;  /* of the child that is at work; -1: none is */
-	pid_t child; /* the last one */
+	/* What the program waits for is made by a process that lasts; the others sync, may have a low priority, and make one. */
+	struct tare_rollup_worker lasting, once, *at_work;
 	bool has_failed;
 	bool is_patient;        /* the last child has a low priority, and may make a state: it began when there was time */
 	bool is_given_up;       /* it was killed, for there is no time any more */
@@ -165,7 +164,7 @@ static void allow(const struct tare_rollups *r, uint64_t written, uint64_t use)
 	uint64_t most = most_with_logs(r), logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0,
 			 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)), limit = written + room + 1;
 
-	if (r->report < 0 || limit > __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED))
+	if (!r->at_work || limit > __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED))
 		__atomic_store_n(&r->control->log_limit, limit, __ATOMIC_RELAXED);
 }
 
@@ -200,7 +199,7 @@ struct tare_rollups *tare_rollups_new(const char *folder, uint64_t cap, struct t
 	r->cap = cap;
 	r->control = control;
 	r->make = make;
-	r->report = -1;
+	r->lasting = r->once = TARE_WORKER_NONE;
 	r->begun_ns = now_ns();
 	if (make)
 		look(r);
@@ -212,27 +211,10 @@ void tare_rollups_free(struct tare_rollups *r)
 {
 	if (!r)
 		return;
-	if (r->report >= 0)
-		close(r->report);
+	tare_worker_end(&r->lasting);
+	tare_worker_end(&r->once);
 	free(r->folder);
 	free(r);
-}
-
-/* The child has no voice, and a Ctrl-C is not meant for it. */
-static void work(const struct tare_rollups *r, const struct tare_rollup_wish *wish, int report)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), rc;
-	char said;
-
-	for (int fd = 0; null >= 0 && fd <= 2; fd++)
-		dup2(null, fd);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	if (!wish->is_urgent)
-		setpriority(PRIO_PROCESS, 0, NICE);
-	rc = r->make(r->folder, wish);
-	said = rc != 0;
-	_exit(write(report, &said, 1) == 1 ? rc != 0 : 1);
 }
 
 /* Nobody waits for it meanwhile. */
@@ -245,30 +227,19 @@ static void back_off(struct tare_rollups *r)
 
 static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
 {
-	int report[2];
-	pid_t pid;
+	struct tare_rollup_worker *worker = wish->is_late ? &r->lasting : &r->once;
 
-	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
-		back_off(r);
-		return;
-	}
 	r->begun_ns = now_ns();
 	r->begun_written = written_of(r);
 	r->is_patient = !wish->is_urgent;
 	r->was_late = wish->is_late;
 	r->is_given_up = false;
-	pid = fork();
-	if (pid == 0) {
-		close(report[0]);
-		work(r, wish, report[1]);
-	}
-	close(report[1]);
-	if (pid > 0) {
-		r->child = pid;
-		r->report = report[0];
+	if (worker == &r->once)
+		tare_worker_end(&r->lasting); /* so that no other process has its socket */
+	if (tare_worker_ask(worker, r->make, r->folder, wish)) {
+		r->at_work = worker;
 		return;
 	}
-	close(report[0]);
 	r->has_failed = tare_disk_most(r->folder) > r->cap;
 	back_off(r);
 }
@@ -290,22 +261,21 @@ static int poll_on(struct pollfd *fd, int wait_ms)
 /* Whether the child is gone, however it went; waits for that as long. */
 static bool is_done(struct tare_rollups *r, int wait_ms)
 {
-	struct pollfd fd = { .fd = r->report, .events = POLLIN };
-	char said = 1;
+	struct pollfd fd = { .fd = tare_rollups_fd(r), .events = POLLIN };
 
-	if (r->report < 0)
+	if (!r->at_work)
 		return true;
 	if (poll_on(&fd, wait_ms) <= 0)
 		return false;
-	if (read(r->report, &said, 1) == 1 && !said) {
+	if (tare_worker_answer(r->at_work)) {
 		r->backoff_ns = 0;
 		tell_room(r, true);
 	} else if (!r->is_given_up) {
 		r->has_failed = tare_disk_most(r->folder) > r->cap;
 		back_off(r);
 	}
-	close(r->report);
-	r->report = -1;
+	tare_worker_end(&r->once);
+	r->at_work = NULL;
 	return true;
 }
 
@@ -344,8 +314,25 @@ static bool grows_fast(const struct tare_rollups *r, uint64_t now)
  */
 static void give_up(struct tare_rollups *r)
 {
-	if (r->report >= 0 && r->is_patient && !r->is_given_up)
-		r->is_given_up = kill(r->child, SIGKILL) == 0;
+	if (r->at_work && r->is_patient && !r->is_given_up)
+		r->is_given_up = kill(r->at_work->pid, SIGKILL) == 0;
+}
+
+/* Is there so little room that a thread may be waiting for more? */
+static bool is_waited_for(const struct tare_rollups *r)
+{
+	uint64_t limit = __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED);
+
+	return limit && written_of(r) + TARE_BLOCK_MAX > limit;
+}
+
+/* One that is gone, though it was asked for nothing, would keep waking who waits for it. */
+static void see_worker(struct tare_rollups *r)
+{
+	struct pollfd fd = { .fd = r->lasting.socket, .events = POLLIN };
+
+	if (!r->at_work && fd.fd >= 0 && poll(&fd, 1, 0) > 0)
+		tare_worker_end(&r->lasting);
 }
 
 /* Dropping is the last resort: only where the folder is over its cap though all was tried. */
@@ -358,7 +345,8 @@ bool tare_rollups_turn(struct tare_rollups *r)
 
 	if (!r->make)
 		return false;
-	has_room = r->report >= 0 && is_done(r, 0);
+	see_worker(r);
+	has_room = r->at_work && is_done(r, 0);
 	if (!has_room && !is_time(r, now))
 		return false;
 	use = look(r);
@@ -368,11 +356,12 @@ bool tare_rollups_turn(struct tare_rollups *r)
 	r->is_behind |= is_behind;
 	if (is_behind)
 		give_up(r);
-	is_behind |= grows_fast(r, now);
-	wish.is_urgent = use > r->cap / 2 || is_behind;
-	wish.is_late = is_behind;
+	if (is_behind || grows_fast(r, now) || is_waited_for(r))
+		r->late_until_ns = now + LATE_NS;
+	wish.is_late = now < r->late_until_ns;
+	wish.is_urgent = use > r->cap / 2 || wish.is_late;
 	r->look_ns = wish.is_urgent ? now : now + LOOK_NS;
-	if (r->report >= 0 || (r->backoff_ns && now < r->again_ns))
+	if (r->at_work || (r->backoff_ns && now < r->again_ns))
 		return false;
 	if ((use <= wish.cap && bytes_of_logs(r->folder) <= enough(r)) || !is_worth_another(r, use, now))
 		return false;
@@ -393,7 +382,7 @@ static bool make_by(struct tare_rollups *r, const struct tare_rollup_wish *wish,
 	begin(r, wish);
 	if (is_done(r, (int)((until - now) / 1000000)))
 		return !r->backoff_ns;
-	kill(r->child, SIGKILL);
+	kill(r->at_work->pid, SIGKILL);
 	return false;
 }
 
@@ -416,7 +405,7 @@ void tare_rollups_finish(struct tare_rollups *r, bool is_final)
 	struct tare_rollup_wish wish = {
 		.cap = r->cap, .is_final = is_final, .is_urgent = true, .is_late = r->is_behind || r->was_late
 	};
-	bool lags = r->report >= 0; /* so the clocks of what the child compacts are not settled yet */
+	bool lags = r->at_work; /* so the clocks of what the child compacts are not settled yet */
 
 	/* Nobody makes room any more for what goes on. */
 	__atomic_store_n(&r->control->log_limit, 0, __ATOMIC_RELAXED);
@@ -435,7 +424,7 @@ void tare_rollups_finish(struct tare_rollups *r, bool is_final)
 
 int tare_rollups_fd(const struct tare_rollups *r)
 {
-	return r->report;
+	return r->at_work ? r->at_work->socket : -1;
 }
 
 bool tare_rollups_has_failed(struct tare_rollups *r)

@@ -7,9 +7,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -225,6 +227,61 @@ static int tell_lateness(const char *path, const struct tare_rollup_wish *wish)
 	(void)path;
 	usleep(50000);
 	return write(told, wish->is_late ? "l" : "-", 1) == 1 ? 0 : 1;
+}
+
+static int tell_process(const char *path, const struct tare_rollup_wish *wish)
+{
+	pid_t pid = getpid();
+
+	(void)path;
+	(void)wish;
+	return write(told, &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1;
+}
+
+/* Who makes the next rollup, when `written` more bytes are in logs. */
+static pid_t next_maker(struct tare_rollups *r, struct tare_control *control, int from, uint64_t written)
+{
+	pid_t pid = 0;
+
+	control->log_written += written;
+	for (int i = 0; !tare_rollups_turn(r); i++) {
+		CHECK(i < 5000);
+		usleep(1000);
+	}
+	CHECK_INT(read(from, &pid, sizeof(pid)), sizeof(pid));
+	return pid;
+}
+
+/* It need not be started for each; one that is killed is replaced. */
+TEST(what_a_program_waits_for_is_made_by_one_process)
+{
+	struct tare_control control = { 0 };
+	struct tare_rollups *r;
+	pid_t first, last;
+	int ends[2];
+
+	make_folder();
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	told = ends[1];
+	has_file("1-0.events", 60 * MIB);
+	r = tare_rollups_new(folder, 4096 * MIB, &control, tell_process);
+	first = next_maker(r, &control, ends[0], 20 * MIB);
+	CHECK(first != getpid());
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(next_maker(r, &control, ends[0], 20 * MIB), first);
+	CHECK_INT(kill(first, SIGKILL), 0);
+	CHECK_INT(waitpid(first, NULL, 0), first); /* who is asked while it dies does not answer */
+	last = next_maker(r, &control, ends[0], 20 * MIB);
+	CHECK(last != first);
+	CHECK_INT(next_maker(r, &control, ends[0], 20 * MIB), last);
+	tare_rollups_finish(r, true);
+	tare_rollups_free(r);
+	close(ends[1]);
+	/* Nobody has the other end any more: no child is left. */
+	while (read(ends[0], &last, sizeof(last)) > 0)
+		continue;
+	close(ends[0]);
+	remove_all();
 }
 
 /* It would be a fold of everything, while somebody waits for the prompt. */
