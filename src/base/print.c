@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +65,26 @@ static void add_clean(struct tare_str *clean, const struct tare_str *text, bool 
 	}
 }
 
+/*
+ * The thread that draws how far a command is prints, too. Who forks while it does would have a lock in the child that nobody opens.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void hold_lock_while_forking(void)
+{
+	pthread_atfork(take_lock, give_lock, give_lock);
+}
+
 /* A line that changes in place is there, on the terminal of standard error. */
 static bool has_line;
 
@@ -103,12 +124,14 @@ int tare_print(FILE *out, const struct tare_str *text)
 	struct tare_str clean = { 0 };
 	int rc = 0;
 
+	take_lock();
 	clear_line();
 	add_clean(&clean, text, tare_print_has_colours(out));
 	if (out == stderr)
 		rc = write_lines(out, tare_str_text(&clean));
 	else if (fwrite(tare_str_text(&clean), 1, clean.len, out) != clean.len || fflush(out) != 0)
 		rc = errno ? -errno : -EIO;
+	give_lock();
 	tare_str_free(&clean);
 	return rc;
 }
@@ -124,13 +147,15 @@ void tare_say(const char *fmt, ...)
 	tare_str_add(&line, "tare: ");
 	tare_text_add_name(&line, tare_str_text(&text));
 	tare_str_add_char(&line, '\n');
+	take_lock();
 	clear_line();
 	write_all(STDERR_FILENO, tare_str_text(&line), line.len);
+	give_lock();
 	tare_str_free(&line);
 	tare_str_free(&text);
 }
 
-void tare_print_over(FILE *out, const char *line)
+static void print_over(FILE *out, const char *line)
 {
 	struct tare_str text = { 0 };
 
@@ -144,7 +169,14 @@ void tare_print_over(FILE *out, const char *line)
 static void clear_line(void)
 {
 	if (has_line)
-		tare_print_over(stderr, "");
+		print_over(stderr, "");
+}
+
+void tare_print_over(FILE *out, const char *line)
+{
+	take_lock();
+	print_over(out, line);
+	give_lock();
 }
 
 void tare_print_blanks(FILE *out, size_t count)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command that takes long has done so far: a line on the terminal of standard error, from the first second on, ten times a second at
- * most, which is gone when it is done. Where standard error is no terminal nothing is printed.
+ * What a command that takes long has done so far: a line on the terminal of standard error, from the first second on, ten times a second,
+ * which is gone when it is done. A thread draws it, so that it is there also while nobody says how far it is: then it is how long it took so far.
+ * Where standard error is no terminal nothing is printed, and there is no thread. Nor is there one in a child that was forked meanwhile.
  *
  *     tare_progress_begin("importing");
  *     while (…)
@@ -23,8 +24,8 @@ bool tare_progress_has_terminal(void);
 void tare_progress_begin(const char *what);
 void tare_progress_end(void); /* also where none began */
 
-/* Shows it if it is time. What goes through the same once more begins at 0 again. */
-void tare_progress_show(int64_t done, int64_t total);
+/* What goes through the same once more begins at 0 again. */
+void tare_progress_say(int64_t done, int64_t total);
 extern bool tare_progress_is_on;
 extern unsigned tare_progress_calls;
 
@@ -32,7 +33,7 @@ extern unsigned tare_progress_calls;
 static inline void tare_progress_at(int64_t done, int64_t total)
 {
 	if (tare_progress_is_on)
-		tare_progress_show(done, total);
+		tare_progress_say(done, total);
 }
 
 /* The same where it is called very often: true once in some thousand times. */

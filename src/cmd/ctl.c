@@ -48,6 +48,7 @@ const struct tare_command tare_command_ctl = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 3,
+	.progress = "waiting",
 	.run = tare_cmd_ctl,
 };
 

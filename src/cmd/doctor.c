@@ -36,6 +36,7 @@ const struct tare_command tare_command_doctor = {
 	.examples = "tare doctor\n"
 				"tare doctor --json",
 	.opts = opts,
+	.progress = "checking",
 	.run = tare_cmd_doctor,
 };
 

@@ -43,6 +43,7 @@ const struct tare_command tare_command_dump = {
 				"tare dump train.tare --json | jq 'select(.kind == \"event\") | .granted'",
 	.opts = opts,
 	.max_operands = 1,
+	.progress = "reading",
 	.run = tare_cmd_dump,
 };
 

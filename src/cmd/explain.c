@@ -50,6 +50,7 @@ const struct tare_command tare_command_explain = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.progress = "reading",
 	.run = tare_cmd_explain,
 };
 

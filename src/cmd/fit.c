@@ -57,6 +57,7 @@ const struct tare_command tare_command_fit = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
+	.progress = "fitting",
 	.run = tare_cmd_fit,
 };
 

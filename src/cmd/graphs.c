@@ -52,6 +52,7 @@ const struct tare_command tare_command_graphs = {
 	.opts = opts,
 	.min_operands = 2,
 	.max_operands = 2,
+	.progress = "choosing",
 	.run = tare_cmd_graphs,
 };
 

@@ -63,6 +63,7 @@ const struct tare_command tare_command_plan = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
+	.progress = "planning",
 	.run = tare_cmd_plan,
 };
 

@@ -189,6 +189,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&
 	    access(tare_str_text(&recording), F_OK) != 0)
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "predict: %s could not be run", o->argv[0]);
+	tare_progress_begin("predict: reading what was recorded");
 	if (!rc)
 		rc = tare_predict_read(tare_str_text(&recording), out, memory, err);
 	if (!rc) {
@@ -196,6 +197,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 		tare_predict_find_settings(tare_str_text(&recording), out, memory);
 		tare_predict_read_versions(tare_str_text(&recording), out, memory);
 	}
+	tare_progress_end();
 	if (o->keep)
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else

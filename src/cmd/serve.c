@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare serve`: checks its options, and serves. */
 #include "base/print.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/write_file.h"
 #include "serve/http.h"
@@ -47,6 +48,7 @@ const struct tare_command tare_command_serve = {
 				"curl -H \"Authorization: Bearer $(cat token)\" http://gpu1:19400/metrics",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.progress = "reading",
 	.run = tare_cmd_serve,
 };
 
@@ -54,6 +56,7 @@ static void say_ready(const struct tare_address *address)
 {
 	struct tare_str name = { 0 };
 
+	tare_progress_end();
 	tare_address_name(address, &name);
 	tare_say("serving http://%s/ and http://%s/metrics", tare_str_text(&name), tare_str_text(&name));
 	tare_str_free(&name);

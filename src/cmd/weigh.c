@@ -38,6 +38,7 @@ const struct tare_command tare_command_weigh = {
 				"tare weigh -o before.json",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.progress = "weighing",
 	.run = tare_cmd_weigh,
 };
 

@@ -3,7 +3,6 @@
 #include "session/rollups.h"
 
 #include "base/disk.h"
-#include "base/progress.h"
 #include "base/xalloc.h"
 #include "record/format.h"
 #include "session/worker.h"
@@ -244,20 +243,6 @@ static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
 	back_off(r);
 }
 
-/* The child has no voice: where somebody waits for it, it is shown that it works. */
-static int poll_on(struct pollfd *fd, int wait_ms)
-{
-	enum { LOOK_MS = 100 };
-	int rc = 0;
-
-	for (int left = wait_ms; tare_progress_is_on && !rc && left > LOOK_MS; left -= LOOK_MS) {
-		tare_progress_at(0, 0);
-		rc = poll(fd, 1, LOOK_MS);
-		wait_ms = left - LOOK_MS;
-	}
-	return rc ? rc : poll(fd, 1, wait_ms);
-}
-
 /* Whether the child is gone, however it went; waits for that as long. */
 static bool is_done(struct tare_rollups *r, int wait_ms)
 {
@@ -265,7 +250,7 @@ static bool is_done(struct tare_rollups *r, int wait_ms)
 
 	if (!r->at_work)
 		return true;
-	if (poll_on(&fd, wait_ms) <= 0)
+	if (poll(&fd, 1, wait_ms) <= 0)
 		return false;
 	if (tare_worker_answer(r->at_work)) {
 		r->backoff_ns = 0;
