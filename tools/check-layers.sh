@@ -37,9 +37,9 @@ declare -A may=(
 	[top]='(top|session|witness|ledger|trace|record|base)/'
 	[serve]='(serve|top|session|ledger|trace|record|base)/'
 	[cmd]='(cmd|export|serve|top|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|record|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
-	[recorder]='recorder/|record/(allowance|chunk|clock|cuda_abi|encode|format|lane|nvml_abi|path|schema_text|script|vram)\.h$|record/[a-z_]+\.def$' # libc only
+	[recorder]='recorder/|record/(allowance|chunk|clock|cuda_abi|encode|format|lane|nvml_abi|nvtx_abi|path|schema_text|script|vram)\.h$|record/[a-z_]+\.def$' # libc only
 	[graphs]='graphs/|tare/tare_graphs\.h$|record/cuda_abi_graph\.h$' # a library of its own: not even base
-	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_api\.def$|record/(cuda_abi|cuda_abi_graph|nvml_abi)\.h$'
+	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_api\.def$|record/(cuda_abi|cuda_abi_graph|nvml_abi|nvtx_abi)\.h$'
 )
 # The floors of the ledger: what the files of a folder in it may include of it. A folder without a row is a part, which
 # may include the books and itself. Above all are the files of src/ledger itself.

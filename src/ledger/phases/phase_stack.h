@@ -72,7 +72,7 @@ static inline uint64_t *tare_phase_top(struct tare_phases_part *phases, int proc
 
 /*
  * From a frame on outwards, the one that the next phase stands in: the program's own are not inside those of a library (NVTX
- * domains): NCCL leaves phases open whose ends it tells in another way.
+ * domains): a library may leave phases open, as NCCL's are in recordings that have no ends of ranges with payloads.
  */
 static inline int tare_phase_around(const struct tare_phases_part *phases, int frame, const char *domain)
 {

@@ -2,7 +2,6 @@
 /* Reads texts that a program hands to NVTX, without trusting its pointers. */
 #include "recorder/nvtx/names.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -66,7 +65,7 @@ static bool may_read_page(uintptr_t page)
 	return true;
 }
 
-static bool may_read(const void *at, size_t size)
+bool tare_nvtx_may_read(const void *at, size_t size)
 {
 	uintptr_t first = (uintptr_t)at & ~(uintptr_t)(PAGE - 1),
 			  last = ((uintptr_t)at + size - 1) & ~(uintptr_t)(PAGE - 1);
@@ -81,7 +80,7 @@ static bool is_text(const char *text)
 
 	do {
 		if (((uintptr_t)at & (PAGE - 1)) == 0 || at == text)
-			if (!may_read(at, 1))
+			if (!tare_nvtx_may_read(at, 1))
 				return false;
 	} while (*at++);
 	return true;
@@ -124,7 +123,7 @@ static const char *narrow(const nvtx_wchar *text, char *out)
 	bool is_first = true;
 
 	while (added) {
-		if ((is_first || is_new_page(text)) && !may_read(text, sizeof(*text)))
+		if ((is_first || is_new_page(text)) && !tare_nvtx_may_read(text, sizeof(*text)))
 			break;
 		is_first = false;
 		if (!*text)
@@ -164,8 +163,8 @@ static const char *string_of(nvtx_string handle)
 
 static const char *event_text(const struct nvtx_event *e, char *scratch)
 {
-	if (!may_read(e, offsetof(struct nvtx_event, size) + sizeof(e->size)) || e->size < NVTX_EVENT_SIZE ||
-	    !may_read(e, NVTX_EVENT_SIZE))
+	if (!tare_nvtx_may_read(e, offsetof(struct nvtx_event, size) + sizeof(e->size)) || e->size < NVTX_EVENT_SIZE ||
+	    !tare_nvtx_may_read(e, NVTX_EVENT_SIZE))
 		return "";
 	switch (e->message_type) {
 	case NVTX_MESSAGE_ASCII:

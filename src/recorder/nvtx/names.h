@@ -3,7 +3,9 @@
 #ifndef TARE_RECORDER_NVTX_NAMES_H
 #define TARE_RECORDER_NVTX_NAMES_H
 
-#include "recorder/nvtx/nvtx_abi.h"
+#include <stdbool.h>
+
+#include "record/nvtx_abi.h"
 
 enum tare_nvtx_coding { TARE_NVTX_NONE, TARE_NVTX_UTF8, TARE_NVTX_WIDE, TARE_NVTX_EVENT };
 
@@ -18,6 +20,9 @@ struct tare_nvtx_text {
 #define TEXT_EX(e) ((struct tare_nvtx_text){ TARE_NVTX_EVENT, (e) })
 
 #define TARE_NVTX_TEXT_MAX 512
+
+/* Is memory of the program there, as far as one page and the next? */
+bool tare_nvtx_may_read(const void *at, size_t size);
 
 /* The text itself, or converted into `scratch`; NULL for TEXT_NONE, else never. */
 const char *tare_nvtx_text(struct tare_nvtx_text text, char scratch[TARE_NVTX_TEXT_MAX]);

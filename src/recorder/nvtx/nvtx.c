@@ -14,6 +14,8 @@
 #include "recorder/elf/libc.h"
 #include "recorder/elf/libdl.h"
 #include "recorder/log/degraded.h"
+#include "recorder/phase/comm.h"
+#include "recorder/nvtx/payload.h"
 #include "recorder/recorder.h"
 
 /* PyTorch numbers its operators in their names: without it every call would be a phase of its own. */
@@ -38,7 +40,8 @@ static const char *without_number(const char *text, char scratch[TARE_NVTX_TEXT_
 	return text;
 }
 
-void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id)
+void tare_nvtx_add_data(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id,
+                        const struct nvtx_data *data, size_t count)
 {
 	struct tare_phase phase = { .what = what, .source = TARE_PHASE_BY_NVTX, .id = id };
 	char scratch[TARE_NVTX_TEXT_MAX];
@@ -49,7 +52,18 @@ void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nv
 	if (phase.name)
 		phase.name = without_number(phase.name, scratch);
 	phase.domain = tare_nvtx_domain(domain);
+	if (phase.domain && tare_plib_equal(phase.domain, "NCCL")) {
+		if (what == TARE_PHASE_PUSH)
+			tare_comm_push(phase.name, tare_nvtx_comm(text, data, count));
+		else if (what == TARE_PHASE_POP)
+			tare_comm_pop(tare_nvtx_comm(text, data, count));
+	}
 	tare_phase_add(&phase);
+}
+
+void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id)
+{
+	tare_nvtx_add_data(what, domain, text, id, NULL, 0);
 }
 
 /* ---- the callbacks, and the other tool's ---- */
@@ -125,22 +139,28 @@ static nvtx_function *slot_of(nvtx_get_export_table *get, const struct row *row)
 	return table[row->id];
 }
 
-/* The tool that was there before us, loaded once; each library that uses NVTX is told to it. */
-static bool initialize_other(nvtx_get_export_table *get)
+void *tare_nvtx_other_tool(void)
 {
-	static nvtx_initialize_injection *initialize;
+	static void *library;
 	static uint32_t is_loaded;
 	const char *path = tare_environment("TARE_NVTX_CHAIN");
-	void *library;
 
 	if (!path)
-		return false;
+		return NULL;
 	if (!__atomic_load_n(&is_loaded, __ATOMIC_ACQUIRE)) {
 		library = tare_resolve_dlopen(path, RTLD_LAZY);
-		if (library)
-			initialize = (nvtx_initialize_injection *)tare_resolve_dlsym(library, "InitializeInjectionNvtx2");
 		__atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
 	}
+	return library;
+}
+
+/* Each library that uses NVTX is told to the tool that was there before us. */
+static bool initialize_other(nvtx_get_export_table *get)
+{
+	void *library = tare_nvtx_other_tool();
+	nvtx_initialize_injection *initialize =
+		library ? (nvtx_initialize_injection *)tare_resolve_dlsym(library, "InitializeInjectionNvtx2") : NULL;
+
 	return initialize && initialize(get) != 0;
 }
 
@@ -163,20 +183,25 @@ static bool is_preloaded(void)
 	return is_first;
 }
 
-/* Ours in front of the other tool's. Of a tool that has functions per library only its own are left. */
-static void attach(nvtx_function *slot, const struct row *row, nvtx_function before)
+bool tare_nvtx_is_wanted(void)
+{
+	return tare_config.enabled && !tare_config.nop && is_preloaded();
+}
+
+/* Of a tool that has functions per library only its own are left. */
+void tare_nvtx_attach(nvtx_function *slot, nvtx_function on, nvtx_function *next, nvtx_function before)
 {
 	nvtx_function set = *slot != before ? *slot : NULL;
 
-	if (set && *row->next && *row->next != set) {
+	if (set && *next && *next != set) {
 		tare_degraded("NVTX ranges of some libraries are not recorded, because the tool in "
 		              "NVTX_INJECTION64_PATH has functions of its own for each of them",
 		              NULL);
 		return;
 	}
 	if (set)
-		__atomic_store_n(row->next, set, __ATOMIC_RELEASE);
-	*slot = row->on;
+		__atomic_store_n(next, set, __ATOMIC_RELEASE);
+	*slot = on;
 }
 
 TARE_EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table *get);
@@ -196,7 +221,7 @@ int InitializeInjectionNvtx2(nvtx_get_export_table *get)
 		before[i] = slot ? *slot : NULL;
 	}
 	is_other = initialize_other(get);
-	if (!tare_config.enabled || tare_config.nop || !is_preloaded())
+	if (!tare_nvtx_is_wanted())
 		return is_other;
 	for (i = 0; i < ROWS; i++) {
 		nvtx_function *slot = slot_of(get, &rows[i]);
@@ -205,7 +230,7 @@ int InitializeInjectionNvtx2(nvtx_get_export_table *get)
 			continue;
 		if (!is_other)
 			*slot = before[i]; /* a tool that refused leaves nothing behind */
-		attach(slot, &rows[i], before[i]);
+		tare_nvtx_attach(slot, rows[i].on, rows[i].next, before[i]);
 	}
 	return 1;
 }
