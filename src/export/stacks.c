@@ -5,6 +5,8 @@
  */
 #include "export/builder.h"
 
+#include "ledger/owner.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ static bool is_part_of(const struct tare_row *row, const struct tare_ledger_line
 	if (!part->owner)
 		return false;
 	tare_row_path_add(&end, "");
-	tare_row_path_add(&end, part->owner);
+	tare_owner_path_add(&end, part->owner);
 	is_it = strlen(row->path) >= end.len && !strcmp(row->path + strlen(row->path) - end.len, tare_str_text(&end));
 	tare_str_free(&end);
 	return is_it;

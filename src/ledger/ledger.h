@@ -30,7 +30,8 @@
 struct tare_row {
 	const char *path; /* "process:431/context"; '/' inside a name is escaped as "%2F" */
 	const char *label;
-	int parent; /* index into rows, -1: directly below the device */
+	const char *library; /* of a part of a library; NULL: `label` has it */
+	int parent;          /* index into rows, -1: directly below the device */
 	int depth;
 	bool leaf;
 	bool has_categories; /* live tensors: its children are their categories */
@@ -50,6 +51,12 @@ struct tare_row {
 	int64_t rank;       /* -1: none */
 	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
+
+/* The name of the library of a row of an account that has libraries. */
+static inline const char *tare_row_library(const struct tare_row *row)
+{
+	return row->library ? row->library : row->label;
+}
 
 /*
  * Is it one of the smallest rows that account for a device? Categories of live tensors stand below such a row.

@@ -2,6 +2,7 @@
 #ifndef TARE_LEDGER_OWNER_H
 #define TARE_LEDGER_OWNER_H
 
+#include "base/str.h"
 #include "trace/event.h"
 
 #include <stdbool.h>
@@ -19,6 +20,9 @@ bool tare_owner_is_tool(const char *path);
 
 /* Is it the library of PyTorch's allocator, which reports the blocks of its segments? */
 bool tare_owner_is_pool(const char *library);
+/* An owner may be a part of a library, as "libnccl: communicator 1: made": the next name of it, and its length; NULL: no more. */
+const char *tare_owner_part(const char **rest, size_t *len);
+void tare_owner_path_add(struct tare_str *path, const char *owner); /* all of them: tare_row_path_add() */
 /* The same of who made a call: rule "owner". */
 bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack);
 

@@ -122,6 +122,8 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64
 		return 0;
 	if (r->class == TARE_CLASS_POOL_STATE)
 		return tare_fold_pool_owner(f, owner, r->limit);
+	if (e->name && (r->class == TARE_CLASS_DEVICE || r->class == TARE_CLASS_VMM))
+		return tare_fold_owner_part(f, owner, e->name);
 	return owner;
 }
 

@@ -48,7 +48,7 @@ static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 		return process_of(d, row)->label;
 	if (by == TARE_BY_ACCOUNT || !tare_account_has_libraries(row->account))
 		return tare_accounts[row->account].label;
-	return by == TARE_BY_OWNER ? tare_owner_name(row->label) : row->label;
+	return by == TARE_BY_OWNER ? tare_owner_name(tare_row_library(row)) : tare_row_library(row);
 }
 
 static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label, int64_t pid,

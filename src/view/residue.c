@@ -47,7 +47,7 @@ static const char *last_part(const struct tare_row *row)
 
 static bool holds(size_t rule, const struct tare_row *row)
 {
-	const char *name = rules[rule].name;
+	const char *name = rules[rule].name, *part = row->library ? row->library : last_part(row);
 
 	if (rules[rule].account == TARE_ACCOUNT_NONE)
 		return true;
@@ -55,7 +55,7 @@ static bool holds(size_t rule, const struct tare_row *row)
 	    !(*name && row->account == TARE_ACCOUNT_VMM && rules[rule].account == TARE_ACCOUNT_ALLOCATION))
 		return false;
 	/* An imported ledger has the owner itself in place of its library. */
-	return !strncmp(last_part(row), name, strlen(name)) || !strcmp(last_part(row), tare_owner_name(name));
+	return !strncmp(part, name, strlen(name)) || !strcmp(part, tare_owner_name(name));
 }
 
 /* Live tensors are no library, whatever stands in their path: only their category can say that they are a workspace. */
@@ -102,7 +102,7 @@ static void add(struct tare_residue_rows *out, const struct tare_device_ledger *
 {
 	enum tare_residue kind = tare_residue_of(d, row);
 	const struct tare_residue_info *info = &tare_residues[kind];
-	const char *owner = tare_account_has_libraries(row->account) ? tare_owner_name(row->label) : row->label;
+	const char *owner = tare_account_has_libraries(row->account) ? tare_owner_name(tare_row_library(row)) : row->label;
 	struct tare_residue_row *sum =
 		row_of(out, kind, info->label[0] ? info->label : owner, info->whose[0] ? info->whose : owner);
 

@@ -183,6 +183,8 @@ bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
 bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 uint64_t tare_fold_text(struct tare_fold *f, const char *text);        /* 0: none; of f->owners: less one */
+/* What of it the owner itself says that memory is for. */
+uint64_t tare_fold_owner_part(struct tare_fold *f, uint64_t owner, const char *part);
 const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */
 
 /* pinned.c: memory of the host that the driver locked, and what the program had asked for */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PART_MAX = 63 }; /* as the recorder says them; longer ones are damage */
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,6 +108,20 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 	id = tare_fold_text(f, text);
 	free(text);
 	return id;
+}
+
+uint64_t tare_fold_owner_part(struct tare_fold *f, uint64_t owner, const char *part)
+{
+	const char *name = tare_fold_text_of(f, owner);
+	struct tare_str text = { 0 };
+
+	if (!name || strcmp(tare_owner_name(name), "NCCL") != 0 ||
+	    strlen(part) > PART_MAX) /* it is told of threads, and others may ask there */
+		return owner;
+	tare_str_addf(&text, "%s: %s", name, part);
+	owner = tare_fold_text(f, tare_str_text(&text));
+	tare_str_free(&text);
+	return owner;
 }
 
 bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack)

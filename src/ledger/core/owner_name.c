@@ -2,8 +2,10 @@
 /* What libraries are, by their names. */
 #include "ledger/owner.h"
 
+#include "base/xalloc.h"
 #include "ledger/ledger.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *base_name(const char *path)
@@ -49,6 +51,30 @@ bool tare_owner_is_pool(const char *library)
 		if (!strcmp(library, allocators[i]))
 			return true;
 	return false;
+}
+
+const char *tare_owner_part(const char **rest, size_t *len)
+{
+	const char *begin = *rest, *end = begin ? strstr(begin, ": ") : NULL;
+
+	if (!begin)
+		return NULL;
+	*len = end ? (size_t)(end - begin) : strlen(begin);
+	*rest = end ? end + 2 : NULL;
+	return begin;
+}
+
+void tare_owner_path_add(struct tare_str *path, const char *owner)
+{
+	const char *name;
+	size_t len;
+
+	while ((name = tare_owner_part(&owner, &len)) != NULL) {
+		char *copy = tare_xstrndup(name, len);
+
+		tare_row_path_add(path, copy);
+		free(copy);
+	}
 }
 
 const char *tare_owner_name(const char *library)

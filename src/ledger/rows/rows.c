@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "ledger/owner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,93 @@ static void add_members(struct build *b, int own, const struct leaf *leaves, siz
 	}
 }
 
+/* ---- parts of a library ---- */
+
+static size_t library_len(const struct leaf *l)
+{
+	const char *rest = l->name;
+	size_t len = 0;
+
+	return tare_owner_part(&rest, &len) ? len : 0;
+}
+
+static bool is_part(const struct leaf *l)
+{
+	return l->name && l->name[library_len(l)];
+}
+
+static bool is_same_library(const struct leaf *x, const struct leaf *y)
+{
+	return x->name && y->name && library_len(x) == library_len(y) && !strncmp(x->name, y->name, library_len(x));
+}
+
+/* Numbers by their value, and what is no part last. */
+static int by_part(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	if (is_part(x) != is_part(y))
+		return is_part(x) ? -1 : 1;
+	return strverscmp(x->name, y->name);
+}
+
+/* Parts of a library stand together, where the largest of them would. */
+static void bring_together(struct leaf *leaves, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		bool is_any = is_part(&leaves[i]);
+
+		end = i + 1;
+		for (size_t k = end; leaves[i].name && k < count; k++) {
+			struct leaf found = leaves[k];
+
+			if (!is_same_library(&leaves[i], &found) || (!is_any && !is_part(&found)))
+				continue;
+			is_any = true;
+			memmove(&leaves[end + 1], &leaves[end], (k - end) * sizeof(*leaves));
+			leaves[end++] = found;
+		}
+		qsort(&leaves[i], end - i, sizeof(*leaves), by_part);
+	}
+}
+
+/* The row of that name below another, which is added where it is not the last that was. */
+static int row_below(struct build *b, int parent, enum tare_account account, const char *name)
+{
+	size_t i = b->row_nr;
+
+	while (i-- > (size_t)parent + 1)
+		if (b->rows[i].parent == parent && !strcmp(b->rows[i].label, name))
+			return (int)i;
+	add_row(b, parent, account, name, name);
+	return (int)b->row_nr - 1;
+}
+
+/* Adds a leaf below the rows of its library; false: it is no part of one. */
+static bool add_part_of_library(struct build *b, int own, const struct leaf *leaves, size_t i)
+{
+	const struct leaf *l = &leaves[i];
+	const char *rest = l->name, *name, *library = NULL;
+	int row = own;
+	size_t len;
+
+	if (!is_part(l) && !(i && is_same_library(l, l - 1)))
+		return false;
+	while ((name = tare_owner_part(&rest, &len)) != NULL) {
+		const char *copy = tare_arena_strndup(b->memory, name, len);
+
+		library = library ? library : copy;
+		row = row_below(b, row, l->account, copy);
+		b->rows[row].library = library;
+	}
+	if (!is_part(l)) {
+		row = row_below(b, row, l->account, "not told for what");
+		b->rows[row].library = library;
+	}
+	fill(b, &b->rows[row], &l->sum);
+	return true;
+}
+
 static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
 {
 	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
@@ -355,14 +443,18 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		fill(b, &b->rows[own], &leaves->sum);
 		return;
 	}
-	if (leaves->account != TARE_ACCOUNT_CONTEXT)
+	if (leaves->account != TARE_ACCOUNT_CONTEXT) {
 		qsort(leaves, count, sizeof(*leaves), by_size);
+		bring_together(leaves, count);
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct tare_str segment = { 0 }, label = { 0 };
 		int row = (int)b->row_nr;
 		struct tare_row *r;
 
 		if (tare_amount_is_empty(&leaves[i].sum))
+			continue;
+		if (add_part_of_library(b, own, leaves, i))
 			continue;
 		label_part(b, &leaves[i], &segment, &label);
 		r = add_row(b, own, leaves->account, tare_str_text(&segment), tare_str_text(&label));

@@ -15,6 +15,7 @@
 #include "recorder/hooks/graphs.h"
 #include "recorder/hooks/pools.h"
 #include "recorder/log/emit.h"
+#include "recorder/phase/comm.h"
 #include "recorder/phase/phase.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
@@ -298,13 +299,23 @@ static void describe_function(struct tare_call *call, uint32_t *name)
 		call->local = (uint64_t)local;
 }
 
+/* Memory of the device, which a library may say more of. */
+static bool is_taken(const struct tare_call *call)
+{
+	return call->effect == TARE_EFFECT_NEW && (call->class == TARE_CLASS_DEVICE || call->class == TARE_CLASS_VMM);
+}
+
 static uint32_t name_of(struct tare_call *call, CUresult result)
 {
 	const void *owner, *function;
 	uint32_t name = 0;
 
+	char part[TARE_COMM_NAME_MAX];
+
 	if (call->name)
 		name = tare_emit_string(call->name);
+	else if (is_taken(call) && tare_comm_name(part, sizeof(part)))
+		name = tare_emit_string(part);
 	if (result != CUDA_SUCCESS)
 		return name;
 	if (call->class == TARE_CLASS_FUNCTION && call->effect == TARE_EFFECT_NEW) {

@@ -7,7 +7,8 @@
 
 Two communicators of both ranks, one that is split off the first; each is a step with its first collective and its first message,
 marked as a phase (`tare.phase`). For each step: what rank 0's card has less by cuMemGetInfo, by the whole ledger, in Tare's row NCCL, and in
-kernel code and local memory. Then the sum of a communicator, and what is unexplained. Exit code 1 where ledger and driver differ.
+kernel code and local memory. Then the sum of a communicator, and what is unexplained; the rows by communicator that the recording has by itself,
+beside what the steps took; and NCCL's ranges that have not ended. Exit code 1 where any of them differ, or has not ended.
 """
 
 import collections
@@ -115,6 +116,45 @@ def rows_at(tare, rec, steps):
     return out
 
 
+PARTS = {"init": "made", "split": "made", "collective": "collectives", "message": "messages", "register": "to be registered"}
+
+
+def rows_by_comm(tare, rec, at):
+    """MiB of card 0 that the recording has below NCCL, by communicator and part: ("communicator 1", "made") → 196.0."""
+    said = json.loads(subprocess.run([tare, "report", rec, "--at", at, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    device, rows = said["devices"][0], {}
+    for row in device["accounts"]:
+        _, _, name = row["path"].partition("/libnccl")
+        if row["bytes"] and (name.count("/") == 2 or name.count("/") == 1 and "communicator" not in name):
+            rows[tuple(name.split("/")[1:])] = row["bytes"] / MIB
+    return rows
+
+
+def check_rows(tare, rec, steps, known):
+    """The recording's own rows, before anything is destroyed, beside what each step took by the row NCCL; how many differ."""
+    rows, names, bad = rows_by_comm(tare, rec, "phase:split-destroy:begin"), [], 0
+    print("rows of the recording before the first is destroyed, MiB, beside what the steps took")
+    for s in steps:
+        if s["what"] == "destroy":
+            continue
+        if s["comm"] not in names:
+            names.append(s["comm"])
+        (x, _, _), (y, _, _) = known[2 * s["step"]], known[2 * s["step"] + 1]
+        took, part = (y["nccl"] - x["nccl"]) / MIB, PARTS[s["what"]]
+        key = (part,) if s["what"] == "register" else ("communicator %d" % (names.index(s["comm"]) + 1), part)
+        bad += rows.get(key) != took
+        print("%-9s %-40s %9.1f %9.1f" % (s["comm"], ": ".join(key), rows.pop(key, 0), took))
+    for key, mib in rows.items():
+        print("%-9s %-40s %9.1f" % ("", ": ".join(key), mib))
+    print("%d rows differ, %d are of no step" % (bad, len(rows)))
+    return bad + len(rows)
+
+
+def ranges_not_ended(tare, rec):
+    said = json.loads(subprocess.run([tare, "report", rec, "--by", "phase", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    return [row["path"] for row in said["rows"] if row["domain"] == "NCCL" and row["unclosed"]]
+
+
 def main():
     if sys.argv[1:2] == ["--rank"]:
         rank_main(sys.argv[2], sys.argv[3], int(sys.argv[4]))
@@ -142,7 +182,10 @@ def main():
                                                                 s["error"] or ""))
     print("each: " + ", ".join("%s %.1f" % pair for pair in sums.items()) + "; all of them %.1f" % sum(sums.values()))
     print("%d steps differ from cuMemGetInfo" % bad)
-    return bad > 0
+    bad += check_rows(tare, rec, steps, known)
+    left = ranges_not_ended(tare, rec)
+    print("%d ranges of NCCL have not ended %s" % (len(left), left or ""))
+    return bad + len(left) > 0
 
 
 if __name__ == "__main__":
