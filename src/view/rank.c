@@ -16,6 +16,7 @@ static enum tare_rank_part part_of(enum tare_account account)
 		return TARE_RANK_PART_CONTEXT;
 	case TARE_ACCOUNT_CODE:
 	case TARE_ACCOUNT_LOCAL:
+	case TARE_ACCOUNT_KERNEL_HEAP:
 		return TARE_RANK_PART_CODE;
 	case TARE_ACCOUNT_ALLOCATION:
 	case TARE_ACCOUNT_GRANULARITY:

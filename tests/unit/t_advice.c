@@ -137,6 +137,7 @@ TEST(limits_that_the_program_set)
 	CHECK_INT(find(&l, TARE_ADVICE_STACK_LIMIT)->bytes, 3 * 264 * MIB);
 	CHECK_INT(find(&l, TARE_ADVICE_STACK_LIMIT)->each, 4096);
 	CHECK_INT(find(&l, TARE_ADVICE_HEAP_LIMIT)->bytes, 512 * MIB);
+	CHECK_INT(find(&l, TARE_ADVICE_HEAP_LIMIT)->account, TARE_ACCOUNT_KERNEL_HEAP);
 	CHECK(!find(&l, TARE_ADVICE_STACK)); /* the limit alone would do it */
 	end(&s, &l);
 }

@@ -172,7 +172,8 @@ TEST(a_larger_device_heap_is_taken_by_the_launch_that_uses_it)
 	launch(w, 8 * MS, 0, 636 * MIB, 2 * MIB);
 	launch(w, 9 * MS, 0, 638 * MIB, 258 * MIB);
 	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/local"), 256 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/kernel_heap"), 256 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/local"), 0);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 14 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);

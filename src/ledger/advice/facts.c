@@ -207,15 +207,16 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 static void find_limits(struct tare_advise *a, const struct tare_context *c)
 {
 	const struct limit *stack = &c->facts->stack_limit, *heap = &c->facts->heap_limit;
-	int64_t there = held(a, c, TARE_ACCOUNT_LOCAL);
+	int64_t of_stack = held(a, c, TARE_ACCOUNT_LOCAL), of_heap = held(a, c, TARE_ACCOUNT_KERNEL_HEAP);
 
 	if (stack->bytes && stack->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_STACK_LIMIT,
-		               &(struct tare_finding){ .bytes = least(stack->bytes, there), .name = "", .each = stack->asked },
+		               &(struct tare_finding){
+						   .bytes = least(stack->bytes, of_stack), .name = "", .each = stack->asked },
 		               c->process);
 	if (heap->bytes && heap->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_HEAP_LIMIT,
-		               &(struct tare_finding){ .bytes = least(heap->bytes, there), .name = "", .each = heap->asked },
+		               &(struct tare_finding){ .bytes = least(heap->bytes, of_heap), .name = "", .each = heap->asked },
 		               c->process);
 }
 

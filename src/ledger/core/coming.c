@@ -43,6 +43,7 @@ enum tare_coming tare_coming_of(enum tare_account account, const char *owner)
 		return TARE_COMING_CONTEXT;
 	case TARE_ACCOUNT_CODE:
 	case TARE_ACCOUNT_LOCAL:
+	case TARE_ACCOUNT_KERNEL_HEAP:
 		return TARE_COMING_CODE;
 	case TARE_ACCOUNT_STREAM:
 		return TARE_COMING_STREAMS;

@@ -35,6 +35,7 @@ bool tare_capture_is_allocation(const struct tare_bucket *b)
 	case TARE_ACCOUNT_CONTEXT:
 	case TARE_ACCOUNT_CODE:
 	case TARE_ACCOUNT_LOCAL:
+	case TARE_ACCOUNT_KERNEL_HEAP:
 	case TARE_ACCOUNT_STREAM:
 	case TARE_ACCOUNT_GRAPH:
 	case TARE_ACCOUNT_EXEC:

@@ -78,6 +78,13 @@ static void book_weighed(struct tare_fold *f, int bucket, int64_t bytes, int64_t
 					   .bytes = bytes, .low = low, .high = high, .evidence = 1 + TARE_EVIDENCE_WEIGHED });
 }
 
+static void book_inferred(struct tare_fold *f, const struct tare_applied *a, enum tare_account account, uint32_t site,
+                          int64_t bytes)
+{
+	if (bytes)
+		tare_fold_book_bytes(f, tare_fold_bucket_at(f, a->context, account, 0, site), bytes, TARE_EVIDENCE_INFERRED);
+}
+
 static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a, int64_t bytes,
                          int64_t low, int64_t high)
 {
@@ -89,14 +96,11 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 	heap = heap_growth(f, a, bytes - local);
 	if (heap)
 		tare_facts_note_heap(f, a->context, heap, s->end);
-	local += heap;
-	if (local) {
-		tare_fold_book_bytes(f, tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0, s->site), local,
-		                     TARE_EVIDENCE_INFERRED);
-		bytes -= local;
-		low -= local;
-		high -= local;
-	}
+	book_inferred(f, a, TARE_ACCOUNT_LOCAL, s->site, local);
+	book_inferred(f, a, TARE_ACCOUNT_KERNEL_HEAP, s->site, heap);
+	bytes -= local + heap;
+	low -= local + heap;
+	high -= local + heap;
 	if (bytes || low || high)
 		book_weighed(f, a->bucket, bytes, low, high);
 }
