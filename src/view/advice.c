@@ -37,6 +37,8 @@ static void add_value(struct tare_str *out, const struct tare_finding *f, const 
 		tare_text_add_name(out, f->name);
 	else if (len == 5 && !strncmp(key, "count", len))
 		tare_str_add(out, tare_units_count(text, f->count));
+	else if (len == 1 && *key == 's')
+		tare_str_add(out, f->count == 1 ? "" : "s");
 	else if (len == 4 && !strncmp(key, "each", len))
 		tare_str_add(out, tare_units_human(text, (uint64_t)f->each));
 	else if (len == 4 && !strncmp(key, "next", len))
