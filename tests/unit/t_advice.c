@@ -250,6 +250,67 @@ TEST(the_same_of_two_processes_is_said_once)
 	end(&s, &l);
 }
 
+/* Pieces of NCCL's for one part of a communicator, so many of so many MiB. */
+static void pieces(struct story *s, int count, int mib, const char *part)
+{
+	for (int i = 0; i < count; i++)
+		alloc(s, BASE + (uint64_t)s->t * MIB, mib * MIB, part);
+}
+
+struct nccl {
+	int made, channels, buffers; /* pieces of 2 MiB; of collectives: how many, MiB of each */
+	int to, from, more;          /* pieces of messages to peers, from peers, and what is by no law */
+};
+
+/* MiB that fewer channels and smaller buffers of such a communicator save; -1: not said. */
+static void saved_of(struct nccl c, int64_t *channels, int64_t *buffers)
+{
+	struct story s = begin();
+	const struct tare_finding *f;
+	struct tare_ledger l;
+
+	context(&s, 0xc0, 523 * MIB);
+	pieces(&s, c.made, 2, "/x/libnccl: communicator 1: made");
+	pieces(&s, c.channels, c.buffers, "/x/libnccl: communicator 1: collectives");
+	pieces(&s, c.channels, 2, "/x/libnccl: communicator 1: collectives");
+	pieces(&s, c.to, 2, "/x/libnccl: communicator 1: messages");
+	pieces(&s, c.from, c.buffers, "/x/libnccl: communicator 1: messages");
+	pieces(&s, c.more, 6, "/x/libnccl: communicator 1: messages");
+	l = world_ledger(s.w, "end");
+	f = find(&l, TARE_ADVICE_NCCL_CHANNELS);
+	*channels = f ? f->bytes / MIB : -1;
+	f = find(&l, TARE_ADVICE_NCCL_BUFFERS);
+	*buffers = f ? f->bytes / MIB : -1;
+	end(&s, &l);
+}
+
+/* The table of docs/RESIDUE.md ("NCCL") and what lies beside it. */
+TEST(channels_and_buffers_of_nccl_by_its_law)
+{
+	static const struct {
+		struct nccl comm;
+		int64_t channels, buffers;
+	} rows[] = {
+		{ { 98, 24, 10, 32, 32, 0 }, 624, 112 }, /* as measured: 868 MiB; 244 with 8 channels, 756 with 1 MiB */
+		{ { 98, 24, 8, 32, 32, 0 }, 144 + 160 + 240, -1 },
+		{ { 98, 24, 14, 32, 32, 0 }, 144 + 256 + 384, 336 }, /* NCCL_BUFFSIZE=8388608 takes 1,092: 1,092 - 756 */
+		{ { 50, 16, 10, 16, 16, 0 }, 384 - 144, 64 },
+		{ { 98, 24, 10, 0, 32, 0 }, 144 + 192 + 240, 112 }, /* messages come from one peer, and go to none */
+		{ { 98, 24, 10, 64, 32, 0 }, 144 + 192 + 336, 112 },
+		{ { 98, 0, 10, 32, 32, 0 }, 144 + 288, 64 },
+		{ { 98, 24, 10, 32, 32, 1 }, 144 + 192, -1 }, /* 48 of the collectives alone: too little to be said */
+		{ { 97, 24, 10, 32, 32, 0 }, -1, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int64_t channels, buffers;
+
+		saved_of(rows[i].comm, &channels, &buffers);
+		CHECK_INT(channels, rows[i].channels);
+		CHECK_INT(buffers, rows[i].buffers);
+	}
+}
+
 TEST(others_and_pages_and_large_accounts)
 {
 	struct story s = { .w = world_new(), .t = 1 * MS, .used = 2100 * MIB };

@@ -240,6 +240,7 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 	tare_facts_find(&a);
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
 		find_bucket(&a, &f->buckets[i]);
+	tare_nccl_find(&a);
 	find_contexts(&a);
 	find_graphs(&a, ledger, out->index);
 	if (d->is_measured)

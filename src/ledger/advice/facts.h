@@ -25,6 +25,9 @@ void tare_fold_find(struct tare_advise *a, enum tare_advice advice, const struct
 /* facts.c */
 void tare_facts_find(struct tare_advise *a);
 
+/* nccl.c */
+void tare_nccl_find(struct tare_advise *a);
+
 /* facts.c: what advice needs and rows do not tell. `bytes`: what the call was measured to take */
 void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int context);
 void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context, int64_t bytes);
