@@ -10,8 +10,8 @@
 bool tare_line_is_library(const char *file);
 
 /*
- * Rule "line": the innermost frame that is not library code; where all are, the innermost. NULL for a
- * stack without frames.
+ * Rule "line": the innermost frame that is not library code, nor only begins what a library does; where all are, the innermost of a
+ * package other than PyTorch, else the innermost. NULL for a stack without frames.
  */
 const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack);
 

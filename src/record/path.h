@@ -60,6 +60,8 @@ static inline const char *tare_path_in_library(const char *path)
 	const char *found = NULL;
 
 	for (; *path; path++) {
+		if (*path != '/' && *path != '<')
+			continue; /* all of them begin so */
 		if (tare_path_is_python(path))
 			found = path;
 		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

@@ -451,6 +451,51 @@ TEST(library_code_is_told_by_its_file)
 			test_fail(__FILE__, __LINE__, "%s is the user's", own[i]);
 }
 
+static void check_line(const struct tare_line *lines, uint32_t depth, const char *want)
+{
+	const struct tare_line_stack stack = { .lines = lines, .depth = depth };
+	struct tare_str text = { 0 };
+
+	tare_line_add(&text, tare_line_of_user(&stack), false);
+	CHECK_STR(tare_str_text(&text), want);
+	tare_str_free(&text);
+}
+
+/* A server: its children, and the script that pip wrote, only begin what the package does. */
+TEST(what_only_begins_a_library_is_no_line_of_the_program)
+{
+	static const struct tare_line child[] = { { "/v/lib/python3.11/site-packages/sglang/pool.py", "_create", 640 },
+		                                      { "/usr/lib/python3.11/multiprocessing/spawn.py", "_main", 122 },
+		                                      { "<string>", "<module>", 1 } };
+	static const struct tare_line command[] = { { "/v/lib/python3.11/site-packages/x.py", "make", 3 },
+		                                        { "<string>", "<module>", 1 } };
+	static const struct tare_line script[] = { { "/v/lib/python3.11/site-packages/vllm/cache.py", "make", 7 },
+		                                       { "/v/lib/python3.11/site-packages/vllm/cli.py", "main", 9 },
+		                                       { "/v/bin/vllm", "<module>", 8 } };
+	static const struct tare_line own[] = { { "/v/lib/python3.11/site-packages/vllm/cache.py", "make", 7 },
+		                                    { "/home/me/bin/serve", "<module>", 8 } };
+	static const struct tare_line function[] = { { "/v/lib/python3.11/site-packages/x.py", "make", 3 },
+		                                         { "/v/bin/serve", "run", 30 },
+		                                         { "/v/bin/serve", "<module>", 90 } };
+
+	static const struct tare_line passed_on[] = {
+		{ "/v/lib/python3.11/site-packages/torch/utils/_device.py", "__torch_function__", 122 },
+		{ "/v/lib/python3.11/site-packages/sglang/linear.py", "create_weights", 119 },
+		{ "/v/lib/python3.11/site-packages/sglang/model.py", "__init__", 71 }
+	};
+	static const struct tare_line torch_alone[] = { { "/v/lib/python3.11/site-packages/torch/nn/linear.py", "__init__",
+		                                              106 },
+		                                            { "/usr/lib/python3.11/runpy.py", "_run_code", 86 } };
+
+	check_line(passed_on, 3, "sglang/linear.py:119 in create_weights");
+	check_line(torch_alone, 2, "torch/nn/linear.py:106 in __init__");
+	check_line(child, 3, "sglang/pool.py:640 in _create");
+	check_line(command, 2, "<string>:1 in <module>");
+	check_line(script, 3, "vllm/cache.py:7 in make");
+	check_line(own, 2, "serve:8 in <module>");
+	check_line(function, 3, "serve:30 in run");
+}
+
 TEST(source_text_of_an_event)
 {
 	static const struct tare_line lines[] = {

@@ -27,10 +27,40 @@ bool tare_line_is_library(const char *file)
 	return tare_path_in_library(file) || is_native_library(file);
 }
 
+/*
+ * Does this frame, outside of libraries by its file, only begin what a library does? So do the command that multiprocessing starts a
+ * child with, and a script that pip wrote for a package: PREFIX/bin/vllm, which calls PREFIX/lib/…/site-packages/vllm.
+ */
+static bool is_begin_of_library(const struct tare_line_stack *stack, uint32_t i)
+{
+	const char *file = stack->lines[i].file, *called = i ? stack->lines[i - 1].file : "", *slash = strrchr(file, '/');
+	size_t prefix = slash ? (size_t)(slash - file) : 0;
+
+	if (strcmp(stack->lines[i].function, "<module>") != 0 || !tare_line_is_library(called))
+		return false;
+	if (!strcmp(file, "<string>"))
+		return strstr(called, "/multiprocessing/") != NULL;
+	if (prefix < 4 || strncmp(slash - 4, "/bin", 4) != 0)
+		return false;
+	prefix -= 3; /* up to and with the slash before bin */
+	return !strncmp(file, called, prefix) && !strncmp(called + prefix, "lib", 3);
+}
+
+/* Is it a package's that is neither PyTorch's nor Python's? PyTorch passes calls on (below `with torch.device()`), and asks on behalf of who calls. */
+static bool is_of_package(const char *file)
+{
+	const char *package = strstr(file, "-packages/");
+
+	return package && strncmp(package, "-packages/torch/", 16) != 0;
+}
+
 const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->depth; i++)
-		if (!tare_line_is_library(stack->lines[i].file))
+		if (!tare_line_is_library(stack->lines[i].file) && !is_begin_of_library(stack, i))
+			return &stack->lines[i];
+	for (uint32_t i = 0; i < stack->depth; i++)
+		if (is_of_package(stack->lines[i].file))
 			return &stack->lines[i];
 	return stack->depth ? &stack->lines[0] : NULL;
 }
