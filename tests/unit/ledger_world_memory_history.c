@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ASKED = 12 };
 
@@ -26,6 +27,26 @@ static int64_t band(const struct tare_memory_history_panel *p, const struct tare
 	return 0;
 }
 
+/* Allocations and mapped memory hold PyTorch's segments, which a picture shows by what is in them. */
+static bool is_subdivided(int account)
+{
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
+}
+
+/* Of allocations and mapped memory, what stands in the rows that PyTorch's pool is cut into. */
+static int64_t rows_of_pool(const struct tare_device_ledger *d, const char *part)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < d->row_nr; i++) {
+		const char *last = strrchr(d->rows[i].path, '/');
+
+		if (is_subdivided(d->rows[i].account) && last && !strcmp(last + 1, part))
+			sum += d->rows[i].bytes;
+	}
+	return sum;
+}
+
 static int64_t rows(const struct tare_device_ledger *d, const char *account)
 {
 	int64_t sum = 0;
@@ -36,16 +57,11 @@ static int64_t rows(const struct tare_device_ledger *d, const char *account)
 	return sum;
 }
 
-/* Allocations and mapped memory hold PyTorch's segments, which a picture shows by what is in them. */
-static bool is_subdivided(int account)
-{
-	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
-}
-
 static void check_point(const struct tare_memory_history_panel *p, const struct tare_memory_history_point *at,
                         const struct tare_device_ledger *d)
 {
 	static const char *const pool[] = { "allocations", "vmm", "tensors", "partly", "held", "cached" };
+	enum { FIRST_OF_POOL = 2 };
 	int64_t cut = 0;
 
 	printf("# %lld ns\n", (long long)at->t_ns);
@@ -56,6 +72,8 @@ static void check_point(const struct tare_memory_history_panel *p, const struct 
 			CHECK_INT(band(p, at, tare_accounts[a].key), rows(d, tare_accounts[a].key));
 	for (size_t i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
 		cut += band(p, at, pool[i]);
+	for (size_t i = FIRST_OF_POOL; i < sizeof(pool) / sizeof(pool[0]); i++)
+		CHECK_INT(band(p, at, pool[i]), rows_of_pool(d, pool[i]));
 	CHECK_INT(cut, rows(d, "allocations") + rows(d, "vmm"));
 }
 

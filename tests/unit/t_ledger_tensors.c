@@ -149,6 +149,7 @@ static struct tare_ledger whole(struct world *w, const char *at)
 	struct tare_ledger l;
 
 	world_build(w, NULL, &at, 1, &l);
+	world_check_history(w);
 	return l;
 }
 

@@ -7,13 +7,19 @@
 
 #include <string.h>
 
+/* A trial (rule "trial") has a row of its own for all of a segment, so no part of that is taken out of another row. */
+static bool is_cut_into_blocks(const struct tare_fold *f, int bucket)
+{
+	return f->buckets[bucket].account != TARE_ACCOUNT_TRIAL && tare_fold_tensor_is_segment(f, bucket);
+}
+
 /* The first block of a process: what it has in segments is cut into blocks from now on. */
 static void cut(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		struct tare_bucket *b = &f->buckets[i];
 
-		if (b->process != process || b->is_subdivided || !tare_fold_tensor_is_segment(f, i))
+		if (b->process != process || b->is_subdivided || !is_cut_into_blocks(f, i))
 			continue;
 		b->is_subdivided = true;
 		d->account_now[tare_now_subdivided(b)] += b->now.bytes;
@@ -32,7 +38,7 @@ static void note_blocks(struct tare_fold *f, struct tare_device_fold *d, int buc
 		p->is_subdivided = true;
 		cut(f, d, b->process);
 	}
-	b->is_subdivided = p->is_subdivided && tare_fold_tensor_is_segment(f, bucket);
+	b->is_subdivided = p->is_subdivided && is_cut_into_blocks(f, bucket);
 }
 
 static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
