@@ -55,6 +55,22 @@ static void check_same(const struct tare_samples *a, const struct tare_samples *
 	tare_arena_free(&memory);
 }
 
+/* A state that another followed at the same time is the least of no instant. */
+TEST(what_did_not_last_is_not_the_least)
+{
+	struct tare_samples s;
+
+	tare_samples_begin(&s, 0, LAST, INT64_MIN, 0);
+	tare_samples_hold(&s, 0, 0, 0, NULL);
+	tare_samples_hold(&s, 10, 500, 0, NULL);
+	tare_samples_hold(&s, 20, 500, 400, NULL);
+	CHECK_INT(tare_sample_at(&s, TARE_SAMPLE_LEAST)->used, 500);
+	CHECK_INT(tare_sample_at(&s, TARE_SAMPLE_LEAST)->live, 0);
+	CHECK_INT(tare_sample_at(&s, TARE_SAMPLE_LEAST)->t, 0);
+	CHECK_INT(tare_sample_at(&s, TARE_SAMPLE_MOST)->live, 400);
+	tare_samples_free(&s);
+}
+
 /* What ends where a column begins is not in it: no instant of that column has it. */
 TEST(what_ends_with_a_column_is_not_in_the_next)
 {

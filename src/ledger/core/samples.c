@@ -57,13 +57,20 @@ static bool is_more(const struct tare_sample *a, const struct tare_sample *b)
 	return a->used != b->used ? a->used > b->used : a->live > b->live;
 }
 
+/* Another state followed at the same time, so no instant has this one: what is least there is that of the other. */
+static bool did_not_last(const struct tare_sample *kept, const struct tare_sample *now)
+{
+	return kept->t == now->t;
+}
+
 void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live, const int64_t *parts)
 {
 	for (;;) {
 		struct tare_sample now = { true, s->until, used, live };
 		struct tare_sample *kept = s->items[s->column];
 
-		if (!kept[TARE_SAMPLE_LEAST].is_there || is_more(&kept[TARE_SAMPLE_LEAST], &now))
+		if (!kept[TARE_SAMPLE_LEAST].is_there || is_more(&kept[TARE_SAMPLE_LEAST], &now) ||
+		    did_not_last(&kept[TARE_SAMPLE_LEAST], &now))
 			put(s, TARE_SAMPLE_LEAST, &now, parts);
 		if (!kept[TARE_SAMPLE_MOST].is_there || is_more(&now, &kept[TARE_SAMPLE_MOST]))
 			put(s, TARE_SAMPLE_MOST, &now, parts);

@@ -111,19 +111,26 @@ const char *tare_tensor_name(const struct tare_fold *f, const struct tare_known_
 	return tare_fold_text_of(f, name_in_row(f, b, rule));
 }
 
-static void note_retained(struct rows *r, const struct tare_live_block *b)
+/* A block that reaches beyond its segment, as damage makes one, is no larger than what of it lies in there: as in the table of accounts. */
+static int64_t bytes_of(const struct tare_known_block *known)
 {
-	uint64_t *place = tare_map_put(&r->retained, b->site, NULL);
+	return known->block.marks & TARE_BLOCK_IN_PART ? known->facts.booked : known->block.bytes;
+}
+
+static void note_retained(struct rows *r, const struct tare_known_block *known)
+{
+	const uint32_t site = known->block.site;
+	uint64_t *place = tare_map_put(&r->retained, site, NULL);
 	struct retained *of;
 
 	if (!*place) {
 		r->retained_of =
 			tare_array_reserve(r->retained_of, &r->retained_cap, r->retained_nr + 1, sizeof(*r->retained_of));
-		r->retained_of[r->retained_nr++] = (struct retained){ b->site, 0, 0 };
+		r->retained_of[r->retained_nr++] = (struct retained){ site, 0, 0 };
 		*place = r->retained_nr;
 	}
 	of = &r->retained_of[*place - 1];
-	of->bytes += b->bytes;
+	of->bytes += bytes_of(known);
 	of->count++;
 }
 
@@ -139,12 +146,12 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
 		tare_category_sums_add(r->host, rule, b->bytes, 1);
 	if (rule == TARE_RULE_RETAINED && device >= 0)
-		note_retained(r, b);
+		note_retained(r, known);
 	if (f->without_tensors)
 		return;
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
-	r->keys[r->count] = (struct key){ b->bytes, b->born_ns, name, b->site, (uint32_t)r->count };
+	r->keys[r->count] = (struct key){ bytes_of(known), b->born_ns, name, b->site, (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
 		.name = name_of(r, name),
 		.shape = shape_of(r, facts->shape),
@@ -154,7 +161,7 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 		.is_of_backward = facts->kind == TARE_WORK_BACKWARD,
 		.rule = rule,
 		.count = 1,
-		.bytes = b->bytes,
+		.bytes = bytes_of(known),
 		.born_ns = b->born_ns,
 		.address = b->address,
 		.pid = f->processes[b->process]->process->pid,
