@@ -70,7 +70,9 @@ static int64_t each_part(struct tare_builder *b, const struct tare_row *row, uin
 		for (int k = 0; k < b->d->lines[i].part_nr; k++) {
 			const struct tare_ledger_line *l = &b->d->lines[i];
 			const struct tare_line_part *part = &l->parts[k];
-			const struct tare_blocks_ledger sizes = { .bytes = part->bytes, .count = part->count };
+			const struct tare_blocks_ledger sizes = {
+				.bytes = part->bytes, .count = part->count, .ever_bytes = part->ever_bytes, .ever = part->ever
+			};
 
 			if (!is_part_of(row, l, part))
 				continue;

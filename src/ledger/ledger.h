@@ -16,6 +16,7 @@
 #include "ledger/pinned.h"
 #include "ledger/read_back.h"
 #include "ledger/saved.h"
+#include "ledger/size_sum.h"
 #include "ledger/training_mark.h"
 #include "record/host_memory.h"
 
@@ -66,9 +67,7 @@ static inline bool tare_row_is_end(const struct tare_row *row)
 	return row->leaf ? !row->is_category : row->has_categories;
 }
 
-/*
- * Blocks of PyTorch's allocator: those that are live at the instant, and all that were allocated until then.
- */
+/* Blocks of PyTorch's allocator: those that are live at the instant, and all that were allocated until then. */
 struct tare_blocks_ledger {
 	int64_t bytes, ever_bytes;
 	uint64_t count, ever;
@@ -77,9 +76,9 @@ struct tare_blocks_ledger {
 /* The part of a line's bytes that is in one account, of one owner. */
 struct tare_line_part {
 	enum tare_account account;
-	const char *owner; /* the library; NULL: not known, or the account has none */
-	int64_t bytes;
-	uint64_t count;
+	const char *owner;         /* the library; NULL: not known, or the account has none */
+	int64_t bytes, ever_bytes; /* ever: as of the line */
+	uint64_t count, ever;
 	enum tare_evidence evidence;
 };
 
@@ -104,6 +103,8 @@ struct tare_ledger_line {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence;
 	struct tare_blocks_ledger tensors;
+	uint64_t ever; /* of a heap: blocks and mappings that calls there were given until the instant, and their bytes */
+	int64_t ever_bytes;
 	struct tare_line_part *parts; /* parts of `bytes`; none of what has no line */
 	int part_nr;
 	int64_t unexplained;          /* what changed inside calls there and no account explains; not in `bytes` */
@@ -250,9 +251,11 @@ struct tare_device_ledger {
 	/* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
-	bool imported;       /* readings are what another tool printed, of all programs together */
-	bool is_heap;        /* no GPU: what programs have from malloc, by its blocks (tare run --host) */
-	uint64_t heap_error; /* standard error of `used`, where not every block was recorded; else 0 */
+	bool imported;               /* readings are what another tool printed, of all programs together */
+	bool is_heap;                /* no GPU: what programs have from malloc, by its blocks (tare run --host) */
+	uint64_t heap_error;         /* standard error of `used`, where not every block was recorded; else 0 */
+	struct tare_size_sum *sizes; /* of a heap, the smallest first; they sum to `used` */
+	int size_nr;
 	struct tare_row *rows;
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */

@@ -70,14 +70,19 @@ static int64_t weight(const struct tare_by_row *row)
 	return host > most ? host : most;
 }
 
+static int64_t ever_bytes(const struct tare_by_row *row)
+{
+	return row->tensors.ever_bytes + row->ever_bytes;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct tare_by_row *x = a, *y = b;
 
 	if (weight(x) != weight(y))
 		return weight(x) < weight(y) ? 1 : -1;
-	if (x->tensors.ever_bytes != y->tensors.ever_bytes)
-		return x->tensors.ever_bytes < y->tensors.ever_bytes ? 1 : -1;
+	if (ever_bytes(x) != ever_bytes(y))
+		return ever_bytes(x) < ever_bytes(y) ? 1 : -1;
 	return strcmp(x->label, y->label);
 }
 
@@ -124,6 +129,8 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 			                      .driver_ns = l->driver_ns,
 			                      .evidence = l->evidence,
 			                      .tensors = l->tensors,
+			                      .ever = l->ever,
+			                      .ever_bytes = l->ever_bytes,
 			                      .unexplained = l->unexplained,
 			                      .host_anon = l->host_anon,
 			                      .host_file = l->host_file };
@@ -151,6 +158,8 @@ static void merge_lines(struct tare_by_rows *out, size_t start)
 		if (row->evidence > group->evidence)
 			group->evidence = row->evidence;
 		add_blocks(&group->tensors, &row->tensors);
+		group->ever += row->ever;
+		group->ever_bytes += row->ever_bytes;
 		group->unexplained += row->unexplained;
 		group->host_anon += row->host_anon;
 		group->host_file += row->host_file;
@@ -219,6 +228,16 @@ bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr)
 			if (has_more(&ledgers[i]->devices[k]))
 				return true;
 	return false;
+}
+
+void tare_by_leave_out_empty(struct tare_by_rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].bytes || rows->rows[i].count || !rows->rows[i].ever)
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
 }
 
 void tare_by_free(struct tare_by_rows *rows)

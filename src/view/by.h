@@ -71,8 +71,10 @@ struct tare_by_row {
 	int64_t pid;                             /* of its first row; -1: no process */
 	int64_t bytes;
 	uint64_t count, driver_ns;
-	enum tare_evidence evidence;               /* the weakest in the group */
-	struct tare_blocks_ledger tensors;         /* LINE, STACK */
+	enum tare_evidence evidence;       /* the weakest in the group */
+	struct tare_blocks_ledger tensors; /* LINE, STACK */
+	uint64_t ever;                     /* of a heap, as of a line */
+	int64_t ever_bytes;
 	int64_t host_anon, host_file, unexplained; /* the same */
 };
 
@@ -83,6 +85,8 @@ struct tare_by_rows {
 
 /* Groups the leaves of every device, so that rows and `unexplained` sum to `used`. */
 void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger);
+/* Leaves out lines that hold nothing of a heap any more. */
+void tare_by_leave_out_empty(struct tare_by_rows *rows);
 void tare_by_free(struct tare_by_rows *rows);
 
 static inline bool tare_by_is_line(enum tare_by by)

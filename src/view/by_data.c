@@ -12,6 +12,8 @@ struct row {
 	int64_t device;
 	unsigned line;
 	bool is_on_device;
+	uint64_t ever; /* of tensors, or of a heap */
+	int64_t ever_bytes;
 	struct tare_by_row of;
 };
 
@@ -32,8 +34,8 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, function, "function", NULL, TEXT),
 	TARE_COLUMN(row, of.tensors.bytes, "tensor_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.tensors.count, "tensors", NULL, COUNT),
-	LINE_OF(tensors.ever_bytes, "handed_bytes", BYTES),
-	LINE_OF(tensors.ever, "handed", COUNT),
+	TARE_COLUMN(row, ever_bytes, "handed_bytes", NULL, BYTES, .when = TARE_WHEN(row, is_on_device)),
+	TARE_COLUMN(row, ever, "handed", NULL, COUNT, .when = TARE_WHEN(row, is_on_device)),
 	LINE_OF(host_anon, "host_anon_bytes", BYTES),
 	LINE_OF(host_file, "host_file_bytes", BYTES),
 	LINE_OF(unexplained, "unexplained_bytes", BYTES),
@@ -46,6 +48,8 @@ static struct row row_of(enum tare_by by, const struct tare_by_row *group)
 	struct row row = { .at = group->ledger->at,
 		               .device = group->device ? group->device->index : -1,
 		               .is_on_device = group->device != NULL,
+		               .ever = group->tensors.ever + group->ever,
+		               .ever_bytes = group->tensors.ever_bytes + group->ever_bytes,
 		               .of = *group };
 
 	if (by != TARE_BY_PROCESS)

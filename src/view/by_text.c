@@ -179,8 +179,10 @@ void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	}
 	last = ledgers[n - 1];
 	all = tare_xcalloc((size_t)n, sizeof(*all));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		tare_by_build(&all[i], ask->by, ledgers[i]);
+		tare_by_leave_out_empty(&all[i]);
+	}
 	/* A stack's rows are those of a tree, which has no more columns than one sees. */
 	is_ordered = ask->by != TARE_BY_STACK && tare_by_order(e, ask->by, all, n);
 	for (int i = 0; i < last->device_nr; i++) {

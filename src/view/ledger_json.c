@@ -84,6 +84,27 @@ static void add_accounts(struct tare_emit *e, const char *key, const void *row)
 	tare_emit_table_end(e);
 }
 
+struct size {
+	uint64_t from;
+	struct tare_size_sum of;
+};
+
+static const struct tare_column size_columns[] = {
+	TARE_COLUMN(size, from, "from_bytes", NULL, BYTES),
+	TARE_COLUMN(size, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(size, of.bytes, "bytes", NULL, BYTES),
+};
+
+static void add_sizes(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct tare_device_ledger *d = &((const struct device *)row)->of;
+
+	tare_emit_table(e, key, NULL, TARE_COLUMNS(size_columns));
+	for (int i = 0; i < d->size_nr; i++)
+		tare_emit_add(e, &(struct size){ UINT64_C(1) << d->sizes[i].power, d->sizes[i] });
+	tare_emit_table_end(e);
+}
+
 static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.index, "index", NULL, ID),
 	TARE_COLUMN(device, of.host, "host", NULL, TEXT),
@@ -106,6 +127,7 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.imported, "imported", NULL, FLAG),
 	TARE_COLUMN(device, of.is_heap, "heap", NULL, FLAG),
 	TARE_COLUMN(device, of.heap_error, "standard_error_bytes", NULL, BYTES, .when = TARE_WHEN(device, of.is_heap)),
+	TARE_NESTED("sizes", add_sizes),
 	TARE_NESTED("card", add_card),
 	TARE_NESTED("accounts", add_accounts),
 	TARE_COLUMN(device, of.unexplained, "unexplained_bytes", NULL, BYTES, .when = TARE_WHEN(device, is_counted)),

@@ -6,13 +6,14 @@
 #include "view/page.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/emit.h"
 #include "base/map.h"
 #include "view/by.h"
 
 #include <stdlib.h>
 
-/* So many rows of a moment; the others are one row, without a stack, so that the sums stay. */
+/* So many rows of a moment, and lines of a heap; the others are one row, without a stack, so that the sums stay. */
 enum { ROWS_MAX = 300, REST = -1, CPU = -1 };
 
 /* Texts by number, in the order in which they came. */
@@ -153,12 +154,55 @@ static void add_rows(struct tare_emit *e, struct tare_page_stack_list *s, struct
 	}
 }
 
+TARE_COMPARATOR(by_calls, struct tare_by_row, TARE_FALLING(ever) TARE_FALLING(ever_bytes) TARE_ALPHABETIC(label))
+
+static void add_line_calls(struct tare_emit *e, const struct tare_by_row *row, int line)
+{
+	tare_emit_open(e, NULL, '[');
+	tare_emit_int(e, NULL, row->device->index);
+	tare_emit_int(e, NULL, line);
+	tare_emit_uint(e, NULL, row->ever);
+	tare_emit_int(e, NULL, row->ever_bytes);
+	tare_emit_close(e);
+}
+
+/* [device, line, how often it was given memory so far, those bytes] of the heap, as --by line has them. */
+static void add_calls(struct tare_emit *e, struct tare_page_stack_list *s, const struct tare_ledger *l)
+{
+	struct tare_by_rows rows;
+	struct tare_by_row rest = { 0 };
+	size_t nr = 0;
+
+	tare_by_build(&rows, TARE_BY_LINE, l);
+	for (size_t i = 0; i < rows.count; i++)
+		if (rows.rows[i].ever)
+			rows.rows[nr++] = rows.rows[i];
+	if (nr)
+		qsort(rows.rows, nr, sizeof(*rows.rows), by_calls);
+	tare_emit_open(e, "calls", '[');
+	for (size_t i = 0; i < nr; i++) {
+		if (i < ROWS_MAX) {
+			add_line_calls(e, &rows.rows[i],
+			               number_of(&s->lines, tare_arena_strdup(&s->arena, rows.rows[i].label), NULL));
+			continue;
+		}
+		rest.device = rows.rows[i].device;
+		rest.ever += rows.rows[i].ever;
+		rest.ever_bytes += rows.rows[i].ever_bytes;
+	}
+	if (rest.ever)
+		add_line_calls(e, &rest, REST);
+	tare_emit_close(e);
+	tare_by_free(&rows);
+}
+
 static void add_moment(struct tare_emit *e, struct tare_page_stack_list *s, const struct tare_ledger *l,
                        const char *label)
 {
 	struct tare_by_rows rows;
 
 	tare_by_build(&rows, TARE_BY_STACK, l);
+	tare_by_leave_out_empty(&rows);
 	if (rows.count)
 		qsort(rows.rows, rows.count, sizeof(*rows.rows), compare);
 	tare_emit_open(e, NULL, '{');
@@ -170,6 +214,8 @@ static void add_moment(struct tare_emit *e, struct tare_page_stack_list *s, cons
 	tare_emit_open(e, "rows", '[');
 	add_rows(e, s, &rows);
 	tare_emit_close(e);
+	if (label)
+		add_calls(e, s, l);
 	tare_emit_close(e);
 	tare_by_free(&rows);
 }

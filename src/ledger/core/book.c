@@ -121,37 +121,51 @@ void tare_bucket_keep_moments(struct tare_bucket *b, const struct tare_device_fo
 	memcpy(b->moment, d->moment_nr, sizeof(b->moment));
 }
 
-void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
+/* What every booking changes; returns the bucket. */
+static inline __attribute__((always_inline)) struct tare_bucket *
+book(struct tare_fold *f, int bucket, int64_t bytes, int64_t low, int64_t high, int64_t count, uint8_t evidence)
 {
 	struct tare_bucket *b = &f->buckets[bucket];
 	struct tare_device_fold *d = f->devices[b->device];
 
 	tare_bucket_keep(b, d);
 	f->changed[bucket] = 1;
-	b->now.bytes = tare_sat_add(b->now.bytes, by->bytes);
+	b->now.bytes = tare_sat_add(b->now.bytes, bytes);
 	if (b->least > b->now.bytes)
 		b->least = b->now.bytes;
-	b->now.low = tare_sat_add(b->now.low, by->low);
-	b->now.high = tare_sat_add(b->now.high, by->high);
-	b->now.count += by->count;
-	b->now.ns = tare_sat_add(b->now.ns, by->ns);
-	if (b->now.evidence < by->evidence)
-		b->now.evidence = by->evidence;
+	b->now.low = tare_sat_add(b->now.low, low);
+	b->now.high = tare_sat_add(b->now.high, high);
+	b->now.count += count;
+	if (b->now.evidence < evidence)
+		b->now.evidence = evidence;
 	if (tare_bucket_is_device(b))
-		d->sum = tare_sat_add(d->sum, by->bytes);
-	d->account_now[b->account] = tare_sat_add(d->account_now[b->account], by->bytes);
+		d->sum = tare_sat_add(d->sum, bytes);
+	d->account_now[b->account] = tare_sat_add(d->account_now[b->account], bytes);
 	if (b->is_subdivided)
-		d->account_now[tare_now_subdivided(b)] += by->bytes;
+		d->account_now[tare_now_subdivided(b)] += bytes;
 	if (b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED)
-		d->live += by->bytes;
+		d->live += bytes;
+	return b;
+}
+
+void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
+{
+	struct tare_bucket *b = book(f, bucket, by->bytes, by->low, by->high, by->count, by->evidence);
+
+	b->now.ns = tare_sat_add(b->now.ns, by->ns);
+	b->now.ever += by->ever;
+	b->now.ever_bytes = tare_sat_add(b->now.ever_bytes, by->ever_bytes);
+}
+
+void tare_fold_book_counted(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how)
+{
+	book(f, bucket, bytes, bytes, bytes, count, (uint8_t)(1 + how));
 }
 
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how)
 {
 	if (bytes)
-		tare_fold_book(f, bucket,
-		               &(struct tare_amount){
-						   .bytes = bytes, .low = bytes, .high = bytes, .evidence = (uint8_t)(1 + how) });
+		tare_fold_book_counted(f, bucket, bytes, 0, how);
 }
 
 static bool is_sibling(const struct tare_bucket *a, const struct tare_bucket *b)

@@ -44,7 +44,8 @@ enum {
 	/* no buckets: what is summed up by kind, of allocations those that are segments (their numbers are kept in states) */
 	TARE_NOW_SUBDIVIDED,
 	TARE_NOW_SUBDIVIDED_VMM,
-	TARE_BUCKET_ASLEEP, /* unmapped, and its addresses are kept (asleep.c) */
+	TARE_BUCKET_ASLEEP,     /* unmapped, and its addresses are kept (asleep.c) */
+	TARE_BUCKET_HEAP_SIZED, /* what is in the heap, by its size: a bucket for each power of two */
 	TARE_BUCKET_NR
 };
 
@@ -58,7 +59,8 @@ struct tare_amount {
 	int64_t bytes, low, high;
 	int64_t count;
 	int64_t ns;
-	uint8_t evidence; /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
+	int64_t ever, ever_bytes; /* of a heap: all that calls asked for until now, which never falls */
+	uint8_t evidence;         /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
 };
 
 static inline bool tare_amount_is_empty(const struct tare_amount *a)
@@ -73,6 +75,8 @@ static inline void tare_amount_add(struct tare_amount *sum, const struct tare_am
 	sum->high += by->high;
 	sum->count += by->count;
 	sum->ns = tare_sat_add(sum->ns, by->ns);
+	sum->ever += by->ever;
+	sum->ever_bytes = tare_sat_add(sum->ever_bytes, by->ever_bytes);
 	if (sum->evidence < by->evidence)
 		sum->evidence = by->evidence;
 }

@@ -47,6 +47,8 @@ static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, struct
 	d->account_now[b->account] += bytes;
 }
 
+/* An amount that has the same bounds as itself, of so many pieces. */
+void tare_fold_book_counted(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how);
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
 /* What all sites of the bucket's account and owner in its context hold together. */
 int64_t tare_fold_held(const struct tare_fold *f, int bucket);
@@ -144,7 +146,7 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_ACCOUNT_VMM || account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD || account == TARE_BUCKET_EVER_ALLOCATED ||
 	       account == TARE_ACCOUNT_TRIAL || account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED ||
-	       account == TARE_ACCOUNT_HEAP || account == TARE_ACCOUNT_MAPPED;
+	       account == TARE_ACCOUNT_HEAP || account == TARE_ACCOUNT_MAPPED || account == TARE_BUCKET_HEAP_SIZED;
 }
 
 /* Accounts that have a bucket for each owner: those, and kernel code, of which only a line tells whose it is. */

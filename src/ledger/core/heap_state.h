@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TARE_HEAP_PAGE = 4096 };
+enum { TARE_HEAP_PAGE = 4096, TARE_HEAP_POWERS = 48 };
 
 struct tare_heap_block {
 	uint64_t address;
@@ -20,6 +20,7 @@ struct tare_heap_block {
 	uint32_t count;   /* blocks that it stands for */
 	bool is_reserved; /* addresses that nobody may touch: they do not count */
 	bool is_moving;   /* realloc makes another of it */
+	uint8_t power;    /* it has from 2^power bytes up, and fewer than twice as many */
 };
 
 /* Where blocks of two stacks are booked, a native one and one of Python. */
@@ -38,6 +39,7 @@ struct tare_heap_blocks {     /* of malloc, or mappings */
 	TARE_NOT_SAVED struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
 	/* Threads inside of realloc → the block that it has; inside of mremap → what it took away, enum tare_heap_parts. */
 	struct tare_map moving;
+	TARE_NOT_SAVED int sized[TARE_HEAP_POWERS]; /* by power: 1 + the bucket of what is so large; 0: not looked up yet */
 	/* of mappings */
 	TARE_NOT_SAVED struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
 };

@@ -20,6 +20,15 @@ struct part {
 TARE_COMPARATOR(by_site, struct part, TARE_RISING(process) TARE_RISING(site) TARE_RISING(account))
 
 /*
+ * Does a line have nothing of a bucket? What it had once counts at the fold's own moments: a page has many other instants, and tens of thousands of places
+ * that once asked for something are as many rows at each.
+ */
+static bool is_nothing(const struct tare_amount *a, enum tare_moment m)
+{
+	return tare_amount_is_empty(a) && (!a->ever || m == TARE_MOMENT_NOW);
+}
+
+/*
  * The account whose memory is no line's, or NONE: what pages have beyond the allocations in them, what a pool
  * keeps, and what came when the GPU touched it.
  */
@@ -89,7 +98,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 		const struct tare_amount *a = tare_fold_amount(f, b, m);
 		struct part part;
 
-		if (tare_amount_is_empty(a) || !part_of(d, b, a, &part))
+		if (is_nothing(a, m) || !part_of(d, b, a, &part))
 			continue;
 		TARE_APPEND(parts, count, cap) = part;
 	}
@@ -140,6 +149,8 @@ static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t,
 			                                                        : NULL,
 			.bytes = a->bytes,
 			.count = count_of(a),
+			.ever = a->ever > 0 ? (uint64_t)a->ever : 0,
+			.ever_bytes = a->ever_bytes,
 			.evidence = evidence_of(f, b->process, t, a),
 		};
 	}
@@ -159,7 +170,7 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 			const struct tare_bucket *b = &f->buckets[i];
 			const struct part *found, key = { .process = b->process, .site = b->site };
 
-			if (!b->site || !tare_bucket_is_device(b) || tare_amount_is_empty(tare_fold_amount(f, b, m)))
+			if (!b->site || !tare_bucket_is_device(b) || is_nothing(tare_fold_amount(f, b, m), m))
 				continue;
 			found = bsearch(&key, parts, count, sizeof(*parts), by_site);
 			if (!found)
@@ -202,6 +213,8 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.evidence = evidence_of(f, parts[i].process, t, a),
 			.tensors = { parts[i].tensors.bytes, parts[i].ever_allocated.bytes, count_of(&parts[i].tensors),
 			             count_of(&parts[i].ever_allocated) },
+			.ever = a->ever > 0 ? (uint64_t)a->ever : 0,
+			.ever_bytes = a->ever_bytes,
 			.unexplained = parts[i].unexplained,
 			.host_anon = parts[i].host_anon,
 			.host_file = parts[i].host_file,

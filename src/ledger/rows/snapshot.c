@@ -33,6 +33,22 @@ static uint64_t heap_error(const struct tare_fold *f, const struct tare_device_f
 	return variance > 0 ? (uint64_t)(sqrt(variance) * 1024) : 0;
 }
 
+/* Of all programs together. */
+static void add_sizes(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
+                      struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	struct tare_amount sums[TARE_HEAP_POWERS] = { 0 };
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
+		if (f->buckets[i].account == TARE_BUCKET_HEAP_SIZED)
+			tare_amount_add(&sums[f->buckets[i].owner], tare_fold_amount(f, &f->buckets[i], m));
+	out->sizes = tare_arena_alloc(memory, sizeof(sums) / sizeof(sums[0]) * sizeof(*out->sizes));
+	for (int power = 0; power < TARE_HEAP_POWERS; power++)
+		if (sums[power].count > 0)
+			out->sizes[out->size_nr++] =
+				(struct tare_size_sum){ power, (uint64_t)sums[power].count, sums[power].bytes };
+}
+
 static enum tare_evidence used_by(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m)
 {
 	if (d->device->flags & TARE_DEVICE_HEAP)
@@ -65,6 +81,8 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		.heap_error = heap_error(f, d, m),
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
+	if (l->is_heap)
+		add_sizes(f, d, m, out->memory, l);
 	tare_fold_rows(f, d, m, t, out->memory, l);
 	if (!l->is_heap || !f->without_heap_lines)
 		tare_fold_lines(f, d, m, t, out->memory, l);

@@ -18,15 +18,17 @@ enum { SAMPLING_MAX = 30 };
 static struct tare_heap_block of_record(const struct tare_rec_heap_block *r)
 {
 	double bytes = (double)r->bytes, chance;
+	uint8_t power = tare_heap_power(r->bytes);
 
 	if (!r->sampling)
-		return (struct tare_heap_block){ .address = r->block, .bytes = (int64_t)r->bytes, .count = 1 };
+		return (struct tare_heap_block){ .address = r->block, .bytes = (int64_t)r->bytes, .count = 1, .power = power };
 	chance = -expm1(-bytes / (double)(UINT64_C(1) << r->sampling));
 	return (struct tare_heap_block){
 		.address = r->block,
 		.bytes = llround(bytes / chance),
 		.variance = llround((1 - chance) * (bytes / chance / 1024) * (bytes / chance / 1024)),
 		.count = (uint32_t)lround(1 / chance),
+		.power = power,
 	};
 }
 
@@ -63,6 +65,7 @@ static bool take_mapping(struct tare_fold *f, struct tare_device_fold *d, struct
                          const struct tare_rec_heap_block *r, struct tare_heap_block *b)
 {
 	b->bytes = (int64_t)round_to_pages(r->bytes);
+	b->power = tare_heap_power((uint64_t)b->bytes);
 	b->is_reserved = r->source == TARE_HEAP_OF_RESERVE;
 	if (r->source == TARE_HEAP_OF_MPROTECT) {
 		tare_heap_mapping_change(f, d, mapped, b);

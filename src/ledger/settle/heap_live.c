@@ -21,33 +21,39 @@ static size_t take_place(struct tare_heap_blocks *h)
 	return h->count++;
 }
 
-static void book(struct tare_fold *f, struct tare_device_fold *d, const struct tare_heap_block *b, int sign)
+/* Where all that is so large is booked. */
+static int sized(struct tare_fold *f, struct tare_heap_blocks *h, const struct tare_heap_block *b)
+{
+	int *bucket = &h->sized[b->power];
+
+	if (!*bucket)
+		*bucket = 1 + tare_fold_bucket(f, b->context, TARE_BUCKET_HEAP_SIZED, b->power);
+	return *bucket - 1;
+}
+
+/* What happens to the books: CALL a call hands it out, PIECE it is what is left of a mapping, GOES it is there no more. */
+enum change { CALL, PIECE, GOES };
+
+static void book(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                 const struct tare_heap_block *b, enum change change)
 {
 	enum tare_evidence how = b->variance ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT;
+	int sign = change == GOES ? -1 : 1;
 	int64_t bytes = sign * b->bytes;
+	struct tare_amount by = {
+		.bytes = bytes, .low = bytes, .high = bytes, .count = sign * (int64_t)b->count, .evidence = (uint8_t)(1 + how)
+	};
 
 	if (b->is_reserved)
 		return;
-	tare_fold_book(f, b->bucket,
-	               &(struct tare_amount){ .bytes = bytes,
-	                                      .low = bytes,
-	                                      .high = bytes,
-	                                      .count = sign * (int64_t)b->count,
-	                                      .evidence = (uint8_t)(1 + how) });
+	tare_fold_book_counted(f, sized(f, h, b), bytes, by.count, how);
+	by.ever = change == CALL ? b->count : 0;
+	by.ever_bytes = change == CALL ? b->bytes : 0;
+	tare_fold_book(f, b->bucket, &by);
 	if (b->variance)
 		tare_fold_book_bytes(f, tare_fold_bucket(f, b->context, TARE_BUCKET_VARIANCE, 0), sign * b->variance,
 		                     TARE_EVIDENCE_INFERRED);
 	d->used += bytes;
-}
-
-void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-                         const struct tare_heap_block *b)
-{
-	size_t place = take_place(h);
-
-	h->items[place] = *b;
-	*tare_map_put(&h->place_of, b->address, NULL) = place + 1;
-	book(f, d, b, 1);
 }
 
 bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint64_t address)
@@ -58,7 +64,7 @@ bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struc
 	if (!tare_map_remove(&h->place_of, address, &place))
 		return false;
 	b = &h->items[place - 1];
-	book(f, d, b, -1);
+	book(f, d, h, b, GOES);
 	*b = (struct tare_heap_block){ .bytes = (int64_t)h->free, .bucket = -1 };
 	h->free = place;
 	return true;
@@ -91,22 +97,34 @@ void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct
 {
 	bool is_new;
 	uint64_t *place = tare_map_put(&h->place_of, b->address, &is_new);
+	struct tare_heap_block before;
 
 	if (is_new)
 		*place = take_place(h) + 1;
-	else
-		book(f, d, &h->items[*place - 1], -1);
+	before = h->items[*place - 1];
 	h->items[*place - 1] = *b;
-	book(f, d, b, 1);
+	book(f, d, h, b, CALL); /* first, so that what becomes larger never falls */
+	if (!is_new)
+		book(f, d, h, &before, GOES);
 }
 
 /* ---- mappings ---- */
 
+static void add_mapping(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
+                        const struct tare_heap_block *b, enum change change)
+{
+	size_t place = take_place(h);
+
+	h->items[place] = *b;
+	*tare_map_put(&h->place_of, b->address, NULL) = place + 1;
+	tare_sorted_add(&h->first_pages, b->address / TARE_HEAP_PAGE);
+	book(f, d, h, b, change);
+}
+
 void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                            const struct tare_heap_block *b)
 {
-	tare_heap_block_add(f, d, h, b);
-	tare_sorted_add(&h->first_pages, b->address / TARE_HEAP_PAGE);
+	add_mapping(f, d, h, b, CALL);
 }
 
 static bool take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h, uint64_t address)
@@ -131,7 +149,7 @@ static bool last_between(const struct tare_heap_blocks *h, uint64_t begin, uint6
 }
 
 static void add_piece(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-                      const struct tare_heap_block *of, uint64_t begin, uint64_t end)
+                      const struct tare_heap_block *of, uint64_t begin, uint64_t end, enum change change)
 {
 	struct tare_heap_block piece = *of;
 
@@ -139,7 +157,8 @@ static void add_piece(struct tare_fold *f, struct tare_device_fold *d, struct ta
 		return;
 	piece.address = begin;
 	piece.bytes = (int64_t)(end - begin);
-	tare_heap_mapping_add(f, d, h, &piece);
+	piece.power = tare_heap_power(end - begin);
+	add_mapping(f, d, h, &piece, change);
 }
 
 static unsigned int part_of(const struct tare_heap_block *b)
@@ -164,8 +183,8 @@ unsigned int tare_heap_mapping_cut(struct tare_fold *f, struct tare_device_fold 
 	while (last_between(h, begin, end, &b)) {
 		take(f, d, h, b.address);
 		parts |= part_of(&b);
-		add_piece(f, d, h, &b, b.address, begin);
-		add_piece(f, d, h, &b, end, b.address + (uint64_t)b.bytes);
+		add_piece(f, d, h, &b, b.address, begin, PIECE);
+		add_piece(f, d, h, &b, end, b.address + (uint64_t)b.bytes, PIECE);
 	}
 	return parts;
 }
@@ -184,9 +203,9 @@ bool tare_heap_mapping_change(struct tare_fold *f, struct tare_device_fold *d, s
 			continue;
 		is_any = true;
 		take(f, d, h, b.address);
-		add_piece(f, d, h, &b, b.address, begin);
-		add_piece(f, d, h, as, b.address > begin ? b.address : begin, b_end < end ? b_end : end);
-		add_piece(f, d, h, &b, end, b_end);
+		add_piece(f, d, h, &b, b.address, begin, PIECE);
+		add_piece(f, d, h, as, b.address > begin ? b.address : begin, b_end < end ? b_end : end, CALL);
+		add_piece(f, d, h, &b, end, b_end, PIECE);
 	}
 	return is_any;
 }

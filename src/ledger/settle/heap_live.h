@@ -6,13 +6,11 @@
 
 #define TARE_HEAP_BYTES_MAX (UINT64_C(1) << 46) /* of one block; more is damage */
 
-void tare_heap_block_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
-                         const struct tare_heap_block *b);
 /* What is there at an address goes. False: nothing is. */
 bool tare_heap_block_take(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                           uint64_t address);
 
-/* The same two: what is there already has gone, and its end was not seen. */
+/* Adds a block that a call handed out; what is there already has gone, and its end was not seen. */
 void tare_heap_block_put(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                          const struct tare_heap_block *b);
 
@@ -34,7 +32,13 @@ static inline bool tare_heap_is_plain(const struct tare_rec_heap_block *r)
 /* What of a range there was: memory that may be used, and addresses that are reserved only. */
 enum tare_heap_parts { TARE_HEAP_USABLE = 1, TARE_HEAP_RESERVED = 2 };
 
-/* Adds a mapping; nothing else is there. */
+/* n of the 2^n bytes from which on a block is so large: floor(log2(bytes)), and 0 of none. */
+static inline uint8_t tare_heap_power(uint64_t bytes)
+{
+	return bytes ? (uint8_t)(63 - __builtin_clzll(bytes)) : 0;
+}
+
+/* Adds a mapping that a call made; nothing else is there. */
 void tare_heap_mapping_add(struct tare_fold *f, struct tare_device_fold *d, struct tare_heap_blocks *h,
                            const struct tare_heap_block *b);
 /* All that is in the range goes; what of a mapping is outside of it stays. What went: enum tare_heap_parts. */

@@ -103,7 +103,12 @@ static inline void hand_out(struct at_work *w, size_t i, int64_t t)
 	const struct tare_rec_heap_block *r = block_at(w, i);
 	const struct tare_heap_booked *at = booked_of(w, i);
 	const struct tare_heap_block b = {
-		.address = r->block, .bytes = (int64_t)r->bytes, .count = 1, .context = at->context, .bucket = at->bucket
+		.address = r->block,
+		.bytes = (int64_t)r->bytes,
+		.count = 1,
+		.context = at->context,
+		.bucket = at->bucket,
+		.power = tare_heap_power(r->bytes),
 	};
 
 	tare_heap_block_put(w->f, w->d, &w->own->heap, &b);
