@@ -44,6 +44,13 @@ void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int6
 	enter(s, column_of(s, s->until));
 }
 
+void tare_samples_forget_parts(struct tare_samples *s)
+{
+	free(s->parts);
+	s->parts = NULL;
+	s->part_nr = 0;
+}
+
 static void put(struct tare_samples *s, int which, const struct tare_sample *sample, const int64_t *parts)
 {
 	s->items[s->column][which] = *sample;
@@ -124,7 +131,10 @@ static bool is_empty(const struct tare_samples *s)
 void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
 {
 	struct tare_samples old = *s;
+	int64_t width = width_of(start, end);
 
+	if (width == old.width && start / width * width == old.start)
+		return; /* the columns are these */
 	tare_samples_begin(s, start, end, INT64_MIN, old.part_nr);
 	hold_begin(s, &old);
 	if (!is_empty(&old) && old.until > s->start)

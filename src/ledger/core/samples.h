@@ -59,20 +59,29 @@ struct tare_kinds {
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr);
 /* Columns of another width, from what was kept so far. */
 void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end);
+/* What the moments that were kept are made up of is not asked for. */
+void tare_samples_forget_parts(struct tare_samples *s);
 /* The state has held since the last time that something was said, up to t. */
 void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live, const int64_t *parts);
-/* The same where nothing is to be kept of it; false: something is. For every block of a tensor it is asked first. */
+/* The same where it is in a column that has moments already, and no parts are kept; false: it is not. For every block it is asked first. */
 static inline bool tare_samples_pass(struct tare_samples *s, int64_t t, int64_t used, int64_t live)
 {
-	const struct tare_sample *least, *most;
+	struct tare_sample *least, *most;
+	bool is_least, is_most;
 
 	if (!s->width)
 		return true;
 	least = &s->items[s->column][TARE_SAMPLE_LEAST];
 	most = &s->items[s->column][TARE_SAMPLE_MOST];
-	if (t >= s->column_end || !least->is_there || !most->is_there || used < least->used || used > most->used ||
-	    (used == least->used && live < least->live) || (used == most->used && live > most->live))
+	if (t >= s->column_end || !least->is_there || !most->is_there)
 		return false;
+	is_least = used < least->used || (used == least->used && live < least->live);
+	is_most = used > most->used || (used == most->used && live > most->live);
+	if (is_least || is_most) {
+		if (s->part_nr || least->t == s->until)
+			return false;
+		*(is_most ? most : least) = (struct tare_sample){ true, s->until, used, live };
+	}
 	if (s->until < t)
 		s->until = t;
 	return true;

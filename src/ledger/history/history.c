@@ -92,10 +92,14 @@ static int64_t start_of(const struct tare_fold *f)
 /* Begins samples; a fold that goes on from a state has some already, of other columns. */
 static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int64_t start, int part_nr)
 {
+	bool has_parts = f->history || f->keeps_history;
+
+	if (!has_parts)
+		tare_samples_forget_parts(s);
 	if (s->width)
 		tare_samples_stretch(s, start, f->seen_ns);
 	else
-		tare_samples_begin(s, start, f->seen_ns, f->known_ns, f->history || f->keeps_history ? part_nr : 0);
+		tare_samples_begin(s, start, f->seen_ns, f->known_ns, has_parts ? part_nr : 0);
 }
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
