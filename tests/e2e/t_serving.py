@@ -105,6 +105,8 @@ def a_server(box):
     check_equal((four["graphs"], four["graphs_in_all"]), (4, 35))
     check(abs(four["graphs_all_bytes"] - took) <= server["total_bytes"] // 100, four, took)
     check_equal({key: live[key] for key in GRAPHS}, {key: four[key] for key in GRAPHS})
+    # a server that has not served yet, or was killed in its captures: its graphs stay, and did not come and go
+    check(four["transient_since_bytes"] < graphs[0]["pool_bytes"] <= four["stays_beside_cache_bytes"], four, graphs[0])
     check(four["graphs_all_low_bytes"] <= took <= four["graphs_all_high_bytes"], four, took)
     check_says(serving(box), "(simulated)", "the largest cache that is safe", "--kv-cache-memory-bytes %d" % server["largest_cache_bytes"])
     check_says(box.tare("report", "rec.tare").out, "a server?", "--by serving")

@@ -149,6 +149,9 @@ static enum tare_coming coming_of(const struct tare_fold *f, const struct tare_b
 
 void tare_needs_call(struct tare_needs_part *p, const struct tare_fold *f, const struct tare_step *s)
 {
+	/* A graph stays: between it and the next one nothing is under way at some time. */
+	if (s->device >= 0 && s->class == TARE_CLASS_GRAPH && s->effect == TARE_EFFECT_NEW)
+		device_of(p, s->device)->is_apart = true;
 	for (size_t i = 0; i < f->ops.count; i++) {
 		const struct tare_op *op = &f->ops.items[i];
 		const struct tare_bucket *b = &f->buckets[op->bucket];

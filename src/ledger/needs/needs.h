@@ -3,7 +3,7 @@
  * What the recorded processes needed of a device over time: all that is booked, without what PyTorch's allocator can
  * give back at once. The course is kept as stretches of time, each with its most, its least and by how much it fell,
  * so how much came on top of what stays is known for any row of stretches. A stretch begins where much more or much
- * less is needed at once, as where a server takes its cache, and where a graph goes; of very many, later ones are put
+ * less is needed at once, as where a server takes its cache, and where a graph comes or goes; of very many, later ones are put
  * together.
  */
 #ifndef TARE_LEDGER_NEEDS_H
