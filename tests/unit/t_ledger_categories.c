@@ -289,6 +289,39 @@ TEST(categories_by_where_they_are_made)
 	world_free(w);
 }
 
+/* No look at the program's objects has told of a module: the weights of a server are known by what loads its model, its cache is none. */
+TEST(categories_of_servers_that_end_early)
+{
+	static const struct tare_line loaders[][5] = {
+		{ { "/x/sglang/srt/layers/quantization/unquant.py", "create_weights", 119 },
+		  { "/x/sglang/srt/layers/linear.py", "__init__", 364 },
+		  { "/x/sglang/srt/models/llama.py", "__init__", 71 },
+		  { "/x/sglang/srt/model_loader/loader.py", "_initialize_model", 299 } },
+		{ { "/x/vllm/model_executor/layers/linear.py", "create_weights", 214 },
+		  { "/x/vllm/model_executor/layers/linear.py", "__init__", 411 },
+		  { "/x/vllm/model_executor/models/llama.py", "__init__", 77 },
+		  { "/x/vllm/model_executor/model_loader/utils.py", "initialize_model", 61 } },
+	};
+	static const struct tare_line cache[] = { { "/x/sglang/srt/mem_cache/memory_pool.py", "_create_buffers", 640 },
+		                                      { "/x/sglang/srt/model_executor/model_runner.py", "init_memory_pool",
+		                                        1200 },
+		                                      { 0 } };
+
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
+		struct world *w = world_new();
+
+		now = 0;
+		make(w, 0x100, 0, loaders[i]);
+		make(w, 0x500, 0, loaders[i]);
+		take(w, 0x500, 0);
+		make(w, 0x200, 0, cache);
+		CHECK_RULE(w, 0x100, "built");
+		CHECK_STR(rule_at(w, 2, 0x500), "building");
+		CHECK_RULE(w, 0x200, "lasting");
+		world_free(w);
+	}
+}
+
 /* Without autograd an output is what outlives the call of its module. */
 TEST(categories_of_inference)
 {
