@@ -124,7 +124,8 @@ static void room_of(struct tare_serving *s)
 	s->left = s->room - (int64_t)used;
 }
 
-static int64_t came_before_weights(const struct tare_serving *s)
+/* Of the server's own, what was there when it began to load: at least its context. */
+static int64_t at_start_of(const struct tare_serving *s)
 {
 	int64_t bytes = 0, weights = -1;
 
@@ -134,23 +135,36 @@ static int64_t came_before_weights(const struct tare_serving *s)
 	for (int i = 0; i < s->row_nr; i++)
 		if (s->rows[i].first_ns >= 0 && s->rows[i].first_ns < weights)
 			bytes += s->rows[i].bytes;
+	return weights < 0 ? tare_serving_bytes(s, TARE_COMING_CONTEXT) : bytes;
+}
+
+/* What other recorded processes have: it is in what was needed before the cache, which is of all of them. */
+static int64_t recorded_others_of(const struct tare_serving *s)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < s->device->row_nr; i++)
+		if (s->device->rows[i].leaf && s->device->rows[i].pid >= 0 && s->device->rows[i].pid != s->pid)
+			bytes += s->device->rows[i].bytes;
 	return bytes;
 }
 
-/* Rounded down: a thousandth more might be too much. */
+/* Rounded down: a thousandth more might be too much. Servers take no more than 1, which is a smaller cache, so it is safe. */
 static double share(int64_t bytes, int64_t of)
 {
-	return of > 0 && bytes > 0 ? floor((double)bytes / (double)of * 1000) / 1000 : NAN;
+	return of > 0 && bytes > 0 ? floor(fmin((double)bytes / (double)of, 1) * 1000) / 1000 : NAN;
 }
 
 /* docs/SERVING.md has how each server comes from its setting to its cache. */
-static void settings_of(struct tare_serving *s)
+static void settings_of(struct tare_serving *s, int64_t unrecorded)
 {
-	int64_t others = tare_serving_bytes(s, TARE_COMING_PROCESSES);
-	int64_t at_start = s->room - others - came_before_weights(s);
-	int64_t at_cache = s->room - others - s->came_before;
+	int64_t others = tare_serving_bytes(s, TARE_COMING_PROCESSES), own = at_start_of(s);
+	int64_t at_start = s->room - others - own;
+	int64_t at_cache = s->room - unrecorded - s->came_before;
+	int64_t since_start = s->came_before - recorded_others_of(s) - own;
+	int64_t wanted = s->safe + since_start + s->before;
 
-	s->utilization = share(s->safe + s->came_before + others + s->before, s->room);
+	s->utilization = share(wanted < at_start ? wanted : at_start, s->room);
 	s->fraction_static = share(at_start - (at_cache - s->safe), at_start);
 	s->fraction_free = share(s->safe, at_cache);
 }
@@ -159,6 +173,7 @@ bool tare_serving_find(struct tare_serving *out, const struct tare_ledger *ledge
                        const struct tare_device_ledger *device, uint64_t graphs)
 {
 	struct tare_serving_cache cache;
+	int64_t unrecorded;
 
 	if (!tare_device_ledger_is_gpu(device) || device->used == TARE_NOT_KNOWN ||
 	    !tare_serving_cache_find(&cache, ledger, device))
@@ -175,10 +190,11 @@ bool tare_serving_find(struct tare_serving *out, const struct tare_ledger *ledge
 	room_of(out);
 	tare_serving_rows_of(out, &cache);
 	tare_serving_graphs_of(out, graphs);
-	needs_of(out, unrecorded_of(out));
+	unrecorded = unrecorded_of(out);
+	needs_of(out, unrecorded);
 	out->safe = out->room - out->stays - out->on_top - out->graphs.to_come;
 	out->safe = out->safe > 0 ? out->safe / PAGE * PAGE : 0;
-	settings_of(out);
+	settings_of(out, unrecorded);
 	return true;
 }
 

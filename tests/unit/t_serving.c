@@ -123,3 +123,31 @@ TEST(weights_and_small_tensors_are_no_cache)
 	sample.tensors[0].born_ns = 411; /* while a graph was captured */
 	CHECK(!tare_serving_find(&s, &sample.ledger, &sample.device, 0));
 }
+
+/* What another recorded server holds is in what was needed before the cache already, and no share is above 1. */
+TEST(a_second_server_is_counted_once)
+{
+	struct sample_serving sample;
+	struct tare_serving alone, beside;
+	const int64_t other = SERVING_MIB(5000);
+
+	sample_serving_make(&sample, steps);
+	CHECK(tare_serving_find(&alone, &sample.ledger, &sample.device, 0));
+	sample_serving_row(&sample, "process:8/allocations/libc10_cuda/tensors/input", TARE_ACCOUNT_ALLOCATION, 5000, true);
+	sample.rows[sample.row_nr - 1].pid = 8;
+	sample.device.row_nr = sample.row_nr;
+	for (int i = 0; i < sample.device.need_nr; i++) {
+		sample.needs[i].most += other;
+		sample.needs[i].least += other;
+		sample.needs[i].last += other;
+	}
+	CHECK(tare_serving_find(&beside, &sample.ledger, &sample.device, 0));
+	CHECK_INT(beside.pid, alone.pid);
+	CHECK_INT(beside.safe, alone.safe - other);
+	/* vLLM counts what itself took since it began to load */
+	CHECK(fabs(alone.utilization - beside.utilization - (double)other / (double)alone.room) < 0.002);
+	CHECK(beside.fraction_static <= 1 && beside.fraction_free <= 1);
+	sample.needs[1].last += SERVING_MIB(20000); /* it had more when the cache came than later */
+	CHECK(tare_serving_find(&beside, &sample.ledger, &sample.device, 0));
+	CHECK(beside.utilization <= 1);
+}

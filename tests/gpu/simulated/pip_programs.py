@@ -304,8 +304,11 @@ def vllm():
     with tempfile.TemporaryDirectory() as folder:
         LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=4, num_attention_heads=4, vocab_size=1024,
                     architectures=["LlamaForCausalLM"], dtype="bfloat16").save_pretrained(folder)
+        more = {}
+        if os.environ.get("GRAPHS"):  # without torch.compile, whose kernels take minutes
+            more = {"max_num_seqs": 32, "compilation_config": {"mode": 0, "cudagraph_mode": os.environ["GRAPHS"]}}
         engine = v.LLM(folder, load_format="dummy", skip_tokenizer_init=True, enforce_eager=bool(os.environ.get("EAGER")),
-                       max_model_len=512)
+                       max_model_len=512, **more)
         print("KV blocks", engine.llm_engine.vllm_config.cache_config.num_gpu_blocks)
 
 
