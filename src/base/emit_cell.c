@@ -2,6 +2,7 @@
 /* What stands in a field of a row, as the column that is bound to it says. */
 #include "base/emit_table.h"
 
+#include "base/part.h"
 #include "base/sat.h"
 #include "base/units.h"
 
@@ -223,7 +224,7 @@ static void add_kind(struct tare_str *out, const struct tare_cell *c)
 		tare_str_addf(out, "%.*f", c->digits, c->number);
 		break;
 	case TARE_COL_PERCENT:
-		tare_str_addf(out, "%.1f %%", c->number * 100);
+		tare_part_add(out, c->number);
 		break;
 	case TARE_COL_ID:
 		tare_str_addf(out, "%lld", (long long)cell_int(c));

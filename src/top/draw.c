@@ -2,6 +2,7 @@
 /* Draws the tree of `tare top` as lines of a screen. */
 #include "top/draw.h"
 
+#include "base/part.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/width.h"
@@ -71,11 +72,12 @@ static void add_share(struct tare_str *out, const struct tare_top_tree *tree, co
                       size_t columns)
 {
 	const struct tare_top_row *gpu = gpu_of(tree, row);
-	char text[32] = "";
+	struct tare_str text = { 0 };
 
 	if (row->is_known && gpu->total > 0)
-		snprintf(text, sizeof(text), "%.1f %%", (double)row->bytes / (double)gpu->total * 100);
-	tare_width_add(out, text, columns, true);
+		tare_part_add(&text, (double)row->bytes / (double)gpu->total);
+	tare_width_add(out, tare_str_text(&text), columns, true);
+	tare_str_free(&text);
 }
 
 static void add_row(struct tare_str *out, const struct tare_top_tree *tree, const struct tare_top_row *row,

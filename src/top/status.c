@@ -5,6 +5,7 @@
  */
 #include "top/status.h"
 
+#include "base/part.h"
 #include "base/units.h"
 #include "base/width.h"
 
@@ -164,11 +165,12 @@ static void add_gpu(struct pieces *p, const struct tare_ledger *ledger, const st
 
 	tare_str_addf(piece, "GPU %d%s  %s", d->index, d->simulated ? " (simulated)" : "",
 	              tare_units_mib(text, (int64_t)d->used));
-	if (d->total != TARE_NOT_KNOWN && d->total)
-		tare_str_addf(piece, " of %s MiB, %.1f %%", tare_units_count(total, d->total >> 20),
-		              (double)d->used / (double)d->total * 100);
-	else
+	if (d->total != TARE_NOT_KNOWN && d->total) {
+		tare_str_addf(piece, " of %s MiB, ", tare_units_count(total, d->total >> 20));
+		tare_part_add(piece, (double)d->used / (double)d->total);
+	} else {
 		tare_str_add(piece, " MiB");
+	}
 	tare_str_addf(add_piece(p), "peak %s", tare_units_mib(text, (int64_t)d->peak_used));
 	if (torch_of(d))
 		tare_str_addf(add_piece(p), "PyTorch %s", tare_units_mib(text, torch_of(d)));

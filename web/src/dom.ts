@@ -43,7 +43,8 @@ export function change(bytes: number): string {
   const text = mib(Math.abs(bytes));
   return text === "0.0" ? text : (bytes > 0 ? "+" : "−") + text;
 }
-export const part = (a: number, b: number): string => b > 0 ? Math.round(100 * a / b) + " %" : "–";
+// "45 %"; of what is more than ten times the whole, as a damaged file may say, how many times.
+export const part = (a: number, b: number): string => !(b > 0) ? "–" : Math.abs(a) < 10 * b ? Math.round(100 * a / b) + " %" : count(Math.round(a / b)) + " times";
 
 // "1.93 s", "44 ms": as many digits as tell two neighbours of `step` apart.
 export function time(ns: number, step = 0): string {
