@@ -182,7 +182,7 @@ struct tare_row_look {
 	const char *mark; /* before a row of level 1 and more, two columns wide; or NULL */
 	enum tare_text_tone tone;
 	bool is_blank; /* what is not known is left blank */
-	bool is_whole; /* text: the first cell goes on on the next line rather than being cut */
+	bool is_whole; /* text: the first cell is not cut; without room it has a line of its own above the others */
 };
 
 /* One row of a table whose columns are bound to fields of `row`, which need not live on. */

@@ -108,13 +108,28 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 			tare_cell_read(&text, &from->cells[c], from->look.is_blank || t->columns[c].is_blank);
 		}
 		cells[c] = keep(t, &text);
-		if (from)
-			measure_cell(&t->text->widths[c], cells[c]);
-		else
-			measure_head(&t->text->widths[c], cells[c]);
 	}
 	tare_str_free(&text);
 	return cells;
+}
+
+/* Does the row have its label alone, which then stands below the other columns, too? */
+static bool is_label_alone(const struct tare_emit_table *t, const char *const *cells, const struct tare_row_look *look)
+{
+	if (!look->is_whole || !look->is_blank)
+		return false;
+	for (size_t c = 1; c < t->column_count; c++)
+		if (cells[c] && cells[c][0])
+			return false;
+	return true;
+}
+
+static void measure(struct tare_emit_table *t, const char *const *cells,
+                    void (*one)(struct tare_text_width *, const char *))
+{
+	for (size_t c = 0; c < t->column_count; c++)
+		if (cells[c])
+			one(&t->text->widths[c], cells[c]);
 }
 
 static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
@@ -125,6 +140,9 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 	(void)e;
 	made->cells = cells;
 	made->look = row->look;
+	made->is_label_alone = is_label_alone(t, cells, &row->look);
+	if (!made->is_label_alone)
+		measure(t, cells, measure_cell);
 }
 
 static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
@@ -207,7 +225,7 @@ static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
 	for (size_t i = 0; i < t->text->count; i++) {
 		const struct tare_screen_row *row = &t->text->rows[i];
 
-		if (!row->cells)
+		if (!row->cells || row->is_label_alone)
 			continue;
 		tare_str_cut(&text, 0);
 		for (size_t c = 0; c < t->column_count; c++) {
@@ -293,13 +311,14 @@ static bool goes_on(const struct tare_emit_table *t, const struct tare_screen_ro
 
 	if (!tare_text_is_shown(t, c) || !w->shown || tare_str_columns(row->cells[c]) <= w->shown)
 		return false;
-	return w->goes_on || (row->look.is_whole && c == tare_text_first(t));
+	return w->goes_on && !(row->look.is_whole && c == tare_text_first(t));
 }
 
-/* The next line of a cell out of the rest of it. */
-static const char *next_piece(struct tare_emit_table *t, const struct tare_screen_row *row, size_t c, const char **rest)
+/* The next line of a cell of this width out of the rest of it. */
+static const char *next_piece(struct tare_emit_table *t, const struct tare_screen_row *row, size_t c, size_t width,
+                              const char **rest)
 {
-	size_t width = t->text->widths[c].shown, room = width, indent = 0, len;
+	size_t room = width, indent = 0, len;
 	struct tare_str line = { 0 };
 	const char *kept;
 
@@ -311,27 +330,54 @@ static const char *next_piece(struct tare_emit_table *t, const struct tare_scree
 	len = piece_of(*rest, room);
 	tare_str_add_n(&line, *rest, len);
 	*rest += len;
+	while (line.len && line.data[line.len - 1] == ' ')
+		tare_str_cut(&line, line.len - 1);
 	kept = tare_arena_strdup(&t->arena, tare_str_text(&line));
 	tare_str_free(&line);
 	return kept;
 }
 
+/* A label without figures beside it, as wide as the table. */
+static void draw_label(struct tare_emit *e, struct tare_emit_table *t, const struct tare_screen_row *row, size_t total)
+{
+	size_t c = tare_text_first(t);
+	const char *rest = c < t->column_count ? row->cells[c] : "";
+
+	while (*rest) {
+		tare_text_tone(e->out, next_piece(t, row, c, total, &rest), row->look.tone, &e->style);
+		tare_str_add_char(e->out, '\n');
+	}
+}
+
+/* Has the label of a row that is not to be cut no room beside the figures? */
+static bool is_label_above(const struct tare_emit_table *t, const struct tare_screen_row *row)
+{
+	size_t c = tare_text_first(t);
+	const struct tare_text_width *w = &t->text->widths[c];
+
+	return row->look.is_whole && c < t->column_count && w->shown && tare_str_columns(row->cells[c]) > w->shown;
+}
+
 /* A row of which cells go on on further lines, below themselves, where there is no room for all of them. */
-static void draw_whole(struct tare_emit *e, struct tare_emit_table *t, const struct tare_screen_row *row)
+static void draw_whole(struct tare_emit *e, struct tare_emit_table *t, const struct tare_screen_row *row, size_t total)
 {
 	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
 	const char **rest = tare_arena_alloc(&t->arena, t->column_count * sizeof(*rest));
-	bool is_more = true;
+	bool is_more = !row->is_label_alone;
 
 	for (size_t c = 0; c < t->column_count; c++) {
 		rest[c] = goes_on(t, row, c) ? row->cells[c] : "";
 		cells[c] = *rest[c] ? NULL : row->cells[c];
 	}
+	if (row->is_label_alone || is_label_above(t, row)) {
+		draw_label(e, t, row, total);
+		cells[tare_text_first(t)] = "";
+	}
 	while (is_more) {
 		is_more = false;
 		for (size_t c = 0; c < t->column_count; c++) {
 			if (*rest[c])
-				cells[c] = next_piece(t, row, c, &rest[c]);
+				cells[c] = next_piece(t, row, c, t->text->widths[c].shown, &rest[c]);
 			is_more = is_more || *rest[c];
 		}
 		draw_row(e, t, cells, row->look.tone);
@@ -449,6 +495,7 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	size_t total, left_out;
 
 	t->text->heads = make_cells(t, NULL);
+	measure(t, t->text->heads, measure_head);
 	left_out = tare_text_fit(e, t);
 	total = tare_text_total(t);
 	let_go_on(t);
@@ -461,7 +508,7 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 		const struct tare_screen_row *row = &t->text->rows[r];
 
 		if (row->cells)
-			draw_whole(e, t, row);
+			draw_whole(e, t, row, total);
 		else
 			draw_line(e, t, row->line, total);
 	}

@@ -10,6 +10,7 @@ struct tare_screen_row {
 	const char **cells; /* NULL: a line of text, or a rule when that is empty */
 	const char *line;
 	struct tare_row_look look;
+	bool is_label_alone;
 };
 
 struct tare_text_width {

@@ -93,14 +93,18 @@ static void show_stack(void *arg, const char *label, const struct tare_by_row *s
 	add_row(e, &row, look);
 }
 
-static void add_stacks(struct tare_emit *e, const struct tare_by_row *rows, size_t count)
+/* Are frames left out? */
+static bool add_stacks(struct tare_emit *e, const struct tare_by_row *rows, size_t count)
 {
 	struct tare_stack_tree tree = { .column_nr = 1 };
+	bool leaves_out;
 
 	for (size_t i = 0; i < count; i++)
 		tare_stack_tree_add(&tree, &rows[i], 0);
 	tare_stack_tree_show(&tree, show_stack, e);
+	leaves_out = tree.leaves_out;
 	tare_stack_tree_free(&tree);
+	return leaves_out;
 }
 
 static void add_rest(struct tare_emit *e, size_t count, const struct tare_blocks_ledger *rest)
@@ -171,6 +175,7 @@ static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by
 	struct tare_column shown[sizeof(columns) / sizeof(columns[0])];
 	struct tare_str title = { 0 }, instant = { 0 };
 	size_t first = 0, count = 0;
+	bool leaves_out = false;
 	int64_t host = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
@@ -188,12 +193,13 @@ static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by
 	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
 	add_used(e, device, &all, host);
 	if (by == TARE_BY_STACK)
-		add_stacks(e, rows->rows + first, count);
+		leaves_out = add_stacks(e, rows->rows + first, count);
 	else if (count)
 		add_rows(e, rows->rows + first, count, &all);
 	if (!device->is_heap)
 		add_unexplained(e, device);
 	tare_emit_table_end(e);
+	tare_stack_tree_note(e, leaves_out);
 	tare_emit_gap(e);
 	tare_card_text(e, device);
 	tare_str_free(&title);

@@ -132,18 +132,22 @@ static void show_stack(void *arg, const char *label, const struct tare_by_row *s
 	tare_sheet_add(to->s, look);
 }
 
-static void add_stacks(struct tare_sheet *s, const struct tare_columns *c, const struct tare_by_rows *all,
+/* Are frames left out? */
+static bool add_stacks(struct tare_sheet *s, const struct tare_columns *c, const struct tare_by_rows *all,
                        const struct tare_device_ledger *device)
 {
 	struct tare_stack_tree tree = { .column_nr = c->column_nr };
 	struct stacks to = { s, c, device };
+	bool leaves_out;
 
 	for (int i = 0; i < c->column_nr; i++)
 		for (size_t r = 0; r < all[i].count; r++)
 			if (all[i].rows[r].device && all[i].rows[r].device == c->devices[i])
 				tare_stack_tree_add(&tree, &all[i].rows[r], i);
 	tare_stack_tree_show(&tree, show_stack, &to);
+	leaves_out = tree.leaves_out;
 	tare_stack_tree_free(&tree);
+	return leaves_out;
 }
 
 static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,
@@ -152,15 +156,17 @@ static void add_device(struct tare_emit *e, enum tare_by by, const struct tare_b
 {
 	struct tare_sheet s;
 	struct tare_columns c;
+	bool leaves_out = false;
 
 	tare_columns_build(&c, ledgers, ledger_nr, device);
 	tare_device_text_begin(&s, e, &c, ledgers, device);
 	tare_device_text_used(&s, &c, device);
 	if (by == TARE_BY_STACK)
-		add_stacks(&s, &c, all, device);
+		leaves_out = add_stacks(&s, &c, all, device);
 	else
 		add_lines(&s, &c, all, is_ordered);
 	tare_device_text_end(&s, &c);
+	tare_stack_tree_note(e, leaves_out);
 	tare_device_text_behind(e, device);
 	tare_columns_free(&c);
 }

@@ -6,20 +6,23 @@
 #include "base/comparator.h"
 #include "base/xalloc.h"
 #include "ledger/line.h"
+#include "view/passing_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	LEAST = 52429, /* bytes: what does not show as 0.0 MiB */
+	SHARE = 500,   /* … and is not less than a five hundredth of all */
 	WORTH = 100,   /* … or has a hundredth of all that was ever handed out */
 	DEEPEST = 10,  /* level; deeper ones stand there, too */
 };
 
-/* A stack in one column. */
+/* A stack in one column, of whose frames those are shown that do more than pass a call on; at least the innermost. */
 struct tare_stack_item {
 	const struct tare_by_row *row;
 	int column;
+	int *shown, shown_nr; /* places of its frames */
 };
 
 /* Stacks that have the same frames up to one of them. */
@@ -34,6 +37,7 @@ struct shown {
 	tare_stack_tree_row *show;
 	void *arg;
 	int64_t ever_bytes; /* of all */
+	int64_t least;      /* that is worth a row */
 };
 
 struct text {
@@ -67,6 +71,30 @@ static struct text frame(const struct tare_by_row *row, int at, bool is_full)
 	return is_full ? cut(l->stack, l->frame_ends, at) : cut(l->short_stack, l->short_frame_ends, at);
 }
 
+static bool passes_on(const struct tare_by_row *row, int at)
+{
+	struct text whole = frame(row, at, true);
+
+	return tare_frame_passes_on(whole.at, whole.len);
+}
+
+static int shown_frames(const struct tare_by_row *row, int **out)
+{
+	int nr = 0, all = frames_of(row);
+
+	*out = tare_xcalloc((size_t)all, sizeof(**out));
+	for (int i = 0; i < all; i++)
+		if (!passes_on(row, i))
+			(*out)[nr++] = i;
+	return nr ? nr : 1;
+}
+
+/* Of the frames that are shown, one. */
+static struct text shown_frame(const struct tare_stack_item *item, int at, bool is_full)
+{
+	return frame(item->row, item->shown[at], is_full);
+}
+
 static int compare_text(struct text a, struct text b)
 {
 	int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
@@ -77,10 +105,10 @@ static int compare_text(struct text a, struct text b)
 static int by_frames(const void *a, const void *b)
 {
 	const struct tare_stack_item *x = a, *y = b;
-	int x_nr = frames_of(x->row), y_nr = frames_of(y->row);
+	int x_nr = x->shown_nr, y_nr = y->shown_nr;
 
 	for (int i = 0; i < x_nr && i < y_nr; i++) {
-		int order = compare_text(frame(x->row, i, true), frame(y->row, i, true));
+		int order = compare_text(shown_frame(x, i, true), shown_frame(y, i, true));
 
 		if (order)
 			return order;
@@ -141,13 +169,13 @@ static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, i
 	size_t count = 0, cap = 0;
 
 	*out = NULL;
-	while (first < end && frames_of(t->items[first].row) <= depth)
+	while (first < end && t->items[first].shown_nr <= depth)
 		first++;
 	while (first < end) {
-		struct text text = frame(t->items[first].row, depth, true);
+		struct text text = shown_frame(&t->items[first], depth, true);
 		size_t next = first + 1;
 
-		while (next < end && !compare_text(frame(t->items[next].row, depth, true), text))
+		while (next < end && !compare_text(shown_frame(&t->items[next], depth, true), text))
 			next++;
 		*out = tare_array_reserve(*out, &cap, count + 1, sizeof(**out));
 		(*out)[count++] = make_group(t, first, next);
@@ -170,10 +198,10 @@ static void free_groups(struct group *groups, size_t count)
 /* Where two files have the same name, frames have their folders. */
 static bool is_alike(const struct shown *s, const struct group *groups, size_t count, size_t at, int depth)
 {
-	struct text text = frame(s->tree->items[groups[at].first].row, depth, false);
+	struct text text = shown_frame(&s->tree->items[groups[at].first], depth, false);
 
 	for (size_t i = 0; i < count; i++)
-		if (i != at && !compare_text(frame(s->tree->items[groups[i].first].row, depth, false), text))
+		if (i != at && !compare_text(shown_frame(&s->tree->items[groups[i].first], depth, false), text))
 			return true;
 	return false;
 }
@@ -193,7 +221,7 @@ static void show_row(const struct shown *s, struct text text, const struct tare_
 
 static bool is_worth_a_row(const struct shown *s, const struct group *g)
 {
-	if (g->weight >= LEAST)
+	if (g->weight >= s->least)
 		return true;
 	for (int i = 0; i < s->tree->column_nr; i++)
 		if (g->sums[i].tensors.ever_bytes && g->sums[i].tensors.ever_bytes >= s->ever_bytes / WORTH)
@@ -217,13 +245,13 @@ static void show_rest(const struct shown *s, const struct group *groups, size_t 
 	free(sums);
 }
 
-static void show_below(const struct shown *s, size_t first, size_t end, int depth, size_t level)
+static void show_below(struct shown *s, size_t first, size_t end, int depth, size_t level)
 {
 	struct group *groups;
 	size_t count = split(s->tree, first, end, depth, &groups), shown = 0;
 
-	while (depth && count == 1 && groups[0].first == first) { /* one caller, of all of them */
-		show_row(s, frame(s->tree->items[first].row, depth, false), NULL, level);
+	while (depth && count == 1 && groups[0].first == first) {                        /* one caller, of all of them */
+		show_row(s, shown_frame(&s->tree->items[first], depth, false), NULL, level); /* its sums are in the row above */
 		free_groups(groups, count);
 		count = split(s->tree, first, end, ++depth, &groups);
 	}
@@ -232,10 +260,10 @@ static void show_below(const struct shown *s, size_t first, size_t end, int dept
 	if (count - shown == 1) /* "1 smaller one" takes a line, too */
 		shown++;
 	for (size_t i = 0; i < shown; i++) {
-		const struct tare_by_row *row = s->tree->items[groups[i].first].row;
+		const struct tare_stack_item *item = &s->tree->items[groups[i].first];
 		bool is_full = is_alike(s, groups, count, i, depth);
 
-		show_row(s, frame(row, depth, is_full), groups[i].sums, level);
+		show_row(s, shown_frame(item, depth, is_full), groups[i].sums, level);
 		show_below(s, groups[i].first, groups[i].end, depth + 1, level + 1);
 	}
 	if (shown < count)
@@ -245,23 +273,39 @@ static void show_below(const struct shown *s, size_t first, size_t end, int dept
 
 void tare_stack_tree_add(struct tare_stack_tree *tree, const struct tare_by_row *row, int column)
 {
-	TARE_APPEND(tree->items, tree->count, tree->cap) = (struct tare_stack_item){ row, column };
+	struct tare_stack_item item = { .row = row, .column = column };
+
+	item.shown_nr = shown_frames(row, &item.shown);
+	TARE_APPEND(tree->items, tree->count, tree->cap) = item;
+	tree->leaves_out |= item.shown_nr < frames_of(row);
 }
 
 void tare_stack_tree_show(struct tare_stack_tree *tree, tare_stack_tree_row *show, void *arg)
 {
 	struct shown s = { .tree = tree, .show = show, .arg = arg };
+	struct group all;
 
 	if (!tree->count)
 		return;
-	for (size_t i = 0; i < tree->count; i++)
-		s.ever_bytes += tree->items[i].row->tensors.ever_bytes;
+	all = make_group(tree, 0, tree->count);
+	s.least = all.weight / SHARE > LEAST ? all.weight / SHARE : LEAST;
+	for (int i = 0; i < tree->column_nr; i++)
+		s.ever_bytes += all.sums[i].tensors.ever_bytes;
+	free(all.sums);
 	qsort(tree->items, tree->count, sizeof(*tree->items), by_frames);
 	show_below(&s, 0, tree->count, 0, 1);
 }
 
+void tare_stack_tree_note(struct tare_emit *e, bool leaves_out)
+{
+	if (leaves_out)
+		tare_emit_note(e, "frames that only pass a call on are left out; --csv and --json have them");
+}
+
 void tare_stack_tree_free(struct tare_stack_tree *tree)
 {
+	for (size_t i = 0; i < tree->count; i++)
+		free(tree->items[i].shown);
 	free(tree->items);
 	*tree = (struct tare_stack_tree){ 0 };
 }

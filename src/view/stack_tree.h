@@ -12,6 +12,8 @@ struct tare_stack_tree {
 	struct tare_stack_item *items;
 	size_t count, cap;
 	int column_nr; /* sums of each frame: one for each instant */
+	bool
+		leaves_out; /* frames that only pass a call on: they are in no row, and what they called is below who called them */
 };
 
 /* The row, which lives as long as the tree, counts in this column. */
@@ -24,8 +26,13 @@ void tare_stack_tree_add(struct tare_stack_tree *tree, const struct tare_by_row 
 typedef void tare_stack_tree_row(void *arg, const char *label, const struct tare_by_row *sums,
                                  struct tare_row_look look);
 
-/* Rows from the heaviest to the lightest. What shows as nothing is counted in one row, "3 smaller ones". */
+/*
+ * Rows from the heaviest to the lightest. What shows as nothing, or is less than a five hundredth of all, is counted in one row,
+ * "3 smaller ones".
+ */
 void tare_stack_tree_show(struct tare_stack_tree *tree, tare_stack_tree_row *show, void *arg);
+/* Behind the table: that frames are left out. */
+void tare_stack_tree_note(struct tare_emit *e, bool leaves_out);
 void tare_stack_tree_free(struct tare_stack_tree *tree);
 
 #endif

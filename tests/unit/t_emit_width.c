@@ -217,3 +217,42 @@ TEST(what_alone_tells_rows_apart_is_whole)
 	}
 	tare_str_free(&out);
 }
+
+static void show_labels(struct tare_str *out, int width)
+{
+	static const struct growing rows_of[] = {
+		{ "a/folder/of/a/library.py:1234 in a_function", "1 MiB a step", 2 << 20 },
+		{ "a/folder/of/a/library.py:56 in its_caller", "", 0 },
+		{ "a/library.py:7 in f", "2 MiB a step", 1 << 20 },
+	};
+	static const struct tare_column columns[] = {
+		TARE_COLUMN(growing, where, "where", "WHERE", TEXT),
+		TARE_COLUMN(growing, rate, "rate", "GROWS BY", TEXT, .is_whole = true),
+		TARE_COLUMN(growing, bytes, "bytes", "SO FAR", BYTES, .unknown = TARE_UNKNOWN_ZERO),
+	};
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	e.style.width = width;
+	e.style.is_screen = true;
+	tare_emit_shape(&e, TARE_SHAPE_TREE, "rows", "what grows", TARE_COLUMNS(columns));
+	for (int i = 0; i < 3; i++)
+		tare_emit_add_as(&e, &rows_of[i], (struct tare_row_look){ .level = 1, .is_whole = true, .is_blank = i == 1 });
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+}
+
+/* A frame of a stack can be searched for: it stands on one line, as wide as the table, above its figures if it has any. */
+TEST(a_label_without_room_is_above_its_figures)
+{
+	struct tare_str out = { 0 };
+
+	show_labels(&out, 56);
+	CHECK(widest(tare_str_text(&out)) <= 56);
+	CHECK_HAS(tare_str_text(&out), "\n  a/folder/of/a/library.py:1234 in a_function\n    ");
+	CHECK_HAS(tare_str_text(&out), "\n  a/folder/of/a/library.py:56 in its_caller\n  a/library.py:7 in f  ");
+	tare_str_cut(&out, 0);
+	show_labels(&out, 120);
+	CHECK_HAS(tare_str_text(&out), "a_function  1 MiB a step");
+	tare_str_free(&out);
+}

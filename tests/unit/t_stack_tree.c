@@ -44,14 +44,22 @@ static void show(void *arg, const char *label, const struct tare_by_row *sums, s
 	tare_str_add(out, "\n");
 }
 
-static void check_tree(struct world *w, const char *expected)
+/* Were frames left out? */
+static bool tree_of(struct world *w, const char *expected)
 {
 	struct tare_str out = { 0 };
+	bool leaves_out = w->tree.leaves_out;
 
 	tare_stack_tree_show(&w->tree, show, &out);
 	CHECK_STR(tare_str_text(&out), expected);
 	tare_str_free(&out);
 	tare_stack_tree_free(&w->tree);
+	return leaves_out;
+}
+
+static void check_tree(struct world *w, const char *expected)
+{
+	CHECK(!tree_of(w, expected));
 }
 
 #define MIB(N) ((int64_t)(N) << 20)
@@ -100,6 +108,47 @@ TEST(what_shows_as_nothing_is_one_row)
 	add(&w, "a < main", 1000, 0);
 	check_tree(&w, "1 a 0 0\n"
 	               "2 main\n");
+}
+
+/* Of a large tree 3 MiB are nothing to act on. */
+TEST(what_is_a_small_part_of_all_is_one_row)
+{
+	struct world w = { .tree.column_nr = 2 };
+
+	add(&w, "a < main", MIB(1900), 0);
+	add(&w, "b < main", MIB(4), 0);
+	add(&w, "c < main", MIB(3), 0);
+	add(&w, "d < main", MIB(3), 1);
+	check_tree(&w, "1 a 1900 0\n2 main\n"
+	               "1 b 4 0\n2 main\n"
+	               "1 2 smaller ones 3 3\n");
+}
+
+/* The frames of a model's call in PyTorch tell nothing, unless there is nothing else; a function of the program's own does. */
+TEST(frames_that_pass_a_call_on_are_left_out)
+{
+#define CALL   "/usr/lib/python3/dist-packages/torch/nn/modules/module.py:1501 in _call_impl"
+#define IMPORT "<frozen importlib._bootstrap>:241 in _call_with_frames_removed"
+	struct world w = { .tree.column_nr = 2 };
+
+	add(&w, "conv < " CALL " < forward < " CALL " < <frozen runpy>:88 in _run_code", MIB(1), 0);
+	add(&w, "fc < /home/me/train.py:3 in _call_impl", MIB(2), 0);
+	CHECK(tree_of(&w, "1 fc 2 0\n2 /home/me/train.py:3 in _call_impl\n"
+	                  "1 conv 1 0\n2 forward\n"));
+	w = (struct world){ .tree.column_nr = 2 };
+	add(&w, CALL, MIB(1), 0);
+	CHECK(!tree_of(&w, "1 " CALL " 1 0\n"));
+	/* Where stacks part at such a frame, too: what is imported by two of them has the rows of those who import. */
+	w = (struct world){ .tree.column_nr = 2 };
+	add(&w, IMPORT " < a < main", MIB(1), 0);
+	add(&w, IMPORT " < b < main", MIB(2), 0);
+	add(&w, "load < " IMPORT " < a < main", MIB(4), 0);
+	add(&w, "load < " CALL " < a < main", MIB(8), 0);
+	CHECK(tree_of(&w, "1 load 12 0\n2 a\n2 main\n"
+	                  "1 b 2 0\n2 main\n"
+	                  "1 a 1 0\n2 main\n"));
+#undef CALL
+#undef IMPORT
 }
 
 /* Names that only differ behind a space or a bracket are not taken for frames of each other. */
