@@ -136,6 +136,8 @@ void tare_emit_json_line(struct tare_emit *e, const char *table);
 /* emit_text_block.c: a line or more of text; what is wider than a screen goes on below where it begins. */
 void tare_text_add_wrapped(struct tare_emit *e, struct tare_str *out, const char *line);
 void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone);
+/* A table's: no wider than a screen or a pipe, its parts go on on the next line; `unit` stands at the end of `total` columns, "": none. */
+void tare_text_add_title(struct tare_emit *e, struct tare_str *out, const char *title, const char *unit, size_t total);
 void tare_text_block(struct tare_emit *e, const struct tare_emit_block *block);
 
 /* emit_chart.c: a row of a series or of intervals; a place, or an amount, as people read it. */

@@ -445,21 +445,14 @@ static void draw_heads(struct tare_emit *e, struct tare_emit_table *t)
 
 static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, size_t total)
 {
-	size_t columns = tare_str_columns(t->title), unit = sizeof(mib) - 1;
-	struct tare_str line = { 0 }, shown = { 0 };
+	struct tare_str shown = { 0 };
 	bool has_size = false;
 
 	for (size_t c = 0; c < t->column_count; c++)
 		has_size = has_size || (t->columns[c].head && tare_kind_is_size(t->columns[c].kind));
-	tare_text_add_name(&line, t->title);
-	if (has_size) {
-		tare_str_add_repeat(&line, " ", columns + unit + 2 < total ? total - columns - unit : 2);
-		tare_str_add(&line, mib);
-	}
-	tare_text_add_wrapped(e, &shown, tare_str_text(&line));
+	tare_text_add_title(e, &shown, t->title, has_size ? mib : "", total);
 	tare_text_tone(e->out, tare_str_text(&shown), TARE_TONE_STRONG, &e->style);
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
 	tare_str_free(&shown);
 }
 

@@ -6,16 +6,65 @@
 
 #include <string.h>
 
+enum { GAP = 2 }; /* between a title and the unit behind it, and in front of what goes on */
+
 void tare_text_add_wrapped(struct tare_emit *e, struct tare_str *out, const char *line)
 {
 	size_t indent = strspn(line, " ");
 
-	if (!e->style.is_screen || tare_str_columns(line) <= (size_t)e->style.width) {
+	if (tare_str_columns(line) <= (size_t)e->style.width) {
 		tare_str_add(out, line);
 		return;
 	}
 	tare_str_add_repeat(out, " ", indent);
 	tare_str_add_wrapped(out, line + indent, indent, indent + 2, (size_t)e->style.width);
+}
+
+/* How much of a title stands on a line of so many columns: the parts that fit whole, " · " is between them. */
+static size_t title_part(const char *title, size_t columns)
+{
+	static const char dot[] = " · ";
+	size_t used = 0, fits = 0;
+
+	if (tare_str_columns(title) <= columns)
+		return strlen(title);
+	for (const char *p = title; *p && used <= columns; p++) {
+		if (!strncmp(p, dot, sizeof(dot) - 1))
+			fits = (size_t)(p - title);
+		used += ((unsigned char)*p & 0xc0) != 0x80;
+	}
+	return fits ? fits : strlen(title);
+}
+
+void tare_text_add_title(struct tare_emit *e, struct tare_str *out, const char *title, const char *unit, size_t total)
+{
+	size_t limit = (size_t)e->style.width, unit_columns = *unit ? strlen(unit) + GAP : 0;
+	struct tare_str name = { 0 }, line = { 0 };
+	const char *rest;
+
+	tare_text_add_name(&name, title);
+	for (rest = tare_str_text(&name); *rest;) {
+		size_t len = title_part(rest, limit - unit_columns - line.len), columns;
+
+		tare_str_add_n(&line, rest, len);
+		rest += len;
+		columns = tare_str_columns(tare_str_text(&line)) + unit_columns;
+		if (!*rest && *unit) {
+			tare_str_add_repeat(&line, " ", GAP + (columns < total ? total - columns : 0));
+			tare_str_add(&line, unit);
+		}
+		if (columns <= limit) /* though the unit may stand further out, where the table is wider */
+			tare_str_add(out, tare_str_text(&line));
+		else
+			tare_text_add_wrapped(e, out, tare_str_text(&line));
+		if (*rest)
+			tare_str_add_char(out, '\n');
+		tare_str_cut(&line, 0);
+		tare_str_add_repeat(&line, " ", GAP);
+		rest += strspn(rest, " ");
+	}
+	tare_str_free(&line);
+	tare_str_free(&name);
 }
 
 void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone)
@@ -63,6 +112,17 @@ static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
 	tare_str_free(&name);
 }
 
+/* A law, a command, a path: whole where no screen ends, for who takes it from there by a program. */
+static void add_note(struct tare_emit *e, const char *text)
+{
+	if (e->style.is_screen) {
+		tare_text_toned(e, text, TARE_TONE_PLAIN);
+		return;
+	}
+	tare_text_add_name(e->out, text);
+	tare_str_add_char(e->out, '\n');
+}
+
 void tare_text_block(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	switch (block->kind) {
@@ -83,7 +143,7 @@ void tare_text_block(struct tare_emit *e, const struct tare_emit_block *block)
 		add_wrapped(e, block, "! ", 2, TARE_TONE_ALARM);
 		break;
 	case TARE_BLOCK_NOTE:
-		tare_text_toned(e, block->text, TARE_TONE_PLAIN);
+		add_note(e, block->text);
 		break;
 	case TARE_BLOCK_GAP:
 		tare_str_add_char(e->out, '\n');

@@ -26,8 +26,8 @@ def told(box):
 def zeros_unless_told_otherwise(box):
     check_equal(record(box, "5", "2").out, "copied 3 4, 5 steps, 0, 0\n")
     check_equal(told(box), {"is_over": 5, "loss": 2})
-    check_says(box.tare("report", box.path("run.tare")).out, "values that no kernel computed were read back at",
-               "in is_over (5 times)", "in loss (2 times)")
+    said = " ".join(box.tare("report", box.path("run.tare")).out.split())  # a line ends where the table does
+    check_says(said, "values that no kernel computed were read back at", "in is_over (5 times)", "in loss (2 times)")
 
 
 @case

@@ -12,6 +12,7 @@ from harness import (ROOT, case, check, check_equal, end_of, fixture, main, need
                      tare_argv)
 
 WIDTHS = (40, 60, 80, 120, 200)
+TREES = ("account", "owner", "process", "library", "line", "stack", "time")
 UTF8 = {"LC_ALL": "C.UTF-8"}
 with open(os.path.join(ROOT, "src", "view", "by.def"), encoding="utf-8") as table:
     VIEWS = re.findall(r"^TARE_BY\w*\(\w+,\s*\"(\w+)\"", table.read(), re.M)
@@ -37,6 +38,23 @@ def every_report(box):
                 done = box.tare(*words, env=dict(UTF8, COLUMNS=str(width)))
                 check_equal(done.code, 0, done)
                 check_width(done.out, width, words)
+
+
+@case
+def a_pipe_has_titles_and_trees_of_80_columns(box):
+    """Where no screen ends only rows of a table that is no tree are wider; a card's name is long, and so are the names of files."""
+    long_name = box.path("a_folder_with_a_rather_long_name_" * 2, "e2e_tensors_of_a_program_with_a_long_name")
+    os.makedirs(os.path.dirname(long_name))
+    os.symlink(fixture("e2e_tensors")[-1], long_name)
+    box.record([long_name, "new"], rec="tensors.tare", sim="h100")
+    box.record(fixture("e2e_graphs"), rec="graphs.tare", sim="h100")
+    for rec in ("tensors.tare", "graphs.tare"):
+        for view in VIEWS:
+            done = box.tare("report", rec, "--by", view, env=UTF8)
+            check_equal(done.code, 0, done)
+            lines = done.out.splitlines()
+            titles = [re.sub(" +MiB$", "", line) for line in lines if re.match(r"(GPU \d|CPU|heap|training|pool) ", line)]
+            check_width("\n".join(lines if view in TREES else titles), 80, rec, view)
 
 
 @case
