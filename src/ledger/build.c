@@ -158,7 +158,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
-			tare_tensor_most(f, &l->trainings[k]);
+			tare_tensor_most(f, &l->trainings[k], l->memory);
 		tare_ledger_advise_retained(l);
 		tare_tensors_growth(f, l);
 		tare_modules_of_growth(f, l->growths, l->growth_nr, l->memory);

@@ -524,6 +524,7 @@ struct tare_training {
 	int64_t most_ns;
 	/* nothing where the blocks of then are not known */
 	struct tare_category_sum most[TARE_CATEGORY_NR];
+	struct tare_tensor_rows modules; /* the same: a row for what a module has by a rule, without a name */
 	int64_t fed_bytes; /* of its input, what was made before the first step and stays: perhaps all data, not a batch */
 	int process, memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
 };

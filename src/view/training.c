@@ -2,6 +2,8 @@
 /* Prints the first step of training beside the others. */
 #include "view/training.h"
 
+#include "view/training_private.h"
+
 #include "base/units.h"
 #include "view/device_text.h"
 #include "view/most.h"
@@ -12,8 +14,6 @@
 
 enum {
 	MAX_TRAININGS = 4,
-	LEAST = 52429, /* bytes: what does not show as 0.0 MiB */
-	FED = 20       /* a twentieth of the input does not matter */
 };
 
 enum unit { TIME, COUNT, BYTES };
@@ -35,53 +35,6 @@ static const char *const by_words[TARE_TRAINING_BY_NR] = {
 	"each of several optimizers",
 	"by backward passes",
 };
-
-/* What the most of the tensors is made up of: parameters and what is as large, the batch, the rest. */
-enum part { MODEL, BATCH, OTHER, PART_NR };
-
-static enum part part_of(enum tare_category category)
-{
-	switch (category) {
-	case TARE_CATEGORY_PARAMETER:
-	case TARE_CATEGORY_GRADIENT:
-	case TARE_CATEGORY_OPTIMIZER:
-		return MODEL;
-	case TARE_CATEGORY_INPUT:
-	case TARE_CATEGORY_ACTIVATION:
-		return BATCH;
-	default:
-		return OTHER;
-	}
-}
-
-static int64_t sum_of(const struct tare_training *t, enum part part)
-{
-	int64_t sum = 0;
-
-	for (int c = 0; c < TARE_CATEGORY_NR; c++)
-		if (part_of((enum tare_category)c) == part)
-			sum += t->most[c].bytes;
-	return sum;
-}
-
-static int64_t parameters_of(const struct tare_training *t)
-{
-	return t->most[TARE_CATEGORY_PARAMETER].bytes;
-}
-
-/* Are there enough parameters for a multiple of them to say something? */
-static bool has_parameters(const struct tare_training *t)
-{
-	int64_t all = sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER);
-
-	return parameters_of(t) && parameters_of(t) >= all / TARE_PARAMETERS_COUNT;
-}
-
-/* Is its input a batch, as far as anybody can tell? */
-static bool has_batch(const struct tare_training *t)
-{
-	return t->fed_bytes <= t->most[TARE_CATEGORY_INPUT].bytes / FED;
-}
 
 /* ---- for scripts ---- */
 
@@ -143,14 +96,17 @@ static void add_steady(struct tare_emit *e, const char *key, const void *row)
 static void add_most(struct tare_emit *e, const char *key, const void *row)
 {
 	const struct tare_training *t = row;
-	int64_t model = sum_of(t, MODEL), batch = sum_of(t, BATCH), other = sum_of(t, OTHER);
+	int64_t model = tare_training_sum_of(t, TARE_TRAINING_MODEL), batch = tare_training_sum_of(t, TARE_TRAINING_BATCH),
+			other = tare_training_sum_of(t, TARE_TRAINING_OTHER);
 	struct most most = { .at = t->most_at,
 		                 .t_ns = t->most_ns,
 		                 .bytes = model + batch + other,
-		                 .parameters = parameters_of(t),
-		                 .parameters_ratio = has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
+		                 .parameters = tare_training_parameters_of(t),
+		                 .parameters_ratio =
+		                     tare_training_has_parameters(t) ? ratio(model, tare_training_parameters_of(t)) : NAN,
 		                 .batch = batch,
-		                 .input_ratio = has_batch(t) ? ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes) : NAN,
+		                 .input_ratio =
+		                     tare_training_has_batch(t) ? ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes) : NAN,
 		                 .other = other };
 
 	tare_emit_object(e, key, TARE_COLUMNS(most_columns), most.parameters ? &most : NULL);
@@ -293,80 +249,6 @@ static void add_title(struct tare_str *title, const struct tare_training *t)
 	tare_str_addf(title, ", %s", by_words[t->by]);
 }
 
-/* " (gradient 1.0, optimizer state 2.0)": what there is beside the parameters, as multiples of them. */
-static void add_multiples(struct tare_str *line, const struct tare_training *t)
-{
-	const char *before = " (";
-
-	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
-		if (part_of((enum tare_category)c) != MODEL || c == TARE_CATEGORY_PARAMETER || !t->most[c].bytes)
-			continue;
-		tare_str_addf(line, "%s%s %.1f", before, tare_category_name((enum tare_category)c),
-		              (double)t->most[c].bytes / (double)parameters_of(t));
-		before = ", ";
-	}
-	if (*before == ',')
-		tare_str_add_char(line, ')');
-}
-
-/* " (workspace)", " (workspace …)": the largest of what else there is. */
-static void add_largest(struct tare_str *line, const struct tare_training *t)
-{
-	int64_t most = 0;
-	int at = 0;
-
-	for (int c = 0; c < TARE_CATEGORY_NR; c++)
-		if (part_of((enum tare_category)c) == OTHER && t->most[c].bytes > most) {
-			most = t->most[c].bytes;
-			at = c;
-		}
-	tare_str_addf(line, " (%s%s)", tare_category_name((enum tare_category)at),
-	              sum_of(t, OTHER) - most >= LEAST ? " …" : "");
-}
-
-static void add_part(struct tare_str *line, const struct tare_training *t, enum part part, const char *name)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-	int64_t input = t->most[TARE_CATEGORY_INPUT].bytes;
-
-	if (sum_of(t, part) < LEAST)
-		return;
-	tare_str_addf(line, " + %s %s", tare_units_mib(text, sum_of(t, part)), name);
-	if (part == BATCH && has_batch(t) && input >= LEAST && sum_of(t, part) > input)
-		tare_str_addf(line, ", %.1f × its input", (double)sum_of(t, part) / (double)input);
-	if (part == OTHER)
-		add_largest(line, t);
-}
-
-/* Had it more in a step than at the moment at which all processes together had most? */
-static bool is_above_moment(const struct tare_training *t, int64_t bytes)
-{
-	int64_t first = t->first.figures[TARE_TRAINING_LIVE];
-	int64_t steady = t->steady.figures[TARE_TRAINING_LIVE];
-
-	return t->device < 0 && (first > steady ? first : steady) >= bytes + TARE_UNITS_LEAST;
-}
-
-static void add_sentence(struct tare_emit *e, const struct tare_training *t)
-{
-	int64_t bytes = sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER);
-	struct tare_str line = { 0 };
-	char text[TARE_UNITS_TEXT_MAX];
-
-	if (!has_parameters(t))
-		return;
-	tare_str_add(&line, t->most_at);
-	if (is_above_moment(t, bytes))
-		tare_str_add(&line, ", when all processes together had most: here");
-	tare_str_addf(&line, " %s MiB = %.1f × parameters", tare_units_mib(text, bytes),
-	              (double)sum_of(t, MODEL) / (double)parameters_of(t));
-	add_multiples(&line, t);
-	add_part(&line, t, BATCH, has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
-	add_part(&line, t, OTHER, "other");
-	tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
-}
-
 void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	int shown = (int)tare_view_most((size_t)ledger->training_nr, MAX_TRAININGS);
@@ -376,7 +258,7 @@ void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 
 		add_title(&title, &ledger->trainings[i]);
 		add_table(e, tare_str_text(&title), &ledger->trainings[i]);
-		add_sentence(e, &ledger->trainings[i]);
+		tare_training_most_text(e, &ledger->trainings[i]);
 		tare_emit_gap(e);
 		tare_str_free(&title);
 	}

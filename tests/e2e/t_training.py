@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 
 from harness import MIB, PYTHON, ROOT, case, check, check_equal, fixture, main, needs_torch
 
@@ -38,16 +39,20 @@ def define(what, multiple, parts):
               < .05 * most["parameter_bytes"], most)
         check(0 < one["steady"]["ns"] and 0 < one["first"]["ns"] and one["first"]["driver_ns"] is None, one)
         words = " ".join(text.split())
-        check("= %.1f × parameters (%s)" % (multiple, parts) in words and "of the batch" in words, text)
+        check("= %.1f × parameters + " % multiple in words and "of the batch" in words, text)
+        for name, times in parts.items():
+            check(re.search(r"^  %s +[0-9,.]+ +[0-9.]+ %% +█+ +%.1f × parameters$" % (name, times), text, re.M), name, text)
+        below = text[text.index("training on"):text.index("of the batch")] + text[text.index("of the batch"):].split("\n\n")[0]
+        check(max(map(len, below.splitlines())) <= 80, "wider than 80 columns", below)
         check("4 steps, by the optimizer" in words and "peak of tensors" in words, text)
 
     run.__name__ = "ratios_with_" + what
     case(run)
 
 
-for each in (("adam", 4, "gradient 1.0, optimizer state 2.0"),
-             ("momentum", 3, "gradient 1.0, optimizer state 1.0"),
-             ("sgd", 2, "gradient 1.0")):
+for each in (("adam", 4, {"gradient": 1, "optimizer state": 2}),
+             ("momentum", 3, {"gradient": 1, "optimizer state": 1}),
+             ("sgd", 2, {"gradient": 1})):
     define(*each)
 
 

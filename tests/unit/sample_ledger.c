@@ -141,6 +141,56 @@ static struct tare_training_mark training_marks[] = {
 	{ .number = 2, .begin_ns = 2250000000, .ns = 41000000, .used = MIB(4494.5), .live = MIB(2926) },
 };
 
+/* Three blocks that are alike, and a head. */
+static const struct tare_module_row train_modules[] = {
+	{ .path = "net", .name = "net", .class = "ResNet", .pid = 431, .number = 1, .is_found = true },
+	{ .path = "net.layer1",
+	  .name = "layer1",
+	  .class = "Sequential",
+	  .parent = &train_modules[0],
+	  .pid = 431,
+	  .number = 2 },
+	{ .path = "net.layer1.0",
+	  .name = "0",
+	  .class = "Bottleneck",
+	  .parent = &train_modules[1],
+	  .pid = 431,
+	  .number = 3 },
+	{ .path = "net.layer1.1",
+	  .name = "1",
+	  .class = "Bottleneck",
+	  .parent = &train_modules[1],
+	  .pid = 431,
+	  .number = 4,
+	  .order = 1 },
+	{ .path = "net.layer1.2",
+	  .name = "2",
+	  .class = "Bottleneck",
+	  .parent = &train_modules[1],
+	  .pid = 431,
+	  .number = 5,
+	  .order = 2 },
+	{ .path = "net.fc",
+	  .name = "fc",
+	  .class = "Linear",
+	  .parent = &train_modules[0],
+	  .pid = 431,
+	  .number = 6,
+	  .order = 1 },
+};
+
+#define OF_MODULE(MODULE, RULE, MIBS)                                                                                  \
+	{                                                                                                                  \
+		.module = &train_modules[MODULE], .rule = TARE_RULE_##RULE, .count = 1, .bytes = MIB(MIBS), .born_ns = -1,     \
+		.pid = 431                                                                                                     \
+	}
+static struct tare_tensor_row train_by_module[] = {
+	OF_MODULE(2, RECOMPUTED, 800),
+	OF_MODULE(3, RECOMPUTED, 800),
+	OF_MODULE(4, RECOMPUTED, 800),
+	OF_MODULE(5, SAID_PARAMETER, 97.5),
+};
+
 static struct tare_training training[] = {
 	{ .pid = 431,
 	  .program = "python3",
@@ -164,6 +214,7 @@ static struct tare_training training[] = {
 	                           [TARE_TRAINING_LIVE] = MIB(2926) } },
 	  .most_at = "peak:tensors",
 	  .most_ns = 2300000000,
+	  .modules = { train_by_module, NR(train_by_module) },
 	  .most = { [TARE_CATEGORY_PARAMETER] = { TARE_CATEGORY_PARAMETER, MIB(97.5), 40, TARE_EVIDENCE_WITNESS },
 	            [TARE_CATEGORY_BUFFER] = { TARE_CATEGORY_BUFFER, MIB(0.25), 20, TARE_EVIDENCE_WITNESS },
 	            [TARE_CATEGORY_GRADIENT] = { TARE_CATEGORY_GRADIENT, MIB(97.5), 40, TARE_EVIDENCE_INFERRED },

@@ -82,3 +82,17 @@ TEST(a_moment_of_all_processes_is_called_so)
 	training.steady.figures[TARE_TRAINING_LIVE] = 2999 * MIB;
 	check_said(&training, "all processes together", true);
 }
+
+/* Bars are as long as what they stand for; layers that are equal are one row. */
+TEST(categories_and_equal_layers_have_bars)
+{
+	struct tare_training training = sample_train_peak()->trainings[0];
+
+	check_said(&training, "activation 2,452.5 83.8 % ██████████ 134.4 × its input", true);
+	check_said(&training, "optimizer state 195.0 6.7 % █ 2.0 × parameters", true);
+	check_said(&training, "net.layer1 2,400.0 82.0 % ██████████ Sequential 0–2 × 3 2,400.0", true);
+	training.modules.count = 0;
+	check_said(&training, "0–2", false);
+	training.most[TARE_CATEGORY_PARAMETER].bytes = 0;
+	check_said(&training, "█", false);
+}

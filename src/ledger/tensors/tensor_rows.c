@@ -456,31 +456,3 @@ void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 			finish_device(&r, &first->out->devices[tare_fold_device_place(f, f->devices[first->device])]);
 	}
 }
-
-/* What there was of its tensors when there was most on that device, or CPU. */
-void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
-{
-	enum tare_moment m = row->memory < 0 ? TARE_MOMENT_HOST : TARE_MOMENT_TENSORS;
-	const struct tare_process_fold *p = f->processes[row->process];
-	const struct tare_live_block *b;
-	struct tare_block_walk walk;
-	const struct tare_work *work;
-
-	row->most_at = tare_moment_name(m);
-	row->most_ns = row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
-	if (row->memory >= p->on_device_nr || (row->memory >= 0 && !p->on_device[row->memory]))
-		return;
-	work = tare_tensors_work(f, row->process, row->memory);
-	walk = tare_block_walk_of(f, row->memory, row->process, m);
-	while ((b = tare_block_walk_next(&walk))) {
-		struct tare_known_block known = tare_known(work, b);
-		enum tare_rule rule;
-
-		if (b->flags & TARE_TENSOR_MAPPED)
-			continue;
-		rule = tare_fold_rule_of(f, &known, work);
-		tare_category_sums_add(row->most, rule, b->bytes, 1);
-		if (rule == TARE_RULE_FED)
-			row->fed_bytes += b->bytes;
-	}
-}

@@ -227,7 +227,7 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
                               const struct tare_device_fold *d, enum tare_moment m, int64_t t,
                               struct tare_arena *memory, struct tare_device_ledger *out);
 /* What there was when there was most. */
-void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
+void tare_tensor_most(const struct tare_fold *f, struct tare_training *row, struct tare_arena *memory);
 /* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
 void tare_tensor_kinds_begin(struct tare_fold *f);
 void tare_tensor_kind_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
