@@ -275,6 +275,7 @@ int tare_cmd_top(int argc, char **argv)
 		rc = check(&o, &rest, &err);
 	t->found.folders = rest.count ? &rest : &o.folders;
 	t->found.is_only_folders = rest.count > 0;
+	t->found.is_brief = true;
 	t->view.interval_ns = o.interval;
 	t->view.sort = (enum tare_top_sort)o.sort;
 	tare_str_add(&t->view.filter, o.filter ? o.filter : "");

@@ -139,6 +139,14 @@ static void finish_notes(const struct tare_fold *f, const struct tare_instant *a
 		l->degraded[l->degraded_nr++] = "peak:host: no tensor of the CPU was recorded; this is the peak";
 }
 
+static void finish_details(struct tare_fold *f, struct tare_ledger *l)
+{
+	for (int k = 0; k < l->training_nr; k++)
+		tare_tensor_most(f, &l->trainings[k], l->memory);
+	tare_tensors_growth(f, l);
+	tare_modules_of_growth(f, l->growths, l->growth_nr, l->memory);
+}
+
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	tare_parts_finish(f);
@@ -157,11 +165,9 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_parts_doubt(f, t, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_parts_rows(f, l);
-		for (int k = 0; k < l->training_nr; k++)
-			tare_tensor_most(f, &l->trainings[k], l->memory);
 		tare_ledger_advise_retained(l);
-		tare_tensors_growth(f, l);
-		tare_modules_of_growth(f, l->growths, l->growth_nr, l->memory);
+		if (!f->is_brief)
+			finish_details(f, l);
 	}
 }
 
@@ -177,6 +183,8 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->lines = opts->lines;
 	f->without_heap_lines = opts->without_heap_lines;
 	f->without_tensors = opts->without_tensors;
+	f->without_stacks = opts->without_stacks;
+	f->is_brief = opts->is_brief;
 	f->history = opts->history;
 	f->kept = opts->kept;
 	f->history_by_category = opts->history_by_category;

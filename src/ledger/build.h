@@ -126,6 +126,8 @@ struct tare_ledger_opts {
 	const char *lines;                   /* FILE:LINE that should be phases, one per line; NULL: none */
 	bool without_heap_lines; /* what each place has of the heap is left out: of a million places naming takes long */
 	bool without_tensors;    /* the rows of single tensors are left out: of many they take much memory */
+	bool without_stacks;     /* a line is told without the stack that leads to it */
+	bool is_brief;           /* nobody asks what grows, nor what training had at most */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_memory_history *history; /* filled in, if it is not NULL; tare_memory_history_free() it */

@@ -11,6 +11,7 @@ struct tare_finder {
 	const struct tare_operands *folders; /* recordings, or folders that have some */
 	bool is_only_folders;                /* processes are not looked at */
 	bool is_only_alive;                  /* a recording that is named is followed only while it is written */
+	bool is_brief;                       /* nobody asks what grows, nor what training had at most */
 	struct tare_map looked; /* pid → how often its environment was looked at, and when it was seen last */
 	uint64_t turn;
 	struct tare_follow **items; /* what was found, in the order in which it was found */

@@ -28,6 +28,7 @@ struct tare_follow {
 	char *sim_state;   /* … and where its state lies; NULL: it is none */
 	char *host;
 	bool is_wanted;      /* the last search found it alive */
+	bool is_brief;       /* nobody asks what grows, nor what training had at most */
 	bool needs_readings; /* NVML does not show its GPU here: what `tare` reads of it is all there is */
 
 	bool has_ledger;

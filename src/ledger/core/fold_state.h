@@ -298,6 +298,8 @@ struct tare_fold {
 	TARE_NOT_SAVED const char *lines;                        /* of tare_ledger_opts, as … */
 	TARE_NOT_SAVED bool without_heap_lines;
 	TARE_NOT_SAVED bool without_tensors;
+	TARE_NOT_SAVED bool without_stacks;
+	TARE_NOT_SAVED bool is_brief;
 	TARE_NOT_SAVED struct tare_phase_watch *watches;
 	TARE_NOT_SAVED int watch_nr;
 	/* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */

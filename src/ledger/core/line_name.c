@@ -54,7 +54,14 @@ static void stack_of_python(const struct tare_line_stack *stack, bool is_full, s
 	take_stack(&s, is_full, memory, l);
 }
 
-static void name_python(const struct tare_line_stack *stack, struct tare_arena *memory, struct tare_ledger_line *l)
+static void leave_stack_out(struct tare_ledger_line *l)
+{
+	l->stack = l->label;
+	l->short_stack = l->short_label;
+}
+
+static void name_python(const struct tare_fold *f, const struct tare_line_stack *stack, struct tare_arena *memory,
+                        struct tare_ledger_line *l)
 {
 	const struct tare_line *line = tare_line_of_user(stack);
 	struct tare_str text = { 0 };
@@ -64,8 +71,12 @@ static void name_python(const struct tare_line_stack *stack, struct tare_arena *
 	tare_line_add(&text, line, false);
 	l->short_label = take(memory, &text);
 	tare_str_free(&text);
-	stack_of_python(stack, true, memory, l);
-	stack_of_python(stack, false, memory, l);
+	if (f->without_stacks) {
+		leave_stack_out(l);
+	} else {
+		stack_of_python(stack, true, memory, l);
+		stack_of_python(stack, false, memory, l);
+	}
 	l->file = tare_arena_strdup(memory, line->file);
 	l->function = tare_arena_strdup(memory, line->function);
 	l->line = line->line;
@@ -83,7 +94,8 @@ static void stack_of_frames(const struct tare_frames *frames, bool is_full, stru
 	take_stack(&s, is_full, memory, l);
 }
 
-static void name_native(const struct tare_site *site, struct tare_arena *memory, struct tare_ledger_line *l)
+static void name_native(const struct tare_fold *f, const struct tare_site *site, struct tare_arena *memory,
+                        struct tare_ledger_line *l)
 {
 	struct tare_str text = { 0 };
 	struct tare_frames frames;
@@ -101,8 +113,12 @@ static void name_native(const struct tare_site *site, struct tare_arena *memory,
 		l->function = take(memory, &text);
 		l->line = line->line;
 	}
-	stack_of_frames(&frames, true, memory, l);
-	stack_of_frames(&frames, false, memory, l);
+	if (f->without_stacks) {
+		leave_stack_out(l);
+	} else {
+		stack_of_frames(&frames, true, memory, l);
+		stack_of_frames(&frames, false, memory, l);
+	}
 	tare_frames_free(&frames);
 	tare_str_free(&text);
 }
@@ -127,11 +143,11 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_accou
 	struct tare_str text = { 0 };
 
 	if (site && site->python) {
-		name_python(site->python, memory, l);
+		name_python(f, site->python, memory, l);
 		return;
 	}
 	if (site && site->stack) {
-		name_native(site, memory, l);
+		name_native(f, site, memory, l);
 		return;
 	}
 	if (site)

@@ -430,6 +430,8 @@ void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *
 {
 	struct groups g = { 0 };
 
+	if (f->is_brief)
+		return;
 	for (size_t i = 0; i < p->count; i++)
 		add_course(&g, p, f, &p->items[i]);
 	out->growths = tare_arena_alloc(out->memory, (g.count + 1) * sizeof(*out->growths));
