@@ -365,6 +365,33 @@ int tare_ledger_resume(const struct tare_ledger_source *source, const struct tar
 	return 0;
 }
 
+static bool next_of_none(void *arg, struct tare_event *e)
+{
+	(void)arg;
+	(void)e;
+	return false;
+}
+
+static void rewind_none(void *arg)
+{
+	(void)arg;
+}
+
+void tare_fold_show(struct tare_fold *of, const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                    const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+{
+	static const struct tare_ledger_source none = { .next = next_of_none, .rewind = rewind_none };
+	struct tare_fold f;
+
+	set_up(&f, &none, opts);
+	tare_fold_state_copy(&f, of, names);
+	f.is_from_state = true;
+	tare_phases_count_watched(&f.parts->phases, &f);
+	look_ahead(&f, opts);
+	build(&f, instants, instant_nr, out);
+	tare_fold_end(&f);
+}
+
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
                      const struct tare_ledger_state *from, const struct tare_ledger_names *names, int64_t until_ns,
                      struct tare_ledger_saved *out)

@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger of a recording that is being written, again and again: the state of the fold at a moment shortly before is kept in memory, and
- * only what came after it is folded. It says what tare_ledger_of_recording() says.
+ * The ledger of a recording that is being written, again and again: the recording stays open and the fold goes on, so that each event
+ * is read once and folded once. What the last seconds brought is not settled yet: the ledger is of a moment shortly before, and is
+ * what all events up to that moment say.
+ *
+ *     if (!tare_ledger_live_go_on(live, &opts, &ledger)) {
+ *             … open it …
+ *             tare_ledger_live_begin(live, recording, &opts, &ledger);
+ *     }
  */
 #ifndef TARE_LEDGER_LIVE_H
 #define TARE_LEDGER_LIVE_H
 
-#include "base/str.h"
 #include "ledger/build.h"
-#include "trace/recording.h"
+#include "trace/growing.h"
+
+struct tare_fold;
 
 /* {0} knows nothing yet. */
 struct tare_ledger_live {
-	uint64_t worth;        /* so many events behind the moment are worth another one; 0: as usual */
-	struct tare_str saved; /* whose state it is, and the state */
-	bool has_state;
-	struct tare_recording_state memory; /* its moment, and the newest segment when it was made … */
-	uint64_t known;          /* a sum of the events that it has to do with, as far as they are read again … */
-	uint32_t number;         /* … and of the state beside the segments that it was made from; 0: none */
-	uint64_t folded;         /* events behind the moment, when it was used last … */
-	uint64_t folded_first;   /* … and first; 0: not yet */
-	uint64_t resumed, begun; /* how often the fold went on from a moment, and how often it began anew */
+	struct tare_recording *recording; /* NULL: none is open */
+	struct tare_growing *growing;     /* NULL: it cannot be kept open */
+	struct tare_ledger_source source; /* its events … */
+	bool is_looking;                  /* … in the first pass, or in the second, … */
+	int64_t until_ns;                 /* … which goes up to here */
+	struct tare_fold *fold;
+	uint64_t grown, begun; /* how often it went on, and how often it began */
 };
 
-/* The recording was opened alone, for reading. */
-void tare_ledger_of_live(struct tare_ledger_live *live, struct tare_recording *recording,
-                         const struct tare_ledger_opts *opts, const struct tare_instant *instants, int instant_nr,
-                         struct tare_ledger *out);
+/* False, and nothing in `out`: it has to begin, again or for the first time. */
+bool tare_ledger_live_go_on(struct tare_ledger_live *live, const struct tare_ledger_opts *opts,
+                            struct tare_ledger *out);
+/* Of a recording that was opened for reading, which it closes. False: what came when it had been read contradicts it. */
+bool tare_ledger_live_begin(struct tare_ledger_live *live, struct tare_recording *recording,
+                            const struct tare_ledger_opts *opts, struct tare_ledger *out);
+
+/* How long before the last event that was read the last ledger is; 0: all that was read is in it. */
+int64_t tare_ledger_live_behind_ns(const struct tare_ledger_live *live);
+
 void tare_ledger_live_free(struct tare_ledger_live *live);
 
 #endif

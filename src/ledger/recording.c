@@ -344,7 +344,7 @@ static const char *note_on_dropped(const struct tare_recording *recording, struc
 	return text->data;
 }
 
-static void add_remarks(const struct tare_recording *recording, struct tare_ledger *out)
+void tare_recording_add_remarks(const struct tare_recording *recording, struct tare_ledger *out)
 {
 	int nr = tare_recording_remark_nr(recording);
 	const char *const *failures;
@@ -379,6 +379,32 @@ static const struct tare_process **processes_of(const struct tare_recording *rec
 	return processes;
 }
 
+struct tare_recording_opts tare_recording_opts_of(const struct tare_recording *recording,
+                                                  const struct tare_ledger_opts *opts)
+{
+	struct tare_recording_opts own = { .opts = opts ? *opts : (struct tare_ledger_opts){ 0 } };
+	int notes = tare_recording_note_nr(recording);
+
+	own.processes = processes_of(recording);
+	own.notes = tare_xcalloc((size_t)(notes + own.opts.note_nr + 1), sizeof(*own.notes));
+	for (int i = 0; i < notes; i++)
+		own.notes[i] = tare_recording_note(recording, i);
+	for (int i = 0; i < own.opts.note_nr; i++)
+		own.notes[notes + i] = own.opts.notes[i];
+	own.opts.processes = own.processes;
+	own.opts.process_nr = tare_recording_process_nr(recording);
+	own.opts.notes = own.notes;
+	own.opts.note_nr += notes;
+	own.opts.lines = tare_recording_phases(recording);
+	return own;
+}
+
+void tare_recording_opts_free(struct tare_recording_opts *own)
+{
+	free(own->processes);
+	free(own->notes);
+}
+
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
                               const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {
@@ -389,37 +415,24 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 		                                 .run = run,
 		                                 .phase_run = phase_run,
 		                                 .heap_run = heap_run };
-	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
-	int notes = tare_recording_note_nr(recording);
-	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
-	const struct tare_process **processes = processes_of(recording);
+	struct tare_recording_opts own = tare_recording_opts_of(recording, opts);
 	struct tare_ledger_kept kept = { 0 };
 	struct tare_str text = { 0 };
 
-	own.processes = processes;
-	own.process_nr = tare_recording_process_nr(recording);
-	for (int i = 0; i < notes; i++)
-		all[i] = tare_recording_note(recording, i);
-	for (int i = 0; i < own.note_nr; i++)
-		all[notes + i] = own.notes[i];
-	own.notes = all;
-	own.note_nr += notes;
-	own.lines = tare_recording_phases(recording);
-	if (!resume_any(recording, &own, instants, instant_nr, out)) {
+	if (!resume_any(recording, &own.opts, instants, instant_nr, out)) {
 		if (tare_recording_dropped_ns(recording) >= 0) {
-			all[own.note_nr++] = note_on_dropped(recording, &text);
+			own.notes[own.opts.note_nr++] = note_on_dropped(recording, &text);
 			kept = kept_of(recording);
-			own.kept = &kept;
+			own.opts.kept = &kept;
 		}
 		tare_recording_rewind(recording);
-		tare_ledger_build(&source, &own, instants, instant_nr, out);
+		tare_ledger_build(&source, &own.opts, instants, instant_nr, out);
 	}
 	for (int i = 0; i < instant_nr; i++)
-		add_remarks(recording, &out[i]);
+		tare_recording_add_remarks(recording, &out[i]);
 	free((void *)kept.devices);
-	free(processes);
 	tare_str_free(&text);
-	free(all);
+	tare_recording_opts_free(&own);
 }
 
 /* ---- a state to be kept ---- */
@@ -433,7 +446,8 @@ static bool save_from(struct behind *b, const struct tare_ledger_opts *opts, con
 	bool is_saved;
 
 	b->newest = number;
-	b->until_ns = tare_recording_segments_end_ns(b->recording, number);
+	b->until_ns = number == TARE_SEGMENTS_AND_LOGS ? tare_recording_settled_ns(b->recording)
+	                                               : tare_recording_segments_end_ns(b->recording, number);
 	rewind_behind(b);
 	is_saved = tare_ledger_save(&source, opts, from, &names, until_ns, out) == 0;
 	tare_recording_skip(b->recording, NULL);

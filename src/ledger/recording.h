@@ -11,7 +11,21 @@
  * them, the older first, hold: later segments have calls that began before the others, and say what these should know. `out`, which is empty, gets the state, and
  * what came since the last that holds.
  */
+#define TARE_SEGMENTS_AND_LOGS                                                                                         \
+	UINT32_MAX /* instead of a number: the recording was opened whole, and all that is settled counts */
 size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t number, int64_t until_ns,
                                   struct tare_ledger_saved *out);
+
+/* Options of a ledger with what a recording adds to them: its notes stand first, and there is room for one more; its processes. */
+struct tare_recording_opts {
+	struct tare_ledger_opts opts;
+	const char **notes;
+	const struct tare_process **processes;
+};
+struct tare_recording_opts tare_recording_opts_of(const struct tare_recording *recording,
+                                                  const struct tare_ledger_opts *opts);
+void tare_recording_opts_free(struct tare_recording_opts *own);
+/* What the recording has to say that makes no figure wrong. */
+void tare_recording_add_remarks(const struct tare_recording *recording, struct tare_ledger *out);
 
 #endif

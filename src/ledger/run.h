@@ -9,6 +9,11 @@
 
 /* take.c: the two passes over the events */
 void tare_fold_look_ahead(struct tare_fold *f);
+/*
+ * Goes on with the first pass where it ended, with what the source has by now. False: a call came that the second pass should have
+ * taken in already.
+ */
+bool tare_fold_look_further(struct tare_fold *f);
 void tare_fold_run(struct tare_fold *f);
 void tare_fold_run_until(struct tare_fold *f, int64_t until); /* stops at `until` */
 bool tare_fold_take_next(struct tare_fold *f);                /* false: there is no more */
@@ -40,6 +45,9 @@ void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *ins
 void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr, int64_t from,
                             int64_t until, struct tare_ledger *out);
 void tare_fold_run_to_end(struct tare_fold *f);
+/* Ledgers as if nothing came any more; the fold `of` stays as it is, and can go on. */
+void tare_fold_show(struct tare_fold *of, const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
+                    const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
 void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
                               struct tare_ledger *out);
 

@@ -417,12 +417,14 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 
 static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 {
+	f->max_begin_all_seen = f->max_begin_all;
 	f->max_begin_all = max_begin_all;
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 
 		if (!d)
 			continue;
+		d->max_begin_seen = d->max_begin;
 		d->max_begin = d->max_begin_then;
 		if (d->late.count)
 			qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
@@ -454,6 +456,72 @@ void tare_fold_look_ahead(struct tare_fold *f)
 			f->devices[i]->max_begin_then = f->devices[i]->max_begin;
 	find_late(f);
 	forget_pass(f, max_begin_all);
+}
+
+/* Where the first pass got to, instead of where the second did; and back. */
+static void swap_passes(struct tare_fold *f)
+{
+	int64_t all = f->max_begin_all;
+
+	f->max_begin_all = f->max_begin_all_seen;
+	f->max_begin_all_seen = all;
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+		int64_t own;
+
+		if (!d)
+			continue;
+		own = d->max_begin;
+		d->max_begin = d->max_begin_seen;
+		d->max_begin_seen = own;
+	}
+}
+
+/* Those that were taken in are not asked for again. Returns how many are left. */
+static size_t forget_late(struct tare_device_fold *d)
+{
+	size_t left = d->late.count - d->late_next;
+
+	if (left && d->late_next)
+		memmove(d->late.items, d->late.items + d->late_next, left * sizeof(*d->late.items));
+	d->late.count = left;
+	d->late_next = 0;
+	return left;
+}
+
+/* Calls that were found late just now, from `first` on: is one of them of a time that the second pass is behind? */
+static bool is_too_late(const struct tare_fold *f, const struct tare_device_fold *d, size_t first)
+{
+	for (size_t i = first; i < d->late.count; i++) {
+		int64_t order = d->late.items[i].begin - d->late.items[i].reading_before;
+
+		if (order < d->max_begin || order < f->max_begin_all)
+			return true;
+	}
+	return false;
+}
+
+bool tare_fold_look_further(struct tare_fold *f)
+{
+	int device_nr = f->device_nr;
+	size_t *known = tare_xcalloc((size_t)device_nr + 1, sizeof(*known));
+	bool is_any = false;
+
+	for (int i = 0; i < device_nr; i++)
+		known[i] = f->devices[i] ? forget_late(f->devices[i]) : 0;
+	swap_passes(f);
+	find_late(f);
+	swap_passes(f);
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d || !d->late.count)
+			continue;
+		is_any |= is_too_late(f, d, i < device_nr ? known[i] : 0);
+		qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+	}
+	free(known);
+	return !is_any;
 }
 
 static void take_any(struct tare_fold *f, const struct tare_event *e)

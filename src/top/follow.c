@@ -132,11 +132,8 @@ struct tare_follow *tare_follow_new(const char *path)
 	return f;
 }
 
-static void forget(struct tare_follow *f)
+static void forget_processes(struct tare_follow *f)
 {
-	if (f->has_ledger)
-		tare_ledger_free(&f->ledger);
-	f->has_ledger = false;
 	for (size_t i = 0; i < f->process_nr; i++)
 		free(f->processes[i].name);
 	free(f->processes);
@@ -150,7 +147,9 @@ void tare_follow_free(struct tare_follow *f)
 {
 	if (!f)
 		return;
-	forget(f);
+	forget_processes(f);
+	if (f->has_ledger)
+		tare_ledger_free(&f->ledger);
 	tare_ledger_live_free(&f->live);
 	free(f->path);
 	free(f->label);
@@ -165,6 +164,7 @@ static void take_processes(struct tare_follow *f, const struct tare_recording *r
 {
 	int n = tare_recording_process_nr(recording);
 
+	forget_processes(f);
 	f->processes = tare_xcalloc((size_t)n + 1, sizeof(*f->processes));
 	for (int i = 0; i < n; i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
@@ -210,24 +210,53 @@ static int open_recording(struct tare_follow *f, struct tare_recording **out)
 	return rc;
 }
 
-/* Only what came since a moment shortly before is folded, however long the program runs. */
-static void read_ledger(struct tare_follow *f, bool is_once)
+static struct tare_ledger_opts opts_of(const struct tare_follow *f)
+{
+	return (struct tare_ledger_opts){ .without_tensors = true, .without_stacks = true, .is_brief = f->is_brief };
+}
+
+/* All of it, as it is now. */
+static bool read_once(struct tare_follow *f, struct tare_ledger *ledger)
 {
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
-	const struct tare_ledger_opts opts = { .without_tensors = true };
+	const struct tare_ledger_opts opts = opts_of(f);
 	struct tare_recording *recording;
 
-	f->failure = (struct tare_err){ 0 };
 	if (open_recording(f, &recording))
-		return; /* what was known before is shown on */
-	forget(f);
+		return false;
 	take_processes(f, recording);
-	if (is_once)
-		tare_ledger_of_recording(recording, &opts, &end, 1, &f->ledger);
-	else
-		tare_ledger_of_live(&f->live, recording, &opts, &end, 1, &f->ledger);
-	f->has_ledger = true;
+	tare_ledger_of_recording(recording, &opts, &end, 1, ledger);
 	tare_recording_close(recording);
+	return true;
+}
+
+/* It stays open, and is folded further. */
+static bool read_on(struct tare_follow *f, struct tare_ledger *ledger)
+{
+	const struct tare_ledger_opts opts = opts_of(f);
+	struct tare_recording *recording;
+
+	if (!tare_ledger_live_go_on(&f->live, &opts, ledger) &&
+	    (open_recording(f, &recording) || !tare_ledger_live_begin(&f->live, recording, &opts, ledger)))
+		return false;
+	take_processes(f, f->live.recording);
+	if (!f->live.fold)
+		tare_ledger_live_free(&f->live); /* it is not kept open */
+	return true;
+}
+
+/* What was known before is shown on where nothing can be read. */
+static void read_ledger(struct tare_follow *f, bool is_once)
+{
+	struct tare_ledger ledger;
+
+	f->failure = (struct tare_err){ 0 };
+	if (!(!is_once && read_on(f, &ledger)) && (f->failure.code || !read_once(f, &ledger)))
+		return;
+	if (f->has_ledger)
+		tare_ledger_free(&f->ledger);
+	f->ledger = ledger;
+	f->has_ledger = true;
 }
 
 /* What `tare` alone wrote are clocks and readings: of a GPU that NVML shows here they are seen live. */
@@ -237,7 +266,7 @@ static bool is_due(const struct tare_follow *f, const struct prints *p, int64_t 
 		return true;
 	if (now_ns < f->next_ns)
 		return false;
-	return p->programs != f->programs_print ||
+	return p->programs != f->programs_print || f->behind_ns > 0 ||
 	       (f->needs_readings && p->tare != f->tare_print && now_ns - f->read_ns >= READINGS_S * SECOND);
 }
 
@@ -255,6 +284,7 @@ bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once)
 	f->tare_print = p.tare;
 	f->read_ns = now_ns;
 	f->next_ns = now_ns + (f->failure.code ? AGAIN_S * SECOND : f->cost_ns * SHARE);
+	f->behind_ns = is_once ? 0 : tare_ledger_live_behind_ns(&f->live);
 	f->reads++;
 	return true;
 }

@@ -43,6 +43,7 @@ struct tare_follow {
 	int64_t read_ns;                     /* when that was, on the monotonic clock; 0: never */
 	int64_t cost_ns;                     /* CPU that it took */
 	int64_t next_ns;                     /* not again before */
+	int64_t behind_ns;                   /* what was recorded in so long a time is not in the ledger yet */
 	uint64_t reads;                      /* how often so far */
 };
 

@@ -20,7 +20,7 @@ struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare
 	d->device = device;
 	d->index = i;
 	d->buckets = -1;
-	d->max_begin = d->max_begin_then = d->worked_ns = INT64_MIN;
+	d->max_begin = d->max_begin_then = d->max_begin_seen = d->worked_ns = INT64_MIN;
 	d->is_measured = device->flags & TARE_DEVICE_HEAP; /* by its blocks */
 	d->end_next = f->end_nr;
 	d->before = tare_fold_bucket_of_device(f, i, TARE_ACCOUNT_OTHER, 0);

@@ -161,7 +161,8 @@ struct tare_device_fold {
 	int64_t worked_ns; /* until when the program took something here */
 
 	int64_t max_begin;                     /* of what came so far, to tell who is late */
-	TARE_NOT_SAVED int64_t max_begin_then; /* the same, where this fold began */
+	TARE_NOT_SAVED int64_t max_begin_then; /* the same, where this fold began … */
+	TARE_NOT_SAVED int64_t max_begin_seen; /* … and where the first pass got to */
 	struct tare_steps taken;               /* steps behind the moment of the state that this fold goes on from */
 	TARE_NOT_SAVED struct tare_steps late; /* by begin */
 	TARE_NOT_SAVED size_t late_next;
@@ -266,6 +267,7 @@ struct tare_fold {
 		int part_nr;
 	} host;
 	int64_t max_begin_all;
+	TARE_NOT_SAVED int64_t max_begin_all_seen; /* where the first pass got to */
 	struct tare_end *ends;
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */

@@ -150,6 +150,8 @@ static void find_first_failures(struct tare_ranks_part *t)
 
 void tare_ranks_begin(struct tare_ranks_part *t, const struct tare_fold *f)
 {
+	tare_ranks_free(t);
+	t->count = 0;
 	t->items = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->items));
 	t->of = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->of));
 	t->process_nr = f->process_nr;

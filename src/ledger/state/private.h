@@ -30,6 +30,8 @@ void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *n
                           struct tare_str *out);
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
                           const struct tare_ledger_state *from);
+/* The same of all that another fold knows, also of what it looked at ahead; that one must live longer, stays as it is, and can go on. */
+void tare_fold_state_copy(struct tare_fold *f, struct tare_fold *of, const struct tare_ledger_names *names);
 
 /* ended.c: the blocks that went, as bytes; and what a fold that shows a moment finds there of those that it watches. */
 void tare_ended_save(const struct tare_tensors_part *tensors, struct tare_str *out);

@@ -149,22 +149,45 @@ static void restore_process(struct tare_process_fold *p)
 	}
 }
 
+static void restore(struct tare_fold *f)
+{
+	tare_buckets_all_changed(f);
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i])
+			restore_process(f->processes[i]);
+}
+
+static void forget_begun(struct tare_fold *f)
+{
+	f->note_nr = 0; /* those of the caller are in the state */
+	free(f->notes);
+	f->notes = NULL;
+	tare_parts_free(f->parts);
+	f->parts = NULL;
+}
+
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
                           const struct tare_ledger_state *from)
 {
 	struct world w = { f, names, true };
 	struct tare_shape_world world = { &w, number_of, find, count_of, &f->arena };
 
-	f->note_nr = 0; /* those of the caller are in the state */
-	free(f->notes);
-	f->notes = NULL;
-	tare_parts_free(f->parts);
-	f->parts = NULL;
+	forget_begun(f);
 	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) || !f->parts)
 		return false;
-	tare_buckets_all_changed(f);
-	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i])
-			restore_process(f->processes[i]);
+	restore(f);
 	return true;
+}
+
+/* ---- out of another fold ---- */
+
+void tare_fold_state_copy(struct tare_fold *f, struct tare_fold *of, const struct tare_ledger_names *names)
+{
+	struct world from = { of, names, false }, to = { of, names, true };
+	struct tare_shape_world from_world = { &from, number_of, find, count_of, NULL };
+	struct tare_shape_world to_world = { &to, number_of, find, count_of, NULL };
+
+	forget_begun(f);
+	tare_shape_copy(&tare_shape_tare_fold, of, &from_world, f, &to_world);
+	restore(f);
 }
