@@ -127,6 +127,16 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* The recording that is least far; 0: all are shown as they are now. */
+static int64_t behind_of(const struct tare_finder *found)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		most = found->items[i]->behind_ns > most ? found->items[i]->behind_ns : most;
+	return most;
+}
+
 static void add_title(const struct tare_top_picture *p, const struct tare_top_view *view, struct tare_str *out)
 {
 	time_t now = (time_t)(p->realtime_ns / 1000000000);
@@ -143,6 +153,8 @@ static void add_title(const struct tare_top_picture *p, const struct tare_top_vi
 	              p->tree->recorded_nr);
 	if (view->interval_ns)
 		tare_str_addf(out, " · every %s", tare_units_duration(text, view->interval_ns));
+	if (behind_of(p->found) > 0)
+		tare_str_addf(out, " · recordings as of %.1f s ago", (double)behind_of(p->found) / 1e9);
 	if (view->filter.len)
 		tare_str_addf(out, " · only \"%s\"", tare_str_text(&view->filter));
 	tare_str_addf(out, " · %s", p->machine->host);

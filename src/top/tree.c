@@ -11,20 +11,30 @@
 
 /* ---- a GPU ---- */
 
+/* What is in use and in no row above. Where NVML is asked now, and a recording is some seconds old, what they changed is in it, too. */
+static void add_rest(struct tare_top_tree *tree, int gpu, bool has_list, int64_t behind_ns)
+{
+	int64_t rest = tree->rows[gpu].bytes - tare_top_parts(tree, gpu);
+	struct tare_str label = { 0 };
+
+	if (behind_ns > 0)
+		tare_str_addf(&label, "unexplained, or of the last %.1f s", (double)behind_ns / 1e9);
+	else
+		tare_str_add(&label, has_list ? "unexplained: in no process that is seen" : "other processes, and unexplained");
+	tare_top_set(tare_top_add(tree, gpu, TARE_TOP_UNEXPLAINED, tare_str_text(&label), "unexplained"), rest,
+	             tree->rows[gpu].evidence, true);
+	tare_str_free(&label);
+}
+
 /* What is in use and in no row above, then what is not in use. */
-static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_t reserved, int64_t free_bytes)
+static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_t behind_ns, int64_t reserved,
+                      int64_t free_bytes)
 {
 	const char *source = tree->rows[gpu].evidence;
 	struct tare_top_row *row;
 
-	if (tree->rows[gpu].is_known) {
-		int64_t rest = tree->rows[gpu].bytes - tare_top_parts(tree, gpu);
-
-		row = tare_top_add(tree, gpu, TARE_TOP_UNEXPLAINED,
-		                   has_list ? "unexplained: in no process that is seen" : "other processes, and unexplained",
-		                   "unexplained");
-		tare_top_set(row, rest, source, true);
-	}
+	if (tree->rows[gpu].is_known)
+		add_rest(tree, gpu, has_list, behind_ns);
 	if (reserved >= 0) {
 		row = tare_top_add(tree, gpu, TARE_TOP_RESERVED, "reserved by the driver", "reserved");
 		tare_top_set(row, reserved, source, false);
@@ -33,6 +43,16 @@ static void close_gpu(struct tare_top_tree *tree, int gpu, bool has_list, int64_
 		row = tare_top_add(tree, gpu, TARE_TOP_FREE, "free", "free");
 		tare_top_set(row, free_bytes, source, false);
 	}
+}
+
+/* How old the oldest of these ledgers is. */
+static int64_t behind_of(const struct tare_top_claims *claims)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < claims->count; i++)
+		most = claims->items[i].follow->behind_ns > most ? claims->items[i].follow->behind_ns : most;
+	return most;
 }
 
 static int64_t known(uint64_t bytes)
@@ -94,8 +114,8 @@ static void add_gpu(struct tare_top_tree *tree, const struct tare_top_gpu *g, co
 	begin_course(tree, gpu, &claims);
 	follow_course(tree, gpu, now_ns);
 	tare_top_add_processes(tree, gpu, &g->processes, &claims, wish, now_ns);
-	close_gpu(tree, gpu, g->processes.version != 0, memory->version && is_apart ? known(memory->reserved) : -1,
-	          memory->version ? known(memory->free) : -1);
+	close_gpu(tree, gpu, g->processes.version != 0, behind_of(&claims),
+	          memory->version && is_apart ? known(memory->reserved) : -1, memory->version ? known(memory->free) : -1);
 	tare_top_claims_free(&claims);
 }
 
@@ -149,7 +169,8 @@ static void add_recorded(struct tare_top_tree *tree, const struct tare_finder *f
 	begin_course(tree, gpu, &claims);
 	follow_course(tree, gpu, now_ns);
 	tare_top_add_processes(tree, gpu, &none, &claims, wish, now_ns);
-	close_gpu(tree, gpu, false, reserved, total >= 0 && used >= 0 ? total - used - (reserved > 0 ? reserved : 0) : -1);
+	close_gpu(tree, gpu, false, 0, reserved,
+	          total >= 0 && used >= 0 ? total - used - (reserved > 0 ? reserved : 0) : -1);
 	tare_top_claims_free(&claims);
 }
 
