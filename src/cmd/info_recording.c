@@ -137,9 +137,13 @@ static void write_process(struct tare_emit *e, const struct tare_process *p)
 	bool is_signal = p->is_status_known && WIFSIGNALED((int)p->status);
 	struct process row = { .signal = is_signal ? WTERMSIG((int)p->status) : -1, .of = *p };
 	struct tare_str shown = { 0 };
+	bool may_run =
+		p->is_open && !p->is_ended && !is_signal; /* or was killed, and nobody saw it: here the two look alike */
 
-	row.state = p->is_ended ? "ended" : p->is_open ? "running" : "killed";
+	row.state = p->is_ended ? "ended" : may_run ? "running" : "killed";
 	tare_str_add(&shown, row.state);
+	if (may_run)
+		tare_str_add(&shown, ", or killed");
 	if (is_signal)
 		tare_str_addf(&shown, ", signal %d", (int)row.signal);
 	row.shown = tare_str_text(&shown);

@@ -123,7 +123,7 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (tare_recording_is_open(recording))
-		tare_say("%s is still being written, or its tare was killed: this is what "
+		tare_say("%s is still being written, or what wrote it was killed: this is what "
 		         "had happened by %s",
 		         path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }

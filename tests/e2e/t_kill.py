@@ -120,7 +120,8 @@ def report_says_that_tare_was_killed(box):
     running.wait()
     done = box.tare("report", "rec.tare")
     check_equal(done.code, 0, done)
-    check("still being written, or its tare was killed" in done.err, done)
+    check("still being written, or what wrote it was killed" in done.err, done)
+    check("running, or killed" in box.tare("info", "rec.tare").out, box.tare("info", "rec.tare"))
 
 
 main()
