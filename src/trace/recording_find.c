@@ -169,10 +169,11 @@ static void read_control(struct tare_recording *r, struct tare_rfolder *folder)
 	if (!read_page(&control, path))
 		return;
 	if (control.degraded > 0)
-		tare_recording_add_note(r,
-		                        "%llu of the processes could not open a log in %s and are "
-		                        "not in this recording: the disk was full or not writable",
-		                        (unsigned long long)control.degraded, path);
+		tare_recording_add_note(
+			r,
+			"%llu of the processes could not open a log in %s and are "
+			"not in this recording: the disk was full or not writable, or ulimit -v left too few addresses",
+			(unsigned long long)control.degraded, path);
 	folder->lost_in_memory = control.lost_records;
 	if (control.lost_records > 0)
 		tare_recording_add_note(r,

@@ -58,6 +58,7 @@ def what_is_not_recorded_for_it_is_said(box):
     done = recorded(box, 150, "--host=full", "-o", "rec.tare", "--", PYTHON, "-c", "")
     check_equal(done.code, 0, done)
     check_says(done.err, "nothing was recorded", "ulimit -v", "raise the limit")
+    check_says(box.tare("report", "rec.tare").out, "could not open a log", "ulimit -v")
 
 
 @case
