@@ -137,7 +137,8 @@ static int spawn(struct tare_probe_worker *worker, const struct tare_worker_job 
 		return 0;
 	close(up[0]);
 	close(down[1]);
-	return tare_err_set_errno(err, errno, "calibrate: no process for the driver");
+	return tare_err_set_errno(err, errno,
+	                          "calibrate: no process can be started to ask the driver in; raise the limit (ulimit -u)");
 }
 
 int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job, struct tare_err *err)

@@ -117,8 +117,10 @@ static int record_libraries(const struct options *o, int *code, struct tare_err 
 	int rc;
 
 	if (o->compare || o->quick)
-		return tare_err_set(err, TARE_E_USAGE, "calibrate: %s measures constants, and --libraries does not",
-		                    o->compare ? "--compare" : "--quick");
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"calibrate: %s is about measured constants, and --libraries measures none; leave one of them out",
+			o->compare ? "--compare" : "--quick");
 	rc = tare_format_choose(&o->format, "calibrate", &how.format, err);
 	return rc ? rc : tare_calibrate_libraries(&how, code, err);
 }

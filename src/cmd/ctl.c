@@ -148,7 +148,7 @@ static int check(const struct tare_operands *rest, int action, struct tare_err *
 	if (action == UNKNOWN)
 		return no_action(rest->items[1], err);
 	if (rest->count == 3 && (action == STATUS || actions[action].act != TARE_ACT_SNAPSHOT))
-		return tare_err_set(err, TARE_E_USAGE, "ctl: only a snapshot has a name; leave '%s' away", rest->items[2]);
+		return tare_err_set(err, TARE_E_USAGE, "ctl: only a snapshot has a name; leave out '%s'", rest->items[2]);
 	if (rest->count == 3 && (strlen(rest->items[2]) > 100 || !rest->items[2][0]))
 		return tare_err_set(err, TARE_E_USAGE, "ctl: the name of a snapshot has 1 to 100 characters");
 	return 0;

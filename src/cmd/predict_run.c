@@ -37,7 +37,7 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 
 	while ((ended = waitpid(child, status, most_ns ? WNOHANG : 0)) != child) {
 		if (ended < 0 && errno != EINTR)
-			return tare_err_set_errno(err, errno, "predict: the program was lost sight of");
+			return tare_err_set_errno(err, errno, "predict: the end of the program cannot be waited for; run it again");
 		if (!most_ns)
 			continue;
 		if (now_ns() - began > most_ns + grace)
@@ -62,7 +62,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		count++;
 	argv = calloc(count + 14, sizeof(*argv));
 	if (!argv)
-		return tare_err_set_errno(err, ENOMEM, "predict: the command is too long");
+		return tare_err_set_errno(err, ENOMEM, "predict: there is no memory for the command; shorten it");
 	argv[n++] = (char *)"record";
 	argv[n++] = (char *)"--sim";
 	argv[n++] = (char *)sim;
@@ -93,7 +93,8 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	}
 	free(argv);
 	if (child < 0)
-		return tare_err_set_errno(err, errno, "predict: no process can be started");
+		return tare_err_set_errno(
+			err, errno, "predict: the program cannot be started as a new process; raise the limit (ulimit -u)");
 	tare_temp_folder_writer(child);
 	rc = wait_for(child, o->most_ns, status, err);
 	tare_temp_folder_writer(0);

@@ -25,8 +25,8 @@ static int check_file(const struct tare_report_given *o, struct tare_err *err)
 	if (o->by >= 0 || o->cost == TARE_COST_TIME || o->pid >= 0 || o->line || o->annotate || o->sort || o->md ||
 	    o->html || o->svg || o->at.count > 1)
 		return tare_err_set(err, TARE_E_USAGE,
-		                    "report: a file for another program shows all of one instant: "
-		                    "of the other options it takes --at and --job");
+		                    "report: a file for another program has everything that was there at one instant: "
+		                    "with it go --at, --job and -o, and no other option");
 	return o->output ? 0
 	                 : tare_err_set(err, TARE_E_USAGE,
 	                                "report: this format is a file for another program: say "
@@ -71,8 +71,8 @@ static int check_views(const struct tare_report_given *o, struct tare_err *err)
 		                    "takes no --at");
 	if (o->parts != (o->line != NULL))
 		return tare_err_set(err, TARE_E_USAGE,
-		                    "report: --parts takes the line of --line FILE:N apart: "
-		                    "say both");
+		                    "report: --parts shows what the line of --line FILE:N is made of: "
+		                    "give both");
 	if (o->line && o->annotate)
 		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate exclude each other");
 	if ((o->line || o->annotate) && o->by >= 0 && o->by != TARE_BY_LINE)

@@ -23,7 +23,7 @@ static int parse_claims(const struct tare_operands *texts, struct tare_sweep_cla
 		if (!equals || equals == texts->items[i] || tare_units_parse_bytes(equals + 1, &bytes) != 0 ||
 		    bytes > INT64_MAX)
 			return tare_err_set(err, TARE_E_USAGE,
-			                    "--claim %s: is NAME=SIZE, such as context=500MiB, allocations/PyTorch=2GiB, "
+			                    "--claim %s: it takes NAME=SIZE, such as context=500MiB, allocations/PyTorch=2GiB, "
 			                    "total=2.76GB",
 			                    texts->items[i]);
 		out[i].name = tare_arena_strndup(memory, texts->items[i], (size_t)(equals - texts->items[i]));

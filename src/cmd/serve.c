@@ -77,9 +77,10 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 	if (!rc && o->token_file)
 		rc = tare_token_read(&http->token, o->token_file, err);
 	if (!rc && !http->address.is_loopback && !o->token_file)
-		rc = tare_err_set(err, TARE_E_USAGE,
-		                  "serve: --listen %s: other machines come there, so it needs a token: --token-file FILE",
-		                  o->listen);
+		rc = tare_err_set(
+			err, TARE_E_USAGE,
+			"serve: --listen %s: other machines reach this address, so it needs a token; give --token-file FILE",
+			o->listen);
 	return rc;
 }
 

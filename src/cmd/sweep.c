@@ -115,7 +115,7 @@ static int check_options(const struct options *o, const struct tare_operands *co
 	    !is_number(o->timeout, INT64_MAX))
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --repeat, --jobs, --gpus and --timeout are more than 0");
 	if (o->timed && !*o->timed)
-		return tare_err_set(err, TARE_E_USAGE, "sweep: --timed is the name of a phase");
+		return tare_err_set(err, TARE_E_USAGE, "sweep: --timed wants the name of a phase, as the program calls it");
 	if (!isnan(o->total) && !(o->total > 0))
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --total is more than 0");
 	return 0;

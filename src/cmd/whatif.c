@@ -81,7 +81,7 @@ static int open_any(struct tare_whatif *w, const char *path, const struct tare_w
 static int check_sizes(const struct options *o, struct tare_err *err)
 {
 	if (o->used && !o->vram)
-		return tare_err_set(err, TARE_E_USAGE, "whatif: --used is what is taken of --vram, which is not given");
+		return tare_err_set(err, TARE_E_USAGE, "whatif: --used is what other programs have of --vram; give --vram too");
 	if (o->vram && o->vram < VRAM_MIN)
 		return tare_err_set(err, TARE_E_USAGE,
 		                    "whatif: --vram %llu is so many bytes, and no segment fits into them; "

@@ -29,13 +29,15 @@ struct tare_db_rows {
 	sqlite3_stmt *statement;
 };
 
+#define NO_SPACE "there is no space left on the disk; make room, then try again (a sweep goes on with --resume)"
+
 static const struct {
 	int code, error;
 	const char *text;
 } failures[] = {
 	{ SQLITE_BUSY, TARE_E_LIMIT, "is locked by another program; close that and try again" },
 	{ SQLITE_LOCKED, TARE_E_LIMIT, "is locked by another program; close that and try again" },
-	{ SQLITE_FULL, TARE_E_NO_SPACE, "there is no space left on the disk; make room, then go on with --resume" },
+	{ SQLITE_FULL, TARE_E_NO_SPACE, NO_SPACE },
 	{ SQLITE_NOTADB, TARE_E_FORMAT, "is no database; name the file that tare sweep wrote" },
 	{ SQLITE_CORRUPT, TARE_E_CORRUPT, "is damaged; sqlite3 FILE .recover gets out what can be read" },
 	{ SQLITE_READONLY, TARE_E_DENIED, "cannot be written; check its owner and its mode, and those of its folder" },
@@ -51,8 +53,7 @@ static int failed(const struct tare_db *db, int code, struct tare_err *err)
 			return tare_err_set(err, failures[i].error, "%s: %s", db->path, failures[i].text);
 	/* SQLite keeps the cause of an I/O error; a full disk can be one of a journal. */
 	if ((code & 0xff) == SQLITE_IOERR && db->handle && sqlite3_system_errno(db->handle) == ENOSPC)
-		return tare_err_set(err, TARE_E_NO_SPACE,
-		                    "%s: there is no space left on the disk; make room, then go on with --resume", db->path);
+		return tare_err_set(err, TARE_E_NO_SPACE, "%s: " NO_SPACE, db->path);
 	return tare_err_set(err, TARE_E_IO, "%s: %s", db->path, db->handle ? sqlite3_errmsg(db->handle) : "no memory");
 }
 

@@ -32,8 +32,8 @@ static int no_schema(const struct tare_log *log, struct tare_err *err)
 	const struct tare_file_header *h = &log->info.header;
 
 	return tare_err_set(err, TARE_E_FORMAT,
-	                    "%s was written by Tare %s, whose records lie otherwise than those of "
-	                    "Tare %s, and the schema that says how is missing or damaged; open it "
+	                    "%s was written by Tare %s, whose records have other fields than those of "
+	                    "Tare %s, and the list of its fields is missing or damaged; open it "
 	                    "with Tare %s",
 	                    log->path, h->tool, TARE_VERSION, h->tool);
 }

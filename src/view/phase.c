@@ -256,8 +256,8 @@ static bool add_resident(struct tare_emit *e, const struct tare_by_ask *ask)
 	add_rows(e, ask, RESIDENT);
 	tare_emit_table_end(e);
 	if (!is_all)
-		tare_emit_paragraph(e, "–: no reading fell into the phase, or into each time it "
-		                       "was there, or none was taken before it.");
+		tare_emit_paragraph(e, "–: not known, because memory was not read before the phase began, "
+		                       "or not while it lasted (each time, where it came several times).");
 	return true;
 }
 
