@@ -80,13 +80,18 @@ static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int
 /* A baseline is a run like this one: a few bytes of tensors on the CPU are not what it is there for. */
 #define LEAST_MORE 52429 /* from here on a tenth of a MiB is shown */
 
+static bool is_in_both(const struct tare_diff_total *t)
+{
+	return t->is_before && t->is_after;
+}
+
 static void settle(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_diff *d, int i)
 {
 	const struct tare_diff_total *t = &d->totals[i];
 	double most = (double)t->before * (1 + l->share) + (double)l->bytes;
 	int64_t limit = most < 0x1p62 ? (int64_t)most : INT64_MAX;
 
-	if (!t->is_before || !t->is_after) {
+	if (!is_in_both(t)) {
 		l->state = TARE_LIMIT_UNKNOWN;
 		l->is_known = false;
 		l->device = t->place->index;
@@ -103,11 +108,29 @@ static void settle(struct tare_budget *b, struct tare_budget_limit *l, const str
 	l->why = l->state == TARE_LIMIT_OVER ? say_row(b, d, i) : NULL;
 }
 
+/*
+ * Memory of the host is in a recording as it was asked for: in one alone it is nothing to compare, nor is next to nothing, unless there is
+ * nothing else.
+ */
+static bool is_compared(const struct tare_diff *d, const struct tare_diff_total *t)
+{
+	bool is_of_host = t->place->index < 0 || t->place->is_heap;
+	bool is_any = t->before >= LEAST_MORE || t->after >= LEAST_MORE;
+
+	if (!is_of_host || (is_in_both(t) && is_any))
+		return true;
+	for (size_t i = 0; i < d->total_nr; i++)
+		if (&d->totals[i] != t && is_in_both(&d->totals[i]))
+			return false;
+	return true;
+}
+
 /* As tare diff has it: GPU by GPU what is used, and what the CPU has in tensors. */
 static int compare(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_json_value *report,
                    struct tare_err *err)
 {
 	struct tare_diff d = { .by = -1 };
+	bool is_first = true;
 	int rc = tare_diff_source_read(&d.before, l->baseline, NULL, -1, err);
 
 	if (!rc)
@@ -117,8 +140,10 @@ static int compare(struct tare_budget *b, struct tare_budget_limit *l, const str
 		l->state = TARE_LIMIT_UNKNOWN;
 		l->why = "neither recording has memory that could be compared";
 		for (size_t i = 0; i < d.total_nr; i++)
-			if (i == 0 || l->is_known)
+			if (is_compared(&d, &d.totals[i]) && (is_first || l->is_known)) {
 				settle(b, l, &d, (int)i);
+				is_first = false;
+			}
 	}
 	tare_diff_free(&d);
 	return rc;

@@ -19,6 +19,7 @@
 struct tare_diff_place {
 	int64_t index; /* as the report has it; -1: the CPU */
 	const char *name, *uuid, *host;
+	bool is_heap; /* the host's, in place of a GPU */
 	int64_t used;
 	bool is_counted; /* `used` is known; else it is the sum of the leaves */
 };

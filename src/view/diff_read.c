@@ -134,7 +134,8 @@ static int read_devices(struct tare_diff_side *s, const struct tare_json_value *
 		struct tare_diff_place place = { .index = int_of(d, "index", 0),
 			                             .name = tare_json_get_str(d, "name"),
 			                             .uuid = tare_json_get_str(d, "uuid"),
-			                             .host = tare_json_get_str(d, "host") };
+			                             .host = tare_json_get_str(d, "host"),
+			                             .is_heap = tare_json_get_bool(d, "heap", false) };
 		int at;
 
 		place.is_counted = !is_of_tensors && tare_json_get_i64(d, "used_bytes", &place.used) &&

@@ -138,6 +138,19 @@ def what_is_not_known_is_not_within(box):
 
 
 @case
+def a_baseline_without_a_heap(box):
+    """Whether the heap was asked for says nothing of the program: the GPU is compared. Where there is nothing else it is not known."""
+    hold(box, "plain.tare", 100 * MIB)
+    box.record(fixture("e2e_steps"), rec="heap.tare", input=b"alloc %d\n" % (100 * MIB), options=["--host=full"])
+    for rec, other in (("plain.tare", "heap.tare"), ("heap.tare", "plain.tare")):
+        found = data(box, rec, "--baseline", other)["checks"][0]
+        check_equal((found["state"], found["device"]), ("ok", 0))
+        check(found["bytes"] >= 100 * MIB, found)
+    box.record(["true"], rec="host.tare", sim=None, options=["--host=full"])
+    check_says(limits(box, "host.tare", "--baseline", "plain.tare", code=2).out, "not known")
+
+
+@case
 def a_baseline(box):
     hold(box, "a.tare", 100 * MIB)
     hold(box, "b.tare", 116 * MIB)
