@@ -227,8 +227,12 @@ static void add_trace(struct tare_viz *w, int number)
 	tare_pickler_close(&w->p, ']');
 }
 
-static void add_notes(struct tare_viz *w, struct tare_export *x)
+static void add_notes(struct tare_viz *w, struct tare_export *x, bool is_empty)
 {
+	if (is_empty)
+		tare_export_note(
+			x, "no GPU and no tensors are in the recording, and that page shows nothing else: the file is empty; "
+			   "pprof and speedscope show the heap");
 	if (x->blocks->dropped)
 		tare_export_note(x, "%zu earlier events of PyTorch's allocator are not in the file: its page shows no more",
 		                 x->blocks->dropped);
@@ -272,7 +276,7 @@ int tare_export_memory_viz(struct tare_str *out, struct tare_export *x, struct t
 	tare_pickler_text(&w.p, "external_annotations");
 	tare_pickler_open(&w.p, '[');
 	tare_pickler_close(&w.p, ']');
-	add_notes(&w, x);
+	add_notes(&w, x, most < 0);
 	tare_pickler_close(&w.p, '}');
 	tare_pickler_end(&w.p);
 	tare_map_free(&w.stacks);

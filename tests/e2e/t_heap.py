@@ -324,6 +324,7 @@ def it_is_no_gpu(box):
         check(not re.search(r"\b1000\b", text), command, text)
         check("heap" in text, command, text)
     check_says(box.tare("report", "--at", "0s", "rec.tare").out, "not used: heap")
+    check_says(box.tare("report", "rec.tare", "--format", "memory_viz", "-o", "x.pickle").err, "the file is empty")
     check_equal(json.loads(box.tare("info", "rec.tare", "--json").out)["devices"][0]["index"], 1000)
 
 
