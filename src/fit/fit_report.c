@@ -84,7 +84,7 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 
 		tare_term_name(&f->data, t, &name);
 		tare_term_levels(&f->data, t, &level);
-		tare_str_add(out, o ? (t->is_minus ? " − " : " + ") : (t->is_minus ? "−" : ""));
+		tare_str_add(out, o ? (t->is_minus ? " - " : " + ") : (t->is_minus ? "-" : ""));
 		tare_unit_add(unit, law->coef[order[o]], out);
 		if (strcmp(tare_str_text(&name), "1"))
 			tare_str_addf(out, " × %s", tare_str_text(&name));

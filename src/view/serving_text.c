@@ -136,11 +136,11 @@ static void say_safe(struct tare_emit *e, const struct tare_serving *s)
 	struct tare_str line = { 0 };
 
 	tare_str_addf(&line,
-	              "the largest cache that is safe: %s MiB = %s that programs can have − %s that "
-	              "stays beside it − %s that comes on top",
+	              "the largest cache that is safe: %s MiB = %s that programs can have - %s that "
+	              "stays beside it - %s that comes on top",
 	              mib(a, s->safe), mib(b, s->room), mib(c, s->stays), mib(d, s->on_top));
 	if (s->graphs.to_come)
-		tare_str_addf(&line, " − %s for graphs to come", mib(a, s->graphs.to_come));
+		tare_str_addf(&line, " - %s for graphs to come", mib(a, s->graphs.to_come));
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_free(&line);
 }

@@ -84,7 +84,7 @@ function fall(place: number): HTMLElement {
   const net = all.filter(p => p.net);
   for (const p of all.filter(p => !p.net)) {
     left -= p.bytes;
-    row((p.elastic ? "~ " : "− ") + p.label, bar(left, p.bytes, p.label === "unexplained" ? "var(--c8)" : "var(--c3)", p.elastic), p.bytes);
+    row((p.elastic ? "~ " : "- ") + p.label, bar(left, p.bytes, p.label === "unexplained" ? "var(--c8)" : "var(--c3)", p.elastic), p.bytes);
   }
   if (all.length > net.length) row("= asked for", bar(0, left, "var(--ink)"), left, true);
   let from = 0;

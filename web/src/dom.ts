@@ -38,10 +38,10 @@ export function mib(bytes: number | null | undefined): string {
   const text = tenth.format(bytes / 1048576);
   return text === "-0.0" ? "0.0" : text;
 }
-// "+1.0", "−1.0".
+// "+1.0", "-1.0".
 export function change(bytes: number): string {
   const text = mib(Math.abs(bytes));
-  return text === "0.0" ? text : (bytes > 0 ? "+" : "−") + text;
+  return text === "0.0" ? text : (bytes > 0 ? "+" : "-") + text;
 }
 // "45 %"; of what is more than ten times the whole, as a damaged file may say, how many times.
 export const part = (a: number, b: number): string => !(b > 0) ? "–" : Math.abs(a) < 10 * b ? Math.round(100 * a / b) + " %" : count(Math.round(a / b)) + " times";

@@ -2,7 +2,7 @@
 // Steps laid over one another: what each had at most, in their order, and the course of each from its begin; the one that is chosen is the range of everything else.
 import { ticks } from "./axis";
 import { CPU, Report, Row, page, peak } from "./data";
-import { count, figure, h, mib, s, scroll, section, tabs, time } from "./dom";
+import { change, count, figure, h, mib, s, scroll, section, tabs, time } from "./dom";
 import { set, state, whole } from "./state";
 import { steps as line, between } from "./axis";
 import { plainTable } from "./more";
@@ -134,7 +134,7 @@ function table(d: Drawn): HTMLElement {
   const middle = [...d.of.each.slice(1)].map(e => e).sort((a, b) => (d.live ? a.peak_tensor_bytes - b.peak_tensor_bytes : (a.peak_used_bytes ?? 0) - (b.peak_used_bytes ?? 0)));
   const typical = middle.length ? (d.live ? middle[middle.length >> 1].peak_tensor_bytes : middle[middle.length >> 1].peak_used_bytes ?? 0) : 0;
   const row = (i: number, name: string) => { const e = d.of.each[i]; return h("tr", { "data-step": e.step }, h("th", { scope: "row" }, h("button", { type: "button", "aria-pressed": String(i === d.chosen), click: () => choose(d, i) }, name)), h("td", { class: "n" }, time(e.begin_ns)), h("td", { class: "n" }, time(e.ns)),
-    d.of.device != null && figure(e.peak_used_bytes), figure(e.peak_tensor_bytes), figure(value(d, i) - typical)); };
+    d.of.device != null && figure(e.peak_used_bytes), figure(e.peak_tensor_bytes), h("td", { class: "n", "data-bytes": value(d, i) - typical, title: count(value(d, i) - typical) + " bytes" }, change(value(d, i) - typical))); };
   const head = (text: string, n = true) => h("th", { scope: "col", class: n ? "n" : "" }, text), last = d.of.each.length - 1, rows = told(d);
   if (!rows.some(o => o.i === last)) rows.push({ i: last, name: `step ${d.of.each[last].step}, the last`, line: "" });
   return scroll("steps that differ", h("table", { id: "t-step" }, h("thead", {}, h("tr", {}, head("MiB", false), head("at"), head("time"), d.of.device != null && head(d.of.device === 1000 ? "peak of the heap" : "peak of the GPU"), head("peak of tensors"), head("beside the median"))), h("tbody", {}, ...rows.map(o => row(o.i, o.name)))));
