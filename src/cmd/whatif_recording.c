@@ -162,6 +162,7 @@ static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
 
 	if (!e->device || (e->rec.tensor->flags & TARE_TENSOR_HOST))
 		return;
+	r->t->is_simulated |= (e->device->flags & TARE_DEVICE_SIMULATED) != 0;
 	a = allocator_of(r, e);
 	flush(r, a);
 	if (e->rec.tensor->bytes > 0)

@@ -86,6 +86,7 @@ static const char *recording_lacks(const struct tare_whatif *w, size_t at)
 		{ w->starts || w->contradictions, "Events are missing: it was paused, or older events went to keep it small." },
 		{ !w->trace.conf,
 		  "It does not say the settings of the allocator, which a program may set itself: the defaults were taken, and expandable segments where there are any." },
+		{ w->trace.is_simulated, "It is of a simulated GPU: no kernel ran." },
 		{ true, "It has the sizes of blocks, not of requests." },
 		{ !has_waits(&w->trace),
 		  "It does not have when other streams were done with a block: it is reused as soon as it was freed." },

@@ -109,9 +109,10 @@ struct tare_trace {
 	uint64_t host_segments, host_events; /* of pinned host memory: left out */
 	/* Of a recording, which has no snapshot: */
 	bool is_recording;
-	bool finds_waits; /* how long blocks waited for other streams is looked for, which takes time */
-	char *conf;       /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
-	char **lines;     /* "train.py:87 step"; a stack is 1 + its place here */
+	bool is_simulated; /* of a card that was not there */
+	bool finds_waits;  /* how long blocks waited for other streams is looked for, which takes time */
+	char *conf;        /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
+	char **lines;      /* "train.py:87 step"; a stack is 1 + its place here */
 	size_t line_count, line_cap;
 };
 

@@ -118,6 +118,11 @@ void tare_device_text_number(struct tare_str *title, const struct tare_device_le
 		tare_str_addf(title, "GPU %d%s", d->index, behind);
 }
 
+void tare_device_text_name(struct tare_str *out, const struct tare_device_ledger *d)
+{
+	tare_str_addf(out, "%s%s", d->name ? d->name : "", tare_simulated_mark(d->simulated));
+}
+
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free          MiB" */
 void tare_device_text_title(struct tare_str *title, const struct tare_device_ledger *d)
 {
@@ -127,8 +132,7 @@ void tare_device_text_title(struct tare_str *title, const struct tare_device_led
 	tare_card_title(title, d);
 	if (d->host)
 		tare_str_addf(title, "%s · ", d->host);
-	tare_str_add(title, d->name ? d->name : "");
-	tare_str_add(title, tare_simulated_mark(d->simulated));
+	tare_device_text_name(title, d);
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there)
 		tare_str_addf(title, " · total %s", tare_units_count(text, d->total >> 20));
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there && d->reserved != TARE_NOT_KNOWN)

@@ -18,11 +18,13 @@ void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c, c
 void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c);
 void tare_device_text_behind(struct tare_emit *e, const struct tare_device_ledger *device);
 
-/* "GPU 0"; nothing of what is no GPU, but a board or what was resident: `tare import`. */
+/* "NVIDIA H200 (simulated)": what a device is called wherever people read it. */
+void tare_device_text_name(struct tare_str *out, const struct tare_device_ledger *device);
 /* "GPU 0", "heap": a device by its number alone. */
 void tare_device_text_place(struct tare_str *out, int64_t index);
 /* … and where a column is headed GPU: -1 of what is none. */
 int tare_device_text_gpu(int64_t index);
+/* "GPU 0"; nothing of what is no GPU, but a board or what was resident: `tare import`. */
 void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d, const char *behind);
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free" */
 void tare_device_text_title(struct tare_str *title, const struct tare_device_ledger *device);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "view/device_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,14 +188,12 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 	struct tare_graph_counts n;
 	struct lines lines = { 0 };
 	struct tare_str title = { 0 };
-	const char *name = "";
 
-	for (int i = 0; i < ledger->device_nr; i++)
-		if (ledger->devices[i].index == graphs->device && ledger->devices[i].name)
-			name = ledger->devices[i].name;
 	tare_graph_count(&n, &own);
 	tare_str_addf(&title, "GPU %d  ", graphs->device);
-	tare_str_add(&title, name);
+	for (int i = 0; i < ledger->device_nr; i++)
+		if (ledger->devices[i].index == graphs->device)
+			tare_device_text_name(&title, &ledger->devices[i]);
 	tare_str_addf(&title, " · graphs captured: %llu", (unsigned long long)n.captured);
 	if (streams)
 		tare_str_addf(&title, " · capture streams: %u", streams);

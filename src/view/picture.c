@@ -2,7 +2,6 @@
 /* Draws memory over time as SVG. */
 #include "view/picture.h"
 
-#include "base/simulated.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "record/format.h"
@@ -131,7 +130,7 @@ static void add_head(const struct tare_plot *p, double y)
 		tare_str_add(&text, "CPU · tensors, as many bytes as were asked for");
 	} else {
 		tare_device_text_number(&text, d, " · ");
-		tare_str_addf(&text, "%s%s", d->name ? d->name : "", tare_simulated_mark(d->simulated));
+		tare_device_text_name(&text, d);
 		if (d->total != TARE_NOT_KNOWN)
 			tare_str_addf(&text, " · %s", tare_units_human(size, d->total));
 		if (d->host)

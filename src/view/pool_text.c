@@ -3,6 +3,7 @@
 #include "view/pool.h"
 
 #include "base/units.h"
+#include "view/device_text.h"
 #include "view/stream.h"
 
 enum { SCREEN_SEGMENTS = 10 };
@@ -116,7 +117,7 @@ void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, con
 	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_addf(out, "GPU %d  ", d->index);
-	tare_str_add(out, d->name);
+	tare_device_text_name(out, d);
 	tare_str_addf(out, " · at %s", ledger->at);
 	if (ledger->t_ns < 0)
 		tare_str_addf(out, " %s", tare_units_duration(text, d->t_ns));

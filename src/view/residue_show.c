@@ -2,6 +2,7 @@
 /* What is still there, whose it is, and which call gives it back: --by residue, and the section of a report. */
 #include "view/residue.h"
 
+#include "base/simulated.h"
 #include "base/units.h"
 #include "view/by.h"
 #include "view/columns.h"
@@ -85,8 +86,7 @@ static void add_title(struct tare_str *title, const struct tare_ledger *ledger, 
 	tare_device_text_place(title, d->index);
 	tare_str_addf(title, "  what stays · ");
 	tare_device_text_instant(title, ledger, d->t_ns);
-	if (d->simulated)
-		tare_str_add(title, " · simulated");
+	tare_str_add(title, tare_simulated_mark(d->simulated));
 }
 
 static void add_shown(struct tare_emit *e, struct row *row)

@@ -2,7 +2,6 @@
 /* `--by serving` on the screen: a table for each server that sums to the card, and what it says about the cache. */
 #include "view/serving_show.h"
 
-#include "base/simulated.h"
 #include "base/units.h"
 #include "view/card.h"
 #include "view/device_text.h"
@@ -33,8 +32,8 @@ static void add_title(struct tare_str *title, const struct tare_serving *s)
 {
 	tare_device_text_number(title, s->device, "  ");
 	tare_card_title(title, s->device);
-	tare_str_addf(title, "%s%s · %s · ", s->device->name ? s->device->name : "",
-	              tare_simulated_mark(s->device->simulated), s->program ? s->program : "");
+	tare_device_text_name(title, s->device);
+	tare_str_addf(title, " · %s · ", s->program ? s->program : "");
 	tare_device_text_instant(title, s->ledger, s->device->t_ns);
 }
 

@@ -31,7 +31,7 @@ void tare_tensor_place_title(struct tare_str *title, const struct tare_tensor_pl
 {
 	if (p->device) {
 		tare_str_addf(title, "GPU %d  ", p->device->index);
-		tare_str_add(title, p->device->name ? p->device->name : "");
+		tare_device_text_name(title, p->device);
 	} else {
 		tare_str_add(title, "CPU  ");
 		tare_str_add(title, p->host->name ? p->host->name : "");

@@ -46,6 +46,18 @@ def what_pins_a_segment_is_named(box):
 
 
 @case
+def every_head_says_that_the_card_is_simulated(box):
+    box.record(fixture("e2e_tensors"))
+    seen = 0
+    for by in (None, "line", "owner", "category", "tensor", "module", "pool", "stream", "graph"):
+        head = box.tare("report", "rec.tare", *(("--by", by) if by else ())).out.partition("\n")[0]
+        check("NVIDIA H200" not in head or "NVIDIA H200 (simulated)" in head, by, head)
+        seen += "NVIDIA H200 (simulated)" in head
+    check(seen >= 6, seen)
+    check("It is of a simulated GPU" in " ".join(json.loads(box.tare("whatif", "rec.tare", "--json").out)["lacks"]))
+
+
+@case
 def a_program_without_tensors_is_told_so(box):
     box.record(fixture("e2e_tensors"), options=("--no-tensors",))
     done = box.tare("report", "rec.tare", "--by", "pool")
