@@ -4,9 +4,11 @@
 
 #include "base/arena.h"
 #include "base/emit_sort.h"
+#include "base/simulated.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Every name has a bar in front, the first one too many. */
 #define TARE_FORMAT(KEY, NAME, RENDERER) "|" NAME
@@ -47,8 +49,55 @@ void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct t
 	tare_emit_open(e, NULL, '{');
 }
 
+/* ---- figures of a GPU that is not there ---- */
+
+static const char simulated_key[] = "simulated";
+
+void tare_emit_simulated(struct tare_emit *e, bool is_simulated)
+{
+	e->has_gpu = true;
+	e->is_simulated = is_simulated;
+}
+
+static void end_simulated(struct tare_emit *e)
+{
+	const char *text = tare_str_text(e->out) + e->start;
+
+	if (e->has_gpu)
+		tare_emit_flag(e, simulated_key, e->is_simulated);
+	if (e->is_simulated && tare_emit_is_for_people(e) && !strstr(text, tare_simulated_mark(true)) &&
+	    !strstr(text, TARE_SIMULATED_WORDS))
+		tare_emit_renderer(e)->block(e, &(struct tare_emit_block){ .kind = TARE_BLOCK_NOTE,
+		                                                           .text = "Of " TARE_SIMULATED_WORDS
+		                                                                   ": nothing of this was measured." });
+}
+
+static bool has_column(const struct tare_column *columns, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].key && !strcmp(columns[i].key, key))
+			return true;
+	return false;
+}
+
+/* Data without members has no other place than a column. */
+static void add_simulated(const struct tare_emit *e, struct tare_emit_table *t)
+{
+	struct tare_column *columns;
+
+	if (!e->is_simulated || tare_emit_is_for_people(e) || tare_emit_has_members(e) ||
+	    has_column(t->columns, t->column_count, simulated_key))
+		return;
+	columns = tare_arena_alloc(&t->arena, (t->column_count + 1) * sizeof(*columns));
+	memcpy(columns, t->columns, t->column_count * sizeof(*columns));
+	columns[t->column_count++] =
+		(struct tare_column){ .key = simulated_key, .kind = TARE_COL_FLAG, .type = TARE_FIELD_TRUE };
+	t->columns = columns;
+}
+
 void tare_emit_end(struct tare_emit *e)
 {
+	end_simulated(e);
 	tare_emit_close(e);
 	if (tare_emit_renderer(e)->finish)
 		tare_emit_renderer(e)->finish(e);
@@ -74,6 +123,7 @@ void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char
 	t->shape = shape;
 	t->columns = columns;
 	t->column_count = count;
+	add_simulated(e, t);
 	t->key = key;
 	t->title = title ? tare_arena_strdup(&t->arena, title) : NULL;
 	t->cells = cells_for(t);

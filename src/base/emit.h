@@ -77,6 +77,7 @@ enum tare_field_type {
 	TARE_FIELD_UINT64,
 	TARE_FIELD_DOUBLE,
 	TARE_FIELD_VALUE, /* which says its kind itself */
+	TARE_FIELD_TRUE,  /* no field either: it is so in every row */
 };
 
 /* Which value of a field means that it is not known. A text is not known if it is NULL, a double if it is NaN. */
@@ -158,6 +159,7 @@ struct tare_emit {
 	size_t start;                  /* of this report in `out` */
 	int last;                      /* kind of the block before, or -1; what a page needs to know */
 	bool is_open;                  /* a page was begun */
+	bool has_gpu, is_simulated;    /* tare_emit_simulated was called; with true */
 	/* Rows in the order of a column, by its key or head; "-KEY" for the other way round. Set by the caller. */
 	const char *sort;
 	bool is_sorted;             /* set: a table had such a column */
@@ -168,6 +170,13 @@ void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct t
 void tare_emit_end(struct tare_emit *e);
 bool tare_emit_is_for_people(const struct tare_emit *e);
 bool tare_emit_has_members(const struct tare_emit *e); /* JSON, or inside a row of JSON Lines */
+
+/*
+ * Says, before any table, whether figures are of a GPU that is not there. JSON has it as a member, `simulated`. If they
+ * are, each table of CSV, TSV and JSON Lines has a last column of that name, and people are told at the end, unless
+ * what they read says so already.
+ */
+void tare_emit_simulated(struct tare_emit *e, bool is_simulated);
 
 /* Columns are kept by reference until tare_emit_table_end. `title` may be NULL. */
 void tare_emit_table(struct tare_emit *e, const char *key, const char *title, const struct tare_column *columns,

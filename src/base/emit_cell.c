@@ -86,6 +86,8 @@ static struct tare_cell cell_of(const struct tare_column *c, const void *field)
 		return number_cell(*(const double *)field);
 	case TARE_FIELD_VALUE:
 		return value_cell(field);
+	case TARE_FIELD_TRUE:
+		return int_cell(c, 1);
 	case TARE_FIELD_NONE:
 		break;
 	}

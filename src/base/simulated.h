@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* … and how a sentence names it. */
+#define TARE_SIMULATED_WORDS "a simulated GPU"
+
 static inline const char *tare_simulated_mark(bool is_simulated)
 {
 	return is_simulated ? " (simulated)" : "";
