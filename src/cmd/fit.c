@@ -114,15 +114,22 @@ static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
 	return TARE_E_EMPTY;
 }
 
+static void begin(struct tare_emit *e, const struct options *o, const struct tare_fit_source *source,
+                  struct tare_str *out)
+{
+	tare_emit_begin(e, o->chosen, out);
+	e->style = tare_terminal_style(stdout);
+	tare_emit_simulated(e, source->is_simulated);
+	tare_emit_uint(e, "tare", 1);
+}
+
 /* One quantity: its law, or those of the phases that it is the greatest of. */
-static void show_one(const struct options *o, const struct tare_forecast *f, const struct tare_table *cells,
-                     struct tare_str *out)
+static void show_one(const struct options *o, const struct tare_fit_source *source, const struct tare_forecast *f,
+                     const struct tare_table *cells, struct tare_str *out)
 {
 	struct tare_emit e;
 
-	tare_emit_begin(&e, o->chosen, out);
-	e.style = tare_terminal_style(stdout);
-	tare_emit_uint(&e, "tare", 1);
+	begin(&e, o, source, out);
 	if (f->count == 1) {
 		tare_fit_print(&e, &f->parts[0].problem, &f->parts[0].fitted);
 	} else {
@@ -139,9 +146,10 @@ static void show_one(const struct options *o, const struct tare_forecast *f, con
 }
 
 /* Every quantity that was measured. What never changes is one line. */
-static int show_all(const struct options *o, struct tare_series_list *list, const struct tare_problem_ask *ask,
+static int show_all(const struct options *o, struct tare_fit_source *source, const struct tare_problem_ask *ask,
                     struct tare_str *out, struct tare_err *err)
 {
+	struct tare_series_list *list = &source->list;
 	struct tare_forecast all = { .parts = tare_xcalloc(list->count, sizeof(*all.parts)) };
 	struct tare_emit e;
 	int rc = 0;
@@ -155,9 +163,7 @@ static int show_all(const struct options *o, struct tare_series_list *list, cons
 		tare_forecast_drop_last(&all);
 	}
 	if (!rc) {
-		tare_emit_begin(&e, o->chosen, out);
-		e.style = tare_terminal_style(stdout);
-		tare_emit_uint(&e, "tare", 1);
+		begin(&e, o, source, out);
 		tare_fit_print_parts(&e, &all);
 		for (size_t i = 0; i < all.count && has_terms(&e); i++)
 			tare_fit_print_terms(&e, &all.parts[i].problem, &all.parts[i].fitted);
@@ -174,7 +180,7 @@ static int fit_source(struct tare_fit_source *source, const struct options *o, c
 	int rc;
 
 	if (!source->is_table && !ask->target)
-		return show_all(o, &source->list, ask, out, err);
+		return show_all(o, source, ask, out, err);
 	if (source->is_table)
 		rc = tare_forecast_of_table(&forecast, &source->table, ask, err);
 	else
@@ -184,7 +190,7 @@ static int fit_source(struct tare_fit_source *source, const struct options *o, c
 	if (is_one_cell(&forecast.parts[0]))
 		rc = refuse_one_cell(&forecast.parts[0].problem, err);
 	else
-		show_one(o, &forecast, ask->cells, out);
+		show_one(o, source, &forecast, ask->cells, out);
 	tare_forecast_free(&forecast);
 	return rc;
 }

@@ -97,6 +97,7 @@ static int read_recording(const char *path, struct tare_series_list *list, struc
 	static const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_recording *recording;
 	struct tare_ledger ledger;
+	bool is_simulated;
 	int rc = tare_recording_open(&recording, path, err);
 
 	if (rc)
@@ -105,14 +106,33 @@ static int read_recording(const char *path, struct tare_series_list *list, struc
 	for (int i = 0; i < ledger.phase_nr; i++)
 		if (has_params(&ledger.phases[i]) && ledger.phases[i].device_nr)
 			add_phase(list, &ledger, &ledger.phases[i]);
+	is_simulated = tare_recording_is_simulated(recording);
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
+	list->is_simulated = is_simulated;
 	if (!list->count)
 		return tare_err_set(err, TARE_E_EMPTY,
 		                    "%s: no phase has parameters in its name (name=value, docs/PHASES.md), so one "
 		                    "recording has nothing to fit; tare sweep measures several",
 		                    path);
 	return 0;
+}
+
+/* As Tare writes figures of a simulated GPU into a table: that column is no parameter. */
+static bool take_simulated(struct tare_table *t)
+{
+	size_t column = tare_table_column(t, "simulated");
+	bool is_simulated = false;
+	double v;
+
+	for (size_t r = 0; column != TARE_TABLE_NONE && r < t->row_count; r++) {
+		const char *text = tare_table_cell(t, r, column);
+
+		is_simulated |= text && (!strcmp(text, "true") || (tare_table_number(text, &v) && v > 0));
+	}
+	if (is_simulated)
+		t->columns[column] = "";
+	return is_simulated;
 }
 
 int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct tare_err *err)
@@ -135,7 +155,9 @@ int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct t
 	} else {
 		out->is_table = true;
 		rc = tare_table_read(path, &out->arena, &out->table, err);
+		out->is_simulated = !rc && take_simulated(&out->table);
 	}
+	out->is_simulated |= out->list.is_simulated;
 	if (rc)
 		tare_fit_source_close(out);
 	return rc;

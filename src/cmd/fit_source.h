@@ -7,6 +7,7 @@
 /* What tare fit and tare plan read: a table, a sweep's file, or a recording. */
 struct tare_fit_source {
 	bool is_table;
+	bool is_simulated;       /* of a GPU that is not there, in a run at least */
 	struct tare_arena arena; /* of the table */
 	struct tare_table table;
 	struct tare_series_list list;   /* else */

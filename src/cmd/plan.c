@@ -205,6 +205,7 @@ static int plan_source(const struct options *o, struct tare_fit_source *source, 
 	if (!rc) {
 		tare_emit_begin(&e, format, out);
 		e.style = tare_terminal_style(stdout);
+		tare_emit_simulated(&e, source->is_simulated);
 		tare_plan_print(&e, &plan, &card, ask->fit.target, expr, ask->list);
 		tare_emit_end(&e);
 		*code = plan.best >= 0 ? TARE_EXIT_OK : TARE_EXIT_NO_FIT;

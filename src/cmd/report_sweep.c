@@ -38,6 +38,7 @@ static void render(struct tare_str *out, const struct tare_report_sweep *o, cons
 
 	tare_emit_begin(&e, o->format, out);
 	e.style = tare_terminal_style(stdout);
+	tare_emit_simulated(&e, view->summary->is_simulated);
 	if (tare_emit_is_for_people(&e))
 		tare_sweep_text(&e, view);
 	else

@@ -267,11 +267,12 @@ static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep
 {
 	struct tare_sweep_printer printer;
 	struct tare_sweep_watch watch;
+	bool is_simulated = tare_sweep_has_option(s, "--sim");
 	int rc;
 
 	say_ignored(s);
-	tare_sweep_printer_begin(&printer, &watch);
-	rc = tare_sweep_run(db, s, tare_sweep_has_option(s, "--sim"), &watch, end, err);
+	tare_sweep_printer_begin(&printer, &watch, is_simulated);
+	rc = tare_sweep_run(db, s, is_simulated, &watch, end, err);
 	tare_sweep_printer_end(&printer);
 	return rc;
 }

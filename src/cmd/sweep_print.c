@@ -4,6 +4,7 @@
 
 #include "base/print.h"
 #include "base/progress.h"
+#include "base/simulated.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/terminal.h"
@@ -27,7 +28,7 @@ static void add_left(struct tare_str *out, int64_t ns)
 		tare_str_addf(out, " · about %s left", tare_units_duration(text, ns));
 }
 
-static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
+static void add_run(struct tare_str *out, const struct tare_sweep_state *s, bool is_simulated)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -40,7 +41,7 @@ static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
 		tare_str_addf(out, " (exit %d)", s->exit_code);
 	tare_str_addf(out, " · %s", tare_units_duration(text, s->ns));
 	if (s->peak >= 0)
-		tare_str_addf(out, " · %s MiB", tare_units_mib(text, s->peak));
+		tare_str_addf(out, " · %s MiB%s", tare_units_mib(text, s->peak), tare_simulated_mark(is_simulated));
 	if (s->retries)
 		tare_str_addf(out, " · %llu retr%s", (unsigned long long)s->retries, s->retries == 1 ? "y" : "ies");
 }
@@ -58,7 +59,7 @@ static void see(void *arg, const struct tare_sweep_state *s)
 	struct tare_str text = { 0 };
 
 	if (s->label) {
-		add_run(&text, s);
+		add_run(&text, s, p->is_simulated);
 		if (!p->is_terminal && s->done < s->total)
 			add_left(&text, s->left_ns);
 		tare_str_add_char(&text, '\n');
@@ -76,9 +77,9 @@ static void see(void *arg, const struct tare_sweep_state *s)
 	tare_str_free(&text);
 }
 
-void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch)
+void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch, bool is_simulated)
 {
-	*p = (struct tare_sweep_printer){ .is_terminal = tare_progress_has_terminal() };
+	*p = (struct tare_sweep_printer){ .is_terminal = tare_progress_has_terminal(), .is_simulated = is_simulated };
 	*watch = (struct tare_sweep_watch){ .see = see, .arg = p, .every_ms = p->is_terminal ? 1000 : 0 };
 }
 

@@ -173,11 +173,19 @@ static int each_account(struct reading *r, struct tare_db_rows *rows)
 	return rc;
 }
 
+static int each_simulated(struct reading *r, struct tare_db_rows *rows)
+{
+	r->list->is_simulated = tare_db_int(rows, 0) > 0;
+	return 0;
+}
+
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err)
 {
 	struct reading r = { db, out, err };
 	int rc = tare_db_time_by(db, NULL, err);
 
+	if (!rc)
+		rc = query(&r, "SELECT count(*) FROM devices WHERE simulated", 0, each_simulated);
 	if (!rc)
 		rc = query(&r,
 		           "SELECT run, need, CASE WHEN run IN (SELECT run FROM devices WHERE device=-1) THEN NULL"

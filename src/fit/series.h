@@ -29,6 +29,7 @@ struct tare_series_list {
 	struct tare_arena arena;
 	struct tare_series *items;
 	size_t count, cap;
+	bool is_simulated; /* a run used a GPU that is not there */
 };
 
 /*

@@ -316,7 +316,11 @@ static void take_gpu(struct loader *l, const struct tare_db_rows *row)
 	l->s->gpu = l->s->gpu ? "" : keep(l, tare_db_text(row, 0));
 	l->s->gpu_bytes = tare_db_is_null(row, 1) ? -1 : tare_db_int(row, 1);
 	l->s->card_bytes = tare_db_is_null(row, 2) ? -1 : tare_db_int(row, 2);
-	l->s->is_simulated = tare_db_int(row, 3);
+}
+
+static void take_simulated(struct loader *l, const struct tare_db_rows *row)
+{
+	l->s->is_simulated = tare_db_int(row, 0) > 0;
 }
 
 static int load(struct loader *l)
@@ -351,7 +355,8 @@ static int load(struct loader *l)
 		{ "SELECT cell,min(CASE WHEN card_total IS NULL THEN total-coalesce(reserved,0)-coalesce(other,0) ELSE "
 		  "card_total END-own) FROM runs JOIN devices USING(run) WHERE own>0 AND device>=0 AND status='ok' GROUP BY cell",
 		  take_left },
-		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0 AND device>=0", take_gpu },
+		{ "SELECT DISTINCT name,total,card_total FROM devices WHERE own>0 AND device>=0", take_gpu },
+		{ "SELECT count(*) FROM devices WHERE simulated", take_simulated },
 		/* Of runs that opened no GPU. */
 		{ "SELECT cell,max(peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 GROUP BY cell", take_resident },
 		{ "SELECT cell,min(total-peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 AND status='ok' "

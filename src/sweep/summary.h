@@ -90,9 +90,9 @@ struct tare_summary {
 	/* The GPU that the runs used, if they all used one of a kind; else NULL, -1 */
 	const char *gpu;
 	int64_t gpu_bytes, card_bytes; /* size of the GPU, and of its --vram card */
-	bool is_simulated;
-	bool is_cpu;          /* no run used a GPU, and what they had on the CPU is known */
-	int64_t memory_bytes; /* is_cpu: memory of the machine, -1: not known, or of several */
+	bool is_simulated;             /* a run used a GPU that is not there */
+	bool is_cpu;                   /* no run used a GPU, and what they had on the CPU is known */
+	int64_t memory_bytes;          /* is_cpu: memory of the machine, -1: not known, or of several */
 	struct tare_arena memory;
 };
 

@@ -241,6 +241,14 @@ int tare_recording_device_nr(const struct tare_recording *r)
 	return (int)r->device_nr;
 }
 
+bool tare_recording_is_simulated(const struct tare_recording *r)
+{
+	for (int i = 0; i < tare_recording_device_nr(r); i++)
+		if (tare_recording_device(r, i)->flags & TARE_DEVICE_SIMULATED)
+			return true;
+	return false;
+}
+
 const struct tare_device *tare_recording_device(const struct tare_recording *r, int index)
 {
 	return &r->devices[index]->public;

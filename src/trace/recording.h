@@ -150,6 +150,7 @@ int tare_recording_process_nr(const struct tare_recording *r);
 const struct tare_process *tare_recording_process(const struct tare_recording *r, int index);
 int tare_recording_device_nr(const struct tare_recording *r);
 const struct tare_device *tare_recording_device(const struct tare_recording *r, int index);
+bool tare_recording_is_simulated(const struct tare_recording *r); /* one of its GPUs was not there */
 
 /* Snapshots that were asked for, in order of time. */
 struct tare_snapshot_mark {
