@@ -103,7 +103,7 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 
 	if (!o->force && strcmp(o->output, "-") != 0 && access(o->output, F_OK) == 0)
 		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written", o->output);
-	tare_calibrate_write(&text, c, command);
+	tare_calibrate_write(&text, c, o->sim, command);
 	rc = tare_cmd_write_file(o->output, &text, err);
 	tare_str_free(&text);
 	return rc;
@@ -164,6 +164,7 @@ static int calibrate(const struct options *o, const char *command, int *code, st
 	if (rc)
 		return rc;
 	shown.calibration = &c;
+	shown.is_simulated = o->sim;
 	shown.compared = *path ? &compared : NULL;
 	shown.compared_path = path;
 	tare_calibrate_show(&out, &shown);

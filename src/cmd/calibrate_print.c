@@ -3,6 +3,7 @@
 #include "cmd/calibrate_print.h"
 
 #include "base/emit.h"
+#include "base/simulated.h"
 #include "cmd/terminal.h"
 
 #include <inttypes.h>
@@ -176,6 +177,7 @@ void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *show
 
 	tare_emit_begin(&e, shown->format, out);
 	e.style = tare_terminal_style(stdout);
+	tare_emit_simulated(&e, shown->is_simulated);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_str(&e, "weighed_with", c->scale);
 	tare_emit_int(&e, "duration_ns", c->ns);
@@ -193,7 +195,7 @@ void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *show
 }
 
 /* ---- the profile ---- */
-static void write_head(struct tare_str *out, const struct tare_calibration *c, const char *command)
+static void write_head(struct tare_str *out, const struct tare_calibration *c, bool is_simulated, const char *command)
 {
 	struct utsname machine = { .sysname = "" };
 	char date[32] = "";
@@ -209,9 +211,10 @@ static void write_head(struct tare_str *out, const struct tare_calibration *c, c
 	              c->profile.name, c->profile.driver_version, (int)(c->profile.cuda_version / 1000),
 	              (int)(c->profile.cuda_version % 1000 / 10), machine.sysname, machine.release, machine.machine);
 	tare_str_addf(out,
-	              "# Measured on %s by Tare %s: %s\n"
+	              "# %s on %s by Tare %s: %s\n"
 	              "# It took %.1f s and weighed with %s. docs/PROFILE.md says what each key means.\n",
-	              date, TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
+	              is_simulated ? "Asked of " TARE_SIMULATED_WORDS ", so nothing was measured," : "Measured", date,
+	              TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
 }
 
 static void write_key(struct tare_str *out, const struct tare_calibration *c, enum tare_profile_key key)
@@ -227,9 +230,10 @@ static void write_key(struct tare_str *out, const struct tare_calibration *c, en
 	tare_str_addf(out, "%s = %s\n", tare_profile_rows[key].name, tare_profile_format(&c->profile, key, value));
 }
 
-void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c, const char *command)
+void tare_calibrate_write(struct tare_str *out, const struct tare_calibration *c, bool is_simulated,
+                          const char *command)
 {
-	write_head(out, c, command);
+	write_head(out, c, is_simulated, command);
 	for (size_t i = 0; i < tare_profile_lines_nr; i++)
 		if (tare_profile_lines[i].title)
 			tare_str_addf(out, "\n# %s\n", tare_profile_lines[i].title);

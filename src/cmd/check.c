@@ -145,6 +145,7 @@ static int print(const struct options *o, enum tare_emit_format format, const ch
 
 	tare_emit_begin(&e, format, &text);
 	e.style = tare_terminal_style(stdout);
+	tare_emit_simulated(&e, b->is_simulated);
 	tare_emit_page(&e, "Limits of %s", path);
 	tare_budget_show(&e, b);
 	tare_emit_end(&e);

@@ -136,6 +136,7 @@ static int compare(struct tare_budget *b, struct tare_budget_limit *l, const str
 	if (!rc)
 		rc = tare_diff_read(&d.after, report, -1, NULL, err);
 	if (!rc) {
+		b->is_simulated |= d.before.is_simulated || d.after.is_simulated;
 		tare_diff_build(&d);
 		l->state = TARE_LIMIT_UNKNOWN;
 		l->why = "neither recording has memory that could be compared";

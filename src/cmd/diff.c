@@ -126,6 +126,7 @@ static int print(const struct options *o, enum tare_emit_format format, const st
 	tare_emit_begin(&e, format, &text);
 	e.style = tare_terminal_style(stdout);
 	e.sort = o->sort;
+	tare_emit_simulated(&e, d->before.is_simulated || d->after.is_simulated);
 	tare_emit_page(&e, "Memory of %s and of %s", d->before.source, d->after.source);
 	tare_diff_show(&e, d);
 	rc = tare_format_check_sort(&e, err);

@@ -114,6 +114,7 @@ static int explain(const struct options *o, const struct tare_operands *rest, en
 	if (!rc) {
 		tare_emit_begin(&e, format, out);
 		e.style = tare_terminal_style(stdout);
+		tare_emit_simulated(&e, x.is_simulated);
 		tare_emit_uint(&e, "tare", 1);
 		tare_emit_page(&e, "tare explain %s", rest->items[0]);
 		tare_explain_print(&e, &x);

@@ -19,7 +19,8 @@ struct tare_explain {
 	bool is_all;       /* --all: people see tools of what is not here, too */
 	bool has_board;    /* a Jetson, whose tools there are */
 	struct tare_figures figures;
-	bool is_recorded; /* what a recording lacks nobody can ask for any more */
+	bool is_simulated; /* recorded on a GPU that is not there */
+	bool is_recorded;  /* what a recording lacks nobody can ask for any more */
 	/* Of recordings: the most that each tool would have shown, and the most of what it would have shown once a second. */
 	bool has_course;
 	int64_t most[TARE_TOOL_NR], sampled[TARE_TOOL_NR]; /* TARE_FIGURE_NOT_KNOWN */

@@ -2,6 +2,7 @@
 /* What tools would have shown of a recorded process: at the peak, at most, and once a second. */
 #include "cmd/explain.h"
 
+#include "base/simulated.h"
 #include "base/xalloc.h"
 #include "cmd/instants.h"
 #include "ledger/build.h"
@@ -301,8 +302,9 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 	else
 		tare_str_addf(&title, "%s (pid %lld)", h && h->name ? h->name : "process", (long long)pid);
 	tare_str_addf(&title, " · at %s%s", strcmp(when, "peak") != 0 ? "" : "the ", when);
-	if (is_any_simulated(l))
-		tare_str_add(&title, " · on a simulated GPU");
+	x->is_simulated = is_any_simulated(l);
+	if (x->is_simulated)
+		tare_str_add(&title, " · on " TARE_SIMULATED_WORDS);
 	kept = tare_arena_strdup(&x->arena, tare_str_text(&title));
 	tare_str_free(&title);
 	return kept;

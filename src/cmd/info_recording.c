@@ -86,6 +86,7 @@ struct device {
 	int gpu;   /* the same for people, -1: it is none */
 	const char *name, *uuid;
 	uint64_t total;
+	bool is_simulated;
 };
 
 static const struct tare_column device_columns[] = {
@@ -94,6 +95,7 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, name, "name", "NAME", TEXT),
 	TARE_COLUMN(device, uuid, "uuid", "UUID", TEXT),
 	TARE_COLUMN(device, total, "total_bytes", "TOTAL", BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(device, is_simulated, "simulated", NULL, FLAG),
 };
 
 static void write_devices(struct tare_emit *e, const struct tare_recording *recording)
@@ -109,7 +111,8 @@ static void write_devices(struct tare_emit *e, const struct tare_recording *reco
 		                                   .gpu = tare_device_text_gpu(tare_device_number(d)),
 		                                   .name = d->name,
 		                                   .uuid = d->uuid[0] ? d->uuid : NULL,
-		                                   .total = d->total });
+		                                   .total = d->total,
+		                                   .is_simulated = d->flags & TARE_DEVICE_SIMULATED });
 	}
 	tare_emit_table_end(e);
 }

@@ -147,9 +147,11 @@ static void write_people(struct tare_emit *e, const struct ledgers *l, const str
 		tare_degraded_text(e, last);
 }
 
-static void begin(struct tare_emit *e, FILE *out, struct tare_str *text, const struct tare_report_options *o)
+static void begin(struct tare_emit *e, FILE *out, struct tare_str *text, const struct tare_recording *recording,
+                  const struct tare_report_options *o)
 {
 	tare_emit_begin(e, o->format, text);
+	tare_emit_simulated(e, tare_recording_is_simulated(recording));
 	if (!o->is_file)
 		e->style = tare_terminal_style(out);
 	e->sort = o->sort;
@@ -166,12 +168,13 @@ static int finish(struct tare_emit *e, struct tare_err *err)
 	return rc;
 }
 
-static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l, const struct tare_report_options *o,
+static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l,
+                         const struct tare_recording *recording, const struct tare_report_options *o,
                          struct tare_err *err)
 {
 	struct tare_emit e;
 
-	begin(&e, out, text, o);
+	begin(&e, out, text, recording, o);
 	if (tare_emit_is_for_people(&e))
 		write_people(&e, l, o);
 	else if (tare_emit_has_members(&e))
@@ -199,7 +202,7 @@ static int write_time(FILE *out, struct tare_str *text, struct tare_recording *r
 	if (last->kind == TARE_INSTANT_TIME)
 		opts.until_ns = last->t_ns;
 	tare_driver_time_of_recording(recording, &opts, &rows);
-	begin(&e, out, text, o);
+	begin(&e, out, text, recording, o);
 	tare_emit_uint(&e, "tare", 1);
 	tare_time_view(&e, &rows);
 	tare_emit_open(&e, "degraded", '[');
@@ -242,7 +245,7 @@ static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
 	struct tare_emit e;
 	int rc;
 
-	begin(&e, out, text, o);
+	begin(&e, out, text, recording, o);
 	rc = tare_report_line(&e, l->shown, l->count, recording, o, err);
 	if (rc)
 		return rc;
@@ -277,7 +280,7 @@ static int write(FILE *out, struct tare_str *text, struct tare_recording *record
 	if (o->line || o->annotate)
 		rc = write_line(out, text, &l, recording, o, err);
 	else
-		rc = write_ledgers(out, text, &l, o, err);
+		rc = write_ledgers(out, text, &l, recording, o, err);
 	discard(&l);
 	return rc;
 }
@@ -293,7 +296,7 @@ static int write_dropped(FILE *out, struct tare_str *text, struct tare_recording
 {
 	struct tare_emit e;
 
-	begin(&e, out, text, o);
+	begin(&e, out, text, recording, o);
 	tare_report_dropped(&e, recording, o->instants);
 	return finish(&e, err);
 }

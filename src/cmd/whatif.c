@@ -111,6 +111,7 @@ static int whatif(const char *path, const struct options *o, struct tare_str *ou
 		return tare_err_set(err, TARE_E_EMPTY, "%s: the snapshot has no memory of any GPU", path);
 	}
 	tare_emit_begin(&e, format, out);
+	tare_emit_simulated(&e, w.trace.is_simulated);
 	tare_whatif_print(&e, &w, &ask, o->best);
 	tare_emit_end(&e);
 	*code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT : TARE_EXIT_OK;

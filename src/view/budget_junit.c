@@ -48,6 +48,8 @@ void tare_budget_junit(struct tare_str *out, const struct tare_budget *b, const 
 	tare_str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite "
 	                  "name=\"tare check\"");
 	tare_str_addf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", b->nr, over, unknown);
+	if (b->is_simulated)
+		tare_str_add(out, "    <properties>\n      <property name=\"simulated\" value=\"true\"/>\n    </properties>\n");
 	for (size_t i = 0; i < b->nr; i++)
 		add_case(out, &b->limits[i], suite);
 	tare_str_add(out, "  </testsuite>\n</testsuites>\n");

@@ -122,7 +122,6 @@ void tare_budget_show(struct tare_emit *e, const struct tare_budget *b)
 	tare_emit_flag(e, "ok", !over && !unknown);
 	tare_emit_uint(e, "over", over);
 	tare_emit_uint(e, "unknown", unknown);
-	tare_emit_flag(e, "simulated", b->is_simulated);
 	tare_emit_table(e, "checks", NULL, TARE_COLUMNS(columns));
 	for (size_t i = 0; i < b->nr; i++)
 		add_row(e, &b->limits[i]);
@@ -140,6 +139,4 @@ void tare_budget_show(struct tare_emit *e, const struct tare_budget *b)
 		tare_emit_note(e, "%zu of %zu over, %zu not known", over, b->nr, unknown);
 	else
 		tare_emit_note(e, "all %zu within their limits", b->nr);
-	if (b->is_simulated)
-		tare_emit_note(e, "of a simulated GPU");
 }

@@ -200,7 +200,7 @@ def text_is_sorted_by_what_data_has(box):
                        ("cpu.tare", ("owner", "process", "library", "line", "category", "tensor"))):
         for view in views:
             data = box.tare("report", rec, "--by", view, "--csv").out.splitlines()
-            for name in data[0].split(","):
+            for name in set(data[0].split(",")) - {"simulated"}:  # in data alone, and the same in each row
                 for key in (name, "-" + name):
                     done = box.tare("report", rec, "--by", view, "--sort=" + key)
                     check_equal(done.code, 0, rec, view, done)

@@ -351,6 +351,7 @@ TEST(a_check_has_the_documented_keys)
 
 	CHECK_INT(tare_budget_add(&b, "activation=2GiB", "memory.budget", 3, NULL), 0);
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_emit_simulated(&e, false);
 	tare_budget_show(&e, &b);
 	tare_emit_end(&e);
 	check_block(CHECKS, &out);
