@@ -3,10 +3,12 @@
  * Answers. A byte of the device is known from the moment that a copy, a fill or a collective wrote it until its memory is
  * freed or an allocator above hands it out again (tareSimForget); a kernel may have written all others. What a copy to the
  * host takes of those is answered by the size of the copy, for that is all that tells what is in it: of 1 byte a flag, of
- * 2 a half, of 8 a whole number, else floats. One flag is answered by the kernel that was launched last: where that says whether
- * something holds of all elements, it does, as masks that let everything through are what programs have most (and does not
- * with TARE_SIM_ANSWERS=ones, so that the other answers are others for this, too). What a loss scale's check found is
- * known by its place (sim_overflow.c): with TARE_SIM_ANSWERS=overflow it found something, and all else reads as zeros.
+ * 2 a half, of 8 a whole number, else floats. Of one value the kernel that was launched last tells more (sim_says.c): where that
+ * says whether something holds of all elements, it does, as masks that let everything through are what programs have most
+ * (and does not with TARE_SIM_ANSWERS=ones, so that the other answers are others for this, too); a count is a whole number,
+ * and one that cannot be 0 is one more than it would be. What a loss scale's check found is
+ * known by its place (sim_overflow.c): with TARE_SIM_ANSWERS=overflow it found something in the first steps, and all else reads
+ * as zeros.
  */
 #include "sim_answer.h"
 
@@ -112,33 +114,6 @@ bool sim_answer_is_read(uint64_t to, uint64_t from, uint64_t size)
 	return size && is_host(to) && is_followed(sim_range_at(from)) && !is_known(from, size);
 }
 
-/* ---- flags ---- */
-/* Kernels of PyTorch, by what their functions are called in its sources. */
-static const struct {
-	const char *part;
-	enum sim_says says;
-} kernels[] = {
-	{ "and_kernel_cuda", SIM_SAYS_ALL },                        /* Tensor.all, torch.equal, torch.allclose */
-	{ "sum_functorIlllE", SIM_SAYS_COUNT },                     /* of a mask: mask.sum() */
-	{ "CompareEqFunctor", SIM_SAYS_EQUAL },                     /* mask.sum() == mask.numel() */
-	{ "non_finite_check_and_unscale_cuda", SIM_SAYS_OVERFLOW }, /* GradScaler */
-};
-
-enum sim_says sim_answer_says(const char *kernel)
-{
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (strstr(kernel, kernels[i].part))
-			return kernels[i].says;
-	return SIM_SAYS_NOTHING;
-}
-
-static __thread enum sim_says last_says;
-
-void sim_answer_launched(enum sim_says says)
-{
-	last_says = says == SIM_SAYS_EQUAL && last_says == SIM_SAYS_COUNT ? SIM_SAYS_ALL : says;
-}
-
 /* ---- what it reads as ---- */
 static unsigned width_of(uint64_t size)
 {
@@ -185,6 +160,20 @@ static void put(uint64_t to, const void *bytes, uint64_t size, bool is_checked)
 		sim_work_copy_guarded(to, (uint64_t)(uintptr_t)bytes, size, true);
 }
 
+/* What the kernel that was launched last says of one value of so many bytes; false: nothing. */
+static bool is_said(enum answers answers, uint64_t size, uint64_t *value)
+{
+	enum sim_says says = sim_says_last();
+
+	if (says == SIM_SAYS_ALL && size == 1)
+		*value = answers == RANDOM ? next_random() & 1 : answers != ONES;
+	else if ((says == SIM_SAYS_NUMBER || says == SIM_SAYS_SOME) && (size == 4 || size == 8))
+		*value = value_of(answers, 8) + (says == SIM_SAYS_SOME);
+	else
+		return false;
+	return true;
+}
+
 /* `offset`: from the begin of a copy of `whole` bytes, so that a value keeps its place. */
 static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, bool is_checked, bool is_overflow)
 {
@@ -193,9 +182,8 @@ static void answer(uint64_t to, uint64_t size, uint64_t offset, uint64_t whole, 
 	unsigned char values[4096] = { 0 };
 	uint64_t skip = offset % width, n;
 
-	if (whole == 1 && last_says == SIM_SAYS_ALL) {
-		values[0] = answers == RANDOM ? next_random() & 1 : answers != ONES;
-		put(to, values, 1, is_checked);
+	if (size == whole && is_said(answers, whole, &n)) {
+		put(to, &n, size, is_checked);
 		return;
 	}
 	if (answers == ZEROS && is_checked) {

@@ -15,17 +15,20 @@ void sim_known_remove(uint64_t start, uint64_t size);
 /* The first piece of [at, end) that is known; false: none is. */
 bool sim_known_next(uint64_t at, uint64_t end, uint64_t *start, uint64_t *until);
 
-/* ---- what is known of kernels ---- */
+/* ---- what is known of kernels by their names: sim_says.c ---- */
 enum sim_says {
 	SIM_SAYS_NOTHING,
 	SIM_SAYS_ALL,      /* whether something holds of all elements of a tensor */
 	SIM_SAYS_COUNT,    /* the sum of whole numbers, so of flags: for how many it holds */
 	SIM_SAYS_EQUAL,    /* whether two numbers are alike: behind a count, whether it holds of all */
 	SIM_SAYS_OVERFLOW, /* whether a number is not finite (sim_overflow.c) */
+	SIM_SAYS_NUMBER,   /* how many there are, a whole number of any width */
+	SIM_SAYS_SOME,     /* the same of what there is at least one of: different values of a tensor */
 };
 enum sim_says sim_answer_says(const char *kernel);
-/* This thread launches a kernel: a flag that it reads next is that kernel's. */
+/* This thread launches a kernel: one value that it reads next is that kernel's. */
 void sim_answer_launched(enum sim_says says);
+enum sim_says sim_says_last(void);
 
 /* ---- what copies and fills do to that ---- */
 /* A write of real values. */

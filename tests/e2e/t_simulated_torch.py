@@ -132,6 +132,22 @@ def a_value_that_is_printed_decides_nothing(box):
     check_equal(card["read_back"], [{"line": "program.py:7 in <module>", "count": 4, "decides": False, "overflow": False}])
 
 
+COUNTS = """
+import torch
+x = torch.randn(4, 100, device="cuda")
+print([len(x.nonzero()), len(x[x > 0]), len(torch.where(x > 0)[0]), int(x.int().max()), len(x.unique()),
+       len(x.unique(return_counts=True)[1]), len(x.unique(dim=0))])
+"""
+
+
+@case
+def a_count_is_a_whole_number(box):
+    """As nonzero() and unique() read it, with either answers: none of them is a float taken for a number."""
+    needs_torch()
+    for how, wants in ("zeros", [0, 0, 0, 0, 1, 1, 1]), ("ones", [1, 1, 1, 1, 2, 2, 2]):
+        check_equal(json.loads(run(box, "-c", COUNTS, env={"TARE_SIM_ANSWERS": how}).out), wants)
+
+
 @case
 def what_would_make_it_fit(box):
     """As much is there, but in pieces: a setting by which it would not have run out, and with which it does not."""

@@ -290,6 +290,58 @@ TEST(all_does_not_hold_with_other_answers)
 	CHECK_INT(flag_after(all, p), 0);
 }
 
+/* Counts of PyTorch's, of 4 bytes or 8. */
+static void check_counts(const char *answers, uint64_t nonzero, uint64_t unique, uint64_t bits)
+{
+	static const char image[] = "tare-sim-module\n"
+								"kernel 28DeviceReduceSingleTileKernelI4plusE params=0\n"
+								"kernel 23DeviceReduceByKeyKernelI3rle6encodeE params=0\n"
+								"kernel 13reduce_kernelILi512ELi1ENS0_8ReduceOpIiNS0_13MaxNanFunctorIiE params=0\n"
+								"kernel 23DeviceSelectSweepKernelI8equal_toIvE params=0\n"
+								"kernel 11UniqueAgentIPlS7_ params=0\n"
+								"kernel other params=0\n";
+	static const struct {
+		const char *kernel;
+		int kind;
+	} cases[] = {
+		{ "28DeviceReduceSingleTileKernelI4plusE", 0 },
+		{ "13reduce_kernelILi512ELi1ENS0_8ReduceOpIiNS0_13MaxNanFunctorIiE", 0 },
+		{ "23DeviceReduceByKeyKernelI3rle6encodeE", 1 },
+		{ "23DeviceSelectSweepKernelI8equal_toIvE", 1 },
+		{ "11UniqueAgentIPlS7_", 1 },
+		{ "other", 2 },
+	};
+	const uint64_t wants[] = { nonzero, unique, bits };
+	CUmodule module;
+	CUfunction kernel;
+	CUdeviceptr p;
+
+	open_with(answers);
+	OK(cu.cuModuleLoadData(&module, image));
+	OK(cu.cuMemAlloc_v2(&p, 4096));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t four = 9;
+		uint64_t eight = 9;
+
+		OK(cu.cuModuleGetFunction(&kernel, module, cases[i].kernel));
+		OK(cu.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+		OK(cu.cuMemcpyDtoH_v2(&four, p, 4));
+		OK(cu.cuMemcpyDtoH_v2(&eight, p, 8));
+		CHECK_INT(four, wants[cases[i].kind]);
+		CHECK_INT(eight, cases[i].kind < 2 ? wants[cases[i].kind] : bits ? 1 : 0);
+	}
+}
+
+TEST(what_is_counted_is_a_whole_number)
+{
+	check_counts(NULL, 0, 1, 0);
+}
+
+TEST(what_is_counted_is_another_with_other_answers)
+{
+	check_counts("ones", 1, 2, 0x3f800000);
+}
+
 /* Of 4 bytes a flag of a loss scale is known by where the kernel of its check was to write it, whatever was launched since. */
 TEST(a_loss_scale_finds_an_overflow_where_it_is_told_to)
 {
