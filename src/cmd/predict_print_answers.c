@@ -134,11 +134,12 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 	if (card->overflow_decides == TARE_PREDICT_NO)
 		tare_str_add(&s, "decides nothing");
 	else if (with->need < 0)
-		tare_str_add(&s, "decides: if it does in each step, the program does not end");
+		tare_str_add(&s, "decides: if it does in the first nine steps, the program does not end");
 	else if (with->is_out)
-		tare_str_add(&s, "decides: if it does in each step, memory runs out");
+		tare_str_add(&s, "decides: if it does in the first nine steps, memory runs out");
 	else {
-		tare_str_add(&s, "decides when the optimizer's state is allocated: if it does in each step, it needs ");
+		tare_str_add(&s,
+		             "decides when the optimizer's state is allocated: if it does in the first nine steps, it needs ");
 		add_mib(&s, with->need);
 		tare_str_addf(&s, ", %.1f %% %s",
 		              (double)(with->need < card->need ? card->need - with->need : with->need - card->need) * 100 /
