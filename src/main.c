@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/start_ranks.h"
 
 #include <string.h>
 
@@ -37,6 +38,8 @@ int main(int argc, char **argv)
 	tare_private_begin();
 	if (cmd)
 		return run(cmd, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], TARE_START_RANKS))
+		return tare_start_ranks(argc - 1, argv + 1);
 	for (size_t i = 0; argc > 1 && i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		char **words = aliases[i].argv;
 

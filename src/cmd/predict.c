@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/run_options.h"
+#include "cmd/start_ranks.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
@@ -26,8 +27,8 @@ enum caches { CACHES_FRESH, CACHES_OWN };
 struct options {
 	struct tare_operands cards, grid, prices;
 	const char *largest, *keep;
-	int64_t gpus;
-	struct tare_arg_part ranks;
+	int64_t gpus, ranks;
+	struct tare_arg_part part;
 	int answers, check_answers, caches; /* -1: not given */
 	struct tare_format_options format;
 };
@@ -36,7 +37,11 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, cards, "card", 0, LIST, "PROFILE",
 	         "the card: a name as --sim takes it, or several with commas between; again for more (h200)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "give the program N cards of the kind (1)"),
-	TARE_OPT(options, ranks, "ranks-simulated", 0, PART, "K of N", TARE_RANKS_HELP),
+	TARE_OPT(
+		options, ranks, "ranks", 0, INT, "N",
+		"run CMD as N ranks, each on a card of its own, as torchrun would start them; a CMD that starts ranks itself "
+		"(torchrun, accelerate, deepspeed, mpirun, srun) gets the N cards"),
+	TARE_OPT(options, part, "ranks-simulated", 0, PART, "K of N", TARE_RANKS_HELP),
 	TARE_OPT(options, largest, "largest", 0, STRING, "NAME=FROM..TO",
 	         "find the largest whole number that fits, for {NAME} in the command"),
 	TARE_OPT(
@@ -72,6 +77,8 @@ const struct tare_command tare_command_predict = {
 		"What kernels would have computed is not known: what a program reads back is zeros, and where such a value "
 		"decides a size or a loop, so does the prediction. docs/SIMGPU.md says what is exact and what is assumed; the "
 		"range that is printed allows for that. What CMD prints goes to stderr.\n\n"
+		"With --ranks N CMD is one rank: it runs N times at once, with RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and "
+		"MASTER_PORT set, and what is said is of the card that needs most.\n\n"
 		"With --largest CMD runs several times, on the first card, with {NAME} replaced by numbers of the range: what "
 		"it needs must not fall when the number rises.\n\n"
 		"With --grid a table has a row for each combination and card. Of several cards one that fits is named: the "
@@ -84,6 +91,7 @@ const struct tare_command tare_command_predict = {
 		"tare predict --card rtx-3060-ti,h200 -- python train.py --batch 3\n"
 		"tare predict --card h200 --largest batch=1..4096 -- python train.py --batch {batch}\n"
 		"tare predict --card l4,a10,h200 --grid batch=1,8,64 --grid len=512,2048 -- python train.py --batch {batch} --len {len}\n"
+		"tare predict --card h200 --ranks 2 -- python train.py\n"
 		"tare predict --card l4,h200 --prices l4=0.8,h200=3.5 -- python train.py\n"
 		"tare predict --card h200 --json -- python train.py",
 	.opts = opts,
@@ -149,6 +157,12 @@ static int check_options(const struct options *o, struct tare_err *err)
 {
 	if (o->gpus < 0 || o->gpus > 64)
 		return tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to 64");
+	if (o->ranks < 0 || o->ranks > TARE_START_RANKS_MOST)
+		return tare_err_set(err, TARE_E_USAGE, "predict: --ranks takes 1 to %d", TARE_START_RANKS_MOST);
+	if (o->gpus && o->gpus < o->ranks)
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "predict: --ranks %lld needs as many GPUs, and --gpus gives %lld: leave --gpus out",
+		                    (long long)o->ranks, (long long)o->gpus);
 	if (o->largest && o->grid.count)
 		return tare_err_set(
 			err, TARE_E_USAGE,
@@ -160,6 +174,13 @@ static int check_options(const struct options *o, struct tare_err *err)
 	if (o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
 		return tare_err_set_errno(err, errno, "%s: the folder for recordings cannot be made", o->keep);
 	return 0;
+}
+
+static int64_t gpus_of(const struct options *o)
+{
+	int64_t gpus = o->ranks > o->part.part ? o->ranks : o->part.part;
+
+	return o->gpus ? o->gpus : gpus ? gpus : 1;
 }
 
 static void print(const struct options *o, enum tare_emit_format format, const struct tare_predict_card *cards,
@@ -181,10 +202,9 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 {
 	struct tare_predict_options how = {
 		.keep = o->keep,
-		.gpus = o->gpus         ? o->gpus
-		        : o->ranks.part ? o->ranks.part
-		                        : 1,
-		.ranks = o->ranks,
+		.gpus = gpus_of(o),
+		.ranks = o->ranks && !tare_starts_ranks(argv) ? o->ranks : 0,
+		.part = o->part,
 		.argv = argv,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
 		.has_own_caches = o->caches == CACHES_OWN,

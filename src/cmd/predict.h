@@ -82,12 +82,14 @@ struct tare_predict_card {
 };
 
 struct tare_predict_options {
-	const char *keep;                      /* folder for recordings, or NULL */
-	int64_t gpus;                          /* of a card */
-	struct tare_arg_part ranks;            /* of record --ranks-simulated; 0: all run */
-	char *const *argv;                     /* the program */
-	const char *answers;                   /* of record --answers; NULL: zeros */
-	const struct tare_predict_value *what; /* for which values the program runs, to say so on a terminal */
+	const char *keep;                       /* folder for recordings, or NULL */
+	int64_t gpus;                           /* of a card */
+	int64_t ranks;                          /* that Tare starts; 0: the program is started once */
+	struct tare_arg_part part;              /* of record --ranks-simulated; 0: all run */
+	char *const *argv;                      /* the program */
+	const char *answers;                    /* of record --answers; NULL: zeros */
+	const struct tare_operands *answers_at; /* of record --answer-at */
+	const struct tare_predict_value *what;  /* for which values the program runs, to say so on a terminal */
 	size_t what_nr;
 	bool has_own_caches;                  /* compilers find what they made before */
 	int64_t most_ns;                      /* the program is ended then; 0: never */

@@ -8,6 +8,7 @@
 #include "base/temp_folder.h"
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
+#include "cmd/start_ranks.h"
 #include "session/child.h"
 
 #include <errno.h>
@@ -49,18 +50,28 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 	return 0;
 }
 
+static bool own_path(char *path, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", path, size - 1);
+
+	path[len < 0 ? 0 : len] = 0;
+	return len > 0;
+}
+
 /* `tare record` in a child. Its stdout is ours to answer on, so the program's goes to stderr. */
 static int record(const struct tare_predict_options *o, const char *sim, const char *recording, const char *caches,
                   int *status, struct tare_err *err)
 {
 	size_t n = 0, count = 0;
-	char **argv, ranks[48];
+	char **argv, part[48], ranks[24], self[PATH_MAX];
 	pid_t child;
 	int rc;
 
 	while (o->argv[count])
 		count++;
-	argv = calloc(count + 14, sizeof(*argv));
+	if (!own_path(self, sizeof(self)))
+		return tare_err_set_errno(err, errno, "predict: /proc/self/exe");
+	argv = calloc(count + 17, sizeof(*argv));
 	if (!argv)
 		return tare_err_set_errno(err, ENOMEM, "predict: there is no memory for the command; shorten it");
 	argv[n++] = (char *)"record";
@@ -71,15 +82,21 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		argv[n++] = (char *)"--answers";
 		argv[n++] = (char *)o->answers;
 	}
-	if (o->ranks.part) {
-		snprintf(ranks, sizeof(ranks), "%lld of %lld", (long long)o->ranks.part, (long long)o->ranks.whole);
+	if (o->part.part) {
+		snprintf(part, sizeof(part), "%lld of %lld", (long long)o->part.part, (long long)o->part.whole);
 		argv[n++] = (char *)"--ranks-simulated";
-		argv[n++] = ranks;
+		argv[n++] = part;
 	}
 	argv[n++] = (char *)"-f";
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)recording;
 	argv[n++] = (char *)"--";
+	if (o->ranks) {
+		snprintf(ranks, sizeof(ranks), "%lld", (long long)o->ranks);
+		argv[n++] = self;
+		argv[n++] = (char *)TARE_START_RANKS;
+		argv[n++] = ranks;
+	}
 	memcpy(argv + n, o->argv, count * sizeof(*argv));
 	n += count;
 	fflush(NULL);
@@ -148,10 +165,10 @@ static void assume_ranks(const struct tare_predict_options *o, struct tare_arena
 	const int most = (int)(sizeof(card->assumed) / sizeof(card->assumed[0]));
 	struct tare_str rule = { 0 };
 
-	if (o->ranks.part == o->ranks.whole || card->assumed_nr >= most)
+	if (o->part.part == o->part.whole || card->assumed_nr >= most)
 		return;
-	tare_str_addf(&rule, "%lld of %lld run, and what the others would send is what these do", (long long)o->ranks.part,
-	              (long long)o->ranks.whole);
+	tare_str_addf(&rule, "%lld of %lld run, and what the others would send is what these do", (long long)o->part.part,
+	              (long long)o->part.whole);
 	card->assumed[card->assumed_nr++] =
 		(struct tare_predict_assumed){ "ranks", tare_arena_strdup(memory, tare_str_text(&rule)), 0 };
 	tare_str_free(&rule);

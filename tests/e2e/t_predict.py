@@ -296,6 +296,8 @@ def mistakes(box):
                         (("--prices", "l4=-1", "--", "true"), ("--prices l4=-1",)),
                         (("--prices", "l4=nan", "--", "true"), ("--prices l4=nan",)),
                         (("--answers", "two", "--", "true"), ("--answers",)),
+                        (("--ranks", "65", "--", "true"), ("--ranks takes 1 to 64",)),
+                        (("--ranks", "3", "--gpus", "2", "--", "true"), ("--ranks 3", "--gpus gives 2")),
                         (("--gpus", "65", "--", "true"), ("--gpus",))):
         check_says(predict(box, *args, code=2).err, *words)
     check_says(predict(box, "--", "true", code=125).err, "used no GPU")
@@ -304,6 +306,42 @@ def mistakes(box):
         done = box.tare("record", "--sim", sim, "--", "true")
         check_equal(done.code, 2, done)
         check_says(done.err, sim, "1 to 64")
+
+
+RANK = "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $MASTER_ADDR $MASTER_PORT $TARE_SIM_DEVICES >&2; "
+RANK += "case $RANK in 0) exec $0 100;; 1) exec $0 0 300;; esac"
+
+
+@case
+def starts_ranks_each_on_a_card(box):
+    done = predict(box, "--ranks", "2", "--keep", box.path("kept"), "--json", "--", "sh", "-c", RANK, *TAKER)
+    ports = {line.split()[5] for line in done.err.splitlines() if line.count(" ") == 6}
+    check_equal(len(ports), 1, done.err)
+    lines = sorted(line for line in done.err.splitlines() if line.count(" ") == 6)
+    check_equal(lines, ["%d %d 2 2 127.0.0.1 %s 2" % (rank, rank, *ports) for rank in (0, 1)], done.err)
+    devices = json.loads(box.tare("report", box.path("kept/h200.tare"), "--json", "--at", "peak").out)["devices"]
+    check_equal(len(devices), 2)
+    for rank, device in enumerate(devices):
+        check(any(" rank %d " % rank in row["label"] for row in device["accounts"]), rank, device["accounts"])
+
+
+@case
+def a_launcher_starts_its_ranks_itself(box):
+    for name in ("torchrun", "accelerate", "mpirun"):
+        path = box.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho started $RANK $TARE_SIM_DEVICES >&2\nexec \"$@\"\n")
+        os.chmod(path, 0o755)
+        done = predict(box, "--ranks", "2", "--", path, *TAKER, "1", "1")
+        check_equal([line for line in done.err.splitlines() if line.startswith("started")], ["started 2"], done.err)
+
+
+@case
+def ends_all_ranks_when_one_fails(box):
+    done = predict(box, "--ranks", "3", "--", "sh", "-c", "[ $RANK = 1 ] && exit 7; sleep 300", code=1)
+    check_says(done.out, "failed with exit code 7")
+    done = predict(box, "--ranks", "2", "--", box.path("nothing"), code=1)
+    check_says(done.out, "exit code 127")
 
 
 if __name__ == "__main__":
