@@ -3,6 +3,7 @@
 #include "cmd/predict.h"
 
 #include "base/str.h"
+#include "cmd/answer_at.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/run_options.h"
@@ -25,7 +26,7 @@ enum caches { CACHES_FRESH, CACHES_OWN };
 #define AUTO_NS (INT64_C(60) * 1000000000)
 
 struct options {
-	struct tare_operands cards, grid, prices;
+	struct tare_operands cards, grid, prices, answers_at;
 	const char *largest, *keep;
 	int64_t gpus, ranks;
 	struct tare_arg_part part;
@@ -52,6 +53,7 @@ static const struct tare_opt opts[] = {
 		"your prices, of any unit: say which card that fits is the cheapest; a file has a card and its price on each line"),
 	TARE_OPT(options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
 	         "what CMD gets where it reads back what a kernel would have computed (zeros)"),
+	TARE_OPT(options, answers_at, "answer-at", 0, LIST, "FILE:LINE=VALUE", TARE_ANSWER_AT_HELP),
 	TARE_OPT(
 		options, check_answers, "check-answers", 0, CHOICE, CHECK_NAMES,
 		"where such values were read back, run CMD on the first card once more with others, and say whether they decide "
@@ -155,6 +157,11 @@ static int ask_answers(const struct options *o, const struct tare_predict_option
 
 static int check_options(const struct options *o, struct tare_err *err)
 {
+	char *answers_at;
+
+	if (tare_answer_at_join(&o->answers_at, &answers_at, err) != 0)
+		return err->code;
+	free(answers_at);
 	if (o->gpus < 0 || o->gpus > 64)
 		return tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to 64");
 	if (o->ranks < 0 || o->ranks > TARE_START_RANKS_MOST)
@@ -206,6 +213,7 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 		.ranks = o->ranks && !tare_starts_ranks(argv) ? o->ranks : 0,
 		.part = o->part,
 		.argv = argv,
+		.answers_at = &o->answers_at,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
 		.has_own_caches = o->caches == CACHES_OWN,
 		.record = tare_cmd_record,
@@ -263,6 +271,7 @@ int tare_cmd_predict(int argc, char **argv)
 	tare_operands_free(&o.cards);
 	tare_operands_free(&o.grid);
 	tare_operands_free(&o.prices);
+	tare_operands_free(&o.answers_at);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : code;
 }

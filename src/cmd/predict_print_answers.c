@@ -152,8 +152,17 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 	tare_str_free(&s);
 }
 
+/* Such a value may be a size that does not go together with others. */
+static void note_way_out(struct tare_emit *e, const struct tare_predict_card *card)
+{
+	if (card->has_failed && card->read_back_nr)
+		tare_emit_note(
+			e, "  if it failed by one of these values, say what a card computes there: --answer-at FILE:LINE=NUMBER");
+}
+
 void tare_predict_note_read_backs(struct tare_emit *e, const struct tare_predict_card *card)
 {
 	note_lines(e, card);
+	note_way_out(e, card);
 	note_overflows(e, card);
 }

@@ -71,7 +71,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		count++;
 	if (!own_path(self, sizeof(self)))
 		return tare_err_set_errno(err, errno, "predict: /proc/self/exe");
-	argv = calloc(count + 17, sizeof(*argv));
+	argv = calloc(count + 17 + 2 * o->answers_at->count, sizeof(*argv));
 	if (!argv)
 		return tare_err_set_errno(err, ENOMEM, "predict: there is no memory for the command; shorten it");
 	argv[n++] = (char *)"record";
@@ -81,6 +81,10 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	if (o->answers) {
 		argv[n++] = (char *)"--answers";
 		argv[n++] = (char *)o->answers;
+	}
+	for (size_t i = 0; i < o->answers_at->count; i++) {
+		argv[n++] = (char *)"--answer-at";
+		argv[n++] = (char *)o->answers_at->items[i];
 	}
 	if (o->part.part) {
 		snprintf(part, sizeof(part), "%lld of %lld", (long long)o->part.part, (long long)o->part.whole);

@@ -6,6 +6,7 @@
 #include "base/print.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "cmd/answer_at.h"
 #include "cmd/cmd.h"
 #include "cmd/phase_lines.h"
 #include "cmd/run_live.h"
@@ -38,6 +39,7 @@ const struct tare_opt tare_run_opts[] = {
 		"run on a simulated GPU, such as h200, or h200:2 for two: what it holds is what that card would hold, but nothing is computed"),
 	TARE_OPT(run_options, answers, "answers", 0, CHOICE, TARE_ANSWER_NAMES,
 	         "with --sim: what the program gets where it reads back what a kernel would have computed (zeros)"),
+	TARE_OPT(run_options, answers_at, "answer-at", 0, LIST, "FILE:LINE=VALUE", "with --sim: " TARE_ANSWER_AT_HELP),
 	TARE_OPT(run_options, ranks, "ranks-simulated", 0, PART, "K of N", "with --sim: " TARE_RANKS_HELP),
 	TARE_OPT(run_options, cap, "cap", 0, BYTES, "SIZE",
 	         "let the recording take no more than SIZE; the oldest events are dropped, and their totals stay (2GiB; at "
@@ -160,6 +162,9 @@ static void add_near_command(struct tare_err *err, const char *word)
 
 static int check_answers(const struct run_options *o, struct tare_err *err)
 {
+	if (o->answers_at.count && !o->sim)
+		return tare_err_set(err, TARE_E_USAGE, "--answer-at %s: it is for a simulated GPU; give --sim, too",
+		                    o->answers_at.items[0]);
 	if (o->answers < 0 || o->sim)
 		return 0;
 	return tare_err_set(err, TARE_E_USAGE,
@@ -199,16 +204,19 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv, 
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
 	const char *word;
-	char *phases = NULL;
+	char *phases = NULL, *answers_at = NULL;
 	int code = tare_cmd_parse(command, argc, argv, &o, &rest);
 
 	if (code >= 0)
 		return code;
 	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 || check_ranks(&o, &err) != 0 ||
 	    tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	    tare_answer_at_join(&o.answers_at, &answers_at, &err) != 0 ||
 	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
 		free(phases);
+		free(answers_at);
 		tare_operands_free(&o.phases);
+		tare_operands_free(&o.answers_at);
 		tare_operands_free(&rest);
 		return tare_cmd_fail(&err);
 	}
@@ -222,6 +230,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv, 
 	session.ranks_running = (int)o.ranks.part;
 	session.ranks_nr = (int)o.ranks.whole;
 	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
+	session.answers_at = answers_at;
 	session.cap = o.cap;
 	session.roll_up = roll_up;
 	session.fold_ahead = is_quiet ? NULL : fold_ahead;
@@ -237,6 +246,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv, 
 	code = tare_session_run(&session, result, &err);
 	tare_vram_free(&session.vram);
 	free(phases);
+	free(answers_at);
+	tare_operands_free(&o.answers_at);
 	tare_operands_free(&o.phases);
 	tare_operands_free(&rest);
 	if (code == 0)

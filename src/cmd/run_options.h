@@ -8,7 +8,7 @@
 
 struct run_options {
 	const char *output, *into, *sim, *vram, *card;
-	struct tare_operands phases;
+	struct tare_operands phases, answers_at;
 	struct tare_arg_part ranks; /* of which only some run; 0: all do */
 	bool force, no_paths, no_tensors, no_scan, paused, quiet, live;
 	int stacks, host, answers; /* -1: not given */

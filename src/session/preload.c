@@ -263,6 +263,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	tare_str_free(&wanted);
 	if (preload->answers)
 		set("TARE_SIM_ANSWERS", preload->answers, arg);
+	if (preload->answers_at)
+		set("TARE_SIM_ANSWER_AT", preload->answers_at, arg);
 }
 
 void tare_preload_free(struct tare_preload *preload)

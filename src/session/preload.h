@@ -26,6 +26,7 @@ struct tare_preload {
 	int ranks_running, ranks_nr; /* TARE_SIM_RANKS of TARE_SIM_WORLD; 0: not said */
 	char *python_path;           /* for these: PYTHONPATH */
 	const char *answers;         /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
+	const char *answers_at;      /* the same for TARE_SIM_ANSWER_AT */
 	bool no_tensors, no_scan;    /* set by the caller */
 	const char *phases;          /* lines of Python programs, one per line; NULL: none; the caller's */
 	/* where processes tell of paths; NULL: in the recording; the caller's */

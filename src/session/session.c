@@ -231,6 +231,8 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_str(j, "simulated", s->preload.sim_profile ? path_of(s, s->preload.sim_profile) : NULL);
 	if (s->options->answers)
 		tare_json_str(j, "answers", s->options->answers);
+	if (s->options->answers_at && !s->options->no_paths)
+		tare_json_str(j, "answers_at", s->options->answers_at);
 	describe_ranks(s, j);
 	if (s->options->sim && (s->sim_state || !s->options->no_paths))
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
@@ -329,6 +331,7 @@ static int open_session(struct session *s, struct tare_err *err)
 		return rc;
 	s->preload.stacks = s->options->stacks;
 	s->preload.answers = s->options->answers;
+	s->preload.answers_at = s->options->answers_at;
 	tare_procfs_filters(0, &s->preload.filters);
 	if (s->preload.sim_dir)
 		tare_wanted_make(s->folder.work);

@@ -19,6 +19,7 @@ struct tare_session_options {
 	bool force;                   /* -f */
 	const char *sim;              /* profile, or NULL */
 	const char *answers;          /* TARE_SIM_ANSWERS, NULL: as the environment says */
+	const char *answers_at;       /* TARE_SIM_ANSWER_AT, NULL: as the environment says */
 	int ranks_running, ranks_nr;  /* of a job of which only some ranks run; 0: all do */
 	uint64_t cap;                 /* bytes a recording may have */
 	tare_rollup_maker *roll_up;   /* NULL: the recording is not compacted while it is written */

@@ -4,7 +4,7 @@
 
 import json
 
-from harness import case, check, check_equal, check_says, fixture, main, needs_exec
+from harness import PYTHON, case, check, check_equal, check_says, fixture, main, needs_exec
 
 READER = fixture("e2e_read_back")
 
@@ -77,6 +77,77 @@ def mistakes(box):
         done = box.tare("record", *args, "--", "true")
         check_equal(done.code, 2, done)
         check_says(done.err, *words)
+
+
+# Copies so many bytes to the host, as PyTorch's item() does: in C code, without Python's lock, below a function of another file.
+COPIER = """
+import ctypes
+cuda = ctypes.CDLL("libcudart.so.13")
+cuda.cudaMalloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+cuda.cudaMemcpy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+memory = ctypes.c_void_p()
+cuda.cudaMalloc(ctypes.byref(memory), 4096)
+def read(kind, count=1):
+    values = (kind * count)()
+    assert cuda.cudaMemcpy(values, memory, ctypes.sizeof(values), 2) == 0
+    return list(values)
+"""
+ASKER = """
+from copier import ctypes, read
+print(read(ctypes.c_int64), read(ctypes.c_int32), read(ctypes.c_int16), read(ctypes.c_int8))
+print(read(ctypes.c_float), read(ctypes.c_double))
+print(read(ctypes.c_int64, 3), read(ctypes.c_int32, 3), read(ctypes.c_int64, 4))
+print(read(ctypes.c_float))
+"""
+
+
+def answers_at(box, *places, code=0):
+    needs_exec()
+    for name, text in (("copier.py", COPIER), ("asker.py", ASKER)):
+        with open(box.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+    chosen = [word for place in places for word in ("--answer-at", place)]
+    done = box.tare("record", "--sim", "h200", *chosen, "-f", "-o", box.path("run.tare"), "--", PYTHON, box.path("asker.py"))
+    check_equal(done.code, code, done)
+    return done
+
+
+@case
+def a_line_has_an_answer_of_its_own(box):
+    got = answers_at(box, "asker.py:3=-7", "asker.py:4=0.5", box.path("asker.py") + ":5=3,4,-5").out.splitlines()
+    check_equal(got, ["[-7] [-7] [-7] [-7]", "[0.5] [0.5]", "[3, 4, -5] [3, 4, -5] [3, 4, -5, 3]", "[0.0]"], got)
+    sources = [row["source"] for row in json.loads(box.tare("report", box.path("run.tare"), "--json").out)["read_back"]]
+    check(any("copier.py:" in source for source in sources), sources)  # it is told all the same: no kernel computed it
+
+
+@case
+def a_program_that_fails_by_a_value_is_told_the_way_out(box):
+    answers_at(box)
+    with open(box.path("asker.py"), "w", encoding="utf-8") as file:
+        file.write("from copier import ctypes, read\nassert read(ctypes.c_int64) == [8]\n")
+    run = ("--check-answers", "never", "--", PYTHON, box.path("asker.py"))
+    check_says(box.tare("predict", *run).out, "exit code 1", "--answer-at FILE:LINE=NUMBER")
+    done = box.tare("predict", "--answer-at", "asker.py:2=8", *run)
+    check_equal(done.code, 0, done)
+    check("--answer-at" not in done.out, done)
+
+
+@case
+def the_innermost_line_is_the_one_that_answers(box):
+    got = answers_at(box, "asker.py:6=2.0", "copier.py:10=1").out.splitlines()
+    check_equal(got[0], "[1] [1] [1] [1]", got)
+    check(got[3] != "[2.0]", got)
+    check_equal(answers_at(box, "sker.py:3=9").out.splitlines()[0], "[0] [0] [0] [0]")  # no name of its own ends so
+
+
+@case
+def an_answer_that_is_none_is_refused(box):
+    for place in ("asker.py=1", "asker.py:3", "asker.py:x=1", ":3=1", "asker.py:3=", "asker.py:3=1,", "asker.py:3=one", "a;b:3=1"):
+        check_says(answers_at(box, place, code=2).err, "--answer-at %s: it takes FILE:LINE=NUMBER" % place)
+        check_says(box.tare("predict", "--answer-at", place, "--", "true").err, "it takes FILE:LINE=NUMBER")
+    done = box.tare("record", "--answer-at", "a.py:3=1", "--", "true")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "give --sim, too")
 
 
 if __name__ == "__main__":

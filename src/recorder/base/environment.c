@@ -35,6 +35,7 @@ static const struct {
 	{ "TARE_SIM_WORLD", SIM },
 	{ "TARE_SIM_WANTED", SIM },
 	{ "TARE_SIM_ANSWERS", SIM },
+	{ "TARE_SIM_ANSWER_AT", SIM },
 	/* A real driver is found without it, and what the program does to it is its own affair. */
 	{ "LD_LIBRARY_PATH", SIM },
 	{ "TARE_TEST_NO_WEIGH", OWN },

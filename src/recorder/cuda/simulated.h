@@ -10,9 +10,10 @@
 
 /*
  * Once the driver is found. `read`: is called after each call that brought the program what a kernel would have computed;
- * `is_overflow`: that is what a loss scale's check found.
+ * `is_overflow`: that is what a loss scale's check found. `answer` is asked before what that is, and fills it in, or returns 0.
  */
-void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes, int is_overflow));
+void tare_simulated_found(const struct tare_elf_object *driver, void (*read)(uint64_t bytes, int is_overflow),
+                          int (*answer)(void *to, uint64_t size));
 
 /* An allocator hands out memory of a device: what was there before is nobody's. */
 extern void (*tare_simulated_forget)(uint64_t address, uint64_t bytes);

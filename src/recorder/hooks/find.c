@@ -3,6 +3,7 @@
 #include "recorder/cuda/real.h"
 #include "recorder/cuda/simulated.h"
 #include "recorder/elf/elfsym.h"
+#include "recorder/hooks/answer_at.h"
 #include "recorder/hooks/read_back.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/limit.h"
@@ -21,7 +22,7 @@ bool tare_real_resolve(void)
 	if (!tare_elf_find_object("libcuda.so", &driver))
 		return false;
 	tare_start_once(); /* it says whether there is a limit */
-	tare_simulated_found(&driver, tare_read_back);
+	tare_simulated_found(&driver, tare_read_back, tare_answer_at);
 	for (i = CU_API_NR - 1; i >= 0; i--) { /* cuInit last: it says that all are there */
 		void *found = tare_elf_symbol(&driver, tare_api_rows[i].symbol, NULL);
 		void *limit = found ? tare_limit_of((enum tare_api)i) : NULL;

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "recorder/base/scratch.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/calls.h"
@@ -264,4 +265,40 @@ TARE_HOT uint64_t tare_python_module(void)
 TARE_HOT uint32_t tare_python_stack(void)
 {
 	return tare_python_here().stack;
+}
+
+/* The frames of this thread from the innermost on, until `see` answers true. `file`: of FILE_BYTES, for the name of each. */
+enum { FILE_BYTES = 1024 };
+static bool see_frames(const struct job *job, uint64_t frame, char *file, bool (*see)(void *, const char *, int),
+                       void *arg)
+{
+	const struct tare_python_layout *l = &job->p->layout;
+	struct tare_python_frame place;
+	struct tare_python_code code;
+	bool is_shown;
+
+	for (int n = 0; frame && n < TARE_PYTHON_FRAMES; frame = tare_python_word(frame + l->back), n++) {
+		if (!read_frame(job, frame, &place, &is_shown))
+			return false;
+		if (is_shown && tare_python_code_load(l, place.code, &code, TARE_PYTHON_TRUST) &&
+		    tare_python_text(l, code.file, file, FILE_BYTES, TARE_PYTHON_TRUST) &&
+		    see(arg, file, tare_python_code_line(l, &code, place.at, TARE_PYTHON_TRUST)))
+			return true;
+	}
+	return false;
+}
+
+TARE_COLD bool tare_python_see(bool (*see)(void *arg, const char *file, int line), void *arg)
+{
+	char *file = tare_scratch_take(FILE_BYTES);
+	struct job job;
+	uint64_t frame;
+	bool is_seen;
+
+	if (!file)
+		return false;
+	frame = begin(&job);
+	is_seen = frame && see_frames(&job, frame, file, see, arg);
+	tare_scratch_give(file, FILE_BYTES);
+	return is_seen;
 }
