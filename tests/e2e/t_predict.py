@@ -39,6 +39,35 @@ def says_what_a_report_of_the_same_run_says(box):
     check_equal(card["room_bytes"], report["total_bytes"] - report["reserved_bytes"])
 
 
+# What scripts may rely on: each member, and what it is.
+CONTRACT = {"card": str, "total_bytes": int, "need_bytes": int, "low_bytes": int, "high_bytes": int, "fits": bool,
+            "out_of_memory": (dict, type(None)), "assumed": list, "read_back": list, "versions": dict}
+CONTRACT_ROWS = {"assumed": {"what": str, "bytes": int, "rule": str}, "read_back": {"line": str, "count": int, "decides": (bool, type(None))}}
+
+
+def check_members(members, wants):
+    for name, kind in wants.items():
+        check(name in members and isinstance(members[name], kind) and (kind is not int or not isinstance(members[name], bool)), name, members)
+
+
+@case
+def keeps_its_contract(box):
+    """Where it fits, where memory runs out, and where values were read back."""
+    for args, code in ((("--card", "rtx-3060-ti,h200", "--", *TAKER, "1"), 0), (("--", *TAKER, "200000"), 3), (("--", *READER, "5", "2"), 0)):
+        got = json.loads(predict(box, "--json", *args, code=code).out)
+        for card in got["cards"]:
+            check_members(card, CONTRACT)
+            for name, wants in CONTRACT_ROWS.items():
+                for row in card[name]:
+                    check_members(row, wants)
+            check(card["low_bytes"] <= card["need_bytes"] <= card["high_bytes"], card)
+            check(all(isinstance(v, str) for v in card["versions"].values()), card["versions"])
+            check_equal(card["fits"], card["out_of_memory"] is None)
+            if code:
+                check_members(card["out_of_memory"], {"line": str, "bytes": int})
+    check(card["read_back"] and card["assumed"], card)
+
+
 @case
 def rises_by_what_the_program_takes(box):
     small, large = (of_card(box, "--", *TAKER, n)["need_bytes"] for n in ("100", "1100"))
