@@ -39,6 +39,14 @@ struct tare_predict_course {
 	uint64_t sum;    /* of what stands for the size of each: in whatever order they came */
 };
 
+/* Convolutions of a program whose workspace was taken from no card's answers. */
+struct tare_predict_convolutions {
+	int64_t all, unasked;
+	int64_t largest; /* workspace of those that were not asked for */
+	char *path;      /* of the file with a line for each; NULL: it was read */
+	size_t skip;     /* bytes of it that were there before */
+};
+
 struct tare_predict_value;
 
 /* One card, of as many GPUs as the program was given: the one that needs most counts. */
@@ -60,6 +68,7 @@ struct tare_predict_card {
 	size_t setting_nr;
 	const char *recording;                  /* NULL: it was not kept */
 	const struct tare_json_value *versions; /* members of an object; NULL: not known */
+	struct tare_predict_convolutions convolutions;
 	struct tare_predict_assumed assumed[8];
 	int assumed_nr;
 	const char **degraded; /* sentences: what is missing in it, or was not simulated */
@@ -113,6 +122,11 @@ int tare_predict_ask_answers(const struct tare_predict_options *o, struct tare_a
 /* ---- what frameworks compile, in an empty folder: predict_caches.c ---- */
 void tare_predict_caches_use(const char *folder); /* in the program's process, before it begins */
 
+/* ---- convolutions that no card was asked for: predict_convolutions.c ---- */
+void tare_predict_convolutions_begin(struct tare_predict_convolutions *c, const char *folder); /* for a file of ours */
+void tare_predict_convolutions_use(const struct tare_predict_convolutions *c); /* in the program's process */
+void tare_predict_convolutions_end(struct tare_predict_convolutions *c);       /* when the program has ended */
+
 /* Fills in `settings`. */
 void tare_predict_find_settings(const char *recording, struct tare_predict_card *card, struct tare_arena *memory);
 
@@ -125,6 +139,9 @@ void tare_predict_note_versions(struct tare_emit *e, const struct tare_predict_c
 /* What a recording says, in all members but those of the run itself. */
 int tare_predict_read(const char *path, struct tare_predict_card *card, struct tare_arena *memory,
                       struct tare_err *err);
+
+/* Within what was assumed it may be the other way round: it fits and may not, or does not and may. */
+bool tare_predict_is_close(const struct tare_predict_card *card);
 
 /* ---- values for {NAME} in the command: predict_fill.c ---- */
 struct tare_predict_value {

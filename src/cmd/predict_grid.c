@@ -113,7 +113,11 @@ static const struct tare_column columns[] = {
 
 static const char *fit_of(const struct tare_predict_card *c)
 {
-	return c->has_failed ? "not known" : !c->fits ? "no" : c->high > c->room ? "probably" : "yes";
+	if (c->has_failed)
+		return "not known";
+	if (tare_predict_is_close(c))
+		return c->fits ? "probably" : "probably not";
+	return c->fits ? "yes" : "no";
 }
 
 static void print_rows(struct tare_emit *e, const struct tare_predict_card *cells, size_t n)

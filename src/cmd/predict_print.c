@@ -41,6 +41,7 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 		tare_emit_null(e, "fits");
 	else
 		tare_emit_flag(e, "fits", card->fits);
+	tare_emit_flag(e, "close", tare_predict_is_close(card));
 	tare_emit_number(e, "exit_code", card->exit_code);
 	if (card->is_out_of_memory) {
 		tare_emit_open(e, "out_of_memory", '{');
@@ -76,6 +77,7 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 
 static void print_text(struct tare_emit *e, const struct tare_predict_card *card)
 {
+	const bool is_close = tare_predict_is_close(card);
 	struct tare_str s = { 0 };
 
 	tare_str_addf(&s, "%s%s: ", card->name, tare_simulated_mark(true));
@@ -104,7 +106,7 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 			add_mib(&s, card->need);
 		}
 	} else {
-		tare_str_add(&s, card->fits ? "fits, needs " : "does not fit, needs ");
+		tare_str_add(&s, is_close ? "may not fit, needs " : card->fits ? "fits, needs " : "does not fit, needs ");
 		add_mib(&s, card->need);
 		tare_str_add(&s, " (");
 		add_mib(&s, card->low);
@@ -115,10 +117,12 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 		if (card->fits) {
 			tare_str_add(&s, ", ");
 			add_mib(&s, card->room - card->need);
-			tare_str_add(&s, card->high > card->room ? " to spare, if what is assumed holds" : " to spare");
+			tare_str_add(&s, is_close ? " to spare if what is assumed holds" : " to spare");
 		}
 	}
 	tare_emit_note(e, "%s", tare_str_text(&s));
+	if (card->is_out_of_memory && is_close)
+		tare_emit_note(e, "  it may fit: what is missing is less than what is assumed may be off");
 	if (card->exit_code && card->is_out_of_memory)
 		tare_emit_note(e, "  the program ended with exit code %d: what it would have done after that is not in it",
 		               card->exit_code);

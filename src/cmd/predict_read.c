@@ -2,10 +2,19 @@
 /* What a prediction takes of the recording of a run on a simulated card. */
 #include "cmd/predict.h"
 
+#include "base/str.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
 
 #include <string.h>
+
+enum {
+	ALWAYS_BYTES = 16 << 20,
+	ALWAYS_PART = 400,
+	UNASKED_LARGEST = 1,
+	UNASKED_PART = 100,
+	RANKS_PART = 25,
+};
 
 /* The device that needs most. */
 static const struct tare_device_ledger *largest(const struct tare_ledger *ledger)
@@ -21,10 +30,13 @@ static const struct tare_device_ledger *largest(const struct tare_ledger *ledger
 	return best;
 }
 
+/* Something is taken for granted: the need may be off by so many bytes for it. */
 static void assume(struct tare_predict_card *card, const char *what, int64_t bytes, const char *rule)
 {
 	if (card->assumed_nr < (int)(sizeof(card->assumed) / sizeof(card->assumed[0])))
 		card->assumed[card->assumed_nr++] = (struct tare_predict_assumed){ what, rule, bytes };
+	card->low -= bytes;
+	card->high += bytes;
 }
 
 static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account account)
@@ -37,22 +49,51 @@ static int64_t bytes_of(const struct tare_device_ledger *d, enum tare_account ac
 	return bytes;
 }
 
-/*
- * How far off the figure may be: of 62 trainings that were measured on an H200 and 28 programs on an H100 the worst was 1.57 %
- * below; with no table of convolutions none of the 62 was further below
- * (docs/measurements/simulated.md). Of a card that nobody measured, context and code may be another's by a quarter.
- */
-static void take_range(struct tare_predict_card *card, const struct tare_device_ledger *d)
+bool tare_predict_is_close(const struct tare_predict_card *card)
 {
-	int64_t off = card->need / 100 * 4, own = 0;
+	if (card->is_out_of_memory)
+		return card->missing >= 0 && card->missing <= card->high - card->need;
+	return card->fits && card->high > card->room;
+}
 
-	assume(card, "workspaces of libraries", off, "as the libraries say without a card, or by rule: within 4 %");
-	if (!card->is_measured) {
-		own = (bytes_of(d, TARE_ACCOUNT_CONTEXT) + bytes_of(d, TARE_ACCOUNT_CODE)) / 4;
-		assume(card, "context and code", own, "nobody measured this card: within a quarter");
-	}
-	card->low = card->need - off - own;
-	card->high = card->need + off + own;
+/* What a program needs in all: where memory ran out, as much as there is, or more. */
+static int64_t all_of(const struct tare_predict_card *card)
+{
+	return card->is_out_of_memory ? card->room : card->need;
+}
+
+/* A workspace that no card was asked for may be another one, and so may what PyTorch keeps because of it. */
+static void assume_convolutions(struct tare_predict_card *card, struct tare_arena *memory)
+{
+	const struct tare_predict_convolutions *c = &card->convolutions;
+	struct tare_str what = { 0 };
+
+	if (!c->unasked)
+		return;
+	tare_str_addf(&what, "workspaces of %lld of %lld convolutions", (long long)c->unasked, (long long)c->all);
+	assume(card, tare_arena_strdup(memory, tare_str_text(&what)),
+	       UNASKED_LARGEST * c->largest + all_of(card) / UNASKED_PART,
+	       "no card of this kind was asked for them: within the largest of them and 1 %");
+	tare_str_free(&what);
+}
+
+/*
+ * How far off the figure may be, by what is not known of this program. What these rest on: docs/measurements/simulated.md, "How far off a
+ * prediction may be".
+ */
+static void take_range(struct tare_predict_card *card, const struct tare_ledger *ledger,
+                       const struct tare_device_ledger *d, struct tare_arena *memory)
+{
+	const int64_t all = all_of(card);
+
+	card->low = card->high = card->need;
+	assume(card, "kernel code, streams and addresses", ALWAYS_BYTES + all / ALWAYS_PART, "within 16 MiB and 0.25 %");
+	assume_convolutions(card, memory);
+	if (ledger->device_nr > 1)
+		assume(card, "what ranks hold while they wait for others", all / RANKS_PART, "within 4 %");
+	if (!card->is_measured)
+		assume(card, "context and code", (bytes_of(d, TARE_ACCOUNT_CONTEXT) + bytes_of(d, TARE_ACCOUNT_CODE)) / 4,
+		       "nobody measured this card: within a quarter");
 }
 
 /* Steps of the process that was refused which came to their end, and the one that did not. */
@@ -151,8 +192,8 @@ int tare_predict_read(const char *path, struct tare_predict_card *card, struct t
 		card->total = (int64_t)d->total;
 		card->room = (int64_t)(d->total - d->reserved);
 		card->need = (int64_t)d->used - d->elastic;
-		take_range(card, d);
 		take_oom(card, &ledger, memory);
+		take_range(card, &ledger, d, memory);
 		take_degraded(card, &ledger, memory);
 		take_read_backs(card, &ledger, memory);
 		card->has_failed = card->exit_code && !card->is_out_of_memory;

@@ -60,7 +60,7 @@ static bool own_path(char *path, size_t size)
 
 /* `tare record` in a child. Its stdout is ours to answer on, so the program's goes to stderr. */
 static int record(const struct tare_predict_options *o, const char *sim, const char *recording, const char *caches,
-                  int *status, struct tare_err *err)
+                  const struct tare_predict_convolutions *convolutions, int *status, struct tare_err *err)
 {
 	size_t n = 0, count = 0;
 	char **argv, part[48], ranks[24], self[PATH_MAX];
@@ -110,6 +110,7 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		if (caches)
 			tare_predict_caches_use(caches);
+		tare_predict_convolutions_use(convolutions);
 		_exit(o->record((int)n, argv));
 	}
 	free(argv);
@@ -122,20 +123,19 @@ static int record(const struct tare_predict_options *o, const char *sim, const c
 	return rc;
 }
 
-/* The same, with empty caches of what frameworks compile unless it is to have its own. */
-static int record_fresh(const struct tare_predict_options *o, const char *sim, const char *recording, int *status,
-                        struct tare_err *err)
+/* The same, in a folder of its own, with empty caches of what frameworks compile unless it is to have its own. */
+static int record_fresh(const struct tare_predict_options *o, const char *sim, const char *recording,
+                        struct tare_predict_convolutions *convolutions, int *status, struct tare_err *err)
 {
-	char *caches;
-	int rc;
+	char *folder;
+	int rc = tare_temp_folder_make(NULL, "tare-predict-caches-XXXXXX", &folder, err);
 
-	if (o->has_own_caches)
-		return record(o, sim, recording, NULL, status, err);
-	rc = tare_temp_folder_make(NULL, "tare-predict-caches-XXXXXX", &caches, err);
 	if (rc)
 		return rc;
-	rc = record(o, sim, recording, caches, status, err);
-	tare_temp_folder_remove(caches);
+	tare_predict_convolutions_begin(convolutions, folder);
+	rc = record(o, sim, recording, o->has_own_caches ? NULL : folder, convolutions, status, err);
+	tare_predict_convolutions_end(convolutions);
+	tare_temp_folder_remove(folder);
 	return rc;
 }
 
@@ -205,7 +205,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 		tare_str_addf(&sim, ":%lld", (long long)o->gpus);
 	tell_progress(o, card);
 	out->ns = now_ns();
-	rc = record_fresh(o, tare_str_text(&sim), tare_str_text(&recording), &status, err);
+	rc = record_fresh(o, tare_str_text(&sim), tare_str_text(&recording), &out->convolutions, &status, err);
 	out->ns = now_ns() - out->ns;
 	out->exit_code = tare_child_exit_code(status);
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&

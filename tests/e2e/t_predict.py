@@ -85,6 +85,48 @@ def says_where_memory_runs_out(box):
 
 
 @case
+def says_where_it_may_be_the_other_way_round(box):
+    """What is to spare, or missing, is less than what is assumed may be off."""
+    card = of_card(box, "--card", "h200", "--", *TAKER, "1")
+    room, own = card["room_bytes"] // MIB, card["need_bytes"] // MIB
+    for spare, fits, close in (1000, True, False), (100, True, True), (-100, False, True), (-1000, False, False):
+        amount = str(room - own - spare)
+        card = of_card(box, "--card", "h200", "--", *TAKER, amount, code=0 if fits else 3)
+        check_equal((card["fits"], card["close"]), (fits, close), amount)
+        out = predict(box, "--card", "h200", "--", *TAKER, amount, code=0 if fits else 3).out
+        check_equal(("may not fit, needs" in out, "it may fit: what is missing is less" in out), (fits and close, close and not fits), out)
+
+
+CONVOLVES = 'for c in %s; do echo "$c" | tr _ " " >>"$TARE_SIM_CONVOLUTIONS"; done; exec %s 1'
+
+
+@case
+def allows_for_convolutions_that_no_card_was_asked_for(box):
+    """As many as there are, however often a plan was made, and by the largest of them; those that a card answered are not allowed for."""
+    def assumed(*lines, env=None):
+        needs_exec()
+        program = ("--", "sh", "-c", CONVOLVES % (shlex.join(lines), shlex.join(TAKER)))
+        done = box.tare("predict", "--json", *program, env=env)
+        check_equal(done.code, 0, done)
+        card = json.loads(done.out)["cards"][0]
+        check_equal((card["need_bytes"] - card["low_bytes"], card["high_bytes"] - card["need_bytes"]),
+                    (sum(row["bytes"] for row in card["assumed"]),) * 2)
+        return card["need_bytes"], {row["what"]: row["bytes"] for row in card["assumed"] if "convolutions" in row["what"]}
+
+    need, known = assumed("fwd_=_%d_#_as_of_card,_cuDNN_91900" % (500 * MIB))
+    check_equal(known, {})
+    _, unknown = assumed("fwd_=_%d_#_rule_waves" % (7 * MIB), "fwd_=_%d_#_rule_waves" % (7 * MIB), "data_=_5_#_assumed_as_of_card,_cuDNN_9",
+                         "filter_=_%d_#_as_of_card,_cuDNN_91900" % (500 * MIB))
+    check_equal(unknown, {"workspaces of 2 of 3 convolutions": 7 * MIB + need // 100})
+    own = box.path("own")
+    with open(own, "w", encoding="utf-8") as file:
+        file.write("before = 99999999999 # rule shape\n")
+    check_equal(assumed("fwd_=_1_#_rule_shape", env={"TARE_SIM_CONVOLUTIONS": own})[1], {"workspaces of 1 of 1 convolutions": 1 + need // 100})
+    with open(own, encoding="utf-8") as file:
+        check_equal(len(file.readlines()), 2)
+
+
+@case
 def has_the_versions_of_packages(box):
     """Of the folder in which a library lies that the program called from."""
     folder = box.path("lib", "site-packages")
