@@ -60,6 +60,14 @@ static int open_shared(void)
 	return directory && *directory ? open_file(directory) : open_private();
 }
 
+/* With room on the disk for all of it: a page that has none would end the program when it is written. False: errno says why. */
+static bool make_room(int fd, off_t size)
+{
+	if (lseek(fd, 0, SEEK_END) >= size || fallocate(fd, 0, 0, size) == 0)
+		return true;
+	return (errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, size) == 0;
+}
+
 struct sim_shared *sim_state_open(void)
 {
 	void *at;
@@ -69,9 +77,11 @@ struct sim_shared *sim_state_open(void)
 	shared_fd = open_shared();
 	if (shared_fd < 0)
 		return NULL;
-	if (lseek(shared_fd, 0, SEEK_END) < (off_t)sizeof(struct sim_shared) &&
-	    ftruncate(shared_fd, sizeof(struct sim_shared)) < 0)
+	if (!make_room(shared_fd, sizeof(struct sim_shared))) {
+		fprintf(stderr, "simulated GPU: the state of the machine, %zu KiB, has no room: %s\n",
+		        sizeof(struct sim_shared) >> 10, strerror(errno));
 		return NULL;
+	}
 	at = mmap(NULL, sizeof(struct sim_shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
 	if (at == MAP_FAILED) {
 		fprintf(stderr, "simulated GPU: cannot map the state of the machine: %s\n", strerror(errno));

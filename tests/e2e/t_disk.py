@@ -126,6 +126,16 @@ def disk_full_from_the_start(box):
     check_says(done.err, "rec.tare", "No space left on device")
 
 
+@case
+def a_temporary_folder_without_room_ends_nobody(box):
+    """What the processes of a simulated machine share lies there: without room there is no card, and a sentence."""
+    demo, export = tare_argv("demo", "--sim", "h200", "-o", "rec.tare"), tare_argv("report", "rec.tare", "--format", "sqlite", "-o", "rec.db")
+    done = on_small_disk(box, "64k", "head -c 65536 /dev/zero >$disk/full 2>/dev/null; export TMPDIR=$disk; unset TARE_SIM_DIR; %s; echo code $?; %s; echo code $?"
+                         % (" ".join(demo), " ".join(export)))
+    check_equal(re.findall(r"code (\d+)", done.out), ["1", "125"], done)
+    check_says(done.err, "simulated GPU: the state of the machine", "has no room", "no space left on the disk; make room")
+
+
 def limited(box, victim_of, steps):
     """(tare, stdout, stderr): the process that victim_of() picks may write no file beyond 40 KiB."""
     running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
