@@ -63,41 +63,57 @@ static void describe(char *text, size_t size)
 		         total, major * 100 + minor * 10, driver, name);
 }
 
-/* Beside what the program has loaded: PyTorch's libraries and NVIDIA's packages lie in one folder. */
-static int look_beside(struct dl_phdr_info *info, size_t size, void *found)
+/* Where to look from the folder of a library that the program has loaded, and what is there. */
+struct search {
+	const char *place;
+	char *found;
+};
+
+static int look_beside(struct dl_phdr_info *info, size_t size, void *data)
 {
-	static const char *const places[] = { "/../../nvidia/cudnn/lib/libcudnn_graph.so.9",
-		                                  "/../nvidia/cudnn/lib/libcudnn_graph.so.9",
-		                                  "/nvidia/cudnn/lib/libcudnn_graph.so.9", "/libcudnn_graph.so.9" };
+	struct search *search = data;
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-	size_t i;
+	char *path;
 
 	(void)size;
 	if (!slash || strstr(info->dlpi_name, "/simgpu/"))
 		return 0;
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char *path = NULL;
-
-		if (asprintf(&path, "%.*s%s", (int)(slash - info->dlpi_name), info->dlpi_name, places[i]) < 0)
-			return 0;
-		if (access(path, R_OK) == 0) {
-			*(char **)found = path;
-			return 1;
-		}
-		free(path);
+	if (asprintf(&path, "%.*s%s/libcudnn_graph.so.9", (int)(slash - info->dlpi_name), info->dlpi_name, search->place) <
+	    0)
+		return 0;
+	if (access(path, R_OK) == 0) {
+		search->found = path;
+		return 1;
 	}
+	free(path);
 	return 0;
+}
+
+/*
+ * NVIDIA's package beside any library comes before what lies in the folder of one: on a machine with a GPU that may be the
+ * system's folder, which has a cuDNN of its own and the C library, and a program with packages does not run on that cuDNN.
+ */
+static char *find_library(void)
+{
+	static const char *const places[] = { "/../../nvidia/cudnn/lib", "/../nvidia/cudnn/lib", "/nvidia/cudnn/lib", "" };
+	struct search search = { 0 };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !search.found; i++) {
+		search.place = places[i];
+		dl_iterate_phdr(look_beside, &search);
+	}
+	return search.found;
 }
 
 static void *open_library(void)
 {
 	const char *set = getenv("TARE_SIM_CUDNN");
-	char *path = NULL;
+	char *path;
 	void *library;
 
 	if (set)
 		return *set ? dlopen(set, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
-	dl_iterate_phdr(look_beside, &path);
+	path = find_library();
 	library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
 	free(path);
 	return library;

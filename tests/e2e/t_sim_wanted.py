@@ -175,6 +175,36 @@ def a_runtime_without_a_version(box):
     check_equal(done.out, "12\n13\n", done)
 
 
+# A libcudnn_graph that calls itself by a version, and answers for a card that has multiprocessors, as the real one does.
+GRAPH = ("#include <stddef.h>\n#include <string.h>\n#define DOES(name) int name(void) { return 0; }\n"
+         "DOES(cudnnBackendCreateDescriptor)\nDOES(cudnnBackendDestroyDescriptor)\nDOES(cudnnBackendFinalize)\n"
+         "DOES(cudnnBackendGetAttribute)\nsize_t cudnnGetVersion(void) { return %d; }\n"
+         "int cudnnBackendSetAttribute(void *d, int name, int type, long n, const char *v)\n"
+         "{ return name == 2702 && strstr(v, \"\\\"multiProcessorCount\\\":0\"); }\n")
+OPENER = """
+import ctypes
+for library in %r:
+    ctypes.CDLL(library)
+print(ctypes.CDLL("libcudnn.so.9").cudnnGetVersion())
+"""
+
+
+@case
+def the_cudnn_of_the_package_before_the_systems(box):
+    """A machine with a GPU often has a cuDNN in the folder of the C library; PyTorch does not run on that, but on the one of its packages."""
+    for folder in "system", "site/torch/lib", "site/nvidia/cudnn/lib":
+        os.makedirs(box.path(folder))
+    for library in "system/libc.so", "site/torch/lib/libtorch.so":
+        build(box, library, "int uses;\n")
+    for folder, version in ("system", 91000), ("site/nvidia/cudnn/lib", 91900):
+        build(box, folder + "/libcudnn_graph.so.9", GRAPH % version)
+    needs_exec()
+    for libraries, version in (("system/libc.so", "site/torch/lib/libtorch.so"), "91900"), (("system/libc.so",), "91000"):
+        program = write(box, "program.py", OPENER % [box.path(library) for library in libraries])
+        done = box.tare("record", "--quiet", "--sim", "h200", "-f", "-o", box.path("run.tare"), "--", sys.executable, "-B", program)
+        check_equal((done.code, done.out.split()), (0, [version]), done)
+
+
 @case
 def files_of_devices(box):
     text = ("import os, stat\n"
