@@ -40,9 +40,9 @@ int cudnnCreate(struct sim_handle **handle)
 SIM_EXPORT size_t cudnnGetVersion(void);
 size_t cudnnGetVersion(void)
 {
-	const struct cudnn_real *real = SIM_VERSION >= 9 ? cudnn_real() : NULL;
+	size_t version = SIM_VERSION >= 9 ? cudnn_real_version() : 0;
 
-	return real ? real->version() : SIM_VERSION >= 9 ? 91900 : 8907;
+	return version ? version : SIM_VERSION >= 9 ? 91900 : 8907;
 }
 
 SIM_EXPORT int cudnnGetProperty(int which, int *value);

@@ -73,7 +73,9 @@ struct cudnn_real {
 	size_t (*version)(void);
 	void *device; /* the descriptor of the card */
 };
-/* NULL: it is not there, or does not answer. */
+/* NULL: it is not there, or does not answer, or there is no device yet. */
 const struct cudnn_real *cudnn_real(void);
+/* 0: it is not there. Also before there is a device. */
+size_t cudnn_real_version(void);
 
 #endif

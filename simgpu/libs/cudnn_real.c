@@ -11,11 +11,18 @@
 #include "simgpu/libs/cudnn.h"
 
 static struct cudnn_real real;
-static bool answers;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The properties as the library's own serialisation of a card has them, asked of the simulated driver. */
-static void describe(char *text, size_t size)
+/* Whether the library answers for the card: that is asked when there is a device, which may be long after its version was. */
+enum state { NO_LIBRARY, NO_DEVICE, REFUSES, ANSWERS };
+static enum state state;
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * The properties as the library's own serialisation of a card has them, asked of the simulated driver. False: it was not
+ * started yet.
+ */
+static bool describe(char *text, size_t size)
 {
 	static const struct {
 		const char *name;
@@ -44,6 +51,8 @@ static void describe(char *text, size_t size)
 	char name[256] = "";
 
 	SIM_DRIVER("cuCtxGetDevice", &device);
+	if (SIM_DRIVER("cuDeviceGetName", name, sizeof(name), device))
+		return false;
 	for (i = 0; i < 6; i++) /* the most threads of a block, then blocks of a grid, in each direction */
 		SIM_DRIVER("cuDeviceGetAttribute", &size_of[i], 2 + i, device);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -51,7 +60,6 @@ static void describe(char *text, size_t size)
 	SIM_DRIVER("cuDeviceGetAttribute", &major, 75, device);
 	SIM_DRIVER("cuDeviceGetAttribute", &minor, 76, device);
 	SIM_DRIVER("cuDeviceTotalMem_v2", &total, device);
-	SIM_DRIVER("cuDeviceGetName", name, sizeof(name), device);
 	SIM_DRIVER("cuDriverGetVersion", &driver);
 	n = (size_t)snprintf(text, size, "{\"maxGridSize\":[%d,%d,%d],\"maxBlockSize\":[%d,%d,%d],", size_of[3], size_of[4],
 	                     size_of[5], size_of[0], size_of[1], size_of[2]);
@@ -61,6 +69,7 @@ static void describe(char *text, size_t size)
 		snprintf(text + n, size - n,
 		         "\"totalGlobalMem\":%zu,\"cudaDeviceId\":0,\"deviceVer\":%d,\"driverVer\":%d,\"deviceName\":\"%s\"}",
 		         total, major * 100 + minor * 10, driver, name);
+	return true;
 }
 
 /* Where to look from the folder of a library that the program has loaded, and what is there. */
@@ -141,22 +150,46 @@ static bool find_functions(void *library)
 	return true;
 }
 
-static void begin(void)
+static void find(void)
 {
-	enum { JSON = 2702, DEVICELESS_SINCE = 90800 };
-	static char text[4096];
+	enum { DEVICELESS_SINCE = 90800 };
 	void *library = open_library();
 
-	if (!library || !find_functions(library) || real.version() < DEVICELESS_SINCE)
+	if (!library || !find_functions(library)) {
+		real.version = NULL;
 		return;
-	describe(text, sizeof(text));
+	}
+	state = real.version() < DEVICELESS_SINCE ? REFUSES : NO_DEVICE;
+}
+
+size_t cudnn_real_version(void)
+{
+	pthread_once(&once, find);
+	return real.version ? real.version() : 0;
+}
+
+static void ask(void)
+{
+	enum { JSON = 2702 };
+	static char text[4096];
+	bool answers;
+
+	if (!describe(text, sizeof(text)))
+		return;
 	answers = !real.create(CUDNN_DEVICE, &real.device) &&
 	          !real.set(real.device, JSON, CUDNN_CHAR, (int64_t)strlen(text), text) && !real.finalize(real.device);
+	__atomic_store_n(&state, answers ? ANSWERS : REFUSES, __ATOMIC_RELEASE);
 	sim_lib_called("libcudnn_graph", answers ? "answers without a device" : "refuses the card");
 }
 
 const struct cudnn_real *cudnn_real(void)
 {
-	pthread_once(&once, begin);
-	return answers ? &real : NULL;
+	pthread_once(&once, find);
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NO_DEVICE) {
+		pthread_mutex_lock(&asking);
+		if (state == NO_DEVICE)
+			ask();
+		pthread_mutex_unlock(&asking);
+	}
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ANSWERS ? &real : NULL;
 }

@@ -71,7 +71,7 @@ static void begin(void)
 {
 	enum { PROCESSORS = 16, MAJOR = 75, MINOR = 76 };
 	int device = 0, major = 0, minor = 0;
-	const struct cudnn_real *real = cudnn_real();
+	size_t version = cudnn_real_version();
 
 	SIM_DRIVER("cuCtxGetDevice", &device);
 	SIM_DRIVER("cuDeviceGetName", card_name, sizeof(card_name), device);
@@ -79,7 +79,7 @@ static void begin(void)
 	SIM_DRIVER("cuDeviceGetAttribute", &major, MAJOR, device);
 	SIM_DRIVER("cuDeviceGetAttribute", &minor, MINOR, device);
 	card.capability = 10 * major + minor;
-	asker.cudnn = real ? real->version() : 91900;
+	asker.cudnn = version ? version : 91900;
 	asker.capability = (uint64_t)card.capability;
 	asker.processors = (uint64_t)card.processors;
 	open_tables();

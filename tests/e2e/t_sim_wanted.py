@@ -205,6 +205,27 @@ def the_cudnn_of_the_package_before_the_systems(box):
         check_equal((done.code, done.out.split()), (0, [version]), done)
 
 
+VERSION_FIRST = """
+import ctypes
+cudnn, runtime, at = ctypes.CDLL("libcudnn.so.9"), ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+print(cudnn.cudnnGetVersion())
+assert runtime.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(1 << 20)) == 0
+assert cudnn.cudnnBackendCreateDescriptor(17, ctypes.byref(at)) == 0
+"""
+
+
+@case
+def a_program_may_ask_for_the_version_first(box):
+    """Before there is a device: the program's libcudnn is asked about the card when there is one."""
+    build(box, "libcudnn_graph.so.9", GRAPH % 91900)
+    needs_exec()
+    done = box.tare("record", "--quiet", "--sim", "h200", "-f", "-o", box.path("run.tare"), "--", sys.executable, "-B",
+                    write(box, "program.py", VERSION_FIRST), env={"TARE_SIM_CUDNN": box.path("libcudnn_graph.so.9"), "TARE_SIM_CALLS": box.path("calls")})
+    check_equal((done.code, done.out.split()), (0, ["91900"]), done)
+    with open(box.path("calls"), encoding="utf-8") as file:
+        check_equal([line.split(" ", 1)[1].strip() for line in file if "libcudnn_graph" in line], ["libcudnn_graph answers without a device"])
+
+
 @case
 def files_of_devices(box):
     text = ("import os, stat\n"
