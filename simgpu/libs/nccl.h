@@ -135,7 +135,7 @@ void nccl_room_consumed(struct nccl_room *room, int from, int to, uint64_t bytes
 struct nccl_peer {
 	uint64_t sent, received; /* too large to be carried */
 	unsigned pass_send, pass_receive;
-	bool is_connected;
+	bool is_sent_to, is_received_from;
 };
 
 struct nccl_piece {
@@ -248,8 +248,8 @@ void nccl_reduce_give(void *out, void *acc, size_t count, int type, int op, int 
 
 /* ---- memory: nccl_memory.def ---- */
 int nccl_memory_made(struct nccl_comm *comm);
-int nccl_memory_connected(struct nccl_comm *comm); /* the first collective */
-int nccl_memory_peer(struct nccl_comm *comm, int peer);
+int nccl_memory_connected(struct nccl_comm *comm);                    /* the first collective */
+int nccl_memory_peer(struct nccl_comm *comm, int peer, bool is_send); /* the first message to it, or from it */
 void nccl_memory_end(struct nccl_comm *comm);
 int nccl_memory_suspend(struct nccl_comm *comm);
 int nccl_memory_resume(struct nccl_comm *comm);

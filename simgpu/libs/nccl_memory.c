@@ -9,7 +9,7 @@
 
 #include "record/cuda_abi.h"
 
-enum when { MADE, CONNECTED, PEER };
+enum when { MADE, CONNECTED, PEER, SENDS, RECEIVES };
 
 enum {
 	PINNED = 1,
@@ -243,18 +243,19 @@ int nccl_memory_connected(struct nccl_comm *comm)
 	return result;
 }
 
-int nccl_memory_peer(struct nccl_comm *comm, int peer)
+int nccl_memory_peer(struct nccl_comm *comm, int peer, bool is_send)
 {
+	bool *is_connected = is_send ? &comm->peers[peer].is_sent_to : &comm->peers[peer].is_received_from;
 	struct nccl_inside inside;
 	int result;
 
-	if (comm->peers[peer].is_connected)
+	if (*is_connected)
 		return NCCL_SUCCESS;
 	inside = nccl_enter(comm);
 	use_kernels(comm->context, PEER);
-	result = peer == comm->rank ? NCCL_SUCCESS : take_rows(comm, PEER);
+	result = peer == comm->rank ? NCCL_SUCCESS : take_rows(comm, is_send ? SENDS : RECEIVES);
 	nccl_leave(inside);
-	comm->peers[peer].is_connected = result == NCCL_SUCCESS;
+	*is_connected = result == NCCL_SUCCESS;
 	return result;
 }
 

@@ -82,7 +82,7 @@ int nccl_pair_step(struct nccl_op *op)
 	int result, status = 0;
 
 	if (op->phase == 0) {
-		result = nccl_memory_peer(op->comm, op->root);
+		result = nccl_memory_peer(op->comm, op->root, op->kind == NCCL_SEND);
 		if (result != NCCL_SUCCESS)
 			return result;
 		if (!bytes)
