@@ -258,6 +258,31 @@ uint64_t nccl_memory_bytes(const struct nccl_comm *comm, bool is_suspendable);
 struct nccl_piece *nccl_memory_take(int device, uint64_t bytes);
 void nccl_memory_give(struct nccl_piece *piece);
 
+/* ---- NVTX: nccl_nvtx.c ---- */
+/* A call, as NCCL marks its own: with the communicator it is for, at the begin or, if the call makes or ends one, at the end. */
+struct nccl_range {
+	bool is_open;
+	struct nccl_comm **place; /* where one is made; NULL: none is */
+	uint64_t ended;           /* number of one that ends */
+};
+struct nccl_range nccl_range_begin(const char *call, const struct nccl_comm *comm);
+uint64_t nccl_range_number(const struct nccl_comm *comm);                  /* 0: it is none */
+void nccl_range_makes(struct nccl_range *range, struct nccl_comm **place); /* which is empty as long as none is made */
+void nccl_range_end(struct nccl_range *range);
+#define NCCL_RANGE(...) struct nccl_range range_ __attribute__((cleanup(nccl_range_end), unused)) = __VA_ARGS__
+/* In the place of SIM_CALLED(): a call for a communicator, NULL: for none; one that makes one; one that ends one. */
+#define NCCL_CALLED(kind, comm)                                                                                        \
+	SIM_CALLED(kind);                                                                                                  \
+	NCCL_RANGE(nccl_range_begin(__func__, comm))
+#define NCCL_MAKES(at)                                                                                                 \
+	SIM_CALLED("makes");                                                                                               \
+	NCCL_RANGE(nccl_range_begin(__func__, NULL));                                                                      \
+	nccl_range_makes(&range_, at)
+#define NCCL_ENDS(comm)                                                                                                \
+	SIM_CALLED("ends");                                                                                                \
+	NCCL_RANGE(nccl_range_begin(__func__, NULL));                                                                      \
+	range_.ended = nccl_range_number(comm)
+
 /* ---- errors ---- */
 /* Keeps the sentence for ncclGetLastError(), and returns `result`. */
 int nccl_fail(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -182,7 +182,7 @@ int ncclCommSplit(struct nccl_comm *parent, int color, int key, struct nccl_comm
 	struct birth *birth;
 	struct nccl_id id;
 
-	SIM_CALLED("makes");
+	NCCL_MAKES(place);
 	if (result != NCCL_SUCCESS)
 		return result;
 	if (!place || color < NO_COLOR)
@@ -237,7 +237,7 @@ int ncclCommShrink(struct nccl_comm *parent, int *out, int out_nr, struct nccl_c
 	bool *is_out;
 	int i, result = NCCL_SUCCESS;
 
-	SIM_CALLED("makes");
+	NCCL_MAKES(place);
 	if (!parent || parent->magic != NCCL_COMM_MAGIC || !place || !out || out_nr < 1 || out_nr >= parent->ranks_nr ||
 	    flags < 0 || flags > 1)
 		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
@@ -287,7 +287,7 @@ int ncclCommGrow(struct nccl_comm *parent, int ranks_nr, const struct nccl_id *i
 	struct birth *birth;
 	int result;
 
-	SIM_CALLED("makes");
+	NCCL_MAKES(place);
 	if (!parent && id)
 		return ncclCommInitRankConfig(place, ranks_nr, *id, rank, config);
 	result = nccl_comm_check(parent, __func__);

@@ -18,7 +18,7 @@ int ncclMemAlloc(void **place, size_t size)
 	struct nccl_piece *piece = NULL;
 	int device = 0;
 
-	SIM_CALLED("memory");
+	NCCL_CALLED("memory", NULL);
 	if (!place || !size)
 		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the address, or no bytes are asked for",
 		                 __func__);
@@ -92,7 +92,7 @@ static int end_window(const struct nccl_comm *comm, struct window *window, const
 SIM_EXPORT int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, struct window **handle);
 int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, struct window **handle)
 {
-	SIM_CALLED("makes");
+	NCCL_CALLED("makes", NULL);
 	return make_window(comm, buffer, size, handle, __func__);
 }
 NCCL_ALSO(ncclCommRegister);
@@ -110,7 +110,7 @@ SIM_EXPORT int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size
 int ncclCommWindowRegister(struct nccl_comm *comm, void *buffer, size_t size, struct window **window, int flags)
 {
 	(void)flags;
-	SIM_CALLED("makes");
+	NCCL_CALLED("makes", NULL);
 	return make_window(comm, buffer, size, window, __func__);
 }
 NCCL_ALSO(ncclCommWindowRegister);

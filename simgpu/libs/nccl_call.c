@@ -63,7 +63,7 @@ SIM_EXPORT int ncclAllReduce(const void *send, void *receive, size_t count, int 
                              long stream);
 int ncclAllReduce(const void *send, void *receive, size_t count, int type, int op, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_ALL_REDUCE, .send = send, .receive = receive, .op = op), true, true);
 }
 NCCL_ALSO(ncclAllReduce);
@@ -72,7 +72,7 @@ SIM_EXPORT int ncclAllGather(const void *send, void *receive, size_t count, int 
                              long stream);
 int ncclAllGather(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_ALL_GATHER, .send = send, .receive = receive), true, true);
 }
 NCCL_ALSO(ncclAllGather);
@@ -82,7 +82,7 @@ SIM_EXPORT int ncclReduceScatter(const void *send, void *receive, size_t count, 
 int ncclReduceScatter(const void *send, void *receive, size_t count, int type, int op, struct nccl_comm *comm,
                       long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_REDUCE_SCATTER, .send = send, .receive = receive, .op = op), true, true);
 }
 NCCL_ALSO(ncclReduceScatter);
@@ -91,7 +91,7 @@ SIM_EXPORT int ncclAlltoAll(const void *send, void *receive, size_t count, int t
                             long stream);
 int ncclAlltoAll(const void *send, void *receive, size_t count, int type, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_ALL_TO_ALL, .send = send, .receive = receive), true, true);
 }
 NCCL_ALSO(ncclAlltoAll);
@@ -102,7 +102,7 @@ SIM_EXPORT int ncclReduce(const void *send, void *receive, size_t count, int typ
 int ncclReduce(const void *send, void *receive, size_t count, int type, int op, int root, struct nccl_comm *comm,
                long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_REDUCE, .send = send, .receive = receive, .op = op, .root = root), true, is_rank(comm, root));
 }
 NCCL_ALSO(ncclReduce);
@@ -112,7 +112,7 @@ SIM_EXPORT int ncclBroadcast(const void *send, void *receive, size_t count, int 
 int ncclBroadcast(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm,
                   long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_BROADCAST, .send = send, .receive = receive, .root = root), is_rank(comm, root), true);
 }
 NCCL_ALSO(ncclBroadcast);
@@ -120,7 +120,7 @@ NCCL_ALSO(ncclBroadcast);
 SIM_EXPORT int ncclBcast(void *buffer, size_t count, int type, int root, struct nccl_comm *comm, long stream);
 int ncclBcast(void *buffer, size_t count, int type, int root, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_BROADCAST, .send = buffer, .receive = buffer, .root = root), true, true);
 }
 NCCL_ALSO(ncclBcast);
@@ -129,7 +129,7 @@ SIM_EXPORT int ncclGather(const void *send, void *receive, size_t count, int typ
                           long stream);
 int ncclGather(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_GATHER, .send = send, .receive = receive, .root = root), true, is_rank(comm, root));
 }
 NCCL_ALSO(ncclGather);
@@ -138,7 +138,7 @@ SIM_EXPORT int ncclScatter(const void *send, void *receive, size_t count, int ty
                            long stream);
 int ncclScatter(const void *send, void *receive, size_t count, int type, int root, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("collective");
+	NCCL_CALLED("collective", comm);
 	return start(OP(NCCL_SCATTER, .send = send, .receive = receive, .root = root), is_rank(comm, root), true);
 }
 NCCL_ALSO(ncclScatter);
@@ -147,7 +147,7 @@ NCCL_ALSO(ncclScatter);
 SIM_EXPORT int ncclSend(const void *send, size_t count, int type, int peer, struct nccl_comm *comm, long stream);
 int ncclSend(const void *send, size_t count, int type, int peer, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("message");
+	NCCL_CALLED("message", comm);
 	return start(OP(NCCL_SEND, .send = send, .root = peer), true, false);
 }
 NCCL_ALSO(ncclSend);
@@ -155,7 +155,7 @@ NCCL_ALSO(ncclSend);
 SIM_EXPORT int ncclRecv(void *receive, size_t count, int type, int peer, struct nccl_comm *comm, long stream);
 int ncclRecv(void *receive, size_t count, int type, int peer, struct nccl_comm *comm, long stream)
 {
-	SIM_CALLED("message");
+	NCCL_CALLED("message", comm);
 	return start(OP(NCCL_RECEIVE, .receive = receive, .root = peer), false, true);
 }
 NCCL_ALSO(ncclRecv);

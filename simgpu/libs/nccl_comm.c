@@ -127,7 +127,7 @@ int ncclCommFinalize(struct nccl_comm *comm)
 {
 	int result = nccl_comm_check(comm, __func__);
 
-	SIM_CALLED("ends");
+	NCCL_ENDS(comm);
 	if (result == NCCL_SUCCESS)
 		comm->is_finalized = true;
 	return result;
@@ -138,7 +138,7 @@ NCCL_ALSO(ncclCommFinalize);
 SIM_EXPORT int ncclCommDestroy(struct nccl_comm *comm);
 int ncclCommDestroy(struct nccl_comm *comm)
 {
-	SIM_CALLED("ends");
+	NCCL_ENDS(comm);
 	if (!comm)
 		return NCCL_SUCCESS;
 	if (comm->magic != NCCL_COMM_MAGIC)
@@ -164,7 +164,7 @@ static void stop(struct nccl_comm *comm)
 SIM_EXPORT int ncclCommAbort(struct nccl_comm *comm);
 int ncclCommAbort(struct nccl_comm *comm)
 {
-	SIM_CALLED("ends");
+	NCCL_ENDS(comm);
 	if (!comm)
 		return NCCL_SUCCESS;
 	if (comm->magic != NCCL_COMM_MAGIC)

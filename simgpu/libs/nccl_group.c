@@ -303,7 +303,7 @@ bool nccl_is_grouped(void)
 SIM_EXPORT int ncclGroupStart(void);
 int ncclGroupStart(void)
 {
-	SIM_CALLED("group");
+	NCCL_CALLED("group", NULL);
 	if (!group.depth++)
 		group.end = &group.first;
 	return NCCL_SUCCESS;
@@ -330,7 +330,7 @@ static int end_group(const char *call, bool is_run)
 SIM_EXPORT int ncclGroupEnd(void);
 int ncclGroupEnd(void)
 {
-	SIM_CALLED("group");
+	NCCL_CALLED("group", NULL);
 	return end_group(__func__, true);
 }
 NCCL_ALSO(ncclGroupEnd);
@@ -345,7 +345,7 @@ struct simulated {
 SIM_EXPORT int ncclGroupSimulateEnd(struct simulated *about);
 int ncclGroupSimulateEnd(struct simulated *about)
 {
-	SIM_CALLED("group");
+	NCCL_CALLED("group", NULL);
 	if (about && about->magic != 0x74685283)
 		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
 		                             "%s: the structure was not initialised with "

@@ -197,7 +197,7 @@ SIM_EXPORT int ncclCommInitRankConfig(struct nccl_comm **comm, int ranks_nr, str
 int ncclCommInitRankConfig(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, int rank,
                            struct nccl_config *config)
 {
-	SIM_CALLED("makes");
+	NCCL_MAKES(comm);
 	return join(comm, nccl_key_of(&id, sizeof(id)), ranks_nr, rank, -1, config, __func__);
 }
 NCCL_ALSO(ncclCommInitRankConfig);
@@ -205,7 +205,7 @@ NCCL_ALSO(ncclCommInitRankConfig);
 SIM_EXPORT int ncclCommInitRank(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, int rank);
 int ncclCommInitRank(struct nccl_comm **comm, int ranks_nr, struct nccl_id id, int rank)
 {
-	SIM_CALLED("makes");
+	NCCL_MAKES(comm);
 	return join(comm, nccl_key_of(&id, sizeof(id)), ranks_nr, rank, -1, NULL, __func__);
 }
 NCCL_ALSO(ncclCommInitRank);
@@ -215,7 +215,7 @@ SIM_EXPORT int ncclCommInitRankScalable(struct nccl_comm **comm, int ranks_nr, i
 int ncclCommInitRankScalable(struct nccl_comm **comm, int ranks_nr, int rank, int ids_nr, struct nccl_id *ids,
                              struct nccl_config *config)
 {
-	SIM_CALLED("makes");
+	NCCL_MAKES(comm);
 	if (!ids || ids_nr < 1 || ids_nr > ranks_nr)
 		return nccl_refuse(nccl_fail(NCCL_INVALID_ARGUMENT,
 		                             "%s: %d ids for %d ranks: there must be one at least, and "
@@ -252,7 +252,7 @@ int ncclCommInitAll(struct nccl_comm **comms, int ranks_nr, const int *devices)
 	int result = check_devices(ranks_nr, devices, __func__), end, i;
 	struct nccl_id id;
 
-	SIM_CALLED("makes");
+	NCCL_MAKES(comms);
 	if (!comms)
 		result = nccl_fail(NCCL_INVALID_ARGUMENT, "%s: there is no place for the communicators", __func__);
 	if (result != NCCL_SUCCESS)
