@@ -11,6 +11,9 @@
 
 #define TAIL 0.05 /* of all that is said, below `low`; and above `high` */
 
+/* How likely something stops growing within twice as much, chosen as what is in doubt.c was. */
+static const double stopping = 0.02;
+
 struct said {
 	double value, weight;
 };
@@ -70,9 +73,64 @@ static size_t say(const struct cell *c, const struct tare_doubt *t, struct said 
 	return count;
 }
 
+/* The cell at the edge of what was measured that is next to x. */
+static void edge_of(const struct tare_fit_data *d, const double *x, double *out)
+{
+	for (size_t p = 0; p < d->param_count; p++)
+		out[p] = d->params[p].is_level || x[p] <= d->params[p].most ? x[p] : d->params[p].most;
+}
+
+/* Terms that grow beyond what was measured: how much, and by how many doublings. */
+struct growing {
+	size_t law;
+	double bytes, doublings;
+};
+
+static size_t find_growing(const struct cell *c, struct growing *out)
+{
+	const struct tare_fitted *f = c->f;
+	double edge[TARE_FIT_PARAMS_MAX];
+	size_t count = 0;
+
+	edge_of(&f->data, c->x, edge);
+	for (size_t l = 0; l < f->laws.count; l++) {
+		const struct tare_law *law = &f->laws.law[l];
+
+		for (size_t k = 0; k < law->count; k++) {
+			const struct tare_term *t = &f->terms.items[law->term[k]];
+			double before = tare_term_value(&f->data, t, edge), after = c->term[l][k];
+
+			if (!t->is_minus && before > 0 && after > before)
+				out[count++] = (struct growing){ l, law->coef[k] * (after - before), log2(after / before) };
+		}
+	}
+	return count;
+}
+
+/*
+ * What has a greatest size, as a workspace has, or a piece of a prompt, does not grow for ever: a part of one term stops at the edge, or all of
+ * it, and that is the likelier the farther it would have grown. Returns how many were added.
+ */
+static size_t stop(const struct cell *c, struct said *out)
+{
+	struct growing all[TARE_LAWS_MAX * TARE_LAW_TERMS_MAX];
+	size_t growing = find_growing(c, all), count = 0;
+
+	for (size_t i = 0; i < growing; i++)
+		for (int k = 0; k < TARE_DOUBT_COEFS; k++) {
+			double v = c->law[all[i].law] - all[i].bytes * (k + 0.5) / TARE_DOUBT_COEFS;
+
+			v = v > c->others[all[i].law] ? v : c->others[all[i].law];
+			if (v < c->value)
+				out[count++] = (struct said){ v, stopping * all[i].doublings / (double)growing / TARE_DOUBT_COEFS };
+		}
+	return count;
+}
+
 void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low, double *high)
 {
-	struct said *all = tare_xcalloc(f->doubts.count * TARE_DOUBT_COEFS + 1, sizeof(*all));
+	size_t most = f->doubts.count + TARE_LAWS_MAX * TARE_LAW_TERMS_MAX;
+	struct said *all = tare_xcalloc(most * TARE_DOUBT_COEFS, sizeof(*all));
 	struct cell c = { .f = f, .x = x, .value = value };
 	double sum = 0;
 	size_t count = 0;
@@ -80,6 +138,7 @@ void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, 
 	look(&c);
 	for (size_t i = 0; i < f->doubts.count; i++)
 		count += say(&c, &f->doubts.items[i], all + count);
+	count += stop(&c, all + count);
 	qsort(all, count, sizeof(*all), by_value);
 	*low = *high = value;
 	for (size_t i = 0; i < count && all[i].value < value && sum < TAIL; i++)

@@ -119,6 +119,26 @@ TEST(what_cells_show_plainly_stays_narrow)
 	end(&w);
 }
 
+/* Nobody saw that what grows goes on for ever: that is next to nothing at twice as much, and counts where two parameters are four times beyond. */
+TEST(a_part_may_stop_growing_far_beyond)
+{
+	struct world w = { .text = { 0 } };
+	const double near[] = { 16, 1024 }, far[] = { 32, 4096 };
+	struct tare_prediction at;
+
+	tare_str_add(&w.text, "batch,seq,bytes\n");
+	for (int batch = 1; batch <= 8; batch *= 2)
+		for (int seq = 128; seq <= 1024; seq *= 2)
+			tare_str_addf(&w.text, "%d,%d,%.0f\n", batch, seq, 5e8 + 2e5 * batch * seq);
+	fit(&w, "bytes");
+	tare_fit_predict(&w.fitted, near, &at);
+	CHECK(at.low > 0.97 * (5e8 + 2e5 * 16 * 1024));
+	tare_fit_predict(&w.fitted, far, &at);
+	CHECK(at.low < 5e8 + 2e5 * (0.8 * 32 * 4096 + 0.2 * 8 * 1024));
+	CHECK(at.low > 5e8 + 2e5 * 8 * 1024);
+	end(&w);
+}
+
 TEST(the_same_work_cut_in_another_way)
 {
 	struct world more = { .text = { 0 } }, chance = { .text = { 0 } }, none = { .text = { 0 } };
