@@ -262,7 +262,7 @@ class Graphs:
     def __init__(self, device=None, *, check=True, refuse_overlap=False, execs_per_group=1,
                  limit_bytes=0, reserve_bytes=0, execs_max=0, by_device=False):
         torch.cuda.init()
-        self.index = torch.cuda.current_device() if device is None else torch.device(device).index or 0
+        self.index = self._index_of(device)
         with torch.cuda.device(self.index):
             torch.cuda.current_stream().synchronize()  # makes the context
             self.raw = graphs_lib.Arena(
@@ -278,6 +278,14 @@ class Graphs:
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._allocator = torch.cuda.memory.CUDAPluggableAllocator(
             graphs_lib.library_path(), "tare_graphs_pool_alloc", "tare_graphs_pool_free")
+
+    @staticmethod
+    def _index_of(device):
+        """Of a number, "cuda:1" or torch.device; of one without a number, and of None, the current one."""
+        which = torch.device("cuda" if device is None else device)
+        if which.type != "cuda":
+            raise Error("ARGUMENT", f"device is {which}; CUDA graphs are of a GPU")
+        return torch.cuda.current_device() if which.index is None else which.index
 
     @staticmethod
     def _runtime():

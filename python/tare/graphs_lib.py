@@ -121,6 +121,10 @@ class Arena:
 
     def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0, execs_max=0,
                  device_runtime=None):
+        numbers = {"execs_per_group": execs_per_group, "limit_bytes": limit_bytes, "reserve_bytes": reserve_bytes, "execs_max": execs_max}
+        for name, number in numbers.items():
+            if number < 0:  # in C it would be a very large one
+                raise Error("ARGUMENT", f"{name} is {number}; it is 0 or more")
         self.lib = load()
         self.handle = ctypes.c_void_p()
         options = _Options(ctypes.sizeof(_Options), flags, execs_per_group, limit_bytes, reserve_bytes,

@@ -26,6 +26,8 @@ raises("ORDER", graphs_lib.Arena) if driver.cuInit(0) == 0 else None
 ok(driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
 ok(driver.cuCtxSetCurrent(context))
 ok(driver.cuStreamCreate(ctypes.byref(stream), 1))
+for name in ("execs_per_group", "limit_bytes", "reserve_bytes", "execs_max"):
+    raises("ARGUMENT", graphs_lib.Arena, **{name: -1})
 arena = graphs_lib.Arena(limit_bytes=64 << 20)
 lib = graphs_lib.load()
 lib.tare_graphs_alloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
