@@ -8,14 +8,16 @@ PROGRAM: server (../programs/mini_server.py: continuous batching, a paged cache,
          with a static cache, ../programs/static_cache.py: 16 sizes).
 MODE:    alone (PyTorch, the largest size only), smallest (PyTorch, one shared pool, the smallest size first), largest (the same,
          the largest first), tare (tare.graphs.install(), the smallest first), tare-largest, tare-few (the smallest
-         first, one executable graph at a time), tare-device (the smallest first, the card switches), nodes (PyTorch, the smallest
-         first: which nodes the graphs have, and how many topologies and lists of functions there are).
+         first, one executable graph at a time), tare-device (the smallest first, the card switches), tare-keepN (the smallest first, the N
+         executable graphs that were used last), nodes (PyTorch, the smallest first: which nodes the graphs have, how many topologies and
+         lists of functions there are, and how many nodes a graph would have that has those of all).
 small:   a model for a simulated card.
 
 The programs do not know of it: `install()` is the one line that a program gets.
 """
 import collections
 import ctypes
+import difflib
 import gc
 import json
 import os
@@ -156,6 +158,17 @@ def times(graphs, row):
     row["host_p50"], row["host_p99"], row["done_p50"] = percentile(host, 0.5), percentile(host, 0.99), percentile(done, 0.5)
     if IS_TARE:
         prepared(graphs, order, row)
+        mixed(graphs, row)
+
+
+def mixed(graphs, row):
+    """A few sizes come most of the time, as in a server: the k-th most used one k times less often than the first."""
+    keys, chosen, host, done = list(graphs), random.Random(5), [], []
+    chosen.shuffle(keys)
+    for n in chosen.choices(keys, [1 / k for k in range(1, len(keys) + 1)], k=20 if SMALL else 3 * STEPS):
+        time_replay(graphs[n], host, done)
+    row["mixed_p50"], row["mixed_p99"] = percentile(host, 0.5), percentile(host, 0.99)
+    row["mixed_mean"] = round(sum(host) / len(host), 1)
 
 
 def prepared(graphs, order, row):
@@ -210,6 +223,14 @@ def kind_of_copy(cu, node):
     return "memcpy %d to %d" % (params.src_type, params.dst_type)
 
 
+def with_nodes_of(all_of_them, more):
+    """The first list, with what the second has in addition where it stands there."""
+    out = []
+    for what, a, b, c, d in difflib.SequenceMatcher(None, all_of_them, more, autojunk=False).get_opcodes():
+        out += all_of_them[a:b] + ([] if what in ("equal", "delete") else more[c:d])
+    return out
+
+
 def list_nodes(program):
     """What stands in the way of one executable graph for all."""
     cu, lists = ctypes.CDLL("libcuda.so.1"), {}
@@ -218,9 +239,14 @@ def list_nodes(program):
         with torch.cuda.graph(graph):
             program.run(n)
         lists[n] = nodes_of(cu, ctypes.c_void_p(graph.raw_cuda_graph()))
+    union, lengths = [], []
+    for said in lists.values():
+        union = with_nodes_of(union, said)
+        lengths.append(len(union))
     kinds = collections.Counter(kind for said in lists.values() for kind, *_ in said)
     print(json.dumps({"program": NAME, "nodes_of_all": dict(kinds), "graphs": len(lists),
                       "nodes": sorted(set(map(len, lists.values()))),
+                      "nodes_of_a_graph_with_all": lengths,
                       "rows_of_types": len({tuple(kind for kind, *_ in said) for said in lists.values()}),
                       "rows_of_functions": len({tuple(said) for said in lists.values()}),
                       "rows_without_blocks": len({tuple(x[:2] for x in said) for said in lists.values()})}), flush=True)
@@ -232,7 +258,8 @@ def main():
     if IS_TARE:
         from tare import graphs as tare_graphs
 
-        tare_graphs.install(execs_max=1 if MODE == "tare-few" else 0, by_device=MODE == "tare-device")
+        keep = 1 if MODE == "tare-few" else int(MODE.partition("tare-keep")[2] or 0)
+        tare_graphs.install(execs_max=keep, execs_per_group=keep or 1, by_device=MODE == "tare-device")
     torch.cuda.Stream()  # PyTorch makes its streams together: not in what is measured
     program = {"server": Server, "static": Static}[NAME]()
     for n in program.sizes:  # nothing may be loaded in a capture
