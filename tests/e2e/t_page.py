@@ -417,54 +417,6 @@ def tables_have_their_numbers_in_view(box):
 
 
 @case
-def by_keyboard(box):
-    """The cursor of the plot, its range, a frame of the icicle: what follows is what the address says."""
-    box.record(fixture("e2e_phases"))
-    points = data_of(make(box))["time"]["account"]["panels"][0]["t_ns"]
-    page = show(box)
-    page.js("document.getElementById('plot').focus()")
-    page.key("Home")
-    page.key("ArrowRight")
-    check_equal(page.js("document.activeElement.id"), "plot", "the plot has no focus once it is drawn again")
-    check_equal(page.js("location.hash"), "#t=%d" % points[1])
-    page.key("+")
-    check(re.search("from=[0-9]+|to=[0-9]+", page.js("location.hash")), page.js("location.hash"))
-    page.open("file://" + box.path("page.html"))
-    page.js("document.querySelector('#ice button').focus()")
-    page.key("ArrowDown")
-    page.key("Enter")
-    check("path=" in page.js("location.hash"), page.js("location.hash"))
-    check(page.js("document.activeElement.closest('#ice') != null"), "the icicle has no focus once it is drawn again")
-
-
-@case
-def a_frame_in_words_and_rows_in_the_order_of_a_column(box):
-    """Pointed at, a frame says what it holds; Escape goes one frame out; a head of a table orders it, and its sum stays."""
-    box.record(fixture("e2e_phases"))
-    make(box)
-    page = show(box)
-    page.js("document.querySelectorAll('#ice button')[1].focus()")
-    name, size = page.js("(b => [b.dataset.frame, Number(b.dataset.bytes)])(document.querySelectorAll('#ice button')[1])")
-    said = page.js("document.getElementById('frame').textContent")
-    check(said.startswith(name) and "%.1f MiB" % (size / MIB) in said.replace(",", "") and " objects" in said, said)
-    page.key("Enter")
-    check("path=" in page.js("location.hash"), page.js("location.hash"))
-    page.key("Escape")
-    check_equal(page.js("location.hash"), "")
-    page = show(box, at="#by=account")
-    rows = "[...document.querySelectorAll('#rows tbody tr[data-label]')].map(r => [r.dataset.label, Number(r.querySelector('[data-bytes]').dataset.bytes)])"
-    total = "document.querySelector('#rows .total [data-bytes]').dataset.bytes"
-    by_size, sum_of = page.js(rows), page.js(total)
-    check(len(by_size) > 3 and [s for _, s in by_size] == sorted((s for _, s in by_size), reverse=True), by_size)
-    page.click("#by-label")
-    check_equal([n for n, _ in page.js(rows)], sorted(n for n, _ in by_size))
-    check_equal(page.js("[document.activeElement.id, document.querySelector('[aria-sort]').getAttribute('aria-sort'), location.hash]"), ["by-label", "ascending", "#by=account&sort=label"])
-    page.click("#by-label")
-    check_equal([n for n, _ in page.js(rows)], sorted((n for n, _ in by_size), reverse=True))
-    check_equal(page.js(total), sum_of)
-
-
-@case
 def imports_and_start_up_are_one_frame(box):
     """Also where they are of modules inside the interpreter, or of an interpreter without names."""
     needs_exec()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked at stands in the address of the page, so that a link leads there: members of an object, those that are not as by default.
+import { watched } from "./live";
 
 export type Address<T> = { state: T; set: (change: Partial<T>) => void; onChange: (f: () => void) => void };
 
@@ -27,7 +28,7 @@ export function address<T extends object>(defaults: T, mend: (state: T) => void)
     Object.assign(state, read());
     listeners.forEach(f => f());
   });
-  return { state, onChange: f => { listeners.push(f); }, set: change => {
+  return { state: watched(state), onChange: f => { listeners.push(f); }, set: change => {
     Object.assign(state, change);
     write();
     listeners.forEach(f => f());

@@ -45,6 +45,7 @@ export function drag(box: HTMLElement, svg: SVGElement, back: (px: number) => nu
     if (from == null) return;
     const [a, b] = [from, at(e)].sort((p, q) => p - q);
     from = null;
+    drawn?.remove();
     if (x(b) - x(a) < 5) click(b); else range(a, b);
   });
   box.addEventListener("pointercancel", () => { from = null; drawn?.remove(); });

@@ -6,4 +6,4 @@ import { nameOf, onChange, sides } from "./compare_data";
 import { smallSection } from "./compare_small";
 import { show } from "./shell";
 
-show(sides.map((_, i) => nameOf(i)).join(" · "), () => [choose(), smallSection(), lead(), curvesSection(), rowsSection()], onChange);
+show(sides.map((_, i) => nameOf(i)).join(" · "), [choose, smallSection, lead, curvesSection, rowsSection], onChange);

@@ -17,7 +17,8 @@ export type Panel = { device: number | null; t_ns: number[]; used_bytes: number[
 export type Span = { name: string; from_ns: number; to_ns: number; count: number; mark: boolean };
 export type Time = { from_ns: number; to_ns: number; known_ns: number; panels: Panel[]; spans: Span[]; more_spans: number };
 // [device, stack (-1: the smaller ones), bytes, objects, bytes of live tensors, tensors, and if there ever were some: how many were handed out so far, their bytes]
-export type Moment = { at: string | null; t_ns: number | null; rows: number[][] };
+// calls, at the peak and at the end: [device of a heap, line (-1: the others), how often it was given memory so far, those bytes]
+export type Moment = { at: string | null; t_ns: number | null; rows: number[][]; calls?: number[][] };
 // How rows of the ledger are known: src/view/page_evidence.c.
 export type Kind = { said: string; rule: string; same: string; why: string; less: string };
 export type From = { line: string; bytes: number; count: number };

@@ -3,6 +3,7 @@
 import { Row, page, view } from "./data";
 import { count, figure, h, mib, part, s, scroll, section, short, time } from "./dom";
 import { ticks } from "./axis";
+import { room } from "./shell";
 import { set, state } from "./state";
 
 const HEIGHT = 150, LEFT = 64, FIRST = 20;
@@ -36,7 +37,7 @@ function savings(): HTMLElement | false {
 
 // A column for each graph, in the order in which they were captured: by how much it made the memory in use grow.
 function plot(rows: Row[], chosen: number): HTMLElement {
-  const room = Math.max(280, document.getElementById("main")!.clientWidth), width = (room - LEFT) / rows.length, bar = Math.min(40, width * (width > 4 ? .8 : 1));
+  const wide = Math.max(280, room()), width = (wide - LEFT) / rows.length, bar = Math.min(40, width * (width > 4 ? .8 : 1));
   const most = Math.max(1, ...rows.map(g => KINDS.reduce((a, [key]) => a + Math.max(0, of(g, key)), 0))), y = (b: number) => HEIGHT * (1 - b / most * .96), x = (i: number) => LEFT + width * i;
   const columns = rows.flatMap((g, i) => {
     let at = 0;
@@ -46,8 +47,8 @@ function plot(rows: Row[], chosen: number): HTMLElement {
     });
   });
   const now = rows[chosen], move = (to: number) => set({ graph: of(rows[Math.min(rows.length - 1, Math.max(0, to))], "number") }), jump = Math.max(1, Math.round(rows.length / 20));
-  const svg = s("svg", { viewBox: `0 -4 ${room} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...ticks(most).flatMap(v => [s("path", { class: "grid", d: `M${LEFT} ${y(v).toFixed(1)}H${room}` }), s("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end", class: "soft" }, mib(v))]),
-    ...columns, s("text", { x: LEFT, y: HEIGHT + 16, class: "soft" }, nameOf(rows[0])), rows.length > 1 ? s("text", { x: room, y: HEIGHT + 16, class: "soft", "text-anchor": "end" }, nameOf(rows[rows.length - 1])) : null,
+  const svg = s("svg", { viewBox: `0 -4 ${wide} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...ticks(most).flatMap(v => [s("path", { class: "grid", d: `M${LEFT} ${y(v).toFixed(1)}H${wide}` }), s("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end", class: "soft" }, mib(v))]),
+    ...columns, s("text", { x: LEFT, y: HEIGHT + 16, class: "soft" }, nameOf(rows[0])), rows.length > 1 ? s("text", { x: wide, y: HEIGHT + 16, class: "soft", "text-anchor": "end" }, nameOf(rows[rows.length - 1])) : null,
     chosen >= 0 ? s("rect", { class: "chosen", x: x(chosen) - 1, y: -2, width: Math.max(4, bar + 2), height: HEIGHT + 4 }) : null);
   return h("div", { class: "plot", id: "graph-plot", tabindex: 0, role: "slider", "aria-label": "graph", "aria-valuemin": of(rows[0], "number"), "aria-valuemax": of(rows[rows.length - 1], "number"), "aria-valuenow": now ? of(now, "number") : of(rows[0], "number"),
     "aria-valuetext": now ? `${nameOf(now)}: ${mib(of(now, "bytes"))} MiB` : "none is chosen",
@@ -57,7 +58,7 @@ function plot(rows: Row[], chosen: number): HTMLElement {
       e.preventDefault();
       move(to);
     },
-    click: (e: MouseEvent) => { const r = svg.getBoundingClientRect(); move(Math.floor(((e.clientX - r.left) / r.width * room - LEFT) / width)); } }, svg as any);
+    click: (e: MouseEvent) => { const r = svg.getBoundingClientRect(); move(Math.floor(((e.clientX - r.left) / r.width * wide - LEFT) / width)); } }, svg as any);
 }
 
 const details: [string, string][] = [["at_instantiate_bytes", "at instantiation"], ["at_upload_bytes", "at upload"], ["at_launch_bytes", "at launches"], ["at_update_bytes", "at updates"], ["at_destroy_bytes", "at its destruction"], ["doubt_bytes", "in doubt"], ["held_bytes", "of what it allocated still there"], ["owner_bytes", ""]];

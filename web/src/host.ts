@@ -4,8 +4,10 @@ import { Account, Host, Row, end, page, peak } from "./data";
 import { between, steps, ticks } from "./axis";
 import { count, figure, h, mib, s, scroll, section, short, time } from "./dom";
 import { evidenceOf } from "./evidence";
+import { live } from "./live";
 import { cursor } from "./model";
 import { plainTable } from "./more";
+import { room } from "./shell";
 import { set, state } from "./state";
 
 const LEFT = 54, HEIGHT = 150, LEAST = 52429;
@@ -62,7 +64,7 @@ function courseOf(p: Host): Course {
 }
 
 function curve(p: Host, c: Course): HTMLElement {
-  const WIDTH = Math.max(280, document.getElementById("main")!.clientWidth || 900);
+  const WIDTH = Math.max(280, room());
   const whole = page.time.account, most = Math.max(1, ...c.rows.map(r => r[2]!)), known = parts.filter(q => c.rows.every(r => r[q.at] != null));
   const x = (t: number) => LEFT + (WIDTH - LEFT) * (t - whole.from_ns) / (whole.to_ns - whole.from_ns || 1), y = (b: number) => HEIGHT * (1 - b / most * .95);
   let below = c.t.map(() => 0);
@@ -71,10 +73,10 @@ function curve(p: Host, c: Course): HTMLElement {
     below = low.map((b, i) => b + c.rows[i][q.at]!);
     return s("path", { class: "edge", d: between(c.t, low, below, whole.to_ns, x, y), style: `fill:var(--c${q.colour})` }, s("title", {}, q.label));
   });
-  const rss = c.rows.map(r => r[2]!), at = cursor(), top = rss.indexOf(most), clock = (t: number) => time(t, (whole.to_ns - whole.from_ns) / 200);
+  const rss = c.rows.map(r => r[2]!), top = rss.indexOf(most), clock = (t: number) => time(t, (whole.to_ns - whole.from_ns) / 200);
   const svg = s("svg", { viewBox: `0 -6 ${WIDTH} ${HEIGHT + 26}`, role: "img", "aria-label": `Resident memory of ${p.name} over time: ${mib(rss[0])} MiB at ${clock(c.t[0])}, ${mib(most)} at ${clock(c.t[top])}, ${mib(rss[rss.length - 1])} at ${clock(c.t[c.t.length - 1])}` },
     ...ticks(most).map(v => s("g", {}, s("path", { class: "grid", d: `M${LEFT} ${y(v)}H${WIDTH}` }), s("text", { class: "soft", x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, mib(v).replace(/\.0$/, "")))),
-    ...drawn, s("path", { d: steps(c.t, rss, whole.to_ns, x, y), style: "fill:none;stroke:var(--ink)" }), at >= whole.from_ns && at <= whole.to_ns ? s("path", { class: "cursor", d: `M${x(at).toFixed(1)} 0V${HEIGHT}` }) : s("g"),
+    ...drawn, s("path", { d: steps(c.t, rss, whole.to_ns, x, y), style: "fill:none;stroke:var(--ink)" }), live(() => s("path", { class: "cursor", d: cursor() >= whole.from_ns && cursor() <= whole.to_ns ? `M${x(cursor()).toFixed(1)} 0V${HEIGHT}` : "" })),
     s("text", { class: "soft", x: LEFT, y: HEIGHT + 16 }, clock(whole.from_ns)), s("text", { class: "soft", x: WIDTH, y: HEIGHT + 16, "text-anchor": "end" }, clock(whole.to_ns)));
   const cells = (r: (number | null)[]) => [2, 3, 4, 5, 6].map(i => figure(r[i]));
   return h("div", {}, h("p", { class: "keys soft" }, ...known.map(q => h("span", {}, h("span", { class: "key", style: `background-color:var(--c${q.colour})` }), q.label))), svg as any,

@@ -16,5 +16,5 @@ import { ranksSection } from "./ranks";
 import { show } from "./shell";
 import { onChange } from "./state";
 
-show(page.title, () => [answer(), timeSection(), stepsSection(), whereSection(), ledger(), explained(), blocksSection(), pool(), graphsSection(), ranksSection(), ...others(), host()], onChange);
+show(page.title, [answer, timeSection, stepsSection, whereSection, ledger, explained, blocksSection, pool, graphsSection, ranksSection, ...others, host], onChange);
 revealFirst();

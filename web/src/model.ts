@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What there is at a moment of a place: layers of the plot, rows of stacks.
 import { CPU, Moment, Panel, Time, deviceOf, end, page, peakOf, places } from "./data";
+import { derived } from "./live";
 import { GREY, Layers, layersOf, most } from "./stack";
 import { state } from "./state";
 
@@ -28,16 +29,21 @@ function timeOfMost(panel: Panel | undefined): number {
 }
 
 // Does a place have live tensors that are known by stack?
-export const hasTensors = (place: number): boolean => page.moments.some(m => m.rows.some(r => r[0] === place && r[4] > 0));
+const tensorPlaces = new Set(page.moments.flatMap(m => m.rows.filter(r => r[4] > 0).map(r => r[0])));
+export const hasTensors = (place: number): boolean => tensorPlaces.has(place);
 export const measure = (): string => state.measure || (state.place !== CPU && hasTensors(state.place) ? "tensors" : "bytes");
 export const sizeOf = (row: number[]): number => measure() === "tensors" ? row[4] : row[2];
 export const objectsOf = (row: number[]): number => measure() === "tensors" ? row[5] : row[3];
 
 // The kept moments of a place, in order of time; "the peak" has a time of each place.
-export function moments(place: number): { t: number; moment: Moment }[] {
+export type At = { t: number; moment: Moment };
+const kept = new Map<number, At[]>();
+export function moments(place: number): At[] {
+  if (kept.has(place)) return kept.get(place)!;
   const t = (m: Moment): number => m.t_ns ?? (m.at === "end" ? endOf(place) : peakTime(m.at === "peak:host" ? CPU : place !== CPU ? place : places[0]));
-  return page.moments.map(moment => ({ moment, t: t(moment) }))
-    .filter(m => m.t >= 0 && m.moment.rows.some(r => r[0] === place) || m.moment.at === "end").sort((a, b) => a.t - b.t);
+  const all = page.moments.map(moment => ({ moment, t: t(moment) })).filter(m => m.t >= 0 && m.moment.rows.some(r => r[0] === place) || m.moment.at === "end").sort((a, b) => a.t - b.t);
+  kept.set(place, all);
+  return all;
 }
 
 function lineLayers(place: number): Layers {
@@ -72,14 +78,17 @@ export function layers(): Layers {
   return { t: panel.t_ns, used: panel.used_bytes, layers: layersOf(panel), sampled: false };
 }
 
-export type Stacks = { rows: number[][]; title: string; exact: boolean; total: number };
+// calls: of the lines of a heap, at the peak and at the end.
+export type Stacks = { rows: number[][]; title: string; exact: boolean; total: number; calls?: number[][] };
 const ofPlace = (m: Moment): number[][] => m.rows.filter(r => r[0] === state.place);
 const total = (rows: number[][]): number => rows.reduce((a, r) => a + sizeOf(r), 0);
 
-function nearest(t: number): { t: number; moment: Moment } | undefined {
-  const all = moments(state.place);
-  return all.reduce((best, m) => !best || Math.abs(m.t - t) < Math.abs(best.t - t) ? m : best, undefined as any);
-}
+const nearest = (t: number): At | undefined =>
+  moments(state.place).reduce((best, m) => !best || Math.abs(m.t - t) < Math.abs(best.t - t) ? m : best, undefined as At | undefined);
+const nearestNow = derived(() => nearest(+state.t));
+const isKept = derived(() => nearestNow()?.t === +state.t);
+// Does the cursor stand elsewhere than at the two moments of which everything is known?
+export const isElsewhere = derived(() => state.t !== "peak" && state.t !== "end");
 
 // What stacks held at the cursor, at the worst moment of the range, or what they hold more at its end than at its begin.
 export function stacksNow(write: (ns: number) => string): Stacks {
@@ -99,10 +108,13 @@ export function stacksNow(write: (ns: number) => string): Stacks {
     }
     return done([...rows.values()].filter(r => sizeOf(r) > 0), `more at ${write(b.t)} than at ${write(a.t)}`, false);
   }
-  if (state.t === "peak" || state.t === "end") return done(ofPlace(page.moments.find(m => m.at === reportNow().at.label)!), "at " + (state.t === "peak" ? "the peak" : "the end"), true);
-  const at = nearest(+state.t);
-  return at ? done(ofPlace(at.moment), `at ${write(at.t)}, of ${page.moments.length} kept moments the nearest`, at.t === +state.t) : done([], "no moment was kept", false);
+  if (!isElsewhere()) {
+    const moment = page.moments.find(m => m.at === reportNow().at.label)!;
+    return { ...done(ofPlace(moment), "at " + (state.t === "peak" ? "the peak" : "the end"), true), calls: moment.calls?.filter(r => r[0] === state.place) };
+  }
+  const at = nearestNow();
+  return at ? done(ofPlace(at.moment), `at ${write(at.t)}, of ${page.moments.length} kept moments the nearest`, isKept()) : done([], "no moment was kept", false);
 }
 
 // "the peak" and "the end" have exact rows of everything; of other moments that what is nearest.
-export const reportNow = () => state.t === "end" ? end : peakOf(state.place);
+export const reportNow = derived(() => state.t === "end" ? end : peakOf(state.place));

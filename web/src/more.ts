@@ -33,18 +33,14 @@ const tables: [string, string, string, string[]][] = [
   ["stream", "streams", "Streams", ["label", "bytes", "live_bytes", "stuck_bytes", "segments"]],
 ];
 
-export function others(): HTMLElement[] {
-  const out: HTMLElement[] = [];
-  for (const [by, id, title, keys] of tables) {
-    const found = view(by, reportNow().at.label) ?? view(by, "peak"), rows = found?.rows ?? [];
-    if (!rows.length) continue;
-    const mine = by === "tensor" ? rows.filter(r => (r.device ?? CPU) === state.place) : rows, top = [...mine];
-    if (by === "tensor") top.sort((a, b) => Number(b.bytes) - Number(a.bytes));
-    if (!top.length) continue;
-    const known = keys.filter(k => rows.some(r => k in r)), shown = known.length > 2 ? known : Object.keys(rows[0]).filter(k => typeof rows[0][k] !== "object" || rows[0][k] == null);
-    out.push(section(id, title, plainTable(top.slice(0, FIRST), shown, "t-" + by),
-      top.length > FIRST && h("details", {}, h("summary", {}, `${count(top.length - FIRST)} more${by === "tensor" && top.length >= 400 ? ", of those that the page has" : ""}`), plainTable(top.slice(FIRST), shown, "more-" + by)), ...(by === "tensor" ? sizes(found!.at, state.place) : [])));
-  }
-  return out;
+function other([by, id, title, keys]: typeof tables[0]): HTMLElement | false {
+  const found = view(by, reportNow().at.label) ?? view(by, "peak"), rows = found?.rows ?? [];
+  const mine = by === "tensor" ? rows.filter(r => (r.device ?? CPU) === state.place) : rows, top = [...mine];
+  if (by === "tensor") top.sort((a, b) => Number(b.bytes) - Number(a.bytes));
+  if (!top.length) return false;
+  const known = keys.filter(k => rows.some(r => k in r)), shown = known.length > 2 ? known : Object.keys(rows[0]).filter(k => typeof rows[0][k] !== "object" || rows[0][k] == null);
+  return section(id, title, plainTable(top.slice(0, FIRST), shown, "t-" + by),
+    top.length > FIRST && h("details", {}, h("summary", {}, `${count(top.length - FIRST)} more${by === "tensor" && top.length >= 400 ? ", of those that the page has" : ""}`), plainTable(top.slice(FIRST), shown, "more-" + by)), ...(by === "tensor" ? sizes(found!.at, state.place) : []));
 }
 
+export const others = tables.map(t => () => other(t));

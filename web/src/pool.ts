@@ -4,6 +4,7 @@ import { Row, page, view } from "./data";
 import { count, h, mib, part, s, section, short } from "./dom";
 import { plainTable } from "./more";
 import { reportNow } from "./model";
+import { room } from "./shell";
 import { GREY, categoryColours } from "./stack";
 import { state } from "./state";
 
@@ -106,7 +107,7 @@ export function pool(): HTMLElement | false {
   if (!all.length) return false;
   const sum = (of: (x: Segment) => number) => all.reduce((a, x) => a + of(x), 0), kinds = new Map<number, number>();
   for (const x of all) for (const b of x.inside) kinds.set(b[2], (kinds.get(b[2]) ?? 0) + b[1]);
-  const width = Math.max(280, document.getElementById("main")!.clientWidth), drawn = [...kinds].sort((a, b) => b[1] - a[1]);
+  const width = Math.max(280, room()), drawn = [...kinds].sort((a, b) => b[1] - a[1]);
   const inside = [...kinds.values()].reduce((a, b) => a + b, 0);
   return section("pool", "PyTorch's pool", h("p", { class: "soft", "data-bytes": sum(x => x.bytes), "data-live": sum(x => x.live) }, `At the ${at}: ${count(all.length)} segments by address, ${mib(sum(x => x.bytes))} MiB, of which ${mib(sum(x => x.live))} are live and ${mib(sum(x => x.stuck))} are stuck beside them. What has no colour is free; a ▲ stands below the block that pins a segment.`),
     h("p", { class: "keys", id: "pool-keys" }, ...drawn.map(([category, bytes]) => h("span", { "data-category": page.pool.categories[category], "data-bytes": bytes }, h("span", { class: "key", style: `background-color:var(--c${colourOf(category)})` }), `${page.pool.categories[category]} ${mib(bytes)}`)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every page of Tare has around its sections: the theme, links to the sections, and the focus where it was when they are drawn again.
 import { h, plain } from "./dom";
+import { derived, drawAgain, live } from "./live";
 
 const main = document.getElementById("main")!;
 
@@ -44,19 +45,31 @@ function theme(): void {
   show();
 }
 
-// Puts the sections onto the page, and again whenever something else is looked at.
-export function show(title: string, sections: () => (HTMLElement | false | null)[], onChange: (f: () => void) => void): void {
+// How wide a plot may be. It is read where nothing is half drawn: a width costs the layout of all that is not laid out yet.
+let width = 0;
+export const room = derived(() => width);
+
+type Section = () => HTMLElement | false | null;
+
+// Puts the sections onto the page, and draws those parts of them again that change with what is looked at.
+export function show(title: string, sections: Section[], onChange: (f: () => void) => void): void {
+  const drawn = (): HTMLElement[] => [...main.children] as HTMLElement[];
   const render = () => {
-    const again = remember(), drawn = sections().filter(Boolean) as HTMLElement[], top = scrollY;
-    main.replaceChildren(...drawn);
-    nav(drawn);
-    again();
+    const had = document.activeElement, again = remember(), top = scrollY, were = drawn();
+    drawAgain();
+    if (document.activeElement !== had) again();
+    if (drawn().some((s, i) => s.id !== were[i]?.id)) nav(drawn());
     if (scrollY !== top) scrollTo(0, top);
   };
-  let width = innerWidth;
   document.getElementById("title")!.textContent = plain(title);
   theme();
   onChange(render);
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; render(); } });
-  render();
+  addEventListener("resize", () => {
+    if (main.clientWidth === width) return;
+    width = main.clientWidth;
+    render();
+  });
+  width = main.clientWidth;
+  main.replaceChildren(...sections.map(make => live<ChildNode>(() => make() || document.createComment(""))));
+  nav(drawn());
 }

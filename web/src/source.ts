@@ -3,7 +3,7 @@
 import { end, page } from "./data";
 import { steps } from "./axis";
 import { figure, h, mib, s, scroll, short, time } from "./dom";
-import { measure, moments, reportNow, sizeOf } from "./model";
+import { isElsewhere, measure, moments, reportNow, sizeOf } from "./model";
 import { set, state } from "./state";
 
 type Line = { file: string; line: number };
@@ -63,7 +63,7 @@ function fileTable(file: string, rows: number[][]): HTMLElement {
   const all = moments(state.place), over = all.map(m => sums(m.moment.rows).get(file)), t = all.map(m => m.t);
   const held = new Set(over.flatMap(o => [...o?.keys() ?? []])), text = texts.get(file) ?? new Map<number, string>();
   const numbers = [...new Set([...text.keys()].filter(n => near(n, held)).concat([...held]))].sort((a, b) => a - b);
-  const most = Math.max(1, ...over.flatMap(o => [...o?.values() ?? []])), isOther = state.t !== "peak" && state.t !== "end" || state.span !== "moment";
+  const most = Math.max(1, ...over.flatMap(o => [...o?.values() ?? []])), isOther = isElsewhere() || state.span !== "moment";
   const cells: HTMLElement[] = [];
   const blank = () => h("td", { class: "n" });
   numbers.forEach((n, i) => {

@@ -6,6 +6,7 @@ import { change, count, figure, h, mib, s, scroll, section, tabs, time } from ".
 import { set, state, whole } from "./state";
 import { steps as line, between } from "./axis";
 import { plainTable } from "./more";
+import { room } from "./shell";
 
 export type Step = { step: number; begin_ns: number; ns: number; peak_used_bytes: number | null; peak_tensor_bytes: number };
 type Curves = { axis_ns: number; used: (number | null)[][]; live: (number | null)[][]; by_time?: Bands; by_part?: Bands };
@@ -79,7 +80,7 @@ function strip(d: Drawn): HTMLElement {
   const colour = (i: number) => i === d.chosen ? "var(--ink)" : i === d.first ? "var(--c0)" : i === d.most ? "var(--bad)" : i === d.grew ? "var(--c5)" : "var(--c8)";
   const marks = [low, high].filter((b, i, a) => a.indexOf(b) === i);
   const svg = s("svg", { viewBox: `0 -6 ${WIDTH} ${STRIP + 26}`, "aria-hidden": "true" }, ...marks.flatMap(v => [s("path", { class: "grid", d: `M${LEFT} ${y(v).toFixed(1)}H${WIDTH}` }), s("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end", class: "soft" }, mib(v))]),
-    ...all.map((e, i) => s("rect", { x: (LEFT + width * i).toFixed(1), y: y(values[i]).toFixed(1), width: bar.toFixed(2), height: Math.max(1, STRIP - y(values[i])).toFixed(1), style: `fill:${colour(i)}` }, s("title", {}, `step ${e.step}: ${mib(values[i])} MiB, ${time(e.ns)}`))),
+    ...all.map((e, i) => s("rect", { x: (LEFT + width * i + (width - bar) / 2).toFixed(1), y: y(values[i]).toFixed(1), width: bar.toFixed(2), height: Math.max(1, STRIP - y(values[i])).toFixed(1), style: `fill:${colour(i)}` }, s("title", {}, `step ${e.step}: ${mib(values[i])} MiB, ${time(e.ns)}`))),
     s("text", { x: LEFT, y: STRIP + 15, class: "soft" }, "step 1"), s("text", { x: WIDTH, y: STRIP + 15, class: "soft", "text-anchor": "end" }, `step ${count(all[all.length - 1].step)}`));
   return slider(d, "step-strip", "step", svg, px => Math.floor((px - LEFT) / width));
 }
@@ -145,7 +146,7 @@ const words: { [by: string]: string } = { phases: "by phases that are called ste
 export function stepsSection(): HTMLElement | false {
   if (!page.time.account.panels.length) return false;
   if (!trainings.length) return section("steps", "Steps", h("p", { class: "soft" }, "No steps are known: the program ran no optimizer of PyTorch at least twice, and has no phases that are called “step”. tare.phase(\"step\"), or NVTX ranges of such names, tell them."));
-  WIDTH = Math.max(280, document.getElementById("main")!.clientWidth);
+  WIDTH = Math.max(280, room());
   const d = drawn(), kept = d.of.each.length, chosen = d.of.each[d.chosen];
   if (!kept) return section("steps", "Steps", h("p", { class: "soft" }, `${count(d.of.steps)} steps; when they were is not known any more.`), usual(d.of));
   const growth = kept > 1 && d.grew > 0 ? `; it grew most at step ${count(d.of.each[d.grew].step)}, which had ${mib(value(d, d.grew) - value(d, d.grew - 1))} MiB above the one before it${kept < d.of.steps ? " here" : ""}` : "";

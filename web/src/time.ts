@@ -3,7 +3,9 @@
 import { drag, ticks } from "./axis";
 import { CPU, page, peak, placeName, places, Span } from "./data";
 import { figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
+import { follow, live } from "./live";
 import { cursor, endOf, layers, stackedBy } from "./model";
+import { room } from "./shell";
 import { Layer, Layers, indexAt } from "./stack";
 import { set, state } from "./state";
 
@@ -12,8 +14,7 @@ const whole = page.time.account;
 // As many units as there are pixels, so that text is as large as elsewhere.
 let WIDTH = 1000;
 function measureWidth(): void {
-  const room = document.getElementById("main")!.clientWidth;
-  WIDTH = Math.max(280, room >= 928 ? room - LEGEND - 24 : room);
+  WIDTH = Math.max(280, room() >= 928 ? room() - LEGEND - 24 : room());
 }
 const x = (t: number): number => LEFT + (WIDTH - LEFT) * (t - state.from) / (state.to - state.from);
 const back = (px: number): number => state.from + (state.to - state.from) * Math.min(1, Math.max(0, (px - LEFT) / (WIDTH - LEFT)));
@@ -123,20 +124,24 @@ export function zoom(factor: number): void {
   if (to - from >= 10) set({ from, to });
 }
 
+const isIn = (t: number): boolean => t >= state.from && t <= state.to;
+
 function plot(all: Layers): HTMLElement {
-  const most = mostIn(all), yOf = (b: number) => HEIGHT * (1 - b / most * .96), bounds = reach(all), at = cursor();
-  const happened = events(HEIGHT + 22), i = indexAt(all.t, at);
+  const most = mostIn(all), yOf = (b: number) => HEIGHT * (1 - b / most * .96), bounds = reach(all), happened = events(HEIGHT + 22);
   const svg = s("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 30 + happened.height}`, "aria-hidden": "true" }, hatches(), ...axes(most, yOf),
     ...all.layers.map((l, k) => s("path", { class: "edge", d: area(all, bounds[k], bounds[k + 1], x, yOf), style: `fill:${fill(l)}` }, s("title", {}, l.label))),
-    ...marks(), ...happened.drawn, at >= state.from && at <= state.to && s("path", { class: "cursor", d: `M${x(at).toFixed(1)} 0V${HEIGHT}` }) || null as any);
+    ...marks(), ...happened.drawn, live(() => s("path", { class: "cursor", d: isIn(cursor()) ? `M${x(cursor()).toFixed(1)} 0V${HEIGHT}` : "" })));
   const drawn = h("div", { class: "plot", id: "plot", tabindex: 0, role: "slider", "aria-label": "moment", "aria-valuemin": whole.from_ns, "aria-valuemax": whole.to_ns,
-    "aria-valuenow": Math.round(at), "aria-valuetext": `${clock(at)}, ${mib(all.used[i] ?? 0)} MiB`,
     keydown: (e: KeyboardEvent) => {
       if (e.key === "+" || e.key === "-") zoom(e.key === "+" ? .5 : 2);
       else if (/^(Arrow(Left|Right)|Page(Up|Down)|Home|End)$/.test(e.key)) move(all, e.key);
       else return;
       e.preventDefault();
     } }, svg as any);
+  follow(() => {
+    drawn.setAttribute("aria-valuenow", String(Math.round(cursor())));
+    drawn.setAttribute("aria-valuetext", `${clock(cursor())}, ${mib(all.used[indexAt(all.t, cursor())] ?? 0)} MiB`);
+  });
   drag(drawn, svg, back, x, HEIGHT, WIDTH, () => s("rect", { class: "sel", y: 0, width: 0 }), at => set({ t: String(Math.round(at)) }),
     (from, to) => { if (to - from >= 10) set({ from: Math.round(from), to: Math.round(to) }); });
   return h("div", {}, drawn, happened.hidden > 0 && h("p", { class: "soft" }, `${happened.hidden} more phases are not drawn.`));
@@ -165,12 +170,12 @@ export function timeSection(): HTMLElement {
     places.length > 1 && h("label", { class: "pick" }, "of ", h("select", { change: (e: any) => set({ place: +e.target.value, path: "" }) },
       ...places.map(p => h("option", { value: p, selected: p === state.place }, placeName(p))))),
     tabs("stacked by", kinds, stackedBy(), layers => set({ layers })),
-    tabs("moment", [["peak", "peak"], ["end", "end"], ...peak.out_of_memory.map((o, i): [string, string] => [String(o.t_ns), "out of memory" + (i ? " " + (i + 1) : "")])].slice(0, 6) as [string, string][], state.t, t => set({ t })),
+    live(() => tabs("moment", [["peak", "peak"], ["end", "end"], ...peak.out_of_memory.map((o, i): [string, string] => [String(o.t_ns), "out of memory" + (i ? " " + (i + 1) : "")])].slice(0, 6) as [string, string][], state.t, t => set({ t }))),
     h("span", { class: "tabs", role: "group", "aria-label": "zoom" }, h("button", { type: "button", click: () => zoom(.5) }, "zoom in"), h("button", { type: "button", click: () => zoom(2), disabled: !zoomed }, "zoom out"),
       h("button", { type: "button", click: () => set({ from: whole.from_ns, to: whole.to_ns }), disabled: !zoomed }, "all of it")));
   if (!all.t.length) return section("time", "Over time", h("p", { class: "soft" }, "Nothing was recorded over time."));
-  return section("time", "Over time", controls, h("p", { class: "soft", id: "now", role: "status" }, `${placeName(state.place)}, MiB. Cursor at ${clock(cursor())}`,
-    zoomed ? `; range ${clock(state.from)} to ${clock(state.to)}.` : ". Click or use the arrow keys to move it, drag or + and − to look closer.",
-    all.sampled ? ` By line at ${all.t.length} moments, of each part of the time the one with most.` : ""),
-    h("div", { class: "two" }, h("div", {}, plot(all), zoomed && h("div", {}, overview(all) as any)), legend(all)));
+  const now = h("p", { class: "soft", id: "now", role: "status" });
+  follow(() => now.replaceChildren(`${placeName(state.place)}, MiB. Cursor at ${clock(cursor())}`, zoomed ? `; range ${clock(state.from)} to ${clock(state.to)}.` : ". Click or use the arrow keys to move it, drag or + and - to look closer.",
+    all.sampled ? ` By line at ${all.t.length} moments, of each part of the time the one with most.` : ""));
+  return section("time", "Over time", controls, now, h("div", { class: "two" }, h("div", {}, plot(all), zoomed && h("div", {}, overview(all) as any)), live(() => legend(all))));
 }
