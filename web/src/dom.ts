@@ -38,6 +38,11 @@ export function mib(bytes: number | null | undefined): string {
   const text = tenth.format(bytes / 1048576);
   return text === "-0.0" ? "0.0" : text;
 }
+// "64 B", "1.5 KiB", "12.3 MiB": what is too small for MiB has its own unit.
+export function size(bytes: number): string {
+  if (bytes >= 1048576 / 10) return mib(bytes) + " MiB";
+  return bytes >= 1024 ? tenth.format(bytes / 1024) + " KiB" : count(Math.round(bytes)) + " B";
+}
 // "+1.0", "-1.0".
 export function change(bytes: number): string {
   const text = mib(Math.abs(bytes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks as an icicle: each frame as wide as what it holds, in full words below for the one that is pointed at; a click goes into it.
 import { foldedName } from "./fold";
-import { count, h, mib, part, short } from "./dom";
+import { count, h, mib, part, short, size } from "./dom";
 import { textOf } from "./source";
 import { set, state } from "./state";
 
@@ -27,7 +27,7 @@ const pathOf = (way: Node[]): string => way.slice(1).map(n => n.frame).join(".")
 function words(node: Node, root: Node, above: Node | undefined): string {
   const own = node.size - [...node.children.values()].reduce((a, n) => a + n.size, 0);
   return `${mib(node.size)} MiB, ${part(node.size, root.size)} of all` + (above && above !== root ? `, ${part(node.size, above.size)} of the frame above` : "")
-    + (own > 0 && own < node.size ? `, ${mib(own)} in itself` : "") + `; ${count(node.objects)} objects` + (node.objects > 1 ? `, ${mib(node.size / node.objects)} MiB each on average` : "");
+    + (own > 0 && own < node.size ? `, ${mib(own)} in itself` : "") + `; ${count(node.objects)} objects` + (node.objects > 1 ? `, ${size(node.size / node.objects)} each on average` : "");
 }
 
 export function icicle(root: Node): HTMLElement {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that hold memory, as a table: what the search finds of them, in the order of the column that is chosen, their sum below.
-import { count, figure, h, mib, part, scroll, short } from "./dom";
+import { count, figure, h, part, scroll, short, size } from "./dom";
 import { textOf } from "./source";
 import { set, state } from "./state";
 
@@ -33,7 +33,7 @@ export function table(rows: Line[], total: number, title: string, id: string): H
   return scroll(title, h("table", { id }, h("thead", {}, h("tr", {}, head("label", title, "name"), head("size", "MiB"), h("th", { class: "n", scope: "col" }, "of all"),
     head("objects", "objects"), head("each", "MiB each"), ever && head("ever", "ever allocated"), ever && h("th", { class: "n", scope: "col" }, "MiB each, ever"), evidence && h("th", { scope: "col" }, "evidence"))),
     h("tbody", {}, ...shown.slice(0, nr).map(r => h("tr", { "data-label": r.label }, name(r), figure(r.size), h("td", { class: "n" }, part(r.size, total)),
-      h("td", { class: "n" }, count(r.objects)), h("td", { class: "n" }, r.objects ? figure(r.size / r.objects, "span").textContent : "–"), ever && h("td", { class: "n", "data-ever": r.ever ?? 0, "data-ever-bytes": r.everBytes ?? 0 }, count(r.ever ?? 0)), ever && h("td", { class: "n" }, r.ever ? mib(r.everBytes! / r.ever) : "–"), evidence && h("td", {}, r.evidence ?? ""))),
+      h("td", { class: "n" }, count(r.objects)), h("td", { class: "n" }, r.objects ? size(r.size / r.objects) : "–"), ever && h("td", { class: "n", "data-ever": r.ever ?? 0, "data-ever-bytes": r.everBytes ?? 0 }, count(r.ever ?? 0)), ever && h("td", { class: "n" }, r.ever ? size(r.everBytes! / r.ever) : "–"), evidence && h("td", {}, r.evidence ?? ""))),
       shown.length > nr && h("tr", {}, h("th", { class: "name", scope: "row" }, h("button", { type: "button", id: "all-rows", click: () => set({ all: true }) }, `${count(shown.length - nr)} more`)), figure(sum(shown.slice(nr)))),
       h("tr", { class: "total" }, h("th", { scope: "row" }, q ? "sum of what was found" : "sum"), figure(sum(shown))))));
 }
