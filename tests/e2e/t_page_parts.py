@@ -171,6 +171,35 @@ def of_a_heap_the_line_is_said_first(box):
 
 
 @case
+def a_heap_s_sizes_and_calls_are_those_of_json(box):
+    """Blocks and mappings by their size, which sum to the heap; of a line how often it was given some, also where it holds nothing any more."""
+    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
+        program.write("def passing():\n    for _ in range(300):\n        bytearray(3000)\n"
+                      "def kept():\n    return [bytearray(1500) for _ in range(200)]\na = kept()\nb = bytearray(9 << 20)\npassing()\n")
+    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+    make(box)
+    for at in ("peak", "end"):
+        page = show(box, "#by=line&all=1&t=" + at)
+        heap = [d for r in [report(box, "--at", at)] for d in r["devices"] if d["heap"]][0]
+        by = {s["from_bytes"].bit_length() - 1: [s["count"], s["bytes"]] for s in heap["sizes"]}
+        check_equal(sum(bytes for _, bytes in by.values()), heap["used_bytes"], at)
+        check(all(2 ** n <= bytes / count < 2 ** (n + 1) for n, (count, bytes) in by.items() if n), by)
+        check(by[10][0] >= 200 and by[23] == [1, by[23][1]] and 9 * MIB <= by[23][1] < 10 * MIB, by)
+        check_equal({int(k): v for k, v in page.js("Object.fromEntries([...document.querySelectorAll('#sizes [data-power]')].map(e => [e.dataset.power, [Number(e.dataset.count), Number(e.dataset.bytes)]]))").items()}, by, at)
+        rows = report(box, "--by", "line", "--at", at)["rows"]
+        said = {r["label"]: [r["handed"], r["handed_bytes"]] for r in rows if r["handed"]}
+        check(all(r["handed"] >= r["count"] and r["handed_bytes"] >= r["bytes"] for r in rows), rows)
+        shown = page.js("Object.fromEntries([...document.querySelectorAll('#lines [data-ever]')].filter(e => e.dataset.ever > 0).map(e => [e.parentElement.dataset.label, [Number(e.dataset.ever), Number(e.dataset.everBytes)]]))")
+        check_equal(shown, said, at)
+    passing = [(label, n) for label, n in shown.items() if "heap.py:3 in passing" in label]
+    check(passing and passing[0][1][0] >= 300 and passing[0][1][1] >= 300 * 3000, "what is gone", shown)
+    check_equal([r["bytes"] for r in rows if r["label"] == passing[0][0]], [0])
+    page.click("#by-ever")
+    check_equal(page.js("document.querySelector('#lines tbody tr').dataset.label"), max(shown, key=lambda k: shown[k][0]))
+    check_equal(page.audit("#heap-sizes")[1] + page.audit("#where")[1], [])
+
+
+@case
 def graphs_are_those_of_json(box):
     box.record(fixture("e2e_torch_graphs"))
     data, said = data_of(make(box)), report(box, "--by", "graph", "--at", "peak")

@@ -4,7 +4,7 @@
 export type Account = { path: string; label: string; account: string; leaf: boolean; bytes: number; evidence: string | null;
   elastic?: boolean; count: number; low?: number; high?: number; contended?: boolean };
 export type Device = { index: number; name: string | null; host: string | null; simulated: boolean; heap: boolean; imported: boolean; integrated: boolean; total_bytes: number | null;
-  reserved_bytes: number | null; used_bytes: number | null; used_evidence: string; nvml: boolean; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
+  sizes: { from_bytes: number; count: number; bytes: number }[]; reserved_bytes: number | null; used_bytes: number | null; used_evidence: string; nvml: boolean; need_bytes: number | null; elastic_bytes: number; t_ns: number | null;
   peak_t_ns: number | null; peak_used_bytes: number | null; accounts: Account[]; card?: { total_bytes: number; free_bytes: number | null } | null; unexplained_bytes: number | null };
 export type Host = { pid: number; name: string; accounts: Account[]; [key: string]: unknown };
 export type Row = { [key: string]: unknown };

@@ -14,7 +14,8 @@ import { stepsSection } from "./steps";
 import { graphsSection } from "./graphs";
 import { ranksSection } from "./ranks";
 import { show } from "./shell";
+import { heapSizes } from "./sizes";
 import { onChange } from "./state";
 
-show(page.title, [answer, timeSection, stepsSection, whereSection, ledger, explained, blocksSection, pool, graphsSection, ranksSection, ...others, host], onChange);
+show(page.title, [answer, timeSection, stepsSection, whereSection, heapSizes, ledger, explained, blocksSection, pool, graphsSection, ranksSection, ...others, host], onChange);
 revealFirst();

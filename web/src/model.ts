@@ -33,6 +33,7 @@ const tensorPlaces = new Set(page.moments.flatMap(m => m.rows.filter(r => r[4] >
 export const hasTensors = (place: number): boolean => tensorPlaces.has(place);
 export const measure = (): string => state.measure || (state.place !== CPU && hasTensors(state.place) ? "tensors" : "bytes");
 export const sizeOf = (row: number[]): number => measure() === "tensors" ? row[4] : row[2];
+export const isHeap = (place: number): boolean => deviceOf(peakOf(place), place)?.heap === true;
 export const objectsOf = (row: number[]): number => measure() === "tensors" ? row[5] : row[3];
 
 // The kept moments of a place, in order of time; "the peak" has a time of each place.
@@ -67,7 +68,7 @@ function lineLayers(place: number): Layers {
 
 // What the plot is stacked by. Of a heap accounts say no more than that it is one.
 export function stackedBy(): string {
-  return state.layers || (state.place === CPU && page.time.category ? "category" : deviceOf(peakOf(state.place), state.place)?.heap && moments(state.place).length > 2 ? "line" : "account");
+  return state.layers || (state.place === CPU && page.time.category ? "category" : isHeap(state.place) && moments(state.place).length > 2 ? "line" : "account");
 }
 
 export function layers(): Layers {

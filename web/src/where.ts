@@ -60,17 +60,25 @@ function stackLines(stacks: Stacks): Line[] {
   return [...by.values()];
 }
 
+const lineOf = (line: number): Line => ({ label: line < 0 ? "smaller ones" : page.lines[line], size: 0, objects: 0 });
+
+function addEver(to: Line, number = 0, bytes = 0): void {
+  to.ever = (to.ever ?? 0) + number;
+  to.everBytes = (to.everBytes ?? 0) + bytes;
+}
+
 function lines(stacks: Stacks): Line[] {
   const by = new Map<number, Line>();
   for (const row of stacks.rows) {
-    const line = row[1] < 0 ? REST : page.stacks[row[1]][0], was = by.get(line) ?? { label: line < 0 ? "smaller ones" : page.lines[line], size: 0, objects: 0 } as Line;
+    const line = row[1] < 0 ? REST : page.stacks[row[1]][0], was = by.get(line) ?? lineOf(line);
     was.size += sizeOf(row);
     was.objects += objectsOf(row);
-    if (measure() === "tensors" && state.span !== "left") {
-      was.ever = (was.ever ?? 0) + (row[6] ?? 0);
-      was.everBytes = (was.everBytes ?? 0) + (row[7] ?? 0);
-    }
+    if (measure() === "tensors" && state.span !== "left") addEver(was, row[6], row[7]);
     by.set(line, was);
+  }
+  for (const [, line, number, bytes] of stacks.calls ?? []) {
+    if (!by.has(line)) by.set(line, lineOf(line));
+    addEver(by.get(line)!, number, bytes);
   }
   return [...by.values()].filter(l => l.size || l.ever);
 }
