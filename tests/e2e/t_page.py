@@ -500,7 +500,11 @@ def sizes_beyond_any_memory(box):
 def an_empty_recording(box):
     box.record(["true"], sim=None)
     make(box)
-    check("No memory was recorded" in look(box).one("section", id="answer").words())
+    root = look(box)
+    check("No memory was recorded" in root.one("section", id="answer").words())
+    for section in ("where", "ledger"):
+        check("no memory was recorded" in root.one("section", id=section).words(), section)
+        check_equal(root.one("section", id=section).all("button") + root.one("section", id=section).all("table"), [], "nothing to use where nothing is")
 
 
 @case

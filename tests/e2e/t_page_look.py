@@ -65,10 +65,12 @@ def colours_are_told_apart(box):
 def nothing_for_axe_to_find(box):
     make(box)
     check_equal(box.tare("diff", "rec.tare@peak", "rec.tare@end", "--html", "two.html").code, 0)
+    box.record(fixture("e2e_training"), rec="steps.tare")
+    check_equal(box.tare("report", "steps.tare", "--html", "steps.html").code, 0)
     rules = 0
     for name, at, width, theme in (
             ("page.html", "", 1400, "light"), ("page.html", "", 800, "dark"), ("page.html", "#by=source", 360, "dark"), ("page.html", "#show=table&layers=line&q=a", 360, "light"),
-            ("two.html", "", 800, "light"), ("two.html", "", 1400, "dark")):
+            ("steps.html", "#block=1&step=2", 1400, "light"), ("two.html", "", 800, "light"), ("two.html", "", 1400, "dark")):
         page = show(box, name, at, width, prefers_color_scheme=theme)
         found = page.audit()
         rules = max(rules, found[0])

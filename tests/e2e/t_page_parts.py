@@ -97,6 +97,19 @@ def single_blocks_are_those_of_json(box):
     sizes = [r[2] for r in memory["rows"]]
     for number, cells in figures(page, "#t-blocks [data-block]"):
         check_equal(cells, [sizes[int(number) - 1]], number)
+    shown = {}
+    for name in sorted({names[r[3]] for r in memory["rows"]}):
+        said = show(box, "#find=%s" % name).js("[...document.querySelectorAll('#blocks-found [data-bytes]')].map(e => Number(e.dataset.bytes))")
+        shown[name] = said[0]
+        check(said[0] <= said[1] <= max(memory["bytes"]), name, said)
+        check_equal(page.js("[...document.querySelectorAll('#t-blocks [data-block]')].filter(r => !r.textContent.includes(%s)).length" % json.dumps(name)), 0, name)
+    check_equal(sum(shown.values()), sums["drawn"], "each block is found by what it is for", shown)
+    page = show(box, "#find=no+such+block")
+    check("is in 0 of these blocks" in page.js("document.getElementById('blocks-found').textContent"))
+    page.js("document.getElementById('block-find').focus()")
+    page.key("x")
+    check_equal(page.js("[document.activeElement.id, document.activeElement.value.length]"), ["block-find", len("no such blockx")])
+    page = show(box)
     page.js("document.getElementById('block-plot').focus()")
     page.key("Home")
     first = page.js("document.getElementById('block-now').dataset.block")

@@ -4,7 +4,9 @@ import { between, drag, ticks } from "./axis";
 import { CPU, page } from "./data";
 import { count, figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
 import { folded, foldedName } from "./fold";
+import { follow, live } from "./live";
 import { cursor } from "./model";
+import { room } from "./shell";
 import { GREY, categoryColours, indexAt } from "./stack";
 import { set, state } from "./state";
 import { clock } from "./time";
@@ -46,15 +48,6 @@ function picture(width: number): Picture | undefined {
   return { t, x, all, drawn, reach, scale, smaller: memory.smaller, colours: categoryColours(drawn.map(d => [d.block.category, d.block.bytes * d.low.length])) };
 }
 
-// The cursor moves more often than the range: what is drawn of the blocks stays until that changes.
-let last: { key: string; p: Picture; areas: SVGElement[] } | undefined;
-function drawn(width: number): typeof last {
-  const key = [state.place, state.from, state.to, state.timed, width].join();
-  if (last?.key === key) return last;
-  const p = picture(width);
-  return last = p && { key, p, areas: areas(p) };
-}
-
 const top = (p: Picture) => (b: number): number => HEIGHT - b * p.scale;
 
 function outline(p: Picture, d: Drawn): string {
@@ -90,6 +83,23 @@ function words(b: Block): (HTMLElement | string)[] {
   return [h("b", { "data-bytes": b.bytes }, mib(b.bytes) + " MiB"), ` ${what(b)}. It was there from ${lived(b)}. Asked for by `, h("span", { class: "code" }, all.slice(0, FRAMES).map(short).join(" < ") + (all.length > FRAMES ? ` < ${all.length - FRAMES} more` : "")), ". "];
 }
 
+// What is searched for may be in the words of a block, or in a frame of its stack.
+const texts = new Map<number, string>();
+function isFound(b: Block): boolean {
+  if (!texts.has(b.stack)) texts.set(b.stack, [lineOf(b), ...frames(b)].join("\n").toLowerCase());
+  return what(b).toLowerCase().includes(state.find.toLowerCase()) || texts.get(b.stack)!.includes(state.find.toLowerCase());
+}
+
+const found = (p: Picture): Drawn[] => state.find ? p.drawn.filter(d => isFound(d.block)) : [];
+
+// How many have it, what they are at the cursor, and at most.
+function findings(p: Picture): HTMLElement {
+  const all = found(p), sums = p.t.map(() => 0), i = Math.max(0, indexAt(p.t, cursor()));
+  for (const d of all) for (let k = 0; k < d.low.length; k++) sums[d.first + k] += d.block.bytes;
+  const most = sums.reduce((a, b) => Math.max(a, b), 0);
+  return h("p", { class: "soft", id: "blocks-found", role: "status" }, ...(state.find ? [`“${state.find}” is in ${count(all.length)} of these blocks, which have `, h("span", { "data-bytes": sums[i] }, mib(sums[i])), " MiB at the cursor and ", h("span", { "data-bytes": most }, mib(most)), " at most."] : []));
+}
+
 // The next one in the order in which they came, or the neighbour above or below it in the middle of its time.
 function next(p: Picture, chosen: number, key: string): number | undefined {
   const now = p.drawn[chosen], middle = now ? now.first + (now.low.length >> 1) : 0, at = (d: Drawn): number | undefined => d.low[middle - d.first];
@@ -98,10 +108,15 @@ function next(p: Picture, chosen: number, key: string): number | undefined {
   return to[key];
 }
 
-function plot(p: Picture, areas: SVGElement[], width: number): HTMLElement {
-  const n = p.t.length, at = cursor(), i = indexAt(p.t, at), others = between(p.t.map((_, i) => i), p.reach, p.all.map((b, i) => Math.max(b, p.reach[i])), n, i => p.x[i], top(p));
-  const svg = s("svg", { viewBox: `0 -4 ${width} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...axes(p, width), ...areas, s("path", { d: others, style: `fill:var(--c${GREY})` }),
-    i >= 0 && at <= state.to ? s("path", { class: "cursor", d: `M${(state.timed ? LEFT + (width - LEFT) * (at - state.from) / (state.to - state.from) : p.x[i]).toFixed(1)} 0V${HEIGHT}` }) : null);
+function cursorAt(p: Picture, width: number): string {
+  const at = cursor(), i = indexAt(p.t, at);
+  return i < 0 || at > state.to ? "" : `M${(state.timed ? LEFT + (width - LEFT) * (at - state.from) / (state.to - state.from) : p.x[i]).toFixed(1)} 0V${HEIGHT}`;
+}
+
+function plot(p: Picture, width: number): HTMLElement {
+  const n = p.t.length, others = between(p.t.map((_, i) => i), p.reach, p.all.map((b, i) => Math.max(b, p.reach[i])), n, i => p.x[i], top(p));
+  const svg = s("svg", { viewBox: `0 -4 ${width} ${HEIGHT + 24}`, "aria-hidden": "true" }, ...axes(p, width), ...areas(p), s("path", { d: others, style: `fill:var(--c${GREY})` }),
+    live(() => s("path", { class: "found", d: found(p).map(d => outline(p, d)).join("") })), live(() => s("path", { class: "cursor", d: cursorAt(p, width) })));
   const said = h("p", { id: "block-now", role: "status" });
   const box = h("div", { class: "plot", id: "block-plot", tabindex: 0, role: "slider", "aria-label": "block", "aria-valuemin": 1, "aria-valuemax": Math.max(1, p.drawn.length), "aria-valuenow": 1, "aria-valuetext": "no block is chosen" }, svg as any);
   const kept = (): number => p.drawn.findIndex(d => d.block.number === state.block);
@@ -134,14 +149,14 @@ function plot(p: Picture, areas: SVGElement[], width: number): HTMLElement {
   });
   drag(box, svg, px => px, px => px, HEIGHT, width, () => s("rect", { class: "sel", y: 0, width: 0 }), () => set({ block: p.drawn[pressed]?.block.number ?? 0 }),
     (a, b) => { const from = Math.round(timeAt(p, a)), to = Math.round(timeAt(p, b)); if (to - from >= 10) set({ from, to }); });
-  tell(kept());
+  follow(() => tell(kept()));
   return h("div", {}, box, said);
 }
 
 // Blocks that are the same to a reader, as each step has them, are one row.
 function alike(p: Picture): Block[][] {
   const by = new Map<string, Block[]>();
-  for (const { block } of p.drawn) {
+  for (const { block } of state.find ? found(p) : p.drawn) {
     const key = [block.bytes, what(block), lineOf(block)].join("\n");
     if (!by.get(key)?.push(block)) by.set(key, [block]);
   }
@@ -156,13 +171,20 @@ function table(p: Picture): HTMLElement {
       figure(all[0].bytes), cell(count(all.length)), cell(clock(all[0].born)), cell(longest(all)), h("td", { class: "name", title: lineOf(all[0]) }, short(lineOf(all[0]))))))));
 }
 
+// What those that are drawn come to at the cursor, and what the others do.
+function sums(p: Picture): HTMLElement {
+  const i = Math.max(0, indexAt(p.t, cursor()));
+  return h("p", { class: "soft", id: "blocks-now" }, `${count(p.drawn.length)} blocks of PyTorch's allocator, each as high as it is large and as wide as it was there, on those that came before it. At ${clock(p.t[i])} they are `, h("span", { "data-bytes": p.reach[i], "data-sum": "drawn" }, mib(p.reach[i])),
+    " MiB; ", h("span", { "data-bytes": p.all[i] - p.reach[i], "data-sum": "smaller" }, mib(p.all[i] - p.reach[i])), " MiB in grey are of blocks that are too small here, or were there too briefly. Look closer to see more of them" + (p.smaller ? `, but for ${count(p.smaller)} small ones: the page has their sum alone.` : "."));
+}
+
 export function blocksSection(): HTMLElement | false {
-  const width = Math.max(280, document.getElementById("main")!.clientWidth), is = drawn(width), p = is?.p;
-  if (!is || !p) return false;
-  const i = Math.max(0, indexAt(p.t, cursor())), key = (colour: number) => h("span", { class: "key", style: `background-color:var(--c${colour})` });
-  return section("blocks", "Single blocks", h("div", { class: "bar-row controls" }, tabs("from left to right", [["", "as blocks came and went"], ["1", "by time"]], state.timed ? "1" : "", v => set({ timed: v === "1" }))),
-    h("p", { class: "soft", id: "blocks-now" }, `${count(p.drawn.length)} blocks of PyTorch's allocator, each as high as it is large and as wide as it was there, on those that came before it. At ${clock(p.t[i])} they are `, h("span", { "data-bytes": p.reach[i], "data-sum": "drawn" }, mib(p.reach[i])),
-      " MiB; ", h("span", { "data-bytes": p.all[i] - p.reach[i], "data-sum": "smaller" }, mib(p.all[i] - p.reach[i])), " MiB in grey are of blocks that are too small here, or were there too briefly. Look closer to see more of them" + (p.smaller ? `, but for ${count(p.smaller)} small ones: the page has their sum alone.` : ".")),
+  const width = Math.max(280, room()), p = picture(width);
+  if (!p) return false;
+  const key = (colour: number) => h("span", { class: "key", style: `background-color:var(--c${colour})` });
+  return section("blocks", "Single blocks", h("div", { class: "bar-row controls" }, tabs("from left to right", [["", "as blocks came and went"], ["1", "by time"]], state.timed ? "1" : "", v => set({ timed: v === "1" })),
+      live(() => h("label", { class: "pick" }, "search ", h("input", { type: "search", id: "block-find", value: state.find, autocomplete: "off", input: (e: any) => set({ find: e.target.value }) })))),
+    live(() => sums(p)), live(() => findings(p)),
     h("p", { class: "keys" }, ...[...p.colours].map(([name, colour]) => h("span", {}, key(colour), name)), h("span", {}, key(GREY), "smaller ones together")),
-    plot(p, is.areas, width), h("h3", {}, "The largest of them"), table(p));
+    plot(p, width), h("h3", {}, "The largest of them"), live(() => table(p)));
 }

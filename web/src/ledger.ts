@@ -51,6 +51,7 @@ export function ledger(): HTMLElement {
     rows.unshift(sum("used", "used", d.used_bytes, e?.used_bytes, "total"), sum("need, without elastic (~) rows", "need", d.need_bytes, e?.need_bytes, "dim"));
     rows.push(sum("unexplained", "unexplained", d.unexplained_bytes, e?.unexplained_bytes, "total"));
   }
+  if (!rows.length) return section("ledger", "The ledger", h("p", { class: "soft" }, "It has no rows: no memory was recorded."));
   return section("ledger", "The ledger", h("p", { class: "soft" }, `${placeName(place)}. Rows marked ~ are elastic: taken because there was room. exact: what was returned; weighed: the driver's counter before and after a call; inferred: by a rule. `,
     h("span", { class: "controls" }, "A click or Enter on a row says how it is known, and what would make it less.")),
     scroll("the ledger", h("table", { id: "books", keydown: (k: KeyboardEvent) => { if (k.key === "Escape" && state.row) set({ row: "" }); } }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "MiB"), h("th", { class: "n", scope: "col" }, "at the peak"), h("th", { class: "n", scope: "col" }, "at the end"), h("th", { scope: "col" }, "evidence"))),

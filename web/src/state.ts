@@ -26,13 +26,14 @@ export type State = {
   long: boolean; // the time of steps as long as the longest
   timed: boolean; // single blocks by time
   block: number; // the single block that is chosen; 0: none
+  find: string; // what is searched for in single blocks
   graph: number; // the same of CUDA graphs
   rank: string; // and of ranks, by number, process and machine
 };
 
 export const whole = page.time.account;
 const defaults: State = { place: places[0] ?? -1, t: "peak", from: whole.from_ns, to: whole.to_ns, layers: "", by: "stack", file: "",
-  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", sort: "size", all: false, row: "", process: -1, path: "", step: 0, parts: false, long: false, timed: false, block: 0, graph: 0, rank: "" };
+  show: "icicle", span: "moment", measure: "", up: false, fold: true, q: "", sort: "size", all: false, row: "", process: -1, path: "", step: 0, parts: false, long: false, timed: false, block: 0, find: "", graph: 0, rank: "" };
 
 export const { state, set, onChange } = address(defaults, state => {
   if (!places.includes(state.place)) state.place = defaults.place;

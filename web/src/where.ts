@@ -103,6 +103,7 @@ function searchBox(): HTMLElement {
 }
 
 export function whereSection(): HTMLElement {
+  if (!page.moments.some(m => m.rows.length)) return section("where", "Who asked for it", h("p", { class: "soft" }, "Nobody: no memory was recorded."));
   const stacks = stacksNow(clock), ofStacks = state.by === "stack" || state.by === "line" || state.by === "source", all = ofStacks ? null : viewLines(state.by);
   const controls = h("div", { class: "bar-row controls" }, tabs("grouped by", groups(), state.by, by => set({ by })), state.by !== "source" && searchBox());
   const more = h("div", { class: "bar-row controls" }, tabs("of what time", [["moment", "the moment"], ["most", "worst in the range"], ["left", "what the range left behind"]], state.span, span => set({ span })),
