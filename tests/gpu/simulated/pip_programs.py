@@ -9,6 +9,7 @@
 import os
 import sys
 import tempfile
+import time
 
 
 def train_with(module, optimizer, batch, steps=3):
@@ -310,6 +311,188 @@ def vllm():
         engine = v.LLM(folder, load_format="dummy", skip_tokenizer_init=True, enforce_eager=bool(os.environ.get("EAGER")),
                        max_model_len=512, **more)
         print("KV blocks", engine.llm_engine.vllm_config.cache_config.num_gpu_blocks)
+
+
+def timm():
+    """Four models in fp16 with LAMB, a GradScaler and an average of the weights."""
+    import timm as t
+    import timm.optim
+    import timm.utils
+    import torch
+    for name in ("resnet18", "vit_tiny_patch16_224", "efficientnet_b0", "convnext_atto"):
+        model = t.create_model(name, num_classes=10).cuda()
+        optimizer, scaler = t.optim.create_optimizer_v2(model, opt="lamb", lr=1e-3), torch.amp.GradScaler("cuda")
+        average = t.utils.ModelEmaV3(model)
+        for _ in range(2):
+            with torch.autocast("cuda", torch.float16):
+                loss = torch.nn.functional.cross_entropy(model(torch.randn(4, 3, 224, 224, device="cuda")),
+                                                         torch.zeros(4, dtype=torch.long, device="cuda"))
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+            average.update(model)
+    told()
+
+
+def geometric():
+    """How many graphs a batch has is the greatest of numbers on the card: a value decides a shape."""
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.loader import DataLoader
+    from torch_geometric.nn import GATConv, GCNConv, global_mean_pool
+    graphs = [Data(x=torch.randn(30, 16), edge_index=torch.randint(0, 30, (2, 100)), y=torch.tensor([0])) for _ in range(32)]
+    first, second, last = GCNConv(16, 64).cuda(), GATConv(64, 32, heads=4).cuda(), torch.nn.Linear(128, 2).cuda()
+    for batch in DataLoader(graphs, batch_size=8):
+        batch = batch.to("cuda")
+        x = second(first(batch.x, batch.edge_index).relu(), batch.edge_index).relu()
+        torch.nn.functional.cross_entropy(last(global_mean_pool(x, batch.batch)), batch.y).backward()
+    told()
+
+
+def torchao():
+    """Weights of 8 bits, a training in float8, an optimizer of 8 bits."""
+    import torch
+    from torchao.float8 import convert_to_float8_training
+    from torchao.optim import AdamW8bit
+    from torchao.quantization import Int8WeightOnlyConfig, quantize_
+
+    def layers():
+        return torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(4)]).to("cuda", torch.bfloat16)
+
+    small = layers()
+    quantize_(small, Int8WeightOnlyConfig())
+    with torch.no_grad():
+        small(torch.randn(8, 1024, device="cuda", dtype=torch.bfloat16))
+    model = convert_to_float8_training(layers())
+    model(torch.randn(32, 1024, device="cuda", dtype=torch.bfloat16)).sum().backward()
+    AdamW8bit(model.parameters()).step()
+    told()
+
+
+def qlora():
+    """trl's SFTTrainer: a Llama of two layers in 4 bits, LoRA, a paged optimizer of 8 bits, checkpoints."""
+    import torch
+    from datasets import Dataset
+    from peft import LoraConfig, prepare_model_for_kbit_training
+    from tokenizers import Tokenizer, models
+    from transformers import BitsAndBytesConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from trl import SFTConfig, SFTTrainer
+    with tempfile.TemporaryDirectory() as folder:
+        LlamaForCausalLM(LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4,
+                                     vocab_size=128)).to(torch.bfloat16).save_pretrained(folder)
+        words = Tokenizer(models.WordLevel({"<unk>": 0, "</s>": 1, "a": 2}, "<unk>"))
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="</s>", pad_token="</s>", unk_token="<unk>")
+        bits = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16,
+                                  bnb_4bit_use_double_quant=True)
+        model = LlamaForCausalLM.from_pretrained(folder, quantization_config=bits, device_map={"": 0})
+        arguments = SFTConfig(folder, max_steps=3, per_device_train_batch_size=4, report_to=[], save_strategy="no", bf16=True,
+                              optim="paged_adamw_8bit", gradient_checkpointing=True, dataset_text_field="text", max_length=64)
+        SFTTrainer(prepare_model_for_kbit_training(model), arguments, train_dataset=Dataset.from_dict({"text": ["a a a a a a"] * 64}),
+                   processing_class=tokenizer, peft_config=LoraConfig(r=8, target_modules="all-linear", task_type="CAUSAL_LM")).train()
+    told()
+
+
+def yolo():
+    """An epoch of ultralytics' smallest YOLO over eight images, and its validation."""
+    import numpy
+    import PIL.Image
+    from ultralytics import YOLO
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("train", "val"):
+            for kind in ("images", "labels"):
+                os.makedirs(os.path.join(folder, kind, part))
+            for i in range(8):
+                image = numpy.random.randint(0, 255, (128, 128, 3), dtype=numpy.uint8)
+                PIL.Image.fromarray(image).save(os.path.join(folder, "images", part, "%d.png" % i))
+                with open(os.path.join(folder, "labels", part, "%d.txt" % i), "w", encoding="utf-8") as file:
+                    file.write("0 0.5 0.5 0.2 0.2\n")
+        data = os.path.join(folder, "data.yaml")
+        with open(data, "w", encoding="utf-8") as file:
+            file.write("path: %s\ntrain: images/train\nval: images/val\nnames: {0: x}\n" % folder)
+        os.chdir(folder)
+        YOLO("yolov8n.yaml").train(data=data, epochs=1, imgsz=128, batch=4, device=0, workers=0, plots=False, verbose=False, amp=False)
+    told()
+
+
+def xformers():
+    import torch
+    import xformers.ops as xops
+    q = torch.randn(2, 128, 8, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    xops.memory_efficient_attention(q, q, q, attn_bias=xops.LowerTriangularMask()).sum().backward()
+    told()
+
+
+def fbgemm():
+    """Four tables of embeddings in one."""
+    import torch
+    from fbgemm_gpu.split_table_batched_embeddings_ops_training import ComputeDevice, EmbeddingLocation, SplitTableBatchedEmbeddingBagsCodegen
+    tables = SplitTableBatchedEmbeddingBagsCodegen([(10000, 64, EmbeddingLocation.DEVICE, ComputeDevice.CUDA)] * 4)
+    tables(torch.randint(0, 10000, (40,), device="cuda"), torch.arange(0, 41, device="cuda")).sum().backward()
+    told()
+
+
+def torchrec():
+    """What values are split by is the sum of lengths on the card: a value decides a shape."""
+    import torch
+    import torchrec as rec
+    tables = rec.EmbeddingBagCollection(device="cuda", tables=[rec.EmbeddingBagConfig(
+        name="t", embedding_dim=64, num_embeddings=1000, feature_names=["f"], pooling=rec.PoolingType.SUM)])
+    features = rec.KeyedJaggedTensor(keys=["f"], values=torch.tensor([1, 2, 3]), lengths=torch.tensor([1, 2])).to(torch.device("cuda"))
+    tables(features).values().sum().backward()
+    told()
+
+
+def words(folder, **more):
+    """A tokenizer of three words."""
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+    made = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"<unk>": 0, "</s>": 1, "a": 2}, "<unk>")),
+                                   eos_token="</s>", pad_token="</s>", unk_token="<unk>", **more)
+    made.save_pretrained(folder)
+    return made
+
+
+def unsloth():
+    """A small Llama in 4 bits with LoRA; set TRACE to a number of seconds to see where it is each time."""
+    import faulthandler
+    import tempfile
+    if os.environ.get("TRACE"):
+        faulthandler.dump_traceback_later(int(os.environ["TRACE"]), repeat=True)
+    begin = time.time()
+    import unsloth as fast
+    import torch
+    from datasets import Dataset
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from trl import SFTConfig, SFTTrainer
+    print("imported after %.0f s" % (time.time() - begin), flush=True)
+    folder = tempfile.mkdtemp()
+    LlamaForCausalLM(LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4,
+                                 vocab_size=128)).to(torch.bfloat16).save_pretrained(folder)
+    words(folder)
+    model, _ = fast.FastLanguageModel.from_pretrained(folder, max_seq_length=64, load_in_4bit=True, local_files_only=True)
+    model = fast.FastLanguageModel.get_peft_model(model, r=8, target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
+                                                                              "down_proj"])
+    print("model made after %.0f s" % (time.time() - begin), flush=True)
+    data = Dataset.from_dict({"text": ["a a a a a a"] * 64})
+    args = SFTConfig(os.path.join(folder, "o"), max_steps=3, per_device_train_batch_size=4, report_to=[], save_strategy="no",
+                     dataset_text_field="text", max_length=64)
+    trainer = SFTTrainer(model=model, args=args, train_dataset=data, processing_class=words(folder))
+    print("trainer made after %.0f s" % (time.time() - begin), flush=True)
+    trainer.train()
+    print("trained after %.0f s" % (time.time() - begin), flush=True)
+    told()
+
+
+def spconv():
+    """Sparse convolutions: how many outputs there are, a kernel computes."""
+    import spconv.pytorch as sp
+    import torch
+    net = sp.SparseSequential(sp.SubMConv3d(16, 32, 3, indice_key="a"), torch.nn.ReLU(), sp.SparseConv3d(32, 64, 3, stride=2),
+                              sp.ToDense()).cuda()
+    at = torch.stack([torch.zeros(1000, dtype=torch.int32), *(torch.randint(0, 32, (1000,), dtype=torch.int32) for _ in range(3))], 1)
+    net(sp.SparseConvTensor(torch.randn(1000, 16, device="cuda"), at.cuda(), [32, 32, 32], 1)).sum().backward()
+    told()
 
 
 if __name__ == "__main__":
