@@ -2,7 +2,7 @@
 /* Rounds the stamps of heap blocks in segments down to steps of time, so that they take less room. */
 #include "compact/coarse.h"
 
-enum { STEP_NS = 1000, OVER = 1000 /* steps by which the clock is measured */, FEW = 256 };
+enum { STEP_NS = 1000, OVER = 1000 /* steps by which the clock is measured */ };
 
 /* A step is the largest power of two of ticks that is no longer than STEP_NS. */
 static void begin(struct tare_coarse *c, const struct tare_recording *recording, const struct tare_process *process,
@@ -21,7 +21,7 @@ static uint64_t coarse_of(const struct tare_coarse *c, uint64_t stamp)
 {
 	uint64_t coarse = stamp & ~(c->step - 1);
 
-	if (stamp <= c->last + c->apart)
+	if (stamp <= c->last + c->apart || stamp >= c->until)
 		return stamp;
 	return coarse > c->last + c->apart ? coarse : c->last + c->apart;
 }
@@ -34,9 +34,8 @@ uint64_t tare_coarse_stamp(struct tare_coarse *c, const struct tare_recording *r
 
 	if (!c->step)
 		begin(c, recording, process, stamp);
-	/* The first stamps stay as they are, so none moves before what was compacted earlier. */
-	if (is_of_heap && c->nr++ >= FEW)
+	if (is_of_heap)
 		stamp = coarse_of(c, stamp);
-	c->last = stamp;
+	c->last = stamp > c->last ? stamp : c->last;
 	return stamp;
 }

@@ -243,6 +243,8 @@ static void make_segments(struct compaction *c, const struct tare_compact_option
 		                              .number = highest_number(c->folder) + 1,
 		                              .segment_records = o->segment_records,
 		                              .is_begin = o->below != NULL,
+		                              .whole = o->whole,
+		                              .arg = o->arg,
 		                              .drops_events = o->drops_events };
 	size_t old;
 

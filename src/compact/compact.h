@@ -34,6 +34,8 @@ struct tare_compact_options {
 	 * which nobody writes the log of that path any more, found before the log is read.
 	 */
 	uint64_t (*below)(void *arg, const char *log, bool has_ring);
+	/* Then: no record that its files do not have yet is older than that stamp (session/settled.h). */
+	uint64_t (*whole)(void *arg, const char *log);
 	void *arg;
 	uint64_t most; /* then: of each log about so many bytes; 0: all */
 	/* Of a recording that is written: events are not kept, only told as lost, which takes a fraction of the time. */

@@ -454,6 +454,16 @@ static void write_segments(struct maker *c)
 		remove_begun(c);
 }
 
+/* Stamps may move where neither earlier segments nor later ones have any. */
+static struct tare_coarse coarse_between(const struct tare_segment_plan *plan, const struct tare_process *process)
+{
+	const struct tare_log_info *info = tare_log_info(tare_recording_log(process));
+	uint64_t whole = plan->whole ? plan->whole(plan->arg, process->log) : UINT64_MAX;
+
+	return (struct tare_coarse){ .last = info->stored_until,
+		                         .until = whole < info->beyond_from ? whole : info->beyond_from };
+}
+
 int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifest *named, struct tare_compacted *out,
                        struct tare_err *err)
 {
@@ -471,7 +481,10 @@ int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifes
 	c.logs = tare_xcalloc((size_t)c.log_nr, sizeof(*c.logs));
 	for (int i = 0; i < c.log_nr; i++) {
 		c.logs[i].process = tare_recording_process(c.recording, i);
-		c.logs[i].part.name = plan->names[i] ? tare_xstrdup(plan->names[i]) : NULL;
+		if (!plan->names[i])
+			continue;
+		c.logs[i].part.name = tare_xstrdup(plan->names[i]);
+		c.logs[i].coarse = coarse_between(plan, c.logs[i].process);
 	}
 	write_segments(&c);
 	for (int i = 0; i < c.log_nr; i++) {

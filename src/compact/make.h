@@ -15,6 +15,8 @@ struct tare_segment_plan {
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
 	bool drops_events;
 	bool is_begin; /* the recording is still written, and these are the begins of its logs */
+	uint64_t (*whole)(void *arg, const char *log); /* as in struct tare_compact_options; NULL: nobody writes them */
+	void *arg;
 };
 
 /*

@@ -14,6 +14,11 @@ static uint64_t below(void *settled, const char *log, bool has_ring)
 	return tare_settled_below(settled, log, has_ring);
 }
 
+static uint64_t whole(void *settled, const char *log)
+{
+	return tare_settled_whole(settled, log);
+}
+
 int tare_rollup(const char *folder, const struct tare_rollup_options *options, struct tare_rolled_up *out,
                 struct tare_err *err)
 {
@@ -33,6 +38,7 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options, s
 		return rc;
 	settled = options->is_final ? NULL : tare_settled_new(folder);
 	o.below = options->is_final ? NULL : below;
+	o.whole = options->is_final ? NULL : whole;
 	o.arg = settled;
 	o.most = options->most;
 	rc = tare_compact(folder, &o, &out->compacted, err);

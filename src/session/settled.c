@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "record/clock.h"
 #include "session/lanes.h"
 
 #include <dirent.h>
@@ -14,6 +15,7 @@
 struct tare_settled {
 	struct tare_strmap below;  /* "431-0" → the position */
 	struct tare_strmap oldest; /* → the stamp of the oldest record that is in no log */
+	struct tare_strmap whole;  /* → no record that comes is older than this stamp */
 };
 
 /* "431-0" of "431-0.ring"; NULL: it does not end so. */
@@ -29,16 +31,19 @@ static void settle(struct tare_settled *settled, const char *folder, const char 
 {
 	struct tare_str path = { 0 };
 	struct tare_lanes *lanes;
-	uint64_t below = 0, oldest = UINT64_MAX;
+	uint64_t below = 0, oldest = UINT64_MAX, now = tare_clock_ticks();
 
 	tare_str_addf(&path, "%s/%s", folder, stem);
 	lanes = tare_lanes_open(path.data, NULL);
+	if (!lanes || tare_lanes_header(lanes)->clock != TARE_CLOCK_HERE)
+		now = 0;
 	if (lanes) {
 		oldest = tare_lanes_oldest(lanes);
 		tare_lanes_settle(lanes, &below);
 	}
 	*tare_strmap_put(&settled->below, stem, NULL) = below;
 	*tare_strmap_put(&settled->oldest, stem, NULL) = oldest;
+	*tare_strmap_put(&settled->whole, stem, NULL) = oldest < now ? oldest : now;
 	tare_lanes_close(lanes);
 	tare_str_free(&path);
 }
@@ -85,11 +90,19 @@ uint64_t tare_settled_oldest(const struct tare_settled *settled, const char *log
 	return oldest ? *oldest : UINT64_MAX;
 }
 
+uint64_t tare_settled_whole(const struct tare_settled *settled, const char *log)
+{
+	const uint64_t *whole = look_up(&settled->whole, log);
+
+	return whole ? *whole : UINT64_MAX;
+}
+
 void tare_settled_free(struct tare_settled *settled)
 {
 	if (!settled)
 		return;
 	tare_strmap_free(&settled->below);
 	tare_strmap_free(&settled->oldest);
+	tare_strmap_free(&settled->whole);
 	free(settled);
 }

@@ -18,6 +18,12 @@ void tare_settled_free(struct tare_settled *settled); /* NULL is fine */
  */
 uint64_t tare_settled_oldest(const struct tare_settled *settled, const char *log);
 
+/*
+ * Every record of the log that is older lies in the log's files, or is on its way: a thread that takes a stamp has not told anybody
+ * what it did before its record can be seen. UINT64_MAX: nobody writes the log.
+ */
+uint64_t tare_settled_whole(const struct tare_settled *settled, const char *log);
+
 /* `log`: the path of a log. `has_ring`: it has one, so its process may still write. */
 uint64_t tare_settled_below(const struct tare_settled *settled, const char *log, bool has_ring);
 

@@ -294,19 +294,25 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
                       const char *ring_path, struct tare_err *err)
 {
 	struct tare_log_info *info = &log->info;
+	uint64_t file_end;
 	int rc;
 
 	log->behind = stored;
 	rc = open_log(log, ring_path, err);
 	if (rc)
 		return rc;
+	file_end = info->file_end;
 	if (reach->scope == TARE_LOG_SETTLED)
 		leave_unsettled_out(log, reach);
+	info->stored_until = stored ? stored->part.last_stamp : 0;
+	info->beyond_from = UINT64_MAX;
 	if (stored && info->begin < stored->part.end)
 		info->begin = stored->part.end < info->end ? stored->part.end : info->end;
 	tare_log_file_keep(log);
 	if (reach->scope == TARE_LOG_SETTLED)
 		leave_rest(log, reach->most);
+	if (reach->scope == TARE_LOG_SETTLED)
+		info->beyond_from = tare_log_oldest_between(log, info->end, file_end);
 	tare_log_rewind(log, 0);
 	return 0;
 }

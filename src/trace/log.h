@@ -29,6 +29,11 @@ struct tare_log_info {
 	uint64_t file_end;    /* positions below are in the files */
 	uint64_t end;         /* positions from file_end to here are in the ring */
 
+	/* Of what lies behind segments: */
+	uint64_t stored_until; /* no record that segments have has a later stamp; 0: they have none */
+	uint64_t
+		beyond_from; /* of SETTLED: no record that its files have from `end` on has an earlier one; UINT64_MAX: they have none */
+
 	/* What follows is of a log that segments have; the flags above are as its files were. */
 	bool is_stored;       /* all of it, or what lies before tare_log_rest() */
 	uint64_t first_stamp; /* of its records that belong in the order of time; 0: there are none */

@@ -116,6 +116,9 @@ int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err); /* 
 /* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
 
+/* trace/log_beyond.c: the earliest stamp in the files between two positions; UINT64_MAX: there is none. Where the reader is afterwards is not told. */
+uint64_t tare_log_oldest_between(struct tare_log *log, uint64_t begin, uint64_t end);
+
 /* trace/log_stored.c */
 int tare_log_stored_open(struct tare_log *log, const struct tare_store *store, const struct tare_stored_log *stored,
                          bool is_unchecked, struct tare_err *err);

@@ -137,3 +137,109 @@ TEST(they_do_too_where_a_running_log_is_made_small_in_parts)
 	}
 	free(log.items);
 }
+
+enum { TURNS = 12, BURST = 400, LANES = 2 };
+
+/*
+ * One thread takes blocks, some ns after each other; another gives every fifth back, 92 ns after it was taken. A turn of the log has a block of
+ * each, as a drainer leaves them. `blocks`: how many the log has; `taker`: the block of a turn that is of the first thread.
+ */
+static void make_of_lanes(int blocks, uint64_t taker)
+{
+	uint64_t ends[LANES] = { 0 }, begin = 0;
+	struct make_log m;
+
+	state = 2;
+	make_log_init(&m, 431, 0);
+	m.header.has_lanes = 1;
+	begin = m.stamp + 123;
+	for (int n = 0; n < blocks; n++) {
+		uint64_t lane = (uint64_t)(n % LANES), first, bytes, when = begin, seed = state;
+		size_t head = MAKE(&m, lane, LANE, .lane = lane, .from = ends[lane]);
+
+		first = m.size;
+		for (uint64_t i = 0; i < BURST; i++) {
+			when += 10 + number(60);
+			m.stamp = lane == taker ? when : when + 92;
+			if (lane == taker)
+				MAKE(&m, heap_block, HEAP_BLOCK, .block = (uint64_t)n / LANES * BURST + i, .bytes = 48, .tid = 10);
+			else if (i % 5 == 0)
+				MAKE(&m, heap_freed, HEAP_FREED, .block = (uint64_t)n / LANES * BURST + i, .tid = 11);
+		}
+		bytes = m.size - first;
+		((struct tare_rec_lane *)(void *)(m.bytes + head))->bytes = (uint32_t)bytes;
+		ends[lane] += bytes;
+		if (lane)
+			begin = when;
+		else
+			state = seed; /* the other one sees the same times */
+	}
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), sizeof(m.header) + m.size);
+	make_log_free(&m);
+}
+
+/* Each block was taken before it was given back. */
+static void check_lanes(int blocks, uint64_t taker)
+{
+	int takes = (blocks + (taker ? 0 : 1)) / LANES, frees = blocks - takes;
+	struct list l = read_all();
+	bool *is_taken = calloc(TURNS * BURST, 1);
+
+	CHECK_INT(l.count, takes * BURST + frees * (BURST / 5));
+	for (size_t i = 0; i < l.count; i++) {
+		CHECK_INT(is_taken[l.items[i].what], l.items[i].kind == TARE_KIND_HEAP_FREED);
+		is_taken[l.items[i].what] = true;
+	}
+	free(is_taken);
+	free(l.items);
+}
+
+static void compact_by_blocks(uint64_t taker)
+{
+	uint64_t until = UINT64_MAX;
+	struct tare_compact_options o = { .below = below, .arg = &until, .most = TARE_CELL };
+	struct tare_compacted done;
+
+	make_of_lanes(TURNS * LANES, taker);
+	for (int i = 0; i < TURNS * LANES; i++) {
+		CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+		CHECK(!done.was_done);
+		check_lanes(TURNS * LANES, taker);
+	}
+}
+
+/* Segments overlap in time: the second block of a turn has records that are older than the last ones of the first. */
+TEST(a_block_is_given_back_after_it_was_taken_in_whatever_segment_that_is)
+{
+	compact_by_blocks(0);
+}
+
+TEST(it_is_where_the_segment_in_which_it_is_given_back_comes_first)
+{
+	compact_by_blocks(1);
+}
+
+static uint64_t whole(void *arg, const char *log)
+{
+	(void)log;
+	return ((const uint64_t *)arg)[1];
+}
+
+/* What is in no file yet is older than some of what is made small now. */
+TEST(it_is_where_the_thread_that_takes_is_in_no_file_yet)
+{
+	uint64_t known[] = { UINT64_MAX, 0 };
+	struct tare_compact_options o = { .below = below, .whole = whole, .arg = known, .keeps_raw = true };
+	struct tare_compacted done;
+	struct list l;
+
+	for (int n = 1; n <= TURNS; n++) {
+		make_of_lanes(n, 1);
+		l = read_all();
+		known[1] = n % LANES ? l.items[l.count - BURST / 5].stamp - 92 : UINT64_MAX;
+		free(l.items);
+		CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+		if (n % LANES == 0)
+			check_lanes(n, 1);
+	}
+}
