@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "fit/unseen.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -299,8 +300,8 @@ static void add_others_beyond(const struct tare_problem *p, const struct tare_pr
 	}
 }
 
-static const char *assumption(const struct tare_problem *p, const struct tare_fitted *f,
-                              const struct tare_prediction *got, struct tare_str *out)
+static void assumption(const struct tare_problem *p, const struct tare_fitted *f, const struct tare_prediction *got,
+                       struct tare_str *out)
 {
 	const struct tare_fit_param *param = &p->params[got->beyond_param];
 
@@ -308,7 +309,7 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	if (f->strength == TARE_FIT_NO_LAW) {
 		tare_str_addf(out, "there is no law: the middle of all cells%s",
 		              got->beyond > 1 ? ", though this one is beyond them" : "");
-		return tare_str_text(out);
+		return;
 	}
 	if (f->strength == TARE_FIT_WEAK_LAW)
 		tare_str_add(out, "a weak law; ");
@@ -325,6 +326,16 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 		              f->free_count ? "" : ", of which nothing is left to check it");
 	if (got->beyond > 1)
 		add_others_beyond(p, got, out);
+}
+
+/* What may be the greatest there, and was it in no measured run. */
+static const char *add_unseen(const struct tare_forecast *f, const struct tare_prediction *got, const char *unseen,
+                              struct tare_str *out)
+{
+	if (unseen)
+		tare_str_addf(out, "; %s, the greatest in no measured run, may be the greatest there", unseen);
+	else if (f->has_no_phases && got->beyond > 1)
+		tare_str_add(out, "; no phase was recorded, and one that was the greatest in no run may be so there");
 	return tare_str_text(out);
 }
 
@@ -348,8 +359,10 @@ static size_t columns_of(struct tare_column *columns, const struct tare_table *c
 		columns[used++] = column_of(ours[i], NULL, n + i, true);
 	}
 	columns[used] = column_of(is_json ? "assumes" : NULL, "", n + 3, false);
-	columns[used].is_quiet = true;
-	return used + 1;
+	columns[used++].is_quiet = true;
+	if (is_json)
+		columns[used++] = column_of("unseen_phase", NULL, n + 4, false);
+	return used;
 }
 
 /* Sentences that many rows share: for people a row has the number of its own, and they stand below the table. */
@@ -385,8 +398,8 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, co
 {
 	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count;
-	struct tare_column *columns = tare_xcalloc(2 * n + 8, sizeof(*columns));
-	struct cell *row = tare_xcalloc(n + 4, sizeof(*row));
+	struct tare_column *columns = tare_xcalloc(2 * n + 9, sizeof(*columns));
+	struct cell *row = tare_xcalloc(n + 5, sizeof(*row));
 	bool is_json = tare_emit_has_members(e);
 	struct sentences said = { 0 };
 	struct tare_str why = { 0 };
@@ -395,16 +408,20 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, co
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;
-		size_t part = 0;
-		bool is_known = tare_forecast_at(f, cells, r, &got, &part, &missing);
-		const struct tare_forecast_part *p = &f->parts[part];
+		const struct tare_forecast_part *p = f->parts;
+		bool is_known = tare_forecast_at(f, cells, r, &got, &p, &missing);
 
 		for (size_t c = 0; c < n; c++)
 			set_cell(&row[c], tare_table_cell(cells, r, c));
 		set_value(&row[n], &unit, got.value, is_known);
 		set_value(&row[n + 1], &unit, got.low, is_known);
 		set_value(&row[n + 2], &unit, got.high, is_known);
-		row[n + 3].text = is_known ? assumption(&p->problem, &p->fitted, &got, &why) : missing;
+		row[n + 3].text = missing;
+		row[n + 4].text = is_known ? tare_unseen_at(f, cells, r) : NULL;
+		if (is_known) {
+			assumption(&p->problem, &p->fitted, &got, &why);
+			row[n + 3].text = add_unseen(f, &got, row[n + 4].text, &why);
+		}
 		if (!is_json)
 			row[n + 3].text = number_of(&said, row[n + 3].text);
 		tare_emit_add(e, row);

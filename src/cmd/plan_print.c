@@ -65,6 +65,7 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 	tare_emit_number(e, "margin", margin);
 	tare_emit_number(e, "beyond", c->beyond);
 	tare_emit_number(e, "worth", c->worth);
+	tare_emit_str(e, "unseen_phase", c->unseen_phase);
 	tare_emit_str(e, "account", has_account ? tare_str_text(&account) : NULL);
 	tare_emit_number(e, "account_bytes", has_account ? most : __builtin_nan(""));
 	tare_emit_close(e);
@@ -102,6 +103,12 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 		mib(&s, most);
 		tare_emit_note(e, "  the largest part: %s, %s", tare_str_text(&account), tare_str_text(&s));
 	}
+	if (c->unseen_phase)
+		tare_emit_note(
+			e, "  ! %s, the greatest in no measured run, may be the greatest there: run it before you count on it",
+			c->unseen_phase);
+	else if (plan->has_no_phases && c->beyond > 1)
+		tare_emit_note(e, "  ! no phase was recorded: one that was the greatest in no run may be the greatest there");
 	tare_str_free(&s);
 	tare_str_free(&account);
 }

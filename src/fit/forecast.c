@@ -3,6 +3,7 @@
 #include "fit/forecast.h"
 
 #include "base/xalloc.h"
+#include "fit/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,9 @@ void tare_forecast_free(struct tare_forecast *f)
 {
 	while (f->count)
 		tare_forecast_drop_last(f);
+	if (f->phases)
+		tare_forecast_free(f->phases);
+	free(f->phases);
 	free(f->parts);
 	tare_arena_free(&f->arena);
 	memset(f, 0, sizeof(*f));
@@ -136,6 +140,7 @@ int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *
 		return rc;
 	if (!by_phases(&phases, list, ask)) {
 		phases.error = error_of(&phases, &s->table, s->name);
+		tare_unseen_mark(&phases, &s->table, s->name);
 		/* Only if it is clearly better: the program may take more outside its phases. */
 		if (phases.error >= 0 && phases.error < error_of(out, &s->table, s->name) * 0.8) {
 			tare_forecast_free(out);
@@ -144,14 +149,22 @@ int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *
 				out->parts[i].problem.arena = &out->arena;
 			return 0;
 		}
+		out->phases = tare_xcalloc(1, sizeof(*out->phases));
+		*out->phases = phases;
+		for (size_t i = 0; i < phases.count; i++)
+			out->phases->parts[i].problem.arena = &out->phases->arena;
+		return 0;
 	}
+	out->has_no_phases = !phases.count;
 	tare_forecast_free(&phases);
 	return 0;
 }
 
 bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *cells, size_t row,
-                      struct tare_prediction *out, size_t *part, const char **why)
+                      struct tare_prediction *out, const struct tare_forecast_part **part, const char **why)
 {
+	const struct tare_forecast_part *most = f->parts;
+
 	for (size_t i = 0; i < f->count; i++) {
 		double x[TARE_FIT_PARAMS_MAX];
 		struct tare_prediction got;
@@ -170,13 +183,17 @@ bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *ce
 			double low = got.low > out->low ? got.low : out->low;
 			double high = got.high > out->high ? got.high : out->high;
 
-			if (got.value > out->value)
+			if (got.value > out->value) {
 				*out = got;
+				most = &f->parts[i];
+			}
 			out->low = low;
 			out->high = high;
 		}
-		if (part && (!i || out->value == got.value))
-			*part = i;
 	}
+	if (f->count)
+		tare_unseen_raise(f, cells, row, out, &most);
+	if (part)
+		*part = most;
 	return f->count > 0;
 }

@@ -15,9 +15,13 @@ struct tare_forecast {
 		const char *name;
 		struct tare_problem problem;
 		struct tare_fitted fitted;
+		bool is_unseen; /* a phase that was the greatest in no measured run (unseen.h) */
 	} * parts;
 	size_t count;
 	double error; /* mean, on cells left out */
+	/* where one law says it: the laws of the phases, of which the unseen are looked at; or NULL */
+	struct tare_forecast *phases;
+	bool has_no_phases; /* of what a sweep's runs need, and none of them had a phase */
 };
 
 int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t, const struct tare_problem_ask *ask,
@@ -33,8 +37,8 @@ void tare_forecast_drop_last(struct tare_forecast *f);
 
 void tare_forecast_free(struct tare_forecast *f);
 
-/* Row `row` of another table. False: a parameter is missing; `why` says which. */
+/* Row `row` of another table, and the part that is the greatest. False: a parameter is missing; `why` says which. */
 bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *cells, size_t row,
-                      struct tare_prediction *out, size_t *part, const char **why);
+                      struct tare_prediction *out, const struct tare_forecast_part **part, const char **why);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "fit/unseen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,6 +343,15 @@ static void choose(struct tare_plan *plan)
 		}
 }
 
+static void look_for_unseen(struct planning *g, ptrdiff_t at)
+{
+	struct tare_plan_choice *c = &g->plan->choices[at < 0 ? 0 : at];
+	const char *name = at < 0 ? NULL : tare_unseen_at(&g->memory, &g->plan->cells, c->row);
+
+	if (name)
+		c->unseen_phase = tare_arena_strdup(&g->plan->arena, name);
+}
+
 static int prepare(struct planning *g, struct tare_err *err)
 {
 	const struct tare_plan_ask *ask = g->ask;
@@ -367,6 +377,7 @@ static int prepare(struct planning *g, struct tare_err *err)
 	for (size_t i = 0; i < g->memory.count; i++)
 		if (g->memory.parts[i].fitted.strength > plan->strength)
 			plan->strength = g->memory.parts[i].fitted.strength;
+	plan->has_no_phases = g->memory.has_no_phases;
 	n = g->base.param_count;
 	plan->cells.column_count = n;
 	plan->cells.columns = tare_arena_alloc(&plan->arena, (n + 1) * sizeof(char *));
@@ -398,6 +409,8 @@ int tare_plan_make(const struct tare_plan_ask *ask, struct tare_plan *out, struc
 	if (!rc) {
 		mark_failed(g);
 		choose(out);
+		look_for_unseen(g, out->best);
+		look_for_unseen(g, out->first);
 	}
 	for (size_t i = 0; i < g->name_count; i++)
 		if (g->names[i].table)

@@ -13,11 +13,12 @@ struct tare_plan_choice {
 	bool is_measured;
 	/* the cell ran out of memory when it was run: its size is not known */
 	bool is_failed;
-	double bytes, low, high; /* all three are the same if the cell was measured */
-	double beyond;           /* as in tare_prediction */
-	size_t beyond_param;     /* of the columns of `cells`; where beyond > 1 */
-	double worth;            /* NaN: not known */
-	size_t row;              /* row of `cells` */
+	double bytes, low, high;  /* all three are the same if the cell was measured */
+	double beyond;            /* as in tare_prediction */
+	size_t beyond_param;      /* of the columns of `cells`; where beyond > 1 */
+	double worth;             /* NaN: not known */
+	const char *unseen_phase; /* of the best and the first: as of tare_unseen_at() */
+	size_t row;               /* row of `cells` */
 };
 
 struct tare_plan {
@@ -29,6 +30,7 @@ struct tare_plan {
 	/* the smallest cell that does not fit, of those worth more than the best; -1: none */
 	ptrdiff_t first;
 	enum tare_fit_strength strength; /* of the law by which memory is predicted */
+	bool has_no_phases;              /* none was recorded of the runs of a sweep */
 	double has_room_for;             /* bytes of the card, less what others have */
 };
 

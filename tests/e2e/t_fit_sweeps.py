@@ -46,6 +46,21 @@ def need_of_a_sweep_is_the_greatest_of_its_phases(box):
 
 
 @case
+def phase_that_no_run_has_shown_as_the_greatest(box):
+    needs_exec()
+    sweep(box, "--grid", "mib=16,32,64,128", command=cell("mib={mib}", "keep=200"))
+    got = fit(box, box.path("t.db"), "-t", "need", "--predict", write_cells(box, "mib\n640\n48\n"))["rows"]
+    check_equal([row["unseen_phase"] for row in got], ["phase fill", None], got)
+    check_says(got[0]["assumes"], "phase fill, the greatest in no measured run, may be the greatest there")
+    base = query(box, "SELECT min(need) FROM runs")[0][0] - 200 * MIB
+    check(got[0]["high"] >= base + 640 * MIB, got)
+    done = box.tare("plan", box.path("t.db"), "--vram", "%d" % (base + 300 * MIB), "--json")
+    check_equal(json.loads(done.out)["first_that_does_not"]["unseen_phase"], "phase fill", done)
+    done = box.tare("plan", box.path("t.db"), "--vram", "%d" % (base + 300 * MIB))
+    check_says(done.out, "phase fill, the greatest in no measured run", "run it before")
+
+
+@case
 def sweep_without_a_run_that_ended_well(box):
     needs_exec()
     sweep(box, "--grid", "mib=16", command=cell("mib={mib}", "exit=4"))
