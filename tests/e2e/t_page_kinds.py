@@ -43,7 +43,8 @@ kept = weights(), cache()
 request()
 """
 
-# What is wrong with how a page is laid out: text beyond its picture or over other text of it, elements beyond the window, cells and buttons whose text is cut off.
+# What is wrong with how a page is laid out: text beyond its picture or over other text of it, an axis with a label twice or in two units, elements beyond
+# the window, cells and buttons whose text is cut off.
 LAID_OUT = """(() => {
 const bad = [], seen = e => e.getClientRects().length && e.checkVisibility();
 const say = (what, e) => bad.push([what, (e.closest("section") || {}).id || "", e.textContent.slice(0, 80)]);
@@ -52,6 +53,8 @@ const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 
 for (const svg of document.querySelectorAll("svg")) {
   if (!seen(svg)) continue;
   const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim()).map(t => [t, t.getBoundingClientRect()]);
+  const labels = [...svg.querySelectorAll("text.soft[text-anchor=end]")].map(t => t.textContent), units = new Set(texts.map(([t]) => /^[\\d.]+ (ns|µs|ms|s)$/.exec(t.textContent)?.[1]).filter(Boolean));
+  if (new Set(labels).size < labels.length || units.size > 1) say("an axis " + labels + " " + [...units], svg);
   texts.forEach(([t, r], i) => {
     if (!inside(r, box, 2)) say("beyond its picture", t);
     if (texts.slice(i + 1).some(([o, q]) => meets(r, q))) say("over other text", t);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes of plots, and states that last until the next one as a path.
 
+const LEAST = 1 << 17; // bytes: two that are nearer have the same figure in MiB
 export function ticks(most: number): number[] {
   const raw = most / 4 || 1, size = Math.pow(2, Math.floor(Math.log2(raw)));
-  const nice = [1, 1.25, 1.5, 2].map(f => f * size).find(v => v >= raw) ?? size * 2, out: number[] = [];
+  const nice = Math.max(LEAST, [1, 1.25, 1.5, 2].map(f => f * size).find(v => v >= raw) ?? size * 2), out: number[] = [];
   for (let v = 0; v <= most * 1.001; v += nice) out.push(v);
   return out;
 }

@@ -51,10 +51,11 @@ export function change(bytes: number): string {
 // "45 %"; of what is more than ten times the whole, as a damaged file may say, how many times.
 export const part = (a: number, b: number): string => !(b > 0) ? "–" : Math.abs(a) < 10 * b ? Math.round(100 * a / b) + " %" : count(Math.round(a / b)) + " times";
 
-// "1.93 s", "44 ms": as many digits as tell two neighbours of `step` apart.
+// "1.93 s", "44 ms": as many digits as tell two neighbours of `step` apart. All of an axis, of STEPS of them, are in one unit.
+export const STEPS = 500;
 export function time(ns: number, step = 0): string {
   const units: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-  const [size, unit] = units.find(([u]) => Math.abs(ns) >= u) ?? (step ? units.find(([u]) => step >= u / 1000) ?? units[3] : units[0]);
+  const most = Math.max(Math.abs(ns), STEPS * step), [size, unit] = units.find(([u]) => most >= u) ?? units[most ? 3 : 0];
   let digits = Math.abs(ns) / size >= 100 ? 0 : Math.abs(ns) / size >= 10 ? 1 : 2;
   if (step > 0) digits = Math.min(6, Math.max(0, Math.ceil(Math.log10(size / step))));
   return (ns / size).toFixed(digits) + " " + unit;

@@ -2,7 +2,7 @@
 // The host's side: what processes had resident, over time and of what, and what they asked for: the heap by line, pinned memory, tensors.
 import { Account, Host, Row, end, page, peak } from "./data";
 import { between, steps, ticks } from "./axis";
-import { count, figure, h, mib, s, scroll, section, short, time } from "./dom";
+import { STEPS, count, figure, h, mib, s, scroll, section, short, time } from "./dom";
 import { evidenceOf } from "./evidence";
 import { live } from "./live";
 import { cursor } from "./model";
@@ -73,7 +73,7 @@ function curve(p: Host, c: Course): HTMLElement {
     below = low.map((b, i) => b + c.rows[i][q.at]!);
     return s("path", { class: "edge", d: between(c.t, low, below, whole.to_ns, x, y), style: `fill:var(--c${q.colour})` }, s("title", {}, q.label));
   });
-  const rss = c.rows.map(r => r[2]!), top = rss.indexOf(most), clock = (t: number) => time(t, (whole.to_ns - whole.from_ns) / 200);
+  const rss = c.rows.map(r => r[2]!), top = rss.indexOf(most), clock = (t: number) => time(t, (whole.to_ns - whole.from_ns) / STEPS);
   const svg = s("svg", { viewBox: `0 -6 ${WIDTH} ${HEIGHT + 26}`, role: "img", "aria-label": `Resident memory of ${p.name} over time: ${mib(rss[0])} MiB at ${clock(c.t[0])}, ${mib(most)} at ${clock(c.t[top])}, ${mib(rss[rss.length - 1])} at ${clock(c.t[c.t.length - 1])}` },
     ...ticks(most).map(v => s("g", {}, s("path", { class: "grid", d: `M${LEFT} ${y(v)}H${WIDTH}` }), s("text", { class: "soft", x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, mib(v).replace(/\.0$/, "")))),
     ...drawn, s("path", { d: steps(c.t, rss, whole.to_ns, x, y), style: "fill:none;stroke:var(--ink)" }), live(() => s("path", { class: "cursor", d: cursor() >= whole.from_ns && cursor() <= whole.to_ns ? `M${x(cursor()).toFixed(1)} 0V${HEIGHT}` : "" })),

@@ -2,7 +2,7 @@
 // Steps laid over one another: what each had at most, in their order, and the course of each from its begin; the one that is chosen is the range of everything else.
 import { ticks } from "./axis";
 import { CPU, Report, Row, page, peak } from "./data";
-import { change, count, figure, h, mib, s, scroll, section, tabs, time } from "./dom";
+import { STEPS, change, count, figure, h, mib, s, scroll, section, tabs, time } from "./dom";
 import { set, state, whole } from "./state";
 import { steps as line, between } from "./axis";
 import { plainTable } from "./more";
@@ -110,7 +110,7 @@ function overlay(d: Drawn): HTMLElement | false {
   const median = () => curveOf(bands![2], byPart ? 1 : span, p), pieces = WIDTH < 500 ? 2 : 5;
   const at = (i: number) => floor ? floor + (high - floor) * i / 4 : 0, grid = floor ? [0, 1, 2, 3, 4].map(at) : ticks(high);
   const svg = s("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 26}`, "aria-hidden": "true" }, ...grid.flatMap(v => [s("path", { class: "grid", d: `M${LEFT} ${p.y(v).toFixed(1)}H${WIDTH}` }), s("text", { x: LEFT - 6, y: p.y(v) + 4, "text-anchor": "end", class: "soft" }, mib(v))]),
-    ...Array.from({ length: pieces + 1 }, (_, i) => s("text", { x: LEFT + (WIDTH - LEFT) * i / pieces, y: HEIGHT + 16, class: "soft", "text-anchor": i === 0 ? "start" : i === pieces ? "end" : "middle" }, byPart ? `${100 * i / pieces} %` : time(axis * i / pieces, axis / 500))),
+    ...Array.from({ length: pieces + 1 }, (_, i) => s("text", { x: LEFT + (WIDTH - LEFT) * i / pieces, y: HEIGHT + 16, class: "soft", "text-anchor": i === 0 ? "start" : i === pieces ? "end" : "middle" }, byPart ? `${100 * i / pieces} %` : time(axis * i / pieces, axis / STEPS))),
     ...(bands ? [area(0, 4, .25), area(1, 3, .45), s("path", { class: "step-line median", d: median() }, s("title", {}, "the median of the others"))] : all.map((e, i) => s("path", { class: "step-line other", d: curveOf(rows[i], e.ns, p) }, s("title", {}, `step ${e.step}`)))),
     ...told(d).reverse().map(o => s("path", { class: "step-line " + o.line, "data-step": all[o.i].step, d: curveOf(rows[o.i], all[o.i].ns, p) }, s("title", {}, o.name))));
   const nearest = (px: number, py: number) => all.map((e, i) => ({ i, part: (byPart ? (px - LEFT) / (WIDTH - LEFT) : (px - LEFT) / (WIDTH - LEFT) * axis / (e.ns || 1)) })).filter(o => o.part >= 0 && o.part < 1)

@@ -2,7 +2,7 @@
 // Memory over time: stacked areas, their legend, what happened; a range to look into and a cursor that everything below follows.
 import { drag, ticks } from "./axis";
 import { CPU, page, peak, placeName, places, Span } from "./data";
-import { figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
+import { STEPS, figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
 import { follow, live } from "./live";
 import { cursor, endOf, layers, stackedBy } from "./model";
 import { room } from "./shell";
@@ -18,7 +18,7 @@ function measureWidth(): void {
 }
 const x = (t: number): number => LEFT + (WIDTH - LEFT) * (t - state.from) / (state.to - state.from);
 const back = (px: number): number => state.from + (state.to - state.from) * Math.min(1, Math.max(0, (px - LEFT) / (WIDTH - LEFT)));
-const step = (): number => (state.to - state.from) / 500;
+const step = (): number => (state.to - state.from) / STEPS;
 export const clock = (t: number): string => time(t, step());
 
 const fill = (l: Layer): string => l.elastic ? `url(#hatch${l.colour})` : `var(--c${l.colour})`;
