@@ -14,6 +14,13 @@
 /* The ledgers of a recording besides samples. */
 enum { ASKED, PEAK, END, ASKED_NR };
 
+/* A process, and the ledgers that say on which GPUs it is: those of other ranks, which its recording sees, too, are not its own. */
+struct process {
+	int64_t pid;
+	const struct tare_ledger *ledgers;
+	int ledger_nr;
+};
+
 enum { SECOND = 1000000000, MOST_SAMPLES = 1200, AT_ONCE = 200 };
 
 static void set(int64_t *to, uint64_t bytes)
@@ -122,8 +129,41 @@ static bool is_seen_by_nvml(const struct tare_device_ledger *d)
 	return d->nvml || !d->integrated;
 }
 
-static void take_device(struct tare_figures *f, const struct tare_device_ledger *d, int64_t pid)
+/* Does it have more there than the driver's start? */
+static bool holds(const struct tare_device_ledger *d, int64_t pid)
 {
+	for (int i = 0; i < d->row_nr; i++) {
+		const struct tare_row *r = &d->rows[i];
+
+		if (r->pid == pid && tare_row_is_end(r) && r->bytes > 0 && r->account != TARE_ACCOUNT_OTHER &&
+		    r->account != TARE_ACCOUNT_DRIVER)
+			return true;
+	}
+	return false;
+}
+
+/* Of a process that is on no GPU all are shown. */
+static bool is_its(const struct process *p, const struct tare_device_ledger *device)
+{
+	bool is_on_any = false;
+
+	for (int i = 0; i < p->ledger_nr; i++)
+		for (int k = 0; k < p->ledgers[i].device_nr; k++) {
+			const struct tare_device_ledger *d = &p->ledgers[i].devices[k];
+
+			if (!tare_device_ledger_is_gpu(d) || !holds(d, p->pid))
+				continue;
+			if (d->index == device->index)
+				return true;
+			is_on_any = true;
+		}
+	return !is_on_any;
+}
+
+static void take_device(struct tare_figures *f, const struct tare_device_ledger *d, const struct process *p)
+{
+	int64_t pid = p->pid;
+
 	if (is_board(d))
 		set(&f->of[TARE_FIGURE_RAM_USED], d->used);
 	if (!tare_device_ledger_is_gpu(d)) {
@@ -140,7 +180,7 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 			add(&f->of[TARE_FIGURE_TORCH_RESERVED], d->segments[i].bytes);
 			add(&f->of[TARE_FIGURE_TORCH_LIVE], d->segments[i].live);
 		}
-	if (d->used > INT64_MAX)
+	if (d->used > INT64_MAX || !is_its(p, d))
 		return;
 	if (is_seen_by_nvml(d))
 		add(&f->of[TARE_FIGURE_GPU_USED], (int64_t)d->used);
@@ -150,9 +190,9 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 }
 
 /* False where the process was not there. */
-static bool take(struct tare_figures *f, const struct tare_ledger *l, int64_t pid)
+static bool take(struct tare_figures *f, const struct tare_ledger *l, const struct process *p)
 {
-	const struct tare_host_ledger *h = host_of(l, pid);
+	const struct tare_host_ledger *h = host_of(l, p->pid);
 	bool is_imported = l->device_nr && !tare_device_ledger_is_gpu(&l->devices[0]);
 
 	tare_figures_clear(f);
@@ -161,8 +201,8 @@ static bool take(struct tare_figures *f, const struct tare_ledger *l, int64_t pi
 	else if (h)
 		take_host(f, h);
 	for (int i = 0; i < l->device_nr; i++)
-		take_device(f, &l->devices[i], pid);
-	return has(l, pid);
+		take_device(f, &l->devices[i], p);
+	return has(l, p->pid);
 }
 
 static void keep_most(int64_t most[TARE_TOOL_NR], const struct tare_figures *f)
@@ -176,7 +216,7 @@ static void keep_most(int64_t most[TARE_TOOL_NR], const struct tare_figures *f)
 }
 
 /* Once a second, from the first one on; what lasts longer than MOST_SAMPLES is not sampled. */
-static void sample(struct tare_explain *x, struct tare_recording *recording, int64_t pid)
+static void sample(struct tare_explain *x, struct tare_recording *recording, const struct process *p)
 {
 	struct tare_ledger_opts opts = { .without_tensors = true };
 	int64_t count = tare_recording_last_ns(recording) / SECOND + 1;
@@ -195,7 +235,7 @@ static void sample(struct tare_explain *x, struct tare_recording *recording, int
 		tare_recording_rewind(recording);
 		tare_ledger_of_recording(recording, &opts, at, n, ledgers);
 		for (int i = 0; i < n; i++) {
-			if (take(&f, &ledgers[i], pid))
+			if (take(&f, &ledgers[i], p))
 				keep_most(x->sampled, &f);
 			tare_ledger_free(&ledgers[i]);
 		}
@@ -212,7 +252,8 @@ static bool is_any_gpu(const struct tare_ledger *l)
 }
 
 /* Rows of the process by account, on GPUs or of what is none: its heap, a board. Returns what others have there. */
-static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l, int64_t pid, bool is_of_gpu)
+static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l, const struct process *p,
+                            bool is_of_gpu)
 {
 	int64_t accounts[TARE_ACCOUNT_NR] = { 0 }, others = 0;
 	struct tare_str path = { 0 };
@@ -223,8 +264,8 @@ static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l,
 
 			if (!tare_row_is_end(r) || tare_device_ledger_is_gpu(&l->devices[d]) != is_of_gpu)
 				continue;
-			if (r->pid != pid || r->account == TARE_ACCOUNT_OTHER)
-				others += r->bytes;
+			if (r->pid != p->pid || r->account == TARE_ACCOUNT_OTHER)
+				others += !is_of_gpu || is_its(p, &l->devices[d]) ? r->bytes : 0;
 			else if ((unsigned)r->account < TARE_ACCOUNT_NR)
 				accounts[r->account] += r->bytes;
 		}
@@ -240,15 +281,15 @@ static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l,
 }
 
 /* Parts of the device's memory by account, and of the host's by what the kernel calls them. */
-static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_t pid)
+static void add_rows(struct tare_explain *x, const struct tare_ledger *l, const struct process *p)
 {
-	int64_t others = add_accounts(x, l, pid, true);
+	int64_t others = add_accounts(x, l, p, true);
 
 	if (others && is_any_gpu(l)) {
 		tare_explain_add(x, "GPU/other processes", others);
 		x->rows[x->count - 1].is_of_others = true;
 	}
-	add_accounts(x, l, pid, false);
+	add_accounts(x, l, p, false);
 	if (x->figures.of[TARE_FIGURE_TORCH_RESERVED] != TARE_FIGURE_NOT_KNOWN) {
 		tare_explain_add(x, "PyTorch's pool that is not live",
 		                 x->figures.of[TARE_FIGURE_TORCH_RESERVED] - x->figures.of[TARE_FIGURE_TORCH_LIVE]);
@@ -264,9 +305,9 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 }
 
 /* The most that the kernel itself and the counter of the device have seen. */
-static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int64_t pid)
+static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, const struct process *p)
 {
-	const struct tare_host_ledger *h = host_of(l, pid);
+	const struct tare_host_ledger *h = host_of(l, p->pid);
 	struct tare_figures f;
 
 	tare_figures_clear(&f);
@@ -276,7 +317,7 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 		if (is_board(&l->devices[i]))
 			set(&f.of[TARE_FIGURE_RAM_USED], l->devices[i].peak_used);
 		else if (tare_device_ledger_is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
-		         l->devices[i].peak_used <= INT64_MAX)
+		         l->devices[i].peak_used <= INT64_MAX && is_its(p, &l->devices[i]))
 			add(&f.of[TARE_FIGURE_GPU_USED], (int64_t)l->devices[i].peak_used);
 	keep_most(x->most, &f);
 }
@@ -312,28 +353,29 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 
 bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledger, int64_t pid)
 {
-	if (!take(&x->figures, ledger, pid))
+	const struct process p = { pid, ledger, 1 };
+
+	if (!take(&x->figures, ledger, &p))
 		return false;
 	x->is_recorded = true;
 	x->title = title_of(x, ledger, pid, ledger->at);
-	add_rows(x, ledger, pid);
+	add_rows(x, ledger, &p);
 	return true;
 }
 
-static void take_course(struct tare_explain *x, struct tare_recording *recording,
-                        const struct tare_ledger ledgers[ASKED_NR], int64_t pid)
+static void take_course(struct tare_explain *x, struct tare_recording *recording, const struct process *p)
 {
 	struct tare_figures f;
 
 	x->has_course = x->is_recorded = true;
 	for (int i = 0; i < TARE_TOOL_NR; i++)
 		x->most[i] = x->sampled[i] = TARE_FIGURE_NOT_KNOWN;
-	sample(x, recording, pid);
+	sample(x, recording, p);
 	memcpy(x->most, x->sampled, sizeof(x->most));
-	for (int i = 0; i < ASKED_NR; i++)
-		if (take(&f, &ledgers[i], pid))
+	for (int i = 0; i < p->ledger_nr; i++)
+		if (take(&f, &p->ledgers[i], p))
 			keep_most(x->most, &f);
-	take_maxima(x, &ledgers[END], pid);
+	take_maxima(x, &p->ledgers[END], p);
 }
 
 static int explain(struct tare_explain *x, struct tare_recording *recording, int64_t pid, const char *when,
@@ -359,10 +401,12 @@ static int explain(struct tare_explain *x, struct tare_recording *recording, int
 	for (int i = 0; i < ASKED_NR && !known; i++)
 		known = has(&ledgers[i], pid) ? &ledgers[i] : NULL;
 	if (known) {
-		take(&x->figures, &ledgers[ASKED], pid);
+		const struct process p = { pid, ledgers, ASKED_NR };
+
+		take(&x->figures, &ledgers[ASKED], &p);
 		x->title = title_of(x, known, pid, when);
-		add_rows(x, &ledgers[ASKED], pid);
-		take_course(x, recording, ledgers, pid);
+		add_rows(x, &ledgers[ASKED], &p);
+		take_course(x, recording, &p);
 	} else {
 		rc = tare_err_set(err, TARE_E_NOT_FOUND, "the recording has no process%s; tare info lists those it has",
 		                  asked < 0 ? "" : " of that id");

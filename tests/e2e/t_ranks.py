@@ -175,6 +175,28 @@ def a_rank_that_is_opened_alone_balances(box):
 
 
 @case
+def what_other_tools_show_of_one_rank(box):
+    """Each of five on a GPU of its own, which all see: what they show is of the one that the rank is on."""
+    needs_exec()
+    job = Job(box, world=5, gpus=5)
+    for rank in range(5):
+        job.order(rank, "alloc %d" % ((rank + 1) * 10 * MIB))
+    for rank in range(5):
+        job.end(rank)
+    for rank in (0, 4):
+        folder = "job/p.r%d.tare" % rank
+        report = box.report(folder, "peak")
+        used = {d["index"]: d["used_bytes"] for d in report["devices"]}
+        check(sum(1 for size in used.values() if size > 100 * MIB) > 1, "no neighbour is seen", used)
+        done = box.tare("explain", folder, "--json")
+        check_equal(done.code, 0, done)
+        tools = {t["word"]: t for t in json.loads(done.out)["tools"]}
+        check_equal(tools["nvidia-smi-used"]["bytes"], used[rank], used)
+        check(tools["nvidia-smi-used"]["max_bytes"] < 2 * used[rank], tools["nvidia-smi-used"], used)
+        check(tools["cudamemgetinfo"]["bytes"] <= report["devices"][rank]["total_bytes"] - used[rank], tools["cudamemgetinfo"])
+
+
+@case
 def several_operands_are_one_job(box):
     needs_exec()
     job = Job(box)
