@@ -139,7 +139,7 @@ static void note_missing(struct tare_import_out *out, const struct tare_whatif *
 		                     "or went at the very end here, when they did is not known",
 		                     tare_units_count(n[0], told->corrected));
 	if (w->events && !f->has_times)
-		tare_import_remark(out, "it has no times, only an order");
+		tare_import_remark(out, "it has no times, only an order: each event is a millisecond after the one before");
 	if (told->lineless)
 		tare_import_remark(out,
 		                   "of %s blocks it has no line, so what these are for is guessed only by when they were there",

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define TIME_MAX_US (INT64_C(1) << 52) /* later is no time */
+#define ORDER_NS    1000000            /* from one event to the next of a snapshot that has no times */
 #define AFTER_NS    100000             /* the program went on when the snapshot was taken */
 
 /* Events of a GPU, or annotations: each in its own order, and all of them merged by time. */
@@ -70,6 +71,8 @@ static void set_clock(struct teller *c, struct lane *lane)
 
 	lane->last_us = time_of(c, lane);
 	ns = lane->last_us > c->first_us ? (lane->last_us - c->first_us) * 1000 : 0;
+	if (!c->first_us)
+		ns = c->world.now_ns + ORDER_NS;
 	if (ns > c->world.now_ns)
 		c->world.now_ns = ns;
 }

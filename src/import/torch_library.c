@@ -31,7 +31,5 @@ struct tare_rec_event tare_torch_library_call(enum tare_effect effect, enum tare
 		                            .after = TARE_NOT_KNOWN,
 		                            .peers_before = TARE_NOT_KNOWN,
 		                            .peers_after = TARE_NOT_KNOWN,
-		                            .missing = TARE_NOT_KNOWN,
-		                            .reading_before = 1, /* no time: nothing is read */
-		                            .reading_after = 1 };
+		                            .missing = TARE_NOT_KNOWN };
 }

@@ -7,11 +7,14 @@
 
 import json
 import os
+import pickle
 import re
 
+from caching_allocator import Allocator, course
 from hostile import STEERS, poison
 from harness import MIB, ROOT, case, check, check_equal, fixture, main
 from pages import data_of, figures, make, report, show
+from snapshots import imported
 
 
 def job(box, sizes):
@@ -125,6 +128,24 @@ def single_blocks_are_those_of_json(box):
     none = data_of(make(box, "rec.tare", "none.html", "--confidential"))
     check_equal(none["blocks"]["memories"], data["blocks"]["memories"])
     check("e2e_training" not in show(box, "#block=1", "none.html").js("document.getElementById('blocks').textContent"))
+
+
+@case
+def moments_of_a_snapshot_are_in_their_order(box):
+    """Without times, and where several events have the same one; and the course of time has them, not only their sum."""
+    model = Allocator(seed=1)
+    course(model, 600, 1)
+    snapshot = model.snapshot()
+    for step_us in (None, 1, 100):
+        for trace in snapshot["device_traces"]:
+            for i, event in enumerate(trace):
+                event.update({} if step_us is None else {"time_us": 1_700_000_000_000_000 + i // 3 * step_us})
+        imported(box, snapshot, "rec")
+        data = data_of(make(box))
+        times = data["blocks"]["memories"][0]["t_ns"]
+        check_equal((len(times) > 100, times), (True, sorted(times)), step_us)
+        live, = [b["bytes"] for b in data["time"]["account"]["panels"][0]["bands"] if b["label"] == "live tensors"]
+        check(step_us == 1 or len(set(live)) > 100, step_us, len(set(live)))
 
 
 @case
