@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
@@ -26,13 +27,14 @@ enum { COLUMNS_MOST = 1000, LINES_MOST = 500, ESCAPE_MS = 25 };
 static struct {
 	volatile sig_atomic_t is_on; /* the terminal is not as it was */
 	volatile sig_atomic_t is_resized, signal;
-	bool is_begun, is_exit_known;
+	bool is_begun, is_exit_known, is_called;
 	int in, out, own; /* own: to be closed; -1 */
+	int calls;        /* an eventfd, which stays open: a thread may call at any time */
 	struct termios before, during;
 	size_t columns, lines;
 	char **shown, **wanted;
 	size_t line_nr;
-} screen = { .in = -1, .out = -1, .own = -1 };
+} screen = { .in = -1, .out = -1, .own = -1, .calls = -1 };
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT },
 				 crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
@@ -159,6 +161,8 @@ int tare_screen_open(struct tare_err *err)
 	signal(SIGPIPE, SIG_IGN);
 	if (!screen.is_exit_known)
 		atexit(turn_off);
+	if (screen.calls < 0)
+		screen.calls = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	screen.is_exit_known = screen.is_begun = true;
 	turn_on();
 	settle_size();
@@ -210,16 +214,34 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A byte, 0: none within that time, or a signal came; -1: the terminal is gone. */
-static int next_byte(int wait_ms)
+void tare_screen_call(void)
 {
-	struct pollfd fd = { .fd = screen.in, .events = POLLIN };
+	const uint64_t one = 1;
+
+	(void)!write(screen.calls, &one, sizeof(one));
+}
+
+static void take_call(void)
+{
+	uint64_t nr;
+
+	screen.is_called |= read(screen.calls, &nr, sizeof(nr)) == sizeof(nr);
+}
+
+/* A byte, 0: none within that time, or a signal or a call came; -1: the terminal is gone. */
+static int next_byte(int wait_ms, bool takes_calls)
+{
+	struct pollfd fds[] = { { .fd = screen.in, .events = POLLIN }, { .fd = screen.calls, .events = POLLIN } };
 	unsigned char byte;
 	ssize_t n;
-	int rc = poll(&fd, 1, wait_ms);
+	int rc = poll(fds, takes_calls ? 2 : 1, wait_ms);
 
 	if (rc <= 0)
 		return rc < 0 && errno != EINTR ? -1 : 0;
+	if (fds[1].revents)
+		take_call();
+	if (!fds[0].revents)
+		return 0;
 	n = read(screen.in, &byte, 1);
 	if (n == 1)
 		return byte ? byte : 1;
@@ -247,7 +269,7 @@ static int named_key(int last, int number)
 /* What follows an escape: CSI or SS3, numbers, a last byte. Alone it is the key of that name. */
 static int after_escape(void)
 {
-	int byte = next_byte(ESCAPE_MS), number = 0, first = 0;
+	int byte = next_byte(ESCAPE_MS, false), number = 0, first = 0;
 	bool is_first = true;
 
 	if (byte == 0 || byte == '\033')
@@ -255,7 +277,7 @@ static int after_escape(void)
 	if (byte != '[' && byte != 'O')
 		return TARE_KEY_OTHER;
 	for (int i = 0; i < 32; i++) {
-		byte = next_byte(ESCAPE_MS);
+		byte = next_byte(ESCAPE_MS, false);
 		if (byte >= '0' && byte <= '9' && number < 1000) {
 			number = 10 * number + (byte - '0');
 			first = is_first ? number : first;
@@ -283,12 +305,16 @@ int tare_screen_key(int wait_ms)
 			settle_size();
 			return TARE_KEY_RESIZE;
 		}
-		byte = next_byte(left > 0 ? (int)left : 0);
+		if (screen.is_called) {
+			screen.is_called = false;
+			return TARE_KEY_CALLED;
+		}
+		byte = next_byte(left > 0 ? (int)left : 0, true);
 		if (byte < 0)
 			return TARE_KEY_GONE;
 		if (byte)
 			return byte == '\033' ? after_escape() : byte;
-		if (!screen.signal && !screen.is_resized && now_ms() >= until)
+		if (!screen.signal && !screen.is_resized && !screen.is_called && now_ms() >= until)
 			return TARE_KEY_NONE;
 	}
 }

@@ -29,6 +29,7 @@ enum tare_key {
 	TARE_KEY_ESCAPE,
 	TARE_KEY_OTHER,  /* a key that has no name here */
 	TARE_KEY_RESIZE, /* the screen has another size, or has to be drawn anew */
+	TARE_KEY_CALLED, /* by tare_screen_call() */
 	TARE_KEY_GONE,   /* the terminal is gone, or a signal asks to end: tare_screen_signal() */
 };
 
@@ -41,6 +42,8 @@ void tare_screen_close(void); /* without an open one does nothing */
 
 void tare_screen_size(size_t *columns, size_t *lines);
 int tare_screen_key(int wait_ms);
+/* Whoever waits for a key, or does next, gets TARE_KEY_CALLED: once for many calls. The only one that another thread may call. */
+void tare_screen_call(void);
 int tare_screen_signal(void); /* 0: none */
 
 /*
