@@ -158,6 +158,43 @@ void tare_follow_free(struct tare_follow *f)
 	free(f);
 }
 
+/* ---- for who shows it ---- */
+
+/* The ledger and what goes with it is `to`'s from now on, which has none. */
+static void move_ledger(struct tare_follow *to, struct tare_follow *from)
+{
+	to->has_ledger = from->has_ledger;
+	to->ledger = from->ledger;
+	to->processes = from->processes;
+	to->process_nr = from->process_nr;
+	to->host = from->host;
+	from->has_ledger = false;
+	from->ledger = (struct tare_ledger){ 0 };
+	from->processes = NULL;
+	from->process_nr = 0;
+	from->host = NULL;
+}
+
+struct tare_follow *tare_follow_hand_over(struct tare_follow *f)
+{
+	struct tare_follow *told = tare_xmalloc(sizeof(*told));
+
+	*told = *f;
+	told->live = (struct tare_ledger_live){ 0 };
+	told->path = tare_xstrdup(f->path);
+	told->label = tare_xstrdup(f->label);
+	told->sim_profile = f->sim_profile ? tare_xstrdup(f->sim_profile) : NULL;
+	told->sim_state = f->sim_state ? tare_xstrdup(f->sim_state) : NULL;
+	move_ledger(told, f);
+	return told;
+}
+
+void tare_follow_keep(struct tare_follow *f, struct tare_follow *before)
+{
+	if (!f->has_ledger && before->has_ledger)
+		move_ledger(f, before);
+}
+
 /* ---- reading ---- */
 
 static void take_processes(struct tare_follow *f, const struct tare_recording *recording)

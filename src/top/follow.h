@@ -56,6 +56,14 @@ void tare_follow_free(struct tare_follow *f); /* NULL is fine */
  */
 bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once);
 
+/*
+ * What is known of it, for who shows it while it is read on: one of its own, which is not read. The ledger and the processes of the last
+ * reading go with it.
+ */
+struct tare_follow *tare_follow_hand_over(struct tare_follow *f);
+/* Where the last reading brought no ledger: that of `before` goes on being shown. */
+void tare_follow_keep(struct tare_follow *f, struct tare_follow *before);
+
 /* Was it written to in the last seconds? For recordings whose processes cannot be seen from here. */
 bool tare_follow_is_fresh(const char *path);
 
