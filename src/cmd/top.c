@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `tare top`: the loop of its screen: reads, draws, obeys keys. */
+/* `tare top`: the loop of its screen: draws what a thread reads, obeys keys. */
 #include "base/screen.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -7,6 +7,7 @@
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 #include "top/data.h"
+#include "top/reader.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,10 +15,8 @@
 #include <time.h>
 
 enum { LINES_MOST = 500 };
-#define SECOND  INT64_C(1000000000)
-#define FIND_NS (2 * SECOND) /* how often recordings are looked for */
-#define FOLLOW_NS                                                                                                      \
-	(SECOND / 4) /* after so long the screen is drawn, and the other recordings are read at the next look */
+#define SECOND         INT64_C(1000000000)
+#define READ_NS        (SECOND / 4) /* after so long the screen is drawn, whatever is still being read */
 #define INTERVAL_LEAST (SECOND / 10)
 
 struct options {
@@ -71,13 +70,13 @@ const struct tare_command tare_command_top = {
 
 struct top {
 	const struct options *o;
-	struct tare_finder found;
+	struct tare_finder found;       /* whose recordings are shown */
+	struct tare_top_reader *reader; /* who reads them for a screen */
 	struct tare_top_machine machine;
 	struct tare_top_tree tree;
 	struct tare_top_view view;
 	struct tare_str lines[LINES_MOST];
-	int64_t found_ns; /* when recordings were looked for */
-	size_t next;      /* of them, whose turn it is to be read */
+	bool is_asked; /* by a key to look, also where it is paused */
 	int64_t realtime_ns;
 };
 
@@ -101,35 +100,11 @@ static void build(struct top *t)
 	tare_top_tree_build(&t->tree, &t->found, &t->machine, &wish, clock_of(CLOCK_MONOTONIC));
 }
 
-/* What is quick to look at: which recordings there are, and what the GPUs say. */
+/* What the GPUs say beside what is known of the recordings. */
 static void look(struct top *t)
 {
-	int64_t now = clock_of(CLOCK_MONOTONIC);
-
-	if (!t->found_ns || now - t->found_ns >= FIND_NS) {
-		tare_find_turn(&t->found);
-		t->found_ns = now;
-	}
 	t->realtime_ns = clock_of(CLOCK_REALTIME);
-	tare_top_machine_turn(&t->machine, &t->found, now);
-}
-
-/* Reads what was recorded since. Recordings that take long take turns, so that no screen waits for all of them. */
-static void follow(struct top *t, bool is_once)
-{
-	int64_t now = clock_of(CLOCK_MONOTONIC);
-
-	for (size_t i = 0; i < t->found.count; i++) {
-		tare_follow_turn(t->found.items[t->next++ % t->found.count], now, is_once);
-		if (!is_once && clock_of(CLOCK_MONOTONIC) - now > FOLLOW_NS)
-			return;
-	}
-}
-
-static void refresh(struct top *t, bool is_once)
-{
-	look(t);
-	follow(t, is_once);
+	tare_top_machine_turn(&t->machine, &t->found, clock_of(CLOCK_MONOTONIC));
 	build(t);
 }
 
@@ -148,39 +123,75 @@ static int draw(struct top *t)
 	return tare_screen_show();
 }
 
-static void read_again(struct top *t)
+/* What was read by now; false: the terminal is gone. */
+static bool refresh(struct top *t)
 {
-	t->found_ns = 0;
-	for (size_t i = 0; i < t->found.count; i++)
-		t->found.items[i]->read_ns = 0;
+	tare_top_reader_take(t->reader, &t->found);
+	look(t);
+	return draw(t) == 0;
 }
 
-/* Keys until the next look is due; false: it is to end. */
-static bool wait_and_obey(struct top *t)
+/* What a key changes is drawn at once; false: it is to end. */
+static bool obey(struct top *t, int key)
 {
-	int64_t due = clock_of(CLOCK_MONOTONIC) + t->view.interval_ns;
+	size_t columns, lines;
+
+	tare_screen_size(&columns, &lines);
+	if (key == TARE_KEY_GONE || (key != TARE_KEY_RESIZE && !tare_top_key(&t->view, &t->tree, key, lines)))
+		return false;
+	t->is_asked |= key == 'r' && !t->view.is_typing;
+	build(t);
+	return draw(t) == 0;
+}
+
+/* Obeys keys for so long, or until all was read. False: it is to end. */
+static bool wait_for_reading(struct top *t, int64_t ns)
+{
+	int64_t due = clock_of(CLOCK_MONOTONIC) + ns;
 
 	for (;;) {
 		int64_t left = due - clock_of(CLOCK_MONOTONIC);
-		size_t columns, lines;
 		int key;
 
-		if (left <= 0 && !t->view.is_paused)
+		if (left <= 0)
 			return true;
-		key = tare_screen_key(left > 0 ? (int)(left / 1000000) + 1 : 1000);
-		if (key == TARE_KEY_NONE)
-			continue;
-		tare_screen_size(&columns, &lines);
-		if (key == TARE_KEY_GONE || (key != TARE_KEY_RESIZE && !tare_top_key(&t->view, &t->tree, key, lines)))
-			return false;
-		if (key == 'r' && !t->view.is_typing) {
-			read_again(t);
+		key = tare_screen_key((int)(left / 1000000) + 1);
+		if (key == TARE_KEY_CALLED)
 			return true;
-		}
-		build(t);
-		if (draw(t) != 0)
+		if (key != TARE_KEY_NONE && !obey(t, key))
 			return false;
 	}
+}
+
+/* Obeys keys until the next look is due. What was read meanwhile is shown. False: it is to end. */
+static bool wait_for_look(struct top *t)
+{
+	int64_t begin = clock_of(CLOCK_MONOTONIC);
+
+	for (;;) {
+		int64_t left = begin + t->view.interval_ns - clock_of(CLOCK_MONOTONIC);
+		int key;
+
+		if (t->is_asked || (left <= 0 && !t->view.is_paused))
+			return true;
+		key = tare_screen_key(left > 0 ? (int)(left / 1000000) + 1 : 1000);
+		if (key == TARE_KEY_NONE || (key == TARE_KEY_CALLED && t->view.is_paused))
+			continue;
+		if (!(key == TARE_KEY_CALLED ? refresh(t) : obey(t, key)))
+			return false;
+	}
+}
+
+/* Once: what was recorded since the last look. False: it is to end. */
+static bool turn(struct top *t)
+{
+	bool is_all = t->is_asked;
+
+	t->is_asked = false;
+	tare_top_reader_go(t->reader, is_all);
+	if (!wait_for_reading(t, READ_NS))
+		return false;
+	return (t->view.is_paused && !is_all) || refresh(t);
 }
 
 /* What asked it to end ends it as it would have without a screen, once that is put away. */
@@ -190,16 +201,17 @@ static int run_screen(struct top *t, struct tare_err *err)
 
 	if (rc)
 		return rc;
-	look(t);
-	build(t);
-	if (draw(t) == 0) /* at first what is known before anything was read */
-		do {
-			refresh(t, false);
-		} while (draw(t) == 0 && wait_and_obey(t));
+	t->reader = tare_top_reader_begin(&t->found, tare_screen_call, err);
+	if (t->reader && refresh(t)) /* at first what is known before anything was read */
+		while (turn(t) && wait_for_look(t))
+			;
 	signal = tare_screen_signal();
 	tare_screen_close();
 	if (signal)
 		raise(signal);
+	if (!t->reader)
+		return err->code;
+	tare_top_reader_end(t->reader);
 	return 0;
 }
 
@@ -211,7 +223,10 @@ static int print_once(struct top *t, enum tare_emit_format format, struct tare_e
 	struct tare_emit e;
 	int rc;
 
-	refresh(t, true);
+	tare_find_turn(&t->found);
+	for (size_t i = 0; i < t->found.count; i++)
+		tare_follow_turn(t->found.items[i], clock_of(CLOCK_MONOTONIC), true);
+	look(t);
 	p = picture_of(t);
 	if (format == TARE_EMIT_TEXT) {
 		t->view.interval_ns = 0;

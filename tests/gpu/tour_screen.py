@@ -40,8 +40,11 @@ def main():
 
 
 def cpu(pid):
-    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-        return int(file.read().split()[0]) / 1e9
+    took = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            took += int(file.read().split()[0])
+    return took / 1e9
 
 
 main()
