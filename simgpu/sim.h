@@ -230,6 +230,11 @@ struct sim_host_map {
 	size_t pages_nr, full; /* no page before `full` has room */
 };
 
+/* A stream as sim_pending.c sees it: the last piece of work in it, and the one that was last told to be not done. */
+struct sim_line {
+	uint64_t piece, told;
+};
+
 struct sim_context {
 	struct sim_object object;
 	struct sim_object *objects;
@@ -251,6 +256,8 @@ struct sim_context {
 	struct sim_hoard nodes, params; /* of executable graphs */
 	struct sim_hoard events, modules;
 	bool has_launched, has_assert;
+	struct sim_line legacy;
+	uint64_t blocking; /* the last piece that the legacy stream waits for */
 	struct sim_host_map host_map;
 };
 
@@ -291,11 +298,23 @@ struct sim_graph;
 struct sim_graph *sim_stream_graph(CUstream stream);
 /* INVALID_HANDLE where `stream` is none. */
 CUresult sim_stream_check(CUstream stream);
+CUresult sim_stream_context(CUstream stream, struct sim_context **context);
 
 bool sim_stream_is_blocking(CUstream stream); /* work in the legacy stream waits for it */
 
 /* For a call that a capture does not bear: fails, and the capture with it, if one is under way. */
 CUresult sim_stream_unsafe(void);
+
+/* ---- what is not done yet (sim_pending.c) ---- */
+uint64_t sim_now_ns(void);
+void sim_pending_give(CUstream stream); /* a piece of work */
+void sim_pending_finish(void);          /* all of it is done */
+/* What an event that is recorded in this stream now is behind, and one that is recorded by the last piece. */
+uint64_t sim_pending_next(CUstream stream);
+uint64_t sim_pending_last(void);
+void sim_pending_wait(CUstream stream, uint64_t piece); /* so is what the stream is given from now on */
+/* Whoever was told that a piece is not done (`told`), and asks again without having waited, is told that it is. */
+bool sim_pending_is_done(uint64_t piece, uint64_t *told);
 
 /* ---- stream capture ---- */
 /* An event recorded in a capture carries it to the streams that wait for the event. */
@@ -312,6 +331,7 @@ void sim_capture_forget_graph(const struct sim_graph *graph);
 void sim_capture_forget_node(const struct sim_node *node);
 /* For a call that waits for all streams of the context: fails while one captures. */
 CUresult sim_capture_bears_wait(const struct sim_context *context);
+CUresult sim_capture_bears_query(CUstream stream); /* the same of one that asks how far a stream is */
 
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);
@@ -327,8 +347,9 @@ void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 CUresult sim_work_copy(const CUDA_MEMCPY3D *about, bool is_checked);
 /* One side is the program's, and may be there no longer, which must not end it: then nothing is done. */
 void sim_work_copy_guarded(uint64_t to, uint64_t from, uint64_t size, bool is_to_program);
-void sim_event_record(CUevent event);
+void sim_event_record(CUevent event, uint64_t piece);
 unsigned sim_event_flags(CUevent event); /* a living one */
+uint64_t sim_event_piece(CUevent event); /* that it is behind */
 void sim_batch_run(const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* ---- memory that is counted when the device touches it ---- */

@@ -76,6 +76,7 @@ CUresult sim_body_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUs
 			return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_stream_graph(stream)) {
 		sim_batch_run(paramArray, count);
+		sim_pending_give(stream);
 		return CUDA_SUCCESS;
 	}
 	params.memOp.ctx = (CUcontext)context;

@@ -38,6 +38,8 @@ void sim_context_begin(struct sim_context *context)
 	context->params = (struct sim_hoard){ 0, sim.profile.graph_param_free };
 	context->events = context->modules = (struct sim_hoard){ 0, 0 };
 	context->has_launched = context->has_assert = false;
+	context->legacy = (struct sim_line){ 0, 0 };
+	context->blocking = 0;
 	context->peers = 0;
 	sim.slot->contexts[sim.devices[context->device].physical]++;
 }
@@ -79,6 +81,7 @@ void sim_context_end(struct sim_context *context)
 {
 	struct sim_range *range;
 
+	sim_pending_finish();
 	sim_object_delete_all(context);
 	while ((range = sim_range_of(context)))
 		free_range(range);
@@ -160,7 +163,7 @@ CUresult sim_body_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 		return result;
 	if (!sim_object_get(hEvent, SIM_EVENT))
 		return CUDA_ERROR_INVALID_HANDLE;
-	sim_event_record(hEvent);
+	sim_event_record(hEvent, sim_pending_last());
 	return CUDA_SUCCESS;
 }
 

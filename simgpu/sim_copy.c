@@ -77,9 +77,20 @@ static CUresult copy(uint64_t to, uint64_t from, size_t size, unsigned sides, CU
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_stream_graph(stream))
 		return capture_copy(to, from, size, stream);
-	if (size)
-		sim_memory_move(to, from, size);
+	if (!size)
+		return CUDA_SUCCESS;
+	sim_memory_move(to, from, size);
+	sim_pending_give(stream);
+	if (!sim_range_at(to)) /* as documented: what goes to pageable memory is there when the call returns */
+		sim_pending_finish();
 	return CUDA_SUCCESS;
+}
+
+/* The call returns when the copy is done; but for one between two places of the device. */
+static CUresult waited(CUresult result)
+{
+	sim_pending_finish();
+	return result;
 }
 
 CUresult sim_body_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
@@ -105,12 +116,12 @@ CUresult sim_body_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCou
 
 CUresult sim_body_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
 {
-	return sim_body_cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount, NULL);
+	return waited(sim_body_cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount, NULL));
 }
 
 CUresult sim_body_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
 {
-	return sim_body_cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount, NULL);
+	return waited(sim_body_cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount, NULL));
 }
 
 CUresult sim_body_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
@@ -120,7 +131,10 @@ CUresult sim_body_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
 
 CUresult sim_body_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 {
-	return sim_body_cuMemcpyAsync(dst, src, ByteCount, NULL);
+	CUresult result = sim_body_cuMemcpyAsync(dst, src, ByteCount, NULL);
+	bool is_within = type_of(dst) == CU_MEMORYTYPE_DEVICE && type_of(src) == CU_MEMORYTYPE_DEVICE;
+
+	return is_within ? result : waited(result);
 }
 
 CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
@@ -148,15 +162,19 @@ CUresult sim_body_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStrea
 	if (!pCopy || (pCopy->srcPitch && pCopy->srcPitch < pCopy->WidthInBytes) ||
 	    (pCopy->dstPitch && pCopy->dstPitch < pCopy->WidthInBytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!sim_stream_graph(hStream))
-		return sim_work_copy(pCopy, true);
+	if (!sim_stream_graph(hStream)) {
+		result = sim_work_copy(pCopy, true);
+		if (result == CUDA_SUCCESS)
+			sim_pending_give(hStream);
+		return result;
+	}
 	params.memcpy.copyParams = *pCopy;
 	return sim_capture_add(hStream, &params);
 }
 
 CUresult sim_body_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
 {
-	return sim_body_cuMemcpy3DAsync_v2(pCopy, NULL);
+	return waited(sim_body_cuMemcpy3DAsync_v2(pCopy, NULL));
 }
 
 CUresult sim_body_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
@@ -188,10 +206,10 @@ CUresult sim_body_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStrea
 
 CUresult sim_body_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
 {
-	return sim_body_cuMemcpy2DAsync_v2(pCopy, NULL);
+	return waited(sim_body_cuMemcpy2DAsync_v2(pCopy, NULL));
 }
 
 CUresult sim_body_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 {
-	return sim_body_cuMemcpy2DAsync_v2(pCopy, NULL);
+	return waited(sim_body_cuMemcpy2DAsync_v2(pCopy, NULL));
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events. On an H200 twenty thousand of them take nothing of the device. */
-#include <time.h>
-
 #include "sim.h"
 
 struct sim_event {
 	struct sim_object object;
 	unsigned flags;
-	uint64_t at_ns; /* 0: not recorded */
+	uint64_t at_ns;       /* 0: not recorded */
+	uint64_t piece, told; /* as of a stream (struct sim_line): it is ready when the piece is done */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 CUresult sim_body_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
@@ -53,14 +44,15 @@ CUresult sim_body_cuEventDestroy_v2(CUevent hEvent)
 CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 {
 	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
-	CUresult result = sim_stream_check(hStream);
+	struct sim_context *context;
+	CUresult result = sim_stream_context(hStream, &context);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!sim_stream_graph(hStream))
-		sim_event_record(hEvent);
+		sim_event_record(hEvent, sim_pending_next(hStream));
 	return sim_capture_record(hStream, hEvent);
 }
 
@@ -69,16 +61,23 @@ unsigned sim_event_flags(CUevent event)
 	return ((const struct sim_event *)sim_object_get(event, SIM_EVENT))->flags;
 }
 
+uint64_t sim_event_piece(CUevent event)
+{
+	return ((const struct sim_event *)sim_object_get(event, SIM_EVENT))->piece;
+}
+
 /* Two events have never the same time, however close they are. */
-void sim_event_record(CUevent handle)
+void sim_event_record(CUevent handle, uint64_t piece)
 {
 	static uint64_t last_ns;
 	struct sim_event *event = sim_object_get(handle, SIM_EVENT);
-	uint64_t now = now_ns();
+	uint64_t now = sim_now_ns();
 
 	last_ns = now > last_ns ? now : last_ns + 1;
-	if (event)
-		event->at_ns = last_ns;
+	if (!event)
+		return;
+	event->at_ns = last_ns;
+	event->piece = piece;
 }
 
 /* An external one is a node of the graph, and recorded at each launch. */
@@ -97,16 +96,24 @@ CUresult sim_body_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsig
 	return sim_capture_add(hStream, &params);
 }
 
+static bool is_ready(struct sim_event *event)
+{
+	return sim_pending_is_done(event->piece, &event->told);
+}
+
 /* As measured (docs/measurements/in-capture.md): no capture bears it. */
 CUresult sim_body_cuEventQuery(CUevent hEvent)
 {
+	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
 	CUresult result = sim_stream_unsafe();
 
-	if (!sim_object_get(hEvent, SIM_EVENT))
+	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (result == CUDA_SUCCESS && sim_capture_has(hEvent))
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (sim_capture_has(hEvent))
 		return CUDA_ERROR_CAPTURED_EVENT;
-	return result;
+	return is_ready(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult sim_body_cuEventSynchronize(CUevent hEvent)
@@ -117,6 +124,7 @@ CUresult sim_body_cuEventSynchronize(CUevent hEvent)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (sim_capture_has(hEvent))
 		return CUDA_ERROR_CAPTURED_EVENT;
+	sim_pending_finish();
 	sim_pool_sync(event->object.context->device);
 	return CUDA_SUCCESS;
 }
@@ -131,6 +139,8 @@ CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeve
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (sim_capture_has(hStart) || sim_capture_has(hEnd))
 		return CUDA_ERROR_CAPTURED_EVENT;
+	if (!is_ready(begin) || !is_ready(end))
+		return CUDA_ERROR_NOT_READY;
 	*pMilliseconds = (float)((double)(int64_t)(end->at_ns - begin->at_ns) / 1e6);
 	return CUDA_SUCCESS;
 }

@@ -195,7 +195,10 @@ CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 	}
 	if (exec->shape.most)
 		result = run_memory(exec, exec->object.context->device);
-	if (result == CUDA_SUCCESS && exec->has_work)
+	if (result != CUDA_SUCCESS)
+		return result;
+	sim_pending_give(hStream);
+	if (exec->has_work)
 		run(exec->graph);
-	return result;
+	return CUDA_SUCCESS;
 }

@@ -23,8 +23,10 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 		params.memset.of = (CUDA_MEMSET_NODE_PARAMS){ to, pitch, value, width, count, rows };
 		return sim_capture_add(stream, &params);
 	}
-	if (rows && count)
-		sim_memory_fill(to, pitch, value, width, count, rows);
+	if (!rows || !count)
+		return CUDA_SUCCESS;
+	sim_memory_fill(to, pitch, value, width, count, rows);
+	sim_pending_give(stream);
 	return CUDA_SUCCESS;
 }
 

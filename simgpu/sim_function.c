@@ -113,6 +113,15 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 	return CUDA_SUCCESS;
 }
 
+static CUresult launch(struct sim_context *context, CUfunction handle, void **params, CUstream stream)
+{
+	CUresult result = sim_function_launch(context, handle, params);
+
+	if (result == CUDA_SUCCESS)
+		sim_pending_give(stream);
+	return result;
+}
+
 /* Copies of a kernel's parameters in one piece of memory. NULL: it is not known how many there are. */
 CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
@@ -132,7 +141,7 @@ CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, v
 	    (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_stream_graph(config->hStream))
-		return sim_function_launch(context, f, kernelParams);
+		return launch(context, f, kernelParams, config->hStream);
 	params.kernel = (CUDA_KERNEL_NODE_PARAMS_v2){
 		.gridDimX = config->gridDimX,
 		.gridDimY = config->gridDimY,

@@ -154,7 +154,7 @@ CUresult sim_body_cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 }
 
 /* ---- events of another process ---- */
-/* Nothing is ever pending, so that there is an event is all that one process must know of another's. */
+/* Another process's event is always ready: that there is one is all that is known of it here. */
 struct ipc_event {
 	uint64_t mark;
 	int32_t pid;

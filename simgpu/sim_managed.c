@@ -83,7 +83,7 @@ void sim_managed_free(struct sim_range *range)
 	sim_range_remove(range);
 }
 
-static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
+static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device, CUstream stream)
 {
 	struct sim_range *range = sim_range_at(devPtr);
 
@@ -91,6 +91,7 @@ static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (to_device)
 		sim_managed_touch(devPtr, count);
+	sim_pending_give(stream);
 	return CUDA_SUCCESS;
 }
 
@@ -102,7 +103,7 @@ CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice 
 		return result;
 	if (dstDevice != CU_DEVICE_CPU && !sim_is_device(dstDevice))
 		return CUDA_ERROR_INVALID_DEVICE;
-	return prefetch(devPtr, count, dstDevice != CU_DEVICE_CPU);
+	return prefetch(devPtr, count, dstDevice != CU_DEVICE_CPU, hStream);
 }
 
 CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
@@ -114,7 +115,7 @@ CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemL
 		return result;
 	if (flags || (location.type == CU_MEM_LOCATION_TYPE_DEVICE && !sim_is_device(location.id)))
 		return CUDA_ERROR_INVALID_VALUE;
-	return prefetch(devPtr, count, location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+	return prefetch(devPtr, count, location.type == CU_MEM_LOCATION_TYPE_DEVICE, hStream);
 }
 
 static CUresult advise(CUdeviceptr devPtr, size_t count)
@@ -179,7 +180,7 @@ CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size
 	if (!dptrs || !sizes || !count || flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = prefetch(dptrs[i], sizes[i], false);
+		result = prefetch(dptrs[i], sizes[i], false, hStream);
 	return result;
 }
 

@@ -60,6 +60,7 @@ CUresult sim_body_cuMemFree_v2(CUdeviceptr dptr)
 		return sim_graph_memory_free(range);
 	else
 		return CUDA_ERROR_INVALID_VALUE;
+	sim_pending_finish();
 	return CUDA_SUCCESS;
 }
 
@@ -116,6 +117,7 @@ CUresult sim_body_cuMemFreeHost(void *p)
 	if (!range || range->kind != SIM_RANGE_HOST)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_host_free(range);
+	sim_pending_finish();
 	return CUDA_SUCCESS;
 }
 
@@ -167,6 +169,7 @@ CUresult sim_body_cuMemHostUnregister(void *p)
 	if (!range || range->kind != SIM_RANGE_REGISTERED)
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	sim_host_leave(range);
+	sim_pending_finish();
 	return CUDA_SUCCESS;
 }
 

@@ -97,6 +97,7 @@ static CUresult load_module(CUmodule *handle, const void *data, const char *path
 		sim_image_drop(image);
 	if (result != CUDA_SUCCESS)
 		return result;
+	sim_pending_finish();
 	result = sim_code_globals(context, image);
 	if (result == CUDA_SUCCESS && is_eager())
 		result = load_code(context, image);
@@ -138,6 +139,7 @@ CUresult sim_body_cuModuleUnload(CUmodule hmod)
 	if (!module || module->library)
 		return CUDA_ERROR_INVALID_HANDLE;
 	sim_module_end(&module->object);
+	sim_pending_finish();
 	return CUDA_SUCCESS;
 }
 

@@ -261,16 +261,39 @@ CUresult sim_capture_bears_wait(const struct sim_context *context)
 	return result;
 }
 
+static bool is_implicit(const struct sim_capture *c)
+{
+	const struct sim_part *part;
+
+	for (part = c->streams; part; part = part->next)
+		if (sim_stream_is_blocking((CUstream)part->handle))
+			return true;
+	return false;
+}
+
 bool sim_record_is_implicit(void)
 {
-	struct sim_capture *c;
-	struct sim_part *part;
+	const struct sim_capture *c = captures;
 
-	for (c = captures; c; c = c->next)
-		for (part = c->streams; part; part = part->next)
-			if (sim_stream_is_blocking((CUstream)part->handle))
-				return true;
-	return false;
+	while (c && !is_implicit(c))
+		c = c->next;
+	return c;
+}
+
+/* As measured (tests/gpu/facts): whatever the mode, and the capture ends with it. */
+CUresult sim_capture_bears_query(CUstream stream)
+{
+	bool is_legacy = sim_record_is_legacy(stream);
+	CUresult result = CUDA_SUCCESS;
+	struct sim_capture *c;
+
+	for (c = captures; c; c = c->next) {
+		if (!(is_legacy ? is_implicit(c) : c == sim_record_of(stream)))
+			continue;
+		c->is_invalid = true;
+		result = is_legacy ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	return result == CUDA_SUCCESS ? sim_stream_unsafe() : result;
 }
 
 static CUresult begin(CUstream stream, struct sim_graph *graph, const struct sim_set *behind, CUstreamCaptureMode mode)

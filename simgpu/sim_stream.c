@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams. Work is done when it is given, so nothing is ever pending. What remains are
+ * Streams. Work is done when it is given; what counts as not done yet is sim_pending.c's. What remains are
  * the books: the driver takes room for streams by the handful, and keeps it when they go.
  */
 
@@ -84,27 +84,16 @@ CUresult sim_body_cuStreamDestroy_v2(CUstream hStream)
 	return CUDA_SUCCESS;
 }
 
-static CUresult current_of(CUstream stream, struct sim_context **context)
-{
-	CUresult result = sim_stream_check(stream);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (sim_stream_is_default(stream))
-		return sim_current(context);
-	*context = ((struct sim_object *)stream)->context;
-	return CUDA_SUCCESS;
-}
-
 CUresult sim_body_cuStreamSynchronize(CUstream hStream)
 {
 	struct sim_context *context;
-	CUresult result = current_of(hStream, &context);
+	CUresult result = sim_stream_context(hStream, &context);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (sim_stream_graph(hStream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	sim_pending_finish();
 	sim_pool_sync(context->device);
 	return CUDA_SUCCESS;
 }
@@ -113,9 +102,11 @@ static CUresult synchronize(const struct sim_context *context)
 {
 	CUresult result = sim_capture_bears_wait(context);
 
-	if (result == CUDA_SUCCESS)
-		sim_pool_sync(context->device);
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	sim_pending_finish();
+	sim_pool_sync(context->device);
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuCtxSynchronize(void)
@@ -135,11 +126,6 @@ CUresult sim_body_cuCtxSynchronize_v2(CUcontext ctx)
 	return context && context->is_alive ? synchronize(context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult sim_body_cuStreamQuery(CUstream hStream)
-{
-	return sim_stream_check(hStream);
-}
-
 CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT };
@@ -151,6 +137,8 @@ CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned i
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_object_get(hEvent, SIM_EVENT))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (!sim_capture_has(hEvent) && !sim_stream_graph(hStream))
+		sim_pending_wait(hStream, sim_event_piece(hEvent));
 	if (Flags != CU_EVENT_WAIT_EXTERNAL)
 		return sim_capture_wait(hStream, hEvent);
 	if (!sim_stream_graph(hStream)) /* what is external is so to a capture */
@@ -162,7 +150,7 @@ CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned i
 CUresult sim_body_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
 	struct sim_context *context;
-	CUresult result = current_of(hStream, &context);
+	CUresult result = sim_stream_context(hStream, &context);
 
 	if (!pctx)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -207,7 +195,7 @@ CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 CUresult sim_body_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
 	struct sim_context *context;
-	CUresult result = current_of(hStream, &context);
+	CUresult result = sim_stream_context(hStream, &context);
 
 	if (!device)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -280,6 +268,7 @@ CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData
 		params.host = (CUDA_HOST_NODE_PARAMS){ fn, userData };
 		return sim_capture_add(hStream, &params);
 	}
+	sim_pending_finish();
 	sim_unlock();
 	fn(userData);
 	sim_relock();
@@ -296,6 +285,7 @@ CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callbac
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_stream_graph(hStream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	sim_pending_finish();
 	sim_unlock();
 	callback(hStream, CUDA_SUCCESS, userData);
 	sim_relock();

@@ -13,6 +13,7 @@ struct sim_stream {
 	unsigned flags;
 	int priority;
 	uint64_t id;
+	struct sim_line line;
 	CUstreamAttrValue attributes[STREAM_ATTRIBUTES];
 };
 

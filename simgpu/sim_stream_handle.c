@@ -13,6 +13,18 @@ CUresult sim_stream_check(CUstream stream)
 	                                                                           : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult sim_stream_context(CUstream stream, struct sim_context **context)
+{
+	CUresult result = sim_stream_check(stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (sim_stream_is_default(stream))
+		return sim_current(context);
+	*context = ((struct sim_object *)stream)->context;
+	return CUDA_SUCCESS;
+}
+
 bool sim_stream_is_blocking(CUstream stream)
 {
 	const struct sim_stream *made = sim_object_get(stream, SIM_STREAM);

@@ -118,7 +118,7 @@ void sim_work_run(const struct sim_node *node)
 		sim_relock();
 		break;
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		sim_event_record(params->eventRecord.event);
+		sim_event_record(params->eventRecord.event, sim_pending_last());
 		break;
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		sim_batch_run(params->memOp.paramArray, params->memOp.count);

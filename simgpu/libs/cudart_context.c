@@ -14,9 +14,10 @@ static int ready_result;
 static __thread int last_result;
 static __thread int current; /* device */
 
+/* As measured: that something is not done yet is no error. */
 int cudart_result(int result)
 {
-	if (result)
+	if (result && result != CUDART_NOT_READY)
 		last_result = result;
 	return result;
 }

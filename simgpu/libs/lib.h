@@ -50,8 +50,8 @@ void sim_handle_end(struct sim_handle *handle);
 bool sim_handle_take(struct sim_handle *handle, size_t bytes);
 
 /*
- * Work of a library on a stream: a node where the stream is captured; nothing happens else. The first loads the
- * library's code: sim_lib_code bytes, which a library may define.
+ * Work of a library on a stream: a kernel, so a node where the stream is captured. The first loads the library's code:
+ * sim_lib_code bytes, which a library may define.
  */
 void sim_lib_node(long stream);
 extern const size_t sim_lib_code;

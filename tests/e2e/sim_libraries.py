@@ -158,6 +158,21 @@ def captured():
     }
 
 
+def pending():
+    """What a stream answers behind work of cuBLAS, twice; then the runtime's answer of an event, and its last error."""
+    stream, event, none = c_void_p(), c_void_p(), [c_void_p()] * 12
+    done(cuda.cuStreamCreate(byref(stream), 0))
+    lib, handle = library("cublas"), made("cublas")[0]
+    done(lib.cublasSetStream_v2(handle, stream))
+    done(lib.cublasSgemm_v2(handle, *none))
+    answers = [cuda.cuStreamQuery(stream), cuda.cuStreamQuery(stream)]
+    runtime = ctypes.CDLL("libcudart.so.13")
+    done(runtime.cudaEventCreate(byref(event)))
+    done(lib.cublasSgemm_v2(handle, *none))
+    done(runtime.cudaEventRecord(event, stream))
+    return answers + [runtime.cudaEventQuery(event), runtime.cudaPeekAtLastError()]
+
+
 def settings():
     """(told, set) pairs."""
     pairs = []

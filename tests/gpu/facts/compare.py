@@ -8,6 +8,12 @@ KNOWN = {
     "errors.module_garbage_result": "the simulated driver takes any image",
     "errors.resolve_old_status": "functions that CUDA 3.2 replaced are not there",
     "errors.resolve_old_same": "functions that CUDA 3.2 replaced are not there",
+    "pending.after_copy_on_device_result": "a piece of work is done when another one is given",
+    "pending.after_fill_result": "a piece of work is done when another one is given",
+    "pending.destroyed_event_result": "documented as CUDA_ERROR_INVALID_HANDLE",
+    "pending.destroyed_event_sync_result": "documented as CUDA_ERROR_INVALID_HANDLE",
+    "pending.destroyed_event_record_result": "documented as CUDA_ERROR_INVALID_HANDLE",
+    "pending.destroyed_event_destroy_result": "documented as CUDA_ERROR_INVALID_HANDLE",
     "modules_big_eager.load_100": "parts of a page that eager loading cannot use",
 }
 PAGE_KIB = 2048

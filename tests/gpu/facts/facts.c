@@ -133,6 +133,7 @@ static const struct {
 	{ "vmm", vmm },
 	{ "graphs", graphs },
 	{ "errors", errors },
+	{ "pending", pending },
 	{ "second", second_process },
 };
 

@@ -62,6 +62,7 @@ void pools(void);
 void vmm(void);
 void graphs(void);
 void errors(void);
+void pending(void);
 void second_process(void);
 
 #endif
