@@ -24,7 +24,7 @@ static struct {
 
 static int run(const struct tare_command *cmd, int argc, char **argv)
 {
-	int code = cmd->run(argc, argv);
+	int code = tare_cmd_call(cmd, argc, argv);
 
 	tare_progress_end();
 	return code;
@@ -44,15 +44,14 @@ int main(int argc, char **argv)
 		char **words = aliases[i].argv;
 
 		if (!strcmp(argv[1], aliases[i].word))
-			return tare_cmd_help(words[1] ? 2 : 1, words);
+			return tare_cmd_call(&tare_command_help, words[1] ? 2 : 1, words);
 	}
 	if (argc < 2) {
 		char *words[] = { "help", NULL };
 
-		tare_cmd_help(1, words);
+		tare_cmd_call(&tare_command_help, 1, words);
 		return TARE_EXIT_USAGE;
 	}
-	cmd = tare_cmd_find("run");
 	argv[0] = "run";
-	return cmd ? run(cmd, argc, argv) : TARE_EXIT_USAGE;
+	return run(&tare_command_run, argc, argv);
 }

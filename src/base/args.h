@@ -35,18 +35,16 @@
  *             .min_operands = 1,
  *             .max_operands = 1,
  *             .opts = opts,
+ *             .defaults = &(const struct options){ .at = "peak" },
+ *             .size = sizeof(struct options),
  *             .run = tare_cmd_report,
  *     };
  *
- *     int tare_cmd_report(int argc, char **argv)
+ *     int tare_cmd_report(struct tare_cmd_call *c, void *options, struct tare_err *err) // cmd.h
  *     {
- *             struct options o = { .at = "peak" };          // the defaults
- *             struct tare_operands rest;
- *             int code = tare_cmd_parse(&tare_command_report, argc, argv, &o, &rest); // cmd.h
+ *             const struct options *o = options;
  *
- *             if (code >= 0)
- *                     return code;                          // help was printed, or usage error
- *             … rest.items[0] …
+ *             … c->rest.items[0] …
  *     }
  *
  * Understood: --opt=value, --opt value, -o value, -ovalue, -abc for flags, "--". Operands may stand
@@ -96,6 +94,8 @@ struct tare_opt {
 		.kind = TARE_ARG_END                                                                                           \
 	}
 
+struct tare_cmd_call;
+
 struct tare_command {
 	const char *name;
 	const char *synopsis;    /* half a line, lower case, no dot: stands in lists */
@@ -105,11 +105,13 @@ struct tare_command {
 	const char *examples;    /* lines, each a command with a remark, or NULL */
 	const char *progress;    /* what it does while the user waits, such as "reading"; NULL: it shows none */
 	const struct tare_opt *opts;
+	const void *defaults; /* of its options; NULL: zeros */
+	size_t size;          /* of its options */
 	size_t min_operands;
 	size_t max_operands; /* SIZE_MAX: any number */
 	bool is_rest;        /* the first operand starts a command of its own */
 	bool is_hidden;      /* not in lists */
-	int (*run)(int argc, char **argv);
+	int (*run)(struct tare_cmd_call *c, void *options, struct tare_err *err);
 };
 
 /* As `words`: the names of all commands. */

@@ -61,6 +61,8 @@ const struct tare_command tare_command_calibrate = {
 				"tare calibrate --sim h200 --json\n"
 				"tare calibrate --libraries convolutions -o mine.conv",
 	.opts = opts,
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_calibrate,
 };
 
@@ -109,27 +111,35 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 	return rc;
 }
 
-static int record_libraries(const struct options *o, int *code, struct tare_err *err)
+static int record_libraries(struct tare_cmd_call *c, const struct options *o, struct tare_err *err)
 {
-	struct tare_calibrate_libraries how = {
-		.keys = o->libraries, .output = o->output, .cudnn = o->cudnn, .sim = o->sim, .device = o->device
-	};
-	int rc;
+	struct tare_calibrate_libraries how = { .keys = o->libraries,
+		                                    .output = o->output,
+		                                    .cudnn = o->cudnn,
+		                                    .sim = o->sim,
+		                                    .device = o->device,
+		                                    .format = c->format };
 
 	if (o->compare || o->quick)
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"calibrate: %s is about measured constants, and --libraries measures none; leave one of them out",
 			o->compare ? "--compare" : "--quick");
-	rc = tare_format_choose(&o->format, "calibrate", &how.format, err);
-	return rc ? rc : tare_calibrate_libraries(&how, code, err);
+	return tare_calibrate_libraries(&how, &c->code, err);
 }
 
-static void join(struct tare_str *out, int argc, char **argv)
+/* The command line, as the profile tells it. */
+static char *joined(struct tare_cmd_call *c)
 {
-	tare_str_add(out, "tare");
-	for (int i = 0; i < argc; i++)
-		tare_str_addf(out, " %s", argv[i]);
+	struct tare_str text = { 0 };
+	char *out;
+
+	tare_str_add(&text, "tare");
+	for (int i = 0; i < c->argc; i++)
+		tare_str_addf(&text, " %s", c->argv[i]);
+	out = tare_arena_strdup(&c->names, tare_str_text(&text));
+	tare_str_free(&text);
+	return out;
 }
 
 static int exit_code(const struct options *o, const struct tare_calibration *c, size_t differences)
@@ -140,59 +150,38 @@ static int exit_code(const struct options *o, const struct tare_calibration *c, 
 	return o->compare && differences ? TARE_EXIT_LIMIT : TARE_EXIT_OK;
 }
 
-static int calibrate(const struct options *o, const char *command, int *code, struct tare_err *err)
+int tare_cmd_calibrate(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
 	struct tare_calibrate_options how = { (int)o->device, o->quick, o->sim };
-	struct tare_calibrate_shown shown = { 0 };
+	struct tare_calibrate_shown shown = { .format = c->format, .is_simulated = o->sim };
 	struct tare_profile compared;
-	struct tare_calibration c;
-	struct tare_str out = { 0 };
+	struct tare_calibration measured;
 	char path[PATH_MAX];
 	int rc = check(o, err);
 
 	if (rc == 0 && o->libraries)
-		return record_libraries(o, code, err);
-	if (rc == 0)
-		rc = tare_format_choose(&o->format, "calibrate", &shown.format, err);
+		return record_libraries(c, o, err);
 	/* Before the seconds that it takes. */
 	if (rc == 0 && o->compare)
 		rc = find_compared(o, NULL, &compared, path, sizeof(path), err);
 	if (rc == 0)
-		rc = tare_calibrate(&how, &c, err);
+		rc = tare_calibrate(&how, &measured, err);
 	if (rc == 0)
-		rc = find_compared(o, &c, &compared, path, sizeof(path), err);
+		rc = find_compared(o, &measured, &compared, path, sizeof(path), err);
 	if (rc)
 		return rc;
-	shown.calibration = &c;
-	shown.is_simulated = o->sim;
+	shown.calibration = &measured;
 	shown.compared = *path ? &compared : NULL;
 	shown.compared_path = path;
-	tare_calibrate_show(&out, &shown);
-	*code = exit_code(o, &c, shown.differences);
+	tare_calibrate_show(&c->out, &shown);
+	c->code = exit_code(o, &measured, shown.differences);
 	if (o->output)
-		rc = write_profile(o, &c, command, err);
+		rc = write_profile(o, &measured, joined(c), err);
 	/* Standard output is the profile's if it is asked for there. */
-	if (o->output && strcmp(o->output, "-") == 0)
-		tare_terminal_write(stderr, &out);
-	else
-		rc = rc ? rc : tare_cmd_write_file("-", &out, err);
-	tare_str_free(&out);
+	if (o->output && strcmp(o->output, "-") == 0) {
+		tare_terminal_write(stderr, &c->out);
+		tare_str_cut(&c->out, 0);
+	}
 	return rc;
-}
-
-int tare_cmd_calibrate(int argc, char **argv)
-{
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_str command = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_calibrate, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	join(&command, argc, argv);
-	rc = calibrate(&o, tare_str_text(&command), &code, &err);
-	tare_str_free(&command);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : code;
 }

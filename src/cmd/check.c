@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
-#include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
 #include <stdio.h>
@@ -67,6 +66,8 @@ const struct tare_command tare_command_check = {
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_check,
 };
 
@@ -136,15 +137,14 @@ static int annotate(const struct tare_budget *b, bool is_text, struct tare_err *
 	return rc ? tare_err_set_errno(err, -rc, "the output cannot be written") : 0;
 }
 
-static int print(const struct options *o, enum tare_emit_format format, const char *path, const struct tare_budget *b,
-                 struct tare_err *err)
+static int print(struct tare_cmd_call *c, const struct options *o, const struct tare_budget *b, struct tare_err *err)
 {
-	struct tare_str text = { 0 }, xml = { 0 };
+	const char *path = c->rest.items[0];
+	struct tare_str xml = { 0 };
 	struct tare_emit e;
 	int rc = 0;
 
-	tare_emit_begin(&e, format, &text);
-	e.style = tare_terminal_style(stdout);
+	tare_cmd_begin(c, &e);
 	tare_emit_simulated(&e, b->is_simulated);
 	tare_emit_page(&e, "Limits of %s", path);
 	tare_budget_show(&e, b);
@@ -154,10 +154,10 @@ static int print(const struct options *o, enum tare_emit_format format, const ch
 		rc = tare_cmd_write_file(o->junit, &xml, err);
 	}
 	if (!rc && !(o->junit && !strcmp(o->junit, "-")))
-		rc = tare_cmd_write_file("-", &text, err);
+		rc = tare_cmd_write_file("-", &c->out, err);
+	tare_str_cut(&c->out, 0); /* what is for GitHub comes after it */
 	if (!rc && is_on_github(o))
-		rc = annotate(b, format == TARE_EMIT_TEXT, err);
-	tare_str_free(&text);
+		rc = annotate(b, c->format == TARE_EMIT_TEXT, err);
 	tare_str_free(&xml);
 	return rc;
 }
@@ -169,39 +169,27 @@ static int verdict(const struct tare_budget *b)
 	return tare_budget_count(b, TARE_LIMIT_UNKNOWN) ? TARE_EXIT_USAGE : TARE_EXIT_OK;
 }
 
-int tare_cmd_check(int argc, char **argv)
+int tare_cmd_check(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	struct tare_check_source source = { 0 };
+	const struct options *o = options;
+	struct tare_check_source source = { .paths = &c->rest };
 	struct tare_budget budget = { 0 };
-	enum tare_emit_format format;
-	struct tare_arena names = { 0 };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
 	const char *above;
-	int code = tare_cmd_parse(&tare_command_check, argc, argv, &o, &rest), rc;
+	int rc;
 
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "check", &format, &err);
-	if (!rc && o.junit && !strcmp(o.junit, "-") && format != TARE_EMIT_TEXT)
-		rc = tare_err_set(&err, TARE_E_USAGE, "check: --junit - and data on stdout exclude each other");
+	if (o->junit && !strcmp(o->junit, "-") && c->format != TARE_EMIT_TEXT)
+		return tare_err_set(err, TARE_E_USAGE, "check: --junit - and data on stdout exclude each other");
+	rc = take_above(&c->rest, o, &above, err);
 	if (!rc)
-		rc = take_above(&rest, &o, &above, &err);
+		rc = read_limits(&budget, o, above, err);
 	if (!rc)
-		rc = read_limits(&budget, &o, above, &err);
+		rc = tare_newest_add(&c->rest, &c->names, true, "check", err);
 	if (!rc)
-		rc = tare_newest_add(&rest, &names, true, "check", &err);
-	source.paths = &rest;
+		rc = tare_check_find(&source, &budget, err);
 	if (!rc)
-		rc = tare_check_find(&source, &budget, &err);
-	if (!rc)
-		rc = print(&o, format, rest.items[0], &budget, &err);
-	code = rc ? tare_cmd_fail(&err) : verdict(&budget);
+		rc = print(c, o, &budget, err);
+	c->code = verdict(&budget);
 	tare_check_source_free(&source);
 	tare_budget_free(&budget);
-	tare_operands_free(&o.max);
-	tare_operands_free(&rest);
-	tare_arena_free(&names);
-	return code;
+	return rc;
 }

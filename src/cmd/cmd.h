@@ -3,15 +3,16 @@
 #define TARE_CMD_CMD_H
 
 #include "base/args.h"
+#include "base/arena.h"
+#include "base/emit.h"
 
 /*
- * Every row of cmd.def is one file, src/cmd/<name>.c, with two symbols: the table row and the
- * function. The function gets argv[0] = the command's name and returns the exit code of the process.
- * It parses its options, calls modules and prints; it decides nothing else. Example in base/args.h.
+ * Every row of cmd.def is one file, src/cmd/<name>.c, with two symbols: the table row and the function, which is what this command
+ * does and no other: it calls modules and writes; what all do is tare_cmd_call()'s. Example in base/args.h.
  */
 #define X(NAME)                                                                                                        \
 	extern const struct tare_command tare_command_##NAME;                                                              \
-	int tare_cmd_##NAME(int argc, char **argv);
+	int tare_cmd_##NAME(struct tare_cmd_call *c, void *options, struct tare_err *err);
 #include "cmd/cmd.def"
 #undef X
 
@@ -31,11 +32,26 @@ extern const struct tare_command *const tare_commands[];
 
 const struct tare_command *tare_cmd_find(const char *name); /* NULL: no such command */
 
+/* What a command is given beside its options, and what comes of it. */
+struct tare_cmd_call {
+	int argc;
+	char **argv; /* with the command's name */
+	struct tare_operands rest;
+	enum tare_emit_format format; /* by --format, --json and --csv, where it has them */
+	struct tare_arena names;      /* of what is added to rest */
+	struct tare_str out;          /* for stdout, where it does not fail */
+	int code;                     /* the exit code, where it does not fail */
+	int fail_code;                /* where it does; 0: that of its error */
+};
+
 /*
- * Parses by the command's table. Prints --help to stdout or the usage error to stderr. Returns -1 to
- * go on, else the exit code to return at once.
+ * Runs a command: argv[0] is its name. Parses by its table, prints --help, calls its function, prints what that wrote or why it
+ * failed, and gives everything back. Returns the exit code.
  */
-int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *options, struct tare_operands *rest);
+int tare_cmd_call(const struct tare_command *cmd, int argc, char **argv);
+
+/* Begins what it prints, in its format, as wide and as colourful as stdout allows. */
+void tare_cmd_begin(struct tare_cmd_call *c, struct tare_emit *e);
 
 /* Prints "tare: TEXT" to stderr and returns the exit code for err->code: 2 for usage, else 125. */
 int tare_cmd_fail(const struct tare_err *err);

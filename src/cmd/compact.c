@@ -4,13 +4,10 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "cmd/write_file.h"
 #include "rollup/rollup.h"
 #include "session/control.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -55,6 +52,7 @@ const struct tare_command tare_command_compact = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
+	.size = sizeof(struct options),
 	.run = tare_cmd_compact,
 };
 
@@ -66,22 +64,17 @@ static int check_nobody_writes(const char *folder, struct tare_err *err)
 	                    "%s is still being written; compact it when its programs have ended, or say --running", folder);
 }
 
-static int print_result(const char *folder, const struct tare_compacted *done, struct tare_err *err)
+static void print_result(struct tare_str *out, const char *folder, const struct tare_compacted *done)
 {
 	char records[TARE_UNITS_TEXT_MAX], raw[TARE_UNITS_TEXT_MAX], now[TARE_UNITS_TEXT_MAX];
-	struct tare_str text = { 0 };
-	int rc;
 
-	tare_text_add_name(&text, folder);
+	tare_text_add_name(out, folder);
 	if (done->was_done)
-		tare_str_add(&text, ": there is nothing that is not in segments already\n");
+		tare_str_add(out, ": there is nothing that is not in segments already\n");
 	else
-		tare_str_addf(&text, ": %s records, %s → %s in %u segment%s\n", tare_units_count(records, done->records),
+		tare_str_addf(out, ": %s records, %s → %s in %u segment%s\n", tare_units_count(records, done->records),
 		              tare_units_human(raw, done->raw_bytes), tare_units_human(now, done->segment_bytes),
 		              done->segments, done->segments == 1 ? "" : "s");
-	rc = tare_cmd_write_file("-", &text, err);
-	tare_str_free(&text);
-	return rc;
 }
 
 static int compact(const char *folder, const struct options *o, struct tare_compacted *done, struct tare_err *err)
@@ -100,28 +93,22 @@ static int compact(const char *folder, const struct options *o, struct tare_comp
 	return rc;
 }
 
-int tare_cmd_compact(int argc, char **argv)
+int tare_cmd_compact(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { 0 };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
+	const struct options *o = options;
+	const char *path = c->rest.items[0];
 	struct tare_compacted done;
-	int code = tare_cmd_parse(&tare_command_compact, argc, argv, &o, &rest), rc;
-	size_t n;
+	size_t n = strlen(path);
 	char *folder;
+	int rc;
 
-	if (code >= 0)
-		return code;
-	n = strlen(rest.items[0]);
-	while (n > 1 && rest.items[0][n - 1] == '/')
+	while (n > 1 && path[n - 1] == '/')
 		n--;
-	folder = tare_xstrndup(rest.items[0], n);
-	rc = o.running ? 0 : check_nobody_writes(folder, &err);
+	folder = tare_arena_strndup(&c->names, path, n);
+	rc = o->running ? 0 : check_nobody_writes(folder, err);
 	if (!rc)
-		rc = compact(folder, &o, &done, &err);
+		rc = compact(folder, o, &done, err);
 	if (!rc)
-		rc = print_result(folder, &done, &err);
-	free(folder);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+		print_result(&c->out, folder, &done);
+	return rc;
 }

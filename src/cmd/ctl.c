@@ -6,10 +6,8 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
-#include "cmd/write_file.h"
 #include "session/control.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +47,8 @@ const struct tare_command tare_command_ctl = {
 	.min_operands = 1,
 	.max_operands = 3,
 	.progress = "waiting",
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_ctl,
 };
 
@@ -88,13 +88,11 @@ static const char *state_name(const struct tare_controlled *c)
 	}
 }
 
-static int print_status(const struct tare_controlled *c, enum tare_emit_format format, struct tare_err *err)
+static void print_status(struct tare_cmd_call *call, const struct tare_controlled *c)
 {
-	struct tare_str text = { 0 };
 	struct tare_emit e;
-	int rc;
 
-	tare_emit_begin(&e, format, &text);
+	tare_emit_begin(&e, call->format, &call->out);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_str(&e, "recording", c->path);
 	tare_emit_str(&e, "state", state_name(c));
@@ -106,30 +104,24 @@ static int print_status(const struct tare_controlled *c, enum tare_emit_format f
 	               c->running == 1 ? "" : "es", c->running == 1 ? "s" : "", (unsigned long long)c->page->snapshots,
 	               c->page->snapshots == 1 ? "" : "s");
 	tare_emit_end(&e);
-	rc = tare_cmd_write_file("-", &text, err);
-	tare_str_free(&text);
-	return rc;
 }
 
-static int act(struct tare_controlled *c, int action, const char *name, struct tare_err *err)
+static int act(struct tare_controlled *c, int action, const char *name, struct tare_str *out, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
 	uint32_t number;
 	int rc = tare_control_act(c, actions[action].act, name, &number, err);
 
 	if (rc)
 		return rc;
-	tare_text_add_name(&text, c->path);
+	tare_text_add_name(out, c->path);
 	if (actions[action].act == TARE_ACT_SNAPSHOT) {
-		tare_str_addf(&text, ": snapshot:%u%s", (unsigned)number, *name ? " " : "");
-		tare_text_add_name(&text, name);
+		tare_str_addf(out, ": snapshot:%u%s", (unsigned)number, *name ? " " : "");
+		tare_text_add_name(out, name);
 	} else {
-		tare_str_addf(&text, ": %s", number ? actions[action].done : actions[action].already);
+		tare_str_addf(out, ": %s", number ? actions[action].done : actions[action].already);
 	}
-	tare_str_add_char(&text, '\n');
-	rc = tare_cmd_write_file("-", &text, err);
-	tare_str_free(&text);
-	return rc;
+	tare_str_add_char(out, '\n');
+	return 0;
 }
 
 static int no_action(const char *word, struct tare_err *err)
@@ -188,35 +180,25 @@ static int arrange(struct tare_operands *rest, struct tare_arena *names, struct 
 	return rc;
 }
 
-int tare_cmd_ctl(int argc, char **argv)
+int tare_cmd_ctl(struct tare_cmd_call *call, void *options, struct tare_err *err)
 {
-	struct options o = { TARE_FORMAT_DEFAULTS };
-	enum tare_emit_format format;
-	struct tare_arena names = { 0 };
+	const struct tare_operands *rest = &call->rest;
 	struct tare_controlled c;
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_ctl, argc, argv, &o, &rest), action, rc;
+	int rc = arrange(&call->rest, &call->names, err), action;
 
-	if (code >= 0)
-		return code;
-	rc = arrange(&rest, &names, &err);
-	if (rc) {
-		tare_operands_free(&rest);
-		return tare_cmd_fail(&err);
-	}
-	action = find_action(rest.count > 1 ? rest.items[1] : NULL);
-	rc = tare_format_choose(&o.format, "ctl", &format, &err);
-	if (rc == 0)
-		rc = check(&rest, action, &err);
-	if (rc == 0)
-		rc = tare_control_open(&c, rest.items[0], &err);
-	if (rc == 0) {
-		rc = action == STATUS ? print_status(&c, format, &err)
-		                      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
-		tare_control_close(&c);
-	}
-	tare_operands_free(&rest);
-	tare_arena_free(&names);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	(void)options;
+	if (rc)
+		return rc;
+	action = find_action(rest->count > 1 ? rest->items[1] : NULL);
+	rc = check(rest, action, err);
+	if (!rc)
+		rc = tare_control_open(&c, rest->items[0], err);
+	if (rc)
+		return rc;
+	if (action == STATUS)
+		print_status(call, &c);
+	else
+		rc = act(&c, action, rest->count > 2 ? rest->items[2] : "", &call->out, err);
+	tare_control_close(&c);
+	return rc;
 }

@@ -31,6 +31,7 @@ const struct tare_command tare_command_demo = {
 	.examples = "tare demo\n"
 				"tare demo --sim h200 -o demo.tare",
 	.opts = opts,
+	.size = sizeof(struct demo_options),
 	.run = tare_cmd_demo,
 };
 
@@ -53,43 +54,38 @@ static bool has_gpu(void)
 	return false;
 }
 
-int tare_cmd_demo(int argc, char **argv)
+int tare_cmd_demo(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	struct demo_options *o = options;
 	char program[PATH_MAX + 8], *run[16];
-	struct demo_options o = { 0 };
-	struct tare_operands rest = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_demo, argc, argv, &o, &rest), n = 0;
+	int n = 0;
 
-	if (code >= 0)
-		return code;
-	tare_operands_free(&rest);
-	if (tare_self_path(TARE_SELF_EXAMPLES, program, PATH_MAX) != 0) {
-		tare_err_set(&err, TARE_E_NOT_FOUND, "%s: the bundled programs are not there; install tare again", program);
-		return tare_cmd_fail(&err);
-	}
+	if (tare_self_path(TARE_SELF_EXAMPLES, program, PATH_MAX) != 0)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the bundled programs are not there; install tare again",
+		                    program);
 	snprintf(program + strlen(program), 8, "/demo");
-	if (!o.sim && !has_gpu()) {
-		o.sim = "h200";
+	if (!o->sim && !has_gpu()) {
+		o->sim = "h200";
 		tare_say("this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200");
 	}
 	run[n++] = "run";
-	if (o.sim) {
+	if (o->sim) {
 		run[n++] = "--sim";
-		run[n++] = (char *)o.sim;
+		run[n++] = (char *)o->sim;
 	}
-	if (o.vram) {
+	if (o->vram) {
 		run[n++] = "--vram";
-		run[n++] = (char *)o.vram;
+		run[n++] = (char *)o->vram;
 	}
-	if (o.output) {
+	if (o->output) {
 		run[n++] = "-o";
-		run[n++] = (char *)o.output;
+		run[n++] = (char *)o->output;
 	}
-	if (o.force)
+	if (o->force)
 		run[n++] = "-f";
 	run[n++] = "--";
 	run[n++] = program;
 	run[n] = NULL;
-	return tare_cmd_run(n, run);
+	c->code = tare_cmd_call(&tare_command_run, n, run);
+	return 0;
 }

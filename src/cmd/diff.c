@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare diff`: compares recordings, reports and instants. */
-#include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/diff_page.h"
 #include "cmd/diff_source.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 
 #include <stdio.h>
 
@@ -70,6 +67,8 @@ const struct tare_command tare_command_diff = {
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.defaults = &(const struct options){ .by = -1, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_diff,
 };
 
@@ -117,29 +116,24 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 	return rc;
 }
 
-static int print(const struct options *o, enum tare_emit_format format, const struct tare_diff *d, struct tare_err *err)
+static int print(struct tare_cmd_call *c, const struct options *o, const struct tare_diff *d, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
 	struct tare_emit e;
 	int rc;
 
-	tare_emit_begin(&e, format, &text);
-	e.style = tare_terminal_style(stdout);
+	tare_cmd_begin(c, &e);
 	e.sort = o->sort;
 	tare_emit_simulated(&e, d->before.is_simulated || d->after.is_simulated);
 	tare_emit_page(&e, "Memory of %s and of %s", d->before.source, d->after.source);
 	tare_diff_show(&e, d);
 	rc = tare_format_check_sort(&e, err);
 	tare_emit_end(&e);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &text, err);
-	tare_str_free(&text);
 	return rc;
 }
 
-static int compare(const struct options *o, enum tare_emit_format format, const struct tare_operands *rest,
-                   struct tare_err *err)
+static int compare(struct tare_cmd_call *c, const struct options *o, struct tare_err *err)
 {
+	const struct tare_operands *rest = &c->rest;
 	const char *const *at = o->at.items;
 	struct tare_diff d = { .by = o->by };
 	int rc = tare_diff_source_read(&d.before, rest->items[0], o->at.count ? at[0] : NULL, o->by, err);
@@ -149,35 +143,23 @@ static int compare(const struct options *o, enum tare_emit_format format, const 
 		                           o->by, err);
 	if (!rc) {
 		tare_diff_build(&d);
-		rc = print(o, format, &d, err);
+		rc = print(c, o, &d, err);
 	}
 	tare_diff_free(&d);
 	return rc;
 }
 
-int tare_cmd_diff(int argc, char **argv)
+int tare_cmd_diff(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .by = -1, .format = TARE_FORMAT_DEFAULTS };
-	enum tare_emit_format format;
-	struct tare_arena names = { 0 };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_diff, argc, argv, &o, &rest), rc;
+	struct options *o = options;
+	int rc = check(o, &c->rest, err);
 
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "diff", &format, &err);
+	if (o->residue)
+		o->by = TARE_BY_RESIDUE;
 	if (!rc)
-		rc = check(&o, &rest, &err);
-	if (o.residue)
-		o.by = TARE_BY_RESIDUE;
-	if (!rc)
-		rc = tare_newest_add(&rest, &names, false, "diff", &err);
-	if (!rc)
-		rc = o.html ? tare_diff_page(o.html, rest.items, rest.count, &o.at, o.confidential, &err)
-		            : compare(&o, format, &rest, &err);
-	tare_operands_free(&o.at);
-	tare_operands_free(&rest);
-	tare_arena_free(&names);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+		rc = tare_newest_add(&c->rest, &c->names, false, "diff", err);
+	if (rc)
+		return rc;
+	return o->html ? tare_diff_page(o->html, c->rest.items, c->rest.count, &o->at, o->confidential, err)
+	               : compare(c, o, err);
 }

@@ -6,11 +6,8 @@
 #include "base/emit.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +34,8 @@ const struct tare_command tare_command_doctor = {
 				"tare doctor --json",
 	.opts = opts,
 	.progress = "checking",
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_doctor,
 };
 
@@ -112,42 +111,21 @@ static void write_data(struct tare_emit *e, const struct tare_doctor *d)
 	tare_emit_table_end(e);
 }
 
-/* The exit code. */
-static int check(enum tare_emit_format format, struct tare_str *out)
+int tare_cmd_doctor(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
 	struct tare_doctor d = { 0 };
-	int code = TARE_EXIT_OK;
 	struct tare_emit e;
 
+	(void)options;
+	(void)err;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		checks[i](&d);
 	for (size_t i = 0; i < d.count; i++)
 		if (d.findings[i].status == TARE_DOCTOR_FAIL)
-			code = TARE_EXIT_FAILED;
-	tare_emit_begin(&e, format, out);
-	e.style = tare_terminal_style(stdout);
+			c->code = TARE_EXIT_FAILED;
+	tare_cmd_begin(c, &e);
 	(tare_emit_is_for_people(&e) ? write_people : write_data)(&e, &d);
 	tare_emit_end(&e);
 	tare_doctor_free(&d);
-	return code;
-}
-
-int tare_cmd_doctor(int argc, char **argv)
-{
-	struct options o = { TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	struct tare_str out = { 0 };
-	enum tare_emit_format format;
-	int code = tare_cmd_parse(&tare_command_doctor, argc, argv, &o, &rest);
-
-	if (code >= 0)
-		return code;
-	if (tare_format_choose(&o.format, "doctor", &format, &err))
-		code = tare_cmd_fail(&err);
-	else if (code = check(format, &out), tare_cmd_write_file("-", &out, &err))
-		code = tare_cmd_fail(&err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return code;
+	return 0;
 }

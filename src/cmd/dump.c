@@ -44,6 +44,8 @@ const struct tare_command tare_command_dump = {
 	.opts = opts,
 	.max_operands = 1,
 	.progress = "reading",
+	.defaults = &(const struct options){ .pid = -1 },
+	.size = sizeof(struct options),
 	.run = tare_cmd_dump,
 };
 
@@ -125,13 +127,20 @@ static const char *short_name(const char *path, const char *log)
 }
 
 /* A log that cannot be opened is a sentence; the others are dumped all the same. */
-static int dump(const struct options *o, const char *path, struct tare_err *err)
+int tare_cmd_dump(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
+	const char *path;
 	struct tare_recording *recording;
-	int dumped = 0, rc = tare_recording_open_any(&recording, &path, 1, err);
+	int dumped = 0, rc = check_kinds(o, err);
 
+	if (!rc)
+		rc = tare_newest_add(&c->rest, &c->names, false, "dump", err);
+	if (!rc)
+		rc = tare_recording_open_any(&recording, c->rest.items, 1, err);
 	if (rc)
 		return rc;
+	path = c->rest.items[0];
 	for (int i = 0; !rc && i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
 		struct tare_log *log;
@@ -152,25 +161,4 @@ static int dump(const struct options *o, const char *path, struct tare_err *err)
 		tare_say("%s", tare_recording_unread(recording, i));
 	tare_recording_close(recording);
 	return rc;
-}
-
-int tare_cmd_dump(int argc, char **argv)
-{
-	struct options o = { .pid = -1 };
-	struct tare_arena names = { 0 };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_dump, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	rc = check_kinds(&o, &err);
-	if (!rc)
-		rc = tare_newest_add(&rest, &names, false, "dump", &err);
-	if (!rc)
-		rc = dump(&o, rest.items[0], &err);
-	tare_operands_free(&o.kinds);
-	tare_operands_free(&rest);
-	tare_arena_free(&names);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

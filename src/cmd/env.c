@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
-#include "cmd/write_file.h"
 #include "session/preload.h"
 
 #include <errno.h>
@@ -54,6 +53,8 @@ const struct tare_command tare_command_env = {
 				"docker run $(tare env --docker -o job.tare) IMAGE python train.py\n"
 				"tare env --json -o /scratch/job.tare | jq .variables",
 	.opts = opts,
+	.defaults = &(const struct options){ .stacks = -1, .host = -1 },
+	.size = sizeof(struct options),
 	.run = tare_cmd_env,
 };
 
@@ -292,12 +293,16 @@ static void split_library(struct environment *env)
 	env->library = slash + 1;
 }
 
-static int print(const struct options *o, struct tare_str *out, struct tare_err *err)
+int tare_cmd_env(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
 	struct environment env = { 0 };
 	struct tare_preload preload;
-	int rc = name_recording(env.recording, o->output, err);
+	int rc;
 
+	if (o->json && o->docker)
+		return tare_err_set(err, TARE_E_USAGE, "env: --json and --docker exclude each other");
+	rc = name_recording(env.recording, o->output, err);
 	if (!rc)
 		rc = tare_preload_find(&preload, o->sim, env.recording, o->host < 0 ? 0 : tare_host_means[o->host], err);
 	if (rc)
@@ -310,32 +315,11 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 	if (!rc && o->docker)
 		rc = check_docker(&env, err);
 	if (!rc && o->docker)
-		write_docker(out, &env);
+		write_docker(&c->out, &env);
 	else if (!rc && o->json)
-		write_json(out, &env);
+		write_json(&c->out, &env);
 	else if (!rc)
-		write_shell(out, &env);
+		write_shell(&c->out, &env);
 	tare_preload_free(&preload);
 	return rc;
-}
-
-int tare_cmd_env(int argc, char **argv)
-{
-	struct options o = { .stacks = -1, .host = -1 };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_env, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	if (o.json && o.docker)
-		rc = tare_err_set(&err, TARE_E_USAGE, "env: --json and --docker exclude each other");
-	else
-		rc = print(&o, &out, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

@@ -5,9 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
 #include "cmd/weigh_read.h"
-#include "cmd/write_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +49,8 @@ const struct tare_command tare_command_explain = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.progress = "reading",
+	.defaults = &(const struct options){ .root = "", .at = "peak", .pid = -1, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_explain,
 };
 
@@ -99,9 +99,10 @@ static int take(struct tare_explain *x, const char *what, const struct options *
 	return rc ? rc : tare_explain_process(x, pid, o->root, err);
 }
 
-static int explain(const struct options *o, const struct tare_operands *rest, enum tare_emit_format format,
-                   struct tare_str *out, struct tare_err *err)
+int tare_cmd_explain(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
+	const struct tare_operands *rest = &c->rest;
 	struct tare_explain_given *given = tare_xcalloc(rest->count, sizeof(*given));
 	struct tare_explain x = { .is_all = o->all };
 	struct tare_emit e;
@@ -112,8 +113,7 @@ static int explain(const struct options *o, const struct tare_operands *rest, en
 	if (!rc)
 		rc = take(&x, rest->items[0], o, err);
 	if (!rc) {
-		tare_emit_begin(&e, format, out);
-		e.style = tare_terminal_style(stdout);
+		tare_cmd_begin(c, &e);
 		tare_emit_simulated(&e, x.is_simulated);
 		tare_emit_uint(&e, "tare", 1);
 		tare_emit_page(&e, "tare explain %s", rest->items[0]);
@@ -124,25 +124,4 @@ static int explain(const struct options *o, const struct tare_operands *rest, en
 	tare_explain_free(&x);
 	free(given);
 	return rc;
-}
-
-int tare_cmd_explain(int argc, char **argv)
-{
-	struct options o = { .root = "", .at = "peak", .pid = -1, .format = TARE_FORMAT_DEFAULTS };
-	enum tare_emit_format format;
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_explain, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "explain", &format, &err);
-	if (!rc)
-		rc = explain(&o, &rest, format, &out, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

@@ -5,18 +5,13 @@
 #include "cmd/format.h"
 #include "cmd/fit_print.h"
 #include "cmd/fit_source.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
 	const char *target, *params, *predict;
 	struct tare_operands where;
 	struct tare_format_options format;
-	enum tare_emit_format chosen;
 };
 
 static const struct tare_opt opts[] = {
@@ -58,6 +53,8 @@ const struct tare_command tare_command_fit = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.progress = "fitting",
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_fit,
 };
 
@@ -114,22 +111,20 @@ static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
 	return TARE_E_EMPTY;
 }
 
-static void begin(struct tare_emit *e, const struct options *o, const struct tare_fit_source *source,
-                  struct tare_str *out)
+static void begin(struct tare_cmd_call *c, struct tare_emit *e, const struct tare_fit_source *source)
 {
-	tare_emit_begin(e, o->chosen, out);
-	e->style = tare_terminal_style(stdout);
+	tare_cmd_begin(c, e);
 	tare_emit_simulated(e, source->is_simulated);
 	tare_emit_uint(e, "tare", 1);
 }
 
 /* One quantity: its law, or those of the phases that it is the greatest of. */
-static void show_one(const struct options *o, const struct tare_fit_source *source, const struct tare_forecast *f,
-                     const struct tare_table *cells, struct tare_str *out)
+static void show_one(struct tare_cmd_call *c, const struct tare_fit_source *source, const struct tare_forecast *f,
+                     const struct tare_table *cells)
 {
 	struct tare_emit e;
 
-	begin(&e, o, source, out);
+	begin(c, &e, source);
 	if (f->count == 1) {
 		tare_fit_print(&e, &f->parts[0].problem, &f->parts[0].fitted);
 	} else {
@@ -146,8 +141,8 @@ static void show_one(const struct options *o, const struct tare_fit_source *sour
 }
 
 /* Every quantity that was measured. What never changes is one line. */
-static int show_all(const struct options *o, struct tare_fit_source *source, const struct tare_problem_ask *ask,
-                    struct tare_str *out, struct tare_err *err)
+static int show_all(struct tare_cmd_call *c, struct tare_fit_source *source, const struct tare_problem_ask *ask,
+                    struct tare_err *err)
 {
 	struct tare_series_list *list = &source->list;
 	struct tare_forecast all = { .parts = tare_xcalloc(list->count, sizeof(*all.parts)) };
@@ -163,7 +158,7 @@ static int show_all(const struct options *o, struct tare_fit_source *source, con
 		tare_forecast_drop_last(&all);
 	}
 	if (!rc) {
-		begin(&e, o, source, out);
+		begin(c, &e, source);
 		tare_fit_print_parts(&e, &all);
 		for (size_t i = 0; i < all.count && has_terms(&e); i++)
 			tare_fit_print_terms(&e, &all.parts[i].problem, &all.parts[i].fitted);
@@ -173,14 +168,14 @@ static int show_all(const struct options *o, struct tare_fit_source *source, con
 	return rc;
 }
 
-static int fit_source(struct tare_fit_source *source, const struct options *o, const struct tare_problem_ask *ask,
-                      struct tare_str *out, struct tare_err *err)
+static int fit_source(struct tare_cmd_call *c, struct tare_fit_source *source, const struct tare_problem_ask *ask,
+                      struct tare_err *err)
 {
 	struct tare_forecast forecast;
 	int rc;
 
 	if (!source->is_table && !ask->target)
-		return show_all(o, source, ask, out, err);
+		return show_all(c, source, ask, err);
 	if (source->is_table)
 		rc = tare_forecast_of_table(&forecast, &source->table, ask, err);
 	else
@@ -190,7 +185,7 @@ static int fit_source(struct tare_fit_source *source, const struct options *o, c
 	if (is_one_cell(&forecast.parts[0]))
 		rc = refuse_one_cell(&forecast.parts[0].problem, err);
 	else
-		show_one(o, source, &forecast, ask->cells, out);
+		show_one(c, source, &forecast, ask->cells);
 	tare_forecast_free(&forecast);
 	return rc;
 }
@@ -220,13 +215,14 @@ static int filter_all(struct tare_fit_source *source, const struct options *o, s
 	return why.code;
 }
 
-static int fit(const char *path, const struct options *o, struct tare_str *out, struct tare_err *err)
+int tare_cmd_fit(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
 	const char *names[TARE_FIT_PARAMS_MAX];
 	struct tare_problem_ask ask = { .target = o->target, .params = o->params ? names : NULL };
 	struct tare_fit_source source;
 	struct tare_table cells;
-	int rc = tare_fit_source_open(&source, path, err);
+	int rc = tare_fit_source_open(&source, c->rest.items[0], err);
 
 	if (rc)
 		return rc;
@@ -243,28 +239,7 @@ static int fit(const char *path, const struct options *o, struct tare_str *out, 
 			ask.target = source.list.count ? source.list.items[0].name : NULL;
 	}
 	if (!rc)
-		rc = fit_source(&source, o, &ask, out, err);
+		rc = fit_source(c, &source, &ask, err);
 	tare_fit_source_close(&source);
 	return rc;
-}
-
-int tare_cmd_fit(int argc, char **argv)
-{
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_fit, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "fit", &o.chosen, &err);
-	if (!rc)
-		rc = fit(rest.items[0], &o, &out, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&o.where);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

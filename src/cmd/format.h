@@ -6,6 +6,8 @@
 #include "base/args.h"
 #include "base/emit.h"
 
+/* A table of options has them if it has this one, of which the field is the first of the struct (call.c). */
+#define TARE_FORMAT_OPTION "format"
 struct tare_format_options {
 	int name; /* enum tare_emit_format; -1: not given */
 	bool json, csv;
@@ -19,7 +21,7 @@ struct tare_format_options {
 	TARE_FORMAT_OPTS_OF(STRUCT, FIELD, TARE_EMIT_NAMES, "how to print it: for people, or as data (docs/JSON.md)")
 /* The same for a command that has more formats behind those of tables. */
 #define TARE_FORMAT_OPTS_OF(STRUCT, FIELD, NAMES, HELP)                                                                \
-	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, NAMES, HELP),                                                  \
+	TARE_OPT(STRUCT, FIELD.name, TARE_FORMAT_OPTION, 'F', CHOICE, NAMES, HELP),                                        \
 		TARE_OPT(STRUCT, FIELD.json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),               \
 		TARE_OPT(STRUCT, FIELD.csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes")
 

@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/write_file.h"
 #include "graphs/choose.h"
 
 #include <errno.h>
@@ -23,7 +22,6 @@ struct options {
 	int64_t graphs;
 	double worth;
 	struct tare_format_options format;
-	enum tare_emit_format chosen;
 };
 
 static const struct tare_opt opts[] = {
@@ -53,6 +51,8 @@ const struct tare_command tare_command_graphs = {
 	.min_operands = 2,
 	.max_operands = 2,
 	.progress = "choosing",
+	.defaults = &(const struct options){ .worth = 0.5, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_graphs,
 };
 
@@ -222,14 +222,14 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, is_chosen, "is_chosen", "chosen", FLAG),
 };
 
-static void show(const struct options *o, const struct sizes *sizes, const struct tare_choose_plan *plans, size_t count,
-                 struct tare_str *out)
+static void show(struct tare_cmd_call *c, const struct options *o, const struct sizes *sizes,
+                 const struct tare_choose_plan *plans, size_t count)
 {
 	double all = cost_of_all(sizes);
 	size_t chosen = pick(plans, count, o, all), i;
 	struct tare_emit e;
 
-	tare_emit_begin(&e, o->chosen, out);
+	tare_emit_begin(&e, c->format, &c->out);
 	tare_emit_uint(&e, "tare", 1);
 	show_sizes(&e, sizes, &plans[chosen]);
 	tare_emit_table(&e, "plans", NULL, TARE_COLUMNS(columns));
@@ -250,12 +250,12 @@ static size_t most_graphs(const struct options *o, size_t sizes)
 	return most < sizes ? most : sizes;
 }
 
-static int choose(const char *path, const struct options *o, struct tare_str *out, struct tare_err *err)
+static int choose(struct tare_cmd_call *c, const struct options *o, struct tare_err *err)
 {
 	struct sizes sizes = { 0 };
 	struct tare_choose_plan *plans = NULL;
 	size_t i, count = 0;
-	int rc = read_sizes(path, &sizes, err);
+	int rc = read_sizes(c->rest.items[1], &sizes, err);
 
 	if (!rc)
 		rc = set_costs(&sizes, o->times, err);
@@ -266,7 +266,7 @@ static int choose(const char *path, const struct options *o, struct tare_str *ou
 			rc = tare_err_set(err, -ENOMEM, "graphs: not enough memory; use -n");
 	}
 	if (!rc)
-		show(o, &sizes, plans, count, out);
+		show(c, o, &sizes, plans, count);
 	for (i = 0; plans && i < count; i++)
 		free(plans[i].sizes);
 	free(plans);
@@ -274,29 +274,14 @@ static int choose(const char *path, const struct options *o, struct tare_str *ou
 	return rc;
 }
 
-int tare_cmd_graphs(int argc, char **argv)
+int tare_cmd_graphs(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .worth = 0.5, .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_graphs, argc, argv, &o, &rest), rc;
+	const struct options *o = options;
 
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "graphs", &o.chosen, &err);
-	if (rc)
-		return tare_cmd_fail(&err);
-	if (strcmp(rest.items[0], "choose"))
-		rc = tare_err_set(&err, TARE_E_USAGE, "graphs: there is no \"graphs %s\"; use graphs choose FILE",
-		                  rest.items[0]);
-	else if (o.graphs < 0 || o.worth < 0)
-		rc = tare_err_set(&err, TARE_E_USAGE, "graphs: -n and --worth cannot be negative");
-	else
-		rc = choose(rest.items[1], &o, &out, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	if (strcmp(c->rest.items[0], "choose"))
+		return tare_err_set(err, TARE_E_USAGE, "graphs: there is no \"graphs %s\"; use graphs choose FILE",
+		                    c->rest.items[0]);
+	if (o->graphs < 0 || o->worth < 0)
+		return tare_err_set(err, TARE_E_USAGE, "graphs: -n and --worth cannot be negative");
+	return choose(c, o, err);
 }

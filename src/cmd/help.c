@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
 #include "cmd/terminal.h"
-#include "cmd/write_file.h"
 
 #include <string.h>
 
@@ -32,6 +31,7 @@ const struct tare_command tare_command_help = {
 	.words = TARE_ARGS_COMMANDS,
 	.max_operands = 1,
 	.opts = opts,
+	.size = sizeof(struct options),
 	.run = tare_cmd_help,
 };
 
@@ -68,24 +68,24 @@ static void add_main_page(struct tare_str *out)
 	                  "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
 }
 
-static int unknown_command(const char *name)
+static int unknown_command(const char *name, struct tare_err *err)
 {
 	const char *near = tare_args_near_miss(name, next_command, NULL);
-	struct tare_err err;
 
 	if (near)
-		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; did you mean %s?", name, near);
-	else
-		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help", name);
-	return tare_cmd_fail(&err);
+		return tare_err_set(err, TARE_E_USAGE, "help: there is no command \"%s\"; did you mean %s?", name, near);
+	return tare_err_set(err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help", name);
 }
 
-static int write_help(const struct options *o, const char *name, struct tare_str *out)
+int tare_cmd_help(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
+	const char *name = c->rest.count ? c->rest.items[0] : NULL;
 	const struct tare_command *cmd = name ? tare_cmd_find(name) : NULL;
+	struct tare_str *out = &c->out;
 
 	if (name && !cmd)
-		return unknown_command(name);
+		return unknown_command(name, err);
 	if (o->version)
 		tare_str_add(out, "tare " TARE_VERSION "\n");
 	else if (o->profiles)
@@ -104,23 +104,5 @@ static int write_help(const struct options *o, const char *name, struct tare_str
 		tare_args_help_within(cmd, tare_terminal_help_width(), out);
 	else
 		add_overview(out);
-	return TARE_EXIT_OK;
-}
-
-int tare_cmd_help(int argc, char **argv)
-{
-	struct options o = { 0 };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_help, argc, argv, &o, &rest);
-
-	if (code >= 0)
-		return code;
-	code = write_help(&o, rest.count ? rest.items[0] : NULL, &out);
-	if (tare_cmd_write_file("-", &out, &err))
-		code = tare_cmd_fail(&err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return code;
+	return 0;
 }

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/write_file.h"
 #include "rollup/rollup.h"
 #include "session/folder.h"
 
@@ -78,28 +77,25 @@ const struct tare_command tare_command_import = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
+	.defaults = &(const struct options){ .from = -1 },
+	.size = sizeof(struct options),
 	.run = tare_cmd_import,
 };
 
-static int print_result(const char *path, const char *folder, const struct tare_imported *done, struct tare_err *err)
+static void print_result(struct tare_str *out, const char *path, const char *folder, const struct tare_imported *done)
 {
 	char n[TARE_UNITS_TEXT_MAX];
-	struct tare_str text = { 0 };
-	int rc;
 
-	tare_text_add_name(&text, path);
+	tare_text_add_name(out, path);
 	if (done->said)
-		tare_str_addf(&text, ": %s", done->said);
+		tare_str_addf(out, ": %s", done->said);
 	else
-		tare_str_addf(&text, ": %s line%s with figures", tare_units_count(n, done->taken), done->taken == 1 ? "" : "s");
+		tare_str_addf(out, ": %s line%s with figures", tare_units_count(n, done->taken), done->taken == 1 ? "" : "s");
 	if (done->unreadable)
-		tare_str_addf(&text, ", %s that cannot be read", tare_units_count(n, done->unreadable));
-	tare_str_add(&text, " → ");
-	tare_text_add_name(&text, folder);
-	tare_str_add_char(&text, '\n');
-	rc = tare_cmd_write_file("-", &text, err);
-	tare_str_free(&text);
-	return rc;
+		tare_str_addf(out, ", %s that cannot be read", tare_units_count(n, done->unreadable));
+	tare_str_add(out, " → ");
+	tare_text_add_name(out, folder);
+	tare_str_add_char(out, '\n');
 }
 
 /* A large recording is compacted, as at the end of `tare run`. Where that fails the recording is whole, only larger. */
@@ -113,7 +109,8 @@ static void roll_up(const char *folder)
 	tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
 }
 
-static int make(struct tare_import *import, const char *path, const struct options *o, struct tare_err *err)
+static int make(struct tare_import *import, const char *path, const struct options *o, struct tare_str *out,
+                struct tare_err *err)
 {
 	const char *argv[] = { strcmp(path, "-") ? path : "import", NULL };
 	struct tare_imported done = { 0 };
@@ -132,29 +129,22 @@ static int make(struct tare_import *import, const char *path, const struct optio
 		rc = tare_folder_settle(&folder, err);
 	tare_folder_watch(&folder, false);
 	if (!rc)
-		rc = print_result(path, folder.path, &done, err);
+		print_result(out, path, folder.path, &done);
 	free(done.said);
 	tare_folder_free(&folder);
 	return rc;
 }
 
-int tare_cmd_import(int argc, char **argv)
+int tare_cmd_import(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .from = -1 };
-	struct tare_import_options options;
+	const struct options *o = options;
+	const struct tare_import_options how = { .kind = o->from, .units = { .plain = o->unit, .is_binary = o->binary } };
 	struct tare_import *import;
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_import, argc, argv, &o, &rest), rc;
+	int rc = tare_import_open(&import, c->rest.items[0], &how, err);
 
-	if (code >= 0)
-		return code;
-	options = (struct tare_import_options){ .kind = o.from, .units = { .plain = o.unit, .is_binary = o.binary } };
-	rc = tare_import_open(&import, rest.items[0], &options, &err);
-	if (!rc) {
-		rc = make(import, rest.items[0], &o, &err);
-		tare_import_close(import);
-	}
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	if (rc)
+		return rc;
+	rc = make(import, c->rest.items[0], o, &c->out, err);
+	tare_import_close(import);
+	return rc;
 }

@@ -5,8 +5,6 @@
 #include "base/self_path.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 #include "record/format.h"
 
 #include <limits.h>
@@ -47,6 +45,8 @@ const struct tare_command tare_command_info = {
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = 1,
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_info,
 };
 
@@ -133,42 +133,28 @@ static void write_self(struct tare_emit *e)
 	write_part(e, "simulated_gpu", TARE_SELF_SIM_DIR);
 }
 
-int tare_cmd_info(int argc, char **argv)
+int tare_cmd_info(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	enum tare_emit_format format;
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
+	const struct options *o = options;
+	const char *path = c->rest.count ? c->rest.items[0] : NULL;
 	struct tare_emit e;
-	int code = tare_cmd_parse(&tare_command_info, argc, argv, &o, &rest), rc = 0;
 	bool agree = true;
+	int rc = 0;
 
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "info", &format, &err);
-	if (!rc && o.check && !rest.count)
-		rc = tare_err_set(&err, TARE_E_USAGE, "info --check: of which recording? Name it: tare info --check REC");
-	if (rc)
-		return tare_cmd_fail(&err);
-	tare_emit_begin(&e, format, &out);
-	e.style = tare_terminal_style(stdout);
+	if (o->check && !path)
+		return tare_err_set(err, TARE_E_USAGE, "info --check: of which recording? Name it: tare info --check REC");
+	tare_cmd_begin(c, &e);
 	tare_emit_uint(&e, "tare", 1);
-	tare_emit_page(&e, "%s", rest.count ? rest.items[0] : "tare info");
-	if (o.check)
-		rc = tare_info_check(&e, rest.items[0], &agree, &err);
-	else if (rest.count)
-		rc = tare_info_recording(&e, rest.items[0], &err);
-	else if (!o.hooks)
+	tare_emit_page(&e, "%s", path ? path : "tare info");
+	if (o->check)
+		rc = tare_info_check(&e, path, &agree, err);
+	else if (path)
+		rc = tare_info_recording(&e, path, err);
+	else if (!o->hooks)
 		write_self(&e);
-	if (o.hooks)
+	if (o->hooks)
 		write_hooks(&e);
 	tare_emit_end(&e);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	if (rc)
-		return tare_cmd_fail(&err);
-	return agree ? TARE_EXIT_OK : TARE_EXIT_LIMIT;
+	c->code = agree ? TARE_EXIT_OK : TARE_EXIT_LIMIT;
+	return rc;
 }

@@ -6,8 +6,6 @@
 #include "cmd/fit_source.h"
 #include "cmd/plan_print.h"
 #include "cmd/profiles.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 #include "fit/fit_report.h"
 #include "witness/cgroup.h"
 #include "witness/nvml.h"
@@ -64,6 +62,8 @@ const struct tare_command tare_command_plan = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.progress = "planning",
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_plan,
 };
 
@@ -179,17 +179,14 @@ static int find_unit(const struct options *o, const struct tare_fit_source *sour
 }
 
 static int plan_source(const struct options *o, struct tare_fit_source *source, struct tare_plan_ask *ask,
-                       struct tare_str *out, int *code, struct tare_err *err)
+                       struct tare_cmd_call *c, struct tare_err *err)
 {
 	struct tare_plan_card card;
 	struct tare_expr *expr = NULL;
 	struct tare_plan plan;
 	struct tare_emit e;
-	enum tare_emit_format format;
-	int rc = tare_format_choose(&o->format, "plan", &format, err);
+	int rc = find_card(o, source, &card, err);
 
-	if (!rc)
-		rc = find_card(o, source, &card, err);
 	if (!rc)
 		rc = find_unit(o, source, &ask->fit, &ask->unit, err);
 	if (!rc && o->maximize) {
@@ -203,12 +200,11 @@ static int plan_source(const struct options *o, struct tare_fit_source *source, 
 	if (!rc)
 		rc = tare_plan_make(ask, &plan, err);
 	if (!rc) {
-		tare_emit_begin(&e, format, out);
-		e.style = tare_terminal_style(stdout);
+		tare_cmd_begin(c, &e);
 		tare_emit_simulated(&e, source->is_simulated);
 		tare_plan_print(&e, &plan, &card, ask->fit.target, expr, ask->list);
 		tare_emit_end(&e);
-		*code = plan.best >= 0 ? TARE_EXIT_OK : TARE_EXIT_NO_FIT;
+		c->code = plan.best >= 0 ? TARE_EXIT_OK : TARE_EXIT_NO_FIT;
 		tare_plan_free(&plan);
 	}
 	tare_expr_free(expr);
@@ -230,13 +226,19 @@ static int check_kind(const char *path, const struct options *o, struct tare_fit
 	                    path);
 }
 
-static int plan(const char *path, const struct options *o, struct tare_str *out, int *code, struct tare_err *err)
+int tare_cmd_plan(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	const char *names[TARE_FIT_PARAMS_MAX];
+	const struct options *o = options;
+	const char *names[TARE_FIT_PARAMS_MAX], *path = c->rest.items[0];
 	struct tare_plan_ask ask = { .fit = { .params = o->params ? names : NULL } };
 	struct tare_fit_source source;
-	int rc = tare_fit_source_open(&source, path, err);
+	int rc;
 
+	if (!!o->vram + !!o->card + !!o->memory != 1)
+		return tare_err_set(err, TARE_E_USAGE,
+		                    "plan: say which card, with either --vram or --card, or of runs on the CPU the machine's "
+		                    "memory, with --memory; --vram is more than 0");
+	rc = tare_fit_source_open(&source, path, err);
 	if (rc)
 		return rc;
 	ask.fit.target = o->target ? o->target : o->memory ? TARE_SERIES_RESIDENT : "need";
@@ -251,30 +253,7 @@ static int plan(const char *path, const struct options *o, struct tare_str *out,
 	if (!rc && o->params)
 		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.fit.param_count, err);
 	if (!rc)
-		rc = plan_source(o, &source, &ask, out, code, err);
+		rc = plan_source(o, &source, &ask, c, err);
 	tare_fit_source_close(&source);
 	return rc;
-}
-
-int tare_cmd_plan(int argc, char **argv)
-{
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_plan, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	if (!!o.vram + !!o.card + !!o.memory != 1)
-		rc = tare_err_set(&err, TARE_E_USAGE,
-		                  "plan: say which card, with either --vram or --card, or of runs on the CPU the machine's "
-		                  "memory, with --memory; --vram is more than 0");
-	else
-		rc = plan(rest.items[0], &o, &out, &code, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : code;
 }

@@ -8,8 +8,6 @@
 #include "cmd/format.h"
 #include "cmd/run_options.h"
 #include "cmd/start_ranks.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,6 +98,9 @@ const struct tare_command tare_command_predict = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
+	.defaults =
+		&(const struct options){ .answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_predict,
 };
 
@@ -190,14 +191,12 @@ static int64_t gpus_of(const struct options *o)
 	return o->gpus ? o->gpus : gpus ? gpus : 1;
 }
 
-static void print(const struct options *o, enum tare_emit_format format, const struct tare_predict_card *cards,
-                  size_t n, const struct tare_predict_largest *largest, const struct tare_predict_prices *prices,
-                  struct tare_str *out)
+static void print(struct tare_cmd_call *c, const struct options *o, const struct tare_predict_card *cards, size_t n,
+                  const struct tare_predict_largest *largest, const struct tare_predict_prices *prices)
 {
 	struct tare_emit e;
 
-	tare_emit_begin(&e, format, out);
-	e.style = tare_terminal_style(stdout);
+	tare_cmd_begin(c, &e);
 	if (o->grid.count)
 		tare_predict_grid_print(&e, cards, n, prices);
 	else
@@ -205,8 +204,15 @@ static void print(const struct options *o, enum tare_emit_format format, const s
 	tare_emit_end(&e);
 }
 
-static int predict(const struct options *o, char *const *argv, struct tare_str *out, int *code, struct tare_err *err)
+static int record(int argc, char **argv)
 {
+	return tare_cmd_call(&tare_command_record, argc, argv);
+}
+
+int tare_cmd_predict(struct tare_cmd_call *c, void *options, struct tare_err *err)
+{
+	const struct options *o = options;
+	char *const *argv = (char *const *)c->rest.items;
 	struct tare_predict_options how = {
 		.keep = o->keep,
 		.gpus = gpus_of(o),
@@ -216,19 +222,16 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 		.answers_at = &o->answers_at,
 		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
 		.has_own_caches = o->caches == CACHES_OWN,
-		.record = tare_cmd_record,
+		.record = record,
 	};
 	struct tare_predict_largest largest = { 0 };
 	struct tare_predict_prices prices = { 0 };
 	struct tare_predict_card *cards = NULL;
 	struct tare_arena memory = { 0 };
 	const char *names[CARDS_MAX];
-	enum tare_emit_format format;
 	size_t n = 0;
-	int rc = tare_format_choose(&o->format, "predict", &format, err);
+	int rc = check_options(o, err);
 
-	if (!rc)
-		rc = check_options(o, err);
 	if (!rc)
 		rc = tare_predict_parse_prices(&o->prices, &memory, &prices, err);
 	if (!rc)
@@ -242,36 +245,13 @@ static int predict(const struct options *o, char *const *argv, struct tare_str *
 			rc = ask_answers(o, &how, n, &memory, cards, err);
 	}
 	if (!rc) {
-		print(o, format, cards, n, &largest, &prices, out);
-		*code = TARE_EXIT_OK;
+		print(c, o, cards, n, &largest, &prices);
 		for (size_t i = 0; i < n; i++)
-			if (cards[i].has_failed && *code == TARE_EXIT_OK)
-				*code = TARE_EXIT_LIMIT;
+			if (cards[i].has_failed && c->code == TARE_EXIT_OK)
+				c->code = TARE_EXIT_LIMIT;
 			else if (!cards[i].fits && !cards[i].has_failed)
-				*code = TARE_EXIT_NO_FIT;
+				c->code = TARE_EXIT_NO_FIT;
 	}
 	tare_arena_free(&memory);
 	return rc;
-}
-
-int tare_cmd_predict(int argc, char **argv)
-{
-	struct options o = { .answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest = { 0 };
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_predict, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	rc = predict(&o, (char *const *)rest.items, &out, &code, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&o.cards);
-	tare_operands_free(&o.grid);
-	tare_operands_free(&o.prices);
-	tare_operands_free(&o.answers_at);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : code;
 }

@@ -20,20 +20,21 @@ const struct tare_command tare_command_record = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
+	.defaults = &tare_run_defaults,
+	.size = sizeof(tare_run_defaults),
 	.run = tare_cmd_record,
 };
 
-int tare_cmd_record(int argc, char **argv)
+int tare_cmd_record(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct run_options *o = options;
 	struct tare_session_result result;
-	bool is_quiet = false;
-	int code = tare_run_command(&tare_command_record, argc, argv, &result, &is_quiet);
+	int rc = tare_run_command(c, o, false, &result, err);
 
-	if (code >= 0)
-		return code;
-	if (!is_quiet)
+	if (rc)
+		return rc;
+	if (!o->quiet)
 		tare_run_print_end(&result, "");
-	code = tare_child_exit_code(result.status);
 	tare_session_result_free(&result);
-	return code;
+	return 0;
 }

@@ -114,6 +114,8 @@ const struct tare_command tare_command_report = {
 	.progress = "reading",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.defaults = &(const struct tare_report_given){ .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct tare_report_given),
 	.run = tare_cmd_report,
 };
 
@@ -128,14 +130,13 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 		         path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
+/* Besides those of tables: what goes to a file, and what has an option of its own. */
 static int choose_format(const struct tare_report_given *o, enum tare_emit_format *out, struct tare_err *err)
 {
-	int rc = tare_format_choose(&o->format, "report", out, err);
-
-	if (!rc && tare_report_file_format(o->format.name) >= 0)
+	if (tare_report_file_format(o->format.name) >= 0)
 		*out = TARE_EMIT_TEXT; /* it is no table */
-	if (rc || (!o->md && !o->html))
-		return rc;
+	if (!o->md && !o->html)
+		return 0;
 	if (*out != TARE_EMIT_TEXT || o->format.name >= 0 || (o->md && o->html))
 		return tare_err_set(err, TARE_E_USAGE, "report: --format, --json, --csv, --md and --html exclude each other");
 	*out = o->md ? TARE_EMIT_MARKDOWN : TARE_EMIT_HTML;
@@ -214,40 +215,31 @@ static int write_file(const struct tare_report_given *o, struct tare_instant *in
 	                        rest->items, rest->count, o->job, err);
 }
 
-int tare_cmd_report(int argc, char **argv)
+int tare_cmd_report(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct tare_report_given o = { .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS };
-	enum tare_emit_format format;
-	struct tare_instant *instants = NULL;
-	struct tare_arena names = { 0 };
-	struct tare_operands rest;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_report, argc, argv, &o, &rest), rc;
+	const struct tare_report_given *o = options;
+	const struct tare_operands *rest = &c->rest;
+	struct tare_instant *instants;
 	bool is_sweep;
+	int rc = choose_format(o, &c->format, err);
 
-	if (code >= 0)
-		return code;
-	rc = choose_format(&o, &format, &err);
 	if (!rc)
-		rc = tare_report_check(&o, &err);
+		rc = tare_report_check(o, err);
 	if (!rc)
-		rc = tare_newest_add(&rest, &names, true, "report", &err);
-	is_sweep = !rc && rest.count == 1 && tare_db_is(rest.items[0]);
-	if (!rc)
-		rc = tare_report_check_kind(&o, rest.items[0], is_sweep, &err);
-	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
-	for (size_t i = 0; !rc && i < o.at.count; i++)
-		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
-	if (!rc && o.svg)
-		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, o.by, &err);
-	else if (!rc && tare_report_file_format(o.format.name) >= 0)
-		rc = write_file(&o, instants, &rest, &err);
+		rc = tare_newest_add(&c->rest, &c->names, true, "report", err);
+	if (rc)
+		return rc;
+	is_sweep = rest->count == 1 && tare_db_is(rest->items[0]);
+	rc = tare_report_check_kind(o, rest->items[0], is_sweep, err);
+	instants = tare_xcalloc(o->at.count + 1, sizeof(*instants));
+	for (size_t i = 0; !rc && i < o->at.count; i++)
+		rc = tare_instant_parse(o->at.items[i], &instants[i], err);
+	if (!rc && o->svg)
+		rc = tare_report_picture(o->svg, rest->items, rest->count, o->job, o->by, err);
+	else if (!rc && tare_report_file_format(o->format.name) >= 0)
+		rc = write_file(o, instants, rest, err);
 	else if (!rc)
-		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err) : print(&o, format, instants, &rest, &err);
+		rc = is_sweep ? print_sweep(o, c->format, rest->items[0], err) : print(o, c->format, instants, rest, err);
 	free(instants);
-	tare_operands_free(&o.at);
-	tare_operands_free(&o.claims);
-	tare_operands_free(&rest);
-	tare_arena_free(&names);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	return rc;
 }

@@ -45,6 +45,8 @@ const struct tare_command tare_command_run = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
+	.defaults = &tare_run_defaults,
+	.size = sizeof(tare_run_defaults),
 	.run = tare_cmd_run,
 };
 
@@ -132,16 +134,16 @@ static void add_peak(struct tare_str *out, const char *path, const struct tare_r
 	tare_recording_close(recording);
 }
 
-int tare_cmd_run(int argc, char **argv)
+int tare_cmd_run(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
 	struct tare_session_result result;
-	int code = tare_run_command(&tare_command_run, argc, argv, &result, NULL);
+	int rc = tare_run_command(c, options, true, &result, err);
 	struct tare_str more = { 0 };
 	struct tare_rank rank;
 	bool shows;
 
-	if (code >= 0)
-		return code;
+	if (rc)
+		return rc;
 	tare_rank_of_environment(&rank);
 	shows = rank.rank <= 0 && result.processes > 0;
 	if (shows && result.wanted)
@@ -151,8 +153,7 @@ int tare_cmd_run(int argc, char **argv)
 	tare_run_print_end(&result, tare_str_text(&more));
 	if (shows)
 		print_ledger(&result, &rank);
-	code = tare_child_exit_code(result.status);
 	tare_str_free(&more);
 	tare_session_result_free(&result);
-	return code;
+	return 0;
 }

@@ -10,7 +10,6 @@
 #include "cmd/cmd.h"
 #include "cmd/phase_lines.h"
 #include "cmd/run_live.h"
-#include "cmd/terminal.h"
 #include "rollup/ahead.h"
 #include "rollup/rollup.h"
 #include "session/child.h"
@@ -196,68 +195,63 @@ static int check_cap(uint64_t cap, struct tare_err *err)
 	                    (unsigned long long)cap);
 }
 
-int tare_run_command(const struct tare_command *command, int argc, char **argv, struct tare_session_result *result,
-                     bool *is_quiet)
-{
-	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1, .answers = -1 };
-	struct tare_session_options session = { 0 };
-	struct tare_operands rest = { 0 };
-	struct tare_err err = { 0 };
-	const char *word;
-	char *phases = NULL, *answers_at = NULL;
-	int code = tare_cmd_parse(command, argc, argv, &o, &rest);
+const struct run_options tare_run_defaults = { .cap = TARE_RUN_CAP, .stacks = -1, .host = -1, .answers = -1 };
 
-	if (code >= 0)
-		return code;
-	if (check_cap(o.cap, &err) != 0 || check_answers(&o, &err) != 0 || check_ranks(&o, &err) != 0 ||
-	    tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
-	    tare_answer_at_join(&o.answers_at, &answers_at, &err) != 0 ||
-	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
-		free(phases);
-		free(answers_at);
-		tare_operands_free(&o.phases);
-		tare_operands_free(&o.answers_at);
-		tare_operands_free(&rest);
-		return tare_cmd_fail(&err);
-	}
+static int check(const struct run_options *o, struct tare_err *err)
+{
+	int rc = check_cap(o->cap, err);
+
+	if (!rc)
+		rc = check_answers(o, err);
+	return rc ? rc : check_ranks(o, err);
+}
+
+int tare_run_command(struct tare_cmd_call *c, const struct run_options *o, bool is_shown,
+                     struct tare_session_result *result, struct tare_err *err)
+{
+	struct tare_session_options session = {
+		.output = o->output,
+		.into = o->into,
+		.force = o->force,
+		.sim = o->sim,
+		.ranks_running = (int)o->ranks.part,
+		.ranks_nr = (int)o->ranks.whole,
+		.answers = o->answers < 0 ? NULL : tare_answer_names[o->answers],
+		.cap = o->cap,
+		.roll_up = roll_up,
+		.fold_ahead = is_shown ? fold_ahead : NULL,
+		.live = tare_run_live(o->live),
+		.no_paths = o->no_paths,
+		.paused = o->paused,
+		.no_tensors = o->no_tensors,
+		.no_scan = o->no_scan,
+		.heap_mean = o->host < 0 ? 0 : tare_host_means[o->host],
+		.stacks = o->stacks < 0 ? NULL : tare_stack_names[o->stacks],
+		.argv = c->rest.items,
+	};
+	char *phases = NULL, *answers_at = NULL;
+	int rc = check(o, err);
+
+	if (!rc)
+		rc = tare_phase_lines_parse(&o->phases, &phases, err);
+	if (!rc)
+		rc = tare_answer_at_join(&o->answers_at, &answers_at, err);
+	if (!rc)
+		rc = tare_vram_parse(&session.vram, o->vram, o->card, err);
 	session.phases = phases;
-	if (is_quiet)
-		*is_quiet = o.quiet;
-	session.output = o.output;
-	session.into = o.into;
-	session.force = o.force;
-	session.sim = o.sim;
-	session.ranks_running = (int)o.ranks.part;
-	session.ranks_nr = (int)o.ranks.whole;
-	session.answers = o.answers < 0 ? NULL : tare_answer_names[o.answers];
 	session.answers_at = answers_at;
-	session.cap = o.cap;
-	session.roll_up = roll_up;
-	session.fold_ahead = is_quiet ? NULL : fold_ahead;
-	session.live = tare_run_live(o.live);
-	session.no_paths = o.no_paths;
-	session.paused = o.paused;
-	session.no_tensors = o.no_tensors;
-	session.no_scan = o.no_scan;
-	session.heap_mean = o.host < 0 ? 0 : tare_host_means[o.host];
-	session.stacks = o.stacks < 0 ? NULL : tare_stack_names[o.stacks];
-	session.argv = rest.items;
-	word = rest.items[0];
-	code = tare_session_run(&session, result, &err);
-	tare_vram_free(&session.vram);
+	if (!rc) {
+		rc = tare_session_run(&session, result, err);
+		c->fail_code = rc == TARE_E_NOT_FOUND ? TARE_EXIT_NOT_FOUND : rc == TARE_E_DENIED ? TARE_EXIT_NOT_EXEC : 0;
+		tare_vram_free(&session.vram);
+	}
+	if (!rc)
+		c->code = tare_child_exit_code(result->status);
+	else if (c->fail_code == TARE_EXIT_NOT_FOUND)
+		add_near_command(err, c->rest.items[0]);
 	free(phases);
 	free(answers_at);
-	tare_operands_free(&o.answers_at);
-	tare_operands_free(&o.phases);
-	tare_operands_free(&rest);
-	if (code == 0)
-		return -1;
-	if (err.code == TARE_E_NOT_FOUND)
-		add_near_command(&err, word);
-	code = tare_cmd_fail(&err);
-	if (err.code == TARE_E_NOT_FOUND)
-		return TARE_EXIT_NOT_FOUND;
-	return err.code == TARE_E_DENIED ? TARE_EXIT_NOT_EXEC : code;
+	return rc;
 }
 
 /* What it leaves a program is at most what it leaves us, from whom the program has it. */

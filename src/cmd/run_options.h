@@ -3,7 +3,7 @@
 #ifndef TARE_CMD_RUN_OPTIONS_H
 #define TARE_CMD_RUN_OPTIONS_H
 
-#include "base/args.h"
+#include "cmd/cmd.h"
 #include "session/session.h"
 
 struct run_options {
@@ -32,13 +32,11 @@ extern const char *const tare_answer_names[];
 extern const uint64_t tare_host_means[];
 extern const struct tare_opt tare_run_opts[];
 
-/*
- * Parses, runs CMD and records it. Returns -1 when it ran: `result` is to be reported and freed;
- * else the exit code to return at once.
- * `is_quiet`: `tare sweep` started it and will say itself how it ended; NULL: not asked.
- */
-int tare_run_command(const struct tare_command *command, int argc, char **argv, struct tare_session_result *result,
-                     bool *is_quiet);
+extern const struct run_options tare_run_defaults;
+
+/* Runs CMD and records it; its exit code becomes that of `c`, and `result` is to be reported and freed. `is_shown`: the ledger is, at the end. */
+int tare_run_command(struct tare_cmd_call *c, const struct run_options *o, bool is_shown,
+                     struct tare_session_result *result, struct tare_err *err);
 
 /*
  * The line that says how it ended and where the recording is, and what the user should know. `more`: in

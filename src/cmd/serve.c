@@ -3,7 +3,6 @@
 #include "base/print.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/write_file.h"
 #include "serve/http.h"
 
 #include <stdint.h>
@@ -49,6 +48,8 @@ const struct tare_command tare_command_serve = {
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.progress = "reading",
+	.defaults = &(const struct options){ .listen = "127.0.0.1:19400" },
+	.size = sizeof(struct options),
 	.run = tare_cmd_serve,
 };
 
@@ -84,27 +85,20 @@ static int check(const struct options *o, const struct tare_operands *rest, stru
 	return rc;
 }
 
-int tare_cmd_serve(int argc, char **argv)
+int tare_cmd_serve(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .listen = "127.0.0.1:19400" };
-	struct tare_http_options http = { .ready = say_ready };
-	struct tare_operands rest = { 0 };
+	const struct options *o = options;
+	struct tare_http_options http = { .ready = say_ready, .is_confidential = o->confidential };
 	struct tare_gather gather;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_serve, argc, argv, &o, &rest), rc;
+	int rc = check(o, &c->rest, &http, err);
 
-	if (code >= 0)
-		return code;
-	http.is_confidential = o.confidential;
-	rc = check(&o, &rest, &http, &err);
-	tare_gather_begin(&gather, &rest);
-	if (!rc && o.once) {
+	tare_gather_begin(&gather, &c->rest);
+	if (!rc && o->once) {
 		tare_gather_turn(&gather, true);
-		rc = tare_cmd_write_file("-", &gather.text, &err);
+		tare_str_add_n(&c->out, gather.text.data, gather.text.len);
 	} else if (!rc) {
-		rc = tare_http_serve(&gather, &http, &err);
+		rc = tare_http_serve(&gather, &http, err);
 	}
 	tare_gather_free(&gather);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	return rc;
 }

@@ -84,6 +84,10 @@ const struct tare_command tare_command_sweep = {
 	.min_operands = 0,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
+	.defaults =
+		&(const struct options){
+			.repeat = NOT_GIVEN, .jobs = NOT_GIVEN, .gpus = NOT_GIVEN, .timeout = NOT_GIVEN, .total = NAN },
+	.size = sizeof(struct options),
 	.run = tare_cmd_sweep,
 };
 
@@ -303,13 +307,15 @@ static int say_end(struct tare_db *db, const struct tare_sweep *s, const struct 
 	return 128 + end->signal;
 }
 
-static int sweep(const struct options *o, const struct tare_operands *command, struct tare_err *err)
+int tare_cmd_sweep(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
+	const struct tare_operands *command = &c->rest;
 	struct tare_sweep wanted = { 0 }, s = { 0 };
 	struct tare_sweep_end end = { 0 };
 	struct tare_db *db = NULL;
 	char *path = NULL;
-	int code = 0, rc = check_options(o, command, err);
+	int rc = check_options(o, command, err);
 
 	if (!rc)
 		rc = fill(&wanted, o, command, err);
@@ -326,33 +332,12 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 		rc = run(db, &s, &end, err);
 	}
 	if (!rc)
-		code = say_end(db, &s, &end);
+		c->code = say_end(db, &s, &end);
 	tare_db_close(db);
 	tare_sweep_free(&s);
 	tare_sweep_free(&wanted);
 	free(path);
-	if (!rc)
-		return code;
-	code = tare_cmd_fail(err);
-	return err->code == TARE_E_NOT_FOUND && command->count ? TARE_EXIT_NOT_FOUND : code;
-}
-
-int tare_cmd_sweep(int argc, char **argv)
-{
-	struct options o = {
-		.repeat = NOT_GIVEN, .jobs = NOT_GIVEN, .gpus = NOT_GIVEN, .timeout = NOT_GIVEN, .total = NAN
-	};
-	struct tare_operands rest = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_sweep, argc, argv, &o, &rest);
-
-	if (code < 0) {
-		code = sweep(&o, &rest, &err);
-		tare_operands_free(&rest);
-	}
-	tare_operands_free(&o.grids);
-	tare_operands_free(&o.jsons);
-	tare_operands_free(&o.works);
-	tare_operands_free(&o.phases);
-	return code;
+	if (rc == TARE_E_NOT_FOUND && command->count)
+		c->fail_code = TARE_EXIT_NOT_FOUND;
+	return rc;
 }

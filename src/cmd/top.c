@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/terminal.h"
-#include "cmd/write_file.h"
 #include "top/data.h"
 #include "top/reader.h"
 
@@ -65,6 +64,8 @@ const struct tare_command tare_command_top = {
 				"tare top --json",
 	.opts = opts,
 	.max_operands = SIZE_MAX,
+	.defaults = &(const struct options){ .interval = SECOND, .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_top,
 };
 
@@ -215,31 +216,26 @@ static int run_screen(struct top *t, struct tare_err *err)
 	return 0;
 }
 
-static int print_once(struct top *t, enum tare_emit_format format, struct tare_err *err)
+static void print_once(struct top *t, struct tare_cmd_call *c)
 {
 	struct tare_text_style style = tare_terminal_style(stdout);
 	struct tare_top_picture p;
-	struct tare_str out = { 0 };
 	struct tare_emit e;
-	int rc;
 
 	tare_find_turn(&t->found);
 	for (size_t i = 0; i < t->found.count; i++)
 		tare_follow_turn(t->found.items[i], clock_of(CLOCK_MONOTONIC), true);
 	look(t);
 	p = picture_of(t);
-	if (format == TARE_EMIT_TEXT) {
+	if (c->format == TARE_EMIT_TEXT) {
 		t->view.interval_ns = 0;
 		style.width = style.is_screen ? style.width : 100;
-		tare_top_print(&p, &t->view, &style, &out);
+		tare_top_print(&p, &t->view, &style, &c->out);
 	} else {
-		tare_emit_begin(&e, format, &out);
+		tare_emit_begin(&e, c->format, &c->out);
 		tare_top_data(&e, &p);
 		tare_emit_end(&e);
 	}
-	rc = tare_cmd_write_file("-", &out, err);
-	tare_str_free(&out);
-	return rc;
 }
 
 static int check(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
@@ -272,34 +268,26 @@ static void discard(struct top *t)
 	free(t);
 }
 
-int tare_cmd_top(int argc, char **argv)
+int tare_cmd_top(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .interval = SECOND, .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest = { 0 };
-	enum tare_emit_format format;
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_top, argc, argv, &o, &rest), rc;
+	const struct options *o = options;
+	struct tare_operands *rest = &c->rest;
+	int rc = check(o, rest, err);
 	struct top *t;
 
-	if (code >= 0)
-		return code;
+	if (rc)
+		return rc;
 	t = tare_xcalloc(1, sizeof(*t));
-	t->o = &o;
-	rc = tare_format_choose(&o.format, "top", &format, &err);
-	if (!rc)
-		rc = check(&o, &rest, &err);
-	t->found.folders = rest.count ? &rest : &o.folders;
-	t->found.is_only_folders = rest.count > 0;
+	t->found.folders = rest->count ? rest : &o->folders;
+	t->found.is_only_folders = rest->count > 0;
 	t->found.is_brief = true;
-	t->view.interval_ns = o.interval;
-	t->view.sort = (enum tare_top_sort)o.sort;
-	tare_str_add(&t->view.filter, o.filter ? o.filter : "");
-	if (!rc && format == TARE_EMIT_TEXT && !o.once && tare_screen_is_there())
-		rc = run_screen(t, &err);
-	else if (!rc)
-		rc = print_once(t, format, &err);
+	t->view.interval_ns = o->interval;
+	t->view.sort = (enum tare_top_sort)o->sort;
+	tare_str_add(&t->view.filter, o->filter ? o->filter : "");
+	if (c->format == TARE_EMIT_TEXT && !o->once && tare_screen_is_there())
+		rc = run_screen(t, err);
+	else
+		print_once(t, c);
 	discard(t);
-	tare_operands_free(&o.folders);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	return rc;
 }

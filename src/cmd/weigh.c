@@ -2,7 +2,6 @@
 /* `tare weigh`: weighs processes, or the machine. */
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
 #include "cmd/weigh_print.h"
 #include "cmd/weigh_read.h"
 #include "cmd/write_file.h"
@@ -39,6 +38,8 @@ const struct tare_command tare_command_weigh = {
 	.opts = opts,
 	.max_operands = SIZE_MAX,
 	.progress = "weighing",
+	.defaults = &(const struct options){ .root = "", .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_weigh,
 };
 
@@ -60,15 +61,13 @@ static int weigh_these(struct tare_weigh_processes *all, const struct tare_opera
 	return 0;
 }
 
-static void print(const struct tare_weigh_processes *all, const char *root, bool is_all, enum tare_emit_format format,
-                  struct tare_str *out)
+static void print(struct tare_cmd_call *c, const struct tare_weigh_processes *all, const char *root, bool is_all)
 {
 	struct tare_weigh_machine machine;
 	struct tare_emit e;
 
 	tare_weigh_machine(&machine, all, root, is_all);
-	tare_emit_begin(&e, format, out);
-	e.style = tare_terminal_style(stdout);
+	tare_cmd_begin(c, &e);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_page(&e, "tare weigh");
 	if (is_all && tare_emit_is_for_people(&e))
@@ -80,35 +79,28 @@ static void print(const struct tare_weigh_processes *all, const char *root, bool
 	else
 		tare_weigh_print_limits(&e, &machine);
 	tare_weigh_print_nvmap(&e, &machine, all);
-	if (format == TARE_EMIT_JSON)
+	if (c->format == TARE_EMIT_JSON)
 		tare_weigh_print_hosts(&e, all, &machine);
 	tare_emit_end(&e);
 	tare_weigh_machine_free(&machine);
 }
 
-int tare_cmd_weigh(int argc, char **argv)
+int tare_cmd_weigh(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct options o = { .root = "", .format = TARE_FORMAT_DEFAULTS };
+	const struct options *o = options;
 	struct tare_weigh_processes all = { 0 };
-	enum tare_emit_format format;
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_weigh, argc, argv, &o, &rest), rc;
+	int rc = tare_weigh_check_root(o->root, "weigh", err);
 
-	if (code >= 0)
-		return code;
-	rc = tare_format_choose(&o.format, "weigh", &format, &err);
 	if (!rc)
-		rc = tare_weigh_check_root(o.root, "weigh", &err);
-	if (!rc)
-		rc = weigh_these(&all, &rest, o.root, &err);
+		rc = weigh_these(&all, &c->rest, o->root, err);
 	if (!rc) {
-		print(&all, o.root, !rest.count, o.output ? TARE_EMIT_JSON : format, &out);
-		rc = tare_cmd_write_file(o.output ? o.output : "-", &out, &err);
+		c->format = o->output ? TARE_EMIT_JSON : c->format;
+		print(c, &all, o->root, !c->rest.count);
 	}
-	tare_str_free(&out);
 	tare_weigh_free(&all);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+	if (rc || !o->output)
+		return rc;
+	rc = tare_cmd_write_file(o->output, &c->out, err);
+	tare_str_cut(&c->out, 0);
+	return rc;
 }

@@ -4,7 +4,6 @@
 #include "cmd/format.h"
 #include "cmd/whatif_open.h"
 #include "cmd/whatif_print.h"
-#include "cmd/write_file.h"
 #include "import/import.h"
 #include "replay/whatif.h"
 
@@ -56,6 +55,8 @@ const struct tare_command tare_command_whatif = {
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
+	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
+	.size = sizeof(struct options),
 	.run = tare_cmd_whatif,
 };
 
@@ -92,16 +93,15 @@ static int check_sizes(const struct options *o, struct tare_err *err)
 	return 0;
 }
 
-static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code, struct tare_err *err)
+int tare_cmd_whatif(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
+	const struct options *o = options;
 	struct tare_whatif_ask ask = { o->conf, o->version, o->vram, o->used };
-	enum tare_emit_format format;
+	const char *path = c->rest.items[0];
 	struct tare_whatif w;
 	struct tare_emit e;
-	int rc = tare_format_choose(&o->format, "whatif", &format, err);
+	int rc = check_sizes(o, err);
 
-	if (!rc)
-		rc = check_sizes(o, err);
 	if (!rc)
 		rc = open_any(&w, path, &ask, err);
 	if (rc)
@@ -110,29 +110,11 @@ static int whatif(const char *path, const struct options *o, struct tare_str *ou
 		tare_whatif_close(&w);
 		return tare_err_set(err, TARE_E_EMPTY, "%s: the snapshot has no memory of any GPU", path);
 	}
-	tare_emit_begin(&e, format, out);
+	tare_emit_begin(&e, c->format, &c->out);
 	tare_emit_simulated(&e, w.trace.is_simulated);
 	tare_whatif_print(&e, &w, &ask, o->best);
 	tare_emit_end(&e);
-	*code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT : TARE_EXIT_OK;
+	c->code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT : TARE_EXIT_OK;
 	tare_whatif_close(&w);
 	return 0;
-}
-
-int tare_cmd_whatif(int argc, char **argv)
-{
-	struct options o = { .format = TARE_FORMAT_DEFAULTS };
-	struct tare_operands rest;
-	struct tare_str out = { 0 };
-	struct tare_err err = { 0 };
-	int code = tare_cmd_parse(&tare_command_whatif, argc, argv, &o, &rest), rc;
-
-	if (code >= 0)
-		return code;
-	rc = whatif(rest.items[0], &o, &out, &code, &err);
-	if (!rc)
-		rc = tare_cmd_write_file("-", &out, &err);
-	tare_str_free(&out);
-	tare_operands_free(&rest);
-	return rc ? tare_cmd_fail(&err) : code;
 }

@@ -21,7 +21,7 @@ static void read_back(int fd, char *text, size_t size)
 }
 
 /* Runs a command in this process with its output in `out` and `errors`; the last argument is NULL. */
-static int run(int (*command)(int, char **), const char *first, ...)
+static int run(const struct tare_command *command, const char *first, ...)
 {
 	int stdout_fd = dup(STDOUT_FILENO), stderr_fd = dup(STDERR_FILENO), argc = 0, code;
 	FILE *to = tmpfile(), *err_to = tmpfile();
@@ -37,7 +37,7 @@ static int run(int (*command)(int, char **), const char *first, ...)
 	fflush(stdout);
 	dup2(fileno(to), STDOUT_FILENO);
 	dup2(fileno(err_to), STDERR_FILENO);
-	code = command(argc, argv);
+	code = tare_cmd_call(command, argc, argv);
 	fflush(stdout);
 	dup2(stdout_fd, STDOUT_FILENO);
 	dup2(stderr_fd, STDERR_FILENO);
@@ -65,7 +65,7 @@ static const char *recording(void)
 TEST(report_shows_peak_and_end)
 {
 	setenv("LC_ALL", "C.UTF-8", 1);
-	CHECK_INT(run(tare_cmd_report, "report", recording(), NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", recording(), NULL), 0);
 	CHECK_HAS(out, "AT PEAK");
 	CHECK_HAS(out, "AT END");
 	CHECK_HAS(out, "unexplained");
@@ -75,7 +75,7 @@ TEST(report_shows_peak_and_end)
 TEST(report_is_ascii_where_the_locale_is)
 {
 	setenv("LC_ALL", "C", 1);
-	CHECK_INT(run(tare_cmd_report, "report", recording(), NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", recording(), NULL), 0);
 	for (const char *p = out; *p; p++)
 		CHECK((unsigned char)*p < 0x80);
 	CHECK(!strchr(out, '\033'));
@@ -96,11 +96,11 @@ TEST(json_is_one_object_with_further_instants_in_also)
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
 
-	CHECK_INT(run(tare_cmd_report, "report", recording(), "--json", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", recording(), "--json", NULL), 0);
 	root = parse_output(&arena);
 	CHECK_STR(tare_json_get_str(root, "at.label"), "peak");
 	CHECK_STR(tare_json_get_str(root, "also.0.at.label"), "end");
-	CHECK_INT(run(tare_cmd_report, "report", recording(), "--json", "--at", "end", "--by", "owner", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", recording(), "--json", "--at", "end", "--by", "owner", NULL), 0);
 	root = parse_output(&arena);
 	CHECK_STR(tare_json_get_str(root, "at.label"), "end");
 	CHECK_STR(tare_json_get_str(root, "by"), "owner");
@@ -115,18 +115,18 @@ TEST(every_grouping_answers)
 	const char *rec = recording();
 
 	for (size_t i = 0; i < sizeof(groupings) / sizeof(groupings[0]); i++) {
-		CHECK_INT(run(tare_cmd_report, "report", rec, "--by", groupings[i], NULL), 0);
+		CHECK_INT(run(&tare_command_report, "report", rec, "--by", groupings[i], NULL), 0);
 		CHECK_HAS(out, "unexplained");
 	}
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		CHECK_INT(run(tare_cmd_report, "report", rec, "--by", later[i], NULL), 0);
+		CHECK_INT(run(&tare_command_report, "report", rec, "--by", later[i], NULL), 0);
 		CHECK_HAS(out, "this recording holds no");
 	}
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "phase", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--by", "phase", NULL), 0);
 	CHECK_HAS(out, "tare run --phase make them");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "graph", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--by", "graph", NULL), 0);
 	CHECK_STR(out, "graphs captured: 0\n");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "colour", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--by", "colour", NULL), 2);
 	CHECK_HAS(errors, "colour");
 }
 
@@ -134,13 +134,13 @@ TEST(csv_and_time)
 {
 	const char *rec = recording();
 
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--csv", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--csv", NULL), 0);
 	CHECK_HAS(out, "at,device,kind,path,label,bytes");
 	CHECK_HAS(out, "unexplained");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--cost", "time", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--cost", "time", NULL), 0);
 	CHECK_HAS(out, "Time in driver calls");
 	CHECK_HAS(out, "cuInit");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--cost", "time", "--csv", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--cost", "time", "--csv", NULL), 0);
 	CHECK_HAS(out, "account,call,calls,driver_ns");
 }
 
@@ -148,8 +148,8 @@ TEST(one_process_can_be_asked_for)
 {
 	const char *rec = recording();
 
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--pid", "431", NULL), 0);
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--pid", "99", NULL), 125);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--pid", "431", NULL), 0);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--pid", "99", NULL), 125);
 	CHECK_HAS(errors, "no process 99 was recorded; there is 431 (");
 }
 
@@ -158,7 +158,7 @@ TEST(a_folder_without_recordings)
 	char folder[] = "/tmp/tare-report-XXXXXX";
 
 	CHECK(mkdtemp(folder) && chdir(folder) == 0);
-	CHECK_INT(run(tare_cmd_report, "report", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", NULL), 2);
 	CHECK_HAS(errors, "there is no recording NAME.tare in this folder");
 	CHECK_INT(rmdir(folder), 0);
 }
@@ -167,19 +167,19 @@ TEST(mistakes_are_one_sentence_and_exit_2)
 {
 	const char *rec = recording();
 
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--job", "17", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--job", "17", NULL), 2);
 	CHECK_HAS(errors, "--job 17: no recording is of that job");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--json", "--csv", NULL), 2);
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--at", "noon", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--json", "--csv", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--at", "noon", NULL), 2);
 	CHECK_HAS(errors, "noon");
-	CHECK_INT(run(tare_cmd_report, "report", rec, "--cost", "time", "--by", "owner", NULL), 2);
+	CHECK_INT(run(&tare_command_report, "report", rec, "--cost", "time", "--by", "owner", NULL), 2);
 }
 
 TEST(what_cannot_be_read_is_exit_125)
 {
-	CHECK_INT(run(tare_cmd_report, "report", "/nowhere.tare", NULL), 125);
+	CHECK_INT(run(&tare_command_report, "report", "/nowhere.tare", NULL), 125);
 	CHECK_HAS(errors, "/nowhere.tare");
-	CHECK_INT(run(tare_cmd_report, "report", make_dir(), NULL), 125);
+	CHECK_INT(run(&tare_command_report, "report", make_dir(), NULL), 125);
 }
 
 TEST(info_says_what_a_recording_holds)
@@ -188,17 +188,17 @@ TEST(info_says_what_a_recording_holds)
 	struct tare_arena arena = { 0 };
 	const char *rec = recording();
 
-	CHECK_INT(run(tare_cmd_info, "info", rec, NULL), 0);
+	CHECK_INT(run(&tare_command_info, "info", rec, NULL), 0);
 	CHECK_HAS(out, "431");
 	CHECK_HAS(out, "duration");
-	CHECK_INT(run(tare_cmd_info, "info", rec, "--json", NULL), 0);
+	CHECK_INT(run(&tare_command_info, "info", rec, "--json", NULL), 0);
 	root = parse_output(&arena);
 	CHECK(tare_json_get(root, "processes.0.pid"));
-	CHECK_INT(run(tare_cmd_info, "info", "--hooks", "--json", NULL), 0);
+	CHECK_INT(run(&tare_command_info, "info", "--hooks", "--json", NULL), 0);
 	root = parse_output(&arena);
 	CHECK_STR(tare_json_get_str(root, "hooks.0.symbol"), "cuInit");
-	CHECK_INT(run(tare_cmd_info, "info", NULL), 0);
+	CHECK_INT(run(&tare_command_info, "info", NULL), 0);
 	CHECK_HAS(out, TARE_VERSION);
-	CHECK_INT(run(tare_cmd_info, "info", "/nowhere.tare", NULL), 125);
+	CHECK_INT(run(&tare_command_info, "info", "/nowhere.tare", NULL), 125);
 	tare_arena_free(&arena);
 }
