@@ -298,6 +298,7 @@ struct sim_graph;
 struct sim_graph *sim_stream_graph(CUstream stream);
 /* INVALID_HANDLE where `stream` is none. */
 CUresult sim_stream_check(CUstream stream);
+CUresult sim_stream_use(CUstream stream); /* the same, for work */
 CUresult sim_stream_context(CUstream stream, struct sim_context **context);
 
 bool sim_stream_is_blocking(CUstream stream); /* work in the legacy stream waits for it */
@@ -331,7 +332,10 @@ void sim_capture_forget_graph(const struct sim_graph *graph);
 void sim_capture_forget_node(const struct sim_node *node);
 /* For a call that waits for all streams of the context: fails while one captures. */
 CUresult sim_capture_bears_wait(const struct sim_context *context);
-CUresult sim_capture_bears_query(CUstream stream); /* the same of one that asks how far a stream is */
+/* The same of one that asks how far a stream or an event is, or waits for it, and of work for the default stream. */
+CUresult sim_capture_bears_query(CUstream stream);
+CUresult sim_capture_bears_event(CUevent event);
+CUresult sim_capture_bears_work(CUstream stream);
 
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);

@@ -66,7 +66,7 @@ CUresult sim_body_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUs
 	unsigned i;
 
 	if (result == CUDA_SUCCESS)
-		result = sim_stream_check(stream);
+		result = sim_stream_use(stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!count || count > 256 || !paramArray || flags)

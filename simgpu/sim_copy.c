@@ -30,7 +30,7 @@ static CUresult begin(CUstream stream)
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
-	return result == CUDA_SUCCESS ? sim_stream_check(stream) : result;
+	return result == CUDA_SUCCESS ? sim_stream_use(stream) : result;
 }
 
 static int type_of(uint64_t address)

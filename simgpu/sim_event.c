@@ -51,6 +51,9 @@ CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 		return result;
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	result = sim_capture_bears_work(hStream);
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!sim_stream_graph(hStream))
 		sim_event_record(hEvent, sim_pending_next(hStream));
 	return sim_capture_record(hStream, hEvent);
@@ -101,29 +104,27 @@ static bool is_ready(struct sim_event *event)
 	return sim_pending_is_done(event->piece, &event->told);
 }
 
-/* As measured (docs/measurements/in-capture.md): no capture bears it. */
 CUresult sim_body_cuEventQuery(CUevent hEvent)
 {
 	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
-	CUresult result = sim_stream_unsafe();
+	CUresult result = sim_capture_bears_event(hEvent);
 
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (sim_capture_has(hEvent))
-		return CUDA_ERROR_CAPTURED_EVENT;
 	return is_ready(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult sim_body_cuEventSynchronize(CUevent hEvent)
 {
 	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
+	CUresult result = sim_capture_bears_event(hEvent);
 
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (sim_capture_has(hEvent))
-		return CUDA_ERROR_CAPTURED_EVENT;
+	if (result != CUDA_SUCCESS)
+		return result;
 	sim_pending_finish();
 	sim_pool_sync(event->object.context->device);
 	return CUDA_SUCCESS;
@@ -135,10 +136,10 @@ CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeve
 
 	if (!pMilliseconds)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!begin || !end || !begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
-		return CUDA_ERROR_INVALID_HANDLE;
 	if (sim_capture_has(hStart) || sim_capture_has(hEnd))
 		return CUDA_ERROR_CAPTURED_EVENT;
+	if (!begin || !end || !begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
+		return CUDA_ERROR_INVALID_HANDLE;
 	if (!is_ready(begin) || !is_ready(end))
 		return CUDA_ERROR_NOT_READY;
 	*pMilliseconds = (float)((double)(int64_t)(end->at_ns - begin->at_ns) / 1e6);

@@ -181,7 +181,7 @@ CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 {
 	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;

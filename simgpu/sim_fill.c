@@ -11,7 +11,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 	size_t row;
 
 	if (result == CUDA_SUCCESS)
-		result = sim_stream_check(stream);
+		result = sim_stream_use(stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (to % width || count > UINT64_MAX / width || (rows > 1 && pitch < count * width))

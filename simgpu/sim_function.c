@@ -133,7 +133,7 @@ CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, v
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		result = sim_stream_check(config->hStream);
+		result = sim_stream_use(config->hStream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	threads = config->blockDimX * config->blockDimY * config->blockDimZ;

@@ -97,7 +97,7 @@ static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device, CUstr
 
 CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -109,7 +109,7 @@ CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice 
 CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
                                         CUstream hStream)
 {
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;

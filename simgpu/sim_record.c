@@ -280,20 +280,42 @@ bool sim_record_is_implicit(void)
 	return c;
 }
 
-/* As measured (tests/gpu/facts): whatever the mode, and the capture ends with it. */
-CUresult sim_capture_bears_query(CUstream stream)
+/* As measured (tests/gpu/facts/facts_captured.c), these three: whatever the mode, and the capture ends with it. */
+CUresult sim_capture_bears_work(CUstream stream)
 {
-	bool is_legacy = sim_record_is_legacy(stream);
 	CUresult result = CUDA_SUCCESS;
 	struct sim_capture *c;
 
-	for (c = captures; c; c = c->next) {
-		if (!(is_legacy ? is_implicit(c) : c == sim_record_of(stream)))
-			continue;
+	for (c = captures; c && sim_record_is_legacy(stream); c = c->next)
+		if (is_implicit(c)) {
+			c->is_invalid = true;
+			result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+		}
+	return result;
+}
+
+CUresult sim_capture_bears_query(CUstream stream)
+{
+	struct sim_capture *c = sim_record_of(stream);
+	CUresult result = sim_capture_bears_work(stream);
+
+	if (c) {
 		c->is_invalid = true;
-		result = is_legacy ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	}
 	return result == CUDA_SUCCESS ? sim_stream_unsafe() : result;
+}
+
+CUresult sim_capture_bears_event(CUevent event)
+{
+	struct sim_capture *c = captures;
+
+	while (c && !sim_record_find(c->events, event))
+		c = c->next;
+	if (!c)
+		return sim_stream_unsafe();
+	c->is_invalid = true;
+	return CUDA_ERROR_CAPTURED_EVENT;
 }
 
 static CUresult begin(CUstream stream, struct sim_graph *graph, const struct sim_set *behind, CUstreamCaptureMode mode)
@@ -366,7 +388,7 @@ static bool is_joined(const struct sim_capture *c, const struct sim_part *part)
 	for (i = 0; i < part->last.count; i++)
 		if (!sim_edge_reaches(last->nodes, last->count, part->last.nodes[i]))
 			return false;
-	return part->has_work && part->last.count;
+	return part->has_work == (part->last.count > 0); /* without either: it waited for nothing */
 }
 
 CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)

@@ -89,10 +89,10 @@ CUresult sim_body_cuStreamSynchronize(CUstream hStream)
 	struct sim_context *context;
 	CUresult result = sim_stream_context(hStream, &context);
 
+	if (result == CUDA_SUCCESS)
+		result = sim_capture_bears_query(hStream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (sim_stream_graph(hStream))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	sim_pending_finish();
 	sim_pool_sync(context->device);
 	return CUDA_SUCCESS;
@@ -129,7 +129,7 @@ CUresult sim_body_cuCtxSynchronize_v2(CUcontext ctx)
 CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT };
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -258,7 +258,7 @@ CUresult sim_body_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
 CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
 	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_HOST };
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -277,7 +277,7 @@ CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData
 
 CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
 {
-	CUresult result = sim_stream_check(hStream);
+	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
 		return result;

@@ -13,6 +13,13 @@ CUresult sim_stream_check(CUstream stream)
 	                                                                           : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult sim_stream_use(CUstream stream)
+{
+	CUresult result = sim_stream_check(stream);
+
+	return result == CUDA_SUCCESS ? sim_capture_bears_work(stream) : result;
+}
+
 CUresult sim_stream_context(CUstream stream, struct sim_context **context)
 {
 	CUresult result = sim_stream_check(stream);

@@ -134,6 +134,7 @@ static const struct {
 	{ "graphs", graphs },
 	{ "errors", errors },
 	{ "pending", pending },
+	{ "captured", captured },
 	{ "second", second_process },
 };
 

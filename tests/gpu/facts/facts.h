@@ -63,6 +63,7 @@ void vmm(void);
 void graphs(void);
 void errors(void);
 void pending(void);
+void captured(void);
 void second_process(void);
 
 #endif

@@ -37,7 +37,7 @@ fi
 facts() {
 	timeout 100 "$program" "$1" "$work/$2" "${3:-0,0}" || echo "$1.ENDED $?"
 }
-for section in contexts heap heap_first code limits stack_again events arrays host managed pools vmm errors pending second; do
+for section in contexts heap heap_first code limits stack_again events arrays host managed pools vmm errors pending captured second; do
 	facts $section all
 done
 for kind in 0,0 1,0 1,-1 1,-5 mixed; do

@@ -66,3 +66,45 @@ TEST(nobody_waits_for_a_context_that_captures)
 	CHECK_INT(cu.cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 	OK(cu.cuCtxSynchronize());
 }
+
+/* Each alone: tests/gpu/facts/facts_captured.c. */
+TEST(capture_ends_with_what_it_does_not_bear)
+{
+	CUstream stream, apart;
+	CUdeviceptr memory;
+	CUevent event;
+	CUgraph graph;
+
+	open_with_kernel();
+	OK(cu.cuMemAlloc_v2(&memory, 64));
+	OK(cu.cuEventCreate(&event, 0));
+	OK(cu.cuStreamCreate(&stream, 0));
+	OK(cu.cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+	OK(cu.cuStreamBeginCapture_v2(stream, 2));
+	OK(cu.cuEventRecord(event, stream));
+	OK(cu.cuStreamSynchronize(apart));
+	CHECK_INT(cu.cuEventSynchronize(event), CUDA_ERROR_CAPTURED_EVENT);
+	CHECK_INT(cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+	          CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	CHECK_INT(cu.cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	OK(cu.cuEventSynchronize(event));
+	OK(cu.cuStreamBeginCapture_v2(stream, 2));
+	CHECK_INT(cu.cuMemsetD8_v2(memory, 1, 64), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+	CHECK_INT(cu.cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	OK(cu.cuMemsetD8_v2(memory, 1, 64));
+}
+
+TEST(default_stream_works_beside_a_capture_that_it_does_not_wait_for)
+{
+	CUstream apart;
+	CUgraph graph;
+
+	open_with_kernel();
+	OK(cu.cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+	OK(cu.cuStreamBeginCapture_v2(apart, 2));
+	OK(cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, apart, NULL, NULL));
+	OK(cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	OK(cu.cuStreamSynchronize(NULL));
+	OK(cu.cuStreamEndCapture(apart, &graph));
+	CHECK_INT(nodes_of(graph), 1);
+}
