@@ -4,7 +4,7 @@
  * the last that gives it back change the counter. A thread may lose the CPU between what its call did and its end, so the
  * order of their ends may be false. Where the readings of all threads say so, a call was made before others on its page.
  */
-#include "ledger/settle/overlap.h"
+#include "ledger/settle/overlap_pages.h"
 
 #include "base/comparator.h"
 #include "base/sat.h"
@@ -12,29 +12,9 @@
 
 #include <stdlib.h>
 
-/* A call that takes or gives back a part of a page. */
-struct touch {
-	uint64_t page;
-	int process;
-	int64_t t;
-	size_t step;
-	uint64_t count; /* how many allocations touch the page before it */
-};
+TARE_COMPARATOR(by_page, struct tare_touch, TARE_RISING(process) TARE_RISING(page) TARE_RISING(t) TARE_RISING(step))
 
-struct paging {
-	const struct tare_overlap *o;
-	struct tare_made *made;
-	struct touch *touches;
-	size_t touch_nr;
-	int64_t *changes; /* of each call: what it takes */
-	int64_t *most;    /* and what it can take or give back at most, in whatever order the calls were made */
-	/* of each point: how much more the counter says there than the calls that were made before it, as they are stamped */
-	int64_t *off;
-};
-
-TARE_COMPARATOR(by_page, struct touch, TARE_RISING(process) TARE_RISING(page) TARE_RISING(t) TARE_RISING(step))
-
-static const struct tare_step *step_of(const struct paging *p, const struct touch *t)
+static const struct tare_step *step_of(const struct tare_paging *p, const struct tare_touch *t)
 {
 	return &p->o->steps[t->step];
 }
@@ -48,19 +28,20 @@ static uint64_t after(const struct tare_step *s, uint64_t count)
 }
 
 /* How many bytes more a call takes of its page where `count` allocations touch that before it. */
-static int64_t change(const struct paging *p, const struct touch *t, uint64_t count)
+static int64_t change(const struct tare_paging *p, const struct tare_touch *t, uint64_t count)
 {
 	return ((after(step_of(p, t), count) > 0) - (count > 0)) * p->o->f->page;
 }
 
-static void add_touch(struct paging *p, size_t step, uint64_t page)
+static void add_touch(struct tare_paging *p, size_t step, uint64_t page)
 {
-	p->touches[p->touch_nr++] =
-		(struct touch){ .page = page, .process = p->o->steps[step].process, .t = p->made[step].stamp, .step = step };
+	p->touches[p->touch_nr++] = (struct tare_touch){
+		.page = page, .process = p->o->steps[step].process, .t = p->made[step].stamp, .step = step
+	};
 }
 
 /* Lists the pages at the edges of what a call takes or gives back; those between them are its own. */
-static void add_touches(struct paging *p, size_t step)
+static void add_touches(struct tare_paging *p, size_t step)
 {
 	const struct tare_made *m = &p->made[step];
 	uint64_t page = (uint64_t)p->o->f->page, edges = 0;
@@ -79,7 +60,7 @@ static void add_touches(struct paging *p, size_t step)
 	p->changes[step] = tare_sat_mul((int64_t)(last - first + 1 - edges), is_taking ? p->o->f->page : -p->o->f->page);
 }
 
-static uint64_t touches_before(const struct paging *p, const struct touch *t)
+static uint64_t touches_before(const struct tare_paging *p, const struct tare_touch *t)
 {
 	const uint64_t *count = tare_map_get(&tare_fold_process_on(p->o->f, t->process, p->o->d->index)->pages, t->page);
 
@@ -87,7 +68,7 @@ static uint64_t touches_before(const struct paging *p, const struct touch *t)
 }
 
 /* The first touch of another page. */
-static size_t page_end(const struct paging *p, size_t first)
+static size_t page_end(const struct tare_paging *p, size_t first)
 {
 	size_t end = first;
 
@@ -97,7 +78,7 @@ static size_t page_end(const struct paging *p, size_t first)
 	return end;
 }
 
-static void list_touches(struct paging *p)
+static void list_touches(struct tare_paging *p)
 {
 	p->touch_nr = 0;
 	for (size_t i = 0; i < p->o->step_nr; i++)
@@ -124,7 +105,7 @@ static size_t point_at(const struct tare_overlap *o, int64_t t)
 }
 
 /* By how much the calls under way before each point can have moved the counter: `reach`; -1: nobody knows. */
-static void find_reach(const struct paging *p, int64_t *reach)
+static void find_reach(const struct tare_paging *p, int64_t *reach)
 {
 	const struct tare_overlap *o = p->o;
 	int64_t *others = tare_xcalloc(o->point_nr + 2, sizeof(*others)), bytes = 0, other_nr = 0;
@@ -147,7 +128,7 @@ static void find_reach(const struct paging *p, int64_t *reach)
 }
 
 /* What calls without a known change, other processes and ends of processes moved the counter by is left out. */
-static void find_off(struct paging *p)
+static void find_off(struct tare_paging *p)
 {
 	const struct tare_overlap *o = p->o;
 	int64_t *reach = tare_xcalloc(o->point_nr + 2, sizeof(*reach)), off = 0, used = o->d->used;
@@ -171,19 +152,19 @@ static void find_off(struct paging *p)
 }
 
 /* From t to before `until` the counter was moved by `bytes` more than was thought. */
-static void shift(struct paging *p, int64_t t, int64_t until, int64_t bytes)
+static void shift(struct tare_paging *p, int64_t t, int64_t until, int64_t bytes)
 {
 	for (size_t k = point_at(p->o, t); bytes && k < p->o->point_nr && p->o->points[k].t < until; k++)
 		p->off[k] -= bytes;
 }
 
 /* By how much worse a point fits if the counter was moved by `more` there. */
-static int64_t worse_at(const struct paging *p, size_t k, int64_t more)
+static int64_t worse_at(const struct tare_paging *p, size_t k, int64_t more)
 {
 	return llabs(p->off[k] - more) - llabs(p->off[k]);
 }
 
-static int64_t worse(const struct paging *p, int64_t t, int64_t until, int64_t more)
+static int64_t worse(const struct tare_paging *p, int64_t t, int64_t until, int64_t more)
 {
 	int64_t sum = 0;
 
@@ -194,13 +175,8 @@ static int64_t worse(const struct paging *p, int64_t t, int64_t until, int64_t m
 
 /* ---- moving a call ---- */
 
-struct move {
-	size_t before; /* the touch that the call goes before */
-	int64_t stamp, worse;
-};
-
 /* Finds the time between `since` and `until` from which on `more` fits best. Returns by how much worse that is. */
-static int64_t best_time(const struct paging *p, int64_t since, int64_t until, int64_t more, int64_t *t)
+static int64_t best_time(const struct tare_paging *p, int64_t since, int64_t until, int64_t more, int64_t *t)
 {
 	int64_t sum = 0, best = 0;
 
@@ -216,7 +192,7 @@ static int64_t best_time(const struct paging *p, int64_t since, int64_t until, i
 }
 
 /* How many bytes less a touch takes of its page if `s` was made before it, and not behind. */
-static int64_t less_behind(const struct paging *p, const struct touch *t, const struct touch *s)
+static int64_t less_behind(const struct tare_paging *p, const struct tare_touch *t, const struct tare_touch *s)
 {
 	return change(p, t, t->count) - change(p, t, after(step_of(p, s), t->count));
 }
@@ -225,15 +201,16 @@ static int64_t less_behind(const struct paging *p, const struct touch *t, const 
  * Where the call fits best: among those of its page back to the last that was surely made before it. Whatever it goes before,
  * the counter is moved by the same between two of those that it has passed, so each is looked at once.
  */
-static struct move find_move(const struct paging *p, const struct touch *touches, size_t own, size_t first)
+static struct tare_move find_move(const struct tare_paging *p, const struct tare_touch *touches, size_t own,
+                                  size_t first)
 {
-	const struct touch *s = &touches[own];
+	const struct tare_touch *s = &touches[own];
 	int64_t since = p->made[s->step].since, more = p->changes[s->step], passed = 0;
-	struct move best = { .before = own, .stamp = s->t };
+	struct tare_move best = { .before = own, .stamp = s->t };
 
 	for (size_t k = own;; k--) {
-		const struct touch *before = k > first ? &touches[k - 1] : NULL;
-		struct move m = { .before = k };
+		const struct tare_touch *before = k > first ? &touches[k - 1] : NULL;
+		struct tare_move m = { .before = k };
 
 		m.worse = passed + best_time(p, before && before->t > since ? before->t : since, touches[k].t, more, &m.stamp);
 		if (m.worse < best.worse)
@@ -245,9 +222,9 @@ static struct move find_move(const struct paging *p, const struct touch *touches
 	}
 }
 
-static void do_move(struct paging *p, struct touch *touches, size_t own, const struct move *m)
+static void do_move(struct tare_paging *p, struct tare_touch *touches, size_t own, const struct tare_move *m)
 {
-	struct touch s = touches[own];
+	struct tare_touch s = touches[own];
 	uint64_t count = touches[m->before].count;
 	int64_t more = p->changes[s.step], until = s.t;
 
@@ -270,9 +247,9 @@ static void do_move(struct paging *p, struct touch *touches, size_t own, const s
 }
 
 /* Puts a call before others of its page that were made while it ran, if the readings fit better so. */
-static bool put(struct paging *p, struct touch *touches, size_t own, size_t first)
+static bool put(struct tare_paging *p, struct tare_touch *touches, size_t own, size_t first)
 {
-	struct move m = find_move(p, touches, own, first);
+	struct tare_move m = find_move(p, touches, own, first);
 
 	if (!m.worse)
 		return false;
@@ -280,7 +257,7 @@ static bool put(struct paging *p, struct touch *touches, size_t own, size_t firs
 	return true;
 }
 
-static bool put_all(struct paging *p)
+static bool put_all(struct tare_paging *p)
 {
 	bool has_moved = false;
 
@@ -299,12 +276,12 @@ enum { TURNS = 4 };
 
 void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made)
 {
-	struct paging p = { .o = o,
-		                .made = made,
-		                .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
-		                .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
-		                .most = tare_xcalloc(o->step_nr, sizeof(*p.most)),
-		                .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
+	struct tare_paging p = { .o = o,
+		                     .made = made,
+		                     .touches = tare_xcalloc(2 * o->step_nr, sizeof(*p.touches)),
+		                     .changes = tare_xcalloc(o->step_nr, sizeof(*p.changes)),
+		                     .most = tare_xcalloc(o->step_nr, sizeof(*p.most)),
+		                     .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
 
 	for (int turn = 0; turn < TURNS && put_all(&p); turn++)
 		;
