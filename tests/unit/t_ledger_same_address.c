@@ -177,16 +177,19 @@ static int count_unexplained(const struct program *p)
 {
 	struct world *w = record(p);
 	int64_t last = p->calls[p->count - 1].effect;
+	char texts[INSTANTS - 1][32];
+	const char *at[INSTANTS - 1];
+	struct tare_ledger l[INSTANTS - 1];
 	int count = 0;
 
-	for (int i = 1; i < INSTANTS; i++) {
-		char at[32];
-		struct tare_ledger l;
-
-		snprintf(at, sizeof(at), "%lldus", (long long)(10000 + (last - 10000) * i / INSTANTS));
-		l = world_ledger(w, at);
-		count += l.devices[0].unexplained != 0;
-		tare_ledger_free(&l);
+	for (int i = 0; i < INSTANTS - 1; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "%lldus", (long long)(10000 + (last - 10000) * (i + 1) / INSTANTS));
+		at[i] = texts[i];
+	}
+	world_build(w, NULL, at, INSTANTS - 1, l);
+	for (int i = 0; i < INSTANTS - 1; i++) {
+		count += l[i].devices[0].unexplained != 0;
+		tare_ledger_free(&l[i]);
 	}
 	world_free(w);
 	return count;
@@ -217,11 +220,14 @@ TEST(calls_that_wait_for_one_another_are_explained_at_every_instant)
 	}
 }
 
-/* Where some threads lose the CPU before their calls return, the readings of the others mostly tell. */
+/*
+ * Where some threads lose the CPU before their calls return, the readings of the others mostly tell, also where several of these
+ * calls are late together: 2.8 of 100 instants are off where each is looked at alone.
+ */
 TEST(calls_that_return_late_are_mostly_explained)
 {
 	struct program p;
-	int count = 0, rounds = test_rounds(8);
+	int count = 0, rounds = 200;
 
 	late_every = 16;
 	for (int round = 0; round < rounds; round++) {
@@ -230,7 +236,7 @@ TEST(calls_that_return_late_are_mostly_explained)
 		count += count_unexplained(&p);
 	}
 	printf("# %d of %d\n", count, rounds * (INSTANTS - 1));
-	CHECK(count * 20 <= rounds * (INSTANTS - 1));
+	CHECK(count * 50 <= rounds * (INSTANTS - 1));
 }
 
 static void add_take(struct world *w, uint32_t tid, int64_t begin, int64_t end, int unit, int64_t before, int64_t after)

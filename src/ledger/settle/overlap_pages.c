@@ -222,9 +222,9 @@ static struct tare_move find_move(const struct tare_paging *p, const struct tare
 	}
 }
 
-static void do_move(struct tare_paging *p, struct tare_touch *touches, size_t own, const struct tare_move *m)
+void tare_paging_move(struct tare_paging *p, size_t own, const struct tare_move *m)
 {
-	struct tare_touch s = touches[own];
+	struct tare_touch *touches = p->touches, s = touches[own];
 	uint64_t count = touches[m->before].count;
 	int64_t more = p->changes[s.step], until = s.t;
 
@@ -247,32 +247,64 @@ static void do_move(struct tare_paging *p, struct tare_touch *touches, size_t ow
 }
 
 /* Puts a call before others of its page that were made while it ran, if the readings fit better so. */
-static bool put(struct tare_paging *p, struct tare_touch *touches, size_t own, size_t first)
+static bool put(struct tare_paging *p, size_t own, size_t first)
 {
-	struct tare_move m = find_move(p, touches, own, first);
+	struct tare_move m = find_move(p, p->touches, own, first);
 
 	if (!m.worse)
 		return false;
-	do_move(p, touches, own, &m);
+	tare_paging_move(p, own, &m);
 	return true;
+}
+
+void tare_paging_look(struct tare_paging *p)
+{
+	list_touches(p);
+	find_off(p);
 }
 
 static bool put_all(struct tare_paging *p)
 {
 	bool has_moved = false;
 
-	list_touches(p);
-	find_off(p);
+	tare_paging_look(p);
 	for (size_t i = 0, end; i < p->touch_nr; i = end) {
 		end = page_end(p, i);
 		for (size_t k = i; k < end; k++)
-			has_moved |= put(p, p->touches, k, i);
+			has_moved |= put(p, k, i);
 	}
 	return has_moved;
 }
 
 /* A call moves with all of its pages, and others may fit better where it was: all are looked at again. */
 enum { TURNS = 4 };
+
+void tare_paging_put_all(struct tare_paging *p)
+{
+	for (int turn = 0; turn < TURNS && put_all(p); turn++)
+		;
+	tare_paging_look(p);
+}
+
+bool tare_paging_place(const struct tare_paging *p, size_t own, size_t nth, struct tare_move *out)
+{
+	const struct tare_touch *s = &p->touches[own];
+	int64_t since = p->made[s->step].since, more = p->changes[s->step];
+
+	for (size_t k = own;; k--) {
+		const struct tare_touch *before = k ? &p->touches[k - 1] : NULL;
+		bool is_first = !before || before->process != s->process || before->page != s->page || before->t <= since;
+
+		if (own - k == nth) {
+			*out = (struct tare_move){ .before = k };
+			best_time(p, is_first ? since : before->t, p->touches[k].t, more, &out->stamp);
+			return out->stamp < s->t;
+		}
+		if (is_first || step_of(p, before)->tid == step_of(p, s)->tid)
+			return false;
+		more += less_behind(p, before, s);
+	}
+}
 
 void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *made)
 {
@@ -283,8 +315,8 @@ void tare_overlap_order_pages(const struct tare_overlap *o, struct tare_made *ma
 		                     .most = tare_xcalloc(o->step_nr, sizeof(*p.most)),
 		                     .off = tare_xcalloc(o->point_nr + 1, sizeof(*p.off)) };
 
-	for (int turn = 0; turn < TURNS && put_all(&p); turn++)
-		;
+	tare_paging_put_all(&p);
+	tare_paging_try_together(&p);
 	free(p.touches);
 	free(p.changes);
 	free(p.most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of a cluster on the pages that they share, and by how much the readings differ from them: overlap_pages.c. */
+/* The calls of a cluster on the pages that they share, and by how much the readings differ from them: overlap_pages.c, overlap_together.c. */
 #ifndef TARE_LEDGER_OVERLAP_PAGES_H
 #define TARE_LEDGER_OVERLAP_PAGES_H
 
@@ -29,5 +29,19 @@ struct tare_move {
 	size_t before; /* the touch that the call goes before */
 	int64_t stamp, worse;
 };
+
+/* Lists the touches and what the readings say, as the calls are stamped now. */
+void tare_paging_look(struct tare_paging *p);
+/* Puts every call where the readings fit better, each alone, until none does or it was tried some times. */
+void tare_paging_put_all(struct tare_paging *p);
+/*
+ * The place of a call that is `nth` behind its own among those of its page, towards earlier ones, and from which time on it fits best there.
+ * False: there is none.
+ */
+bool tare_paging_place(const struct tare_paging *p, size_t own, size_t nth, struct tare_move *out);
+void tare_paging_move(struct tare_paging *p, size_t own, const struct tare_move *m);
+
+/* overlap_together.c: where all that fit no better alone are late at once. */
+void tare_paging_try_together(struct tare_paging *p);
 
 #endif
