@@ -383,12 +383,12 @@ static bool is_joined(const struct sim_capture *c, const struct sim_part *part)
 	const struct sim_set *last = &sim_record_find(c->streams, c->origin)->last;
 	size_t i;
 
-	if (part->is_joined || part->handle == c->origin)
+	if (part->is_joined || part->handle == c->origin || !part->has_work)
 		return true;
 	for (i = 0; i < part->last.count; i++)
 		if (!sim_edge_reaches(last->nodes, last->count, part->last.nodes[i]))
 			return false;
-	return part->has_work == (part->last.count > 0); /* without either: it waited for nothing */
+	return part->last.count;
 }
 
 CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)

@@ -88,6 +88,17 @@ static CUresult wait_other(void)
 {
 	return tare_cu.cuStreamWaitEvent(b, f, 0);
 }
+static CUresult wait_other_for_work(void)
+{
+	MUST(tare_cu.cuMemsetD8Async(memory, 0, BYTES, a));
+	MUST(tare_cu.cuEventRecord(f, a));
+	return tare_cu.cuStreamWaitEvent(b, f, 0);
+}
+static CUresult work_in_other(void)
+{
+	MUST(wait_other());
+	return tare_cu.cuMemsetD8Async(memory, 0, BYTES, b);
+}
 static CUresult destroy_event(void)
 {
 	CUresult result = tare_cu.cuEventDestroy_v2(f);
@@ -130,6 +141,8 @@ static const struct {
 	{ "copy_legacy", copy_legacy },
 	{ "wait_legacy", wait_legacy },
 	{ "wait_other", wait_other },
+	{ "wait_other_for_work", wait_other_for_work },
+	{ "work_in_other", work_in_other },
 	{ "destroy_event", destroy_event },
 	{ "make_stream", make_stream },
 	{ "make_event", make_event },
