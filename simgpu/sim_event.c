@@ -49,7 +49,7 @@ CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!event)
+	if (!event || event->object.context != context)
 		return CUDA_ERROR_INVALID_HANDLE;
 	result = sim_capture_bears_work(hStream);
 	if (result != CUDA_SUCCESS)
@@ -138,7 +138,9 @@ CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeve
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_capture_has(hStart) || sim_capture_has(hEnd))
 		return CUDA_ERROR_CAPTURED_EVENT;
-	if (!begin || !end || !begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
+	if (!begin || !end || begin->object.context != end->object.context)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!is_ready(begin) || !is_ready(end))
 		return CUDA_ERROR_NOT_READY;

@@ -221,6 +221,32 @@ static void without_context(void)
 	MUST(tare_cu.cuCtxSetCurrent(context));
 }
 
+static void in_another_context(void)
+{
+	CUstream other;
+	CUevent its_own;
+	CUcontext second;
+	float ms;
+
+	MUST(tare_cu.cuCtxCreate_v2(&second, 0, 0));
+	MUST(tare_cu.cuStreamCreate(&other, 0));
+	MUST(tare_cu.cuEventCreate(&its_own, 0));
+	RESULT("other_context_record", tare_cu.cuEventRecord(e, other));
+	RESULT("other_context_record_its_own", tare_cu.cuEventRecord(its_own, a));
+	RESULT("other_context_record_legacy", tare_cu.cuEventRecord(e, legacy));
+	MUST(tare_cu.cuEventRecord(its_own, other));
+	RESULT("other_context_wait", tare_cu.cuStreamWaitEvent(a, its_own, 0));
+	RESULT("other_context_launch", tare_cu.cuLaunchKernel(slow, 1, 1, 1, 1, 1, 1, 0, a, NULL, NULL));
+	RESULT("other_context_query", tare_cu.cuStreamQuery(a));
+	RESULT("other_context_sync", tare_cu.cuStreamSynchronize(a));
+	MUST(tare_cu.cuCtxSynchronize());
+	MUST(tare_cu.cuCtxSetCurrent(context));
+	MUST(tare_cu.cuEventRecord(e, a));
+	MUST(tare_cu.cuCtxSynchronize());
+	RESULT("other_context_elapsed", tare_cu.cuEventElapsedTime(&ms, e, its_own));
+	MUST(tare_cu.cuCtxDestroy_v2(second));
+}
+
 void pending(void)
 {
 	set_up();
@@ -229,6 +255,7 @@ void pending(void)
 	calls_that_wait();
 	graphs_that_run();
 	without_context();
+	in_another_context();
 	MUST(tare_cu.cuEventDestroy_v2(f));
 	RESULT("null_event", tare_cu.cuEventQuery(NULL));
 	RESULT("destroyed_event", tare_cu.cuEventQuery(f));
