@@ -133,7 +133,6 @@ const struct sim_generation *sim_generation(void);
 /* Memory of a device: OUT_OF_MEMORY when it is not there. */
 CUresult sim_take(int device, uint64_t bytes);
 void sim_give(int device, uint64_t bytes);
-uint64_t sim_used(int device); /* all processes */
 
 static inline uint64_t sim_round_up(uint64_t value, uint64_t step)
 {
@@ -344,7 +343,6 @@ CUresult sim_graph_memory_free(struct sim_range *range);
 /* ---- what work does, at once or when a graph is launched ---- */
 /* Device memory from `address` on; neighbouring mappings count as one. */
 bool sim_memory_is_on_device(CUdeviceptr address, uint64_t size);
-void sim_memory_zero(uint64_t to, uint64_t size);
 void sim_memory_move(uint64_t to, uint64_t from, uint64_t size);
 void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t rows);
 /* `is_checked`: memory of the host is there, for the program has just named it. */

@@ -140,7 +140,8 @@ void sim_give(int device, uint64_t bytes)
 	sim_state_unlock(sim.shared);
 }
 
-uint64_t sim_used(int device)
+/* Of all processes. */
+static uint64_t used_of(int device)
 {
 	uint64_t used;
 
@@ -240,7 +241,7 @@ CUresult sim_body_cuMemGetInfo_v2(size_t *free, size_t *total)
 	if (result != CUDA_SUCCESS)
 		return result;
 	/* Programs pass NULL for what they do not want to know (llama.cpp does). */
-	used = sim_used(context->device);
+	used = used_of(context->device);
 	if (total)
 		*total = capacity;
 	if (free)

@@ -21,7 +21,8 @@ static uint64_t bytes_of(CUgraphNodeType type)
 	}
 }
 
-uint64_t sim_exec_span(const struct sim_node *node)
+/* Bytes of a memory node. */
+static uint64_t exec_span(const struct sim_node *node)
 {
 	const struct sim_range *range;
 
@@ -57,11 +58,11 @@ static struct sim_shape measure(const struct sim_graph *graph)
 			if (params > sim.profile.graph_param_small)
 				shape.param_bytes += params * sim.profile.graph_param_percent / 100;
 		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-			shape.left += sim_exec_span(node);
+			shape.left += exec_span(node);
 			if (shape.left > shape.most)
 				shape.most = shape.left;
-		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && shape.left >= sim_exec_span(node)) {
-			shape.left -= sim_exec_span(node);
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && shape.left >= exec_span(node)) {
+			shape.left -= exec_span(node);
 		}
 	}
 	return shape;

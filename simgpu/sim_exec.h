@@ -17,7 +17,6 @@ struct sim_exec {
 	uint64_t live; /* allocated by a launch and not yet freed */
 };
 
-uint64_t sim_exec_span(const struct sim_node *node); /* bytes of a memory node */
 CUresult sim_exec_prepare(struct sim_context *context, const struct sim_graph *graph);
 bool sim_exec_has_work(const struct sim_graph *graph);
 /* What it has allocated and nobody freed is no longer counted. */

@@ -96,7 +96,6 @@ bool sim_work_is_any(CUgraphNodeType type);
 /* ---- user objects and conditional handles (sim_user.c) ---- */
 CUresult sim_user_hold_same(struct sim_graph *copy, const struct sim_graph *graph);
 void sim_user_release_all(struct sim_graph *graph);
-bool sim_condition_is(CUgraphConditionalHandle handle, const struct sim_graph *graph);
 /* What a condition is when a graph starts. Kernels that would set it do not run. */
 unsigned sim_condition_value(CUgraphConditionalHandle handle);
 

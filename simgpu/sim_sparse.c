@@ -103,7 +103,7 @@ static bool make_hole(uint64_t first, uint64_t end)
 	       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)(end - first)) == 0;
 }
 
-void sim_memory_zero(uint64_t to, uint64_t size)
+static void memory_zero(uint64_t to, uint64_t size)
 {
 	uint64_t first = sim_round_up(to, HOST_PAGE), end = (to + size) & ~(uint64_t)(HOST_PAGE - 1);
 
@@ -134,7 +134,7 @@ static void move_piece(uint64_t to, uint64_t from, uint64_t size)
 
 		next = next < size ? next : size;
 		if (next > done)
-			sim_memory_zero(to + done, next - done);
+			memory_zero(to + done, next - done);
 		if (next == size)
 			return;
 		hole = lseek(fd, data, SEEK_HOLE);
@@ -198,7 +198,7 @@ void sim_memory_fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 			return;
 		sim_managed_touch(line, count * width);
 		if (!bits)
-			sim_memory_zero(line, count * width);
+			memory_zero(line, count * width);
 		else if (count * width < HOST_PAGE || has_room(count * width))
 			fill_line(line, value, width, count);
 		sim_answer_wrote(line, count * width);

@@ -87,7 +87,7 @@ CUresult sim_body_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHand
 	return CUDA_SUCCESS;
 }
 
-bool sim_condition_is(CUgraphConditionalHandle handle, const struct sim_graph *graph)
+static bool condition_is(CUgraphConditionalHandle handle, const struct sim_graph *graph)
 {
 	return handle && handle <= conditions_nr && conditions[handle - 1].graph == graph;
 }
@@ -103,8 +103,8 @@ CUresult sim_node_check_condition(const CUDA_CONDITIONAL_NODE_PARAMS *condition,
 	                : condition->type == CU_GRAPH_COND_TYPE_WHILE ? 1
 	                                                              : 1u << 16;
 
-	if (!sim_condition_is(condition->handle, graph) || condition->type < 0 ||
-	    condition->type > CU_GRAPH_COND_TYPE_SWITCH || !condition->size || condition->size > most)
+	if (!condition_is(condition->handle, graph) || condition->type < 0 || condition->type > CU_GRAPH_COND_TYPE_SWITCH ||
+	    !condition->size || condition->size > most)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }

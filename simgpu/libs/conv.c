@@ -75,7 +75,8 @@ static int is_channels_last(const struct sim_conv_tensor *tensor, int rank)
 	return tensor->strides[1] == 1;
 }
 
-bool sim_conv_complete(struct sim_conv *conv)
+/* Works out groups and channels_last. False: these are no convolution. */
+static bool conv_complete(struct sim_conv *conv)
 {
 	const struct sim_conv_tensor *tensors[] = { &conv->x, &conv->y, &conv->w };
 	int last = -1;
@@ -116,7 +117,7 @@ bool sim_conv_parse(const char *line, struct sim_conv *conv)
 	conv->compute = (int)strtol(at, &end, 10);
 	if (end == at || (*end && *end != ' ' && *end != '\n'))
 		return false;
-	return sim_conv_complete(conv);
+	return conv_complete(conv);
 }
 
 struct writer {

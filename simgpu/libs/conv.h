@@ -29,8 +29,6 @@ struct sim_conv {
 	bool channels_last;
 };
 
-/* Works out groups and channels_last. False: these are no convolution. */
-bool sim_conv_complete(struct sim_conv *conv);
 /* Reads a line, up to " =" or its end. False: it is none. */
 bool sim_conv_parse(const char *line, struct sim_conv *conv);
 /*

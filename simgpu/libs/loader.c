@@ -43,7 +43,7 @@ static void find_folder(void)
 /*
  * By its version first: a program may have a dlsym of its own, which asks from the program's place, and so finds us.
  */
-void *sim_loader_next(const char *name, const void *own)
+static void *loader_next(const char *name, const void *own)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5", "GLIBC_2.1" };
 	void *found = NULL;
@@ -62,7 +62,7 @@ static void find_all(void)
 
 	is_ours = true;
 	find_folder();
-	tare_sim_dlopen_next = sim_loader_next("dlopen", tare_sim_dlopen);
+	tare_sim_dlopen_next = loader_next("dlopen", tare_sim_dlopen);
 	is_ours = false;
 }
 

@@ -17,9 +17,7 @@ bool sim_loader_is_name(const char *name);
 
 /* Finds what stands behind this library, once. */
 void sim_loader_begin(void);
-/* The next function of this name behind `own`; NULL: only ours is found. */
-void *sim_loader_next(const char *name, const void *own);
-/* The same without the dynamic linker's help: it disturbs nothing. */
+/* The next function of this name behind ours, found without the dynamic linker's help: it disturbs nothing. */
 void *sim_loader_behind(const char *name);
 /* What the dynamic section of an object says is at `value`; that section, NULL: none. */
 const void *sim_loader_at(uintptr_t base, uintptr_t value);

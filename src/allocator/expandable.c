@@ -60,7 +60,7 @@ static uint32_t find_room(struct tare_allocator *a, unsigned pool, unsigned stre
 }
 
 /* Memory for the first pages of a block that has none. */
-bool tare_alloc_map(struct tare_allocator *a, uint32_t id, uint64_t size)
+static bool alloc_map(struct tare_allocator *a, uint32_t id, uint64_t size)
 {
 	struct tare_cache_block *b = &a->blocks[id];
 	uint64_t page = a->segments[b->segment].page, address = b->address;
@@ -86,13 +86,13 @@ uint32_t tare_alloc_expand(struct tare_allocator *a, unsigned pool, unsigned str
 	uint32_t id = find_room(a, pool, stream, size);
 	uint64_t part = a->blocks[id].size < size ? a->blocks[id].size : size;
 
-	if (a->blocks[id].flags & TARE_CACHE_UNMAPPED && !tare_alloc_map(a, id, part))
+	if (a->blocks[id].flags & TARE_CACHE_UNMAPPED && !alloc_map(a, id, part))
 		return 0;
 	while (a->blocks[id].size < size) {
 		uint32_t next = a->blocks[id].next;
 		uint64_t rest = size - a->blocks[id].size;
 
-		if (!tare_alloc_map(a, next, rest < a->blocks[next].size ? rest : a->blocks[next].size))
+		if (!alloc_map(a, next, rest < a->blocks[next].size ? rest : a->blocks[next].size))
 			return 0;
 		id = next;
 	}

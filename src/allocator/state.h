@@ -126,7 +126,6 @@ void tare_alloc_release_all(struct tare_allocator *a);
 
 /* expandable.c */
 uint32_t tare_alloc_expand(struct tare_allocator *a, unsigned pool, unsigned stream, uint64_t size);
-bool tare_alloc_map(struct tare_allocator *a, uint32_t id, uint64_t size);
 void tare_alloc_unmap(struct tare_allocator *a, uint32_t id);
 
 /* free.c */

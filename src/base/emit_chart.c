@@ -97,7 +97,8 @@ static int level_of(double amount, double most)
 	return level < 0 ? 0 : level < LEVELS ? (int)level : LEVELS - 1;
 }
 
-bool tare_chart_has_unknown(const struct tare_chart *c)
+/* Those amounts are NaN. */
+static bool chart_has_unknown(const struct tare_chart *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (isnan(c->parts[i].amount))
@@ -109,7 +110,7 @@ bool tare_chart_is_flat(const struct tare_chart *c)
 {
 	double most = c->count ? fmax(most_in(c, 0, c->count), 0) : 0;
 
-	if (tare_chart_has_unknown(c))
+	if (chart_has_unknown(c))
 		return most <= 0;
 	for (size_t i = 1; i < c->count; i++)
 		if (level_of(c->parts[i].amount, most) != level_of(c->parts[0].amount, most))

@@ -149,7 +149,6 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
  * where there is nothing to see: it never changes. `tail` may be NULL.
  */
 bool tare_chart_is_flat(const struct tare_chart *chart);
-bool tare_chart_has_unknown(const struct tare_chart *chart); /* those amounts are NaN */
 void tare_chart_spark(struct tare_str *out, const struct tare_chart *chart, size_t width, const char *tail);
 
 #endif

@@ -12,7 +12,8 @@
 
 const char tare_print_tone_end[] = "\033[0m";
 
-const char *tare_print_tone(enum tare_text_tone tone)
+/* What begins a tone, "" for the plain one. */
+static const char *print_tone(enum tare_text_tone tone)
 {
 	static const char *const tones[] = {
 		[TARE_TONE_PLAIN] = "",
@@ -27,7 +28,7 @@ const char *tare_print_tone(enum tare_text_tone tone)
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
                     const struct tare_text_style *style)
 {
-	const char *start = style->is_colour ? tare_print_tone(tone) : "";
+	const char *start = style->is_colour ? print_tone(tone) : "";
 
 	tare_str_add(out, start);
 	tare_str_add(out, text);
@@ -45,8 +46,8 @@ bool tare_print_has_colours(FILE *out)
 static size_t tone_at(const char *p)
 {
 	for (int tone = TARE_TONE_STRONG; tone <= TARE_TONE_ALARM; tone++)
-		if (!strncmp(p, tare_print_tone(tone), strlen(tare_print_tone(tone))))
-			return strlen(tare_print_tone(tone));
+		if (!strncmp(p, print_tone(tone), strlen(print_tone(tone))))
+			return strlen(print_tone(tone));
 	return strncmp(p, tare_print_tone_end, strlen(tare_print_tone_end)) ? 0 : strlen(tare_print_tone_end);
 }
 

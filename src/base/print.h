@@ -34,8 +34,7 @@ enum {
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
                     const struct tare_text_style *style);
 
-/* What begins a tone, "" for the plain one, and what ends any. */
-const char *tare_print_tone(enum tare_text_tone tone);
+/* What ends any tone. */
 extern const char tare_print_tone_end[];
 
 /* `out` is a terminal that shows colours, and NO_COLOR is not set. */

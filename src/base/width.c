@@ -21,7 +21,8 @@ static const struct {
 	{ 0x1f32d, 0x1faff }, { 0x20000, 0x3fffd },
 };
 
-size_t tare_width_of(uint32_t code)
+/* 1 or 2. */
+static size_t width_of(uint32_t code)
 {
 	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]) && wide[i].first <= code; i++)
 		if (code <= wide[i].last)
@@ -35,7 +36,7 @@ static size_t next(const char *p, size_t left, size_t *columns)
 	uint32_t code = 0;
 	size_t len = tare_text_decode(p, left, &code);
 
-	*columns = len ? tare_width_of(code) : 1;
+	*columns = len ? width_of(code) : 1;
 	return len ? len : 1;
 }
 

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 1 or 2: never fewer than a terminal takes for a character that is shown as itself. */
-size_t tare_width_of(uint32_t code);
+/* Columns: never fewer than a terminal takes for a character that is shown as itself. */
 size_t tare_width_text(const char *text);
 
 /*

@@ -20,7 +20,6 @@ struct tare_doctor {
 
 void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-void tare_doctor_free(struct tare_doctor *d);
 
 /* doctor_gpu.c */
 void tare_doctor_driver(struct tare_doctor *d);

@@ -189,12 +189,6 @@ struct tare_predict_prices {
 };
 int tare_predict_parse_prices(const struct tare_operands *given, struct tare_arena *memory,
                               struct tare_predict_prices *out, struct tare_err *err);
-/*
- * Of several cards that fit the cheapest, or without prices the one with least memory; -1: there is only one card, or none fits. `price`:
- * NaN where none is known.
- */
-int tare_predict_choose(const struct tare_predict_card *cards, size_t n, const struct tare_predict_prices *prices,
-                        double *price);
 void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_card *cards, size_t n,
                                const struct tare_predict_prices *prices);
 

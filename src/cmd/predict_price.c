@@ -78,8 +78,12 @@ static double price_of(const struct tare_predict_prices *prices, const char *car
 	return NAN;
 }
 
-int tare_predict_choose(const struct tare_predict_card *cards, size_t n, const struct tare_predict_prices *prices,
-                        double *price)
+/*
+ * Of several cards that fit the cheapest, or without prices the one with least memory; -1: there is only one card, or none fits. `price`:
+ * NaN where none is known.
+ */
+static int predict_choose(const struct tare_predict_card *cards, size_t n, const struct tare_predict_prices *prices,
+                          double *price)
 {
 	int best = -1;
 
@@ -101,7 +105,7 @@ void tare_predict_choose_print(struct tare_emit *e, const struct tare_predict_ca
                                const struct tare_predict_prices *prices)
 {
 	double price;
-	int best = tare_predict_choose(cards, n, prices, &price);
+	int best = predict_choose(cards, n, prices, &price);
 
 	if (best < 0) {
 		tare_emit_null(e, "choice");

@@ -12,7 +12,8 @@
 #define LAW_COST    3.0 /* what one more law costs, beside the cost of its terms */
 #define BEYOND      0.5 /* weight of errors on hidden greatest values; of others: 1 */
 
-double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row)
+/* What a law says in a row of the data, divided by the row's scale. */
+static double law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row)
 {
 	double sum = 0;
 
@@ -55,7 +56,7 @@ void tare_laws_own(const struct tare_terms *terms, const struct tare_laws *laws,
 
 		owner[i] = 0;
 		for (size_t l = 0; l < laws->count; l++) {
-			double v = tare_law_at_row(terms, &laws->law[l], i);
+			double v = law_at_row(terms, &laws->law[l], i);
 
 			if (!l || v > most) {
 				most = v;
@@ -89,7 +90,7 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
 	groups.count = tare_fit_data_group(d, mask, rows, count, group);
 	for (size_t i = 0; i < count; i++) {
 		room[i] = 1 / d->scale[rows[i]];
-		rest[i] = d->y[rows[i]] / d->scale[rows[i]] - tare_law_at_row(terms, law, rows[i]);
+		rest[i] = d->y[rows[i]] / d->scale[rows[i]] - law_at_row(terms, law, rows[i]);
 	}
 	/* fit->rest will not do: the coefficients may be older than the rows. */
 	tare_linear_left_out(fit, rest, &groups, alone, out);
@@ -143,7 +144,7 @@ size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *
 		if (!hidden[i])
 			continue;
 		for (size_t l = 0; l < less.count; l++) {
-			double v = tare_law_at_row(terms, &less.law[l], i);
+			double v = law_at_row(terms, &less.law[l], i);
 
 			if (!l || v > most)
 				most = v;

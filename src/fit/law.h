@@ -53,8 +53,7 @@ void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *ter
 void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms, const size_t *rows, size_t count,
                     struct tare_law *law);
 
-/* What a law says: in a row of the data, divided by the row's scale; and for any x, as it is. */
-double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row);
+/* What a law says for any x. */
 double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_law *law,
                    const double *x);
 double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_laws *laws,

@@ -90,7 +90,8 @@ void tare_linear_solve(const struct tare_linear *l, double *coef)
 	}
 }
 
-double tare_linear_leverage(const struct tare_linear *l, size_t row)
+/* How much the row has to do with its own prediction: 0 to 1. */
+static double linear_leverage(const struct tare_linear *l, size_t row)
 {
 	double h = 0;
 
@@ -125,7 +126,7 @@ void tare_linear_left_out(const struct tare_linear *l, const double *rest, const
 
 	memset(groups->sums, 0, 2 * groups->count * sizeof(double));
 	for (size_t i = 0; i < l->rows; i++) {
-		out[i] = tare_linear_leverage(l, i);
+		out[i] = linear_leverage(l, i);
 		leverage[groups->of[i]] += out[i];
 		pull[groups->of[i]] += groups->factor[i] * rest[i];
 	}

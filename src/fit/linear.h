@@ -29,9 +29,6 @@ bool tare_linear_add(struct tare_linear *l, const double *column);
 
 void tare_linear_solve(const struct tare_linear *l, double *coef);
 
-/* How much the row has to do with its own prediction: 0 to 1. */
-double tare_linear_leverage(const struct tare_linear *l, size_t row);
-
 /* The same for a row that was not fitted: coef·R⁻¹ of its columns, squared; may be above 1. */
 double tare_linear_reach(const struct tare_linear *l, const double *columns);
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tare_problem_note(struct tare_problem *p, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) problem_note(struct tare_problem *p, const char *fmt, ...)
 {
 	struct tare_str s = { 0 };
 	va_list ap;
@@ -134,7 +134,7 @@ static int all_params(struct tare_problem *p, const struct tare_table *t, size_t
 			continue;
 		}
 		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled) {
-			tare_problem_note(p, "column \"%s\" has too many different words to be a parameter", t->columns[column]);
+			problem_note(p, "column \"%s\" has too many different words to be a parameter", t->columns[column]);
 			continue;
 		}
 		rc = add_param(p, t, column, &c, err);

@@ -41,7 +41,6 @@ struct tare_problem_ask {
 int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask, struct tare_arena *arena,
                       struct tare_problem *out, struct tare_err *err);
 void tare_problem_free(struct tare_problem *p);
-void tare_problem_note(struct tare_problem *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * The parameters of row `row` of another table. False: one is missing or not of this kind; `why` (of

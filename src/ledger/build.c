@@ -247,7 +247,8 @@ static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
 	tare_parts_begin(f);
 }
 
-void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts)
+static void fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
+                       const struct tare_ledger_opts *opts)
 {
 	opts = opts ? opts : &defaults;
 	set_up(f, source, opts);
@@ -284,7 +285,7 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 {
 	struct tare_fold f;
 
-	tare_fold_begin(&f, source, opts);
+	fold_begin(&f, source, opts);
 	build(&f, instants, instant_nr, out);
 	tare_fold_end(&f);
 }

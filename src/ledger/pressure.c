@@ -94,7 +94,7 @@ static void see(struct build *b, const struct tare_event *e)
 	}
 }
 
-void tare_pressure_build(const struct tare_ledger_source *source, struct tare_pressure *out)
+static void pressure_build(const struct tare_ledger_source *source, struct tare_pressure *out)
 {
 	struct build b = { .out = out };
 	struct tare_event e;
@@ -130,5 +130,5 @@ void tare_pressure_of_recording(struct tare_recording *recording, struct tare_pr
 		                                       .rewind = rewind_recording,
 		                                       .arg = recording };
 
-	tare_pressure_build(&source, out);
+	pressure_build(&source, out);
 }

@@ -23,7 +23,6 @@ struct tare_pressure {
 	const char *out_api; /* "" */
 };
 
-void tare_pressure_build(const struct tare_ledger_source *source, struct tare_pressure *out);
 void tare_pressure_of_recording(struct tare_recording *recording, struct tare_pressure *out);
 
 #endif

@@ -34,7 +34,6 @@ void tare_fold_take_heap(struct tare_fold *f, const struct tare_event *e, int64_
 void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int64_t until);
 
 /* build.c: the fold without its last step; the caller frees the fold */
-void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source, const struct tare_ledger_opts *opts);
 void tare_fold_end(struct tare_fold *f);
 
 /* The same step by step, and from a state. */

@@ -118,7 +118,8 @@ static void add_device(struct tare_witness *w, int device)
 	tare_writer_add(w->writer, &rec, sizeof(rec), d->name, rec.bytes);
 }
 
-void tare_witness_header(struct tare_file_header *head, enum tare_role role)
+/* The header of a log that `tare` itself writes. */
+static void witness_header(struct tare_file_header *head, enum tare_role role)
 {
 	struct tare_procfs_stat stat;
 	FILE *file;
@@ -172,7 +173,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	struct tare_str path = { 0 };
 	int i, rc;
 
-	tare_witness_header(&head, TARE_ROLE_TARE);
+	witness_header(&head, TARE_ROLE_TARE);
 	head.chunk_bytes = chunk_bytes;
 	tare_str_addf(&path, "%s/%s", folder, name);
 	rc = tare_writer_open(&w->writer, path.data, &head, err);

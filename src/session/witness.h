@@ -42,9 +42,6 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 /* Processes that used the GPU past the recorder. */
 int tare_witness_unrecorded(const struct tare_witness *w);
 
-/* The header of a log that `tare` itself writes. */
-void tare_witness_header(struct tare_file_header *head, enum tare_role role);
-
 /* NULL: there is no NVML here. */
 struct tare_nvml;
 struct tare_nvml *tare_witness_nvml(const struct tare_witness *w);

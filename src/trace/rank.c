@@ -97,7 +97,8 @@ static void name_job(const struct source *s, const char *pattern, char *out, siz
 			*out = '_';
 }
 
-bool tare_rank_find(struct tare_rank *out, const char *(*get)(void *arg, const char *name), void *arg)
+/* Of variables as `get` knows them (NULL: not set). */
+static bool rank_find(struct tare_rank *out, const char *(*get)(void *arg, const char *name), void *arg)
 {
 	const struct source s = { get, arg };
 
@@ -129,7 +130,7 @@ static const char *get_environment(void *arg, const char *name)
 
 bool tare_rank_of_environment(struct tare_rank *out)
 {
-	return tare_rank_find(out, get_environment, NULL);
+	return rank_find(out, get_environment, NULL);
 }
 
 /* `arg`: lines NAME=value, each ended by a NUL, an empty one last. */
@@ -151,7 +152,7 @@ bool tare_rank_of_text(struct tare_rank *out, const char *text, size_t len)
 	for (size_t i = 0; i < len; i++)
 		if (text[i] != '\n' || (to > lines && to[-1]))
 			*to++ = text[i] == '\n' ? '\0' : text[i];
-	is_found = tare_rank_find(out, get_line, lines);
+	is_found = rank_find(out, get_line, lines);
 	free(lines);
 	return is_found;
 }

@@ -17,8 +17,7 @@ struct tare_rank {
 };
 #define TARE_RANK_NONE ((struct tare_rank){ -1, -1, -1, 0, "", "" })
 
-/* Of variables as `get` knows them (NULL: not set). False: no rank, `out` says none. */
-bool tare_rank_find(struct tare_rank *out, const char *(*get)(void *arg, const char *name), void *arg);
+/* Of the environment. False: no rank, `out` says none. */
 bool tare_rank_of_environment(struct tare_rank *out);
 
 /* Of the text of a LAUNCH record: lines NAME=value. */

@@ -24,7 +24,7 @@ void tare_said_add(struct tare_said *f, const char *row, int64_t bytes)
 	TARE_APPEND(f->items, f->count, f->cap) = (struct tare_said_row){ row, bytes };
 }
 
-void tare_said_free(struct tare_said *f)
+static void said_free(struct tare_said *f)
 {
 	free(f->items);
 	*f = (struct tare_said){ 0 };
@@ -52,8 +52,9 @@ static void compare_row(struct tare_agreement *a, const struct tare_said *x, con
 		              x->view, (long long)says_x, row, y->view, (long long)says_y);
 }
 
-void tare_said_compare(struct tare_agreement *a, const struct tare_said *x, const struct tare_said *y,
-                       const char *memory, int64_t t_ns)
+/* A row that a view has not is 0 there. */
+static void said_compare(struct tare_agreement *a, const struct tare_said *x, const struct tare_said *y,
+                         const char *memory, int64_t t_ns)
 {
 	for (size_t i = 0; i < x->count; i++)
 		compare_row(a, x, y, x->items[i].row, memory, t_ns);
@@ -129,9 +130,9 @@ static void compare_sum(struct tare_agreement *a, const struct place *p, const c
 
 	tare_said_add(&x, "all rows", bytes);
 	tare_said_add(&y, "all rows", of_other);
-	tare_said_compare(a, &x, &y, p->memory, p->t_ns);
-	tare_said_free(&x);
-	tare_said_free(&y);
+	said_compare(a, &x, &y, p->memory, p->t_ns);
+	said_free(&x);
+	said_free(&y);
 }
 
 static int64_t residue_of(const struct tare_device_ledger *d)
@@ -177,10 +178,10 @@ static void agree_data(struct tare_agreement *a, const struct place *p, enum tar
 
 	tare_said_json(&json, &memory, &ask, p->d ? p->d->index : -1);
 	tare_said_csv(&csv, &memory, &ask, p->d ? p->d->index : -1);
-	tare_said_compare(a, table, &json, p->memory, p->t_ns);
-	tare_said_compare(a, table, &csv, p->memory, p->t_ns);
-	tare_said_free(&json);
-	tare_said_free(&csv);
+	said_compare(a, table, &json, p->memory, p->t_ns);
+	said_compare(a, table, &csv, p->memory, p->t_ns);
+	said_free(&json);
+	said_free(&csv);
 	tare_arena_free(&memory);
 }
 
@@ -195,7 +196,7 @@ static void agree_accounts(struct tare_agreement *a, const struct place *p)
 			tare_said_add(&table, rows.rows[r].label, rows.rows[r].bytes);
 	agree_data(a, p, TARE_BY_ACCOUNT, &table);
 	tare_by_free(&rows);
-	tare_said_free(&table);
+	said_free(&table);
 }
 
 /* What of a device or a process is in the rows of its tensors, and in no row of a category: trials, what is mapped. */
@@ -242,8 +243,8 @@ static void agree_categories(struct tare_agreement *a, const struct place *p, st
 	agree_data(a, p, TARE_BY_CATEGORY, &view);
 	keep_categories(table);
 	if (!has_more_blocks(p))
-		tare_said_compare(a, &view, table, p->memory, p->t_ns);
-	tare_said_free(&view);
+		said_compare(a, &view, table, p->memory, p->t_ns);
+	said_free(&view);
 }
 
 void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l, const struct tare_memory_history_panel *panel,
@@ -263,14 +264,14 @@ void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l, const 
 		add_table(&table, d);
 	else
 		add_hosts(&table, l);
-	tare_said_compare(a, &picture, &table, memory, point->t_ns);
+	said_compare(a, &picture, &table, memory, point->t_ns);
 	if (d) {
 		agree_rows(a, &p);
 		agree_accounts(a, &p);
 	}
 	agree_categories(a, &p, &table);
-	tare_said_free(&picture);
-	tare_said_free(&table);
+	said_free(&picture);
+	said_free(&table);
 }
 
 /* ---- the line of time ---- */

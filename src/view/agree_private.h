@@ -20,10 +20,6 @@ struct tare_said {
 
 /* Rows of one name are one. The name is kept by reference. */
 void tare_said_add(struct tare_said *f, const char *row, int64_t bytes);
-void tare_said_free(struct tare_said *f);
-/* A row that a view has not is 0 there. */
-void tare_said_compare(struct tare_agreement *a, const struct tare_said *x, const struct tare_said *y,
-                       const char *memory, int64_t t_ns);
 
 /*
  * agree_data.c: what a report by `by` prints as JSON and as CSV of a device (-1: of tensors on the CPU, by category only), row by row.

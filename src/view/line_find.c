@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_err *err)
+/* Splits "FILE:N". Returns 0 or TARE_E_USAGE; `len` is that of FILE. */
+static int line_parse(const char *text, size_t *len, uint32_t *line, struct tare_err *err)
 {
 	const char *colon = strrchr(text, ':');
 	unsigned long number = 0;
@@ -88,7 +89,7 @@ int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, cons
                    struct tare_line_choice *out, struct tare_err *err)
 {
 	struct search s = { .file = text };
-	int rc = tare_line_parse(text, &s.len, &s.line, err);
+	int rc = line_parse(text, &s.len, &s.line, err);
 
 	if (rc)
 		return rc;

@@ -12,9 +12,6 @@ struct tare_line_choice {
 	uint32_t line;
 };
 
-/* Splits "FILE:N". Returns 0 or TARE_E_USAGE; `len` is that of FILE. */
-int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_err *err);
-
 /*
  * Finds the line that "FILE:N" means, where FILE is the end of a name, whole folders at a time. Returns 0,
  * TARE_E_USAGE, or TARE_E_NOT_FOUND where no line or lines of several files are meant. `out` lives as long as

@@ -25,7 +25,8 @@ static const struct {
 	                                        "one program (vm.overcommit_memory, a container's limit)" },
 };
 
-const char *tare_oom_verdict_name(enum tare_oom_verdict verdict)
+/* For scripts. */
+static const char *oom_verdict_name(enum tare_oom_verdict verdict)
 {
 	return verdicts[verdict].name;
 }
@@ -153,7 +154,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.held, "held_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.others, "others_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.room, "limit_left_bytes", NULL, BYTES, KNOWN),
-	TARE_COLUMN(row, of.verdict, "verdict", NULL, TEXT, .name = tare_oom_verdict_name),
+	TARE_COLUMN(row, of.verdict, "verdict", NULL, TEXT, .name = oom_verdict_name),
 };
 
 void tare_oom_json(struct tare_emit *e, const struct tare_ledger *ledger)

@@ -6,8 +6,6 @@
 #include "base/emit.h"
 #include "ledger/ledger.h"
 
-const char *tare_oom_verdict_name(enum tare_oom_verdict verdict); /* for scripts */
-
 /* Nothing where memory never ran out. */
 void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger);
 void tare_oom_json(struct tare_emit *e, const struct tare_ledger *ledger); /* the member "out_of_memory" */

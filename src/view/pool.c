@@ -68,7 +68,7 @@ void tare_pool_free(struct tare_pool_groups *groups)
 	*groups = (struct tare_pool_groups){ 0 };
 }
 
-void tare_pool_label(struct tare_str *out, const struct tare_pool_group *g)
+static void pool_label(struct tare_str *out, const struct tare_pool_group *g)
 {
 	tare_str_add(out, g->is_expandable ? "expandable segments" : "segments");
 	if (g->is_trial)
@@ -111,7 +111,7 @@ void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_
 {
 	struct tare_pool_row row = { .at = at, .device = g->device->index, .of = *g, .sum = g->sum };
 
-	tare_pool_label(&row.label, g);
+	pool_label(&row.label, g);
 	if (has_pid)
 		tare_str_addf(&row.label, ", pid %lld", (long long)g->pid);
 	tare_emit_add(e, &row);

@@ -27,7 +27,6 @@ struct tare_pool_groups {
 void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *ledger,
                      const struct tare_device_ledger *device);
 void tare_pool_free(struct tare_pool_groups *groups);
-void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
 
 /* What is free beside live blocks of a segment. */
 int64_t tare_pool_stuck(const struct tare_pool_segment *segment);

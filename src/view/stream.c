@@ -33,7 +33,8 @@ static int order(enum tare_stream_kind kind)
 	return kind == TARE_STREAM_NOT_KNOWN ? TARE_STREAM_OTHER + 1 : (int)kind;
 }
 
-int tare_streams_compare(const void *a, const void *b)
+/* By process, then the default stream, those of PyTorch, the program's own, what is not known. */
+static int streams_compare(const void *a, const void *b)
 {
 	const struct tare_stream_group *x = a, *y = b;
 	const struct tare_stream *s = &x->stream, *t = &y->stream;
@@ -51,13 +52,13 @@ int tare_streams_compare(const void *a, const void *b)
 	return s->id < t->id ? -1 : s->id > t->id;
 }
 
-void tare_streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device)
+static void streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device)
 {
 	*out = (struct tare_stream_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
 		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), tare_streams_compare);
+		qsort(out->items, out->count, sizeof(*out->items), streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;
 	for (size_t i = 1; i < out->count; i++) /* what is not known comes last */
 		out->is_several |= out->items[i].pid == out->items[i - 1].pid &&
@@ -65,7 +66,7 @@ void tare_streams_build(struct tare_stream_groups *out, const struct tare_device
 		                   out->items[i].stream.kind != TARE_STREAM_NOT_KNOWN;
 }
 
-void tare_streams_free(struct tare_stream_groups *groups)
+static void streams_free(struct tare_stream_groups *groups)
 {
 	free(groups->items);
 	*groups = (struct tare_stream_groups){ 0 };
@@ -190,9 +191,9 @@ void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_
 			const struct tare_device_ledger *d = &ask->ledgers[i]->devices[k];
 			struct tare_stream_groups groups;
 
-			tare_streams_build(&groups, d);
+			streams_build(&groups, d);
 			add_rows(e, ask->ledgers[i]->at, d, &groups);
-			tare_streams_free(&groups);
+			streams_free(&groups);
 		}
 	tare_emit_table_end(e);
 }
@@ -209,7 +210,7 @@ static int by_unused(const void *a, const void *b)
 	const struct tare_stream_group *x = a, *y = b;
 	int64_t more = unused(y) - unused(x);
 
-	return more ? (more > 0) - (more < 0) : tare_streams_compare(a, b);
+	return more ? (more > 0) - (more < 0) : streams_compare(a, b);
 }
 
 /* What is cached for one stream is nothing to the others, however much they need. Changes the order. */
@@ -245,7 +246,7 @@ void tare_streams_table(struct tare_emit *e, const char *title, const struct tar
 	struct tare_stream_groups groups;
 	uint64_t other_stream_blocks = 0;
 
-	tare_streams_build(&groups, device);
+	streams_build(&groups, device);
 	if (groups.is_several || (is_asked && groups.count)) {
 		if (!is_asked)
 			tare_emit_gap(e);
@@ -260,7 +261,7 @@ void tare_streams_table(struct tare_emit *e, const char *title, const struct tar
 			add_notes(e, &groups);
 		add_other_stream_blocks(e, other_stream_blocks);
 	}
-	tare_streams_free(&groups);
+	streams_free(&groups);
 }
 
 static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)

@@ -22,10 +22,6 @@ struct tare_stream_groups {
 	bool has_pids;   /* of several */
 };
 
-/* Of one device; by process, then the default stream, those of PyTorch, the program's own, what is not known. */
-void tare_streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device);
-int tare_streams_compare(const void *a, const void *b); /* in that order */
-void tare_streams_free(struct tare_stream_groups *groups);
 void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
 
 /* The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */

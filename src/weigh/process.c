@@ -142,7 +142,7 @@ static int by_size(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-void tare_weigh_sort(struct tare_weigh_processes *out)
+static void weigh_sort(struct tare_weigh_processes *out)
 {
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_size);
@@ -171,7 +171,7 @@ void tare_weigh_all(struct tare_weigh_processes *out, const char *root)
 			out->count--;
 	}
 	closedir(proc);
-	tare_weigh_sort(out);
+	weigh_sort(out);
 }
 
 void tare_weigh_free(struct tare_weigh_processes *out)

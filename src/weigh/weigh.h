@@ -65,7 +65,6 @@ struct tare_weigh_processes {
 /* All of the machine below `root`, or those of `pids`, in that order. */
 void tare_weigh_all(struct tare_weigh_processes *out, const char *root);
 void tare_weigh_add(struct tare_weigh_processes *out, const char *root, pid_t pid);
-void tare_weigh_sort(struct tare_weigh_processes *out);
 void tare_weigh_free(struct tare_weigh_processes *out);
 
 /* mapping.c: the rows of p, from smaps. 0 or a negative errno. */

@@ -25,7 +25,7 @@ int tare_capture_of(const struct tare_graphs_part *part, const struct tare_step 
 	return count == 1 ? only : -1;
 }
 
-bool tare_capture_is_allocation(const struct tare_bucket *b)
+static bool capture_is_allocation(const struct tare_bucket *b)
 {
 	switch (b->account) {
 	case TARE_ACCOUNT_NONE:
@@ -74,7 +74,7 @@ void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f, const
 {
 	struct tare_graph_now *now = &part->rows[capture];
 
-	if (!bytes || bucket < 0 || !tare_capture_is_allocation(&f->buckets[bucket]))
+	if (!bytes || bucket < 0 || !capture_is_allocation(&f->buckets[bucket]))
 		return;
 	now->row.allocated += bytes;
 	if (now->tid != (s->tid & 0x7fffffff))

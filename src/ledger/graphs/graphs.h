@@ -85,7 +85,6 @@ int tare_capture_of(const struct tare_graphs_part *part, const struct tare_step 
 void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s, int capture,
                        int bucket, int64_t bytes);
 void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s, struct tare_graph_now *g);
-bool tare_capture_is_allocation(const struct tare_bucket *b);
 
 /* graph_rows.c: the rows of a ledger */
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,

@@ -101,7 +101,8 @@ void tare_losses_learn(struct tare_losses_part *p, const struct tare_losses_part
 		add(p, later->items[i]);
 }
 
-bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t)
+/* Up to t. */
+static bool losses_has(const struct tare_losses_part *p, int process, int64_t t)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i].process == process && p->items[i].from_ns <= t)
@@ -112,7 +113,7 @@ bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t)
 enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int process, int64_t t,
                                         enum tare_evidence evidence)
 {
-	if (evidence >= TARE_EVIDENCE_INFERRED || process < 0 || !tare_losses_has(p, process, t))
+	if (evidence >= TARE_EVIDENCE_INFERRED || process < 0 || !losses_has(p, process, t))
 		return evidence;
 	return TARE_EVIDENCE_INFERRED;
 }

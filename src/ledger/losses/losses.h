@@ -30,7 +30,6 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
 void tare_losses_forget(struct tare_losses_part *p, int64_t until);
 /* All that a later fold knows: a LOST record stands behind what was lost. */
 void tare_losses_learn(struct tare_losses_part *p, const struct tare_losses_part *later);
-bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t); /* up to t */
 /*
  * `evidence`, but at most INFERRED where records of the process are missing. process -1: of no process.
  */

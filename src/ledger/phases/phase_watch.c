@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f, int known, int watch)
+static bool phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f, int known, int watch)
 {
 	const struct tare_phase_known *k = &phases->known[known];
 
@@ -16,7 +16,7 @@ void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f
 	for (int i = 0; i < f->watch_nr; i++) {
 		struct tare_phase_watch *w = &f->watches[i];
 
-		if (!tare_phase_is_watched(phases, f, x->known, i) || ++w->seen != w->nth)
+		if (!phase_is_watched(phases, f, x->known, i) || ++w->seen != w->nth)
 			continue;
 		w->is_found = true;
 		w->begin_ns = x->begin_ns;
@@ -29,7 +29,7 @@ void tare_phases_count_watched(const struct tare_phases_part *phases, struct tar
 {
 	for (int i = 0; i < f->watch_nr; i++)
 		for (size_t k = 0; k < phases->known_nr; k++)
-			if (tare_phase_is_watched(phases, f, (int)k, i))
+			if (phase_is_watched(phases, f, (int)k, i))
 				f->watches[i].seen += phases->known[k].repeats;
 }
 

@@ -200,7 +200,6 @@ void tare_phase_watch_begin(struct tare_phases_part *phases, struct tare_fold *f
 void tare_phase_watch_end(struct tare_fold *f, const struct tare_phase_frame *x, int64_t t);
 /* After a state was loaded: phases that somebody asked for by number, and that began before it. */
 void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f);
-bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f, int known, int watch);
 
 /* Does a boundary wait for the device? Then it is to advance now. */
 static inline int64_t tare_phases_calm_until(const struct tare_phases_part *phases, const struct tare_device_fold *d)

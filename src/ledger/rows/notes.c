@@ -88,7 +88,7 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 	note_route(f, d);
 }
 
-void tare_fold_notes_of_calls(struct tare_fold *f)
+static void fold_notes_of_calls(struct tare_fold *f)
 {
 	if (f->unweighed)
 		tare_fold_note(f,
@@ -123,7 +123,7 @@ static void note_streams(struct tare_fold *f)
 void tare_fold_notes(struct tare_fold *f)
 {
 	tare_pauses_notes(&f->parts->pauses, f);
-	tare_fold_notes_of_calls(f);
+	fold_notes_of_calls(f);
 	note_streams(f);
 	tare_phases_notes(&f->parts->phases, f);
 	for (int i = 0; i < f->device_nr; i++)

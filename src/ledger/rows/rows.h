@@ -28,7 +28,6 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at, 
 void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
                            struct tare_ledger *out);
 /* notes.c: sentences */
-void tare_fold_notes_of_calls(struct tare_fold *f);
 void tare_fold_notes(struct tare_fold *f);
 
 #endif

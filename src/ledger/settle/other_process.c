@@ -15,7 +15,7 @@
 /* What others take or give back at once, if it is less than a context, is not taken for one that comes or goes. */
 #define CONTEXT_BYTES (128 * TARE_MIB)
 
-bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d, uint32_t pid)
+static bool other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d, uint32_t pid)
 {
 	for (int i = 0; i < f->process_nr; i++)
 		if (tare_other_process_is(d, f->processes[i], pid))
@@ -77,13 +77,13 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 
 	*l = (struct list){ .is_known = true, .changed = -1 };
 	for (size_t i = 0; i < d->read_nr; i++)
-		l->has_ours |= tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid);
+		l->has_ours |= other_process_is_recorded(f, d, d->others[d->reads[i].other].pid);
 	for (size_t i = 0; i < d->read_nr; i++) {
 		struct tare_other_process *p = &d->others[d->reads[i].other];
 		bool is_new = !p->is_seen;
 
 		p->is_seen = p->is_listed = true;
-		if (tare_other_process_is_recorded(f, d, p->pid))
+		if (other_process_is_recorded(f, d, p->pid))
 			p->is_ours = true;
 		if (is_new && is_expected && !l->has_ours)
 			p->is_ours = d->is_pid_mismatch = true;
@@ -121,8 +121,7 @@ bool tare_other_processes_have_moved(const struct tare_fold *f, const struct tar
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < d->read_nr; i++)
-		if (!tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid) &&
-		    d->reads[i].used != TARE_NOT_KNOWN)
+		if (!other_process_is_recorded(f, d, d->others[d->reads[i].other].pid) && d->reads[i].used != TARE_NOT_KNOWN)
 			sum += (int64_t)d->reads[i].used;
 	return d->has_list && d->is_level_known && sum != d->level;
 }

@@ -140,7 +140,6 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d, co
 
 /* other_process.c: processes that are not recorded */
 void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d, uint32_t pid);
 int tare_other_process_find(struct tare_device_fold *d, uint32_t pid); /* its index, added if new */
 bool tare_other_processes_have_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);

@@ -30,7 +30,7 @@ static void set_peak(struct tare_fold *f, int64_t t)
 	set_host_moment(f, TARE_MOMENT_HOST, t);
 }
 
-void tare_fold_peak_host(struct tare_fold *f, int64_t t)
+static void fold_peak_host(struct tare_fold *f, int64_t t)
 {
 	if (f->host.live > f->host.most)
 		set_peak(f, t);
@@ -113,7 +113,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 		tare_block_facts_make_room(&p->host_blocks, &f->host.kept, b->process);
 	tare_work_begin(tensors, f, &p->host_blocks.work, block, b, (int64_t)file);
 	count(f, p, block, 1);
-	tare_fold_peak_host(f, b->t);
+	fold_peak_host(f, b->t);
 	tare_block_courses_change(f, block, -1, false);
 	return block;
 }

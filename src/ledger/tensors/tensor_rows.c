@@ -381,8 +381,9 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 	tare_map_remove(&w->open, b->serial, NULL);
 }
 
-struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-                                            const struct tare_watched *w)
+/* As it is known now. */
+static struct tare_known_block tensors_latest(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+                                              const struct tare_watched *w)
 {
 	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->known.block.serial);
 	const struct tare_process_fold *p = f->processes[w->known.block.process];
@@ -404,7 +405,7 @@ static void add_later(struct rows *r, const struct tare_tensors_part *tensors, s
 	enum tare_rule rule;
 
 	if (!tare_tensors_later(tensors, f, w, &b)) {
-		b = tare_tensors_latest(tensors, f, w);
+		b = tensors_latest(tensors, f, w);
 		add_as(r, &b, w->device, tare_tensors_rule_later(f, &b, w->device));
 		return;
 	}
@@ -427,7 +428,7 @@ static void add_watched(struct rows *r, const struct tare_tensors_part *tensors,
 		add_later(r, tensors, f, w);
 		return;
 	}
-	b = tare_tensors_latest(tensors, f, w);
+	b = tensors_latest(tensors, f, w);
 	add(r, &b, w->device);
 }
 

@@ -174,7 +174,6 @@ void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *w,
                      struct tare_live_block *b, const struct tare_block *said, int64_t booked);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
-struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
 /* Whose passes a block lives through: its thread's, or where that tells nothing, the leader's. */
 static inline struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_block_facts *facts)
 {
@@ -283,9 +282,6 @@ bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct ta
                         const struct tare_watched *w, struct tare_known_block *out);
 /* The rule of a block of `f` that had gone before the later fold began, by what that knows of its thread and line. */
 enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_known_block *b, int device);
-/* As it is known now. */
-struct tare_known_block tare_tensors_latest(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-                                            const struct tare_watched *w);
 const struct tare_work *tare_tensors_work(const struct tare_fold *f, int process, int device);
 static inline enum tare_rule tare_tensors_rule(const struct tare_fold *f, const struct tare_known_block *b, int device)
 {
@@ -338,7 +334,6 @@ void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p,
 void tare_host_set_end(struct tare_fold *f, int64_t t);
 void tare_host_set_moment(struct tare_fold *f, enum tare_moment m); /* a device came to it */
 void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_process_fold *p);
-void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that moment */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 

@@ -105,7 +105,7 @@ static inline uint32_t place_of(struct tare_work *w, uint32_t tid)
 	return w->last && w->workers[w->last - 1].tid == tid ? w->last - 1 : look_up(w, tid);
 }
 
-struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid)
+static struct tare_worker *work_thread(struct tare_work *w, uint32_t tid)
 {
 	uint32_t place = place_of(w, tid);
 
@@ -375,7 +375,7 @@ static uint32_t taker_of(struct tare_work *w, const struct tare_live_block *b, c
                          uint32_t tid)
 {
 	uint32_t place = worker_at(w, tid, true, false);
-	struct tare_worker *taker = tare_work_thread(w, tid);
+	struct tare_worker *taker = work_thread(w, tid);
 
 	if (!taker->is_engine || !(b->flags & TARE_TENSOR_GRAD) || facts->kind == TARE_WORK_BACKWARD)
 		return place;

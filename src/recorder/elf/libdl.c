@@ -18,7 +18,8 @@ void *(*tare_real_dlvsym)(void *, const char *, const char *);
 void *(*tare_libdl_dlsym)(void *, const char *);
 
 /* libc has had the functions of libdl since 2.34; before, libdl has them if it is loaded. */
-void *tare_resolve_libc(const char *name)
+/* A function of libc (or libdl of old) that the recorder exports itself: the next one. */
+static void *resolve_libc(const char *name)
 {
 	struct tare_elf_object object;
 	void *found = NULL;
@@ -36,11 +37,11 @@ bool tare_libdl_find(void)
 
 	if (likely(tare_real_dlsym))
 		return true;
-	tare_libdl_dlsym = (void *(*)(void *, const char *))tare_resolve_libc("dlsym");
+	tare_libdl_dlsym = (void *(*)(void *, const char *))resolve_libc("dlsym");
 	if (!tare_libdl_dlsym)
 		return false;
 	next = tare_libdl_dlsym(RTLD_NEXT, "dlvsym");
-	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(next ? next : tare_resolve_libc("dlvsym"));
+	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(next ? next : resolve_libc("dlvsym"));
 	next = tare_libdl_dlsym(RTLD_NEXT, "dlsym");
 	tare_real_dlsym = next ? (void *(*)(void *, const char *))next : tare_libdl_dlsym;
 	return true;
@@ -49,7 +50,7 @@ bool tare_libdl_find(void)
 /* From here: the global scope behind us. */
 void *tare_resolve_next(const char *name)
 {
-	void *found = tare_resolve_libc(name), *next = NULL;
+	void *found = resolve_libc(name), *next = NULL;
 
 	if (found && tare_libdl_find()) /* what is not there would be dlerror()'s for the program to see */
 		next = tare_libdl_dlsym(RTLD_NEXT, name);
@@ -58,11 +59,11 @@ void *tare_resolve_next(const char *name)
 
 void *tare_resolve_dlopen(const char *path, int flags)
 {
-	void *(*real)(const char *, int) = (void *(*)(const char *, int))tare_resolve_libc("dlopen");
+	void *(*real)(const char *, int) = (void *(*)(const char *, int))resolve_libc("dlopen");
 
 	/* A program of old that never loaded libdl: libc has its own way in. */
 	if (!real)
-		real = (void *(*)(const char *, int))tare_resolve_libc("__libc_dlopen_mode");
+		real = (void *(*)(const char *, int))resolve_libc("__libc_dlopen_mode");
 	return real ? real(path, flags) : NULL;
 }
 

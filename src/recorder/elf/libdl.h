@@ -14,9 +14,7 @@ extern __attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, c
 void *tare_resolve_dlopen(const char *path, int flags); /* libc's; NULL if this libc has none */
 void *tare_resolve_dlsym(void *handle, const char *name);
 
-/* A function of libc (or libdl of old) that the recorder exports itself: the next one. */
-void *tare_resolve_libc(const char *name);
-/* The same, and where the program preloads one of its own, that; to be found at the start. */
+/* A function of libc (or libdl of old) that the recorder exports itself: the next one, and where the program preloads one of its own, that; to be found at the start. */
 void *tare_resolve_next(const char *name);
 
 #endif
