@@ -43,7 +43,7 @@ declare -A may=(
 )
 # The floors of the ledger: what the files of a folder in it may include of it. A folder without a row is a part, which
 # may include the books and itself. Above all are the files of src/ledger itself.
-ledger_open='ledger/(account|block_course|build|category|coming|driver_time|frame|ledger|line|memory_history|oom_row|owner|pressure|read_back|saved|step_curves|training_mark)\.(h|def)$'
+ledger_open='ledger/(account|block_course|build|category|coming|driver_time|frame|ledger|line|line_names|memory_history|oom_row|owner|pressure|read_back|saved|step_curves|training_mark)\.(h|def)$'
 declare -A ledger_may=(
 	[core]='core/'
 	[parts]='([a-z_]+)/[a-z_]+\.(h|def)$' # the table includes every part

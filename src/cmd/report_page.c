@@ -25,6 +25,7 @@ enum { TENSORS_IN_ALL = 1000000, MOMENTS_LEAST = 12 };
 /* What the page needs, as long as it is written. */
 struct source {
 	struct tare_ledger ledgers[NR], *moments;
+	struct tare_line_names names, moment_names; /* of these */
 	struct tare_step_curves step_curves;
 	struct tare_memory_history by_account, by_category;
 	struct tare_block_courses blocks;
@@ -52,7 +53,7 @@ static int moments_of(const struct tare_ledger *peak)
 
 static void read_moments(struct source *s, struct tare_recording *recording)
 {
-	struct tare_ledger_opts opts = { .without_tensors = true };
+	struct tare_ledger_opts opts = { .without_tensors = true, .line_names = &s->moment_names };
 	struct tare_instant at[TARE_PAGE_MOMENTS];
 	int64_t t_ns[TARE_PAGE_MOMENTS];
 
@@ -90,10 +91,13 @@ static bool has_tensors(const struct tare_ledger *l)
  */
 static void read_all(struct source *s, struct tare_recording *recording, const struct tare_instant *instants)
 {
-	struct tare_ledger_opts first = { .history = &s->by_account, .block_courses = &s->blocks, .without_tensors = true };
+	struct tare_ledger_opts first = {
+		.history = &s->by_account, .block_courses = &s->blocks, .without_tensors = true, .without_heap_lines = true
+	};
 	struct tare_ledger_opts second = { .history = &s->by_category,
 		                               .history_by_category = &s->by_account,
-		                               .block_courses = &s->blocks };
+		                               .block_courses = &s->blocks,
+		                               .line_names = &s->names };
 	struct tare_ledger peak;
 
 	tare_ledger_of_recording(recording, &first, instants, 1, &peak);
@@ -114,6 +118,8 @@ static void discard(struct source *s)
 	for (int i = 0; i < s->moment_nr; i++)
 		tare_ledger_free(&s->moments[i]);
 	free(s->moments);
+	tare_line_names_free(&s->names);
+	tare_line_names_free(&s->moment_names);
 	free(s->settings);
 	tare_step_curves_free(&s->step_curves);
 	tare_memory_history_free(&s->by_account);

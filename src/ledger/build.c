@@ -184,6 +184,7 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->without_heap_lines = opts->without_heap_lines;
 	f->without_tensors = opts->without_tensors;
 	f->without_stacks = opts->without_stacks;
+	f->line_names = opts->line_names;
 	f->is_brief = opts->is_brief;
 	f->history = opts->history;
 	f->kept = opts->kept;

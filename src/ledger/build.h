@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/extent.h"
 #include "ledger/ledger.h"
+#include "ledger/line_names.h"
 #include "ledger/memory_history.h"
 #include "ledger/step_curves.h"
 #include "trace/event.h"
@@ -127,7 +128,9 @@ struct tare_ledger_opts {
 	bool without_heap_lines; /* what each place has of the heap is left out: of a million places naming takes long */
 	bool without_tensors;    /* the rows of single tensors are left out: of many they take much memory */
 	bool without_stacks;     /* a line is told without the stack that leads to it */
-	bool is_brief;           /* nobody asks what grows, nor what training had at most */
+	struct tare_line_names
+		*line_names; /* {0}, of this fold alone, to be freed after its ledgers; NULL: each has its own */
+	bool is_brief;   /* nobody asks what grows, nor what training had at most */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_memory_history *history; /* filled in, if it is not NULL; tare_memory_history_free() it */

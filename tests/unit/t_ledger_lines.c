@@ -64,6 +64,38 @@ TEST(lines_hold_what_they_asked_for)
 	world_free(w);
 }
 
+TEST(ledgers_of_a_fold_share_the_names_of_their_lines)
+{
+	static const char *const at[] = { "2ms", "peak", "end" };
+	struct world *w = world_new();
+	struct tare_line_names names = { 0 };
+	struct tare_ledger l[3], alone;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	alloc(w, 3, BASE, MIB, 500 * MIB, 9);
+	world_build(w, &(struct tare_ledger_opts){ .line_names = &names }, at, 3, l);
+	for (int i = 1; i < 3; i++)
+		CHECK(line(&l[i], "/home/me/train.py:5 in step")->stack == line(l, "/home/me/train.py:5 in step")->stack);
+	CHECK(line(&l[2], "/home/me/train.py:9 in step")->label == line(&l[1], "/home/me/train.py:9 in step")->label);
+	CHECK_INT(names.by_site.count, 2);
+	alone = world_ledger(w, "end");
+	for (int i = 0; i < alone.devices[0].line_nr; i++) {
+		const struct tare_ledger_line *own = &alone.devices[0].lines[i], *shared = line(&l[2], own->label);
+
+		CHECK_STR(shared->stack, own->stack);
+		CHECK_STR(shared->short_stack, own->short_stack);
+		CHECK_STR(shared->short_label, own->short_label);
+		CHECK_INT(shared->frame_nr, own->frame_nr);
+		CHECK_INT(shared->line, own->line);
+		CHECK_INT(shared->bytes, own->bytes);
+	}
+	tare_ledger_free(&alone);
+	for (int i = 0; i < 3; i++)
+		tare_ledger_free(&l[i]);
+	tare_line_names_free(&names);
+	world_free(w);
+}
+
 /* A module that a library loads, or unloads. */
 static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before, int64_t change, uint64_t handle,
                  uint32_t at, const char *owner)

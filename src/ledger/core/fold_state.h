@@ -301,6 +301,7 @@ struct tare_fold {
 	TARE_NOT_SAVED bool without_heap_lines;
 	TARE_NOT_SAVED bool without_tensors;
 	TARE_NOT_SAVED bool without_stacks;
+	TARE_NOT_SAVED struct tare_line_names *line_names;
 	TARE_NOT_SAVED bool is_brief;
 	TARE_NOT_SAVED struct tare_phase_watch *watches;
 	TARE_NOT_SAVED int watch_nr;

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "ledger/frame.h"
 #include "ledger/line.h"
+#include "ledger/line_names.h"
 
 static const char *take(struct tare_arena *memory, struct tare_str *text)
 {
@@ -136,8 +137,8 @@ bool tare_fold_is_same_line(const struct tare_fold *f, uint32_t a, uint32_t b)
 	return x && y && x->line == y->line && !strcmp(x->file, y->file);
 }
 
-void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account, struct tare_arena *memory,
-                         struct tare_ledger_line *l)
+static void name_line(const struct tare_fold *f, uint32_t at, enum tare_account account, struct tare_arena *memory,
+                      struct tare_ledger_line *l)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
 	struct tare_str text = { 0 };
@@ -158,4 +159,42 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_accou
 		tare_str_add(&text, tare_accounts[account].label);
 	l->label = l->short_label = l->stack = l->short_stack = take(memory, &text);
 	tare_str_free(&text);
+}
+
+/* As a ledger of this fold was told, or is told now. */
+static const struct tare_ledger_line *known_name(const struct tare_fold *f, uint32_t at)
+{
+	struct tare_line_names *names = f->line_names;
+	uint64_t *known = tare_map_put(&names->by_site, at, NULL);
+	struct tare_ledger_line *line;
+
+	if (!*known) {
+		line = tare_arena_alloc(&names->memory, sizeof(*line));
+		*line = (struct tare_ledger_line){ 0 };
+		name_line(f, at, TARE_ACCOUNT_NONE, &names->memory, line);
+		*known = (uint64_t)(uintptr_t)line;
+	}
+	return (const struct tare_ledger_line *)(uintptr_t)*known;
+}
+
+void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account, struct tare_arena *memory,
+                         struct tare_ledger_line *l)
+{
+	const struct tare_ledger_line *name;
+
+	if (!at || !f->line_names) {
+		name_line(f, at, account, memory, l);
+		return;
+	}
+	name = known_name(f, at);
+	l->label = name->label;
+	l->short_label = name->short_label;
+	l->stack = name->stack;
+	l->short_stack = name->short_stack;
+	l->frame_ends = name->frame_ends;
+	l->short_frame_ends = name->short_frame_ends;
+	l->frame_nr = name->frame_nr;
+	l->file = name->file;
+	l->function = name->function;
+	l->line = name->line;
 }
