@@ -31,6 +31,14 @@ static const char *oom_verdict_name(enum tare_oom_verdict verdict)
 	return verdicts[verdict].name;
 }
 
+/* Of the CPU a limit is of the process. */
+static const char *why_of(const struct tare_oom *o)
+{
+	return o->device < 0 && o->verdict == TARE_OOM_LIMIT
+	           ? "a limit of the process, which the machine's memory has nothing to do with"
+	           : verdicts[o->verdict].sentence;
+}
+
 static void add_mib(struct tare_str *line, const char *before, int64_t bytes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
@@ -82,10 +90,7 @@ static void add_there_on_cpu(struct tare_str *line, const struct tare_oom *o)
 	add_mib(line, " · in live tensors ", (int64_t)o->allocated);
 	if (o->others)
 		add_mib(line, " · in those of other processes ", o->others);
-	tare_str_addf(line, " MiB; %s",
-	              o->verdict == TARE_OOM_LIMIT
-	                  ? "a limit of the process, which the machine's memory has nothing to do with"
-	                  : verdicts[o->verdict].sentence);
+	tare_str_addf(line, " MiB; %s", why_of(o));
 }
 
 static void add_there(struct tare_str *line, const struct tare_oom *o)
@@ -106,7 +111,7 @@ static void add_there(struct tare_str *line, const struct tare_oom *o)
 		add_mib(line, " · in live tensors ", (int64_t)o->allocated);
 	}
 	add_mib(line, " · other processes ", o->others);
-	tare_str_addf(line, " MiB; %s", verdicts[o->verdict].sentence);
+	tare_str_addf(line, " MiB; %s", why_of(o));
 }
 
 void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger)
@@ -126,7 +131,7 @@ void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger)
 }
 
 struct row {
-	const char *by;
+	const char *by, *why;
 	struct tare_oom of;
 };
 
@@ -155,13 +160,15 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.others, "others_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.room, "limit_left_bytes", NULL, BYTES, KNOWN),
 	TARE_COLUMN(row, of.verdict, "verdict", NULL, TEXT, .name = oom_verdict_name),
+	TARE_COLUMN(row, why, "why", NULL, TEXT),
 };
 
 void tare_oom_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	tare_emit_table(e, "out_of_memory", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->oom_nr; i++) {
-		struct row row = { ledger->ooms[i].is_torch ? "torch" : "driver", ledger->ooms[i] };
+		const struct tare_oom *o = &ledger->ooms[i];
+		struct row row = { o->is_torch ? "torch" : "driver", why_of(o), *o };
 
 		if (!row.of.segment) /* the driver was not asked */
 			row.of.segment = TARE_NOT_KNOWN;

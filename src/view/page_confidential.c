@@ -28,7 +28,7 @@ static const struct {
 	{ "rows", "call" },      { "residue", "residue" },  { "residue", "call" },       { "residue", "gives_back" },
 	{ "advice", "less" },    { "tools", "tool" },       { "tools", "word" },         { "tools", "prints" },
 	{ "tools", "formula" },  { "tools", "leaves_out" }, { "tools", "counts_twice" }, { "tools", "not_known_because" },
-	{ "do_not_add", "one" }, { "do_not_add", "other" }, { "do_not_add", "why" },
+	{ "do_not_add", "one" }, { "do_not_add", "other" }, { "do_not_add", "why" },     { "out_of_memory", "why" },
 };
 /* Words that stand where names do, too. */
 static const char *const words[] = {

@@ -35,6 +35,7 @@ def what_is_stuck_would_have_been_enough(box):
     check(0 < row["free_bytes"] < 300 * MIB, row)
     check_says(screen, "out of memory on GPU 0", "and 2 more times", "PyTorch asked for 300.0 MiB",
                "stuck beside live tensors 320.0", "fragmentation")
+    check_says(screen, "; " + row["why"])
     check_equal(parts(box, "oom")["partly"], 320 * MIB)
 
 

@@ -216,6 +216,18 @@ def no_name_becomes_markup(box):
 
 
 @case
+def why_memory_ran_out_is_that_of_json(box):
+    """In the words of the report, also where names are left out."""
+    box.record(fixture("e2e_torch_oom", "fragmented"), options=("--vram", "1GiB"))
+    row, = say(box, "report", "rec.tare")["out_of_memory"]
+    check("fragmentation" in row["why"] and row["why"] in " ".join(box.tare("report", "rec.tare", env={"COLUMNS": "1000"}).out.split()), row)
+    for args in ((), ("--confidential",)):
+        make(box, "rec.tare", "page.html", *args)
+        text = show(box, fresh=True).js("document.querySelector('#answer .todo').textContent")
+        check(text.endswith(": %s." % row["why"]), text)
+
+
+@case
 def what_is_not_there(box):
     """A recording of nothing, one that was cut short, one without a host: the page says so, and shows no 0 for what is not known."""
     box.record(["true"], sim=None)

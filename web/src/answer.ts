@@ -102,7 +102,7 @@ function todo(): HTMLElement[] {
   const item = (...of: (Node | string | null | false)[]) => out.push(h("li", {}, ...of));
   for (const o of peak.out_of_memory)
     item(h("b", { class: "bad" }, "Memory ran out"), ` at ${time(Number(o.t_ns))}: ${mib(Number(o.asked_bytes))} MiB were asked for`,
-      o.source ? ` by ${text(o, "source")}` : "", Number(o.count) > 1 ? `, ${count(Number(o.count))} times` : "", `. Verdict: ${text(o, "verdict")}.`);
+      o.source ? ` by ${short(text(o, "source"))}` : "", Number(o.count) > 1 ? `, ${count(Number(o.count))} times` : "", `: ${text(o, "why")}.`);
   for (const g of peak.growth)
     item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")}, by `, g.bytes_per_step != null ? `${mib(Number(g.bytes_per_step))} MiB a step` : `${mib(Number(g.bytes_per_second))} MiB a second`,
       g.line ? `, from ${text(g, "line")}` : "", ` (${Math.round(100 * Number(g.confidence))} % sure).`);
