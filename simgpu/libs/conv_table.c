@@ -163,13 +163,6 @@ static int64_t find(const struct sim_conv_table *table, uint64_t wanted)
 	return -1;
 }
 
-int64_t sim_conv_table_find(const struct sim_conv_table *table, const struct sim_conv *conv)
-{
-	uint64_t wanted;
-
-	return sim_conv_hash(conv, &wanted) ? find(table, wanted) : -1;
-}
-
 static void open_table(struct sim_conv_tables *tables, const char *path)
 {
 	enum { MOST = 16 << 20 };

@@ -29,8 +29,6 @@ void sim_conv_table_end(struct sim_conv_table *table);
 unsigned char *sim_conv_table_pack(const struct sim_conv_table *table, size_t *size);
 /* What a convolution is known by in a table. False: it has none. */
 bool sim_conv_hash(const struct sim_conv *conv, uint64_t *hash);
-/* -1: it is not in the table. */
-int64_t sim_conv_table_find(const struct sim_conv_table *table, const struct sim_conv *conv);
 
 /* Tables of a folder, its files *.conv, behind those that are there already. */
 struct sim_conv_tables {

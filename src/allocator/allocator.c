@@ -80,20 +80,6 @@ unsigned tare_alloc_pool(struct tare_allocator *a)
 	return add_owner(a, true);
 }
 
-void tare_alloc_pool_begin(struct tare_allocator *a, unsigned pool)
-{
-	a->owners[pool].captures++;
-	a->captures++;
-}
-
-void tare_alloc_pool_end(struct tare_allocator *a, unsigned pool)
-{
-	if (a->owners[pool].captures) {
-		a->owners[pool].captures--;
-		a->captures--;
-	}
-}
-
 void tare_alloc_pool_release(struct tare_allocator *a, unsigned pool)
 {
 	if (a->owners[pool].is_private)

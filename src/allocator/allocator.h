@@ -68,8 +68,6 @@ unsigned tare_alloc_stream(struct tare_allocator *a, uint64_t handle);
  * requests that run out release no cache of the device.
  */
 unsigned tare_alloc_pool(struct tare_allocator *a);
-void tare_alloc_pool_begin(struct tare_allocator *a, unsigned pool);
-void tare_alloc_pool_end(struct tare_allocator *a, unsigned pool);
 void tare_alloc_pool_release(struct tare_allocator *a, unsigned pool);
 
 /* torch.cuda.set_per_process_memory_fraction, as bytes. UINT64_MAX: none. */

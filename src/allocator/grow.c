@@ -33,7 +33,7 @@ uint32_t tare_alloc_grow(struct tare_allocator *a, unsigned pool, unsigned strea
 	id = attempt(a, at, stream, size);
 	if (!id && tare_alloc_release_enough(a, &a->pools[at], stream, size))
 		id = attempt(a, at, stream, size);
-	if (!id && !a->captures) {
+	if (!id) {
 		tare_alloc_release_all(a);
 		a->stats.retries++;
 		id = attempt(a, at, stream, size);

@@ -40,7 +40,6 @@ struct tare_cache_pool {
 struct tare_cache_owner {
 	bool is_private;
 	uint64_t released; /* the how-manieth that was released; 0: it was not */
-	unsigned captures;
 };
 
 struct tare_allocator {
@@ -66,8 +65,7 @@ struct tare_allocator {
 	uint32_t *pending;
 	size_t pending_count, pending_cap;
 	uint64_t releases;
-	unsigned captures; /* captures that are open */
-	uint32_t put;      /* the block that was put into it last */
+	uint32_t put; /* the block that was put into it last */
 	bool has_expandable;
 };
 

@@ -143,8 +143,6 @@ int tare_args_choice(const char *choices, const char *word, size_t len);
 const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i), void *arg);
 
 /* base/args_help.c, args_bash.c, args_zsh.c, args_fish.c: what the table generates. */
-void tare_args_help(const struct tare_command *cmd, struct tare_str *out);
-/* The same for a screen that may be narrower. */
 void tare_args_help_within(const struct tare_command *cmd, size_t width, struct tare_str *out);
 void tare_args_man(const struct tare_command *cmd, struct tare_str *out);
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out);

@@ -44,11 +44,6 @@ static void help_option(const struct tare_opt *o, size_t width, struct tare_str 
 	tare_str_free(&head);
 }
 
-void tare_args_help(const struct tare_command *cmd, struct tare_str *out)
-{
-	tare_args_help_within(cmd, WIDTH, out);
-}
-
 void tare_args_help_within(const struct tare_command *cmd, size_t width, struct tare_str *out)
 {
 	const struct tare_opt *o;

@@ -10,23 +10,14 @@
 
 static const struct {
 	int code;
-	const char *name;
 	const char *sentence;
 } map[] = {
-#define X(CODE, NAME, SENTENCE) { CODE, #NAME, SENTENCE },
+#define X(CODE, NAME, SENTENCE) { CODE, SENTENCE },
 	TARE_ERR_MAP(X)
 #undef X
 };
 
 enum { MAP_LEN = sizeof(map) / sizeof(map[0]) };
-
-const char *tare_err_name(int code)
-{
-	for (size_t i = 0; i < MAP_LEN; i++)
-		if (map[i].code == code)
-			return map[i].name;
-	return code ? "ERRNO" : "OK";
-}
 
 const char *tare_err_sentence(int code)
 {

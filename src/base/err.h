@@ -54,8 +54,7 @@ int tare_err_set_errno(struct tare_err *err, int errnum, const char *fmt, ...) _
 /* Puts "prefix: " before the text, when the caller knows the subject and the callee did not. */
 void tare_err_prefix(struct tare_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* "NEWER" / "written by a newer version"; for -errno the C library's words. Never NULL. */
-const char *tare_err_name(int code);
+/* "written by a newer version"; for -errno the C library's words. Never NULL. */
 const char *tare_err_sentence(int code);
 
 #endif

@@ -477,7 +477,6 @@ struct tare_graph_saving {
 const char *tare_graph_saving_key(enum tare_graph_saving_kind kind);
 struct tare_finding tare_graph_saving_finding(const struct tare_graph_saving *saving);
 const char *tare_graph_state_name(enum tare_graph_state state);
-const char *tare_node_name(enum tare_node node);
 
 /* Bytes of the GPU that the executable graphs of a graph took. */
 static inline int64_t tare_graph_exec_bytes(const struct tare_graph *g)

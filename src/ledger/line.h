@@ -38,13 +38,6 @@ uint64_t tare_line_native(const struct tare_process *process, const struct tare_
 void tare_line_add_native(struct tare_str *out, const struct tare_process *process, const struct tare_stack *stack,
                           uint64_t pc, bool is_full);
 
-/*
- * Appends the source text of an event ("train.py:87 in forward"; without a Python stack its native
- * owner); false, and nothing, where no line is known. For whatever shows a single event: graph rows,
- * phases, peaks.
- */
-bool tare_line_of_event(struct tare_str *out, const struct tare_event *e);
-
 /* What stands between the frames of a stack, innermost first. */
 #define TARE_LINE_BETWEEN " < "
 

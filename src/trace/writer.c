@@ -111,11 +111,6 @@ int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const 
 	return 0;
 }
 
-uint64_t tare_writer_position(const struct tare_writer *w)
-{
-	return w->position;
-}
-
 int tare_writer_open(struct tare_writer **out, const char *path, const struct tare_file_header *header,
                      struct tare_err *err)
 {

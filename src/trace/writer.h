@@ -29,8 +29,6 @@ int tare_writer_add(struct tare_writer *w, const void *rec, size_t fixed, const 
 /* What is gathered is in the file afterwards, so that it survives this process. */
 int tare_writer_flush(struct tare_writer *w);
 
-uint64_t tare_writer_position(const struct tare_writer *w); /* of the next record */
-
 /* Flushes, says what was lost as far as there is room, closes. NULL is fine. */
 int tare_writer_close(struct tare_writer *w);
 

@@ -482,20 +482,6 @@ TEST(a_private_pool_keeps_what_it_has_until_it_is_released)
 	end(w);
 }
 
-TEST(while_a_graph_is_captured_nothing_is_released)
-{
-	struct world *w = world("", "2.11", 64 * MIB);
-	unsigned pool = tare_alloc_pool(w->a);
-
-	give(w, ask(w, 60 * MIB));
-	tare_alloc_pool_begin(w->a, pool);
-	CHECK(!tare_alloc_malloc(w->a, 60 * MIB, 0, pool));
-	tare_alloc_pool_end(w->a, pool);
-	CHECK(tare_alloc_malloc(w->a, 60 * MIB, 0, pool));
-	check_calls(w, "a0 60; f0 60; a60 60");
-	end(w);
-}
-
 static uint64_t state = 88172645463325252ull;
 
 static uint64_t dice(uint64_t sides)

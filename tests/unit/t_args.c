@@ -213,7 +213,7 @@ TEST(help_text)
 {
 	struct tare_str s = { 0 };
 
-	tare_args_help(&report, &s);
+	tare_args_help_within(&report, SIZE_MAX, &s);
 	CHECK_HAS(tare_str_text(&s), "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
 	CHECK_HAS(tare_str_text(&s), "\n  -o, --output REC            where the recording goes\n");
 	CHECK_HAS(tare_str_text(&s), "\n  -b, --by account|owner|phase\n                           "

@@ -527,27 +527,3 @@ TEST(what_only_begins_a_library_is_no_line_of_the_program)
 	check_line(own, 2, "serve:8 in <module>");
 	check_line(function, 3, "serve:30 in run");
 }
-
-TEST(source_text_of_an_event)
-{
-	static const struct tare_line lines[] = {
-		{ "/v/site-packages/torch/nn/modules/linear.py", "forward", 125 },
-		{ "/home/me/net.py", "forward", 40 },
-		{ "/home/me/train.py", "<module>", 0 },
-	};
-	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines }, empty = { 3, 0, lines };
-	struct tare_event e = { .python = &all };
-	struct tare_str text = { 0 };
-
-	CHECK(tare_line_of_event(&text, &e));
-	CHECK_STR(tare_str_text(&text), "net.py:40 in forward");
-	tare_str_cut(&text, 0);
-	e.python = &only_library;
-	CHECK(tare_line_of_event(&text, &e));
-	CHECK_STR(tare_str_text(&text), "torch/nn/modules/linear.py:125 in forward");
-	tare_str_cut(&text, 0);
-	e.python = &empty;
-	CHECK(!tare_line_of_event(&text, &e));
-	CHECK_STR(tare_str_text(&text), "");
-	tare_str_free(&text);
-}

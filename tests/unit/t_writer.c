@@ -39,7 +39,6 @@ TEST(what_is_added_can_be_read)
 	CHECK_INT(tare_writer_add(w, text, 1000, text, sizeof(text)), TARE_E_RANGE);
 	CHECK_INT(tare_writer_flush(w), 0);
 	CHECK_INT(tare_log_open(&log, path, NULL), 0);
-	CHECK_INT(tare_log_info(log)->end, tare_writer_position(w));
 	for (n = 0; n < 1000; n++) {
 		CHECK_INT(tare_log_next(log, &rec), TARE_LOG_RECORD);
 		CHECK_INT(rec.rec.string->id, n);

@@ -113,15 +113,3 @@ void tare_line_add_native(struct tare_str *out, const struct tare_process *proce
 	tare_frame_add(out, &frames.items[0], is_full);
 	tare_frames_free(&frames);
 }
-
-bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)
-{
-	const struct tare_line *line = e->python ? tare_line_of_user(e->python) : NULL;
-	uint64_t pc = !line && e->stack ? tare_line_native(e->process, e->stack) : 0;
-
-	if (line)
-		tare_line_add(out, line, false);
-	else if (pc)
-		tare_line_add_native(out, e->process, e->stack, pc, false);
-	return line || pc;
-}

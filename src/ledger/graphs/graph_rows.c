@@ -21,17 +21,6 @@ const char *tare_graph_state_name(enum tare_graph_state state)
 	return "not known";
 }
 
-const char *tare_node_name(enum tare_node node)
-{
-#define TARE_NODE(key, field, name) name,
-	static const char *const names[TARE_NODE_NR] = {
-#include "record/node.def"
-	};
-#undef TARE_NODE
-
-	return names[node];
-}
-
 /* ---- rows ---- */
 
 TARE_COMPARATOR(by_bytes, struct tare_graph_part, TARE_FALLING(bytes) TARE_ALPHABETIC(label))

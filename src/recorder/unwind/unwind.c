@@ -364,18 +364,3 @@ __attribute__((noinline)) int tare_unwind_again(uintptr_t *pcs, int max, const s
 	}
 	return next_pc(&w, &f) ? tell(&w, &f, &told) : 0;
 }
-
-__attribute__((noinline)) uintptr_t tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg)
-{
-	struct walk w;
-	struct frame f;
-	uintptr_t pc;
-
-	tare_objects_check();
-	tare_unwind_capture(&w.regs);
-	if (!begin(&w, &f))
-		return 0;
-	while ((pc = next_pc(&w, &f)) && inside(pc, arg))
-		;
-	return pc;
-}

@@ -31,10 +31,4 @@ int tare_unwind_until(uintptr_t *pcs, int max, const void *frame, const struct t
 int tare_unwind_again(uintptr_t *pcs, int max, const struct tare_code *last, struct tare_seen *seen, uint32_t log,
                       uint32_t *id);
 
-/*
- * The first of them for which inside(pc, arg) is false, or 0. Asks the dynamic linker for unloaded
- * objects first.
- */
-uintptr_t tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg);
-
 #endif

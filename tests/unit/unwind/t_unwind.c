@@ -443,32 +443,6 @@ TEST(stale_rows_do_not_last)
 	load_and_compare(TEST_LIBRARY_B, 6, &handle);
 }
 
-static bool is_before(uintptr_t pc, void *arg)
-{
-	const struct found *f = arg;
-
-	return pc < f->begin || pc >= f->end;
-}
-
-static void find_first(void *arg)
-{
-	struct found *f = arg;
-	uintptr_t pc = tare_unwind_first_outside(is_before, f);
-
-	f->frames = pc >= f->begin && pc < f->end;
-}
-
-TEST(first_outside)
-{
-	struct found f = { (uintptr_t)code_recurse, (uintptr_t)code_recurse + 200, 0, 0 };
-	struct found none = { 0, 0, 1, 0 };
-
-	code_recurse(3, find_first, &f);
-	CHECK(f.frames);
-	code_recurse(3, find_first, &none); /* to the end and no further */
-	CHECK_INT(none.frames, 0);
-}
-
 struct tail {
 	struct walk all, cut;
 };
