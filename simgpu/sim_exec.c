@@ -145,15 +145,6 @@ static bool sort(struct sim_graph *graph)
 	return true;
 }
 
-static void end(struct sim_object *object)
-{
-	struct sim_exec *exec = (struct sim_exec *)object;
-
-	if (exec->graph)
-		sim_graph_delete(exec->graph);
-	sim_object_delete(exec);
-}
-
 static CUresult make(struct sim_context *context, const struct sim_graph *graph, unsigned long long flags,
                      struct sim_exec **made)
 {
@@ -162,7 +153,7 @@ static CUresult make(struct sim_context *context, const struct sim_graph *graph,
 	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	exec->object.end = end;
+	exec->object.end = sim_exec_end;
 	exec->graph = sim_graph_clone(graph);
 	exec->flags = flags;
 	*made = exec;
@@ -192,7 +183,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned 
 	if (result == CUDA_SUCCESS)
 		*handle = (CUgraphExec)exec;
 	else if (exec)
-		end(&exec->object);
+		sim_exec_end(&exec->object);
 	return result;
 }
 
@@ -229,7 +220,7 @@ CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph
 
 CUresult sim_body_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 
 	if (!exec || !flags)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -239,12 +230,13 @@ CUresult sim_body_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 
 CUresult sim_body_cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 
 	if (!exec)
 		return CUDA_ERROR_INVALID_VALUE;
 	let_go(exec->object.context, &exec->shape);
 	sim_exec_forget(exec);
-	end(&exec->object);
+	exec->is_over = true;
+	sim_exec_drop(exec);
 	return CUDA_SUCCESS;
 }

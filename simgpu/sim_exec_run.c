@@ -170,7 +170,7 @@ static void run(const struct sim_graph *graph)
 
 CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 	CUresult result = sim_stream_check(hStream);
 
 	if (result != CUDA_SUCCESS)
@@ -180,7 +180,7 @@ CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 
 CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 	CUresult result = sim_stream_use(hStream);
 
 	if (result != CUDA_SUCCESS)
@@ -198,7 +198,10 @@ CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 	if (result != CUDA_SUCCESS)
 		return result;
 	sim_pending_give(hStream);
+	exec->running++;
 	if (exec->has_work)
 		run(exec->graph);
+	exec->running--;
+	sim_exec_drop(exec);
 	return CUDA_SUCCESS;
 }

@@ -16,7 +16,7 @@ static struct sim_node *copy_of(const struct sim_exec *exec, CUgraphNode origina
 
 static CUresult set(CUgraphExec handle, CUgraphNode original, const CUgraphNodeParams *params)
 {
-	struct sim_exec *exec = sim_object_get(handle, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(handle);
 	struct sim_node *node = exec && original ? copy_of(exec, original) : NULL;
 	CUresult result;
 
@@ -107,7 +107,7 @@ CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode h
 /* ---- nodes that a launch leaves out ---- */
 static struct sim_node *node_that_can_be_off(CUgraphExec handle, CUgraphNode original)
 {
-	struct sim_exec *exec = sim_object_get(handle, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(handle);
 	struct sim_node *node = exec && original ? copy_of(exec, original) : NULL;
 
 	if (!node)
@@ -200,7 +200,7 @@ static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *g
 
 CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct sim_node *different;
 	CUgraphExecUpdateResult result;
@@ -231,7 +231,7 @@ CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgr
 
 CUresult sim_body_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
-	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_exec *exec = sim_exec_get(hGraphExec);
 	struct sim_node *node = exec && hNode ? copy_of(exec, hNode) : NULL, *different;
 	struct sim_graph *child = sim_object_get(childGraph, SIM_GRAPH), *copy;
 

@@ -3,6 +3,7 @@
 #include "driver.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -419,4 +420,48 @@ TEST(streams_write_values)
 	out = 0;
 	OK(cu.cuMemcpyDtoH_v2(&out, p, 4));
 	CHECK_INT(out, 6);
+}
+
+static CUgraphExec running;
+static unsigned turns;
+
+static void overwrite_what_is_free(void)
+{
+	size_t bytes;
+	int i;
+
+	for (bytes = 16; bytes < 4096; bytes += 16)
+		for (i = 0; i < 8; i++) {
+			void *taken = malloc(bytes);
+
+			if (taken)
+				memset(taken, 0xa5, bytes);
+		}
+}
+
+static void end_what_runs(void *unused)
+{
+	(void)unused;
+	if (turns++)
+		return;
+	OK(cu.cuGraphExecDestroy(running));
+	CHECK_INT(cu.cuGraphLaunch(running, one), CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuGraphExecDestroy(running), CUDA_ERROR_INVALID_VALUE);
+	overwrite_what_is_free();
+}
+
+/* On a card a launch has long returned when a function of its graph tells another thread that it may end the graph. */
+TEST(a_graph_may_be_ended_while_it_runs)
+{
+	CUgraph graph;
+
+	begin();
+	OK(cu.cuStreamBeginCapture_v2(one, 0));
+	OK(cu.cuLaunchHostFunc(one, end_what_runs, NULL));
+	OK(cu.cuLaunchHostFunc(one, end_what_runs, NULL));
+	OK(cu.cuStreamEndCapture(one, &graph));
+	OK(cu.cuGraphInstantiateWithFlags(&running, graph, 0));
+	OK(cu.cuGraphLaunch(running, one));
+	CHECK_INT(turns, 2);
+	CHECK_INT(cu.cuGraphLaunch(running, one), CUDA_ERROR_INVALID_VALUE);
 }
