@@ -410,9 +410,12 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		c->segment = c->store->segments[block->segment].number;
 		if (c->is_events && (is_known(c, block) || !is_wanted(c, block)))
 			continue;
+		if (tare_store_head(c->store, block)->position_last < c->from_position)
+			continue;
 		records = read_block(c, block);
 		if (records)
 			return records;
+		c->has_met_damage = true;
 	}
 	free_memory(c);
 	return NULL;

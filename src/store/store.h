@@ -98,10 +98,12 @@ struct tare_store_cursor {
 	/* Blocks of events are passed over where the footer says that the log has none of these kinds there. None: all are wanted. */
 	uint16_t wanted[TARE_STORE_WANTED];
 	size_t wanted_nr;
-	uint32_t segment;   /* the number of that which the last record was in */
-	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that, and … */
-	bool has_columns;   /* … TARE_BLOCK_COLUMNS, for readers that read by blocks */
-	size_t from, until; /* of the blocks of events only these; until 0: all */
+	uint64_t from_position; /* blocks that have nothing of the log from there on are passed over */
+	bool has_met_damage;    /* a block was damaged, and passed over */
+	uint32_t segment;       /* the number of that which the last record was in */
+	bool is_outline;        /* as TARE_BLOCK_OUTLINE; a new begin ends that, and … */
+	bool has_columns;       /* … TARE_BLOCK_COLUMNS, for readers that read by blocks */
+	size_t from, until;     /* of the blocks of events only these; until 0: all */
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_block_ends ends;

@@ -10,7 +10,7 @@
  *             while (tare_growing_take(g, until_ns, &e)) … if (tare_growing_run(g, until_ns, &run)) …
  *     }
  *
- * Neither segments that are made of the logs meanwhile nor chunks that are removed matter: what is in them was read.
+ * What is made into segments and taken out of the logs meanwhile is read there, if it had not been read before.
  */
 #ifndef TARE_TRACE_GROWING_H
 #define TARE_TRACE_GROWING_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what came to the logs of a recording that is kept open. Only files are read, in the order of positions: a place that is not
+ * Reads what came to the logs of a recording that is kept open. Files are read, in the order of positions, and where they have
+ * something no more, segments (growing_segments.c): a place that is not
  * written yet is waited for. How far each lane was written, and how far its thread got meanwhile, says the ring.
  */
 #include "trace/growing_private.h"
@@ -18,8 +19,6 @@
 
 enum { WAITS_MOST = 3 }; /* turns: what is no record by then is damage */
 #define COARSE_NS INT64_C(1000000000)
-
-enum outcome { READ, WAIT, AGAIN };
 
 /* ---- which logs ---- */
 
@@ -55,6 +54,9 @@ static void add_log(struct tare_growing *g, struct tare_rprocess *p)
 	for (uint32_t i = 0; i < TARE_LANES_MAX; i++)
 		l->lanes[i] = (struct tare_growing_lane){ .position = files->expected[i] ? files->expected[i] - 1 : 0,
 			                                      .last_stamp = p->last_stamp };
+	for (size_t i = 0; files->behind && i < files->behind->part.lane_nr; i++)
+		if (files->behind->part.lane_ends[i].lane < TARE_LANES_MAX)
+			l->lanes[files->behind->part.lane_ends[i].lane].walked = files->behind->part.lane_ends[i].position;
 }
 
 static void know(struct tare_growing *g, const char *path)
@@ -155,14 +157,15 @@ static bool is_plain(const struct tare_rprocess *p, const struct tare_log_record
 	}
 }
 
-static enum outcome take(struct tare_growing *g, struct tare_growing_log *l, const struct tare_log_record *rec)
+enum tare_growing_outcome tare_growing_take_record(struct tare_growing *g, struct tare_growing_log *l,
+                                                   const struct tare_log_record *rec)
 {
 	uint64_t *last = l->block_end ? &l->lanes[l->lane].last_stamp : &l->last_stamp;
 
 	if (!rec->info)
-		return READ;
+		return TARE_GROWING_READ;
 	if (rec->is_repaired || !is_plain(l->process, rec))
-		return AGAIN;
+		return TARE_GROWING_AGAIN;
 	tare_recording_index(g->recording, l->process, rec);
 	if (rec->info->kind == TARE_KIND_LINE_STACK)
 		TARE_APPEND(g->unsettled_lines, g->unsettled_nr, g->unsettled_cap) =
@@ -171,30 +174,30 @@ static enum outcome take(struct tare_growing *g, struct tare_growing_log *l, con
 	if (rec->info->is_event || rec->info->kind == TARE_KIND_CLOCK)
 		*last = rec->rec.head->stamp;
 	if (!rec->info->is_event)
-		return READ;
+		return TARE_GROWING_READ;
 	tare_growing_hold(g, l->process, rec, l->block_end ? (int)l->lane : -1);
-	return READ;
+	return TARE_GROWING_READ;
 }
 
 /* ---- blocks ---- */
 
 /* A block begins. What was read of its lane elsewhere is passed over. */
-static enum outcome enter(struct tare_growing_log *l, const struct tare_log_record *rec)
+static enum tare_growing_outcome enter(struct tare_growing_log *l, const struct tare_log_record *rec)
 {
 	const struct tare_rec_lane *block = rec->rec.lane;
 	uint64_t begin = rec->position + rec->bytes, end = begin + block->bytes;
 
 	if (block->lane >= TARE_LANES_MAX || block->from > l->lanes[block->lane].position)
-		return AGAIN;
+		return TARE_GROWING_AGAIN;
 	if (block->from + block->bytes > l->lanes[block->lane].tail)
-		return WAIT; /* it may be being written */
+		return TARE_GROWING_WAIT; /* it may be being written */
 	l->lane = block->lane;
 	l->block_begin = begin;
 	l->block_end = end;
 	l->block_position = block->from;
 	if (block->from + block->bytes <= l->lanes[block->lane].position)
 		l->reader->position = end;
-	return READ;
+	return TARE_GROWING_READ;
 }
 
 static void leave(struct tare_growing_log *l)
@@ -203,6 +206,7 @@ static void leave(struct tare_growing_log *l)
 	uint64_t end = l->block_position + (l->block_end - l->block_begin);
 
 	lane->position = end > lane->position ? end : lane->position;
+	lane->walked = end;
 	l->block_end = 0;
 }
 
@@ -220,71 +224,87 @@ static bool is_awaited(const struct tare_growing_log *l, uint64_t position)
 	return false;
 }
 
-static enum outcome take_in_block(struct tare_growing *g, struct tare_growing_log *l, const struct tare_log_record *rec)
+static enum tare_growing_outcome take_in_block(struct tare_growing *g, struct tare_growing_log *l,
+                                               const struct tare_log_record *rec)
 {
 	uint64_t at = l->block_position + (rec->position - l->block_begin);
-	enum outcome outcome = at < l->lanes[l->lane].position ? READ : take(g, l, rec);
+	enum tare_growing_outcome outcome =
+		at < l->lanes[l->lane].position ? TARE_GROWING_READ : tare_growing_take_record(g, l, rec);
 
 	l->position = rec->position + rec->bytes;
 	return outcome;
 }
 
-static enum outcome take_any(struct tare_growing *g, struct tare_growing_log *l, const struct tare_log_record *rec)
+static enum tare_growing_outcome take_any(struct tare_growing *g, struct tare_growing_log *l,
+                                          const struct tare_log_record *rec)
 {
-	enum outcome outcome;
+	enum tare_growing_outcome outcome;
 
 	if (l->block_end && rec->position < l->block_end)
 		return take_in_block(g, l, rec);
 	if (l->block_end)
 		leave(l);
 	if (is_awaited(l, rec->position))
-		return WAIT;
+		return TARE_GROWING_WAIT;
 	l->waits = 0;
 	if (!l->lanes) {
-		outcome = take(g, l, rec);
+		outcome = tare_growing_take_record(g, l, rec);
 		l->position = rec->position + rec->bytes;
 		return outcome;
 	}
 	if (!rec->info || rec->info->kind != TARE_KIND_LANE)
-		return AGAIN;
+		return TARE_GROWING_AGAIN;
 	outcome = enter(l, rec);
-	if (outcome == READ)
+	if (outcome == TARE_GROWING_READ)
 		l->position = l->reader->position;
 	return outcome;
 }
 
 /* What is no record is about to be written, or damaged. */
-static enum outcome take_gap(struct tare_growing_log *l)
+static enum tare_growing_outcome take_gap(struct tare_growing_log *l)
 {
 	if (l->block_end && l->position < l->block_end)
-		return AGAIN;
+		return TARE_GROWING_AGAIN;
 	if (l->block_end)
 		leave(l);
-	return l->waits++ < WAITS_MOST ? WAIT : AGAIN;
+	return l->waits++ < WAITS_MOST ? TARE_GROWING_WAIT : TARE_GROWING_AGAIN;
 }
 
-static bool read_log(struct tare_growing *g, struct tare_growing_log *l)
+static enum tare_growing_outcome read_files(struct tare_growing *g, struct tare_growing_log *l, bool are_files_new)
 {
-	uint64_t end = tare_log_files_grown(l->files, g->is_folder_new) / TARE_CELL * TARE_CELL;
+	uint64_t end = tare_log_files_grown(l->files, are_files_new) / TARE_CELL * TARE_CELL;
 	struct tare_log *reader = l->reader;
 	enum tare_log_step step;
 	struct tare_log_record rec;
-	enum outcome outcome = READ;
+	enum tare_growing_outcome outcome = TARE_GROWING_READ;
 
 	if (l->lanes && end > l->log_end)
 		end = l->log_end / TARE_CELL * TARE_CELL;
 	if (end <= l->position)
-		return true;
+		return outcome;
 	reader->info.file_end = reader->info.end = reader->ring_end = end;
 	tare_log_set_range(reader, l->position, end);
-	while (outcome == READ && (step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
+	while (outcome == TARE_GROWING_READ && (step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
 		outcome = step == TARE_LOG_RECORD ? take_any(g, l, &rec) : take_gap(l);
-		if (outcome == READ)
+		if (outcome == TARE_GROWING_READ)
 			tare_growing_take_row(g, l);
 	}
 	if (l->block_end && l->position >= l->block_end)
 		leave(l);
-	return outcome != AGAIN;
+	return outcome;
+}
+
+/* What is not in the files may be in segments by now. */
+static bool read_log(struct tare_growing *g, struct tare_growing_log *l)
+{
+	enum tare_growing_outcome outcome = read_files(g, l, g->is_folder_new), of_segments;
+
+	if (outcome == TARE_GROWING_READ)
+		return true;
+	of_segments = tare_growing_read_segments(g, l);
+	if (of_segments == TARE_GROWING_READ)
+		outcome = read_files(g, l, true);
+	return outcome != TARE_GROWING_AGAIN && of_segments != TARE_GROWING_AGAIN;
 }
 
 /* ---- how far threads got ---- */

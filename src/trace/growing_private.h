@@ -7,6 +7,8 @@
 #include "trace/log_private.h"
 #include "trace/recording_private.h"
 
+#include <sys/types.h>
+
 enum { TARE_SLAB_BYTES = 256 << 10 };
 
 /* Memory of many records; freed with the last of them. */
@@ -35,7 +37,8 @@ struct tare_held_list {
 
 /* A lane, as far as it was read. */
 struct tare_growing_lane {
-	uint64_t position;   /* of the lane, up to which it was read */
+	uint64_t position;   /* of the lane, up to which it was read, … */
+	uint64_t walked;     /* … and up to which in the files: the ring may have had more when it was opened */
 	uint64_t tail, head; /* up to which it was in the files, and up to which its thread had got */
 	uint64_t plan;       /* where its last block goes (TARE_PLAN_*) */
 	uint64_t last_stamp; /* of what was read last */
@@ -56,7 +59,11 @@ struct tare_growing_log {
 	struct tare_growing_lane *lanes;
 	uint32_t lane_nr;
 	uint64_t last_stamp; /* of a log without lanes */
-	char *ring_path;     /* NULL: it has no ring */
+	struct tare_growing_manifest {
+		ino_t inode;
+		int64_t s, ns;
+	} manifest;      /* that was looked at last for what files do not have any more */
+	char *ring_path; /* NULL: it has no ring */
 };
 
 struct tare_growing {
@@ -84,6 +91,12 @@ struct tare_growing {
 	int64_t looked_ns, now_ns; /* time never runs backwards for who looks, and who takes */
 };
 
+enum tare_growing_outcome {
+	TARE_GROWING_READ,
+	TARE_GROWING_WAIT, /* for what is not there yet */
+	TARE_GROWING_AGAIN /* as tare_growing_read() */
+};
+
 void tare_growing_hold(struct tare_growing *g, struct tare_rprocess *p, const struct tare_log_record *rec, int lane);
 
 /* Memory of one record, which counts as live. */
@@ -97,5 +110,10 @@ void tare_growing_open_logs(struct tare_growing *g);
 void tare_growing_close_logs(struct tare_growing *g);
 /* `complete_ns`: before it nothing is missing of any log. False: as tare_growing_read(). */
 bool tare_growing_read_logs(struct tare_growing *g, int64_t *complete_ns);
+enum tare_growing_outcome tare_growing_take_record(struct tare_growing *g, struct tare_growing_log *l,
+                                                   const struct tare_log_record *rec);
+
+/* growing_segments.c: what files do not have any more, and segments have; WAIT: they have nothing of it. */
+enum tare_growing_outcome tare_growing_read_segments(struct tare_growing *g, struct tare_growing_log *l);
 
 #endif
