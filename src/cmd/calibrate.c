@@ -6,7 +6,7 @@
 #include "cmd/calibrate_print.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
@@ -72,10 +72,8 @@ static int check(const struct options *o, struct tare_err *err)
 
 	if (o->device < 0 || o->device > 1024)
 		return tare_err_set(err, TARE_E_USAGE, "calibrate: --device counts GPUs from 0, as CUDA does");
-	if (o->sim && tare_profiles_path(o->sim, path, sizeof(path), err)) {
-		tare_err_prefix(err, "--sim");
+	if (o->sim && tare_profiles_path("--sim", o->sim, path, sizeof(path), err))
 		return err->code;
-	}
 	if (o->output && strcmp(o->output, "-") && !o->force && access(o->output, F_OK) == 0)
 		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already; give -f to replace it", o->output);
 	return 0;
@@ -90,10 +88,8 @@ static int find_compared(const struct options *o, const struct tare_calibration 
 		tare_profiles_find(c->profile.name, profile, path, size);
 		return 0;
 	}
-	if (tare_profiles_path(o->compare, path, size, err)) {
-		tare_err_prefix(err, "--compare");
+	if (tare_profiles_path("--compare", o->compare, path, size, err))
 		return err->code;
-	}
 	return tare_profiles_read(path, profile, err);
 }
 

@@ -3,7 +3,7 @@
 #include "cmd/doctor.h"
 
 #include "base/units.h"
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 #include "witness/nvml.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare help` and the overview, by the table of commands. */
 #include "cmd/cmd.h"
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 #include "cmd/terminal.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cmd/format.h"
 #include "cmd/fit_source.h"
 #include "cmd/plan_print.h"
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 #include "fit/fit_report.h"
 #include "witness/cgroup.h"
 #include "witness/nvml.h"
@@ -122,7 +122,7 @@ static int find_card(const struct options *o, struct tare_fit_source *source, st
 	if (o->memory)
 		rc = find_memory(o->memory, card, err);
 	if (o->card) {
-		rc = tare_profiles_path(o->card, path, sizeof(path), err);
+		rc = tare_profiles_path("--card", o->card, path, sizeof(path), err);
 		if (!rc)
 			rc = tare_profiles_read(path, &profile, err);
 		if (!rc) {

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/temp_folder.h"
 #include "cmd/cmd.h"
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 #include "cmd/start_ranks.h"
 #include "session/child.h"
 
@@ -184,7 +184,7 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 	struct tare_str recording = { 0 }, sim = { 0 };
 	char *folder = NULL, path[PATH_MAX];
 	struct tare_profile profile;
-	int rc = tare_profiles_path(card, path, sizeof(path), err), status = 0;
+	int rc = tare_profiles_path("--card", card, path, sizeof(path), err), status = 0;
 
 	*out = (struct tare_predict_card){ .card = card, .refused = -1, .missing = -1, .step = -1 };
 	if (!rc)

@@ -2,10 +2,10 @@
 /* Makes the environment that records a program. */
 #include "session/preload.h"
 
-#include "base/hint.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/profiles.h"
 #include "session/wanted.h"
 
 #include <errno.h>
@@ -78,29 +78,6 @@ static char *join(const char *first, const char *rest)
 	return tare_str_steal(&out);
 }
 
-static int check_profile(const char *sim, struct tare_err *err)
-{
-	char folder[PATH_MAX];
-	struct tare_str path = { 0 }, hint = { 0 };
-	int rc = 0;
-
-	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
-	if (strchr(sim, '/'))
-		tare_str_add(&path, sim);
-	else
-		tare_str_addf(&path, "%s/%s.profile", folder, sim);
-	if (access(path.data, R_OK) != 0) {
-		tare_hint_file(&hint, folder, sim, ".profile");
-		rc = tare_err_set(err, TARE_E_USAGE,
-		                  "--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
-		                  "(without .profile)%s",
-		                  sim, folder, tare_str_text(&hint));
-	}
-	tare_str_free(&hint);
-	tare_str_free(&path);
-	return rc;
-}
-
 /* "h200:2" is a machine with two of them. A path may have colons, so only a number at the end counts. */
 static int split_count(const char *sim, char **card, char **count, struct tare_err *err)
 {
@@ -123,14 +100,14 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 {
 	struct tare_str libraries = { 0 }, loader = { 0 };
 	const char *state = getenv("TARE_SIM_DIR");
-	char path[PATH_MAX];
+	char path[PATH_MAX], profile[PATH_MAX];
 	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
 	rc = split_count(sim, &out->sim_profile, &out->sim_devices, err);
 	if (rc == 0)
-		rc = check_profile(out->sim_profile, err);
+		rc = tare_profiles_path("--sim", out->sim_profile, profile, sizeof(profile), err);
 	if (rc == 0)
 		rc = plain_path(path, " :;", &out->sim_dir, err);
 	if (rc)

@@ -2,11 +2,10 @@
 /* Turns --vram and --card into the file that recorded processes read. */
 #include "session/vram.h"
 
-#include "base/hint.h"
-#include "base/self_path.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "session/profiles.h"
 #include "session/visible.h"
 #include "record/vram.h"
 #include "witness/nvml.h"
@@ -41,27 +40,13 @@ static struct tare_vram_entry *add(struct tare_vram_wish *wish, int device)
 
 static int read_profile(struct tare_vram_entry *entry, const char *name, struct tare_err *err)
 {
-	char folder[PATH_MAX], sentence[256];
-	struct tare_str path = { 0 }, hint = { 0 };
-	int rc = 0;
+	char path[PATH_MAX], sentence[256];
+	int rc = tare_profiles_path("--card", name, path, sizeof(path), err);
 
-	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
-	if (strchr(name, '/'))
-		tare_str_add(&path, name);
-	else
-		tare_str_addf(&path, "%s/%s.profile", folder, name);
-	if (access(path.data, R_OK) != 0) {
-		tare_hint_file(&hint, folder, name, ".profile");
-		rc = tare_err_set(err, TARE_E_USAGE,
-		                  "--card %s: there is no such profile of a GPU; give a file (with a slash in its "
-		                  "path), or a name from %s (without .profile)%s",
-		                  name, folder, tare_str_text(&hint));
-	} else if (tare_profile_read(path.data, &entry->card, sentence, sizeof(sentence)) != 0)
+	if (!rc && tare_profile_read(path, &entry->card, sentence, sizeof(sentence)) != 0)
 		rc = tare_err_set(err, TARE_E_USAGE, "--card %s: %s", name, sentence);
-	else
+	if (!rc)
 		snprintf(entry->profile, sizeof(entry->profile), "%s", entry->card.name);
-	tare_str_free(&hint);
-	tare_str_free(&path);
 	return rc;
 }
 
@@ -187,30 +172,6 @@ static void fill(struct tare_vram_card *card, const struct tare_vram_entry *entr
 	snprintf(card->name, sizeof(card->name), "%s", entry->profile);
 }
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
-/* "GPU-12345678-…" as two big-endian halves. */
-static void parse_uuid(const char *text, uint64_t *high, uint64_t *low)
-{
-	const char *at = strchr(text, '-');
-
-	*high = *low = 0;
-	for (int n = 0; at && *at && n < 32; at++) {
-		int digit = hex(*at);
-
-		if (digit < 0)
-			continue;
-		*(n < 16 ? high : low) = *(n < 16 ? high : low) << 4 | (uint64_t)digit;
-		n++;
-	}
-}
-
 /* A smaller card cannot be larger, and one that is full already runs nothing. */
 static int check_size(const struct tare_vram_entry *entry, const struct tare_vram_card *card,
                       const struct tare_nvml_device *device, const struct tare_nvml_memory *memory,
@@ -259,7 +220,7 @@ static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *w
 			                    TARE_VRAM_CARDS);
 		fill(card, entry);
 		card->index = device->index;
-		parse_uuid(device->uuid, &card->uuid_high, &card->uuid_low);
+		tare_nvml_uuid(device->uuid, &card->uuid_high, &card->uuid_low);
 		if (may_be_used && tare_nvml_memory(nvml, i, &memory, NULL) == 0 && memory.version)
 			rc = check_size(entry, card, device, &memory, err);
 		file->card_nr++;

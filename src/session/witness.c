@@ -64,33 +64,6 @@ static void add_clock(struct tare_witness *w)
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
-/* "GPU-12345678-…" as two big-endian halves, as the recorder writes them. */
-static void parse_uuid(const char *text, uint64_t *high, uint64_t *low)
-{
-	const char *at = strchr(text, '-');
-	int n = 0;
-
-	*high = *low = 0;
-	for (; at && *at && n < 32; at++) {
-		int digit = hex(*at);
-
-		if (digit < 0)
-			continue;
-		if (n++ < 16)
-			*high = *high << 4 | (uint64_t)digit;
-		else
-			*low = *low << 4 | (uint64_t)digit;
-	}
-}
-
 static void add_device(struct tare_witness *w, int device)
 {
 	const struct tare_nvml_device *d = tare_nvml_device(w->nvml, device);
@@ -101,7 +74,7 @@ static void add_device(struct tare_witness *w, int device)
 	rec.nvml_index = d->index;
 	rec.total = rec.reserved = rec.used = TARE_NOT_KNOWN;
 	rec.driver_version = tare_nvml_info(w->nvml)->cuda_version;
-	parse_uuid(d->uuid, &rec.uuid_high, &rec.uuid_low);
+	tare_nvml_uuid(d->uuid, &rec.uuid_high, &rec.uuid_low);
 	if (d->mig >= 0)
 		rec.flags |= TARE_DEVICE_MIG;
 	if (tare_nvml_memory(w->nvml, device, &memory, NULL) == 0 && memory.version) {
@@ -143,7 +116,7 @@ static void witness_header(struct tare_file_header *head, enum tare_role role)
 		int i;
 
 		if (fgets(text + 1, sizeof(text) - 1, file)) {
-			parse_uuid(text, &high, &low);
+			tare_nvml_uuid(text, &high, &low);
 			for (i = 0; i < 8; i++) {
 				head->boot_id[i] = (uint8_t)(high >> (56 - 8 * i));
 				head->boot_id[8 + i] = (uint8_t)(low >> (56 - 8 * i));

@@ -272,3 +272,29 @@ int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory
 	*out = m;
 	return 0;
 }
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	                              : -1;
+}
+
+void tare_nvml_uuid(const char *text, uint64_t *high, uint64_t *low)
+{
+	const char *at = strchr(text, '-');
+	int n = 0;
+
+	*high = *low = 0;
+	for (; at && *at && n < 32; at++) {
+		int digit = hex(*at);
+
+		if (digit < 0)
+			continue;
+		if (n++ < 16)
+			*high = *high << 4 | (uint64_t)digit;
+		else
+			*low = *low << 4 | (uint64_t)digit;
+	}
+}

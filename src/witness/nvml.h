@@ -77,4 +77,7 @@ struct tare_nvml_processes {
 int tare_nvml_processes(struct tare_nvml *nvml, int device, struct tare_nvml_processes *out, struct tare_err *err);
 void tare_nvml_processes_free(struct tare_nvml_processes *list);
 
+/* "GPU-12345678-…" as two big-endian halves, as the recorder writes them. */
+void tare_nvml_uuid(const char *text, uint64_t *high, uint64_t *low);
+
 #endif

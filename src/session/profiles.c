@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds, lists and reads device profiles. */
-#include "cmd/profiles.h"
+#include "session/profiles.h"
 
 #include "base/hint.h"
 #include "base/self_path.h"
@@ -14,27 +14,27 @@
 
 #define ENDING ".profile"
 
-static int no_such(const char *name, const char *folder, struct tare_err *err)
+static int no_such(const char *option, const char *name, const char *folder, struct tare_err *err)
 {
 	struct tare_str hint = { 0 };
 
 	tare_hint_file(&hint, folder, name, ENDING);
 	tare_err_set(err, TARE_E_USAGE,
-	             "%s: there is no such profile of a GPU; give a file, with a slash in "
+	             "%s %s: there is no such profile of a GPU; give a file, with a slash in "
 	             "its name, or a name from %s (without " ENDING ")%s",
-	             name, folder, tare_str_text(&hint));
+	             option, name, folder, tare_str_text(&hint));
 	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 
-int tare_profiles_path(const char *name, char *path, size_t size, struct tare_err *err)
+int tare_profiles_path(const char *option, const char *name, char *path, size_t size, struct tare_err *err)
 {
 	char folder[PATH_MAX];
 	int n;
 
 	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
 	n = strchr(name, '/') ? snprintf(path, size, "%s", name) : snprintf(path, size, "%s/%s" ENDING, folder, name);
-	return n < 0 || (size_t)n >= size || access(path, R_OK) ? no_such(name, folder, err) : 0;
+	return n < 0 || (size_t)n >= size || access(path, R_OK) ? no_such(option, name, folder, err) : 0;
 }
 
 int tare_profiles_read(const char *path, struct tare_profile *out, struct tare_err *err)

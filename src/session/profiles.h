@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device profiles that come with Tare, and those that users have. */
-#ifndef TARE_CMD_PROFILES_H
-#define TARE_CMD_PROFILES_H
+#ifndef TARE_SESSION_PROFILES_H
+#define TARE_SESSION_PROFILES_H
 
 #include "base/err.h"
 #include "base/str.h"
@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* The file of a profile: `name` itself if it has a slash, else one that comes with Tare. */
-int tare_profiles_path(const char *name, char *path, size_t size, struct tare_err *err);
+/* The file of a profile: `name` itself if it has a slash, else one that comes with Tare. `option`: by which it was asked for. */
+int tare_profiles_path(const char *option, const char *name, char *path, size_t size, struct tare_err *err);
 int tare_profiles_read(const char *path, struct tare_profile *out, struct tare_err *err);
 
 /* The names of those that come with Tare, a line each. */
