@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "ledger/account.h"
 #include "ledger/category.h"
+#include "ledger/coming.h"
 #include "view/rank.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ static const struct {
 	{ "advice", "less" },    { "tools", "tool" },       { "tools", "word" },         { "tools", "prints" },
 	{ "tools", "formula" },  { "tools", "leaves_out" }, { "tools", "counts_twice" }, { "tools", "not_known_because" },
 	{ "do_not_add", "one" }, { "do_not_add", "other" }, { "do_not_add", "why" },     { "out_of_memory", "why" },
+	{ "coming", "label" },
 };
 /* Words that stand where names do, too. */
 static const char *const words[] = {
@@ -91,6 +93,9 @@ static bool is_word(const char *text)
 {
 	for (unsigned i = 0; i < TARE_ACCOUNT_NR; i++)
 		if (!strcmp(text, tare_accounts[i].key) || !strcmp(text, tare_accounts[i].label))
+			return true;
+	for (unsigned i = 0; i < TARE_COMING_NR; i++)
+		if (!strcmp(text, tare_coming_key(i)))
 			return true;
 	for (int i = 0; i < TARE_CATEGORY_NR; i++)
 		if (!strcmp(text, tare_category_name((enum tare_category)i)))

@@ -6,16 +6,17 @@
 #include "base/xalloc.h"
 #include "view/by.h"
 #include "view/ledger_json.h"
+#include "view/serving.h"
 
 #include <stdlib.h>
 
-/* Of what there may be a million, the first and largest. */
-enum { TENSORS_MAX = 400, SEGMENTS_MAX = 4000, PHASES_MAX = 2000 };
+/* Of what there may be a million, the first and largest; of servers with more graphs, and of more phases, nothing. */
+enum { TENSORS_MAX = 400, SEGMENTS_MAX = 4000, PHASES_MAX = 2000, SERVED_GRAPHS_MAX = 2000 };
 
 /* Lines and stacks are those of the moments. */
 static const enum tare_by views[] = {
 	TARE_BY_ACCOUNT, TARE_BY_OWNER,  TARE_BY_LIBRARY, TARE_BY_CATEGORY, TARE_BY_MODULE, TARE_BY_TENSOR,
-	TARE_BY_POOL,    TARE_BY_STREAM, TARE_BY_GRAPH,   TARE_BY_RANK,     TARE_BY_PHASE,
+	TARE_BY_POOL,    TARE_BY_STREAM, TARE_BY_GRAPH,   TARE_BY_RANK,     TARE_BY_PHASE,  TARE_BY_SERVING,
 };
 
 enum { VIEWS = sizeof(views) / sizeof(views[0]) };
@@ -68,7 +69,22 @@ static bool is_shown(const struct tare_by_ask *ask, int i)
 	/* Graphs are those of the whole recording, too. */
 	if (i && (ask->by == TARE_BY_GRAPH || tare_by_infos[ask->by].flags & (TARE_BY_OF_RECORDING | TARE_BY_AT_PEAK)))
 		return false;
+	if (ask->by == TARE_BY_SERVING)
+		return ask->ledgers[0]->graph_nr <= SERVED_GRAPHS_MAX && tare_serving_is_found(ask->ledgers[0]);
 	return tare_by_is_any(ask);
+}
+
+/* What is in the rows of a server, in words. */
+static void add_coming(struct tare_emit *e)
+{
+	tare_emit_open(e, "coming", '[');
+	for (unsigned i = 0; i < TARE_COMING_NR; i++) {
+		tare_emit_open(e, NULL, '{');
+		tare_emit_str(e, "key", tare_coming_key(i));
+		tare_emit_str(e, "label", tare_coming_label(i));
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
 }
 
 /* [{"at": "peak", "by": "owner", "rows": […]}, …] */
@@ -118,6 +134,7 @@ void tare_page_data(struct tare_str *out, const struct tare_page *p)
 	for (int i = 0; i < p->ledger_nr; i++)
 		add_views(&e, &p->ledgers[i], i);
 	tare_emit_close(&e);
+	add_coming(&e);
 	tare_emit_open(&e, "time", '{');
 	tare_page_time(&e, "account", p->by_account, p->ledgers);
 	if (p->by_category)

@@ -2,10 +2,11 @@
 """Pages of recordings, as the tests of their sections make, open and read them. All of a file share one tab of one browser."""
 
 import json
+import os
 import re
 
 import browser
-from harness import check_equal
+from harness import ROOT, check_equal, fixture
 
 TAB = []
 
@@ -16,6 +17,11 @@ def make(box, rec="rec.tare", name="page.html", *args):
     check_equal(done.code, 0, done)
     with open(box.path(name), encoding="utf-8") as page:
         return page.read()
+
+
+def serve(box):
+    """Records a server."""
+    box.record(["python3", os.path.join(ROOT, "tests", "e2e", "python", "server.py"), *fixture("libc10_cuda.so")])
 
 
 def data_of(text):

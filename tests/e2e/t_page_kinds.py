@@ -20,29 +20,6 @@ from snapshots import write
 WAYS = [(width, theme) for width in (360, 800, 1440) for theme in ("light", "dark")]
 PICTURES = os.environ.get("TARE_TEST_PICTURES")
 
-# A server: weights, a cache of 24 GiB, and a request that comes and goes.
-SERVER = """
-import ctypes, sys
-c10, cuda = ctypes.PyDLL(sys.argv[1]), ctypes.CDLL("libcuda.so.1")
-context = ctypes.c_void_p()
-assert not cuda.cuInit(0) and not cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) and not cuda.cuCtxSetCurrent(context)
-c10.c10_cuda_segment.restype = ctypes.c_uint64
-c10.c10_cuda_segment.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-c10.c10_cuda_block.argtypes = [ctypes.c_uint64, ctypes.c_int64, ctypes.c_bool]
-def take(size):
-    at = c10.c10_cuda_segment(ctypes.cast(cuda.cuMemAlloc_v2, ctypes.c_void_p), size)
-    c10.c10_cuda_block(at, size, False)
-    return at
-def weights():
-    return [take(64 << 20) for _ in range(16)]
-def cache():
-    return take(24 << 30)
-def request():
-    c10.c10_cuda_block(take(512 << 20), -(512 << 20), False)
-kept = weights(), cache()
-request()
-"""
-
 # What is wrong with how a page is laid out: text beyond its picture or over other text of it, an axis with a label twice or in two units, elements beyond
 # the window, cells and buttons whose text is cut off.
 LAID_OUT = """(() => {
@@ -179,7 +156,7 @@ def many_compared(box):
 
 @kind
 def a_server(box):
-    box.record(["python3", "-c", SERVER, *fixture("libc10_cuda.so")])
+    pages.serve(box)
     page_of(box)
 
 

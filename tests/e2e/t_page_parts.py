@@ -13,7 +13,7 @@ import re
 from caching_allocator import Allocator, course
 from hostile import STEERS, poison
 from harness import MIB, ROOT, case, check, check_equal, fixture, main
-from pages import data_of, figures, make, report, show
+from pages import data_of, figures, make, report, serve, show
 from snapshots import imported
 
 
@@ -259,6 +259,41 @@ def graphs_are_those_of_json(box):
     check_equal(none["graphs"], data["graphs"])
     text = show(box, "#graph=1", "none.html", 360).js("document.getElementById('graphs').textContent")
     check("torch_graphs" not in text and "main" not in text and "NaN" not in text, text)
+
+
+SERVED = "[...document.querySelectorAll('#serving [data-sum]')].map(e => [e.dataset.sum, Number(e.dataset.bytes)])"
+
+
+@case
+def a_server_is_that_of_json(box):
+    serve(box)
+    text, said = make(box), report(box, "--by", "serving")
+    server, = said["servers"]
+    views = [v for v in data_of(text)["views"] if v["by"] == "serving"]
+    check_equal([(v["servers"], v["rows"]) for v in views if v["at"] == "end"], [(said["servers"], said["rows"])])
+    page = show(box)
+    rows = {key: cells[0] for key, cells in figures(page, "#t-serving [data-came]")}
+    check_equal({r["label"]: r["bytes"] for r in said["rows"]}, {k: v for k, v in rows.items() if k in {r["label"] for r in said["rows"]}})
+    check_equal((rows["left"], rows["card"]), (server["left_bytes"], server["total_bytes"]))
+    check_equal(sum(v for k, v in rows.items() if k != "card"), rows["card"], "what came and what is left are the card")
+    check_equal(dict(page.js(SERVED)), {k: server[k] for k in ("transient_before_bytes", "transient_since_bytes", "largest_cache_bytes")})
+    words = page.js("document.getElementById('serving').textContent")
+    for part in ("server.py:", "workspaces" if "libraries" in rows else "cached, to give back", "--kv-cache-memory-bytes %d" % server["vllm_kv_cache_memory_bytes"], "--mem-fraction-static %.3f" % server["sglang_mem_fraction_static"]):
+        check(part in words, part, words)
+    make(box, "rec.tare", "none.html", "--confidential")
+    words = show(box, "", "none.html").js("document.getElementById('serving').textContent")
+    check("cached, to give back" in words and "server.py" not in words, words)
+    data = data_of(text)
+    for view in data["views"]:
+        for of in view.get("servers", []):
+            of.update(graphs=35, graph_pool_bytes=3 * MIB, graph_driver_bytes=MIB, graph_first_bytes=2 * MIB, graph_each_bytes=MIB, graph_each_low_bytes=0, graph_each_high_bytes=MIB)
+    with open(box.path("page.html"), "w", encoding="utf-8") as page:
+        page.write(re.sub('(id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(data) + m.group(2), text, flags=re.S))
+    words = show(box).js("document.getElementById('serving').textContent")
+    check("35 took 4.0 MiB: pools 3.0, driver 1.0; the first 2.0, each further one 1.0" in words, words)
+    box.record(fixture("e2e_training"), rec="other.tare")
+    check_equal([v for v in data_of(make(box, "other.tare"))["views"] if v["by"] == "serving"], [])
+    check_equal(show(box).js("document.getElementById('serving')"), None)
 
 
 @case

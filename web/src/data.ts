@@ -33,6 +33,7 @@ export type Page = { title: string; report: Report; views: View[]; time: { accou
   sizes: { at: string; device: number | null; sizes: [number, number, number][] }[]; // sizes: [n, tensors of 2^n bytes up to twice as many, their bytes]
   pool: { categories: string[]; lines: string[]; segments: { at: string; device: number; pid: number; address: string; blocks: number[][] }[];
     settings: { settings: string; peak_reserved_bytes: number; driver_allocs: number; runs_out: boolean }[] };
+  coming: { key: string; label: string }[];
   // moments at which blocks came or went, and what was in blocks then; rows: [first moment, first moment without it, bytes, category, stack, name or -1, shape or -1, born, gone or -1]
   blocks: { memories: { device: number | null; t_ns: number[]; bytes: number[]; smaller: number; rows: number[][] }[]; names: string[]; shapes: string[] };
   graphs: { captured: number; built: number; failed: number; alive: number; rows: number; bytes: number; exec_bytes: number; memory_bytes: number; allocated_bytes: number };

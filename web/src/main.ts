@@ -13,9 +13,10 @@ import { pool } from "./pool";
 import { stepsSection } from "./steps";
 import { graphsSection } from "./graphs";
 import { ranksSection } from "./ranks";
+import { serving } from "./serving";
 import { show } from "./shell";
 import { heapSizes } from "./sizes";
 import { onChange } from "./state";
 
-show(page.title, [answer, timeSection, stepsSection, whereSection, heapSizes, ledger, explained, blocksSection, pool, graphsSection, ranksSection, ...others, host], onChange);
+show(page.title, [answer, timeSection, stepsSection, whereSection, heapSizes, ledger, explained, blocksSection, pool, graphsSection, serving, ranksSection, ...others, host], onChange);
 revealFirst();
