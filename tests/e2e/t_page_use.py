@@ -9,6 +9,7 @@ import json
 import re
 
 from harness import MIB, case, check, check_equal, fixture, main
+from hostile import STEERS
 from pages import data_of, make, show
 
 
@@ -57,6 +58,30 @@ def a_page_that_was_used_is_the_page_of_its_address(box):
         check_equal(len(by_use), len(loaded), at)
         for a, b in zip(by_use, loaded):
             check_equal(a, b, at)
+
+
+@case
+def what_a_cursor_reads_steers_nothing(box):
+    """Lines that follow the pointer or the keys, and what they tell those who hear them: names in them turn no text around."""
+    box.record(fixture("e2e_training"))
+    text = make(box)
+    data, odd = data_of(text), "\u202eevil\x1b[2J\n\u034f"
+    for report in (data["report"], *data["report"]["also"]):
+        for device in report["devices"]:
+            device["name"] = odd + device["name"]
+    for key in ("lines", "frames"):
+        data[key] = [odd + name for name in data[key]]
+    data["pool"]["categories"] = [odd + name for name in data["pool"]["categories"]]
+    with open(box.path("page.html"), "w", encoding="utf-8") as page:
+        page.write(re.sub('(id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(data).replace("<", "\\u003c") + m.group(2), text, flags=re.S))
+    page, read = show(box), 0
+    for plot, said in (("#plot", "#time"), ("#block-plot", "#block-now"), ("#pool-map", "#segment"), ("#ice button", "#frame")):
+        page.js("document.querySelector(%s).focus()" % json.dumps(plot))
+        page.key("ArrowRight" if plot != "#ice button" else "ArrowDown")
+        for words in page.js("[...document.querySelector(%s).querySelectorAll('*'), ...document.querySelectorAll('[aria-valuetext]')].flatMap(e => [e.getAttribute('aria-valuetext'), ...[...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data)]).concat(document.querySelector(%s).textContent).filter(Boolean)" % (json.dumps(said), json.dumps(said))):
+            read += "evil" in words
+            check(not STEERS.search(words) and "\u034f" not in words and "\n" not in words, plot, words)
+    check(read >= 4, "the names were not read", read)
 
 
 @case

@@ -2,7 +2,7 @@
 // Single blocks of PyTorch's allocator over time: each a band as high as it is large and as long as it was there, in the order in which they came.
 import { between, drag, ticks } from "./axis";
 import { CPU, page } from "./data";
-import { count, figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
+import { count, figure, h, mib, put, s, scroll, section, short, tabs, time } from "./dom";
 import { folded, foldedName } from "./fold";
 import { follow, live } from "./live";
 import { cursor } from "./model";
@@ -127,9 +127,9 @@ function plot(p: Picture, width: number): HTMLElement {
     svg.querySelector(".chosen")?.remove();
     const d = p.drawn[i];
     said.dataset.block = String(d?.block.number ?? 0);
-    if (!d) { said.replaceChildren(h("span", { class: "soft" }, "Point at a block, or use the arrow keys; a click keeps it, a drag looks closer.")); return; }
+    if (!d) { put(said, h("span", { class: "soft" }, "Point at a block, or use the arrow keys; a click keeps it, a drag looks closer.")); return; }
     const { born, gone } = d.block;
-    said.replaceChildren(...words(d.block), ...(gone - born >= 10 ? [h("button", { type: "button", class: "controls", click: () => set({ from: born, to: gone, t: String(born) }) }, "look at its time")] : []));
+    put(said, ...words(d.block), ...(gone - born >= 10 ? [h("button", { type: "button", class: "controls", click: () => set({ from: born, to: gone, t: String(born) }) }, "look at its time")] : []));
     box.setAttribute("aria-valuenow", String(i + 1));
     box.setAttribute("aria-valuetext", said.textContent!);
     svg.append(s("path", { class: "chosen", d: outline(p, d) }));

@@ -4,7 +4,7 @@ import { drag, steps, ticks } from "./axis";
 import { changeCell } from "./compare_change";
 import { endOf, kind, nameOf, panelOf, set, sides, state } from "./compare_data";
 import type { Band, Panel } from "./data";
-import { figure, h, mib, s, scroll, section, tabs, time } from "./dom";
+import { figure, h, mib, plain, put, s, scroll, section, tabs, time } from "./dom";
 import { follow, live } from "./live";
 import { room } from "./shell";
 import { indexAt } from "./stack";
@@ -62,7 +62,7 @@ function plot(all: Curve[]): HTMLElement {
   follow(() => {
     const now = cursor();
     box.setAttribute("aria-valuenow", String(Math.round(now ?? 0)));
-    box.setAttribute("aria-valuetext", now == null ? "no moment" : `${written(now)}: ${all.map(c => `${nameOf(c.side)} ${mib(at(c, c.bytes, now))} MiB`).join(", ")}`);
+    box.setAttribute("aria-valuetext", plain(now == null ? "no moment" : `${written(now)}: ${all.map(c => `${nameOf(c.side)} ${mib(at(c, c.bytes, now))} MiB`).join(", ")}`));
   });
   drag(box, svg, back, x, HEIGHT, WIDTH, () => s("rect", { class: "sel", y: 0, width: 0 }), u => set({ t: String(Math.round(u)) }), (a, b) => set({ from: Math.round(a), to: Math.round(b) }));
   return box;
@@ -99,7 +99,7 @@ export function curvesSection(): HTMLElement {
   const said = missing.map(c => h("p", { class: "soft" }, sides[c.side].time.account ? `${nameOf(c.side)} has no course of time here.` : `${nameOf(c.side)} is a saved report: it has no course of time.`));
   if (missing.length === all.length) return section("time", "Both over time", ...said);
   const now = h("p", { class: "soft", id: "now", role: "status" });
-  follow(() => now.replaceChildren(`${state.what ? [...all[0].panel.bands, ...all[1].panel.bands].find(b => b.key === state.what)?.label ?? "nothing" : "What is used"}, MiB. ` + (state.t === "" ? "Dots are the instants that are compared. Click or use the arrow keys to read both, drag or + and - to look closer." : `Cursor at ${written(+state.t)}.`)));
+  follow(() => put(now, `${state.what ? [...all[0].panel.bands, ...all[1].panel.bands].find(b => b.key === state.what)?.label ?? "nothing" : "What is used"}, MiB. ` + (state.t === "" ? "Dots are the instants that are compared. Click or use the arrow keys to read both, drag or + and - to look closer." : `Cursor at ${written(+state.t)}.`)));
   return section("time", "Both over time", h("div", { class: "bar-row controls" }, tabs("axis", [["time", "seconds"], ["run", "each run's own length"]], state.run ? "run" : "time", v => set({ run: v === "run", t: "", from: 0, to: 0 })),
     h("span", { class: "tabs", role: "group", "aria-label": "zoom" }, h("button", { type: "button", click: () => zoom(.5, whole(all)) }, "zoom in"), h("button", { type: "button", click: () => zoom(2, whole(all)), disabled: !zoomed }, "zoom out"),
       h("button", { type: "button", click: () => set({ from: 0, to: 0 }), disabled: !zoomed }, "all of it")),

@@ -4,8 +4,8 @@
 type Child = Node | string | null | undefined | false;
 type Attrs = { [name: string]: string | number | boolean | null | undefined | ((e: any) => void) };
 
-// What is not plain, as src/base/text.c has it: controls, and what reorders or hides text around it.
-const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffd]|[\u{e0000}-\u{e0fff}]/gu;
+// What is not plain, the list of src/base/text.c: controls, and what reorders or hides text around it.
+const odd = /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffd-\uffff]|[\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 export const plain = (text: string): string => text.replace(odd, "?");
 
 function fill(e: Element, attrs: Attrs, children: Child[]): void {
@@ -16,6 +16,12 @@ function fill(e: Element, attrs: Attrs, children: Child[]): void {
   }
   for (const child of children)
     if (child || child === "") e.append(typeof child === "string" ? plain(child) : child);
+}
+
+// In place of what an element has.
+export function put(e: Element, ...children: Child[]): void {
+  e.replaceChildren();
+  fill(e, {}, children);
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attrs: Attrs = {}, ...children: Child[]): HTMLElementTagNameMap[K] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks as an icicle: each frame as wide as what it holds, in full words below for the one that is pointed at; a click goes into it.
 import { foldedName } from "./fold";
-import { count, h, mib, part, short, size } from "./dom";
+import { count, h, mib, part, put, short, size } from "./dom";
 import { textOf } from "./source";
 import { set, state } from "./state";
 
@@ -38,7 +38,7 @@ export function icicle(root: Node): HTMLElement {
     const name = frameName(node.frame), text = node.frame < 0 ? undefined : textOf(name), full = words(node, root, above);
     const hit = q && node !== root && name.toLowerCase().includes(q);
     const hue = node.frame < 0 ? 8 : [...short(name).split(":")[0].split(" ")[0]].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 8;
-    const read = () => said.replaceChildren(h("b", {}, name), h("br"), text ? h("code", {}, text) : "", text ? h("br") : "", full);
+    const read = () => put(said, h("b", {}, name), h("br"), text ? h("code", {}, text) : "", text ? h("br") : "", full);
     cells.push(h("button", { type: "button", class: (hit ? "hit" : "") + (shade ? " above" : ""), "data-frame": name, "data-bytes": node.size, "data-level": level,
       style: `left:${left.toFixed(3)}%;width:${width.toFixed(3)}%;top:${level * ROW}px;background-color:color-mix(in srgb, var(--c${hue}) 30%, var(--paper))`,
       "aria-label": `${name}: ${full}`, click: () => set({ path }), pointerenter: read, focus: read }, width > 1.2 ? short(name) + (width > 12 ? ` · ${mib(node.size)}` : "") : "", width > 20 && text ? h("code", {}, text) : null));

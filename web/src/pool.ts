@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's pool: segments in the order of their addresses, the blocks in them by what they are for, the one that pins each; and what other settings would have had.
 import { Row, page, view } from "./data";
-import { count, h, mib, part, s, section, short } from "./dom";
+import { count, h, mib, part, put, s, section, short } from "./dom";
 import { plainTable } from "./more";
 import { reportNow } from "./model";
 import { room } from "./shell";
@@ -75,9 +75,9 @@ function map(all: Segment[], width: number): HTMLElement {
   let chosen = -1, svg = draw(places, rows, width, chosen);
   const box = h("div", { class: "plot", id: "pool-map", tabindex: 0, role: "slider", "aria-label": "segment", "aria-valuemin": 0, "aria-valuemax": Math.max(0, places.length - 1), "aria-valuenow": 0, "aria-valuetext": "no segment" }, svg as any);
   const choose = (i: number, block?: Block): void => {
-    said.textContent = words(places[i].segment, block);
+    put(said, words(places[i].segment, block));
     box.setAttribute("aria-valuenow", String(i));
-    box.setAttribute("aria-valuetext", said.textContent);
+    box.setAttribute("aria-valuetext", said.textContent!);
     if (i === chosen) return;
     chosen = i;
     svg.querySelector(".chosen")?.remove();

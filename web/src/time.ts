@@ -2,7 +2,7 @@
 // Memory over time: stacked areas, their legend, what happened; a range to look into and a cursor that everything below follows.
 import { drag, ticks } from "./axis";
 import { CPU, page, peak, placeName, places, Span } from "./data";
-import { STEPS, figure, h, mib, s, scroll, section, short, tabs, time } from "./dom";
+import { STEPS, figure, h, mib, put, s, scroll, section, short, tabs, time } from "./dom";
 import { follow, live } from "./live";
 import { cursor, endOf, layers, stackedBy } from "./model";
 import { room } from "./shell";
@@ -175,7 +175,7 @@ export function timeSection(): HTMLElement {
       h("button", { type: "button", click: () => set({ from: whole.from_ns, to: whole.to_ns }), disabled: !zoomed }, "all of it")));
   if (!all.t.length) return section("time", "Over time", h("p", { class: "soft" }, "Nothing was recorded over time."));
   const now = h("p", { class: "soft", id: "now", role: "status" });
-  follow(() => now.replaceChildren(`${placeName(state.place)}, MiB. Cursor at ${clock(cursor())}`, zoomed ? `; range ${clock(state.from)} to ${clock(state.to)}.` : ". Click or use the arrow keys to move it, drag or + and - to look closer.",
+  follow(() => put(now, `${placeName(state.place)}, MiB. Cursor at ${clock(cursor())}`, zoomed ? `; range ${clock(state.from)} to ${clock(state.to)}.` : ". Click or use the arrow keys to move it, drag or + and - to look closer.",
     all.sampled ? ` By line at ${all.t.length} moments, of each part of the time the one with most.` : ""));
   return section("time", "Over time", controls, now, h("div", { class: "two" }, h("div", {}, plot(all), zoomed && h("div", {}, overview(all) as any)), live(() => legend(all))));
 }
