@@ -254,3 +254,10 @@ void tare_text_to_ascii(struct tare_str *s, size_t start)
 	}
 	tare_str_cut(s, to);
 }
+
+const char *tare_text_last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}

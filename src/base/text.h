@@ -24,6 +24,9 @@ size_t tare_text_decode(const char *p, size_t left, uint32_t *code);
 /* Shows as itself: not a control character, and none that reorders, hides or parts what stands around it. */
 bool tare_text_is_plain(uint32_t code);
 
+/* "c.so" of "/a/b/c.so"; all of it where nothing stands behind the last slash. */
+const char *tare_text_last_part(const char *path);
+
 /* Each character that is not plain, and each byte that is no UTF-8, becomes "?". */
 void tare_text_add_name(struct tare_str *out, const char *name);
 

@@ -3,6 +3,7 @@
 #include "import/import.h"
 
 #include "base/str.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "import/in.h"
@@ -58,16 +59,9 @@ static int choose(struct tare_import_in *in, const struct tare_import_options *o
 }
 
 /* "train.log" of a path. */
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 uint32_t tare_import_pid_of(const char *path)
 {
-	const char *name = base_of(path);
+	const char *name = tare_text_last_part(path);
 	unsigned long pid = 0;
 	char *end;
 
@@ -124,7 +118,7 @@ int tare_import_run(struct tare_import *import, const char *folder, struct tare_
 	const char *path = tare_import_in_path(import->in);
 	struct tare_import_job job = { .options = &import->options,
 		                           .in = import->in,
-		                           .out = tare_import_out_new(folder, base_of(path),
+		                           .out = tare_import_out_new(folder, tare_text_last_part(path),
 		                                                      tare_import_in_changed_ns(import->in)),
 		                           .result = result };
 	int rc;

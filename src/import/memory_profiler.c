@@ -5,6 +5,7 @@
  * stand in the order of the source, which need not be that of time.
  */
 #include "base/str.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "import/import_reader.h"
 
@@ -70,13 +71,6 @@ static bool parse(const char *text, struct row *row)
 	return true;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static uint64_t bytes_of(double mib)
 {
 	return mib > 0 ? (uint64_t)(mib * 1048576 + 0.5) : 0;
@@ -87,7 +81,7 @@ static void take(struct reader *r, const struct row *row)
 	struct tare_import_out *out = r->job->out;
 	struct tare_str name = { 0 };
 
-	tare_str_addf(&name, "%s:%lu  %s", base_of(r->file), row->line, row->source);
+	tare_str_addf(&name, "%s:%lu  %s", tare_text_last_part(r->file), row->line, row->source);
 	if (!r->job->result->taken)
 		r->memory = tare_import_board(out, "resident memory of the process", TARE_NOT_KNOWN);
 	tare_import_used(out, r->t, r->memory, bytes_of(row->resident - row->increment));

@@ -2,6 +2,8 @@
 /* What was gathered, as metrics. */
 #include "serve/gather.h"
 
+#include "base/text.h"
+
 #include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <string.h>
@@ -224,13 +226,6 @@ static void tell_host(const struct tell *t, const struct tare_follow *f, const s
 	tell_growth(t, f, h->pid, -1, labels);
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "python3 train.py" → "python3": words of the command line are whatever their user writes. */
 static void tell_programs(const struct tell *t, const struct tare_follow *f, struct tare_metric_labels labels)
 {
@@ -243,7 +238,7 @@ static void tell_programs(const struct tell *t, const struct tare_follow *f, str
 		if (f->processes[i].is_over)
 			continue;
 		tare_str_add_n(&program, name, strcspn(name, " "));
-		labels.program = last_part(tare_str_text(&program));
+		labels.program = tare_text_last_part(tare_str_text(&program));
 		labels.pid = tare_serve_number(n.pid, f->processes[i].pid);
 		labels.rank = tare_serve_number(n.rank, f->has_ledger ? tare_serve_rank(&f->ledger, f->processes[i].pid) : -1);
 		tare_metrics_add(t->m, TARE_METRIC_PROCESS_INFO, &labels, 1);

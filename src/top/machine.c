@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/self_path.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "witness/procfs.h"
 
@@ -126,20 +127,13 @@ void tare_top_machine_free(struct tare_top_machine *m)
 /* ---- processes ---- */
 
 /* Of a path what is behind its last slash. */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "/usr/bin/python3\0-u\0/home/me/train.py\0--lr\0" → "python3 -u /home/me/train.py --lr" */
 static char *name_of(const struct tare_str *words)
 {
 	struct tare_str name = { 0 };
 	size_t first = strlen(tare_str_text(words));
 
-	tare_str_add(&name, last_part(tare_str_text(words)));
+	tare_str_add(&name, tare_text_last_part(tare_str_text(words)));
 	for (size_t at = first + 1; at < words->len; at += strlen(words->data + at) + 1) {
 		tare_str_add_char(&name, ' ');
 		tare_str_add(&name, words->data + at);

@@ -7,6 +7,7 @@
 #include "base/emit.h"
 #include "base/map.h"
 #include "base/sat.h"
+#include "base/text.h"
 #include "view/host.h"
 #include "view/residue.h"
 #include "view/time.h"
@@ -27,13 +28,6 @@ static const struct kind {
 
 enum { KIND_NR = sizeof(kinds) / sizeof(kinds[0]) };
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The account's row "libc10_cuda" has parts whose names are Tare's; a library that is called so has none above it of its account. */
 static bool is_of_library(const struct tare_device_ledger *d, const struct tare_row *row)
 {
@@ -44,7 +38,7 @@ static bool is_of_library(const struct tare_device_ledger *d, const struct tare_
 static int kind_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
 	const struct tare_row *named = row->is_category ? &d->rows[row->parent] : row;
-	const char *name = last_part(named->path);
+	const char *name = tare_text_last_part(named->path);
 
 	for (int i = 0; i < KIND_NR; i++) {
 		bool is_part = *kinds[i].name && strcmp(kinds[i].name, "libc10") != 0;
@@ -87,7 +81,7 @@ static void take(struct from *out, const struct tare_ledger_line *line, const st
 /* NULL: the row is of all owners of its account. */
 static const char *owner_of(const struct tare_device_ledger *d, const struct tare_row *row)
 {
-	return row->parent >= 0 && d->rows[row->parent].account == row->account ? last_part(row->path) : NULL;
+	return row->parent >= 0 && d->rows[row->parent].account == row->account ? tare_text_last_part(row->path) : NULL;
 }
 
 static void add_line(struct tare_emit *e, const struct from *from)

@@ -3,6 +3,7 @@
 #include "view/residue.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,16 +39,9 @@ const char *tare_residue_when_name(unsigned when)
 	return when < sizeof(names) / sizeof(names[0]) ? names[when] : "none";
 }
 
-static const char *last_part(const struct tare_row *row)
-{
-	const char *slash = strrchr(row->path, '/');
-
-	return slash ? slash + 1 : row->path;
-}
-
 static bool holds(size_t rule, const struct tare_row *row)
 {
-	const char *name = rules[rule].name, *part = row->library ? row->library : last_part(row);
+	const char *name = rules[rule].name, *part = row->library ? row->library : tare_text_last_part(row->path);
 
 	if (rules[rule].account == TARE_ACCOUNT_NONE)
 		return true;
@@ -63,7 +57,7 @@ static bool is_of_tensors(const struct tare_device_ledger *d, const struct tare_
 {
 	return row->is_category || row->has_categories ||
 	       (row->parent >= 0 && d->rows[row->parent].account == row->account &&
-	        tare_account_has_libraries(row->account) && !strcmp(last_part(row), "tensors"));
+	        tare_account_has_libraries(row->account) && !strcmp(tare_text_last_part(row->path), "tensors"));
 }
 
 enum tare_residue tare_residue_of(const struct tare_device_ledger *d, const struct tare_row *row)

@@ -3,6 +3,7 @@
 #include "weigh/place.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -60,16 +61,9 @@ void tare_weigh_forget(struct tare_weigh_mappings *all)
 }
 
 /* "/usr/lib/libc.so.6" → "libc.so.6" */
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool is_library(const struct tare_weigh_mappings *all, const char *name)
 {
-	const char *so = strstr(base_name(name), ".so");
+	const char *so = strstr(tare_text_last_part(name), ".so");
 
 	return tare_strmap_get(&all->run, name) || (so && (!so[3] || so[3] == '.' || so[3] == ' '));
 }
@@ -148,7 +142,7 @@ static struct tare_weigh_place of_anonymous(const struct tare_weigh_mappings *al
 		return (struct tare_weigh_place){ TARE_WEIGH_STACKS, "threads", NULL };
 	library = library_before(all, at);
 	if (library)
-		return (struct tare_weigh_place){ TARE_WEIGH_LIBRARIES, base_name(library), library };
+		return (struct tare_weigh_place){ TARE_WEIGH_LIBRARIES, tare_text_last_part(library), library };
 	return (struct tare_weigh_place){ TARE_WEIGH_ANONYMOUS, "mapped", NULL };
 }
 
@@ -173,6 +167,6 @@ struct tare_weigh_place tare_weigh_place_of(const struct tare_weigh_mappings *al
 		p.row = "host memory";
 	}
 	if (!p.row)
-		p.row = base_name(m->name);
+		p.row = tare_text_last_part(m->name);
 	return p;
 }

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/demangle.h"
 #include "base/demangle_rust.h"
+#include "base/text.h"
 #include "dwarf/dwarf.h"
 #include "ledger/line.h"
 #include "ledger/owner.h"
@@ -17,13 +18,6 @@
 #include <string.h>
 
 enum kind { PROGRAM, CONTAINER, ALLOCATOR };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* ---- what a function is, by its name ---- */
 
@@ -113,10 +107,11 @@ static bool is_start(const struct tare_frame *frame)
 {
 	if (frame->function && !strcmp(frame->function, "_start"))
 		return true;
-	return frame->object &&
-	       (!strncmp(base_name(frame->object), "libc.so", 7) || !strncmp(base_name(frame->object), "libc-2.", 7) ||
-	        !strncmp(base_name(frame->object), "libpthread", 10) ||
-	        !strncmp(base_name(frame->object), "libstdc++", 9) || !strncmp(base_name(frame->object), "ld-", 3));
+	return frame->object && (!strncmp(tare_text_last_part(frame->object), "libc.so", 7) ||
+	                         !strncmp(tare_text_last_part(frame->object), "libc-2.", 7) ||
+	                         !strncmp(tare_text_last_part(frame->object), "libpthread", 10) ||
+	                         !strncmp(tare_text_last_part(frame->object), "libstdc++", 9) ||
+	                         !strncmp(tare_text_last_part(frame->object), "ld-", 3));
 }
 
 static enum kind kind_of_frame(const struct tare_frame *frame)
@@ -189,10 +184,10 @@ void tare_frames_free(struct tare_frames *frames)
 
 void tare_frame_add(struct tare_str *out, const struct tare_frame *frame, bool is_full)
 {
-	const char *object = frame->object ? base_name(frame->object) : NULL;
+	const char *object = frame->object ? tare_text_last_part(frame->object) : NULL;
 
 	if (frame->file) {
-		tare_str_add(out, is_full ? frame->file : base_name(frame->file));
+		tare_str_add(out, is_full ? frame->file : tare_text_last_part(frame->file));
 		if (frame->line)
 			tare_str_addf(out, ":%" PRIu32, frame->line);
 		tare_str_add(out, " in ");

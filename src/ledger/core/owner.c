@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "ledger/core/fold.h"
 #include "ledger/line.h"
 
@@ -14,13 +15,6 @@
 #include <string.h>
 
 enum { PART_MAX = 63 }; /* as the recorder says them; longer ones are damage */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Of memory of the host the C library owns only what nobody called it for, as it starts. */
 static uint64_t of_heap(const struct tare_process *p, const struct tare_stack *stack)
@@ -54,7 +48,7 @@ static const char *owner_of(const struct tare_process *p, const struct tare_stac
  */
 static char *owner_label(const char *path)
 {
-	const char *base = base_name(path), *tag = strstr(base, ".cpython-"), *package;
+	const char *base = tare_text_last_part(path), *tag = strstr(base, ".cpython-"), *package;
 	struct tare_str label = { 0 };
 
 	if (!tag)
@@ -127,7 +121,7 @@ uint64_t tare_fold_owner_part(struct tare_fold *f, uint64_t owner, const char *p
 bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack)
 {
 	const char *path = stack ? owner_of(p, stack) : NULL;
-	char *name = path ? without_version(base_name(path)) : NULL;
+	char *name = path ? without_version(tare_text_last_part(path)) : NULL;
 	bool is_pool = name && tare_owner_is_pool(name);
 
 	free(name);

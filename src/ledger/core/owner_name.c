@@ -2,23 +2,17 @@
 /* What libraries are, by their names. */
 #include "ledger/owner.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "ledger/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool tare_owner_is_transparent(const char *path)
 {
 	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart", "libtare_recorder" };
-	const char *base = base_name(path);
+	const char *base = tare_text_last_part(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
@@ -30,7 +24,7 @@ bool tare_owner_is_of_language(const char *path)
 {
 	static const char *const prefixes[] = { "libc.so",   "libc-2.",   "ld-linux", "ld-2.",
 		                                    "libstdc++", "libgcc_s.", "libc++",   "libglib-2." };
-	const char *base = base_name(path);
+	const char *base = tare_text_last_part(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
@@ -40,7 +34,7 @@ bool tare_owner_is_of_language(const char *path)
 
 bool tare_owner_is_tool(const char *path)
 {
-	return tare_owner_is_transparent(path) || !strncmp(base_name(path), "libtare", strlen("libtare"));
+	return tare_owner_is_transparent(path) || !strncmp(tare_text_last_part(path), "libtare", strlen("libtare"));
 }
 
 bool tare_owner_is_pool(const char *library)
