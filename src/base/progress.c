@@ -2,6 +2,7 @@
 /* Draws the line that says how far a command is. */
 #include "base/progress.h"
 
+#include "base/now.h"
 #include "base/print.h"
 #include "base/units.h"
 
@@ -36,14 +37,6 @@ static struct {
 	bool is_on, is_shown;
 	bool is_parents; /* a parent's thread drew when this process was forked */
 } progress = { .lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static int columns_of_terminal(void)
 {
@@ -131,7 +124,7 @@ static void *draw(void *unused)
 	(void)unused;
 	pthread_mutex_lock(&progress.lock);
 	do {
-		int64_t now = now_ns();
+		int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 		if (now - progress.began_ns >= progress.from_ns)
 			show(now);
@@ -190,7 +183,7 @@ void tare_progress_begin(const char *what)
 	progress.done = progress.total = 0;
 	progress.pass = 1;
 	if (!tare_progress_is_on) {
-		progress.began_ns = now_ns();
+		progress.began_ns = tare_now_ns(CLOCK_MONOTONIC);
 		progress.from_ns = from_ns();
 		progress.is_on = true;
 		tare_progress_is_on = !pthread_create(&progress.thread, NULL, draw, NULL);
@@ -220,6 +213,6 @@ void tare_progress_say(int64_t done, int64_t total)
 		progress.pass++;
 	progress.done = done;
 	progress.total = total;
-	progress.said_ns = now_ns();
+	progress.said_ns = tare_now_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&progress.lock);
 }

@@ -3,27 +3,19 @@
 #include "base/region.h"
 
 #include "base/file.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SAVE    "\0337"
 #define RESTORE "\0338"
 /* Colours, a hidden cursor, reports of the mouse, marked pastes; and the other page: left last, with the cursor where it is if there is none. */
 #define AFTER_CRASH "\033[0m\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l" SAVE "\033[?1049l"
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- sequences ---- */
 
@@ -86,7 +78,7 @@ struct tare_region *tare_region_open(struct tare_err *err)
 		return NULL;
 	}
 	r->why = TARE_REGION_BEHIND;
-	r->since_ns = now_ns();
+	r->since_ns = tare_now_ns(CLOCK_MONOTONIC);
 	return r;
 }
 
@@ -191,7 +183,7 @@ static enum tare_region_why why_not(const struct tare_region *r, pid_t leader, b
 
 static void note(struct tare_region *r, enum tare_region_why why)
 {
-	int64_t now = now_ns();
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 	r->away_ns[r->why] += now - r->since_ns;
 	r->since_ns = now;

@@ -2,6 +2,7 @@
 /* What every probe needs in the process that calls the driver: a context, weighing, sending results. */
 #include "calibrate/probe.h"
 
+#include "base/now.h"
 #include "witness/nvml.h"
 
 #include <stdarg.h>
@@ -36,12 +37,12 @@ bool tare_bench_missing(struct tare_bench *bench, const char *name)
 void tare_bench_before(struct tare_bench *bench)
 {
 	bench->before = tare_scale_check(&bench->scale);
-	bench->before_ns = tare_scale_now_ns();
+	bench->before_ns = tare_now_ns(CLOCK_MONOTONIC);
 }
 
 bool tare_bench_after(struct tare_bench *bench, int64_t *change, bool is_done)
 {
-	int64_t took = tare_scale_now_ns() - bench->before_ns;
+	int64_t took = tare_now_ns(CLOCK_MONOTONIC) - bench->before_ns;
 	uint64_t now;
 
 	if (!is_done)
@@ -205,12 +206,12 @@ bool tare_bench_start(struct tare_bench *bench, const char *driver, const char *
 	if (!tare_driver_load(driver, bench->failure, sizeof(bench->failure)))
 		return false;
 	weigh_all(bench, again);
-	for (begin = tare_scale_now_ns(); tare_scale_now_ns() - begin < TARE_SCALE_GATE_NS;)
+	for (begin = tare_now_ns(CLOCK_MONOTONIC); tare_now_ns(CLOCK_MONOTONIC) - begin < TARE_SCALE_GATE_NS;)
 		weigh_all(bench, before);
-	begin = tare_scale_now_ns();
+	begin = tare_now_ns(CLOCK_MONOTONIC);
 	if (!TARE_DO(bench, cuInit, 0))
 		return false;
-	took = tare_scale_now_ns() - begin;
+	took = tare_now_ns(CLOCK_MONOTONIC) - begin;
 	weigh_all(bench, after);
 	if (!find_device(bench))
 		return false;

@@ -2,6 +2,7 @@
 /* Runs probes until every constant of a GPU has a value that repeats. */
 #include "calibrate/calibrate.h"
 
+#include "base/now.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/temp_folder.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define START_MS 30000 /* the driver of a machine with many GPUs takes its time */
@@ -207,14 +207,6 @@ static int run_pass(struct calibration *c)
 }
 
 /* ---- all passes ---- */
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Which probes have something left to find; false: none has. */
 static bool want_probes(struct calibration *c)
 {
@@ -238,18 +230,18 @@ static bool want_probes(struct calibration *c)
 /* A slow machine gets one pass: what is quiet is then believed, as with --quick. */
 static int run_passes(struct calibration *c)
 {
-	int64_t begin = now_ns(), last = 0;
+	int64_t begin = tare_now_ns(CLOCK_MONOTONIC), last = 0;
 	int rc = 0;
 
 	for (int i = 0; i < TARE_VOTE_PASSES && rc == 0 && want_probes(c); i++) {
-		int64_t at = now_ns();
+		int64_t at = tare_now_ns(CLOCK_MONOTONIC);
 
 		if (at + last - begin > TOTAL_NS) {
 			c->needed = 1;
 			break;
 		}
 		rc = run_pass(c);
-		last = now_ns() - at;
+		last = tare_now_ns(CLOCK_MONOTONIC) - at;
 	}
 	return rc;
 }
@@ -287,7 +279,7 @@ static int find_sim(struct calibration *c, const char *profile)
 int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out, struct tare_err *err)
 {
 	struct calibration *c = tare_xcalloc(1, sizeof(*c));
-	int64_t begin = now_ns();
+	int64_t begin = tare_now_ns(CLOCK_MONOTONIC);
 	int rc = 0;
 
 	memset(out, 0, sizeof(*out));
@@ -304,7 +296,7 @@ int tare_calibrate(const struct tare_calibrate_options *options, struct tare_cal
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
 		tare_vote_conclude(&c->votes[key], (enum tare_profile_key)key, c->needed, out);
 	tare_temp_folder_remove(c->state);
-	out->ns = now_ns() - begin;
+	out->ns = tare_now_ns(CLOCK_MONOTONIC) - begin;
 	free(c->job.driver);
 	free(c->job.nvml);
 	free(c->job.sim_profile);

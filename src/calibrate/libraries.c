@@ -7,6 +7,7 @@
 #include "calibrate/libraries.h"
 
 #include "base/comparator.h"
+#include "base/now.h"
 #include "base/self_path.h"
 #include "base/xalloc.h"
 #include "calibrate/cudnn.h"
@@ -46,14 +47,6 @@ struct asking {
 	size_t *next; /* of each process: the convolution that it asks for */
 	int64_t *bytes;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- in a process that asks ---- */
 static bool open_driver(struct said *said, const struct tare_libraries_options *o)
@@ -128,7 +121,7 @@ static void start(struct asking *a, struct process *process, int which, size_t s
 {
 	fflush(NULL);
 	process->seen = a->next[which];
-	process->seen_ns = now_ns();
+	process->seen_ns = tare_now_ns(CLOCK_MONOTONIC);
 	process->pid = fork();
 	if (process->pid == 0)
 		ask(a, which, step);
@@ -140,9 +133,9 @@ static bool has_hung(const struct asking *a, struct process *process, int which)
 
 	if (at != process->seen) {
 		process->seen = at;
-		process->seen_ns = now_ns();
+		process->seen_ns = tare_now_ns(CLOCK_MONOTONIC);
 	}
-	return now_ns() - process->seen_ns > PATIENCE_S * INT64_C(1000000000);
+	return tare_now_ns(CLOCK_MONOTONIC) - process->seen_ns > PATIENCE_S * INT64_C(1000000000);
 }
 
 /* False: it runs. */
@@ -301,7 +294,7 @@ int tare_libraries_record(const struct tare_libraries_options *options, const st
                           struct tare_libraries *out, struct tare_err *err)
 {
 	struct asking a = { .options = options };
-	int64_t begin = now_ns();
+	int64_t begin = tare_now_ns(CLOCK_MONOTONIC);
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -322,7 +315,7 @@ int tare_libraries_record(const struct tare_libraries_options *options, const st
 			                               : "the driver did not start");
 		munmap(a.said, a.shared_bytes);
 	}
-	out->ns = now_ns() - begin;
+	out->ns = tare_now_ns(CLOCK_MONOTONIC) - begin;
 	free(a.convs);
 	free(a.hashes);
 	return rc;

@@ -2,10 +2,9 @@
 /* Reads what is used on the device, by NVML or by the driver, once it no longer changes. */
 #include "calibrate/scale.h"
 
+#include "base/now.h"
 #include "calibrate/driver.h"
 #include "witness/nvml.h"
-
-#include <time.h>
 
 #define WATCH_MOST_NS INT64_C(30000000)
 
@@ -52,20 +51,12 @@ uint64_t tare_scale_check(struct tare_scale *scale)
 	return again;
 }
 
-int64_t tare_scale_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 void tare_scale_watch(struct tare_scale *scale, int64_t ns)
 {
-	int64_t end = tare_scale_now_ns() + (ns < WATCH_MOST_NS ? ns : WATCH_MOST_NS);
+	int64_t end = tare_now_ns(CLOCK_MONOTONIC) + (ns < WATCH_MOST_NS ? ns : WATCH_MOST_NS);
 	uint64_t first = tare_scale_read(scale);
 
-	while (tare_scale_now_ns() < end && !scale->is_noisy)
+	while (tare_now_ns(CLOCK_MONOTONIC) < end && !scale->is_noisy)
 		scale->is_noisy = tare_scale_read(scale) != first;
 }
 

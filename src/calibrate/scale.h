@@ -34,7 +34,6 @@ uint64_t tare_scale_check(struct tare_scale *scale);
 /* Notes whether it changes by itself within so much time, of which it takes no more than 30 ms. */
 #define TARE_SCALE_GATE_NS INT64_C(4000000) /* that it must stand still around a measurement */
 void tare_scale_watch(struct tare_scale *scale, int64_t ns);
-int64_t tare_scale_now_ns(void);
 /* What happens until here is not weighed. */
 void tare_scale_settle(struct tare_scale *scale);
 

@@ -2,6 +2,7 @@
 /* A program on one simulated card: recorded by a process of its own, then read at its worst moment. */
 #include "cmd/predict.h"
 
+#include "base/now.h"
 #include "base/print.h"
 #include "base/progress.h"
 #include "base/str.h"
@@ -21,19 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Waits for `tare record`; after `most_ns` it is told to end, and passes that on to the program. */
 static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *err)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
-	const int64_t grace = INT64_C(10) * 1000000000, began = now_ns();
+	const int64_t grace = INT64_C(10) * 1000000000, began = tare_now_ns(CLOCK_MONOTONIC);
 	pid_t ended;
 
 	while ((ended = waitpid(child, status, most_ns ? WNOHANG : 0)) != child) {
@@ -41,9 +34,9 @@ static int wait_for(pid_t child, int64_t most_ns, int *status, struct tare_err *
 			return tare_err_set_errno(err, errno, "predict: the end of the program cannot be waited for; run it again");
 		if (!most_ns)
 			continue;
-		if (now_ns() - began > most_ns + grace)
+		if (tare_now_ns(CLOCK_MONOTONIC) - began > most_ns + grace)
 			kill(child, SIGKILL);
-		else if (now_ns() - began > most_ns)
+		else if (tare_now_ns(CLOCK_MONOTONIC) - began > most_ns)
 			kill(child, SIGTERM);
 		nanosleep(&pause, NULL);
 	}
@@ -204,9 +197,9 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 	if (o->gpus > 1)
 		tare_str_addf(&sim, ":%lld", (long long)o->gpus);
 	tell_progress(o, card);
-	out->ns = now_ns();
+	out->ns = tare_now_ns(CLOCK_MONOTONIC);
 	rc = record_fresh(o, tare_str_text(&sim), tare_str_text(&recording), &out->convolutions, &status, err);
-	out->ns = now_ns() - out->ns;
+	out->ns = tare_now_ns(CLOCK_MONOTONIC) - out->ns;
 	out->exit_code = tare_child_exit_code(status);
 	if (!rc && out->exit_code >= TARE_EXIT_FAILED && out->exit_code <= TARE_EXIT_NOT_FOUND &&
 	    access(tare_str_text(&recording), F_OK) != 0)

@@ -2,6 +2,7 @@
 /* The loop of the process that draws: looks at the terminal, reads the recording once a second, obeys `tare`. */
 #include "cmd/run_live.h"
 
+#include "base/now.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -13,7 +14,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How often the terminal is looked at, and how often what is there is drawn. */
@@ -34,14 +34,6 @@ struct live {
 	bool is_stopped;
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
-
 static void draw(struct live *l, int64_t now)
 {
 	const struct tare_ledger *ledger;
@@ -58,7 +50,7 @@ static void draw(struct live *l, int64_t now)
 static void turn(struct live *l)
 {
 	bool was_shown = l->region->lines > 0;
-	int64_t now = now_ns();
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 	if (!tare_region_turn(l->region, *l->leader, l->is_stopped))
 		return;
@@ -96,7 +88,7 @@ static void live(const char *folder, struct tare_region *region, const pid_t *le
 	l.follow = tare_follow_new(folder);
 	l.follow->needs_readings = true;
 	l.style = tare_terminal_style(stderr);
-	l.begun_ns = now_ns();
+	l.begun_ns = tare_now_ns(CLOCK_MONOTONIC);
 	for (bool goes_on = true; goes_on;) {
 		if (poll(&fd, 1, LOOK_MS) > 0)
 			goes_on = obey(&l);

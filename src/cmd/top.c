@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare top`: the loop of its screen: draws what a thread reads, obeys keys. */
+#include "base/now.h"
 #include "base/screen.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LINES_MOST = 500 };
 #define SECOND         INT64_C(1000000000)
@@ -81,14 +81,6 @@ struct top {
 	int64_t realtime_ns;
 };
 
-static int64_t clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
-
 static struct tare_top_picture picture_of(const struct top *t)
 {
 	return (struct tare_top_picture){ &t->tree, &t->machine, &t->found, t->realtime_ns };
@@ -98,14 +90,14 @@ static void build(struct top *t)
 {
 	const struct tare_top_wish wish = { t->view.sort, tare_str_text(&t->view.filter) };
 
-	tare_top_tree_build(&t->tree, &t->found, &t->machine, &wish, clock_of(CLOCK_MONOTONIC));
+	tare_top_tree_build(&t->tree, &t->found, &t->machine, &wish, tare_now_ns(CLOCK_MONOTONIC));
 }
 
 /* What the GPUs say beside what is known of the recordings. */
 static void look(struct top *t)
 {
-	t->realtime_ns = clock_of(CLOCK_REALTIME);
-	tare_top_machine_turn(&t->machine, &t->found, clock_of(CLOCK_MONOTONIC));
+	t->realtime_ns = tare_now_ns(CLOCK_REALTIME);
+	tare_top_machine_turn(&t->machine, &t->found, tare_now_ns(CLOCK_MONOTONIC));
 	build(t);
 }
 
@@ -148,10 +140,10 @@ static bool obey(struct top *t, int key)
 /* Obeys keys for so long, or until all was read. False: it is to end. */
 static bool wait_for_reading(struct top *t, int64_t ns)
 {
-	int64_t due = clock_of(CLOCK_MONOTONIC) + ns;
+	int64_t due = tare_now_ns(CLOCK_MONOTONIC) + ns;
 
 	for (;;) {
-		int64_t left = due - clock_of(CLOCK_MONOTONIC);
+		int64_t left = due - tare_now_ns(CLOCK_MONOTONIC);
 		int key;
 
 		if (left <= 0)
@@ -167,10 +159,10 @@ static bool wait_for_reading(struct top *t, int64_t ns)
 /* Obeys keys until the next look is due. What was read meanwhile is shown. False: it is to end. */
 static bool wait_for_look(struct top *t)
 {
-	int64_t begin = clock_of(CLOCK_MONOTONIC);
+	int64_t begin = tare_now_ns(CLOCK_MONOTONIC);
 
 	for (;;) {
-		int64_t left = begin + t->view.interval_ns - clock_of(CLOCK_MONOTONIC);
+		int64_t left = begin + t->view.interval_ns - tare_now_ns(CLOCK_MONOTONIC);
 		int key;
 
 		if (t->is_asked || (left <= 0 && !t->view.is_paused))
@@ -224,7 +216,7 @@ static void print_once(struct top *t, struct tare_cmd_call *c)
 
 	tare_find_turn(&t->found);
 	for (size_t i = 0; i < t->found.count; i++)
-		tare_follow_turn(t->found.items[i], clock_of(CLOCK_MONOTONIC), true);
+		tare_follow_turn(t->found.items[i], tare_now_ns(CLOCK_MONOTONIC), true);
 	look(t);
 	p = picture_of(t);
 	if (c->format == TARE_EMIT_TEXT) {

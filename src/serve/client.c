@@ -2,21 +2,13 @@
 /* Keeps the deadlines of clients. */
 #include "serve/client.h"
 
+#include "base/now.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define SECOND INT64_C(1000000000)
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static void begin(struct tare_clients *clients, struct MHD_Connection *connection, void **context)
 {
@@ -24,9 +16,10 @@ static void begin(struct tare_clients *clients, struct MHD_Connection *connectio
 		tare_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct tare_client *c = tare_xcalloc(1, sizeof(*c));
 
-	*c = (struct tare_client){
-		.connection = connection, .next = clients->first, .fd = info ? info->connect_fd : -1, .since_ns = now_ns()
-	};
+	*c = (struct tare_client){ .connection = connection,
+		                       .next = clients->first,
+		                       .fd = info ? info->connect_fd : -1,
+		                       .since_ns = tare_now_ns(CLOCK_MONOTONIC) };
 	clients->first = c;
 	*context = c;
 }
@@ -60,7 +53,7 @@ void tare_client_completed(void *clients, struct MHD_Connection *connection, voi
 	(void)code;
 	if (!c)
 		return;
-	c->since_ns = now_ns();
+	c->since_ns = tare_now_ns(CLOCK_MONOTONIC);
 	c->is_waiting = c->has_waited = false;
 }
 
@@ -74,7 +67,7 @@ struct tare_client *tare_client_of(struct MHD_Connection *connection)
 
 void tare_clients_turn(const struct tare_clients *clients)
 {
-	int64_t now = now_ns();
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 	for (struct tare_client *c = clients->first; c; c = c->next)
 		if (!c->is_waiting && c->fd >= 0 && now - c->since_ns > TARE_CLIENT_MOST_S * SECOND) {
@@ -105,7 +98,7 @@ void tare_clients_resume(const struct tare_clients *clients, dev_t device, ino_t
 	for (struct tare_client *c = clients->first; c; c = c->next)
 		if (c->is_waiting && (!device || (c->device == device && c->inode == inode))) {
 			c->is_waiting = false;
-			c->since_ns = now_ns();
+			c->since_ns = tare_now_ns(CLOCK_MONOTONIC);
 			tare_mhd.MHD_resume_connection(c->connection);
 		}
 }

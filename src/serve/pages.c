@@ -2,6 +2,7 @@
 /* Makes pages of recordings in a process of its own, and keeps them for a while. */
 #include "serve/pages.h"
 
+#include "base/now.h"
 #include "base/private.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,14 +24,6 @@ enum {
 };
 #define SECOND INT64_C(1000000000)
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
-
 /* ---- what is kept ---- */
 
 static bool is_of(const struct tare_page_kept *p, const struct tare_serve_entry *e)
@@ -41,7 +33,7 @@ static bool is_of(const struct tare_page_kept *p, const struct tare_serve_entry 
 
 static bool is_fresh(const struct tare_page_kept *p, const struct tare_serve_entry *e)
 {
-	int64_t age = now_ns() - p->made_ns, good = FRESH_S * SECOND;
+	int64_t age = tare_now_ns(CLOCK_MONOTONIC) - p->made_ns, good = FRESH_S * SECOND;
 
 	if (p->is_of_ended && !e->follow && p->status == 200)
 		return true;
@@ -129,7 +121,7 @@ bool tare_pages_begin(struct tare_pages *p, const struct tare_serve_entry *e)
 	if (p->job.pid > 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return false;
 	p->job.page = (struct tare_page_kept){
-		.device = e->device, .inode = e->inode, .is_of_ended = !e->follow, .made_ns = now_ns()
+		.device = e->device, .inode = e->inode, .is_of_ended = !e->follow, .made_ns = tare_now_ns(CLOCK_MONOTONIC)
 	};
 	p->job.is_too_large = false;
 	p->job.fd = ends[0];
@@ -167,7 +159,7 @@ static void end_job(struct tare_pages *p, const char *failure)
 	if (!failure && (!WIFEXITED(status) || WEXITSTATUS(status)))
 		failure = "it could not be read";
 	p->job.pid = 0;
-	p->job.page.cost_ns = now_ns() - p->job.page.made_ns;
+	p->job.page.cost_ns = tare_now_ns(CLOCK_MONOTONIC) - p->job.page.made_ns;
 	p->job.page.made_ns += p->job.page.cost_ns;
 	p->job.page.status = failure ? 500 : 200;
 	if (failure)
@@ -201,7 +193,7 @@ bool tare_pages_turn(struct tare_pages *p)
 		end_job(p, NULL);
 		return true;
 	}
-	if (now_ns() - p->job.page.made_ns > MAKE_S * SECOND) {
+	if (tare_now_ns(CLOCK_MONOTONIC) - p->job.page.made_ns > MAKE_S * SECOND) {
 		end_job(p, "it took too long");
 		return true;
 	}

@@ -2,6 +2,7 @@
 /* Lets a child fold a recording while the program runs. */
 #include "session/ahead.h"
 
+#include "base/now.h"
 #include "base/xalloc.h"
 #include "session/idle.h"
 #include "record/format.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What is less than that in logs is folded in half a second when the program has ended. */
@@ -37,14 +37,6 @@ struct tare_ahead {
 	int file, next; /* with the newest state, and that of the child; -1: there is none */
 	struct tare_ahead_state state;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static uint64_t written_of(const struct tare_ahead *a)
 {
@@ -193,7 +185,7 @@ static bool is_enough(const struct tare_ahead *a)
 
 void tare_ahead_turn(struct tare_ahead *a)
 {
-	uint64_t now = now_ns();
+	uint64_t now = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	bool is_idle;
 
 	if (!a->make || now < a->look_ns)

@@ -2,6 +2,7 @@
 /* Takes records out of the rings of recorded processes while they run. */
 #include "session/drain.h"
 
+#include "base/now.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/lanes.h"
@@ -17,7 +18,6 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_NS          1000000000u
@@ -49,14 +49,6 @@ struct tare_drain {
 	uint64_t pid_namespace;
 	int epoll; /* of the pidfds; -1: not possible here */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static char *file_of(const struct tare_drain *drain, const char *name, const char *end)
 {
@@ -344,7 +336,7 @@ static void retire(struct tare_drain *drain, struct ring *ring)
 /* A job may start thousands of processes, and each has a ring, a mapping and a descriptor here. */
 static void retire_ended(struct tare_drain *drain)
 {
-	uint64_t now = now_ns();
+	uint64_t now = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	bool is_time = now - drain->looked_ns > LOOK_NS;
 	size_t i;
 

@@ -3,6 +3,7 @@
 #include "session/rollups.h"
 
 #include "base/disk.h"
+#include "base/now.h"
 #include "base/xalloc.h"
 #include "record/format.h"
 #include "session/worker.h"
@@ -70,14 +71,6 @@ struct tare_rollups {
 static uint64_t written_of(const struct tare_rollups *r)
 {
 	return __atomic_load_n(&r->control->log_written, __ATOMIC_RELAXED);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* What logs take that is in no segment. */
@@ -199,7 +192,7 @@ struct tare_rollups *tare_rollups_new(const char *folder, uint64_t cap, struct t
 	r->control = control;
 	r->make = make;
 	r->lasting = r->once = TARE_WORKER_NONE;
-	r->begun_ns = now_ns();
+	r->begun_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	if (make)
 		look(r);
 	tell_room(r, make != NULL);
@@ -220,7 +213,7 @@ void tare_rollups_free(struct tare_rollups *r)
 static void back_off(struct tare_rollups *r)
 {
 	r->backoff_ns = r->backoff_ns ? least(2 * r->backoff_ns, BACKOFF_MOST_NS) : BACKOFF_NS;
-	r->again_ns = now_ns() + r->backoff_ns;
+	r->again_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC) + r->backoff_ns;
 	tell_room(r, false);
 }
 
@@ -228,7 +221,7 @@ static void begin(struct tare_rollups *r, const struct tare_rollup_wish *wish)
 {
 	struct tare_rollup_worker *worker = wish->is_late ? &r->lasting : &r->once;
 
-	r->begun_ns = now_ns();
+	r->begun_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	r->begun_written = written_of(r);
 	r->is_patient = !wish->is_urgent;
 	r->was_late = wish->is_late;
@@ -324,7 +317,7 @@ static void see_worker(struct tare_rollups *r)
 bool tare_rollups_turn(struct tare_rollups *r)
 {
 	struct tare_rollup_wish wish = { .cap = goal(r), .most = batch(r) };
-	uint64_t now = now_ns(), use;
+	uint64_t now = (uint64_t)tare_now_ns(CLOCK_MONOTONIC), use;
 	bool has_room; /* the child is done, and made some */
 	bool is_behind;
 
@@ -360,7 +353,7 @@ bool tare_rollups_turn(struct tare_rollups *r)
 /* False: there was no time for it, or it failed, and what is left stays as it was. */
 static bool make_by(struct tare_rollups *r, const struct tare_rollup_wish *wish, uint64_t until)
 {
-	uint64_t now = now_ns();
+	uint64_t now = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 
 	if (now >= until)
 		return false;
@@ -375,7 +368,7 @@ static bool make_by(struct tare_rollups *r, const struct tare_rollup_wish *wish,
 static void finish_logs(struct tare_rollups *r, const struct tare_rollup_wish *last)
 {
 	struct tare_rollup_wish piece = { .cap = last->cap, .is_urgent = true, .is_late = true, .most = batch(r) };
-	uint64_t until = now_ns() + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
+	uint64_t until = (uint64_t)tare_now_ns(CLOCK_MONOTONIC) + LAGS_MS * UINT64_C(1000000), before = UINT64_MAX, logs;
 
 	while ((logs = bytes_of_logs(r->folder)) > batch(r) + batch(r) / 2 && logs < before) {
 		before = logs;

@@ -5,6 +5,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/now.h"
 #include "base/progress.h"
 #include "base/str.h"
 #include "base/temp_folder.h"
@@ -30,7 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TURN_MS    20
@@ -54,14 +54,6 @@ struct session {
 	struct tare_live *live;
 	bool cap_failed;
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static char *file_in(const struct session *s, const char *name)
 {
@@ -107,7 +99,7 @@ static int make_control(struct session *s, struct tare_err *err)
 	head.tare_pid = (uint32_t)getpid();
 	if (s->options->paused)
 		head.command = TARE_COMMAND_PAUSE | 1u << 8;
-	head.started_ns = head.heartbeat_ns = clock_ns(CLOCK_MONOTONIC);
+	head.started_ns = head.heartbeat_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	memcpy(page, &head, sizeof(head));
 	if (fd < 0 || write(fd, page, sizeof(page)) != (ssize_t)sizeof(page))
 		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
@@ -341,8 +333,8 @@ static int open_session(struct session *s, struct tare_err *err)
 			setenv("TARE_SIM_DEVICES", s->preload.sim_devices, 1);
 		setenv("TARE_SIM_DIR", s->preload.sim_state, 1);
 	}
-	s->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
-	s->started_ns = clock_ns(CLOCK_MONOTONIC);
+	s->started_realtime_ns = (int64_t)(uint64_t)tare_now_ns(CLOCK_REALTIME);
+	s->started_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work, s->control);
 	s->rollups = tare_rollups_new(s->folder.work, s->options->cap, s->control, s->options->roll_up);
@@ -435,7 +427,7 @@ static void turn(struct session *s)
 	keep_small(s);
 	tare_ahead_turn(s->ahead);
 	s->control->heartbeat++;
-	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+	__atomic_store_n(&s->control->heartbeat_ns, (uint64_t)tare_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
 
 /* Why a command was not recorded, if that can be told from the command alone. */
@@ -493,7 +485,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 
 	out->status = s->child.status;
 	end_live(s, out);
-	out->ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - s->started_ns);
+	out->ns = (int64_t)((uint64_t)tare_now_ns(CLOCK_MONOTONIC) - s->started_ns);
 	tare_witness_exit(s->witness, s->child.pid, s->child.status);
 	out->alive = tare_drain_finish(s->drain);
 	tell_ends(s);

@@ -3,6 +3,7 @@
 #include "session/witness.h"
 
 #include "base/map.h"
+#include "base/now.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/unrecorded.h"
@@ -41,14 +42,6 @@ struct tare_witness {
 	struct tare_map stacks; /* process → where its first stack was when it was seen first */
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static struct tare_record head_of(enum tare_kind kind)
 {
 	return (struct tare_record){ .kind = (uint16_t)kind, .stamp = tare_clock_ticks() };
@@ -58,9 +51,9 @@ static void add_clock(struct tare_witness *w)
 {
 	struct tare_rec_clock rec = { .head = head_of(TARE_KIND_CLOCK) };
 
-	rec.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	rec.monotonic_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 	rec.ticks = tare_clock_ticks();
-	rec.realtime_ns = clock_ns(CLOCK_REALTIME);
+	rec.realtime_ns = (uint64_t)tare_now_ns(CLOCK_REALTIME);
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 
@@ -105,8 +98,8 @@ static void witness_header(struct tare_file_header *head, enum tare_role role)
 		head->start_ticks = stat.start_ticks;
 	head->ticks_per_s = tare_clock_ticks_per_s();
 	head->first_stamp = tare_clock_ticks();
-	head->first_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-	head->first_realtime_ns = clock_ns(CLOCK_REALTIME);
+	head->first_monotonic_ns = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
+	head->first_realtime_ns = (uint64_t)tare_now_ns(CLOCK_REALTIME);
 	gethostname(head->host, sizeof(head->host) - 1);
 	snprintf(head->program, sizeof(head->program), "tare");
 	file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -351,7 +344,7 @@ static void sample(struct tare_witness *w, const struct tare_drain *drain, bool 
 
 void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = (uint64_t)tare_now_ns(CLOCK_MONOTONIC);
 
 	if (now - w->sampled_ns < SAMPLE_NS)
 		return;

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/disk.h"
 #include "base/file.h"
+#include "base/now.h"
 #include "base/str.h"
 #include "sweep/measure.h"
 #include "trace/description.h"
@@ -91,7 +92,7 @@ static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *
                      int code, struct tare_measure *m, const char **status)
 {
 	const struct tare_pressure *p = &m->pressure;
-	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns : tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
+	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns : tare_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
 	bool is_known;
 	int rc = tare_measure_run(r->db, slot->run, rec->paths, rec->count, m, r->err);
 
@@ -156,7 +157,7 @@ int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 	const char *status = "interrupted";
 	struct tare_measure m = { .peak = -1 };
 	struct recordings rec;
-	int64_t ns = tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
+	int64_t ns = tare_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
 	char *label;
 	int rc = 0;
 
@@ -180,7 +181,7 @@ int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 		if (!rc) {
 			r->done++;
 			r->ended++;
-			r->spent_ns += tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
+			r->spent_ns += tare_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
 		}
 	}
 	label = tare_grid_label(&r->s->grid, slot->job.cell);

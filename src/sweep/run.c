@@ -5,6 +5,7 @@
  */
 #include "sweep/run.h"
 
+#include "base/now.h"
 #include "base/str.h"
 #include "sweep/run_private.h"
 #include "sweep/start.h"
@@ -58,7 +59,7 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, cons
 		rc = tare_db_do(r->db, r->err,
 		                "INSERT OR REPLACE INTO runs(cell,repeat,status,started_ns,gpus,host,folder,stdout,stderr,pid,"
 		                "pid_start,boot) VALUES(?,?,'running',?,?,?,?,?,?,?,?,?)",
-		                "iiitttttiit", (int64_t)job->cell + 1, (int64_t)job->repeat, tare_sweep_now_ns(CLOCK_REALTIME),
+		                "iiitttttiit", (int64_t)job->cell + 1, (int64_t)job->repeat, tare_now_ns(CLOCK_REALTIME),
 		                slot->gpus, r->host, name.data, out.data, errors.data, (int64_t)start.pid,
 		                (int64_t)stat.start_ticks, r->boot);
 		if (rc)
@@ -68,7 +69,7 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, cons
 		*slot = (struct tare_sweep_slot){ .pid = start.pid,
 			                              .run = tare_db_last_id(r->db),
 			                              .job = *job,
-			                              .started_ns = tare_sweep_now_ns(CLOCK_MONOTONIC),
+			                              .started_ns = tare_now_ns(CLOCK_MONOTONIC),
 			                              .folder = tare_str_steal(&folder),
 			                              .name = tare_str_steal(&name),
 			                              .gpus = slot->gpus };
@@ -91,12 +92,12 @@ static void terminate(struct tare_sweep_slot *slot, bool is_hard)
 	slot->is_killed = is_hard;
 	kill(-slot->pid, is_hard ? SIGKILL : SIGTERM);
 	if (!slot->terminated_ns)
-		slot->terminated_ns = tare_sweep_now_ns(CLOCK_MONOTONIC);
+		slot->terminated_ns = tare_now_ns(CLOCK_MONOTONIC);
 }
 
 static void look_at_clock(struct tare_sweep_runner *r)
 {
-	int64_t now = tare_sweep_now_ns(CLOCK_MONOTONIC);
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; i < r->slot_nr; i++) {
 		struct tare_sweep_slot *slot = &r->slots[i];
@@ -115,7 +116,7 @@ static void look_at_clock(struct tare_sweep_runner *r)
 /* The time until the next deadline, in ms; -1: there is no deadline. */
 static int time_to_wait(const struct tare_sweep_runner *r)
 {
-	int64_t now = tare_sweep_now_ns(CLOCK_MONOTONIC), next = INT64_MAX;
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC), next = INT64_MAX;
 
 	for (size_t i = 0; i < r->slot_nr; i++) {
 		const struct tare_sweep_slot *slot = &r->slots[i];

@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 #define TARE_SECOND INT64_C(1000000000)
 
@@ -46,14 +45,6 @@ struct tare_sweep_runner {
 	int stop; /* signal that stops the sweep, 0: none */
 	int64_t grace_ns;
 };
-
-static inline int64_t tare_sweep_now_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * TARE_SECOND + t.tv_nsec;
-}
 
 /* prepare.c: finds what is still to be run, and ends what an earlier sweep of the file left behind. */
 int tare_sweep_prepare(struct tare_sweep_runner *r, bool is_simulated);

@@ -3,6 +3,7 @@
 #include "top/follow.h"
 
 #include "base/arena.h"
+#include "base/now.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "trace/description.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum {
 	SHARE = 20,     /* reading takes one part of so many of the time */
@@ -22,14 +22,6 @@ enum {
 	AGAIN_S = 5,    /* what could not be read is tried again */
 };
 #define SECOND INT64_C(1000000000)
-
-static int64_t clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 /* ---- what the logs are ---- */
 
@@ -101,7 +93,7 @@ static uint64_t look_at_segments(const char *folder)
 
 bool tare_follow_is_fresh(const char *path)
 {
-	return look(path).newest_s >= clock_of(CLOCK_REALTIME) / SECOND - FRESH_S;
+	return look(path).newest_s >= tare_now_ns(CLOCK_REALTIME) / SECOND - FRESH_S;
 }
 
 /* ---- begin and end ---- */
@@ -314,9 +306,9 @@ bool tare_follow_turn(struct tare_follow *f, int64_t now_ns, bool is_once)
 
 	if (!is_due(f, &p, now_ns))
 		return false;
-	before = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	before = tare_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	read_ledger(f, is_once);
-	f->cost_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) - before;
+	f->cost_ns = tare_now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 	f->programs_print = p.programs;
 	f->tare_print = p.tare;
 	f->read_ns = now_ns;

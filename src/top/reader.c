@@ -2,6 +2,7 @@
 /* Reads recordings in a thread, and hands over what it knows of them. */
 #include "top/reader.h"
 
+#include "base/now.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -33,14 +34,6 @@ struct tare_top_reader {
 	struct place *places; /* as many as were found, in their order */
 	size_t place_nr;
 };
-
-static int64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 /* ---- what the thread does ---- */
 
@@ -74,7 +67,7 @@ static void find(struct tare_top_reader *r)
 	size_t nr;
 
 	tare_find_turn(&r->found);
-	r->found_ns = now_ns(CLOCK_MONOTONIC);
+	r->found_ns = tare_now_ns(CLOCK_MONOTONIC);
 	pthread_mutex_lock(&r->lock);
 	before = r->places;
 	nr = r->place_nr;
@@ -113,7 +106,7 @@ static bool take_wish(struct tare_top_reader *r, size_t i)
 
 static void look(struct tare_top_reader *r, bool is_all)
 {
-	int64_t now = now_ns(CLOCK_MONOTONIC);
+	int64_t now = tare_now_ns(CLOCK_MONOTONIC);
 
 	if (is_all || now - r->found_ns >= FIND_NS)
 		find(r);
@@ -266,7 +259,7 @@ void tare_top_reader_take(struct tare_top_reader *r, struct tare_finder *found)
 /* False: it still reads. */
 static bool wait_for_end(struct tare_top_reader *r)
 {
-	int64_t until = now_ns(CLOCK_REALTIME) + END_MS * (SECOND / 1000);
+	int64_t until = tare_now_ns(CLOCK_REALTIME) + END_MS * (SECOND / 1000);
 	const struct timespec at = { until / SECOND, until % SECOND };
 	bool is_over;
 

@@ -4,12 +4,12 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
+#include "base/now.h"
 #include "ledger/ledger.h" /* tare_row_path_add */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ATTEMPTS = 10, MOST_NS = 200000000 };
 
@@ -192,14 +192,6 @@ static int read_once(struct tare_weigh_process *p, const char *root, struct tare
 }
 
 /* Our own CPU time: the weighed process is not harmed by what others take of the processor. */
-static int64_t spent_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /*
  * A program that allocates or forks in between changes what the second file says. So it is read again, but not for
  * long: while a file is read the program waits where it maps memory. The reading that is least off counts.
@@ -207,10 +199,10 @@ static int64_t spent_ns(void)
 int tare_weigh_mappings(struct tare_weigh_process *p, const char *root, struct tare_arena *arena)
 {
 	const struct tare_weigh_process before = *p;
-	int64_t start = spent_ns(), least = INT64_MAX, miss;
+	int64_t start = tare_now_ns(CLOCK_THREAD_CPUTIME_ID), least = INT64_MAX, miss;
 	int rc = 0;
 
-	for (int i = 0; i < ATTEMPTS && spent_ns() - start < MOST_NS; i++) {
+	for (int i = 0; i < ATTEMPTS && tare_now_ns(CLOCK_THREAD_CPUTIME_ID) - start < MOST_NS; i++) {
 		struct tare_weigh_process now = before;
 		int failure = read_once(&now, root, arena, &miss);
 
