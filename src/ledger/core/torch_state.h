@@ -79,8 +79,11 @@ struct tare_module {
 	uint32_t class, name; /* texts of the fold, 0: not known; name: in its parent */
 	uint32_t parent;      /* 1 + place, 0: none */
 	uint32_t order;       /* among those of its parent */
-	bool is_told;         /* the scan that is under way found the module */
-	bool is_found;        /* some scan found it */
+	uint32_t agreed;      /* without a parent: scans that found that name, less those that found another since */
+	bool
+		is_one_of_several; /* without a parent, it had parameters while another one had some: its name is told with those */
+	bool is_told;          /* the scan that is under way found the module */
+	bool is_found;         /* some scan found it */
 };
 
 struct tare_modules { /* of a process */

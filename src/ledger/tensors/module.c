@@ -3,9 +3,11 @@
  * Modules of programs (torch.nn.Module): which there are, and who is whose. A thread says which one it is inside of
  * when it is handed out a block (MODULE); what it is called, a look through the program's objects says, often later.
  */
+#include "ledger/tensors/better_name.h"
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/map.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -69,26 +71,61 @@ static void forget_untold(struct tare_modules *m)
 	}
 }
 
-static void give_name(struct tare_modules *m, const struct tare_scan_entry *entry, size_t order)
+/*
+ * A variable: that which most scans found it in. The function that calls it `student` may have returned, and another one, which
+ * calls what it is given `net`, run at a later scan.
+ */
+static void hear_variable(struct tare_module *m, uint32_t name, bool is_self)
 {
+	if (is_self)
+		m->name = m->agreed ? m->name : name;
+	else if (name && name == m->name)
+		m->agreed++;
+	else if (name && m->agreed > 1)
+		m->agreed--;
+	else if (name) {
+		m->name = name;
+		m->agreed = 1;
+	}
+}
+
+static bool give_name(const struct tare_fold *f, struct tare_modules *m, const struct tare_scan_entry *entry,
+                      size_t order)
+{
+	bool is_self = tare_is_self(tare_fold_text_of(f, entry->name));
 	uint32_t module = tare_modules_find(m, entry->at);
 	uint32_t parent = entry->of ? tare_modules_find(m, entry->of) : 0;
+	struct tare_module *own = module ? &m->items[module - 1] : NULL;
 
 	if (!module || parent == module || (entry->of && !parent))
-		return;
-	m->items[module - 1].parent = parent;
-	m->items[module - 1].name = entry->name;
-	m->items[module - 1].order = (uint32_t)order;
+		return false;
+	if (parent || own->parent) {
+		own->name = entry->name;
+		own->agreed = !parent && !is_self;
+		own->is_one_of_several = false;
+	} else {
+		hear_variable(own, entry->name, is_self);
+	}
+	own->parent = parent;
+	own->order = (uint32_t)order;
+	return true;
 }
 
 /* A module that is in several others has the name that is found first, as in named_modules(). */
-void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned, bool is_whole)
+void tare_modules_name(const struct tare_fold *f, struct tare_modules *m, const struct tare_scan_entries *scanned,
+                       bool is_whole)
 {
+	struct tare_map named = { 0 };
+
 	if (is_whole)
 		forget_untold(m);
-	for (size_t i = scanned->count; i-- > 0;)
-		if (scanned->items[i].role == TARE_SCANNED_MODULE)
-			give_name(m, &scanned->items[i], i);
+	for (size_t i = 0; i < scanned->count; i++) {
+		const struct tare_scan_entry *entry = &scanned->items[i];
+
+		if (entry->role == TARE_SCANNED_MODULE && !tare_map_get(&named, entry->at) && give_name(f, m, entry, i))
+			tare_map_put(&named, entry->at, NULL);
+	}
+	tare_map_free(&named);
 	for (size_t i = 0; i < m->count; i++) {
 		m->items[i].is_found |= m->items[i].is_told;
 		m->items[i].is_told = false;

@@ -3,6 +3,7 @@
  * What a scan of the program's objects found (records SCANNED and SCAN) becomes roles and names of blocks.
  * Modules and their members are told one by one; paths like layer4.2.conv3.weight are made here.
  */
+#include "ledger/tensors/better_name.h"
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
@@ -34,21 +35,45 @@ struct found {
 struct names {
 	struct tare_fold *f;
 	const struct tare_scan_entries *scanned;
+	struct tare_modules *known;
 	struct tare_map modules;    /* module → 1 + place of the entry that names it */
 	struct tare_map parameters; /* memory → 1 + place */
 	bool has_roots;             /* parameters are in several modules that are in no other */
 };
+
+static struct tare_module *known_module(const struct names *n, uint64_t module)
+{
+	uint32_t place = tare_modules_find(n->known, module);
+
+	return place ? &n->known->items[place - 1] : NULL;
+}
+
+static bool is_one_of_several(const struct names *n, uint64_t module)
+{
+	const struct tare_module *m = known_module(n, module);
+
+	return n->has_roots || (m && m->is_one_of_several);
+}
+
+/* That of earlier scans is known, too, where this one finds none. */
+static const char *variable_of(const struct names *n, uint64_t module, const struct tare_scan_entry *p)
+{
+	const struct tare_module *m = known_module(n, module);
+
+	return tare_fold_text_of(n->f, m && !m->parent && m->name ? m->name : p ? p->name : 0);
+}
 
 /* "layer4.2.conv3." of a module; of one that is in no other its variable, where there are several, else nothing. */
 static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
 {
 	const uint64_t *known = depth ? tare_map_get(&n->modules, module) : NULL;
 	const struct tare_scan_entry *p = known ? &n->scanned->items[*known - 1] : NULL;
-	const char *name = p ? tare_fold_text_of(n->f, p->name) : NULL;
+	const char *name = p && p->of ? tare_fold_text_of(n->f, p->name) : variable_of(n, module, p);
 
-	if (!p || p->of == module || (!p->of && !n->has_roots))
+	if ((!p && !name) || (p && p->of == module) || (!(p && p->of) && !is_one_of_several(n, module)))
 		return;
-	add_path(n, out, p->of, depth - 1);
+	if (p && p->of)
+		add_path(n, out, p->of, depth - 1);
 	if (!tare_module_is_wrapper(name))
 		tare_str_addf(out, "%s.", name ? name : "?");
 }
@@ -141,15 +166,21 @@ static bool is_stronger(uint8_t role, uint8_t than)
 	return role && (!than || rank_of(role) < rank_of(than));
 }
 
-/* A later scan knows better: the module may have become a part of another one. In one scan the first name stays. */
-static bool is_newer(const struct tare_scan_entry *p, const struct tare_block_facts *now, uint32_t name, uint32_t scan)
+/*
+ * A later scan knows better: the module may have become a part of another one. But a variable may be less than the one that is known
+ * (better_name.h). In one scan the first name stays.
+ */
+static bool is_newer(const struct tare_better_name *better, const struct tare_scan_entry *p,
+                     const struct tare_block_facts *now, uint32_t name, uint32_t scan)
 {
-	return p->role == now->role && name && now->named_by != scan;
+	return p->role == now->role && name && now->named_by != scan &&
+	       (p->role != TARE_SCANNED_TENSOR || tare_better_name(better, name, now->name));
 }
 
-static void give_role(struct tare_block_facts *now, const struct tare_scan_entry *p, struct found found, uint32_t scan)
+static void give_role(struct tare_block_facts *now, const struct tare_better_name *better,
+                      const struct tare_scan_entry *p, struct found found, uint32_t scan)
 {
-	if (!is_stronger(p->role, now->role) && !is_newer(p, now, found.name, scan))
+	if (!is_stronger(p->role, now->role) && !is_newer(better, p, now, found.name, scan))
 		return;
 	now->role = p->role;
 	now->role_flags = p->flags;
@@ -181,12 +212,31 @@ static void note_variable(struct tare_fold *f, const struct tare_blocks *blocks,
 		tare_site_note_variable(&f->sites[b->site], &known, &blocks->work);
 }
 
+/* How many tensors each variable keeps now, and was last found to keep. */
+static void count_kept(struct tare_better_name *better, struct tare_blocks *blocks,
+                       const struct tare_scan_entries *scanned, const struct found *found)
+{
+	for (size_t i = 0; i < scanned->count; i++) {
+		const struct tare_live_block *b =
+			scanned->items[i].role == TARE_SCANNED_TENSOR ? tare_blocks_find(blocks, scanned->items[i].at) : NULL;
+		const struct tare_block_facts *facts = b ? tare_block_facts_of(&blocks->work, b) : NULL;
+
+		if (!b || !found[i].name)
+			continue;
+		++*tare_map_put(&better->now, found[i].name, NULL);
+		if (facts->role == TARE_SCANNED_TENSOR && facts->name)
+			++*tare_map_put(&better->before, facts->name, NULL);
+	}
+}
+
 static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
                        const struct found *found, uint32_t flags)
 {
 	bool is_whole = !(flags & (TARE_SCAN_CUT | TARE_SCAN_MODULES));
 	bool knows_gradients = flags & TARE_SCAN_GRADIENTS || has_all_gradients(scanned);
+	struct tare_better_name better = { .f = f };
 
+	count_kept(&better, blocks, scanned, found);
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
 
@@ -202,12 +252,13 @@ static void give_roles(struct tare_fold *f, struct tare_blocks *blocks, const st
 			continue;
 		b->marks &= (uint16_t)~TARE_BLOCK_UNSEEN;
 		facts = *tare_block_facts_of(&blocks->work, b);
-		give_role(&facts, p, found[i], scanned->scans);
+		give_role(&facts, &better, p, found[i], scanned->scans);
 		tare_block_facts_change(&blocks->work, b, &facts);
 		note_variable(f, blocks, b);
 		if (facts.role == TARE_SCANNED_GRADIENT)
 			tare_passes_note_said(&tare_work_of(&blocks->work, &facts)->passes, b, &facts);
 	}
+	tare_better_name_free(&better);
 	if (knows_gradients)
 		tare_trained_note(blocks, scanned);
 }
@@ -239,14 +290,28 @@ static uint32_t shape_of(const struct names *n, const struct tare_scan_entry *p)
 	return known ? n->scanned->items[*known - 1].shape : p->shape;
 }
 
-static struct found *find_all(struct tare_fold *f, const struct tare_process_fold *p)
+/* What is called so twice stays one of several, though the others may go: else some tensors would have its name in theirs, and some not. */
+static void note_roots(const struct names *n)
 {
-	struct names n = { .f = f, .scanned = &p->scanned };
+	for (size_t i = 0; i < n->scanned->count; i++) {
+		const struct tare_scan_entry *p = &n->scanned->items[i];
+		struct tare_module *m = p->role == TARE_SCANNED_PARAMETER ? known_module(n, root_of(n, p->of)) : NULL;
+
+		if (m && !m->parent && m->agreed > 1)
+			m->is_one_of_several = true;
+	}
+}
+
+static struct found *find_all(struct tare_fold *f, struct tare_process_fold *p)
+{
+	struct names n = { .f = f, .scanned = &p->scanned, .known = &p->modules };
 	struct found *found = tare_xcalloc(p->scanned.count + 1, sizeof(*found));
 	struct tare_str text = { 0 };
 
 	know_names(&n);
 	n.has_roots = has_several_roots(&n);
+	if (n.has_roots)
+		note_roots(&n);
 	for (size_t i = 0; i < p->scanned.count; i++) {
 		const struct tare_scan_entry *entry = &p->scanned.items[i];
 
@@ -269,7 +334,7 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 	uint32_t flags = e->rec.scan->flags;
 	struct found *found;
 
-	tare_modules_name(&p->modules, &p->scanned, !(flags & TARE_SCAN_CUT));
+	tare_modules_name(f, &p->modules, &p->scanned, !(flags & TARE_SCAN_CUT));
 	found = find_all(f, p);
 	p->scanned.scans++;
 	for (int i = 0; i < p->on_device_nr; i++)

@@ -343,7 +343,8 @@ void tare_modules_take(struct tare_fold *f, const struct tare_event *e);
 uint32_t tare_modules_of_block(const struct tare_modules *m, const struct tare_rec_tensor *r);
 uint32_t tare_modules_find(const struct tare_modules *m, uint64_t at); /* the same, of an address */
 /* A scan is over: which tensor belongs to which module or parameter, by what it found; `is_whole`: what it did not find is gone. */
-void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned, bool is_whole);
+void tare_modules_name(const struct tare_fold *f, struct tare_modules *m, const struct tare_scan_entries *scanned,
+                       bool is_whole);
 bool tare_module_is_wrapper(const char *name);
 /* Rows of modules, each once; see tare_tensor_row.module. */
 const struct tare_module_row *tare_module_row_of(struct tare_map *rows, const struct tare_fold *f,
