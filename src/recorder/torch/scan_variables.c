@@ -81,13 +81,19 @@ static bool has_name(const struct tare_scan_api *py, struct py_object *names, in
 	return false;
 }
 
-static void see_local(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
+static __attribute__((noinline)) bool is_self(const struct tare_scan *s, struct py_object *name)
 {
 	char text[PATH];
 
-	see(v, name, value);
-	if (value && text_of(v->scan, name, text, sizeof(text)) && !strcmp(text, "self"))
+	return text_of(s, name, text, sizeof(text)) && !strcmp(text, "self");
+}
+
+static void see_local(const struct tare_scan_variables *v, struct py_object *name, struct py_object *value)
+{
+	/* First what it has: the name that is told first stays, and `self` says nothing. */
+	if (value && is_self(v->scan, name))
 		see_self(v, value);
+	see(v, name, value);
 }
 
 static void see_locals(const struct tare_scan_variables *v, uint64_t frame, uintptr_t code)

@@ -128,16 +128,22 @@ def train(inner):
     return named, (teacher, student, optimizer, cache, shadowed, inner)
 
 
+class Runner:
+    def run(self):
+        self.log = [tensor()]
+        return captured_by(train), self.log
+
+
 def main():
-    (named, kept), captured = captured_by(train)
+    ((named, kept), captured), log = Runner().run()
     named.update(
-        captured=captured, results=size(*results), replay=size(*(t for t, _ in replay)), dataset=size(*dataset.items),
+        captured=captured, log=size(*log), results=size(*results), replay=size(*(t for t, _ in replay)), dataset=size(*dataset.items),
         tables=size(tables["a"]["b"][0]), chosen=size(*chosen), slotted=size(*slotted.items), loop=size(loop[0]),
         touchy=size(*object.__getattribute__(touchy, "items")), touchy_dict=size(dict.__getitem__(touchy_dict, "a")))
     nameless = [size(*_hidden), size(deep[0][0][0][0][0][0][0][0]), size(huge[0]), size(*kept_elsewhere.theirs)]
     with open(sys.argv[1], "w") as file:
         file.write(json.dumps({"named": named, "nameless": nameless, "from_numpy": size(*from_numpy), "touched": touched}))
-    return kept
+    return kept, log
 
 
 if __name__ == "__main__":
