@@ -22,7 +22,7 @@ ENDINGS = (".c", ".h", ".def", ".py")
 
 # Commits that users see and that have no line in the list of their own: another of the same work has it.
 FOR_USERS = """
-    f89093c8 d7492df0 cab28133 cc55fd1a 453b2f80 86f842be f7e654b2
+    f89093c8 d7492df0 cab28133 cc55fd1a 453b2f80 86f842be f7e654b2 ac39860e 68eccf22
     09ff3d93 54f64f29 9844d07e 5e6ed5d4
     b3a6a1d2 d7a76d44 1213d59f
     c568f4b5 3a1ea430 a1a5c183 6c262f24 07002337 51c236a8
