@@ -40,6 +40,7 @@ static void open_sim(struct tare_top_machine *m, const char *state)
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path) - 32) != 0)
 		return;
 	strcat(path, "/libnvidia-ml.so.1");
+	m->has_joined = true;
 	if (tare_nvml_open(path, &m->nvml, &m->failure) == 0)
 		m->sim_state = tare_xstrdup(state);
 	else
@@ -68,7 +69,7 @@ static void open_any(struct tare_top_machine *m, const struct tare_finder *found
 
 	if (sim) {
 		open_sim(m, state ? state : "");
-	} else if (tare_nvml_open(NULL, &m->nvml, &m->failure) != 0) {
+	} else if (m->has_joined || tare_nvml_open(NULL, &m->nvml, &m->failure) != 0) {
 		struct tare_err failure = m->failure;
 
 		m->nvml = NULL;

@@ -17,6 +17,7 @@ struct tare_top_machine {
 	struct tare_nvml *nvml;  /* NULL: there is none, … */
 	struct tare_err failure; /* … why */
 	char *sim_state;         /* it is a simulated machine, whose state lies there; NULL: the real one */
+	bool has_joined; /* one that was found: the real one is not here, and its name would give the simulated one again */
 	int64_t tried_ns;
 	size_t tried_count; /* of recordings that there were */
 	struct tare_top_gpu *gpus;

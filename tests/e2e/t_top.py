@@ -368,6 +368,20 @@ def a_program_that_is_killed_goes_from_the_screen(box):
 
 
 @case
+def a_simulated_machine_that_went_is_no_real_one(box):
+    needs_exec()
+    led = Led(box)
+    top = Top(box, args=(".",), env={"TARE_SIM_DIR": None})
+    top.wait_for(r"GPU 0 .*\(simulated\)")
+    led.end()
+    top.wait_for("no GPU is seen here", seconds=60)
+    top.read(7)  # it has been looked for once more
+    check(not any("GPU 0" in line for line in top.screen.text()), *top.screen.text())
+    top.type("q")
+    check_equal(top.end(), 0)
+
+
+@case
 def without_colours_where_nobody_wants_them(box):
     needs_exec()
     led = Led(box)
