@@ -174,12 +174,10 @@ bool tare_top_key(struct tare_top_view *view, const struct tare_top_tree *tree, 
 		turn_all(view, tree);
 		break;
 	case '+':
-		if (view->interval_ns < INTERVAL_MOST)
-			view->interval_ns *= 2;
+		view->interval_ns = view->interval_ns * 2 < INTERVAL_MOST ? view->interval_ns * 2 : INTERVAL_MOST;
 		break;
 	case '-':
-		if (view->interval_ns > INTERVAL_LEAST)
-			view->interval_ns /= 2;
+		view->interval_ns = view->interval_ns / 2 > INTERVAL_LEAST ? view->interval_ns / 2 : INTERVAL_LEAST;
 		break;
 	case TARE_KEY_ESCAPE:
 		tare_str_cut(&view->filter, 0);

@@ -3,6 +3,7 @@
 #include "base/width.h"
 #include "test.h"
 #include "top/course.h"
+#include "top/draw.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -90,4 +91,18 @@ TEST(sizes_that_cannot_be_do_no_harm)
 	tare_top_course_add(&c, 1000 * S, INT64_MAX);
 	tare_top_course_add(&c, 1001 * S, INT64_MIN);
 	check_course(&c, 1, "█");
+}
+
+TEST(an_interval_stays_within_its_bounds)
+{
+	struct tare_top_view view = { .interval_ns = S };
+	struct tare_top_tree tree = { 0 };
+
+	for (int i = 0; i < 9; i++)
+		tare_top_key(&view, &tree, '-', 24);
+	CHECK_INT(view.interval_ns, S / 10);
+	for (int i = 0; i < 20; i++)
+		tare_top_key(&view, &tree, '+', 24);
+	CHECK_INT(view.interval_ns, 60 * S);
+	tare_top_view_free(&view);
 }
