@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* Lines that are not rows: two above, one below. */
-enum { HEAD_LINES = 2, FOOT_LINES = 1 };
+enum { HEAD_LINES = 2, FOOT_LINES = 1, HELP_COLUMNS = 68 };
 
 struct layout {
 	size_t label, course, bytes, share, steps, evidence; /* columns; 0: not shown */
@@ -151,10 +151,10 @@ static void add_title(const struct tare_top_picture *p, const struct tare_top_vi
 	tare_str_addf(out, "tare top%s · %s · %zu GPU%s · %zu process%s, %zu recorded", view->is_paused ? " · PAUSED" : "",
 	              clock, gpus, plural(gpus), p->tree->process_nr, p->tree->process_nr == 1 ? "" : "es",
 	              p->tree->recorded_nr);
+	if (behind_of(p->found) > 0)
+		tare_str_addf(out, " · %.1f s behind", (double)behind_of(p->found) / 1e9);
 	if (view->interval_ns)
 		tare_str_addf(out, " · every %s", tare_units_duration(text, view->interval_ns));
-	if (behind_of(p->found) > 0)
-		tare_str_addf(out, " · recordings as of %.1f s ago", (double)behind_of(p->found) / 1e9);
 	if (view->filter.len)
 		tare_str_addf(out, " · only \"%s\"", tare_str_text(&view->filter));
 	tare_str_addf(out, " · %s", p->machine->host);
@@ -220,6 +220,19 @@ static const char *const help[] = {
 	"records has what its ledger says; others what NVML lists.",
 };
 
+/* The keys alone, for a screen of 40 columns and 10 lines. */
+static const char *const short_help[] = {
+	"keys of tare top",
+	"q quit         ? this help, and back",
+	"up, down, PgUp, PgDn, Home, End: choose",
+	"Enter, left, right: open or close",
+	"a open or close all programs",
+	"s sort by size, name, pid",
+	"/ filter by name, pid or recording",
+	"p pause        r read all now",
+	"+, - refresh less or more often",
+};
+
 /* ---- pages ---- */
 
 static void finish(struct tare_str *line, const char *text, enum tare_text_tone tone,
@@ -238,8 +251,12 @@ static void finish(struct tare_str *line, const char *text, enum tare_text_tone 
 
 static void draw_help(const struct tare_text_style *style, struct tare_str *lines, size_t nr)
 {
-	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]) && i < nr; i++)
-		finish(&lines[i], help[i], i ? TARE_TONE_PLAIN : TARE_TONE_STRONG, style);
+	bool is_short = style->width < HELP_COLUMNS || nr < sizeof(help) / sizeof(help[0]);
+	const char *const *texts = is_short ? short_help : help;
+	size_t count = is_short ? sizeof(short_help) / sizeof(short_help[0]) : sizeof(help) / sizeof(help[0]);
+
+	for (size_t i = 0; i < count && i < nr; i++)
+		finish(&lines[i], texts[i], i ? TARE_TONE_PLAIN : TARE_TONE_STRONG, style);
 }
 
 /* Which row is selected; the first, if that which was is gone. */
@@ -286,7 +303,7 @@ void tare_top_draw(const struct tare_top_picture *p, struct tare_top_view *view,
 		tare_str_cut(&lines[i], 0);
 	if (style->width < TARE_TOP_COLUMNS_LEAST || nr < TARE_TOP_LINES_LEAST) {
 		if (nr)
-			finish(&lines[0], "tare top needs 40 columns and 10 lines; q quits", TARE_TONE_PLAIN, style);
+			finish(&lines[0], "40 columns, 10 lines at least; q quits", TARE_TONE_PLAIN, style);
 		return;
 	}
 	if (view->is_help) {

@@ -254,6 +254,10 @@ def a_screen_of_any_size(box):
         top.wait_for(r">.*free")
         top.type("g")
         top.wait_for(r">.*GPU 0")
+        top.type("?")
+        check("r read all now" in top.wait_for("read all now").replace("r         ", "r "), "not all keys are told")
+        top.type("?")
+        top.wait_for(r">.*GPU 0")
         if lines >= 24:
             top.wait_for(r"allocations .*100\.0")
         top.type("q")
