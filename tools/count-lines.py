@@ -22,16 +22,16 @@ ENDINGS = (".c", ".h", ".def", ".py")
 
 # Commits that users see and that have no line in the list of their own: another of the same work has it.
 FOR_USERS = """
-    f89093c8 d7492df0 cab28133 cc55fd1a 453b2f80 86f842be f7e654b2 ac39860e 68eccf22
+    f89093c8 d7492df0 cab28133 cc55fd1a 453b2f80 86f842be f7e654b2 90ca7ed9 eea91eb2
+    1f13e533 61647d18 9c93f533 101fe37e 913a02eb 9aa0c757 723614d5 bbc8f865 d1367322
+    281f542e cad160fb e82f5975 a38c11c6
     09ff3d93 54f64f29 9844d07e 5e6ed5d4
     b3a6a1d2 d7a76d44 1213d59f
     c568f4b5 3a1ea430 a1a5c183 6c262f24 07002337 51c236a8
     35645ee7 a28e37a7 24f10c0b c4f472cd 3bdec3a5
 """.split()
-# A day of commits of which the tree is left and not what each of them changed.
-MIXED = ["bf2e65c3"]
 
-COLUMNS = ["then", "left", "subject", "both", "users", "mixed", "now"]
+COLUMNS = ["then", "left", "subject", "both", "users", "now"]
 
 
 def git(*words, cwd=ROOT):
@@ -63,7 +63,7 @@ def commits_in_list(commit):
 
 
 def lines_by_purpose(path, commit, listed):
-    """What the lines of a file were written for, each counted: left, subject, users or mixed."""
+    """What the lines of a file were written for, each counted: left, subject or users."""
     text = git("blame", "-w", "-M", "--ignore-revs-file", ".git-blame-ignore-revs", "--porcelain", "%s..%s" % (THEN, commit), "--", path)
     boundary, counts, current = set(), collections.Counter(), None
     for line in text.split("\n"):
@@ -75,8 +75,6 @@ def lines_by_purpose(path, commit, listed):
         elif line.startswith("\t"):
             if current in boundary:
                 counts["left"] += 1
-            elif is_one_of(current, MIXED):
-                counts["mixed"] += 1
             else:
                 counts["users" if current in listed or is_one_of(current, FOR_USERS) else "subject"] += 1
     return counts
@@ -114,9 +112,9 @@ def main():
             table[folder_of(name)].update(counts)
     for row in table.values():
         row["both"] = row["left"] + row["subject"]
-        row["now"] = row["both"] + row["users"] + row["mixed"]
-    print("| Folder | then | of it left | written for this page's subject since | both | for what users see | not told apart | now |")
-    print("|---" * 8 + "|")
+        row["now"] = row["both"] + row["users"]
+    print("| Folder | then | of it left | written for this page's subject since | both | for what users see | now |")
+    print("|---" * 7 + "|")
     for folder in sorted(table):
         print("| `%s` | " % folder + " | ".join(format(table[folder][c], ",") for c in COLUMNS) + " |")
     print("| all | " + " | ".join(format(sum(row[c] for row in table.values()), ",") for c in COLUMNS) + " |")
