@@ -427,16 +427,20 @@ static unsigned turns;
 
 static void overwrite_what_is_free(void)
 {
+	enum { OF_EACH = 8 };
+	void *taken[OF_EACH];
 	size_t bytes;
 	int i;
 
-	for (bytes = 16; bytes < 4096; bytes += 16)
-		for (i = 0; i < 8; i++) {
-			void *taken = malloc(bytes);
-
-			if (taken)
-				memset(taken, 0xa5, bytes);
+	for (bytes = 16; bytes < 4096; bytes += 16) {
+		for (i = 0; i < OF_EACH; i++) {
+			taken[i] = malloc(bytes);
+			if (taken[i])
+				memset(taken[i], 0xa5, bytes);
 		}
+		for (i = 0; i < OF_EACH; i++)
+			free(taken[i]);
+	}
 }
 
 static void end_what_runs(void *unused)
