@@ -67,6 +67,32 @@ TEST(tensors_of_the_peak_are_those_of_the_peak)
 	world_free(w);
 }
 
+/*
+ * Readings overlap, so all of these calls are settled together, and what was handed out between two of them counts when they are. A picture
+ * by category says of each moment what the table does.
+ */
+TEST(tensors_between_calls_that_are_settled_together)
+{
+	enum { SEGMENTS = 20, STEP = 1000000, TOOK = 400000, READING = 700000 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_torch_context(w);
+	for (int i = 0; i < SEGMENTS; i++) {
+		int64_t begin = 3 * MS + (int64_t)i * STEP, before = (600 + 20 * (int64_t)i) * MIB;
+		uint64_t at = BASE + (uint64_t)i * 32 * MIB;
+
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin, .end = begin + TOOK,
+		     .handle = at, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .owner = C10_CUDA, .weigh = true,
+		     .before = before, .after = before + 20 * MIB, .reading_before = READING, .reading_after = READING);
+		world_tensor(w, begin + TOOK + 100, at, 4 * MIB);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), SEGMENTS * 4 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* The device reaches its maximum with an empty segment; the moment with the most in it is shown. */
 TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
 {

@@ -197,6 +197,7 @@ void tare_kinds_free(struct tare_kinds *k)
 {
 	free(k->groups);
 	tare_map_free(&k->group_at);
+	tare_map_free(&k->late);
 	tare_map_free(&k->changes);
 	free(k->bytes);
 	tare_samples_free(&k->drawn.events);

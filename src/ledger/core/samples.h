@@ -50,6 +50,7 @@ struct tare_kinds {
 	size_t group_nr, group_cap;
 	struct tare_map group_at; /* hash of what rules see → 1 + place of the first such group */
 	struct tare_map changes;  /* group and point → by how much more it has from there on */
+	struct tare_map late;     /* serial of a block that waited for calls to be settled → since when it counts */
 	int64_t *bytes;           /* once it is finished: by point and category */
 	int64_t peak[TARE_CATEGORY_NR];
 	struct tare_drawn_blocks drawn;

@@ -79,10 +79,18 @@ static void change(struct tare_kinds *k, size_t group, size_t point, int64_t by)
 	*sum += (uint64_t)by;
 }
 
+/* Since when the row of live tensors has it. */
+static int64_t counted_since(const struct tare_kinds *k, const struct tare_live_block *b)
+{
+	const uint64_t *late = tare_map_get(&k->late, b->serial);
+
+	return late ? (int64_t)*late : b->born_ns;
+}
+
 static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b, int device,
                 size_t until)
 {
-	size_t from = point_at(k->panel, b->born_ns), group;
+	size_t from = point_at(k->panel, counted_since(k, b)), group;
 	struct tare_known_block known;
 	int64_t bytes;
 
@@ -102,13 +110,26 @@ static struct tare_kinds *kinds_of(struct tare_fold *f, int device)
 	return device < 0 ? &f->host.kinds : &f->devices[device]->kinds;
 }
 
+static int64_t now_of(const struct tare_fold *f, int device)
+{
+	return device < 0 ? f->host.samples.until : f->devices[device]->samples.until;
+}
+
+void tare_tensor_kind_made(struct tare_fold *f, const struct tare_live_block *b, int device)
+{
+	struct tare_kinds *k = kinds_of(f, device);
+	int64_t now = now_of(f, device);
+
+	if (k->panel && now > b->born_ns)
+		*tare_map_put(&k->late, b->serial, NULL) = (uint64_t)now;
+}
+
 void tare_tensor_kind_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
 {
 	struct tare_kinds *k = kinds_of(f, device);
-	const struct tare_samples *s = device < 0 ? &f->host.samples : &f->devices[device]->samples;
 
 	if (k->panel)
-		add(f, k, b, device, point_at(k->panel, s->until));
+		add(f, k, b, device, point_at(k->panel, now_of(f, device)));
 }
 
 static void begin(struct tare_kinds *k, const struct tare_memory_history *c, int device)

@@ -114,6 +114,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 	tare_work_begin(tensors, f, &p->host_blocks.work, block, b, (int64_t)file);
 	count(f, p, block, 1);
 	fold_peak_host(f, b->t);
+	tare_tensor_kinds_made(f, block, -1);
 	tare_block_courses_change(f, block, -1, false);
 	return block;
 }

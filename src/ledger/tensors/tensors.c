@@ -159,6 +159,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 	block->marks = tare_booked_mark(block, booked);
 	tare_work_begin(tensors, f, &p->blocks.work, block, b, block->marks & TARE_BLOCK_IN_PART ? booked : 0);
 	tare_fold_segment_allocated(f, d, segment, b->site, b->bytes);
+	tare_tensor_kinds_made(f, block, d->index);
 	tare_block_courses_change(f, block, d->index, false);
 	return block;
 }

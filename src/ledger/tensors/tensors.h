@@ -229,7 +229,13 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row, struct tare_arena *memory);
 /* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
 void tare_tensor_kinds_begin(struct tare_fold *f);
+void tare_tensor_kind_made(struct tare_fold *f, const struct tare_live_block *b, int device);
 void tare_tensor_kind_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+static inline void tare_tensor_kinds_made(struct tare_fold *f, const struct tare_live_block *b, int device)
+{
+	if (f->history_by_category)
+		tare_tensor_kind_made(f, b, device);
+}
 static inline void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
 {
 	if (f->history_by_category)
