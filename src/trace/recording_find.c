@@ -241,11 +241,11 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 	if (folder->spool && is_there(folder->spool, "recording.json", ""))
 		folder->json = read_json(r, folder->spool);
 	state = tare_json_get_str(folder->json, "state");
-	if (state && !strcmp(state, "recording")) {
+	if (state && !strcmp(state, "recording"))
 		r->is_open = true;
-		if (r->reach.scope == TARE_LOG_WHOLE)
-			folder->hold = tare_hold_to_read(folder->spool ? folder->spool : path);
-	}
+	/* Also when the program has ended: what was being made small then goes on for a while. */
+	if (r->reach.scope == TARE_LOG_WHOLE)
+		folder->hold = tare_hold_to_read(folder->spool ? folder->spool : path);
 	read_control(r, folder);
 	rc = list(path, &logs, NULL, err);
 	if (!rc && folder->spool)
