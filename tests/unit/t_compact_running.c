@@ -120,7 +120,7 @@ static void write_text(const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
+static void check_is_held(const char *description)
 {
 	struct tare_recording *reader;
 	blkcnt_t whole;
@@ -129,7 +129,7 @@ TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
 	compact_make_backwards(false);
 	compact_write();
 	write_text("control", "a page");
-	write_text("recording.json", "{\"tare\": 1, \"state\": \"recording\"}");
+	write_text("recording.json", description);
 	whole = blocks_of_log();
 	CHECK_INT(tare_recording_open(&reader, make_dir(), NULL), 0);
 	CHECK(compact_begin());
@@ -139,4 +139,15 @@ TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
 	CHECK(blocks_of_log() < whole);
 	make_log_free(&compact_program);
 	make_log_free(&compact_tare);
+}
+
+TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
+{
+	check_is_held("{\"tare\": 1, \"state\": \"recording\"}");
+}
+
+/* `tare run` is back while the last piece is still being made. */
+TEST(nor_is_what_they_read_of_a_program_that_has_ended)
+{
+	check_is_held("{\"tare\": 1, \"state\": \"complete\"}");
 }
