@@ -4,6 +4,7 @@
 #include "compact_logs.h"
 #include "store/manifest.h"
 #include "store/store.h"
+#include "segments.h"
 #include "test.h"
 #include "record/chunk.h"
 #include "trace/log.h"
@@ -287,26 +288,16 @@ TEST(kept_logs_are_not_read_twice_and_go_the_next_time)
 TEST(kept_logs_stay_if_their_segments_are_damaged)
 {
 	struct tare_compact_options o = { .keeps_raw = true };
-	char *segment = tare_manifest_path(make_dir(), 1);
-	struct tare_segment_file file;
 	struct tare_compacted done;
-	int fd;
 
 	compact_init();
 	make_log_program(&compact_program);
 	compact_write();
 	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
-	CHECK_INT(tare_segment_open(&file, segment, NULL), 0);
-	fd = open(segment, O_WRONLY | O_CLOEXEC);
-	for (size_t i = 0; i < file.entry_nr; i++)
-		if (file.entries[i].head.kind == TARE_SEGMENT_EVENTS)
-			CHECK_INT(pwrite(fd, "damage", 6, (off_t)file.entries[i].at), 6);
-	close(fd);
+	segments_damage(1);
 	compact_run(false);
 	CHECK(compact_is_there("431-0.events"));
 	CHECK(compact_is_there("tare.events"));
-	tare_segment_free(&file);
-	free(segment);
 }
 
 TEST(a_recording_is_compacted_by_one_at_a_time)

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs that are still written go into segments piece by piece. */
 #include "compact_logs.h"
+#include "segments.h"
 #include "test.h"
 #include "trace/recording.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-static uint64_t everything(void *arg, const char *log, bool has_ring)
-{
-	(void)arg;
-	(void)log;
-	(void)has_ring;
-	return UINT64_MAX;
-}
-
 /* Of each log so many bytes; 0: all. False: there was nothing to do. */
 static bool compact_piece(uint64_t most, bool *is_cut_short)
 {
-	struct tare_compact_options o = { .below = everything, .most = most, .segment_records = 1000 };
+	struct tare_compact_options o = { .below = segments_everything, .most = most, .segment_records = 1000 };
 	struct tare_compacted done;
 	struct tare_err err = { 0 };
 

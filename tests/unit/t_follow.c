@@ -4,6 +4,7 @@
 #include "rollup/rollup.h"
 #include "store/manifest.h"
 #include "store/segment.h"
+#include "segments.h"
 #include "test.h"
 #include "top/follow.h"
 
@@ -90,23 +91,6 @@ static void check_same_as_a_report(void)
 	tare_ledger_free(&ledger);
 }
 
-/* In a block of events; what is behind it is written as it was. */
-static void damage_segment(uint32_t number)
-{
-	char *path = tare_manifest_path(make_dir(), number);
-	struct tare_segment_file file = { 0 };
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	CHECK(fd >= 0);
-	CHECK_INT(tare_segment_open(&file, path, NULL), 0);
-	for (size_t i = 0; i < file.entry_nr; i++)
-		if (file.entries[i].head.kind == TARE_SEGMENT_EVENTS)
-			CHECK_INT(pwrite(fd, "damage", 6, (off_t)file.entries[i].at), 6);
-	tare_segment_free(&file);
-	close(fd);
-	free(path);
-}
-
 TEST(segments_that_are_sound_are_not_read_for_damage_again)
 {
 	begin();
@@ -143,7 +127,7 @@ TEST(another_segment_is_read_for_damage)
 	check_same_as_a_report();
 	grow(3);
 	roll_up();
-	damage_segment(3);
+	segments_damage(3);
 	turn();
 	CHECK(tells_damage());
 	check_same_as_a_report();
@@ -158,7 +142,7 @@ TEST(damage_is_told_at_every_refresh)
 	follow = tare_follow_new(make_dir());
 	turn();
 	CHECK(!tells_damage());
-	damage_segment(1);
+	segments_damage(1);
 	for (int piece = 2; piece <= PIECES; piece++) {
 		grow(piece);
 		turn();

@@ -3,6 +3,7 @@
 #include "compact_logs.h"
 #include "store/manifest.h"
 #include "store/segment.h"
+#include "segments.h"
 #include "test.h"
 #include "trace/growing.h"
 
@@ -17,14 +18,6 @@ static size_t sizes[READINGS]; /* of the log behind each */
 static struct tare_growing *growing;
 static struct tare_recording *recording;
 static uint64_t next; /* reading, by its number */
-
-static uint64_t everything(void *arg, const char *log, bool has_ring)
-{
-	(void)arg;
-	(void)log;
-	(void)has_ring;
-	return UINT64_MAX;
-}
 
 static void write_text(const char *name, const char *text)
 {
@@ -56,7 +49,7 @@ static void grow(int pieces)
 
 static void seal(void)
 {
-	struct tare_compact_options o = { .below = everything, .segment_records = 500 };
+	struct tare_compact_options o = { .below = segments_everything, .segment_records = 500 };
 	struct tare_compacted done;
 
 	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
@@ -150,22 +143,6 @@ TEST(what_was_read_is_not_read_again)
 	finish();
 }
 
-static void damage_segment(uint32_t number)
-{
-	char *path = tare_manifest_path(make_dir(), number);
-	struct tare_segment_file file = { 0 };
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	CHECK(fd >= 0);
-	CHECK_INT(tare_segment_open(&file, path, NULL), 0);
-	for (size_t i = 0; i < file.entry_nr; i++)
-		if (file.entries[i].head.kind == TARE_SEGMENT_EVENTS)
-			CHECK_INT(pwrite(fd, "damage", 6, (off_t)file.entries[i].at), 6);
-	tare_segment_free(&file);
-	close(fd);
-	free(path);
-}
-
 TEST(a_damaged_segment_makes_all_begin_again)
 {
 	bool is_again = false;
@@ -174,7 +151,7 @@ TEST(a_damaged_segment_makes_all_begin_again)
 	turn();
 	grow(2);
 	seal();
-	damage_segment(4);
+	segments_damage(4);
 	for (int i = 0; i < 6 && !is_again; i++)
 		is_again = !tare_growing_read(growing);
 	CHECK(is_again);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "make_log.h"
+#include "segments.h"
 #include "test.h"
 #include "trace/recording.h"
 
@@ -111,18 +112,10 @@ static void compact(void)
 	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
 }
 
-static uint64_t everything(void *arg, const char *log, bool has_ring)
-{
-	(void)arg;
-	(void)log;
-	(void)has_ring;
-	return UINT64_MAX;
-}
-
 /* While the logs grow. */
 static void compact_in_steps(void)
 {
-	struct tare_compact_options o = { .below = everything };
+	struct tare_compact_options o = { .below = segments_everything };
 	struct tare_compacted done;
 
 	for (size_t i = 1; i <= STEPS; i++) {

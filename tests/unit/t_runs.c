@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "compact/compact.h"
 #include "make_log.h"
+#include "segments.h"
 #include "test.h"
 #include "trace/recording.h"
 
@@ -51,14 +52,6 @@ static void free_logs(void)
 		make_log_free(&logs[l]);
 }
 
-static uint64_t everything(void *arg, const char *log, bool has_ring)
-{
-	(void)arg;
-	(void)log;
-	(void)has_ring;
-	return UINT64_MAX;
-}
-
 static void write_logs(size_t part, size_t parts)
 {
 	for (int l = 0; l < LOGS; l++)
@@ -67,7 +60,7 @@ static void write_logs(size_t part, size_t parts)
 
 static void make_segments(void)
 {
-	struct tare_compact_options o = { .below = everything };
+	struct tare_compact_options o = { .below = segments_everything };
 	struct tare_compacted done;
 
 	for (size_t i = 1; i <= STEPS; i++) {
