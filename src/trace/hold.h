@@ -7,7 +7,7 @@
 #ifndef TARE_TRACE_HOLD_H
 #define TARE_TRACE_HOLD_H
 
-/* To read; waits some ms at most. -1: there is no lock, for want of the file or because the file system has none. */
+/* To read; waits 5 s at most. -1: there is no lock, for want of the file or because the file system has none. */
 int tare_hold_to_read(const char *folder);
 /* To remove something. -1: somebody reads; -2: there is no lock. */
 int tare_hold_to_change(const char *folder);

@@ -5,8 +5,12 @@
 #include "test.h"
 #include "trace/recording.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Of each log so many bytes; 0: all. False: there was nothing to do. */
 static bool compact_piece(uint64_t most, bool *is_cut_short)
@@ -143,4 +147,41 @@ TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
 TEST(nor_is_what_they_read_of_a_program_that_has_ended)
 {
 	check_is_held("{\"tare\": 1, \"state\": \"complete\"}");
+}
+
+/* Who trims has no processor for some time. */
+static pid_t trim_for(useconds_t us)
+{
+	int fd = open(make_path(make_dir(), "control"), O_RDONLY | O_CLOEXEC);
+	pid_t child;
+
+	CHECK_INT(flock(fd, LOCK_EX | LOCK_NB), 0);
+	child = fork();
+	if (child == 0) {
+		usleep(us);
+		_exit(0);
+	}
+	close(fd);
+	return child;
+}
+
+TEST(a_reader_waits_for_who_trims)
+{
+	struct tare_recording *reader;
+	blkcnt_t whole;
+	pid_t child;
+
+	compact_init();
+	compact_make_backwards(false);
+	compact_write();
+	write_text("control", "a page");
+	whole = blocks_of_log();
+	child = trim_for(300000);
+	CHECK_INT(tare_recording_open(&reader, make_dir(), NULL), 0);
+	CHECK_INT(waitpid(child, NULL, 0), child);
+	CHECK(compact_begin());
+	CHECK_INT(blocks_of_log(), whole);
+	tare_recording_close(reader);
+	make_log_free(&compact_program);
+	make_log_free(&compact_tare);
 }
