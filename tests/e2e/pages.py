@@ -24,6 +24,14 @@ def serve(box):
     box.record(["python3", os.path.join(ROOT, "tests", "e2e", "python", "server.py"), *fixture("libc10_cuda.so")])
 
 
+def record_heap(box):
+    """Many blocks that pass, some that stay, and a large one."""
+    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
+        program.write("def passing():\n    for _ in range(300):\n        bytearray(3000)\n"
+                      "def kept():\n    return [bytearray(1500) for _ in range(200)]\na = kept()\nb = bytearray(9 << 20)\npassing()\n")
+    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+
+
 def data_of(text):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
 

@@ -10,12 +10,7 @@ import os
 import xml.etree.ElementTree as xml
 
 from harness import MIB, PYTHON, ROOT, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
-
-
-def hold(box, rec, *sizes):
-    """A recording of a program whose last allocations are still there at the end."""
-    lines = "".join("alloc %d\n" % size for size in sizes)
-    return box.record(fixture("e2e_steps"), rec=rec, input=lines.encode())
+from held import hold
 
 
 def limits(box, *args, code=0, **more):

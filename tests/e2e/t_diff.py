@@ -8,15 +8,10 @@ import json
 import os
 
 from harness import MIB, PYTHON, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
+from held import hold
 
 VIEWS = ("account", "owner", "process", "device", "library", "line", "stack", "category", "tensor",
          "module")
-
-
-def hold(box, rec, *sizes):
-    """A recording of a program whose last allocations are still there at the end."""
-    lines = "".join("alloc %d\n" % size for size in sizes)
-    return box.record(fixture("e2e_steps"), rec=rec, input=lines.encode())
 
 
 def diff(box, *args, code=0, **more):

@@ -8,10 +8,7 @@ import subprocess
 
 from harness import (MIB, case, check, check_equal, check_says, fixture, main, needs_exec, record_args, row_of,
                      tare_argv)
-
-
-def hold(box, rec, size):
-    return box.record(fixture("e2e_steps"), rec=rec, input=b"alloc %d\n" % size)
+from held import hold
 
 
 @case

@@ -10,17 +10,13 @@ import os
 
 import browser
 from harness import MIB, case, check, check_equal, check_says, fixture, main
+from held import SWEEP, hold, hold_sweep
 from hostile import STEERS, poison
 
 # Of every row of a table: what it is, and its exact figures.
 ROWS = """[...document.querySelectorAll('#%s tbody tr')].map(r => [r.dataset.path || r.dataset.band || r.dataset.side || r.className,
     [...r.querySelectorAll('[data-bytes]')].map(c => c.dataset.bytes === '' ? null : Number(c.dataset.bytes))])"""
 PAGE = []
-
-
-def hold(box, rec, *sizes):
-    lines = "".join("alloc %d\n" % size for size in sizes)
-    return box.record(fixture("e2e_steps"), rec=rec, input=lines.encode(), options=("-f",))
 
 
 def make(box, *args, code=0):
@@ -115,19 +111,17 @@ def a_gpu_that_has_another_number_there(box):
 
 @case
 def many_in_a_grid(box):
-    names = ["sgd-1.tare", "sgd-4.tare", "adam-1.tare", "adam-4.tare"]
-    for i, name in enumerate(names):
-        hold(box, name, (8 + 8 * i) * MIB)
-    make(box, *names)
+    hold_sweep(box)
+    make(box, *SWEEP)
     page = show(box)
     small = page.js("[...document.querySelectorAll('.small')].map(b => [b.dataset.side, Number(b.dataset.bytes)])")
     check_equal(len(small), 4)
     for side, most in small:
-        check_equal(most, json.loads(box.tare("report", names[int(side)], "--json").out)["devices"][0]["used_bytes"], side)
+        check_equal(most, json.loads(box.tare("report", SWEEP[int(side)], "--json").out)["devices"][0]["used_bytes"], side)
     check_equal(page.js("[...document.querySelectorAll('.smalls > b')].map(b => b.textContent)"), ["1", "4", "adam", "sgd"])
     page.click(".small[data-side='3']")
     check_equal(page.js("location.hash"), "#pair=3")
-    total = data(box, names[0], names[3])["totals"][0]
+    total = data(box, SWEEP[0], SWEEP[3])["totals"][0]
     check_equal(dict(page.js(ROWS % "changes"))["total"], [total["before_bytes"], total["after_bytes"], total["difference_bytes"]])
     for width in (360, 800, 1400):
         check(show(box, width=width).js("document.documentElement.scrollWidth <= innerWidth"), width)

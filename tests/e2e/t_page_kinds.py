@@ -14,6 +14,7 @@ import pickle
 import pages
 from caching_allocator import Allocator, course
 from harness import IS_LONG, MIB, case, check_equal, fixture, main
+from held import SWEEP, hold, hold_sweep
 from hostile import poison
 from snapshots import write
 
@@ -58,10 +59,6 @@ def page_of(box, rec="rec.tare", *args):
 def compare(box, *args):
     done = box.tare("diff", *args, "--html", "page.html")
     check_equal(done.code, 0, done)
-
-
-def hold(box, rec, *sizes):
-    record(box, "e2e_steps", rec=rec, input="".join("alloc %d\n" % size for size in sizes).encode())
 
 
 def look(box, kind, number, at=""):
@@ -114,10 +111,7 @@ def tensors(box):
 
 @kind
 def a_heap_alone(box):
-    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
-        program.write("def passing():\n    for _ in range(300):\n        bytearray(3000)\n"
-                      "def kept():\n    return [bytearray(1500) for _ in range(200)]\na = kept()\nb = bytearray(9 << 20)\npassing()\n")
-    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+    pages.record_heap(box)
     page_of(box)
 
 
@@ -148,10 +142,8 @@ def two_compared(box):
 
 @kind
 def many_compared(box):
-    names = ["sgd-1.tare", "sgd-4.tare", "adam-1.tare", "adam-4.tare"]
-    for i, name in enumerate(names):
-        hold(box, name, (8 + 8 * i) * MIB)
-    compare(box, *names)
+    hold_sweep(box)
+    compare(box, *SWEEP)
 
 
 @kind

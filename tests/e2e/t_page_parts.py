@@ -13,7 +13,7 @@ import re
 from caching_allocator import Allocator, course
 from hostile import STEERS, poison
 from harness import MIB, ROOT, case, check, check_equal, fixture, main
-from pages import data_of, figures, make, report, serve, show
+from pages import data_of, figures, make, record_heap, report, serve, show
 from snapshots import imported
 
 
@@ -207,10 +207,7 @@ def of_a_heap_the_line_is_said_first(box):
 @case
 def a_heap_s_sizes_and_calls_are_those_of_json(box):
     """Blocks and mappings by their size, which sum to the heap; of a line how often it was given some, also where it holds nothing any more."""
-    with open(box.path("heap.py"), "w", encoding="utf-8") as program:
-        program.write("def passing():\n    for _ in range(300):\n        bytearray(3000)\n"
-                      "def kept():\n    return [bytearray(1500) for _ in range(200)]\na = kept()\nb = bytearray(9 << 20)\npassing()\n")
-    box.record(["python3", "heap.py"], sim=None, options=["--host=full"])
+    record_heap(box)
     make(box)
     for at in ("peak", "end"):
         page = show(box, "#by=line&all=1&t=" + at)
