@@ -291,21 +291,35 @@ void graphs(void)
 	FACT("trim", tare_cu.cuDeviceGraphMemTrim(0));
 }
 
+static char words[256], *rest_of_words;
+
+static const char *next_word(void)
+{
+	return strtok_r(NULL, ",", &rest_of_words);
+}
+
+/* The first word of ARGUMENT ends the section's name. */
+static void begin_variant(const char *kind)
+{
+	static char name[64];
+
+	snprintf(words, sizeof(words), "%s", argument);
+	snprintf(name, sizeof(name), "%s_%s", kind, strtok_r(words, ",", &rest_of_words));
+	section = name;
+	begin();
+}
+
 /* ARGUMENT: VARIANT,KERNEL,KERNEL… of an image that has only these */
 void modules(void)
 {
-	char words[256], *rest, *word, name[64];
+	const char *word;
 	CUmodule more;
 	CUfunction f;
 	int i;
 
-	snprintf(words, sizeof(words), "%s", argument);
-	word = strtok_r(words, ",", &rest);
-	snprintf(name, sizeof(name), "modules_%s", word);
-	section = name;
-	begin();
+	begin_variant("modules");
 	FACT("load", tare_cu.cuModuleLoad(&module, image));
-	while ((word = strtok_r(NULL, ",", &rest))) {
+	while ((word = next_word())) {
 		FACT("function", tare_cu.cuModuleGetFunction(&f, module, word));
 		FACT("launch", launch(f));
 		FACT("again", launch(f));
@@ -322,19 +336,14 @@ void modules(void)
 /* ARGUMENT: VARIANT,KERNEL */
 void libraries(void)
 {
-	char words[256], *rest, *word, name[64];
 	CUlibrary library;
 	CUfunction f;
 	CUkernel kernel;
 	CUmodule taken;
 
-	snprintf(words, sizeof(words), "%s", argument);
-	word = strtok_r(words, ",", &rest);
-	snprintf(name, sizeof(name), "libraries_%s", word);
-	section = name;
-	begin();
+	begin_variant("libraries");
 	FACT("load", tare_cu.cuLibraryLoadFromFile(&library, image, NULL, NULL, 0, NULL, NULL, 0));
-	FACT("kernel", tare_cu.cuLibraryGetKernel(&kernel, library, strtok_r(NULL, ",", &rest)));
+	FACT("kernel", tare_cu.cuLibraryGetKernel(&kernel, library, next_word()));
 	FACT("function", tare_cu.cuKernelGetFunction(&f, kernel));
 	say("same_handle", (void *)f == (void *)kernel);
 	FACT("launch", launch((CUfunction)kernel));
