@@ -140,10 +140,12 @@ static void write_process(struct tare_emit *e, const struct tare_process *p)
 	bool is_signal = p->is_status_known && WIFSIGNALED((int)p->status);
 	struct process row = { .signal = is_signal ? WTERMSIG((int)p->status) : -1, .of = *p };
 	struct tare_str shown = { 0 };
+	bool is_ended =
+		p->is_ended || (p->is_status_known && !is_signal); /* as a program that it became, and nobody recorded */
 	bool may_run =
-		p->is_open && !p->is_ended && !is_signal; /* or was killed, and nobody saw it: here the two look alike */
+		p->is_open && !is_ended && !is_signal; /* or was killed, and nobody saw it: here the two look alike */
 
-	row.state = p->is_ended ? "ended" : may_run ? "running" : "killed";
+	row.state = is_ended ? "ended" : p->is_replaced ? "replaced" : may_run ? "running" : "killed";
 	tare_str_add(&shown, row.state);
 	if (may_run)
 		tare_str_add(&shown, ", or killed");

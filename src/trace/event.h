@@ -96,6 +96,7 @@ struct tare_process {
 	int64_t first_ns, last_ns;            /* since the recording started: when the log begins and its last record */
 	bool is_ended;                        /* it ended in order: there is an END record, or its ring says so */
 	bool is_open;                         /* its ring still lies there and it has not ended: it runs, or was killed */
+	bool is_replaced;                     /* the process went on as another program, by exec */
 	bool is_status_known;                 /* how it ended; of `tare`: how its command did */
 	uint32_t status;                      /* as wait(2) gives it */
 	int oom_kills;                        /* by the OOM killer, around it while it ran; -1: not known */

@@ -153,12 +153,24 @@ static uint64_t first_stamp_of(const struct tare_rprocess *p)
 	return !begun || (first && first < begun) ? first : begun;
 }
 
+/* A ring that an exec left lies there like one of a process that was killed. */
+static void settle_exec(struct tare_rprocess *p)
+{
+	struct tare_process *public = &p->public;
+	const struct tare_rprocess *next = tare_recording_find(p->folder, public->pid, public->generation + 1);
+
+	public->is_replaced = !public->is_ended && next && next->public.pid_namespace == public->pid_namespace &&
+	                      next->public.start_ticks == public->start_ticks;
+	public->is_open &= !public->is_replaced;
+}
+
 static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 {
 	struct tare_process *public = &p->public;
 
 	tare_recording_settle_objects(p);
 	settle_lines(r, p);
+	settle_exec(p);
 	public->first_ns = tare_recording_ns(r, p, first_stamp_of(p));
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
 	public->damage_from_ns = p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;

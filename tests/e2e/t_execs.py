@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executing in odd ways: what a program is answered is the kernel's, and what it becomes is recorded."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -97,6 +98,17 @@ def becomes_it_in_every_way(box):
     for how in ("fexecve", "execveat", "empty", "null", "execle"):
         done = box.record(fixture("e2e_execs", "by", how, ALLOC), rec=how + ".tare")
         check_recording(box, done, how + ".tare")
+
+
+@case
+def is_not_said_to_be_killed(box):
+    """What an exec left is told from what was killed, by itself and behind an exec."""
+    needs_exec()
+    for states, command in ((["replaced", "ended"], ["sh", "-c", ":"]), (["replaced", "killed"], ["sh", "-c", "kill -9 $$"]),
+                            (["ended"], ["true"])):  # which asks for no memory, and so has no log
+        box.record(["env"] + command, sim=None, exit_code=None, options=("-f", "--host=full"))
+        processes = json.loads(box.tare("info", "rec.tare", "--json").out)["processes"]
+        check_equal([p["state"] for p in processes], states, processes)
 
 
 @case
