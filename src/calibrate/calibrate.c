@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define START_MS 30000 /* the driver of a machine with many GPUs takes its time */
 #define PROBE_MS 20000

@@ -8,7 +8,6 @@
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "witness/nvml.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <link.h>

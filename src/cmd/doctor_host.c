@@ -2,8 +2,6 @@
 /* What `tare doctor` looks at of the machine: preloading, environment, folders, limits, container. */
 #include "cmd/doctor.h"
 
-#include "base/self_path.h"
-#include "base/str.h"
 #include "base/units.h"
 #include "session/folder.h"
 #include "session/preload.h"

@@ -4,7 +4,6 @@
 
 #include "base/disk.h"
 #include "base/units.h"
-#include "base/xalloc.h"
 #include "trace/description.h"
 #include "trace/recording.h"
 #include "view/device_text.h"
@@ -14,7 +13,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Members of recording.json that are worth a line, and what they are called here. */
 static const struct {

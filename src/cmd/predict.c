@@ -2,7 +2,6 @@
 /* tare predict: what a program would need on a card, with no card there. */
 #include "cmd/predict.h"
 
-#include "base/str.h"
 #include "cmd/answer_at.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"

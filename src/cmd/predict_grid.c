@@ -3,7 +3,6 @@
 #include "cmd/predict.h"
 
 #include "base/str.h"
-#include "base/units.h"
 
 #include <string.h>
 

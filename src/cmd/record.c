@@ -2,7 +2,6 @@
 /* `tare record`: records a command and prints no report. */
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
-#include "session/child.h"
 
 #include <stdint.h>
 

@@ -7,8 +7,6 @@
 #include "cmd/cmd.h"
 #include "cmd/report_print.h"
 #include "cmd/run_options.h"
-#include "cmd/terminal.h"
-#include "session/child.h"
 #include "trace/rank.h"
 #include "view/rank.h"
 

@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 #include "session/child.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>

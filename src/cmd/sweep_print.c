@@ -9,8 +9,6 @@
 #include "base/units.h"
 #include "cmd/terminal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_left(struct tare_str *out, int64_t ns)

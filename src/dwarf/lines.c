@@ -5,10 +5,8 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/map.h"
-#include "base/xalloc.h"
 #include "dwarf/helper.h"
 #include "dwarf/object.h"
-#include "dwarf/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,8 @@
 #include "base/file.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
-#include "base/xalloc.h"
 #include "db/db.h"
 #include "export/course.h"
-#include "record/format.h"
 
 #include <stdlib.h>
 

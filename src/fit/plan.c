@@ -2,7 +2,6 @@
 /* Judges every configuration by its laws, and puts those that fit in order. */
 #include "fit/plan.h"
 
-#include "base/array.h"
 #include "base/xalloc.h"
 #include "fit/unseen.h"
 

@@ -5,7 +5,6 @@
  */
 #include "fit/law.h"
 
-#include "base/array.h"
 #include "base/comparator.h"
 #include "base/xalloc.h"
 #include "fit/num.h"

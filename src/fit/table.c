@@ -7,7 +7,6 @@
 #include "base/hint.h"
 #include "base/str.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

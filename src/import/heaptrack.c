@@ -9,7 +9,6 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "base/xalloc.h"
 #include "import/heaptrack_traces.h"
 
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "base/xalloc.h"
 #include "import/in.h"
 #include "import/out.h"

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 #include "base/map.h"
-#include "base/str.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "import/import_reader.h"

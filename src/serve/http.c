@@ -2,13 +2,11 @@
 /* Answers requests: metrics, the index, pages, refusals. */
 #include "serve/http.h"
 
-#include "base/print.h"
 #include "serve/client.h"
 #include "serve/index.h"
 #include "serve/library.h"
 #include "serve/pages.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>

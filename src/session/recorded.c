@@ -8,7 +8,6 @@
 #include "witness/procfs.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "store/block_ends.h"
 
 #include "base/array.h"
-#include "record/encode.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,6 @@
 /* What segments.json says of spans of time: how much was in use. It outlives the events of the span. */
 #include "store/manifest_extents.h"
 
-#include "base/xalloc.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "store/state_file.h"
 
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "record/format.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #include "base/xalloc.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* Finds the GPUs that runs may have, and ends processes that a run left. */
 #include "sweep/machine.h"
 
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "witness/nvml.h"
 #include "witness/procfs.h"

@@ -5,8 +5,6 @@
 #include "base/print.h"
 #include "base/private.h"
 #include "base/self_path.h"
-#include "base/str.h"
-#include "base/xalloc.h"
 #include "sweep/machine.h"
 #include "sweep/words.h"
 

@@ -7,7 +7,6 @@
 #include "sweep/work.h"
 #include "sweep/words.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/width.h"
-#include "base/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/str.h"
-#include "base/xalloc.h"
 #include "session/control.h"
 #include "session/recorded.h"
 #include "trace/description.h"

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/now.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "trace/description.h"
 #include "trace/recording.h"

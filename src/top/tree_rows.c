@@ -3,7 +3,6 @@
 #include "top/tree_private.h"
 
 #include "base/array.h"
-#include "base/str.h"
 
 #include <stdlib.h>
 

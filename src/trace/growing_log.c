@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "record/lane.h"
 
 #include <dirent.h>
 #include <stdlib.h>

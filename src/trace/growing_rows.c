@@ -6,7 +6,6 @@
 #include "trace/growing_private.h"
 
 #include "base/array.h"
-#include "record/encode.h"
 #include "trace/outline.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "trace/log.h"
 #include "trace/stream.h"
 
 #include <stdlib.h>

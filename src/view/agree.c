@@ -5,7 +5,6 @@
 #include "view/agree_private.h"
 
 #include "base/array.h"
-#include "base/units.h"
 #include "view/residue.h"
 #include "view/tensors.h"
 #include "view/timeline.h"

@@ -5,7 +5,6 @@
 #include "base/hint.h"
 #include "base/sat.h"
 #include "base/xalloc.h"
-#include "ledger/category.h"
 #include "view/by.h"
 
 #include <stdlib.h>

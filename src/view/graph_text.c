@@ -3,7 +3,6 @@
 #include "view/graph.h"
 
 #include "base/array.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "view/device_text.h"
 

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
-#include "view/device_text.h"
 #include "view/tensors.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  */
 #include "view/phase.h"
 
-#include "base/units.h"
 #include "view/advice.h"
 #include "view/by.h"
 #include "view/device_text.h"

@@ -3,7 +3,6 @@
 #include "view/picture.h"
 
 #include "base/units.h"
-#include "base/xalloc.h"
 #include "record/format.h"
 #include "view/device_text.h"
 #include "view/picture_private.h"

@@ -2,7 +2,6 @@
 /* The table of ranks: on the screen without what is the same or empty for all, as data with everything. */
 #include "view/rank.h"
 
-#include "base/units.h"
 #include "view/by.h"
 
 #include <stdlib.h>

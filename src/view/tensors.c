@@ -4,7 +4,6 @@
 
 #include "base/comparator.h"
 #include "base/units.h"
-#include "base/xalloc.h"
 #include "view/by.h"
 #include "view/device_text.h"
 

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "witness/root.h"
 
-#include <errno.h>
 #include <string.h>
 
 const char *const tare_figure_names[] = {

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

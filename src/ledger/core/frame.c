@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "dwarf/dwarf.h"
 #include "ledger/line.h"
-#include "ledger/owner.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

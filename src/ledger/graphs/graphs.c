@@ -7,7 +7,6 @@
 #include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
-#include "base/xalloc.h"
 #include "record/bytes.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "ledger/history/history.h"
 
 #include "base/xalloc.h"
-#include "ledger/core/fold.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* When phases were open. Of a hundred thousand short ones in a row a picture shows one strip. */
 #include "ledger/history/history.h"
 
-#include "ledger/core/fold.h"
-
 #include "base/array.h"
 #include "base/comparator.h"
 

@@ -7,7 +7,6 @@
 #include "ledger/oom/oom.h"
 
 #include "base/array.h"
-#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* What a device had in use where a phase begins and ends, and the most in between. */
 #include "ledger/phases/phase_queue.h"
 
-#include "base/array.h"
-
 #include <string.h>
 
 static int64_t now_of(const struct tare_device_fold *d)

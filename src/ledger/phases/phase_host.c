@@ -6,8 +6,6 @@
  */
 #include "ledger/phases/phase_queue.h"
 
-#include "base/array.h"
-
 #include <string.h>
 
 /*

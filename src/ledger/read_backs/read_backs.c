@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 #include "base/sat.h"
-#include "record/decode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "ledger/line.h"
 
 #include <stdlib.h>
 

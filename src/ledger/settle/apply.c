@@ -5,8 +5,6 @@
  */
 #include "ledger/settle/settle.h"
 
-#include "base/array.h"
-
 /* Is memory of the account a context's? Else it is the device's or the process's. */
 static bool has_context(enum tare_account account)
 {

@@ -2,11 +2,6 @@
 /* Where the measured change of a call goes. */
 #include "ledger/settle/settle.h"
 
-#include "base/sat.h"
-#include "record/bound.h"
-
-#include <stdlib.h>
-
 /* The default stack of every thread is part of the context. */
 enum { DEFAULT_STACK_BYTES = 1024 };
 #define MANAGED_STEP (128 * TARE_MIB)

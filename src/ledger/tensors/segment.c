@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
-#include "ledger/owner.h"
 
 #include <stdlib.h>
 #include <string.h>

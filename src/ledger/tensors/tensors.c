@@ -10,8 +10,6 @@
  */
 #include "ledger/tensors/tensors.h"
 
-#include "base/array.h"
-
 #include <stdlib.h>
 
 /* What of a block lies in a segment. */

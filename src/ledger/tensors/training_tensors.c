@@ -3,7 +3,6 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
-#include "ledger/core/fold.h"
 
 #include <stdlib.h>
 #include <string.h>

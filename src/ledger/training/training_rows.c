@@ -4,7 +4,6 @@
 
 #include "ledger/core/fold.h"
 
-#include "base/array.h"
 #include "base/comparator.h"
 #include "base/xalloc.h"
 

@@ -5,8 +5,6 @@
  */
 #include "recorder/cuda/handles.h"
 
-#include <string.h>
-
 #include "recorder/base/fork.h"
 #include "recorder/cuda/devices.h"
 

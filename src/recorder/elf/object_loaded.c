@@ -8,7 +8,6 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/elf/libc.h"
 #include "recorder/elf/object_record.h"
-#include "recorder/recorder.h"
 
 /* As glibc has it since 2.35. */
 struct found {

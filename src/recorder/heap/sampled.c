@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "recorder/base/sys.h"
-#include "recorder/recorder.h"
 
 /*
  * A table is made of groups of one cache line; an address lies in one of the few groups from its own on. Where these

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "recorder/base/fork.h"
-#include "recorder/base/sys.h"
 #include "recorder/cuda/real.h"
 #include "recorder/recorder.h"
 #include "record/clock.h"

@@ -7,7 +7,6 @@
 #include "recorder/base/plib.h"
 #include "recorder/base/scratch.h"
 #include "recorder/log/emit.h"
-#include "recorder/recorder.h"
 
 #define DEGRADED_MAX 32
 

@@ -6,7 +6,6 @@
 
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
-#include "recorder/elf/elfsym.h"
 #include "recorder/log/known_stacks.h"
 #include "recorder/log/paths.h"
 #include "recorder/recorder.h"

@@ -6,7 +6,6 @@
 
 #include "recorder/log/emit.h"
 #include "recorder/log/paths.h"
-#include "recorder/recorder.h"
 
 enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
 

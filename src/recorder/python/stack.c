@@ -7,8 +7,6 @@
  */
 #include "recorder/python/stack.h"
 
-#include <pthread.h>
-
 #include "recorder/base/scratch.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "recorder/recorder.h"
-#include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
 #include "record/allowance.h"
 #include "record/clock.h"

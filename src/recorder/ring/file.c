@@ -10,7 +10,6 @@
 #include "recorder/base/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
-#include "recorder/ring/ring.h"
 #include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
 #include "record/allowance.h"

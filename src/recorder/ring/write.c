@@ -14,7 +14,6 @@
 #include "record/allowance.h"
 #include "record/chunk.h"
 #include "record/clock.h"
-#include "record/lane.h"
 #include "record/schema_text.h"
 
 #define RETRY_NS 100000000u /* a full disk is no reason to slow the program down */

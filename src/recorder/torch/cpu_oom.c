@@ -11,7 +11,6 @@
 #include "recorder/base/fork.h"
 #include "recorder/base/addresses.h"
 #include "recorder/base/plib.h"
-#include "recorder/base/sys.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"

@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 
-#include "recorder/log/emit.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

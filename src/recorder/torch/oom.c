@@ -4,7 +4,6 @@
  * throws, so what a preloaded library exports under that name hears of it, also where the program
  * catches the error. Arguments are integers; each call is passed on to torch's own profiler.
  */
-#include "recorder/torch/tensors.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/recorder.h"
 
 /* Found by one thread; found again when something was unloaded, for it may have been the interpreter. */
 static struct {

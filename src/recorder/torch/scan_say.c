@@ -6,7 +6,6 @@
 
 #include "recorder/log/emit.h"
 #include "recorder/python/code.h"
-#include "recorder/recorder.h"
 #include "recorder/torch/module.h"
 #include "record/clock.h"
 

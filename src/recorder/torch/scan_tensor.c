@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "recorder/python/memory.h"
 #include "recorder/recorder.h"
 #include "record/format.h"
 

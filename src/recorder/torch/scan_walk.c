@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "recorder/base/scratch.h"
-#include "recorder/recorder.h"
 #include "recorder/torch/module.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/scan_say.h"

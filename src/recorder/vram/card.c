@@ -2,7 +2,6 @@
 /* Keeps how much of a smaller card all recorded processes use. */
 #include "recorder/vram/card.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "recorder/base/fork.h"

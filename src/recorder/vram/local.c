@@ -8,7 +8,6 @@
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/real.h"
 #include "recorder/cuda/sizes.h"
-#include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"
 

@@ -3,7 +3,6 @@
 #include "recorder/base/fork.h"
 #include "recorder/base/scratch.h"
 #include "recorder/base/sys.h"
-#include "recorder/recorder.h"
 #include "recorder/weigh/nvml.h"
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"

@@ -7,10 +7,8 @@
 
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
-#include "recorder/base/sys.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
-#include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"
 
