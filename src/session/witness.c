@@ -39,6 +39,7 @@ struct tare_witness {
 	const struct tare_control *control; /* NULL: nobody's to obey */
 	struct tare_unrecorded *unrecorded; /* NULL: not looked for */
 	bool has_list[DEVICES_MAX];
+	bool is_simulated;      /* the machine whose GPUs NVML tells of */
 	struct tare_map stacks; /* process → where its first stack was when it was seen first */
 };
 
@@ -70,6 +71,8 @@ static void add_device(struct tare_witness *w, int device)
 	tare_nvml_uuid(d->uuid, &rec.uuid_high, &rec.uuid_low);
 	if (d->mig >= 0)
 		rec.flags |= TARE_DEVICE_MIG;
+	if (w->is_simulated)
+		rec.flags |= TARE_DEVICE_SIMULATED;
 	if (tare_nvml_memory(w->nvml, device, &memory, NULL) == 0 && memory.version) {
 		rec.total = memory.total;
 		rec.reserved = memory.reserved;
@@ -154,6 +157,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
 		w->nvml = NULL;
+	w->is_simulated = nvml_path != NULL;
 	for (i = 0; w->nvml && i < tare_nvml_device_count(w->nvml) && i < DEVICES_MAX; i++)
 		add_device(w, i);
 	tare_writer_flush(w->writer);

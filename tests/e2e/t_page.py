@@ -497,6 +497,12 @@ def sizes_beyond_any_memory(box):
 
 
 @case
+def a_simulated_gpu_that_nobody_used(box):
+    box.record(["true"])
+    check_equal([d["simulated"] for d in report(box)["devices"]], [True], "it is no GPU of this machine")
+
+
+@case
 def an_empty_recording(box):
     box.record(["true"], sim=None)
     make(box)
