@@ -497,9 +497,24 @@ def sizes_beyond_any_memory(box):
 
 
 @case
+def what_the_program_has_leads(box):
+    """Not the GPU that it did not touch: neither beside tensors on the CPU, nor before the GPU that it is on."""
+    for argv, sim, place in ((fixture("e2e_cpu_tensors"), "h200", -1), (["env", "CUDA_VISIBLE_DEVICES=1"] + fixture("e2e_phases"), "h200:2", 1)):
+        box.record(argv, rec="rec.tare", sim=sim, options=("-f",))
+        make(box)
+        root = look(box)
+        check_equal([lead.attrs["data-place"] for lead in root.all("p", **{"class": "lead"})], [str(place)])
+        check(root.one("p", **{"class": "lead"}).figures()[0] > 0)
+        check_equal(show(box).js("location.hash"), "", "looked at without being asked for")
+        check(("the CPU" if place < 0 else "GPU 1") in root.one("p", id="now").words(), root.one("p", id="now").words())
+
+
+@case
 def a_simulated_gpu_that_nobody_used(box):
     box.record(["true"])
     check_equal([d["simulated"] for d in report(box)["devices"]], [True], "it is no GPU of this machine")
+    make(box)
+    check("No memory was recorded" in look(box).one("section", id="answer").words())
 
 
 @case

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
-import { Account, CPU, Device, Row, accounts, deviceOf, page, peak, peakOf, placeName } from "./data";
+import { ASKED_FOR, Account, CPU, Device, LEAST, Row, accounts, deviceOf, page, peak, peakOf, placeName, places } from "./data";
 import { count, h, mib, part, section, short, time } from "./dom";
 import { panelOf, peakTime } from "./model";
 import { preferred } from "./stack";
@@ -21,7 +21,7 @@ export function parts(place: number): Part[] {
   const isLeaf = (r: Account): boolean => r.leaf || (place === CPU && !rows.some(o => o.path.startsWith(r.path + "/")));
   for (const r of rows) {
     if (!isLeaf(r)) continue;
-    const net = place === CPU || (tensors ? /\/tensors(\/|$)/.test(r.path) : /^(allocations|pools|vmm|managed|arrays|heap|mapped)$/.test(r.account));
+    const net = place === CPU || (tensors ? /\/tensors(\/|$)/.test(r.path) : ASKED_FOR.test(r.account));
     const label = nameOf(r, rows), key = label + (net ? "+" : "");
     const was = by.get(key) ?? { label, bytes: 0, net, elastic: !!r.elastic };
     was.bytes += r.bytes;
@@ -112,13 +112,12 @@ function todo(): HTMLElement[] {
 }
 
 export function answer(): HTMLElement {
-  const all = page.time.account.panels.map(p => p.device ?? CPU), items = todo();
-  const told = all.filter(p => all.length === 1 || p !== CPU || used(p) >= 52429); // less is 0.0 MiB
-  const sentences = told.length ? told.map(sentence) : [h("p", { class: "lead" }, "No memory was recorded: the program used no GPU, and no tensors on the CPU.")];
+  const large = places.filter(p => used(p) >= LEAST), told = large.length ? large : places.filter(p => used(p) > 0), items = todo();
+  const sentences = told.length ? told.map(sentence) : [h("p", { class: "lead" }, "No memory was recorded: the program used no GPU, and no tensors on the CPU.", resident())];
   const complaints = [...peak.degraded.map(d => h("p", { class: "bad" }, "! " + d)),
     ...peak.losses.map(l => h("p", { class: "bad" }, `! records are missing, ${l.records == null ? "nobody knows how many" : count(Number(l.records))}: ${text(l, "why")}`))];
   return section("answer", "The worst moment", ...sentences, ...complaints,
-    all.length > 0 && h("h3", {}, "From what is used to what was asked for, MiB"), all.length > 0 && fall(all.includes(state.place) ? state.place : all[0]),
+    told.length > 0 && h("h3", {}, "From what is used to what was asked for, MiB"), told.length > 0 && fall(state.place),
     h("h3", {}, "What to do"), items.length ? h("ul", { class: "todo" }, ...items) : h("p", { class: "soft" }, "Nothing stands out that would make it less."),
     ...peak.notes.map(n => h("p", { class: "soft" }, n)));
 }

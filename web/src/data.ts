@@ -57,8 +57,6 @@ export const view = (by: string, at: string): View | undefined => page.views.fin
 
 export const deviceOf = (report: Report, index: number): Device | undefined => report.devices.find(d => d.index === index);
 
-// Places that memory was in: GPUs, a heap, the CPU.
-export const places: number[] = page.time.account.panels.map(p => p.device ?? CPU);
 
 export function placeName(index: number): string {
   const d = deviceOf(peak, index);
@@ -74,3 +72,21 @@ export function accounts(report: Report, index: number): Account[] {
   if (index !== CPU) return deviceOf(report, index)?.accounts ?? [];
   return report.host.flatMap(h => h.accounts);
 }
+
+// What a program asks for, in the words of accounts.
+export const ASKED_FOR = /^(allocations|pools|vmm|managed|arrays|heap|mapped)$/;
+
+// Less than this is 0.0 MiB.
+export const LEAST = 52429;
+
+const mostAt = (panel: Panel): number => panel.peak_used_bytes ?? panel.used_bytes.reduce((a, b) => Math.max(a, b), 0);
+
+// Places that memory was in: GPUs, a heap, the CPU. A GPU of which the program asked for nothing is behind those where it asked for more than that GPU holds.
+function ordered(): number[] {
+  const all = page.time.account.panels.map(panel => ({ place: panel.device ?? CPU, most: mostAt(panel) }));
+  const asked = (place: number): boolean => place === CPU || accounts(peakOf(place), place).some(r => ASKED_FOR.test(r.account) && r.bytes > 0);
+  const most = all.filter(p => asked(p.place)).reduce((a, p) => Math.max(a, p.most), 0);
+  const isBehind = (p: { place: number; most: number }): boolean => p.most < most && !asked(p.place);
+  return [...all.filter(p => !isBehind(p)), ...all.filter(isBehind)].map(p => p.place);
+}
+export const places = ordered();
