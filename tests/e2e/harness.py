@@ -152,6 +152,15 @@ def needs_root():
         raise Skip("only root can make this world")
 
 
+def wait_until(is_so, *what, seconds=20):
+    """What is_so() answers, once that is something; `what` else, for as many seconds as a busy machine does not come to."""
+    until = time.monotonic() + seconds * PATIENCE
+    while not (got := is_so()):
+        check(time.monotonic() < until, *what)
+        time.sleep(0.01)
+    return got
+
+
 class Running(subprocess.Popen):
     def wait(self, timeout=None):
         return super().wait(timeout and timeout * PATIENCE)
@@ -292,7 +301,7 @@ def on_small_disk(box, size, commands, **more):
 
 def read_until(fd, text, seconds=20):
     seen = b""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + seconds * PATIENCE
     while text not in seen and time.monotonic() < until:
         if not select.select([fd], [], [], 0.2)[0]:
             continue

@@ -11,7 +11,7 @@ import re
 import subprocess
 import xml.etree.ElementTree
 
-from harness import check
+from harness import PATIENCE, check
 
 FORGED = "FORGED"
 SNIPPETS = [
@@ -139,7 +139,7 @@ def run(box, argv, form="text", output=None, env=None, stdin=b""):
     """Runs a command, argv of str or bytes, and checks all that it writes; `output`: also this file of that form."""
     argv = [os.fsencode(word) for word in argv]
     done = subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=box.dir,
-                          env=box.environment(env), timeout=60)
+                          env=box.environment(env), timeout=60 * PATIENCE)
     check(done.returncode in range(128), "%r was killed: %d, %r" % (argv, done.returncode, done.stderr[-2000:]))
     check_output(argv, done.stdout, done.stderr, form if output is None and not done.returncode else "text")
     if output and os.path.exists(output):

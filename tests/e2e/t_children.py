@@ -8,8 +8,8 @@ import re
 import shutil
 import time
 
-from harness import (FIXTURES, Expectations, case, check, check_equal, check_recording, fixture,
-                     leaves, main, needs_exec, record_args, row_of, show, tare_argv)
+from harness import (FIXTURES, Expectations, case, check, check_equal, check_recording, fixture, leaves, main,
+                     needs_exec, record_args, row_of, show, tare_argv, wait_until)
 
 
 def alloc_link():
@@ -95,13 +95,12 @@ def daemon_that_outlives_tare(box):
     check(row_of(before, "/context"), "the daemon's context is missing", show(before))
     with open(box.path("go"), "w", encoding="utf-8"):
         pass
-    for _ in range(400):
+
+    def ended():
         with open(box.path("go.out"), encoding="utf-8") as text:
-            out = text.read()
-        if "done\n" in out:
-            break
-        time.sleep(0.02)
-    check("done\n" in out, out)
+            return "done\n" in (out := text.read()) and out
+
+    out = wait_until(ended, "the daemon does not end")
     time.sleep(0.1)
     Expectations(out).check(box.report(), "end")
 

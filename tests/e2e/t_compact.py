@@ -12,7 +12,7 @@ import sys
 import time
 
 from harness import (BUILD, PYTHON, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch,
-                     on_small_disk, record_args, tare_argv)
+                     on_small_disk, record_args, tare_argv, wait_until)
 
 VIEWS = ([], ["--json"], ["--at", "end", "--csv"], ["--by", "stack"], ["--by", "phase", "--json"],
          ["--by", "graph"], ["--by", "pool"], ["--by", "category", "--json"], ["--by", "process"],
@@ -210,13 +210,13 @@ def recording_of_a_killed_tare_is_compacted_when_one_says_so(box):
     program = int(os.path.basename(glob.glob(box.path("rec.tare", "*-0.events"))[0]).split("-")[0])
     running.stdin.close()
     running.wait()
-    while os.path.exists("/proc/%d" % program):
-        time.sleep(0.01)
-    for _ in range(500):
+    wait_until(lambda: not os.path.exists("/proc/%d" % program), "the program does not end")
+
+    def compacted():
         done = box.tare("compact", "rec.tare")
-        if "still being written" not in done.err:
-            break
-        time.sleep(0.02)
+        return "still being written" not in done.err and done
+
+    done = wait_until(compacted, "it is still being written")
     check_equal(done.code, 2, done)
     check_says(done.err, "not closed in order", "--force")
     before = views(box)

@@ -8,10 +8,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 from harness import (MIB, PYTHON, Skip, case, check, check_equal, check_says, fixture, main, needs, needs_own_command,
-                     needs_program, needs_torch)
+                     needs_program, needs_torch, wait_until)
 
 KIB = 1024
 
@@ -43,9 +42,7 @@ print('ready', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)""" % more], start_new_session=True)
         check_equal(self.running.stdout.readline(), b"ready\n")
         self.pid = self.running.pid
-        until = time.monotonic() + 20
-        while self.state() != "T" and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda: self.state() == "T", "it does not stop")
 
     def state(self):
         with open("/proc/%d/stat" % self.pid, encoding="utf-8") as text:

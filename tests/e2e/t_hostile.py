@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import FIXTURES, case, check, check_equal, fixture, main, needs_exec, tare_argv
+from harness import FIXTURES, PATIENCE, case, check, check_equal, fixture, main, needs_exec, tare_argv
 from hostile import ALL, SNIPPETS, STEERS, TONES, check_bytes, poison, run
 from sweeps import cell, sweep
 
@@ -222,7 +222,7 @@ def a_folder_with_a_hostile_name(box):
     where = os.path.join(os.fsencode(box.dir), ALL)
     for args in (["doctor"], ["doctor", "--json"], ["env"], ["env", "--json"], ["env", "--docker"], ["info"], ["help"]):
         done = subprocess.run(tare_argv(*args), cwd=where, env=box.environment(), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60)
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60 * PATIENCE)
         check_bytes(repr(args), done.stdout)
         check_bytes(repr(args), done.stderr)
         check(args[0] != "env" or done.returncode == 2, "env gave a path that is not the one: %r" % done.stdout)

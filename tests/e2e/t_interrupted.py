@@ -5,9 +5,8 @@
 import os
 import signal
 import subprocess
-import time
 
-from harness import PATIENCE, case, check, check_equal, main, needs_exec, tare_argv
+from harness import PATIENCE, case, check, check_equal, main, needs_exec, tare_argv, wait_until
 
 WAIT = "env >env.new; mv env.new env; exec sleep 60"
 
@@ -15,10 +14,7 @@ WAIT = "env >env.new; mv env.new env; exec sleep 60"
 def variables(box):
     """What the program was told, once it is there."""
     path = os.path.join(box.dir, "env")
-    until = time.monotonic() + 2 * PATIENCE
-    while not os.path.exists(path):
-        check(time.monotonic() < until, "the program does not begin")
-        time.sleep(0.05)
+    wait_until(lambda: os.path.exists(path), "the program does not begin")
     with open(path, encoding="utf-8") as file:
         found = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
     os.unlink(path)
@@ -78,10 +74,7 @@ def half_of_an_import(box):
     running = box.start(tare_argv("import", "-o", "half.tare", "-"), stdin=subprocess.PIPE)
     running.stdin.write(MASSIF)
     running.stdin.flush()
-    until = time.monotonic() + 2 * PATIENCE
-    while not os.path.exists(os.path.join(box.dir, "half.tare")):
-        check(time.monotonic() < until, "the import does not begin")
-        time.sleep(0.02)
+    wait_until(lambda: os.path.exists(os.path.join(box.dir, "half.tare")), "the import does not begin")
     check_equal(end(running, signal.SIGTERM, False), -signal.SIGTERM)
     check(not os.path.exists(os.path.join(box.dir, "half.tare")), "half of a recording is there")
 

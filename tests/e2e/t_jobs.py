@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from harness import (case, check, check_equal, main, needs_exec, on_terminal, read_until, record_args, end_of,
-                     tare_argv)
+from harness import (case, check, check_equal, end_of, main, needs_exec, on_terminal, read_until, record_args,
+                     tare_argv, wait_until)
 
 SHELL = ["/bin/bash", "--norc", "-m", "-c"]
 # Says what reaches it. Stopped by ^Z it says nothing, for then it is stopped.
@@ -21,7 +21,7 @@ def heard(number, frame):
 for name in sys.argv[1:]:
     signal.signal(getattr(signal, name), heard)
 print("ready", os.getpid(), os.getppid(), flush=True)
-until = time.monotonic() + 40
+until = time.monotonic() + 300
 while time.monotonic() < until:
     if select.select([0], [], [], 0.05)[0]:
         line = sys.stdin.readline().split()
@@ -68,11 +68,7 @@ def state(pid):
 
 
 def wait_for_state(pid, wanted):
-    for _ in range(400):
-        if (state(pid) == "T") == wanted:
-            return
-        time.sleep(0.02)
-    check(False, "process %d is %s" % (pid, state(pid)))
+    wait_until(lambda: (state(pid) == "T") == wanted, "process %d is %s" % (pid, "running" if wanted else "stopped"))
 
 
 def check_stopped(program, tare):
@@ -86,10 +82,8 @@ def check_runs(program, tare):
 
 
 def finish(pid, fd, tare):
-    for _ in range(400):
-        if os.tcgetpgrp(fd) == tare:  # in the background it would be stopped by reading
-            break
-        time.sleep(0.02)
+    # In the background it would be stopped by reading.
+    wait_until(lambda: os.tcgetpgrp(fd) == tare, "it does not come to the foreground")
     os.write(fd, b"quit\n")
     expect(fd, b"over", b"code 5")
     end_of(pid)
@@ -204,7 +198,7 @@ def keys_of_the_terminal(box):
     pid, fd, _, tare = start(box, job(box, "SIGINT", "SIGQUIT") + "; echo code $?")
     for key, name in ((b"\x03", b"SIGINT"), (b"\x1c", b"SIGQUIT"), (b"\x03", b"SIGINT")):
         os.write(fd, key)
-        seen = read_until(fd, b"heard " + name) + read_until(fd, b"heard", 0.3)
+        seen = read_until(fd, b"heard " + name) + read_until(fd, b"heard", 0.1)
         check_equal(seen.count(b"heard"), 1, seen)
     finish(pid, fd, tare)
 

@@ -8,7 +8,8 @@ import signal
 import termios
 import time
 
-from harness import PATIENCE, case, check, check_equal, check_says, fixture, main, needs_exec, needs_program, tare_argv
+from harness import (PATIENCE, case, check, check_equal, check_says, fixture, main, needs_exec, needs_program,
+                     tare_argv, wait_until)
 from terminal import OnTerminal
 
 
@@ -126,7 +127,7 @@ class Running(OnTerminal):
         return True
 
     def wait(self, what, is_so, seconds=30):
-        until = time.monotonic() + seconds
+        until = time.monotonic() + seconds * PATIENCE
         while not is_so():
             check(self.read(0.05) and time.monotonic() < until, what, self.size(), *self.screen.text())
 
@@ -254,14 +255,15 @@ def what_a_killed_program_leaves_is_put_back(box):
 
 def program_below(pid):
     """The child that is a shell."""
-    for _ in range(100):
+    def shell():
         with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
             for child in file.read().split():
                 with open("/proc/%s/comm" % child, encoding="utf-8") as name:
                     if name.read().strip() == "sh":
                         return int(child)
-        time.sleep(0.05)
-    return check(False, "there is no program")
+        return None
+
+    return wait_until(shell, "there is no program")
 
 
 @case

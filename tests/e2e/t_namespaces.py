@@ -9,7 +9,7 @@ import sys
 import time
 
 from harness import (FIXTURES, Expectations, Skip, case, check, check_equal, check_recording, fixture, main, needs_exec,
-                     needs_root, record_args, row_of, show, tare_argv)
+                     needs_root, record_args, row_of, show, tare_argv, wait_until)
 
 UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--propagation", "unchanged"]  # in a chroot / is no mount
 ORPHANS = """
@@ -123,12 +123,7 @@ def killed_with_its_group(box):
     check_equal(running.stdout.readline(), b"took\t1000000\n")
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate(timeout=60)
-    for _ in range(100):
-        left = [p for p in os.listdir("/proc") if p.isdigit() and session_of(int(p)) == running.pid]
-        if not left:
-            break
-        time.sleep(0.02)
-    check_equal(left, [], "processes that are left")
+    wait_until(lambda: not left_of(running.pid), "processes are left")
     check_equal(row_of(box.report(), "allocations/e2e_steps"), 1000000)
 
 
@@ -139,6 +134,10 @@ def session_of(pid):
         return None
 
 
+def left_of(session):
+    return [p for p in os.listdir("/proc") if p.isdigit() and session_of(int(p)) == session]
+
+
 @case
 def nothing_is_left_of_a_killed_tare(box):
     """The process beside the program goes with tare; the program goes on to its own end."""
@@ -147,12 +146,7 @@ def nothing_is_left_of_a_killed_tare(box):
     check_equal(running.stdout.readline(), b"ready\n")
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    for _ in range(100):
-        left = [p for p in os.listdir("/proc") if p.isdigit() and session_of(int(p)) == running.pid]
-        if len(left) == 1:
-            break
-        time.sleep(0.02)
-    check_equal(len(left), 1, left)
+    wait_until(lambda: len(left_of(running.pid)) == 1, "not the program alone is left")
     running.stdin.write(b"alloc 1000000\nquit\n")
     running.stdin.close()
     check_equal(running.stdout.read(), b"took\t1000000\n")

@@ -9,7 +9,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import IS_LONG, case, check, fixture, main, needs_exec, tare_argv
+from harness import IS_LONG, PATIENCE, case, check, fixture, main, needs_exec, tare_argv
 
 SECONDS = 60
 CODES = {0, 1, 2, 3, 125, 126, 127}
@@ -59,7 +59,7 @@ def ends_well(box, argv):
     shown = " ".join(ascii(word[:60]) for word in argv)
     try:
         done = subprocess.run(tare_argv(*argv), cwd=box.dir, env=box.environment(None, True), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS * PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return shown + ": does not end"
     except OSError:

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import time
 
-from harness import (BUILD, FIXTURES, WRAPPER, case, check, check_equal, check_recording, check_says,
-                     fixture, main, needs_exec, record_args, row_of, tare_argv)
+from harness import (BUILD, FIXTURES, case, check, check_equal, check_recording, check_says, fixture, main, needs_exec,
+                     record_args, row_of, tare_argv, wait_until)
 
 
 def write(path, text="precious\n"):
@@ -65,12 +65,7 @@ def force_replaces_what_a_killed_tare_left(box):
     done = box.record(fixture("e2e_idle"), options=["-f"], exit_code=125)
     check_says(done.err, "still being written")
     running.communicate(b"quit\n", timeout=30)
-    for _ in range(100):
-        done = box.record(fixture("e2e_alloc"), options=["-f"], exit_code=None)
-        if done.code == 0:
-            break
-        time.sleep(0.05)
-    check_equal(done.code, 0, done)
+    wait_until(lambda: box.record(fixture("e2e_alloc"), options=["-f"], exit_code=None).code == 0, "it is not replaced")
 
 
 @case

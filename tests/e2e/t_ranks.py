@@ -7,10 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 from harness import (MIB, ROOT, Missing, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
-                     needs_exec, needs_own_command, record_args, show, tare_argv)
+                     needs_exec, needs_own_command, record_args, show, tare_argv, wait_until)
 from slurm import free_ports
 
 TORCHRUN = {"RANK": "%(rank)d", "LOCAL_RANK": "%(local)d", "WORLD_SIZE": "%(world)d",
@@ -60,11 +59,7 @@ class Job:
 
     def wait(self, rank, number):
         path = os.path.join(self.folder, "r%d.%d.done" % (rank, number))
-        for _ in range(15000):
-            if os.path.exists(path):
-                return
-            time.sleep(0.004)
-        check(False, "rank %d did not carry out order %d" % (rank, number))
+        wait_until(lambda: os.path.exists(path), "rank %d did not carry out order %d" % (rank, number), seconds=60)
 
     def give(self, rank, order):
         number = self.orders[rank] = self.orders.get(rank, 0) + 1
@@ -339,12 +334,11 @@ LAUNCH = os.path.join(ROOT, "tests", "e2e", "fixtures", "launch.py")
 
 def rows_when(box, rank, end):
     """The ranks, once the recording says that this one has ended so: tare writes that within its turn."""
-    for _ in range(1500):
+    def has_ended():
         rows = {row["rank"]: row for row in report_ranks(box, "rec.tare")["rows"]}
-        if rows[rank]["end"] == end:
-            return rows
-        time.sleep(0.02)
-    check(False, "rank %d: %s" % (rank, rows[rank]))
+        return rows[rank]["end"] == end and rows
+
+    return wait_until(has_ended, "rank %d has not ended by %s" % (rank, end))
 
 
 @case

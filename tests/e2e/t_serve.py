@@ -16,7 +16,8 @@ import threading
 import time
 
 import openmetrics
-from harness import MIB, ROOT, case, check, check_equal, check_says, fixture, main, needs, needs_exec, record_args, tare_argv
+from harness import (MIB, PATIENCE, ROOT, case, check, check_equal, check_says, fixture, main, needs, needs_exec,
+                     record_args, tare_argv, wait_until)
 
 TOKEN = "eiPh5quohb0eiPh5quohb0"
 OWN_ROWS = {"pid", "rank", "recording"}
@@ -54,12 +55,11 @@ def metrics_of(box, *args):
 
 def metrics_with(box, size, *args):
     """Once the ledger has so many bytes of allocations."""
-    for _ in range(100):
+    def has_them():
         got = metrics_of(box, *args)
-        if got["tare_gpu_memory_bytes"].sum(row="allocations") == size:
-            return got
-        time.sleep(0.05)
-    check(False, "the allocations do not come", got["tare_gpu_memory_bytes"].samples)
+        return got["tare_gpu_memory_bytes"].sum(row="allocations") == size and got
+
+    return wait_until(has_them, "the allocations do not come")
 
 
 class Server:
@@ -71,7 +71,7 @@ class Server:
         self.port = int(found.group(1))
 
     def ask(self, path, method="GET", headers=None, host="localhost"):
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60 * PATIENCE)
         link.putrequest(method, path, skip_host=True)
         for name, value in dict({"Host": host}, **(headers or {})).items():
             if value is not None:
@@ -247,7 +247,7 @@ def a_client_that_hangs_holds_nobody(box):
     with serving(box, ".") as server:
         held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
         for i, one in enumerate(held):
-            one.settimeout(60)
+            one.settimeout(60 * PATIENCE)
             one.sendall((b"", b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")[i % 3])
         unread = socket.create_connection(("127.0.0.1", server.port))
         unread.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)

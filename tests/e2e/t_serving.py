@@ -5,10 +5,9 @@
 import json
 import os
 import subprocess
-import time
 
 from harness import (MIB, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main, record_args,
-                     tare_argv)
+                     tare_argv, wait_until)
 
 VENV = subprocess.run([os.path.join(ROOT, "tools", "cuda-venv.sh"), "--path"], stdout=subprocess.PIPE, text=True,
                       check=True).stdout.strip()
@@ -72,12 +71,11 @@ def serving(box, *args):
 
 def while_it_captures(box, graphs):
     """What is said of a server that runs; its recording is a moment behind it."""
-    for _ in range(100):
-        for server in serving(box, "--json", "--graphs", "35")["servers"]:
-            if server["graphs"] == graphs:
-                return server
-        time.sleep(0.1)
-    raise AssertionError("no report has %d graphs" % graphs)
+    def has_them():
+        servers = serving(box, "--json", "--graphs", "35")["servers"]
+        return next((server for server in servers if server["graphs"] == graphs), None)
+
+    return wait_until(has_them, "no report has %d graphs" % graphs)
 
 
 @case

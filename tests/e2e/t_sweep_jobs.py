@@ -3,19 +3,10 @@
 """Several cells at a time: never two on one GPU; Slurm with real daemons; launchers inside a cell."""
 
 import os
-import time
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main, needs_exec
+from harness import MIB, case, check, check_equal, check_says, main, needs_exec, wait_until
 from slurm import Cluster
 from sweeps import cell, query, sweep, sweep_argv
-
-
-def wait_until(condition):
-    for _ in range(15000):
-        if condition():
-            return True
-        time.sleep(0.004)
-    return False
 
 
 def files(box, end):
@@ -31,10 +22,10 @@ def jobs_have_gpus_of_their_own(box):
     running = box.start(sweep_argv("--jobs", "2", "--grid", "n=1,2,3,4,5", command=command),
                         env={"TARE_SIM_DEVICES": "2"})
     for number in range(1, 6):
-        check(wait_until(lambda: len(files(box, ".begun")) >= min(number + 1, 5)), "too few run")
+        wait_until(lambda: len(files(box, ".begun")) >= min(number + 1, 5), "too few run")
         check_equal(len(files(box, ".begun")), min(number + 1, 5))
         open(box.path("%d.go" % number), "w", encoding="utf-8").close()
-        check(wait_until(lambda: len(files(box, ".ended")) == number))
+        wait_until(lambda: len(files(box, ".ended")) == number, "it does not end")
     running.communicate(timeout=60)
     check_equal(running.returncode, 0)
     rows = query(box, "SELECT status,gpus,stdout FROM runs ORDER BY run")

@@ -8,20 +8,11 @@ import random
 import shlex
 import signal
 import sqlite3
-import time
 
-from harness import case, check, check_equal, check_says, main, needs_exec, on_small_disk
+from harness import case, check, check_equal, check_says, main, needs_exec, on_small_disk, wait_until
 from sweeps import cell, query, sweep, sweep_argv, table
 
 GRID = ["--grid", "mib=16,32,64,96,800", "--grid", "kind=a,b", "--repeat", "2", "--vram", "1GiB"]
-
-
-def wait_until(condition):
-    for _ in range(15000):
-        if condition():
-            return True
-        time.sleep(0.004)
-    return False
 
 
 def lines_of(path):
@@ -45,7 +36,7 @@ def killed_ten_times_it_gives_the_same_table(box):
     running = box.start(sweep_argv(*GRID, command=command))
     for _ in range(10):
         begun = lines_of(box.path("log")) + draw.randrange(1, 3)
-        wait_until(lambda: lines_of(box.path("log")) >= begun or running.poll() is not None)
+        wait_until(lambda: lines_of(box.path("log")) >= begun or running.poll() is not None, "no run begins")
         running.send_signal(draw.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
         running.communicate(timeout=60)
         done = [row for row in query(box, "SELECT cell,repeat FROM runs WHERE status NOT IN ('running','interrupted')")]
@@ -63,7 +54,7 @@ def a_run_that_outlived_its_sweep_is_ended_first(box):
     needs_exec()
     command = cell("stubborn=1", "touch=" + box.path("log"), "wait={path}")
     running = box.start(sweep_argv("--grid", "path=" + box.path("go"), command=command))
-    check(wait_until(lambda: lines_of(box.path("log")) == 1))
+    wait_until(lambda: lines_of(box.path("log")) == 1, "no run begins")
     running.kill()
     running.communicate(timeout=60)
     with open(box.path("log"), encoding="utf-8") as text:
@@ -72,7 +63,7 @@ def a_run_that_outlived_its_sweep_is_ended_first(box):
     with open(box.path("go"), "w", encoding="utf-8"):
         pass
     sweep(box, "--resume", env={"TARE_TEST_GRACE_MS": "50"})
-    check(wait_until(lambda: not os.path.exists("/proc/%d" % pid)), "it still runs")
+    wait_until(lambda: not os.path.exists("/proc/%d" % pid), "it still runs")
     check_equal(query(box, "SELECT status FROM runs"), [("ok",)])
     check_equal(lines_of(box.path("log")), 2)
 
@@ -81,7 +72,7 @@ def a_run_that_outlived_its_sweep_is_ended_first(box):
 def an_interrupt_ends_the_runs_and_says_how_to_go_on(box):
     needs_exec()
     running = box.start(sweep_argv("--grid", "path=never", command=cell("touch=" + box.path("log"), "wait={path}")))
-    check(wait_until(lambda: lines_of(box.path("log")) == 1))
+    wait_until(lambda: lines_of(box.path("log")) == 1, "no run begins")
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     check_equal(running.returncode, 130)
@@ -89,7 +80,7 @@ def an_interrupt_ends_the_runs_and_says_how_to_go_on(box):
     check_equal(query(box, "SELECT status FROM runs"), [("interrupted",)])
     with open(box.path("log"), encoding="utf-8") as text:
         pid = int(text.read())
-    check(wait_until(lambda: not os.path.exists("/proc/%d" % pid)), "it still runs")
+    wait_until(lambda: not os.path.exists("/proc/%d" % pid), "it still runs")
 
 
 @case
@@ -188,7 +179,7 @@ def two_sweeps_do_not_share_a_file(box):
     needs_exec()
     running = box.start(sweep_argv("--grid", "path=" + box.path("go"),
                                    command=cell("touch=" + box.path("log"), "wait={path}")))
-    check(wait_until(lambda: lines_of(box.path("log")) == 1))
+    wait_until(lambda: lines_of(box.path("log")) == 1, "no run begins")
     check_says(sweep(box, "--resume", code=125).err, "another tare sweep")
     with open(box.path("go"), "w", encoding="utf-8"):
         pass

@@ -12,7 +12,7 @@ import time
 import unicodedata
 
 from harness import (MIB, PATIENCE, case, check, check_equal, check_says, fixture, leaves, main, needs_exec, program_of,
-                     record_args, tare_argv)
+                     record_args, tare_argv, wait_until)
 from terminal import OnTerminal
 
 
@@ -136,7 +136,7 @@ class Top(OnTerminal):
         return part.decode("utf-8")
 
     def wait_for(self, pattern, seconds=20, without=False):
-        until = time.monotonic() + seconds
+        until = time.monotonic() + seconds * PATIENCE
         while time.monotonic() < until:
             text = "\n".join(self.screen.text())
             if bool(re.search(pattern, text)) != without:
@@ -205,12 +205,11 @@ def check_sums(rows):
 
 def settled(box, wanted, *args):
     """The rows, once the ledger has so many bytes of allocations."""
-    for _ in range(100):
+    def has_them():
         rows = rows_of(box, *args)
-        if any(r["path"] and r["path"].endswith("/allocations") and r["bytes"] == wanted for r in rows):
-            return rows
-        time.sleep(0.05)
-    check(False, "the allocations do not come", rows)
+        return any(r["path"] and r["path"].endswith("/allocations") and r["bytes"] == wanted for r in rows) and rows
+
+    return wait_until(has_them, "the allocations do not come")
 
 
 @case
