@@ -68,11 +68,11 @@ const struct tare_command tare_command_calibrate = {
 
 static int check(const struct options *o, struct tare_err *err)
 {
-	char path[PATH_MAX];
+	struct tare_profile profile;
 
 	if (o->device < 0 || o->device > 1024)
 		return tare_err_set(err, TARE_E_USAGE, "calibrate: --device counts GPUs from 0, as CUDA does");
-	if (o->sim && tare_profiles_path("--sim", o->sim, path, sizeof(path), err))
+	if (o->sim && tare_profiles_open("--sim", o->sim, &profile, err))
 		return err->code;
 	if (o->output && strcmp(o->output, "-") && !o->force && access(o->output, F_OK) == 0)
 		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already; give -f to replace it", o->output);

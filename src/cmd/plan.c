@@ -114,7 +114,6 @@ static int find_card(const struct options *o, struct tare_fit_source *source, st
                      struct tare_err *err)
 {
 	struct tare_profile profile;
-	char path[4096];
 	uint64_t used;
 	int rc = 0;
 
@@ -122,9 +121,7 @@ static int find_card(const struct options *o, struct tare_fit_source *source, st
 	if (o->memory)
 		rc = find_memory(o->memory, card, err);
 	if (o->card) {
-		rc = tare_profiles_path("--card", o->card, path, sizeof(path), err);
-		if (!rc)
-			rc = tare_profiles_read(path, &profile, err);
+		rc = tare_profiles_open("--card", o->card, &profile, err);
 		if (!rc) {
 			double context = source->is_table ? 0 : measured_context(&source->list);
 

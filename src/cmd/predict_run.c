@@ -175,13 +175,11 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
                      struct tare_predict_card *out, struct tare_err *err)
 {
 	struct tare_str recording = { 0 }, sim = { 0 };
-	char *folder = NULL, path[PATH_MAX];
 	struct tare_profile profile;
-	int rc = tare_profiles_path("--card", card, path, sizeof(path), err), status = 0;
+	char *folder = NULL;
+	int rc = tare_profiles_open("--card", card, &profile, err), status = 0;
 
 	*out = (struct tare_predict_card){ .card = card, .refused = -1, .missing = -1, .step = -1 };
-	if (!rc)
-		rc = tare_profiles_read(path, &profile, err);
 	if (rc)
 		return rc;
 	out->is_measured = profile.measured;

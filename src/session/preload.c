@@ -100,14 +100,15 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 {
 	struct tare_str libraries = { 0 }, loader = { 0 };
 	const char *state = getenv("TARE_SIM_DIR");
-	char path[PATH_MAX], profile[PATH_MAX];
+	struct tare_profile profile;
+	char path[PATH_MAX];
 	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
 	rc = split_count(sim, &out->sim_profile, &out->sim_devices, err);
-	if (rc == 0)
-		rc = tare_profiles_path("--sim", out->sim_profile, profile, sizeof(profile), err);
+	if (rc == 0) /* its libraries read it again, in the program, whose stderr is not theirs */
+		rc = tare_profiles_open("--sim", out->sim_profile, &profile, err);
 	if (rc == 0)
 		rc = plain_path(path, " :;", &out->sim_dir, err);
 	if (rc)

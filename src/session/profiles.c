@@ -46,6 +46,16 @@ int tare_profiles_read(const char *path, struct tare_profile *out, struct tare_e
 	return 0;
 }
 
+int tare_profiles_open(const char *option, const char *name, struct tare_profile *out, struct tare_err *err)
+{
+	char path[PATH_MAX], error[400];
+	int rc = tare_profiles_path(option, name, path, sizeof(path), err);
+
+	if (!rc && tare_profile_read(path, out, error, sizeof(error)))
+		rc = tare_err_set(err, TARE_E_USAGE, "%s %s: %s", option, name, error);
+	return rc;
+}
+
 bool tare_profiles_find(const char *gpu, struct tare_profile *out, char *path, size_t size)
 {
 	char folder[PATH_MAX];

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +39,8 @@ static struct tare_vram_entry *add(struct tare_vram_wish *wish, int device)
 
 static int read_profile(struct tare_vram_entry *entry, const char *name, struct tare_err *err)
 {
-	char path[PATH_MAX], sentence[256];
-	int rc = tare_profiles_path("--card", name, path, sizeof(path), err);
+	int rc = tare_profiles_open("--card", name, &entry->card, err);
 
-	if (!rc && tare_profile_read(path, &entry->card, sentence, sizeof(sentence)) != 0)
-		rc = tare_err_set(err, TARE_E_USAGE, "--card %s: %s", name, sentence);
 	if (!rc)
 		snprintf(entry->profile, sizeof(entry->profile), "%s", entry->card.name);
 	return rc;

@@ -373,10 +373,10 @@ def mistakes(box):
         check_says(predict(box, *args, code=2).err, *words)
     check_says(predict(box, "--", "true", code=125).err, "used no GPU")
     check_says(predict(box, "--", box.path("nothing"), code=125).err, "could not be run")
-    for sim in ("h200:0", "h200:65"):
+    for sim, words in (("h200:0", "1 to 64"), ("h200:65", "1 to 64"), ("/etc/passwd", "not a key of a device profile")):
         done = box.tare("record", "--sim", sim, "--", "true")
         check_equal(done.code, 2, done)
-        check_says(done.err, sim, "1 to 64")
+        check_says(done.err, sim, words)
 
 
 RANK = "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $MASTER_ADDR $MASTER_PORT $TARE_SIM_DEVICES >&2; "
