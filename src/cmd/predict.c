@@ -21,6 +21,8 @@ enum { CARDS_MAX = 32 };
 #define CACHES_NAMES "fresh|own"
 enum caches { CACHES_FRESH, CACHES_OWN };
 #define AUTO_NS (INT64_C(60) * 1000000000)
+/* Of --gpus and --ranks: 0 is a number, and wrong. */
+#define NOT_GIVEN INT64_MIN
 
 struct options {
 	struct tare_operands cards, grid, prices, answers_at;
@@ -97,27 +99,37 @@ const struct tare_command tare_command_predict = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
-	.defaults =
-		&(const struct options){ .answers = -1, .check_answers = -1, .caches = -1, .format = TARE_FORMAT_DEFAULTS },
+	.defaults = &(const struct options){ .gpus = NOT_GIVEN,
+	                                     .ranks = NOT_GIVEN,
+	                                     .answers = -1,
+	                                     .check_answers = -1,
+	                                     .caches = -1,
+	                                     .format = TARE_FORMAT_DEFAULTS },
 	.size = sizeof(struct options),
 	.run = tare_cmd_predict,
 };
 
 /* "a,b" and "c" become three. */
-static size_t split_cards(const struct tare_operands *given, struct tare_arena *memory, const char **out, size_t most)
+static int split_cards(const struct tare_operands *given, struct tare_arena *memory, const char **out, size_t *n,
+                       struct tare_err *err)
 {
-	size_t n = 0;
-
+	*n = 0;
 	for (size_t i = 0; i < given->count; i++) {
 		char *text = tare_arena_strdup(memory, given->items[i]), *rest = text, *name;
 
-		while ((name = strsep(&rest, ",")))
-			if (*name && n < most)
-				out[n++] = name;
+		while ((name = strsep(&rest, ","))) {
+			if (!*name)
+				return tare_err_set(err, TARE_E_USAGE, "predict: --card \"%s\": a name is empty; give one such as h200",
+				                    given->items[i]);
+			if (*n == CARDS_MAX)
+				return tare_err_set(err, TARE_E_USAGE, "predict: --card %s: it takes %d cards at most", name,
+				                    CARDS_MAX);
+			out[(*n)++] = name;
+		}
 	}
-	if (!n)
-		out[n++] = "h200";
-	return n;
+	if (!*n)
+		out[(*n)++] = "h200";
+	return 0;
 }
 
 /* Cards, and with --largest the value: each is run once, the first as often as the search needs. */
@@ -155,6 +167,11 @@ static int ask_answers(const struct options *o, const struct tare_predict_option
 	return tare_predict_ask_answers(how, memory, cards, n, err);
 }
 
+static bool is_number(int64_t value, int64_t most)
+{
+	return value == NOT_GIVEN || (value > 0 && value <= most);
+}
+
 static int check_options(const struct options *o, struct tare_err *err)
 {
 	char *answers_at;
@@ -162,11 +179,11 @@ static int check_options(const struct options *o, struct tare_err *err)
 	if (tare_answer_at_join(&o->answers_at, &answers_at, err) != 0)
 		return err->code;
 	free(answers_at);
-	if (o->gpus < 0 || o->gpus > 64)
-		return tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to 64");
-	if (o->ranks < 0 || o->ranks > TARE_START_RANKS_MOST)
+	if (!is_number(o->gpus, TARE_START_RANKS_MOST))
+		return tare_err_set(err, TARE_E_USAGE, "predict: --gpus takes 1 to %d", TARE_START_RANKS_MOST);
+	if (!is_number(o->ranks, TARE_START_RANKS_MOST))
 		return tare_err_set(err, TARE_E_USAGE, "predict: --ranks takes 1 to %d", TARE_START_RANKS_MOST);
-	if (o->gpus && o->gpus < o->ranks)
+	if (o->gpus != NOT_GIVEN && o->gpus < o->ranks)
 		return tare_err_set(err, TARE_E_USAGE,
 		                    "predict: --ranks %lld needs as many GPUs, and --gpus gives %lld: leave --gpus out",
 		                    (long long)o->ranks, (long long)o->gpus);
@@ -187,7 +204,7 @@ static int64_t gpus_of(const struct options *o)
 {
 	int64_t gpus = o->ranks > o->part.part ? o->ranks : o->part.part;
 
-	return o->gpus ? o->gpus : gpus ? gpus : 1;
+	return o->gpus != NOT_GIVEN ? o->gpus : gpus > 0 ? gpus : 1;
 }
 
 static void print(struct tare_cmd_call *c, const struct options *o, const struct tare_predict_card *cards, size_t n,
@@ -215,7 +232,7 @@ int tare_cmd_predict(struct tare_cmd_call *c, void *options, struct tare_err *er
 	struct tare_predict_options how = {
 		.keep = o->keep,
 		.gpus = gpus_of(o),
-		.ranks = o->ranks && !tare_starts_ranks(argv) ? o->ranks : 0,
+		.ranks = o->ranks != NOT_GIVEN && !tare_starts_ranks(argv) ? o->ranks : 0,
 		.part = o->part,
 		.argv = argv,
 		.answers_at = &o->answers_at,
@@ -234,7 +251,7 @@ int tare_cmd_predict(struct tare_cmd_call *c, void *options, struct tare_err *er
 	if (!rc)
 		rc = tare_predict_parse_prices(&o->prices, &memory, &prices, err);
 	if (!rc)
-		n = split_cards(&o->cards, &memory, names, CARDS_MAX);
+		rc = split_cards(&o->cards, &memory, names, &n, err);
 	if (!rc && o->grid.count) {
 		rc = tare_predict_grid(&how, &o->grid, names, &n, &memory, &cards, err);
 	} else if (!rc) {

@@ -355,6 +355,9 @@ def names_a_card_that_fits(box):
 @case
 def mistakes(box):
     for args, words in ((("--card", "h300", "--", "true"), ("h300", "no such profile")),
+                        (("--card", "", "--", "true"), ("--card", "a name is empty")),
+                        (("--card", "l4,,h200", "--", "true"), ("--card \"l4,,h200\"", "a name is empty")),
+                        (("--card", ",".join(["l4"] * 33), "--", "true"), ("32 cards at most",)),
                         (("--largest", "n=1..", "--", "true"), ("--largest n=1..", "batch=1..512")),
                         (("--largest", "n=9..1", "--", "true"), ("--largest n=9..1",)),
                         (("--largest", "n=1..2", "--", "true"), ("{n} is not in the command",)),
@@ -368,6 +371,8 @@ def mistakes(box):
                         (("--prices", "l4=nan", "--", "true"), ("--prices l4=nan",)),
                         (("--answers", "two", "--", "true"), ("--answers",)),
                         (("--ranks", "65", "--", "true"), ("--ranks takes 1 to 64",)),
+                        (("--ranks", "0", "--", "true"), ("--ranks takes 1 to 64",)),
+                        (("--gpus", "0", "--", "true"), ("--gpus takes 1 to 64",)),
                         (("--ranks", "3", "--gpus", "2", "--", "true"), ("--ranks 3", "--gpus gives 2")),
                         (("--gpus", "65", "--", "true"), ("--gpus",))):
         check_says(predict(box, *args, code=2).err, *words)
