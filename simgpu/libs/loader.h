@@ -12,6 +12,8 @@ extern const int sim_loader_sonames_nr;
 
 /* Is this the file name of a simulated library, of any version that there is? Its place among the sonames; -1: none. */
 int sim_loader_find(const char *file);
+/* The same, and of the driver's two. */
+bool sim_loader_is_simulated(const char *file);
 /* Does a program mean a library of NVIDIA's by this name of a function? */
 bool sim_loader_is_name(const char *name);
 
@@ -19,6 +21,8 @@ bool sim_loader_is_name(const char *name);
 void sim_loader_begin(void);
 /* The next function of this name behind ours, found without the dynamic linker's help: it disturbs nothing. */
 void *sim_loader_behind(const char *name);
+/* Does anything that is loaded have it? */
+bool sim_loader_is_anywhere(const char *name);
 /* What the dynamic section of an object says is at `value`; that section, NULL: none. */
 const void *sim_loader_at(uintptr_t base, uintptr_t value);
 const void *sim_loader_dynamic(const struct dl_phdr_info *info);

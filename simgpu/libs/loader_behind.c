@@ -15,6 +15,7 @@ struct table {
 	const ElfW(Sym) * symbols;
 	const char *names;
 	const uint32_t *hash; /* DT_GNU_HASH */
+	const uint32_t *old;  /* DT_HASH, of old linkers the only one */
 };
 
 struct search {
@@ -74,11 +75,22 @@ static uintptr_t look(const struct table *t, const char *name)
 	return 0;
 }
 
+static uintptr_t look_through(const struct table *t, const char *name)
+{
+	uint32_t i, count = t->old[1];
+
+	for (i = 1; i < count; i++)
+		if (t->symbols[i].st_shndx != SHN_UNDEF && ELF64_ST_TYPE(t->symbols[i].st_info) == STT_FUNC &&
+		    strcmp(t->names + t->symbols[i].st_name, name) == 0)
+			return t->symbols[i].st_value;
+	return 0;
+}
+
 static int search(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const ElfW(Dyn) *entry = sim_loader_dynamic(info);
 	struct search *search = arg;
-	struct table t = { NULL, NULL, NULL };
+	struct table t = { NULL, NULL, NULL, NULL };
 	uintptr_t found;
 
 	(void)size;
@@ -95,10 +107,12 @@ static int search(struct dl_phdr_info *info, size_t size, void *arg)
 			t.names = at;
 		else if (entry->d_tag == DT_GNU_HASH)
 			t.hash = at;
+		else if (entry->d_tag == DT_HASH)
+			t.old = at;
 	}
-	if (!t.symbols || !t.names || !t.hash || !t.hash[0])
+	if (!t.symbols || !t.names || (!t.hash && !t.old) || (t.hash && !t.hash[0]))
 		return 0;
-	found = look(&t, search->name);
+	found = t.hash ? look(&t, search->name) : look_through(&t, search->name);
 	if (found)
 		search->found = (void *)(info->dlpi_addr + found);
 	return found != 0;
@@ -110,4 +124,12 @@ void *sim_loader_behind(const char *name)
 
 	dl_iterate_phdr(search, &s);
 	return s.found;
+}
+
+bool sim_loader_is_anywhere(const char *name)
+{
+	struct search s = { name, true, NULL };
+
+	dl_iterate_phdr(search, &s);
+	return s.found != NULL;
 }

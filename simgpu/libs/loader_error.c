@@ -29,7 +29,7 @@ bool sim_loader_is_name(const char *name)
 	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-static bool is_simulated(const char *file)
+bool sim_loader_is_simulated(const char *file)
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 
@@ -77,7 +77,7 @@ static bool tell_symbol(const char *text)
 		return at != NULL;
 	if (!take(file, sizeof(file), text, at))
 		file[0] = '\0';
-	sim_tell(is_simulated(file) || is_program(file) ? SIM_TELL_LOOK : SIM_TELL_LINK, symbol, file);
+	sim_tell(sim_loader_is_simulated(file) || is_program(file) ? SIM_TELL_LOOK : SIM_TELL_LINK, symbol, file);
 	return true;
 }
 
@@ -88,7 +88,7 @@ static void tell_version(const char *text)
 	const char *who = end ? strstr(end, "(required by ") : NULL;
 	char file[FILE_NAME], name[NAME];
 
-	if (!who || !take(file, sizeof(file), text, node) || !is_simulated(file))
+	if (!who || !take(file, sizeof(file), text, node) || !sim_loader_is_simulated(file))
 		return;
 	node += sizeof(version) - 1;
 	who += strlen("(required by ");

@@ -5,16 +5,18 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "simgpu/libs/loader.h"
 #include "simgpu/sim_tell.h"
 
-enum { MISSING_MAX = 64 };
+enum { MISSING_MAX = 64, NEEDED_MAX = 32 };
 
 #if defined(__x86_64__)
 #define JUMP_SLOT R_X86_64_JUMP_SLOT
@@ -35,6 +37,16 @@ struct object {
 	size_t slots_bytes;
 	const ElfW(Versym) * versions;
 	const ElfW(Verneed) * needs;
+	const char *needed[NEEDED_MAX]; /* simulated libraries that it is linked with */
+	int needed_nr;
+};
+
+/* Of these no version says which library a name is asked of, for they have no version nodes: what their names begin with. */
+static const struct {
+	const char *prefix, *library;
+} bare[] = {
+	{ "nccl", "libnccl.so." },     { "pnccl", "libnccl.so." },     { "cusparseLt", "libcusparseLt.so." },
+	{ "cuFile", "libcufile.so." }, { "nvml", "libnvidia-ml.so." }, { "cu", "libcuda.so." },
 };
 
 /* What fails in each of them: a number that its documented errors have for "not supported". */
@@ -43,8 +55,8 @@ static int result_of(const char *name)
 	static const struct {
 		const char *prefix;
 		int result;
-	} results[] = { { "cudnn", 9 },    { "cuda", 801 },    { "cublas", 15 }, { "cufft", 16 },
-		            { "cusolver", 9 }, { "cusparse", 10 }, { "nccl", 5 } };
+	} results[] = { { "cudnn", 9 },     { "cuda", 801 }, { "cublas", 15 }, { "cufft", 16 }, { "cusolver", 9 },
+		            { "cusparse", 10 }, { "nccl", 5 },   { "pnccl", 5 },   { "nvml", 3 } };
 	size_t i;
 
 	for (i = 0; i < sizeof(results) / sizeof(results[0]); i++)
@@ -83,9 +95,18 @@ __asm__(".text\n"
         ".endr\n"
         ".p2align 4\n");
 
+static void read_needed(const ElfW(Dyn) * entry, struct object *o)
+{
+	for (; entry && entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_NEEDED && o->needed_nr < NEEDED_MAX &&
+		    sim_loader_is_simulated(o->names + entry->d_un.d_val))
+			o->needed[o->needed_nr++] = o->names + entry->d_un.d_val;
+}
+
+/* False: nothing of it is of interest. */
 static bool read_object(const struct dl_phdr_info *info, struct object *o)
 {
-	const ElfW(Dyn) *entry = sim_loader_dynamic(info);
+	const ElfW(Dyn) *first = sim_loader_dynamic(info), *entry = first;
 
 	memset(o, 0, sizeof(*o));
 	o->base = info->dlpi_addr;
@@ -106,7 +127,10 @@ static bool read_object(const struct dl_phdr_info *info, struct object *o)
 		else if (entry->d_tag == DT_VERNEED)
 			o->needs = at;
 	}
-	return o->symbols && o->names && o->slots && o->slots_bytes;
+	if (!o->symbols || !o->names || !o->slots || !o->slots_bytes)
+		return false;
+	read_needed(first, o);
+	return o->needed_nr > 0;
 }
 
 /* The library and the version node that a symbol is asked of; false: none. */
@@ -149,6 +173,44 @@ static bool is_there(const char *soname, const char *name, const char *node)
 	return is;
 }
 
+/* Without a version, and of no library that is loaded: a name of one of NVIDIA's that the object is linked with. */
+static bool is_bare_and_missing(const struct object *o, const char *name)
+{
+	size_t i = 0;
+	int n;
+
+	while (i < sizeof(bare) / sizeof(bare[0]) - 1 && strncmp(name, bare[i].prefix, strlen(bare[i].prefix)) != 0)
+		i++;
+	if (i == sizeof(bare) / sizeof(bare[0]) - 1 &&
+	    !(name[2] >= 'A' && name[2] <= 'Z')) /* cudaMalloc is not the driver's */
+		return false;
+	for (n = 0; n < o->needed_nr; n++)
+		if (strncmp(o->needed[n], bare[i].library, strlen(bare[i].library)) == 0)
+			return !sim_loader_is_anywhere(name);
+	return false;
+}
+
+static bool is_missing(const struct object *o, size_t symbol)
+{
+	const char *name = o->names + o->symbols[symbol].st_name, *soname, *node;
+
+	if (!symbol || o->symbols[symbol].st_shndx != SHN_UNDEF || ELF64_ST_BIND(o->symbols[symbol].st_info) == STB_WEAK ||
+	    !sim_loader_is_name(name))
+		return false;
+	return asked_of(o, symbol, &soname, &node) ? !is_there(soname, name, node) : is_bare_and_missing(o, name);
+}
+
+/* The program's; the linker calls it by no name. */
+static const char *own_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t length = *path ? 0 : readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length > 0)
+		path[length] = '\0';
+	return *path ? path : "/proc/self/exe";
+}
+
 static void fill_slot(const struct object *o, const ElfW(Rela) * slot)
 {
 	uintptr_t *at = (uintptr_t *)(o->base + slot->r_offset);
@@ -158,7 +220,7 @@ static void fill_slot(const struct object *o, const ElfW(Rela) * slot)
 	if (i == MISSING_MAX || (*at >= stubs && *at < stubs + 16 * MISSING_MAX))
 		return;
 	missing[i].name = o->names + o->symbols[ELF64_R_SYM(slot->r_info)].st_name;
-	missing[i].file = *o->file ? o->file : "/proc/self/exe";
+	missing[i].file = *o->file ? o->file : own_path();
 	missing_nr++;
 	__atomic_store_n(at, stubs + 16 * (uintptr_t)i, __ATOMIC_RELEASE);
 }
@@ -169,17 +231,13 @@ static void fill_object(const struct object *o)
 
 	for (i = 0; i < o->slots_bytes / sizeof(*o->slots); i++) {
 		const ElfW(Rela) *slot = &o->slots[i];
-		size_t symbol = ELF64_R_SYM(slot->r_info);
-		const char *name = o->names + o->symbols[symbol].st_name, *soname, *node;
 
-		if (ELF64_R_TYPE(slot->r_info) == JUMP_SLOT && symbol && o->symbols[symbol].st_shndx == SHN_UNDEF &&
-		    ELF64_ST_BIND(o->symbols[symbol].st_info) != STB_WEAK && sim_loader_is_name(name) &&
-		    asked_of(o, symbol, &soname, &node) && !is_there(soname, name, node))
+		if (ELF64_R_TYPE(slot->r_info) == JUMP_SLOT && is_missing(o, ELF64_R_SYM(slot->r_info)))
 			fill_slot(o, slot);
 	}
 }
 
-enum { OBJECTS = 64 };
+enum { OBJECTS = 128 };
 
 struct found {
 	struct object objects[OBJECTS];
@@ -187,20 +245,6 @@ struct found {
 	bool has_begun;
 	unsigned long long seen; /* objects that had been loaded when this was done last */
 };
-
-static bool has_node(const struct object *o)
-{
-	const char *need = (const char *)o->needs;
-
-	while (need) {
-		const ElfW(Verneed) *file = (const void *)need;
-
-		if (sim_loader_find(o->names + file->vn_file) >= 0)
-			return true;
-		need = file->vn_next ? need + file->vn_next : NULL;
-	}
-	return false;
-}
 
 static int collect(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -211,8 +255,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1; /* nothing was loaded since */
 	found->has_begun = true;
 	found->seen = info->dlpi_adds;
-	if (found->count < OBJECTS && read_object(info, &found->objects[found->count]) &&
-	    has_node(&found->objects[found->count]))
+	if (found->count < OBJECTS && read_object(info, &found->objects[found->count]))
 		found->count++;
 	return 0;
 }

@@ -109,6 +109,31 @@ def a_program_of_c_that_calls_it(box):
     check_says(done.err, "tare: libuser.so called cudaFrobnicate")
 
 
+# Libraries that have no version nodes: the driver and NCCL.
+BARE = {"libcuda.so.1": "int cuInit(unsigned a) { return a; }\nint cuFrobnicate(void) { return 0; }\n",
+        "libnccl.so.2": "int ncclGetVersion(int *a) { return !a; }\nint ncclFrobnicate(void) { return 0; }\n"}
+CALLS = ("#include <stdio.h>\nint cuInit(unsigned), cuFrobnicate(void), ncclGetVersion(int *), ncclFrobnicate(void), cuMine(void);\n"
+         "int main(void)\n{\n\tint v;\n\tprintf(\"%d %d\\n\", cuInit(0), ncclGetVersion(&v));\n"
+         "\tprintf(\"%d %d %d\\n\", cuFrobnicate(), ncclFrobnicate(), cuMine());\n}\n")
+
+
+@case
+def names_without_a_version(box):
+    """As above; a name that another library of the program has is that one's, also one of an old linker's."""
+    needs_exec()
+    os.mkdir(box.path("own"))
+    for name, text in BARE.items():
+        build(box, "own/" + name, text, "-Wl,-soname," + name)
+    build(box, "libmine.so", "int cuMine(void) { return 4; }\n", "-Wl,--hash-style=sysv")
+    source = write(box, "main.c", CALLS)
+    done = box.run(["gcc", "-Wl,-z,lazy", "-Wl,-rpath," + box.path(""), "-o", box.path("main"), source, box.path("own/libcuda.so.1"),
+                    box.path("own/libnccl.so.2"), box.path("libmine.so")])
+    check_equal(done.code, 0, done)
+    done = box.record([box.path("main")])
+    check_equal(done.out, "0 0\n801 5 4\n", done)
+    check_says(done.err, "tare: main called cuFrobnicate", "tare: main called ncclFrobnicate")
+
+
 @case
 def a_runtime_inside(box):
     build(box, "libinside.so", STATIC)
