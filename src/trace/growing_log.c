@@ -269,6 +269,15 @@ static enum tare_growing_outcome take_gap(struct tare_growing_log *l)
 	return l->waits++ < WAITS_MOST ? TARE_GROWING_WAIT : TARE_GROWING_AGAIN;
 }
 
+/* Where blocks were taken out of the files there are zeros, as between two blocks; their lanes tell. */
+static bool lacks_blocks(const struct tare_growing_log *l)
+{
+	for (uint32_t i = 0; i < l->lane_nr; i++)
+		if (l->lanes[i].tail > l->lanes[i].position)
+			return true;
+	return false;
+}
+
 static enum tare_growing_outcome read_files(struct tare_growing *g, struct tare_growing_log *l, bool are_files_new)
 {
 	uint64_t end = tare_log_files_grown(l->files, are_files_new) / TARE_CELL * TARE_CELL;
@@ -290,7 +299,7 @@ static enum tare_growing_outcome read_files(struct tare_growing *g, struct tare_
 	}
 	if (l->block_end && l->position >= l->block_end)
 		leave(l);
-	return outcome;
+	return outcome == TARE_GROWING_READ && lacks_blocks(l) ? TARE_GROWING_WAIT : outcome;
 }
 
 /* What is not in the files may be in segments by now. */
