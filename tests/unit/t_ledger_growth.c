@@ -403,6 +403,24 @@ TEST(growth_is_none_of_what_is_worked_off)
 	CHECK_INT(rows_of_world(w), 0);
 }
 
+/* Asked for in the first `part` of eight of a program's time, which then goes on and makes nothing. */
+static int rows_of_a_start(int part)
+{
+	int heap;
+	struct world *w = world_of_a_heap(&heap);
+
+	for (int i = 0; i < 10 * part; i++)
+		heap_block(w, heap, 50 * i * MS + 1, KEPT + (uint64_t)i * MIB, LEAK);
+	world_end(w, 0, 4000 * MS);
+	return rows_of_world(w);
+}
+
+TEST(growth_is_none_of_a_start_behind_which_nothing_is_made)
+{
+	CHECK_INT(rows_of_a_start(4), 0);
+	CHECK_INT(rows_of_a_start(7), 1);
+}
+
 static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
 static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
 

@@ -237,8 +237,27 @@ static bool is_worked_off(const struct group *g, int column)
 	return less > line_rule.tidied * g->end;
 }
 
+/* When the process ended, or was seen last. */
+static int64_t end_of(const struct tare_fold *f, const struct tare_process_fold *p)
+{
+	int64_t last = p->process->last_ns;
+
+	if (p->is_ending)
+		return p->end_ns;
+	return last > 0 && last < f->seen_ns ? last : f->seen_ns;
+}
+
 /*
- * From where there is anything of it to where the process made something last: what it takes to end is none of its time.
+ * Did it only end after it had made something last? That takes up to a quarter of all its time; one that goes on for longer and makes nothing has
+ * what it needs, and nothing of it grows.
+ */
+static bool is_its_end(const struct tare_growth_part *p, int64_t made, int64_t last)
+{
+	return (last - made) * 4 <= last - p->start_ns;
+}
+
+/*
+ * From where there is anything of it to where the process made something last, if it only ended then: what that takes is none of its time.
  * Of resident memory nobody knows who made it; what a process has before it makes anything, and until it runs no code
  * that it has not run before, is its start. What compilers keep is left out of the group: they end one day.
  */
@@ -246,11 +265,11 @@ static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
 {
 	const struct tare_process_fold *process = f->processes[g->process];
 	const struct tare_growth_process *known = &p->processes[g->process];
-	int64_t last = process->is_ending ? process->end_ns : f->seen_ns;
+	int64_t last = end_of(f, process);
 	int64_t started = known->first_ns > known->code_ns ? known->first_ns : known->code_ns;
 	int end;
 
-	if (!g->is_resident)
+	if (!g->is_resident && is_its_end(p, known->made_ns, last))
 		last = known->made_ns;
 	end = tare_growth_column(p, last) + 1;
 
