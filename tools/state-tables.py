@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables by which the state of a fold is saved, out of its structs: tools/state-tables.py OUT.c DEPFILE SRC ROOT…
+"""Writes the tables by which the state of a fold is saved and freed, out of its structs: tools/state-tables.py OUT.c DEPFILE SRC ROOT…
 
 What is saved is every field of the ROOT structs, and of the structs in them, as the headers of SRC/ledger declare them. A field whose type
 does not tell how it is saved has a word of ledger/saved.h before it. SRC/base/shape.h says what a table is.
@@ -12,7 +12,7 @@ from pathlib import Path
 # What a pointer points to that is no part of the state, and by which number state/state.c finds it again.
 OTHERS = {"tare_process": "PROCESS", "tare_device": "DEVICE", "tare_line_stack": "PYTHON", "tare_stack": "STACK"}
 
-WORDS = re.compile(r"(TARE_NOT_SAVED|TARE_SAVED_ONE|TARE_SAVED_AS_MANY|TARE_SAVED_BY_STATE)\s*(?:\((\w+)\))?\s+")
+WORDS = re.compile(r"(TARE_NOT_SAVED|TARE_ONLY_FREED|TARE_SAVED_ONE|TARE_SAVED_AS_MANY|TARE_SAVED_BY_STATE)\s*(?:\((\w+)\))?\s+")
 TYPE = re.compile(r"(?:const\s+)?((?:struct|enum|unsigned)\s+\w+|\w+)\b(?:\s+const\b)?")
 NAME = re.compile(r"(?P<stars>[\s*]*)(?:\(\s*\*\s*(?P<row>\w+)\s*\)|(?P<name>\w+))\s*(?P<dims>(?:\[[^]]*\]\s*)*)$")
 
@@ -55,7 +55,7 @@ def fields_of(name, body):
 
 def read_structs(src):
     """Of each struct its header and what stands in its braces."""
-    found, paths = {}, sorted((src / "ledger").rglob("*.h"))
+    found, paths = {}, sorted((src / "ledger").rglob("*.h")) + list(src.glob("base/sorted.h"))
     for path in paths:
         text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
         text = re.sub(r"^\s*#.*(?:\\\n.*)*$", "", text, flags=re.M)
@@ -84,6 +84,8 @@ def entry(field, names):
     name, of = field.name, f"tare_shape_{field.struct}"
     if field.word == "TARE_NOT_SAVED":
         return f"TARE_LEFT({name})", []
+    if field.word == "TARE_ONLY_FREED":
+        return f"TARE_FREED({name})" if field.stars else f"TARE_FREED_STRUCT({name}, {of})", []
     if field.stars == 0:
         kind = "MAP" if field.struct == "tare_map" else "STRUCT" if field.struct else "INT"
         many = kind + "_ARRAY" if field.dims else kind
@@ -110,7 +112,9 @@ def entry(field, names):
 
 
 def is_in(field):
-    """Is a struct saved where the field is?"""
+    """Is a struct saved, or freed, where the field is?"""
+    if field.word == "TARE_ONLY_FREED" and field.stars:
+        return False
     return field.struct and field.word != "TARE_NOT_SAVED" and not field.struct.startswith("tare_rec_") and \
         (field.stars or field.struct not in ("tare_map", "tare_strmap")) and not (field.stars == 1 and field.struct in OTHERS)
 

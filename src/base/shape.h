@@ -40,6 +40,9 @@ enum tare_shaped_kind {
 /* How many a list has where no field of its struct says it: the caller does. */
 enum { TARE_COUNTED = UINT32_MAX };
 
+/* `what` of a pointer that is not kept, but freed with its struct. */
+enum { TARE_LEFT_FREED = 1 };
+
 struct tare_shape;
 
 struct tare_shape_field {
@@ -101,6 +104,9 @@ struct tare_shape {
 #define TARE_TEXT(field)        TARE_SHAPED(field, TEXT, )
 #define TARE_OTHER(field, code) TARE_SHAPED(field, OTHER, .what = code)
 #define TARE_LEFT(field)        TARE_SHAPED(field, LEFT, )
+/* What is not kept, but freed with its struct: a pointer, and a struct that stands in this one. */
+#define TARE_FREED(field)            TARE_SHAPED(field, LEFT, .what = TARE_LEFT_FREED)
+#define TARE_FREED_STRUCT(field, of) TARE_SHAPED(field, LEFT, .shape = &of)
 #define TARE_FIELDS_END                                                                                                \
 	{                                                                                                                  \
 		.name = NULL                                                                                                   \
@@ -136,5 +142,8 @@ bool tare_shape_load(const struct tare_shape *shape, void *item, const struct ta
  */
 void tare_shape_copy(const struct tare_shape *shape, const void *from, const struct tare_shape_world *from_world,
                      void *to, const struct tare_shape_world *to_world);
+
+/* What is in `item`, not `item` itself: no field is set to 0. Of the world only count_of() is asked. */
+void tare_shape_free(const struct tare_shape *shape, void *item, const struct tare_shape_world *world);
 
 #endif

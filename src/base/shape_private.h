@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by shape.c, which writes, shape_load.c and shape_copy.c. */
+/* Shared by shape.c, which writes, shape_load.c, shape_copy.c and shape_free.c. */
 #ifndef TARE_BASE_SHAPE_PRIVATE_H
 #define TARE_BASE_SHAPE_PRIVATE_H
 

@@ -33,9 +33,6 @@ void tare_fold_take_heap(struct tare_fold *f, const struct tare_event *e, int64_
 /* take_phases.c: what follows a phase that was taken, in the same way */
 void tare_fold_take_phases(struct tare_fold *f, const struct tare_event *e, int64_t until);
 
-/* build.c: the fold without its last step; the caller frees the fold */
-void tare_fold_end(struct tare_fold *f);
-
 /* The same step by step, and from a state. */
 int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span, const struct tare_ledger_opts *opts,
                          const struct tare_ledger_names *names);

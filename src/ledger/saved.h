@@ -12,6 +12,8 @@
 
 /* Not at all; it is 0 when a state is loaded: it is worked out again, or is of whoever asks. */
 #define TARE_NOT_SAVED
+/* The same of a pointer whose memory is the struct's, or of a struct that has such: it is freed with the rest. */
+#define TARE_ONLY_FREED
 /* A pointer to one struct, or NULL, which is freed with the struct that points to it. */
 #define TARE_SAVED_ONE
 /* A pointer to as many as that field says. */

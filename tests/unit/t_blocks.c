@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Live blocks, and those that were live at a moment. */
+#include "ledger/state/private.h"
 #include "ledger/tensors/tensors.h"
 #include "test.h"
 
@@ -76,7 +77,7 @@ static size_t with_own_facts(const struct blocks *b)
 
 static void free_blocks(struct blocks *b)
 {
-	tare_blocks_free(&b->live);
+	tare_shape_free(&tare_shape_tare_blocks, &b->live, NULL);
 	free(b->kept.items);
 }
 

@@ -41,7 +41,7 @@ static void end(struct empty *e)
 {
 	tare_samples_free(&e->device_fold.samples);
 	tare_samples_free(&e->f.host.samples);
-	tare_parts_free(e->p);
+	tare_parts_free(&e->f);
 }
 
 TEST(parts_find_nothing_wrong_where_nothing_is)

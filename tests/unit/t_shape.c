@@ -31,6 +31,10 @@ struct tree {
 	const char *text, *none;
 	const void *other;
 	int scratch;
+	void *made;
+	struct owner {
+		void *made;
+	} owner;
 };
 
 #define SELF struct leaf
@@ -38,6 +42,11 @@ static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b),
 	                                                   TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape leaf_shape = TARE_SHAPE(leaf, leaf_fields);
+
+#define SELF struct owner
+static const struct tare_shape_field owner_fields[] = { TARE_FREED(made), TARE_FIELDS_END };
+#undef SELF
+static const struct tare_shape owner_shape = TARE_SHAPE(owner, owner_fields);
 
 #define SELF struct tree
 static const struct tare_shape_field tree_fields[] = {
@@ -56,6 +65,8 @@ static const struct tare_shape_field tree_fields[] = {
 	TARE_TEXT(none),
 	TARE_OTHER(other, 3),
 	TARE_LEFT(scratch),
+	TARE_FREED(made),
+	TARE_FREED_STRUCT(owner, owner_shape),
 	TARE_FIELDS_END,
 };
 #undef SELF
@@ -90,14 +101,7 @@ static const struct tare_shape_world world = { NULL, number_of, find, count_of, 
 
 static void free_tree(struct tree *t)
 {
-	for (int i = 0; i < t->item_nr; i++)
-		free(t->items ? t->items[i] : NULL);
-	free(t->list);
-	free(t->items);
-	free(t->own);
-	free(t->ints);
-	tare_map_free(&t->map);
-	tare_strmap_free(&t->names);
+	tare_shape_free(&tree_shape, t, &world);
 	tare_arena_free(&arena);
 	*t = (struct tree){ 0 };
 }
@@ -145,6 +149,9 @@ TEST(a_copy_has_what_was_saved)
 	CHECK(!memcmp(again.data, bytes.data, bytes.len));
 	CHECK_INT(t.scratch + t.one.scratch + t.two[1].scratch, 0);
 	CHECK_INT(t.list[0].scratch + t.list[1].scratch + t.items[0]->scratch, 0);
+	CHECK(!t.made && !t.owner.made);
+	t.made = malloc(8); /* freed with the rest, which LeakSanitizer sees */
+	t.owner.made = malloc(8);
 	tare_str_free(&bytes);
 	tare_str_free(&again);
 	free_tree(&t);

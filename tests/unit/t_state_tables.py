@@ -46,6 +46,7 @@ class Tables(unittest.TestCase):
                 "struct named { int (*x)(void *); } a; TARE_NOT_SAVED struct { int y; } b;": None,
                 "TARE_NOT_SAVED struct { int y; } b; int c;": ["LEFT(b)", "INT(c)"],
                 "TARE_NOT_SAVED int a, b;": ["LEFT(a)", "LEFT(b)"],
+                "TARE_ONLY_FREED int *a; TARE_ONLY_FREED struct inner b;": ["FREED(a)", "FREED_STRUCT(b, tare_shape_inner)"],
                 "TARE_SAVED_ONE struct inner *a;": ["ITEM(a, tare_shape_inner)"],
                 "TARE_SAVED_AS_MANY(other_nr) struct inner *a; int other_nr;": ["ROW(a, tare_shape_inner, other_nr)"],
                 "TARE_SAVED_BY_STATE(MANY) struct inner (*a)[2];": ["LIST_OF(a, tare_shape_inner, MANY)"],

@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "ledger/advice/facts_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Every context has so much stack per thread: a kernel that needs no more makes nothing grow. */
@@ -23,16 +22,6 @@ static struct tare_facts *facts_of(struct tare_fold *f, int context)
 	if (!c->facts)
 		c->facts = tare_xcalloc(1, sizeof(*c->facts));
 	return c->facts;
-}
-
-void tare_facts_free(struct tare_facts *facts)
-{
-	if (!facts)
-		return;
-	free(facts->stacks);
-	free(facts->streams);
-	free(facts->modules);
-	free(facts);
 }
 
 /* ---- what is noted ---- */

@@ -32,7 +32,6 @@ void tare_nccl_find(struct tare_advise *a);
 void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int context);
 void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context, int64_t bytes);
 void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t);
-void tare_facts_free(struct tare_facts *facts);
 
 /* advise.c: what can be done about a device */
 void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m, int64_t t,

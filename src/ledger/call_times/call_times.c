@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void tare_call_times_begin(struct tare_call_times_part *p, const struct tare_fold *f)
@@ -75,9 +74,4 @@ const char *tare_call_times_check(const struct tare_call_times_part *p, const st
 		if (!p->items[i].process || !p->items[i].row.api || !p->items[i].row.calls)
 			return "time of no call, or of calls of no process";
 	return NULL;
-}
-
-void tare_call_times_free(struct tare_call_times_part *p)
-{
-	free(p->items);
 }

@@ -26,7 +26,6 @@ void tare_call_times_begin(struct tare_call_times_part *p, const struct tare_fol
 /* An event as it comes, also if it is to be taken, or was, at another place; blocks of tensors are left out. */
 void tare_call_times_comes(struct tare_call_times_part *p, const struct tare_fold *f, const struct tare_event *e);
 const char *tare_call_times_check(const struct tare_call_times_part *p, const struct tare_fold *f);
-void tare_call_times_free(struct tare_call_times_part *p);
 
 /* Adds the call of an event, if it is one; names are not copied. */
 void tare_call_times_add(struct tare_call_times_part *p, const struct tare_event *e);

@@ -182,12 +182,3 @@ const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_
 	}
 	return NULL;
 }
-
-void tare_cards_free(struct tare_cards_part *t)
-{
-	for (int i = 0; i < t->device_nr; i++) {
-		free(t->items[i].uncounted_by_process);
-		free(t->items[i].refusals);
-	}
-	free(t->items);
-}

@@ -47,6 +47,5 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
                             const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
                             struct tare_device_ledger *out);
 const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);
-void tare_cards_free(struct tare_cards_part *p);
 
 #endif

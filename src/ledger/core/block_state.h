@@ -30,13 +30,13 @@ struct tare_known_block {
 };
 
 struct tare_block_places {
-	uint64_t *slots; /* block_places.c */
+	TARE_ONLY_FREED uint64_t *slots; /* block_places.c */
 	size_t cap, count;
 };
 
 struct tare_blocks { /* of one process on one device */
 	struct tare_work work;
-	TARE_NOT_SAVED struct tare_block_places places; /* address → place in items */
+	TARE_ONLY_FREED struct tare_block_places places; /* address → place in items */
 	struct tare_live_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free slot, 0: none */

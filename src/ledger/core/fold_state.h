@@ -160,11 +160,11 @@ struct tare_device_fold {
 	size_t end_next;   /* of `ends`: the first that it has not passed */
 	int64_t worked_ns; /* until when the program took something here */
 
-	int64_t max_begin;                     /* of what came so far, to tell who is late */
-	TARE_NOT_SAVED int64_t max_begin_then; /* the same, where this fold began … */
-	TARE_NOT_SAVED int64_t max_begin_seen; /* … and where the first pass got to */
-	struct tare_steps taken;               /* steps behind the moment of the state that this fold goes on from */
-	TARE_NOT_SAVED struct tare_steps late; /* by begin */
+	int64_t max_begin;                      /* of what came so far, to tell who is late */
+	TARE_NOT_SAVED int64_t max_begin_then;  /* the same, where this fold began … */
+	TARE_NOT_SAVED int64_t max_begin_seen;  /* … and where the first pass got to */
+	struct tare_steps taken;                /* steps behind the moment of the state that this fold goes on from */
+	TARE_ONLY_FREED struct tare_steps late; /* by begin */
 	TARE_NOT_SAVED size_t late_next;
 
 	bool has_reading, has_list; /* waiting for each other */
@@ -220,7 +220,7 @@ struct tare_fold {
 	int process_nr;
 	struct tare_bucket *buckets;
 	size_t bucket_nr, bucket_cap;
-	TARE_NOT_SAVED uint8_t *changed; /* of each bucket: 1 since it changed, until growth has looked */
+	TARE_ONLY_FREED uint8_t *changed; /* of each bucket: 1 since it changed, until growth has looked */
 	TARE_NOT_SAVED size_t changed_cap;
 	struct tare_context *contexts;
 	size_t context_nr, context_cap;
@@ -247,8 +247,8 @@ struct tare_fold {
 	struct tare_map undo_of; /* thread → 1 + place */
 	struct tare_undo *undos;
 	size_t undo_nr, undo_cap;
-	TARE_NOT_SAVED struct tare_ops ops; /* scratch of one step */
-	struct tare_capture_group *groups;  /* rows of graphs: what is taken while one is captured is theirs */
+	TARE_ONLY_FREED struct tare_ops ops; /* scratch of one step */
+	struct tare_capture_group *groups;   /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
 	uint64_t block_serial; /* of the last block that was handed out or taken back */
@@ -281,7 +281,7 @@ struct tare_fold {
 	bool is_paused;  /* recording, for the moment */
 	size_t pause_nr; /* pauses that are over, or never were */
 
-	TARE_NOT_SAVED struct tare_timed *timed; /* by t_ns */
+	TARE_ONLY_FREED struct tare_timed *timed; /* by t_ns */
 	TARE_NOT_SAVED int timed_nr;
 	TARE_NOT_SAVED int host_next; /* timed instants before it have their hosts */
 
@@ -289,7 +289,7 @@ struct tare_fold {
 	size_t large_nr, large_cap;
 
 	TARE_SAVED_ONE struct tare_parts *parts; /* parts.h; the books do not look inside */
-	TARE_NOT_SAVED struct tare_phase_changes phase_changes;
+	TARE_ONLY_FREED struct tare_phase_changes phase_changes;
 	TARE_NOT_SAVED bool keeps_history;                  /* for a state that is saved */
 	TARE_NOT_SAVED bool is_from_state;                  /* the fold goes on from a state */
 	TARE_NOT_SAVED struct tare_memory_history *history; /* that was asked for, or NULL */

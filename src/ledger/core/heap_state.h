@@ -35,17 +35,16 @@ struct tare_heap_blocks {     /* of malloc, or mappings */
 	struct tare_map place_of; /* address → 1 + place */
 	struct tare_heap_block *items;
 	size_t count, cap;
-	size_t free;                                    /* 1 + the first free place, 0: none */
-	TARE_NOT_SAVED struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
+	size_t free;                                     /* 1 + the first free place, 0: none */
+	TARE_ONLY_FREED struct tare_heap_booked *booked; /* TARE_HEAP_BOOKED, by a hash of the stacks; NULL: none yet */
 	/* Threads inside of realloc → the block that it has; inside of mremap → what it took away, enum tare_heap_parts. */
 	struct tare_map moving;
 	TARE_NOT_SAVED int sized[TARE_HEAP_POWERS]; /* by power: 1 + the bucket of what is so large; 0: not looked up yet */
 	/* of mappings */
-	TARE_NOT_SAVED struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
+	TARE_ONLY_FREED struct tare_sorted first_pages; /* address / TARE_HEAP_PAGE of each */
 };
 
 /* src/ledger/settle/heap_live.c */
 void tare_heap_blocks_restore(struct tare_heap_blocks *mapped);
-void tare_heap_blocks_free(struct tare_heap_blocks *h);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 enum { ENDED_MOST = 8 };
 
 static struct tare_extents_device *extent_of(struct tare_extents_part *p, int device)
@@ -184,10 +182,4 @@ const char *tare_extents_check(const struct tare_extents_part *p, const struct t
 		if (p->devices[i].low.used > p->devices[i].high.used)
 			return "the least that was in use is more than the most";
 	return NULL;
-}
-
-void tare_extents_free(struct tare_extents_part *p)
-{
-	free(p->devices);
-	free(p->ended);
 }

@@ -26,10 +26,10 @@ struct tare_extents_ended {
 
 /* The part. Nothing of it is in a state: it begins anew there. */
 struct tare_extents_part {
-	TARE_NOT_SAVED struct tare_extents_device *devices;
+	TARE_ONLY_FREED struct tare_extents_device *devices;
 	TARE_NOT_SAVED int device_nr;
-	TARE_NOT_SAVED struct tare_extents_device cpu;   /* tensors there */
-	TARE_NOT_SAVED struct tare_extents_ended *ended; /* the phases that lasted longest */
+	TARE_NOT_SAVED struct tare_extents_device cpu;    /* tensors there */
+	TARE_ONLY_FREED struct tare_extents_ended *ended; /* the phases that lasted longest */
 	TARE_NOT_SAVED size_t ended_nr, ended_cap;
 };
 
@@ -49,7 +49,6 @@ static inline void tare_extents_phase(struct tare_extents_part *p, const struct 
 		tare_extents_long_phase(p, f, c);
 }
 const char *tare_extents_check(const struct tare_extents_part *p, const struct tare_fold *f);
-void tare_extents_free(struct tare_extents_part *p);
 
 /* What there is of every device from a state at `from`, INT64_MIN: from the begin, up to `until`, added to a list. */
 void tare_extents_list(struct tare_extents_part *p, const struct tare_fold *f, int64_t from, int64_t until,

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "record/bytes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows beyond it are summed in the last one. And what the driver said is not kept for ever. */
@@ -486,18 +485,4 @@ const char *tare_graphs_check(const struct tare_graphs_part *part, const struct 
 		if (f->groups[i].process >= 0 && f->groups[i].is_there != is_there(&part->rows[i].row))
 			return "a graph is there for others and is not, or the other way round";
 	return NULL;
-}
-
-void tare_graphs_free(struct tare_graphs_part *part)
-{
-	for (size_t i = 0; i < part->row_nr; i++)
-		free(part->rows[i].owners);
-	for (int i = 0; i < part->process_nr; i++)
-		tare_map_free(&part->of_handle[i]);
-	free(part->of_handle);
-	free(part->rows);
-	free(part->capturing);
-	free(part->pools);
-	free(part->said.items);
-	free(part->mempools.items);
 }

@@ -72,7 +72,6 @@ void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_appli
 /* A process has ended, and all devices know. */
 void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int process);
 const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f);
-void tare_graphs_free(struct tare_graphs_part *part);
 
 /* graphs.c */
 struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part, size_t row); /* its row, made if new */

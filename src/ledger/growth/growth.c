@@ -10,8 +10,6 @@
 #include "base/array.h"
 #include "record/bytes.h"
 
-#include <stdlib.h>
-
 enum {
 	LEAST_SHIFT = 20,      /* columns of a millisecond */
 	LEAST_BYTES = 4 << 10, /* that are told from nothing */
@@ -337,12 +335,4 @@ const char *tare_growth_check(const struct tare_growth_part *p, const struct tar
 		if (p->items[i].of == TARE_GROWTH_BUCKET && (size_t)p->items[i].id >= f->bucket_nr)
 			return "there is a course of a bucket that is none";
 	return NULL;
-}
-
-void tare_growth_free(struct tare_growth_part *p)
-{
-	free(p->clocks);
-	free(p->processes);
-	free(p->items);
-	tare_map_free(&p->place_of);
 }

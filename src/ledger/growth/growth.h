@@ -63,7 +63,6 @@ void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t
 void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f, const struct tare_step *s);
 void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_growth_check(const struct tare_growth_part *p, const struct tare_fold *f);
-void tare_growth_free(struct tare_growth_part *p);
 
 /* When that column begins. */
 static inline int64_t tare_growth_time(const struct tare_growth_part *p, int column)

@@ -356,13 +356,6 @@ const char *tare_history_check(const struct tare_history_part *p, const struct t
 	return NULL;
 }
 
-void tare_history_free(struct tare_history_part *p)
-{
-	free(p->items);
-	tare_map_free(&p->last_of);
-	tare_heap_lines_free(p);
-}
-
 void tare_memory_history_free(struct tare_memory_history *history)
 {
 	if (history->memory)

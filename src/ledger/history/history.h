@@ -54,7 +54,6 @@ static inline int64_t tare_history_calm_until(const struct tare_history_part *p,
 /* The ledgers are made. */
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
-void tare_history_free(struct tare_history_part *p);
 
 /* step_curves.c: a device, or the processes on the CPU, have had what they have up to t */
 void tare_history_step_device(struct tare_step_curves *curves, const struct tare_fold *f,

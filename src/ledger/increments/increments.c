@@ -54,8 +54,3 @@ const char *tare_increments_check(const struct tare_increments_part *p, const st
 	return p->count > 1 && p->items[p->count - 2].t > p->items[p->count - 1].t ? "host increments are out of order"
 	                                                                           : NULL;
 }
-
-void tare_increments_free(struct tare_increments_part *p)
-{
-	free(p->items);
-}

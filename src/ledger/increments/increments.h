@@ -23,6 +23,5 @@ void tare_increments_event(struct tare_increments_part *p, struct tare_fold *f, 
 /* Sums by process and site, without times; the caller frees them. */
 size_t tare_increments_until(const struct tare_increments_part *p, int64_t until, struct tare_rss_change **out);
 const char *tare_increments_check(const struct tare_increments_part *p, const struct tare_fold *f);
-void tare_increments_free(struct tare_increments_part *p);
 
 #endif

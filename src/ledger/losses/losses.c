@@ -195,9 +195,3 @@ const char *tare_losses_check(const struct tare_losses_part *p, const struct tar
 			return "records were lost of a process that is none, or until before they were";
 	return NULL;
 }
-
-void tare_losses_free(struct tare_losses_part *p)
-{
-	free(p->items);
-	free(p->told);
-}

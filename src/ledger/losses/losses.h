@@ -18,7 +18,7 @@ struct tare_losses_part {
 	struct tare_loss_fold *items; /* one for each process, thread and reason */
 	size_t count, cap;
 	/* Of a fold that will be saved, what these are sums of: each that a record tells of, and before them those of the state. */
-	TARE_NOT_SAVED struct tare_loss_fold *told;
+	TARE_ONLY_FREED struct tare_loss_fold *told;
 	TARE_NOT_SAVED size_t told_nr, told_cap;
 };
 
@@ -38,6 +38,5 @@ enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int pr
 void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_losses_check(const struct tare_losses_part *p, const struct tare_fold *f);
-void tare_losses_free(struct tare_losses_part *p);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -207,11 +206,4 @@ const char *tare_needs_check(const struct tare_needs_part *p, const struct tare_
 				return "a stretch of what is needed ends outside of its bounds";
 		}
 	return NULL;
-}
-
-void tare_needs_free(struct tare_needs_part *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		free(p->devices[i].items);
-	free(p->devices);
 }

@@ -43,6 +43,5 @@ void tare_needs_device_rows(const struct tare_needs_part *p, const struct tare_f
                             const struct tare_device_fold *d, enum tare_moment m, int64_t t, struct tare_arena *memory,
                             struct tare_device_ledger *out);
 const char *tare_needs_check(const struct tare_needs_part *p, const struct tare_fold *f);
-void tare_needs_free(struct tare_needs_part *p);
 
 #endif

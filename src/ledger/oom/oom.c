@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { OUT_OF_MEMORY = 2 /* CUresult */, ROWS_MAX = 64 };
@@ -278,10 +277,4 @@ void tare_oom_begin(struct tare_oom_part *t, const struct tare_fold *f)
 {
 	t->refused = tare_array_widen(t->refused, (size_t)t->device_nr, (size_t)f->device_nr, sizeof(*t->refused));
 	t->device_nr = f->device_nr;
-}
-
-void tare_oom_free(struct tare_oom_part *t)
-{
-	free(t->items);
-	free(t->refused);
 }

@@ -50,6 +50,5 @@ void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f, str
 /* Moments behind `from` and up to `until`, as instants in a list. */
 void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until, struct tare_extent_list *out);
 const char *tare_oom_check(const struct tare_oom_part *p, const struct tare_fold *f);
-void tare_oom_free(struct tare_oom_part *p);
 
 #endif

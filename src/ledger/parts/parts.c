@@ -15,15 +15,6 @@ struct tare_parts *tare_parts_new(void)
 	return tare_xcalloc(1, sizeof(struct tare_parts));
 }
 
-void tare_parts_free(struct tare_parts *p)
-{
-	if (!p) /* of a state that could not be read */
-		return;
-#define TARE_PART(name) tare_##name##_free(&p->name);
-#include "ledger/parts/parts.def"
-	free(p);
-}
-
 void tare_parts_begin(struct tare_fold *f)
 {
 #define TARE_PART_BEGINS(name) tare_##name##_begin(&f->parts->name, f);

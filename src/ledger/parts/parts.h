@@ -16,7 +16,7 @@ struct tare_parts {
 };
 
 struct tare_parts *tare_parts_new(void);
-void tare_parts_free(struct tare_parts *p);
+void tare_parts_free(struct tare_fold *f); /* state/state.c */
 void tare_parts_begin(struct tare_fold *f);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct tare_paused *state_of(struct tare_pauses_part *p, const char *folder)
@@ -173,10 +172,4 @@ const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tar
 	if (f->is_paused != is_any_paused(p))
 		return "recording is paused for the books and not by its records, or the other way round";
 	return f->pause_nr == p->count ? NULL : "pauses were counted that are none";
-}
-
-void tare_pauses_free(struct tare_pauses_part *p)
-{
-	free(p->paused);
-	free(p->items);
 }

@@ -30,6 +30,5 @@ void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold 
 void tare_pauses_notes(const struct tare_pauses_part *p, struct tare_fold *f);
 void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tare_fold *f);
-void tare_pauses_free(struct tare_pauses_part *p);
 
 #endif

@@ -255,30 +255,6 @@ void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f)
 		               (unsigned long long)unclosed, unclosed == 1 ? "" : "s");
 }
 
-void tare_phases_free(struct tare_phases_part *phases)
-{
-	for (size_t i = 0; i < phases->known_nr; i++)
-		free(phases->known[i].totals);
-	for (size_t i = 0; i < phases->frame_nr; i++)
-		free(phases->frames[i].levels);
-	for (int i = 0; i < phases->device_nr; i++) {
-		free(phases->devices[i].open);
-		free(phases->devices[i].peaks);
-	}
-	free(phases->devices);
-	free(phases->residents);
-	free(phases->host.open);
-	free(phases->known);
-	free(phases->frames);
-	free(phases->queue);
-	tare_strmap_free(&phases->known_of);
-	tare_strmap_free(&phases->named);
-	tare_map_free(&phases->threads_seen);
-	tare_map_free(&phases->top_of);
-	tare_map_free(&phases->range_of);
-	tare_map_free(&phases->mark_of);
-}
-
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f)
 {
 	int had = phases->device_nr;

@@ -174,7 +174,6 @@ void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f, str
 void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t);
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f);
-void tare_phases_free(struct tare_phases_part *phases);
 /* A known phase begins, in a frame of its thread (-1: none). It ends. */
 struct tare_phase_begin {
 	int known, process, outer;

@@ -150,7 +150,8 @@ static void find_first_failures(struct tare_ranks_part *t)
 
 void tare_ranks_begin(struct tare_ranks_part *t, const struct tare_fold *f)
 {
-	tare_ranks_free(t);
+	free(t->items);
+	free(t->of);
 	t->count = 0;
 	t->items = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->items));
 	t->of = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->of));
@@ -199,10 +200,4 @@ const char *tare_ranks_check(const struct tare_ranks_part *t, const struct tare_
 	for (int i = 0; i < t->count; i++)
 		known += t->items[i].process_nr;
 	return known == members ? NULL : "a process is in no rank, or in two";
-}
-
-void tare_ranks_free(struct tare_ranks_part *t)
-{
-	free(t->items);
-	free(t->of);
 }

@@ -7,9 +7,9 @@
 
 /* The part: all of it is made when the first pass is over. */
 struct tare_ranks_part {
-	TARE_NOT_SAVED struct tare_rank_ledger *items;
+	TARE_ONLY_FREED struct tare_rank_ledger *items;
 	TARE_NOT_SAVED int count;
-	TARE_NOT_SAVED int *of; /* by process: place in items, -1: none */
+	TARE_ONLY_FREED int *of; /* by process: place in items, -1: none */
 	TARE_NOT_SAVED int process_nr;
 };
 
@@ -18,6 +18,5 @@ void tare_ranks_begin(struct tare_ranks_part *p, const struct tare_fold *f);
 void tare_ranks_process_row(const struct tare_ranks_part *p, int process, struct tare_row *row);
 void tare_ranks_rows(const struct tare_ranks_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_ranks_check(const struct tare_ranks_part *p, const struct tare_fold *f);
-void tare_ranks_free(struct tare_ranks_part *p);
 
 #endif

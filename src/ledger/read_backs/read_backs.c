@@ -91,8 +91,3 @@ const char *tare_read_backs_check(const struct tare_read_backs_part *t, const st
 			return "something was read back by nobody, or never";
 	return NULL;
 }
-
-void tare_read_backs_free(struct tare_read_backs_part *t)
-{
-	free(t->items);
-}

@@ -24,6 +24,5 @@ void tare_read_backs_event(struct tare_read_backs_part *p, struct tare_fold *f, 
                            const struct tare_event *e);
 void tare_read_backs_rows(const struct tare_read_backs_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_read_backs_check(const struct tare_read_backs_part *p, const struct tare_fold *f);
-void tare_read_backs_free(struct tare_read_backs_part *p);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 static size_t take_place(struct tare_heap_blocks *h)
 {
 	size_t i = h->free;
@@ -215,13 +213,4 @@ void tare_heap_blocks_restore(struct tare_heap_blocks *mapped)
 	for (size_t i = 0; i < mapped->count; i++)
 		if (mapped->items[i].bucket >= 0)
 			tare_sorted_add(&mapped->first_pages, mapped->items[i].address / TARE_HEAP_PAGE);
-}
-
-void tare_heap_blocks_free(struct tare_heap_blocks *h)
-{
-	tare_map_free(&h->place_of);
-	tare_map_free(&h->moving);
-	tare_sorted_free(&h->first_pages);
-	free(h->items);
-	free(h->booked);
 }

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "ledger/settle/settle.h"
 
+#include <stdlib.h>
+
 /* No pointer is among what is told of a block. */
 static const struct tare_shape_world nothing = { .arg = NULL };
 
@@ -34,5 +36,5 @@ void tare_ended_learn(struct tare_tensors_part *tensors, struct tare_tensors_par
 	if (tare_shape_load(&tare_shape_tare_ended_blocks, &ended, &nothing, bytes->data, bytes->len))
 		for (size_t i = 0; i < ended.count; i++)
 			learn(&tensors->watched, &later->watched, &ended.items[i]);
-	tare_ended_free(&ended);
+	free(ended.items);
 }

@@ -23,6 +23,8 @@ enum {
 
 /* Made out of their structs by tools/state-tables.py: ledger/saved.h. */
 extern const struct tare_shape tare_shape_tare_fold;
+extern const struct tare_shape tare_shape_tare_parts;
+extern const struct tare_shape tare_shape_tare_blocks;
 extern const struct tare_shape tare_shape_tare_ended_blocks;
 
 /* state.c: what lies behind `until` is left out; it is found again. */

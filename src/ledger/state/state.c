@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a fold as bytes, and a fold out of them. */
+/* The state of a fold as bytes, and a fold out of them; and the end of one. */
 #include "ledger/state/state.h"
 
 #include "base/array.h"
@@ -162,8 +162,7 @@ static void forget_begun(struct tare_fold *f)
 	f->note_nr = 0; /* those of the caller are in the state */
 	free(f->notes);
 	f->notes = NULL;
-	tare_parts_free(f->parts);
-	f->parts = NULL;
+	tare_parts_free(f);
 }
 
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
@@ -190,4 +189,35 @@ void tare_fold_state_copy(struct tare_fold *f, struct tare_fold *of, const struc
 	forget_begun(f);
 	tare_shape_copy(&tare_shape_tare_fold, of, &from_world, f, &to_world);
 	restore(f);
+}
+
+/* ---- the end ---- */
+
+static void free_shape(const struct tare_fold *f, const struct tare_shape *shape, void *item)
+{
+	struct world w = { f, NULL, false };
+	struct tare_shape_world world = { &w, NULL, NULL, count_of, NULL };
+
+	tare_shape_free(shape, item, &world);
+}
+
+void tare_parts_free(struct tare_fold *f)
+{
+	if (!f->parts) /* of a state that could not be read */
+		return;
+	tare_heap_lines_free(&f->parts->history);
+	free_shape(f, &tare_shape_tare_parts, f->parts);
+	free(f->parts);
+	f->parts = NULL;
+}
+
+void tare_fold_end(struct tare_fold *f)
+{
+	tare_parts_free(f);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_kinds_free(&f->devices[i]->kinds);
+	tare_kinds_free(&f->host.kinds);
+	free_shape(f, &tare_shape_tare_fold, f);
+	tare_arena_free(&f->arena);
 }

@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "ledger/build.h"
 
+struct tare_fold;
+
 /*
  * A fold that stops at a moment and goes on later, perhaps in another process: its state as bytes. Any
  * moment will do, also in the middle of calls, phases and captures.
@@ -78,5 +80,8 @@ struct tare_ledger_span {
 int tare_ledger_resume_twice(const struct tare_ledger_span *then, const struct tare_ledger_span *last,
                              const struct tare_ledger_opts *opts, const struct tare_ledger_names *names,
                              const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
+
+/* Frees what is in a fold. */
+void tare_fold_end(struct tare_fold *f);
 
 #endif

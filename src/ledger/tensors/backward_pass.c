@@ -7,8 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 /*
  * ENOUGH: backward passes that begin after most has gone. Two networks that are trained in turn drop what one
  * pass left to both at two moments.
@@ -113,11 +111,4 @@ void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b)
 {
 	return tare_map_get(&p->said, key_of(b)) != NULL;
-}
-
-void tare_passes_free(struct tare_passes *p)
-{
-	tare_map_free(&p->said);
-	tare_map_free(&p->gone);
-	free(p->items);
 }

@@ -7,8 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 enum { CACHE_LINE = 64 };
 
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address)
@@ -114,11 +112,4 @@ void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block)
 	block->process = -1;
 	block->bytes = (int64_t)b->free;
 	b->free = (size_t)(block - b->items) + 1;
-}
-
-void tare_blocks_free(struct tare_blocks *b)
-{
-	free(b->places.slots);
-	tare_work_free(&b->work);
-	free(b->items);
 }

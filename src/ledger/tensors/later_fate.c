@@ -8,8 +8,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 static bool has_place(const struct tare_fold *f, int process, int device)
 {
 	const struct tare_process_fold *p = process < f->process_nr ? f->processes[process] : NULL;
@@ -109,10 +107,4 @@ void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w,
 	if (b->serial > ended->known)
 		return;
 	TARE_APPEND(ended->items, ended->count, ended->cap) = tare_known(w, b);
-}
-
-void tare_ended_free(struct tare_ended_blocks *ended)
-{
-	free(ended->items);
-	*ended = (struct tare_ended_blocks){ 0 };
 }

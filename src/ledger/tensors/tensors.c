@@ -10,8 +10,6 @@
  */
 #include "ledger/tensors/tensors.h"
 
-#include <stdlib.h>
-
 /* What of a block lies in a segment. */
 static int64_t part_in(const struct tare_segment *s, const struct tare_live_block *b)
 {
@@ -305,17 +303,4 @@ void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f, 
 		tare_mapped_file_take(f, e);
 	else
 		tare_fold_stream(f, d, e);
-}
-
-void tare_tensors_free(struct tare_tensors_part *tensors)
-{
-	tare_map_free(&tensors->call_of);
-	tare_map_free(&tensors->outer_of);
-	free(tensors->calls);
-	free(tensors->watched.items);
-	free(tensors->watched.gone);
-	tare_map_free(&tensors->watched.gone_at);
-	tare_map_free(&tensors->watched.open);
-	tare_ended_free(&tensors->ended);
-	free(tensors->self_reports);
 }

@@ -65,7 +65,6 @@ struct tare_tensors_part {
 };
 
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
-void tare_tensors_free(struct tare_tensors_part *tensors);
 
 /* Addresses share their low and their high bits: every bit must reach those that are used (of murmur3). */
 static inline uint32_t tare_places_hash(uint64_t address)
@@ -100,7 +99,6 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
                                            uint64_t *serial, struct tare_kept_blocks *kept);
 void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
-void tare_blocks_free(struct tare_blocks *b);
 /* One that is live: was it at that moment? All are now. */
 static inline bool tare_block_was_live(const struct tare_live_block *b, const struct tare_kept_blocks *kept,
                                        enum tare_moment m)
@@ -159,7 +157,6 @@ bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_
 void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b,
                            const struct tare_block_facts *facts);
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
-void tare_passes_free(struct tare_passes *p);
 
 /* fate.c: one went, its use is known; and will one that is there go before its piece of work, which goes on, is over? */
 void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b, const struct tare_block_facts *facts);
@@ -181,7 +178,6 @@ static inline struct tare_worker *tare_work_of(const struct tare_work *w, const 
 
 	return own->is_seen_at_work || !w->leader ? own : &w->workers[w->leader - 1];
 }
-void tare_work_free(struct tare_work *w);
 /* Told of every block. */
 static inline void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
                                     struct tare_block_change *c)
@@ -282,7 +278,6 @@ static inline bool tare_tensors_are_known(const struct tare_tensors_part *tensor
 /* Of a fold that goes on from a state with so many blocks and is saved again (state/ended.c): which of these go. */
 void tare_ended_begin(struct tare_tensors_part *tensors, uint64_t serial);
 void tare_ended_note(struct tare_ended_blocks *ended, const struct tare_work *w, const struct tare_live_block *b);
-void tare_ended_free(struct tare_ended_blocks *ended);
 /* The later fold's block of a watched one; false: it had gone before. */
 bool tare_tensors_later(const struct tare_tensors_part *tensors, const struct tare_fold *f,
                         const struct tare_watched *w, struct tare_known_block *out);

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- sections and calls ---- */
@@ -418,15 +417,4 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 		tare_fates_note(&own->fates, b, facts);
 	if (facts->pass)
 		tare_passes_remove(&own->passes, b, facts, own->backwards, in_backward && !b->lived_backwards);
-}
-
-void tare_work_free(struct tare_work *w)
-{
-	for (size_t i = 0; i < w->count; i++) {
-		tare_passes_free(&w->workers[i].passes);
-		tare_map_free(&w->workers[i].fates);
-	}
-	tare_map_free(&w->of_tid);
-	free(w->workers);
-	free(w->facts.items);
 }

@@ -298,21 +298,3 @@ const char *tare_training_check(const struct tare_training_part *p, const struct
 		}
 	return NULL;
 }
-
-void tare_training_free(struct tare_training_part *p)
-{
-	for (size_t i = 0; i < (size_t)p->process_nr * ((size_t)p->device_nr + 1); i++) {
-		struct tare_training_threads *at = &p->places[i];
-
-		for (size_t n = 0; n < at->count; n++)
-			for (int k = 0; k < TARE_TRAINING_BY_NR; k++) {
-				free(at->items[n].lists[k].items);
-				free(at->items[n].lists[k].marks);
-			}
-		free(at->items);
-		free(at->used.items);
-		free(at->live.items);
-		tare_map_free(&at->of_tid);
-	}
-	free(p->places);
-}

@@ -134,7 +134,6 @@ static inline void tare_training_phase(struct tare_training_part *p, const struc
 void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f);
 void tare_training_rows(const struct tare_training_part *p, const struct tare_fold *f, struct tare_ledger *out);
 const char *tare_training_check(const struct tare_training_part *p, const struct tare_fold *f);
-void tare_training_free(struct tare_training_part *p);
 
 /* Those of a process (device -1: in the memory of the CPU); NULL: it is none of the recording's. */
 static inline struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
