@@ -41,6 +41,17 @@ def data(box, *args):
     return json.loads(done.out)
 
 
+def alter(box, change):
+    """What the page was given, otherwise."""
+    with open(box.path("page.html"), encoding="utf-8") as text:
+        before, rest = text.read().split('id="data">')
+    given, after = rest.split("</script>", 1)
+    given = json.loads(given)
+    change(given)
+    with open(box.path("page.html"), "w", encoding="utf-8") as text:
+        text.write(before + 'id="data">' + json.dumps(given).replace("<", "\\u003c") + "</script>" + after)
+
+
 @case
 def figures_are_those_of_json(box):
     hold(box, "a.tare", 8 * MIB)
@@ -94,18 +105,16 @@ def a_gpu_that_has_another_number_there(box):
     hold(box, "b.tare", 8 * MIB, 24 * MIB)
     make(box, "a.tare", "b.tare")
     used = dict(show(box).js(ROWS % "legend"))["used"]
-    with open(box.path("page.html"), encoding="utf-8") as text:
-        before, rest = text.read().split('id="data">')
-    data, after = rest.split("</script>", 1)
-    data = json.loads(data)
-    check_equal({tuple(p["places"][0]) for p in data["pairs"]}, {(0, 0)})
-    for pair in data["pairs"]:
-        pair["places"][0] = [0, 1]
-    for time in data["sides"][1]["time"].values():
-        mine = time["panels"][0]
-        time["panels"] = [dict(mine, used_bytes=[0] * len(mine["t_ns"]), peak_used_bytes=0), dict(mine, device=1)]
-    with open(box.path("page.html"), "w", encoding="utf-8") as text:
-        text.write(before + 'id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
+
+    def renumber(data):
+        check_equal({tuple(p["places"][0]) for p in data["pairs"]}, {(0, 0)})
+        for pair in data["pairs"]:
+            pair["places"][0] = [0, 1]
+        for time in data["sides"][1]["time"].values():
+            mine = time["panels"][0]
+            time["panels"] = [dict(mine, used_bytes=[0] * len(mine["t_ns"]), peak_used_bytes=0), dict(mine, device=1)]
+
+    alter(box, renumber)
     check_equal(dict(show(box).js(ROWS % "legend"))["used"], used)
 
 
@@ -125,6 +134,40 @@ def many_in_a_grid(box):
     check_equal(dict(page.js(ROWS % "changes"))["total"], [total["before_bytes"], total["after_bytes"], total["difference_bytes"]])
     for width in (360, 800, 1400):
         check(show(box, width=width).js("document.documentElement.scrollWidth <= innerWidth"), width)
+
+
+REACH = "[...document.querySelectorAll('.small')].map(b => Math.max(...[...b.querySelectorAll('path[style]')].map(p => p.getBBox().x + p.getBBox().width)))"
+
+
+@case
+def a_short_run_among_long_ones_can_be_seen(box):
+    """Over its own length, as the curves below."""
+    for rec, seconds in (("a.tare", 0), ("b.tare", 0), ("c.tare", 3)):
+        box.record(["sh", "-c", "sleep %d; exec " % seconds + " ".join(fixture("e2e_phases"))], rec=rec)
+    make(box, "a.tare", "b.tare", "c.tare")
+    short, _, whole = show(box).js(REACH)
+    check(short < whole / 2, short, whole)
+    short, _, whole = show(box, "#run=1").js(REACH)
+    check(abs(short - whole) < 1, short, whole)
+
+
+@case
+def where_memory_was_comes_first(box):
+    """Not the GPU that neither used, beside tensors on the CPU."""
+    for rec in ("a.tare", "b.tare"):
+        box.record(fixture("e2e_cpu_tensors"), rec=rec)
+    make(box, "a.tare", "b.tare")
+
+    def enlarge(data):
+        """The fixture's tensors are of some bytes, which are as good as none."""
+        for total in (t for p in data["pairs"] for t in p["totals"] if t["device"] is None):
+            total["before_bytes"] = total["after_bytes"] = 8 * MIB
+
+    alter(box, enlarge)
+    page = show(box)
+    check_equal(page.js("[...document.querySelectorAll('.lead')].map(p => p.dataset.place)"), ["-1"])
+    check(dict(page.js(ROWS % "changes"))["total"][0] > 0, "the rows are those of another place")
+    check(dict(page.js(ROWS % "legend"))["used"][0] > 0, "the curves are those of another place")
 
 
 @case

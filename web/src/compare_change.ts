@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What came and what went: a sentence, the largest changes as bars to both sides of a line, and every row of every view.
-import { CPU, Change, nameOf, pairNow, placeOf, places, set, sides, state, views } from "./compare_data";
+import { CPU, Change, isLittle, largePlaces, nameOf, pairNow, placeOf, places, set, sides, state, views } from "./compare_data";
 import { change, count, figure, h, mib, scroll, section, short, tabs } from "./dom";
 
 const FIRST = 10, ROWS_MAX = 300;
@@ -13,12 +13,8 @@ function nameOfRow(r: Change, rows: Change[]): string {
 
 const totalNow = () => places(state.pair).find(t => placeOf(t) === state.place);
 
-// Less than half of a tenth of a MiB: it would be written as 0.0.
-const isLittle = (bytes: number): boolean => Math.abs(bytes) < 52429;
-const shownPlaces = () => { const all = places(state.pair), large = all.filter(t => !isLittle(t.before_bytes) || !isLittle(t.after_bytes)); return large.length ? large : all; };
-
 export function lead(): HTMLElement {
-  const all = shownPlaces(), first = nameOf(0), other = nameOf(state.pair), pair = views()[0];
+  const all = largePlaces(state.pair), first = nameOf(0), other = nameOf(state.pair), pair = views()[0];
   const sentences = all.map(t => {
     const rows = pair.rows.filter(r => r.leaf && r.device === t.device), most = rows[0];
     const more = t.difference_bytes, same = rows.every(r => !r.difference_bytes), where = t.label || (placeOf(t) === CPU ? "the CPU" : "GPU " + t.device);
@@ -78,7 +74,7 @@ export const changeCell = (bytes: number): HTMLElement => h("td", { class: "n" +
 
 // Which of several recordings, and of several places, the page is about.
 export function choose(): HTMLElement | null {
-  const all = shownPlaces();
+  const all = largePlaces(state.pair);
   if (sides.length < 3 && all.length < 2) return null;
   return h("section", { id: "choose", "aria-label": "what is compared", class: "controls" }, h("div", { class: "bar-row" },
     sides.length > 2 && h("label", { class: "pick" }, `${nameOf(0)} beside `, h("select", { id: "pair", change: (e: any) => set({ pair: +e.target.value, by: "", t: "" }) }, ...sides.slice(1).map((_, i) => h("option", { value: i + 1, selected: i + 1 === state.pair }, nameOf(i + 1))))),

@@ -36,10 +36,22 @@ export type State = {
   q: string;
 };
 
-const defaults: State = { pair: 1, place: pairs[0]?.totals[0]?.device ?? CPU, by: "", what: "", t: "", from: 0, to: 0, run: false, q: "" };
+// Less than half of a tenth of a MiB: it would be written as 0.0.
+export const isLittle = (bytes: number): boolean => Math.abs(bytes) < 52429;
+const hasLittle = (t: Total): boolean => isLittle(t.before_bytes) && isLittle(t.after_bytes);
 
-// Where memory was, on either side.
-export function places(side: number): Total[] { return pairs.find(p => p.side === side)?.totals ?? []; }
+// Where memory was, on either side. Where there was as good as none comes last.
+export function places(side: number): Total[] {
+  const all = pairs.find(p => p.side === side)?.totals ?? [];
+  return [...all.filter(t => !hasLittle(t)), ...all.filter(hasLittle)];
+}
+// Those that are told of.
+export function largePlaces(side: number): Total[] {
+  const all = places(side), large = all.filter(t => !hasLittle(t));
+  return large.length ? large : all;
+}
+
+const defaults: State = { pair: 1, place: places(1)[0]?.device ?? CPU, by: "", what: "", t: "", from: 0, to: 0, run: false, q: "" };
 
 export const { state, set, onChange } = address(defaults, state => {
   if (!(state.pair >= 1 && state.pair < sides.length && state.pair % 1 === 0)) state.pair = 1;

@@ -61,12 +61,12 @@ export function smallSection(): HTMLElement | false {
   const shown = choose(panels);
   const cell = (i: number | undefined) => i == null ? h("div", {}) : h("button", { type: "button", class: "small", "data-side": i, "data-bytes": mostOf(panels[i]), "aria-pressed": String(i === state.pair), disabled: i === 0,
     "aria-label": `${nameOf(i)}: ${mib(mostOf(panels[i]))} MiB at most${i ? "" : ", what the others are compared with"}`, click: () => set({ pair: i, by: "", t: "" }) },
-    h("span", { class: "name" }, nameOf(i)), h("b", {}, mib(mostOf(panels[i]))), picture(i, long, high, shown) as any);
+    h("span", { class: "name" }, nameOf(i)), h("b", {}, mib(mostOf(panels[i]))), picture(i, state.run ? endOf(i) || 1 : long, high, shown) as any);
   const of = grid();
   const body = of ? h("div", { class: "smalls", style: `grid-template-columns:max-content repeat(${of.columns.length},minmax(7rem,15rem))` }, h("span", {}), ...of.columns.map(c => h("b", {}, c)),
     ...of.rows.flatMap(r => [h("b", {}, r), ...of.columns.map(c => cell(of.at.get(r + "\n" + c)))])) : h("div", { class: "smalls free" }, ...sides.map((_, i) => cell(i)));
   const base = mostOf(panels[0]);
-  return section("all", "All of them", h("p", { class: "soft" }, `Each to the same scale: ${mib(high)} MiB high, ${time(long)} long. The figure is the most that was used. A click compares one with ${nameOf(0)}.`),
+  return section("all", "All of them", h("p", { class: "soft" }, `Each to the same scale: ${mib(high)} MiB high, ${state.run ? "as wide as its own length" : `${time(long)} long`}. The figure is the most that was used. A click compares one with ${nameOf(0)}.`),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "recordings" }, body),
     h("p", { class: "keys" }, ...shown.filter(l => l.colour !== GREY).map(l => key(l.label, l.colour)), shown.some(l => l.colour === GREY) && key("all else", GREY)),
     h("details", {}, h("summary", {}, "As a table"), scroll("recordings", h("table", { id: "sides" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "recording"), h("th", { class: "n", scope: "col" }, "most, MiB"), h("th", { class: "n", scope: "col" }, "beside the first"), h("th", { class: "n", scope: "col" }, "lasted"))),
