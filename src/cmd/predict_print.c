@@ -123,9 +123,11 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 	tare_emit_note(e, "%s", tare_str_text(&s));
 	if (card->is_out_of_memory && is_close)
 		tare_emit_note(e, "  it may fit: what is missing is less than what is assumed may be off");
-	if (card->exit_code && card->is_out_of_memory)
+	if (card->is_out_of_memory && card->exit_code)
 		tare_emit_note(e, "  the program ended with exit code %d: what it would have done after that is not in it",
 		               card->exit_code);
+	else if (card->is_out_of_memory)
+		tare_emit_note(e, "  the program went on without it, and ended well");
 	for (int i = 0; i < card->assumed_nr; i++)
 		tare_emit_note(e, "  assumed: %s, %s", card->assumed[i].what, card->assumed[i].rule);
 	for (int i = 0; i < card->degraded_nr; i++)

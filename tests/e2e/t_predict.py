@@ -82,6 +82,14 @@ def says_where_memory_runs_out(box):
     check(not card["fits"] and card["out_of_memory"]["bytes"] == 200000 * MIB, card)
     check(0 < card["out_of_memory"]["missing_bytes"] < 200000 * MIB, card)
     check_equal((card["out_of_memory"]["settings"], card["out_of_memory"]["step"]), ([], None))
+    check_says(done.out, "ended with exit code 1")
+
+
+@case
+def says_that_a_program_goes_on_when_memory_ran_out(box):
+    """One that looks for its batch itself, say."""
+    done = predict(box, "--card", "h200", "--", "sh", "-c", '"$0" 200000 || "$0" 1', *TAKER, code=3)
+    check_says(done.out, "does not fit, memory runs out", "the program went on without it, and ended well")
 
 
 @case
