@@ -119,7 +119,7 @@ while IFS=: read -r file line text; do
 	[[ $header =~ ^ledger/(${ledger_may[$part]:-(core|$part)/}) ]] ||
 		violation "$file:$line: src/ledger/$part may not include $header"
 done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"ledger/' src/ledger/*/*.[ch] src/ledger/*/*.def)
-for part in $(sed -nE 's/^TARE_PART\(([a-z]+)\)/\1/p' src/ledger/parts/parts.def); do
+for part in $(sed -nE 's/^	TARE_PART\(([a-z_]+)\).*/\1/p' src/ledger/parts/parts.def); do
 	grep -qE "^struct tare_${part}_part \{" src/ledger/*/*.h || violation "parts.def: $part has no struct of its own"
 done
 

@@ -63,7 +63,7 @@ def read_structs(src):
             if match[1] not in found:
                 found[match[1]] = (path, body_at(text, match.end() - 1))
     parts = src / "ledger/parts/parts.def"
-    names = re.findall(r"^TARE_PART\((\w+)\)", parts.read_text(encoding="utf-8"), re.M)
+    names = re.findall(r"^\s*TARE_PART\((\w+)\)", parts.read_text(encoding="utf-8"), re.M)
     found["tare_parts"] = (src / "ledger/parts/parts.h", "".join(f"struct tare_{name}_part {name};" for name in names))
     return found, paths + [parts]
 
