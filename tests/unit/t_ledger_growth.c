@@ -421,6 +421,27 @@ TEST(growth_is_none_of_a_start_behind_which_nothing_is_made)
 	CHECK_INT(rows_of_a_start(7), 1);
 }
 
+/* Arenas that Python maps, 200 ms apart: one for each letter, which is the line that came to need it. */
+static int rows_of_arenas(const char *lines)
+{
+	int heap;
+	struct world *w = world_of_a_heap(&heap);
+
+	for (int i = 0; lines[i]; i++)
+		world_heap_block(w, 0, heap, (200 * i + 1) * MS,
+		                 &(struct tare_rec_heap_block){
+							 .block = KEPT + (uint64_t)i * MIB, .bytes = MIB, .source = TARE_HEAP_OF_MMAP },
+		                 "serve.py", (uint32_t)lines[i]);
+	return rows_of_world(w);
+}
+
+/* None of these lines is steady, and what they have in common is. A start has one line after the other. */
+TEST(growth_of_arenas_is_that_of_the_lines_together)
+{
+	CHECK_INT(rows_of_arenas("bacaaaabdccbacccbddddacd"), 1);
+	CHECK_INT(rows_of_arenas("aaaabbbbccccddddeeeeffff"), 0);
+}
+
 static const struct tare_line other_line[] = { { "train.py", "main", 20 }, { 0 } };
 static const struct tare_line third_line[] = { { "train.py", "main", 25 }, { 0 } };
 

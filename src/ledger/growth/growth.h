@@ -8,6 +8,7 @@
 #define TARE_LEDGER_GROWTH_H
 
 #include "ledger/core/fold.h"
+#include "ledger/line.h"
 
 enum {
 	TARE_GROWTH_COLUMNS = 256,
@@ -108,6 +109,19 @@ static inline int64_t tare_growth_calm_until(const struct tare_growth_part *p, c
 
 /* Was it asked for while a compiler ran: XLA's, PyTorch's, a driver's? By the functions in its stack. */
 bool tare_growth_is_compiling(const struct tare_site *site);
+
+/* ---- arenas.c: what Python mapped, by several lines ---- */
+
+struct tare_growth_arenas {
+	const struct tare_fold *fold;
+	const struct tare_growth_course *const *courses; /* of what was mapped, by lines of Python */
+	size_t count;
+	int process;     /* that is asked about */
+	int first, last; /* columns that are over, between which all of it together grew */
+};
+
+/* The line of the innermost function that they have in common, and `site`, by which most came; NULL: of no function that goes on. */
+const struct tare_line *tare_growth_of_arenas(const struct tare_growth_arenas *a, uint32_t *site);
 
 /* ---- law.c: does a course grow? ---- */
 

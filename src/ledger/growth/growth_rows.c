@@ -33,8 +33,9 @@ struct group {
 	uint64_t owner;
 	const char *line; /* NULL: not known */
 	bool is_resident;
-	int64_t most; /* by which any of its sites rose in the second half: `site` did */
-	int end;      /* columns that have begun */
+	bool is_of_arenas; /* all that was mapped by lines of Python */
+	int64_t most;      /* by which any of its sites rose in the second half: `site` did */
+	int end;           /* columns that have begun */
 	int64_t bytes[TARE_GROWTH_COLUMNS];
 	int64_t compiled[TARE_GROWTH_COLUMNS]; /* of these what was asked for while a compiler ran */
 };
@@ -44,6 +45,8 @@ struct groups {
 	size_t count, cap;
 	struct tare_strmap of;
 	struct tare_arena names;
+	const struct tare_growth_course **arenas;
+	size_t arena_nr, arena_cap;
 };
 
 /* ---- courses become groups ---- */
@@ -110,8 +113,8 @@ static struct group *known_group(struct groups *g, const struct tare_fold *f, st
 	bool is_new;
 
 	like->line = tare_fold_site_name(f, like->site, true, &g->names);
-	tare_str_addf(&key, "%d %d %d %d %llu %s", like->process, like->device, like->account, like->is_resident,
-	              (unsigned long long)like->owner, like->line ? like->line : "");
+	tare_str_addf(&key, "%d %d %d %d %d %llu %s", like->process, like->device, like->account, like->is_resident,
+	              like->is_of_arenas, (unsigned long long)like->owner, like->line ? like->line : "");
 	place = tare_strmap_put(&g->of, tare_str_text(&key), &is_new);
 	tare_str_free(&key);
 	if (is_new) {
@@ -156,10 +159,32 @@ static void add_compiled(struct group *g, const struct group *like, const struct
 	g->compiled[like->end - 1] += now;
 }
 
+static void add_bytes(struct group *g, const struct group *like, const struct tare_growth_course *c, int64_t now)
+{
+	for (int i = 0; i + 1 < like->end; i++)
+		g->bytes[i] += c->least[i];
+	g->bytes[like->end - 1] += now;
+}
+
+/* Which line has an arena mapped is chance: all of them are one group, too. */
+static void add_arena(struct groups *groups, const struct tare_fold *f, const struct group *like,
+                      const struct tare_growth_course *c)
+{
+	struct group all = { .process = like->process,
+		                 .device = like->device,
+		                 .account = like->account,
+		                 .is_of_arenas = true,
+		                 .end = like->end };
+
+	add_bytes(known_group(groups, f, &all), like, c, least_now(f, c));
+	TARE_APPEND(groups->arenas, groups->arena_nr, groups->arena_cap) = c;
+}
+
 static void add_course(struct groups *groups, const struct tare_growth_part *p, const struct tare_fold *f,
                        const struct tare_growth_course *c)
 {
 	struct group like, *g;
+	bool is_compiled;
 	int64_t rise;
 
 	if (!group_of_course(p, f, c, &like))
@@ -169,18 +194,19 @@ static void add_course(struct groups *groups, const struct tare_growth_part *p, 
 		add_readings(g, c);
 		return;
 	}
-	for (int i = 0; i + 1 < like.end; i++)
-		g->bytes[i] += c->least[i];
-	g->bytes[like.end - 1] += least_now(f, c);
+	add_bytes(g, &like, c, least_now(f, c));
 	if (!like.site)
 		return;
-	if (rise_of(c, 0, like.end) && tare_growth_is_compiling(&f->sites[like.site]))
+	is_compiled = rise_of(c, 0, like.end) && tare_growth_is_compiling(&f->sites[like.site]);
+	if (is_compiled)
 		add_compiled(g, &like, c, least_now(f, c));
 	rise = rise_of(c, like.end / 2, like.end); /* not what its start has left */
 	if (rise > g->most) {
 		g->most = rise;
 		g->site = like.site;
 	}
+	if (like.account == TARE_ACCOUNT_MAPPED && !is_compiled && f->sites[like.site].python)
+		add_arena(groups, f, &like, c);
 }
 
 /* ---- what is asked of a group ---- */
@@ -363,26 +389,82 @@ static bool is_row(const struct tare_growth *row)
 	return row->confidence >= least_confidence && row->per_second > 0;
 }
 
-static void add_group(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
-                      struct tare_ledger *out)
+static struct tare_growth ask(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
+                              struct tare_growth_answer *a, struct tare_ledger *out)
 {
 	struct tare_growth row = { 0 };
-	struct tare_growth_answer a;
 	struct turns t;
 	bool has_steps = by_steps(p, out, g, &t);
 
 	if (has_steps) {
-		a = judge(g, &t);
-		row = row_of(p, f, g, &t, &a, out);
+		*a = judge(g, &t);
+		row = row_of(p, f, g, &t, a, out);
 	}
 	/* The first few steps of a training make resident memory rise, as they are the first. */
 	if (!is_row(&row) && (has_steps || !t.of || !g->is_resident)) {
 		by_time(p, f, g, &t);
-		a = judge(g, &t);
-		row = row_of(p, f, g, &t, &a, out);
+		*a = judge(g, &t);
+		row = row_of(p, f, g, &t, a, out);
 	}
+	return row;
+}
+
+static void add_group(const struct tare_growth_part *p, const struct tare_fold *f, struct group *g,
+                      struct tare_ledger *out)
+{
+	struct tare_growth_answer a;
+	struct tare_growth row = ask(p, f, g, &a, out);
+
 	if (!is_row(&row))
 		return;
+	add_stack(&row, f, g, out);
+	out->growths[out->growth_nr++] = row;
+}
+
+/* Is a line told that maps memory in that process? */
+static bool is_told_of_arenas(const struct tare_fold *f, const struct group *g, const struct tare_ledger *out)
+{
+	for (int i = 0; i < out->growth_nr; i++)
+		if (out->growths[i].process == g->process && !strcmp(out->growths[i].what, what_of(f, g)))
+			return true;
+	return false;
+}
+
+static const char *name_of(const struct tare_line *line, bool is_full, struct tare_arena *memory)
+{
+	struct tare_str text = { 0 };
+	const char *copy;
+
+	tare_line_add(&text, line, is_full);
+	copy = tare_arena_strdup(memory, tare_str_text(&text));
+	tare_str_free(&text);
+	return copy;
+}
+
+/* Where no line of it grows, the function that lines have in common may. */
+static void add_arenas(const struct tare_growth_part *p, const struct tare_fold *f, const struct groups *groups,
+                       struct group *g, struct tare_ledger *out)
+{
+	struct tare_growth_answer a;
+	struct tare_growth row;
+	const struct tare_line *line;
+
+	if (is_told_of_arenas(f, g, out))
+		return;
+	row = ask(p, f, g, &a, out);
+	if (!is_row(&row))
+		return;
+	line = tare_growth_of_arenas(&(struct tare_growth_arenas){ .fold = f,
+	                                                           .courses = groups->arenas,
+	                                                           .count = groups->arena_nr,
+	                                                           .process = g->process,
+	                                                           .first = a.first,
+	                                                           .last = a.last + 1 < g->end ? a.last : g->end - 2 },
+	                             &g->site);
+	if (!line)
+		return;
+	row.line = name_of(line, true, out->memory);
+	row.short_line = name_of(line, false, out->memory);
 	add_stack(&row, f, g, out);
 	out->growths[out->growth_nr++] = row;
 }
@@ -455,11 +537,16 @@ void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *
 		add_course(&g, p, f, &p->items[i]);
 	out->growths = tare_arena_alloc(out->memory, (g.count + 1) * sizeof(*out->growths));
 	for (size_t i = 0; i < g.count; i++)
-		add_group(p, f, &g.items[i], out);
+		if (!g.items[i].is_of_arenas)
+			add_group(p, f, &g.items[i], out);
+	for (size_t i = 0; i < g.count; i++)
+		if (g.items[i].is_of_arenas)
+			add_arenas(p, f, &g, &g.items[i], out);
 	drop_explained(f, out);
 	if (out->growth_nr)
 		qsort(out->growths, (size_t)out->growth_nr, sizeof(*out->growths), by_rate);
 	free(g.items);
+	free(g.arenas);
 	tare_strmap_free(&g.of);
 	tare_arena_free(&g.names);
 }

@@ -6,6 +6,7 @@
 
 import ctypes
 import io
+import itertools
 import sys
 import time
 import xml.etree.ElementTree
@@ -56,6 +57,18 @@ def items_read_one_by_one():
                 if done == 100:
                     break
     rounds(next_item)
+
+
+@program("read_ahead")
+def reader_that_lags():
+    """Two readers of one stream, of which the second is forgotten: what it has not read is kept for it."""
+    first, second = itertools.tee("line %d of a long file" % n for n in itertools.count())
+
+    def read_ahead(i):
+        for _ in range(500):
+            next(first)
+    rounds(read_ahead)
+    del second
 
 
 # ---- programs that do not ----
