@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
+#include "view/device_text.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ enum {
 	RANKS_PART = 25,
 };
 
-/* The device that needs most. */
+/* The device that needs most, of those that were used: the witness has all that there are. */
 static const struct tare_device_ledger *largest(const struct tare_ledger *ledger)
 {
 	const struct tare_device_ledger *best = NULL;
@@ -24,7 +25,8 @@ static const struct tare_device_ledger *largest(const struct tare_ledger *ledger
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &ledger->devices[i];
 
-		if (tare_device_ledger_is_gpu(d) && d->simulated && (!best || d->peak_used > best->peak_used))
+		if (tare_device_ledger_is_gpu(d) && d->simulated && tare_device_text_is_touched(&ledger, 1, d) &&
+		    (!best || d->peak_used > best->peak_used))
 			best = d;
 	}
 	return best;
