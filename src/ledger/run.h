@@ -7,6 +7,12 @@
 #include "ledger/settle/settle.h"
 #include "ledger/state/state.h"
 
+/* part_readings.c: the first reading of the event's call does not begin before the thread's call before was over */
+void tare_fold_part_readings(struct tare_fold *f, struct tare_event *e);
+/* The other pass goes on where it was; and before the first: both begin where the fold does. */
+void tare_fold_part_swap(struct tare_fold *f);
+void tare_fold_part_keep(struct tare_fold *f);
+
 /* take.c: the two passes over the events */
 void tare_fold_look_ahead(struct tare_fold *f);
 /*

@@ -220,9 +220,11 @@ static void find_late(struct tare_fold *f)
 
 	if (f->source->outline)
 		f->source->outline(f->source->arg);
-	while (f->source->next(f->source->arg, &e))
+	while (f->source->next(f->source->arg, &e)) {
+		tare_fold_part_readings(f, &e);
 		if (!tare_fold_prepass_block(f, &e))
 			prepass_other(f, &e);
+	}
 	f->source->rewind(f->source->arg);
 	tare_fold_elastic_decide(f);
 }
@@ -419,6 +421,7 @@ static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 {
 	f->max_begin_all_seen = f->max_begin_all;
 	f->max_begin_all = max_begin_all;
+	tare_fold_part_swap(f);
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 
@@ -454,6 +457,7 @@ void tare_fold_look_ahead(struct tare_fold *f)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			f->devices[i]->max_begin_then = f->devices[i]->max_begin;
+	tare_fold_part_keep(f);
 	find_late(f);
 	forget_pass(f, max_begin_all);
 }
@@ -465,6 +469,7 @@ static void swap_passes(struct tare_fold *f)
 
 	f->max_begin_all = f->max_begin_all_seen;
 	f->max_begin_all_seen = all;
+	tare_fold_part_swap(f);
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 		int64_t own;
@@ -524,16 +529,18 @@ bool tare_fold_look_further(struct tare_fold *f)
 	return !is_any;
 }
 
-static void take_any(struct tare_fold *f, const struct tare_event *e)
+static void take_any(struct tare_fold *f, struct tare_event *e)
 {
+	tare_fold_part_readings(f, e);
 	if (!tare_fold_take_block(f, e))
 		take(f, e);
 	tare_parts_check(f);
 }
 
 /* And what follows it up to a moment, as far as that is of its kind. */
-static void take_many(struct tare_fold *f, const struct tare_event *e, int64_t until)
+static void take_many(struct tare_fold *f, struct tare_event *e, int64_t until)
 {
+	tare_fold_part_readings(f, e);
 	if (tare_fold_take_block(f, e))
 		tare_fold_take_run(f, e, until);
 	else

@@ -400,3 +400,28 @@ TEST(calls_that_last_longer_than_time_are_told_as_the_most_there_is)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* A reading of 31 ms is told as one of 35, which would reach back behind all that the thread did before. */
+TEST(a_long_reading_does_not_begin_before_the_call_of_its_thread_before_it)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 10 * MS, .end = 11 * MS, .handle = 0xc0,
+	     .context = 0xc0, .weigh = true, .before = 100 * MIB, .after = 600 * MIB, .reading_before = MS / 2,
+	     .reading_after = MS / 2);
+	alloc(w, 1, 12, 13, 0, 10, 600, 610);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 45 * MS, .end = 46 * MS,
+	     .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 20 * MIB, .weigh = true, .before = 610 * MIB,
+	     .after = 630 * MIB, .reading_before = 36 * MS, .reading_after = MS / 2);
+	world_exit(w, 0, 60 * MS);
+	world_reading(w, 0, 61 * MS, 100 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(world_bytes(&l, 0, P "/context"), 500 * MIB);
+	CHECK_INT(world_row(&l, 0, P "/context")->evidence, TARE_EVIDENCE_WEIGHED);
+	CHECK(!world_row(&l, 0, P "/context")->contended);
+	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 30 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}

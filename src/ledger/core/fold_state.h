@@ -267,7 +267,9 @@ struct tare_fold {
 		int part_nr;
 	} host;
 	int64_t max_begin_all;
-	TARE_NOT_SAVED int64_t max_begin_all_seen; /* where the first pass got to */
+	TARE_NOT_SAVED int64_t max_begin_all_seen;         /* where the first pass got to */
+	struct tare_map called_until;                      /* process and thread → end of its last call */
+	TARE_ONLY_FREED struct tare_map called_until_seen; /* the same, where the first pass got to */
 	struct tare_end *ends;
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */
