@@ -28,6 +28,21 @@ def job(box, sizes):
         box.record(fixture("e2e_rank", box.path(), str(rank)), rec="job/p.r%d.tare" % rank, env=env)
 
 
+# Of the marks beside the plot of time: where each begins and ends on its axis, from 0 to 1.
+BESIDE = """[...(document.querySelector('#plot svg .%s')?.getAttribute('d') ?? '').matchAll(/M([\\d.]+) [^M]*?(?:H([\\d.]+)|v)[^M]*/g)]
+    .map(m => [m[1], m[2] ?? m[1]].map(px => (px - 64) / (document.querySelector('#plot svg').viewBox.baseVal.width - 64)))"""
+
+
+def check_beside(box, kind, spans):
+    """In all of the time something is there; where one of them is looked at, it stands at its time."""
+    check(0 < len(show(box).js(BESIDE % kind)) <= len(spans), kind)
+    for begin, end in (spans[0], spans[-1]):
+        before = max(100, end - begin)
+        found = show(box, "#from=%d&to=%d" % (begin - before, end + before)).js(BESIDE % kind)
+        wide = end - begin + 2 * before
+        check(any(abs(a - before / wide) < .01 and abs(b - (before + end - begin) / wide) < .01 for a, b in found), kind, found, before / wide)
+
+
 @case
 def steps_are_those_of_json(box):
     """Each by itself, and the courses reach as high as --json says; a step that is chosen is the range of everything else."""
@@ -35,6 +50,7 @@ def steps_are_those_of_json(box):
     data, said = data_of(make(box)), report(box)["training"][0]
     each, curves = said["each"], data["steps"][0]
     check_equal(data["report"]["training"][0]["each"], each)
+    check_beside(box, "steps", [(e["begin_ns"], e["begin_ns"]) for e in each])
     check_equal([e["step"] for e in each], list(range(1, said["steps"] + 1)))
     check_equal([each[0][k] for k in ("ns", "peak_used_bytes", "peak_tensor_bytes")], [said["first"][k] for k in ("ns", "peak_used_bytes", "peak_tensor_bytes")])
     for key, most in (("used", "peak_used_bytes"), ("live", "peak_tensor_bytes")):
@@ -243,6 +259,8 @@ def graphs_are_those_of_json(box):
     check_equal((data["graphs"]["captured"], data["graphs"]["rows"]), (said["graphs_captured"], len(rows)))
     check_equal(sums["largest"], max(r["bytes"] for r in rows))
     check_equal([v["rows"] for v in data["views"] if v["by"] == "graph"], [rows], "once, and as --json has them")
+    check_beside(box, "captures", [(r["begin_ns"], r["end_ns"]) for r in rows if r["state"] == "captured"])
+    page = show(box)
     shown, kinds = dict(figures(page, "#t-graphs [data-graph]")), [k for k in ("exec_bytes", "memory_bytes", "allocated_bytes") if any(r[k] for r in rows)]
     for r in rows:
         check_equal(shown[str(r["number"])], [r["bytes"], *(r[k] for k in kinds), r["held_bytes"], r["used_after_bytes"]], r)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: stacked areas, their legend, what happened; a range to look into and a cursor that everything below follows.
 import { drag, ticks } from "./axis";
-import { CPU, page, peak, placeName, places, Span } from "./data";
+import { CPU, page, peak, placeName, places, Row, Span, view } from "./data";
 import { STEPS, figure, h, mib, put, s, scroll, section, short, tabs, time } from "./dom";
 import { follow, live } from "./live";
 import { cursor, endOf, layers, stackedBy } from "./model";
@@ -89,6 +89,34 @@ function marks(): SVGElement[] {
   return out;
 }
 
+// [from, to] in pixels, in order; what touches is one.
+function joined(times: [number, number][]): number[][] {
+  const out: number[][] = [];
+  for (const [from, to] of times.filter(([from, to]) => to >= state.from && from <= state.to).sort((a, b) => a[0] - b[0])) {
+    const left = Math.max(LEFT, x(from)), right = Math.max(left + 1, Math.min(WIDTH, x(to))), last = out[out.length - 1];
+    if (last && left <= last[1] + 1) last[1] = Math.max(last[1], right);
+    else out.push([left, right]);
+  }
+  return out;
+}
+
+// Where graphs were captured, and steps began: as a strip above the plot, and as ticks below it.
+const captures = (): [number, number][] => (view("graph", "peak")?.rows ?? []).filter(g => g.device === state.place && g.state !== "built" && g.begin_ns != null).map(g => [Number(g.begin_ns), Number(g.end_ns ?? g.begin_ns)]);
+const begins = (): [number, number][] => peak.training.filter(t => (t.device ?? CPU) === state.place).flatMap(t => (t.each as Row[] ?? []).map((e): [number, number] => [Number(e.begin_ns), Number(e.begin_ns)]));
+
+function beside(): { drawn: SVGElement[]; words: string } {
+  const strips = joined(captures()), begun = joined(begins()), drawn: SVGElement[] = [], words: string[] = [];
+  if (strips.length) {
+    drawn.push(s("path", { class: "captures", d: strips.map(([left, right]) => `M${left.toFixed(1)} -4H${right.toFixed(1)}V0H${left.toFixed(1)}Z`).join("") }));
+    words.push("the strip above: CUDA graphs are captured");
+  }
+  if (begun.length) {
+    drawn.push(s("path", { class: "steps", d: begun.map(([left]) => `M${left.toFixed(1)} ${HEIGHT}v5`).join("") }));
+    words.push("ticks below: a step begins");
+  }
+  return { drawn, words: words.join("; ") };
+}
+
 function reach(all: Layers): number[][] {
   const out = [all.t.map(() => 0)];
   for (const l of all.layers) {
@@ -127,10 +155,10 @@ export function zoom(factor: number): void {
 const isIn = (t: number): boolean => t >= state.from && t <= state.to;
 
 function plot(all: Layers): HTMLElement {
-  const most = mostIn(all), yOf = (b: number) => HEIGHT * (1 - b / most * .96), bounds = reach(all), happened = events(HEIGHT + 22);
+  const most = mostIn(all), yOf = (b: number) => HEIGHT * (1 - b / most * .96), bounds = reach(all), happened = events(HEIGHT + 22), also = beside();
   const svg = s("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 30 + happened.height}`, "aria-hidden": "true" }, hatches(), ...axes(most, yOf),
     ...all.layers.map((l, k) => s("path", { class: "edge", d: area(all, bounds[k], bounds[k + 1], x, yOf), style: `fill:${fill(l)}` }, s("title", {}, l.label))),
-    ...marks(), ...happened.drawn, live(() => s("path", { class: "cursor", d: isIn(cursor()) ? `M${x(cursor()).toFixed(1)} 0V${HEIGHT}` : "" })));
+    ...marks(), ...also.drawn, ...happened.drawn, live(() => s("path", { class: "cursor", d: isIn(cursor()) ? `M${x(cursor()).toFixed(1)} 0V${HEIGHT}` : "" })));
   const drawn = h("div", { class: "plot", id: "plot", tabindex: 0, role: "slider", "aria-label": "moment", "aria-valuemin": whole.from_ns, "aria-valuemax": whole.to_ns,
     keydown: (e: KeyboardEvent) => {
       if (e.key === "+" || e.key === "-") zoom(e.key === "+" ? .5 : 2);
@@ -144,7 +172,7 @@ function plot(all: Layers): HTMLElement {
   });
   drag(drawn, svg, back, x, HEIGHT, WIDTH, () => s("rect", { class: "sel", y: 0, width: 0 }), at => set({ t: String(Math.round(at)) }),
     (from, to) => { if (to - from >= 10) set({ from: Math.round(from), to: Math.round(to) }); });
-  return h("div", {}, drawn, happened.hidden > 0 && h("p", { class: "soft" }, `${happened.hidden} more phases are not drawn.`));
+  return h("div", {}, drawn, also.words && h("p", { class: "soft", id: "beside" }, also.words[0].toUpperCase() + also.words.slice(1) + "."), happened.hidden > 0 && h("p", { class: "soft" }, `${happened.hidden} more phases are not drawn.`));
 }
 
 function legend(all: Layers): HTMLElement {
