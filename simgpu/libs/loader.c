@@ -4,7 +4,7 @@
  * A library that is loaded already answers to its soname, whatever path the linker would have searched (RPATH, too);
  * so before a program opens its first library, the simulated ones are there. One that is opened by its full path is
  * replaced by the simulated one of the same name. Programs that are linked with such libraries themselves find them by
- * LD_LIBRARY_PATH.
+ * LD_LIBRARY_PATH, and else by loader_again.c.
  */
 #include "simgpu/libs/loader.h"
 
@@ -21,6 +21,9 @@
 const char *const sim_loader_sonames[] = { SIM_SONAMES };
 enum { SONAMES_NR = sizeof(sim_loader_sonames) / sizeof(sim_loader_sonames[0]) };
 const int sim_loader_sonames_nr = SONAMES_NR;
+/* The driver's, which lie in the folder above. */
+static const char *const driver_names[] = { "libcuda.so.1", "libnvidia-ml.so.1" };
+enum { DRIVER_NR = sizeof(driver_names) / sizeof(driver_names[0]) };
 
 static char folder[PATH_MAX]; /* where this library lies, and the others */
 static __thread bool is_ours; /* this thread opens a library for us */
@@ -74,8 +77,10 @@ void sim_loader_begin(void)
 }
 
 /* What the program is linked with is there by now. */
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(int argc, char **argv)
 {
+	(void)argc;
+	sim_loader_again(argv);
 	sim_loader_fill();
 }
 
@@ -140,18 +145,55 @@ static int find_unversioned(const char *file)
 	return found;
 }
 
+/* Its place behind those, of any version; -1: it is none of the driver's. */
+static int find_driver(const char *file)
+{
+	const char *name = base_of(file);
+	int i;
+
+	for (i = 0; i < DRIVER_NR; i++)
+		if (strncmp(name, driver_names[i], strlen(driver_names[i]) - strlen(".1")) == 0)
+			return SONAMES_NR + i;
+	return -1;
+}
+
+bool sim_loader_is_simulated(const char *file)
+{
+	return sim_loader_find(file) >= 0 || find_driver(file) >= 0;
+}
+
+/* False: there is no room for it. */
+static bool write_path(int i, char *path, size_t size)
+{
+	const char *name = i < SONAMES_NR ? sim_loader_sonames[i] : driver_names[i - SONAMES_NR];
+
+	return (size_t)snprintf(path, size, "%s%s%s", folder, i < SONAMES_NR ? "" : "../", name) < size;
+}
+
 /* The simulated library of a file's name; NULL: none. */
 static const char *simulated(const char *file)
 {
-	static char paths[SONAMES_NR][PATH_MAX + 64];
+	static char paths[SONAMES_NR + DRIVER_NR][PATH_MAX + 64];
 	int i = sim_loader_find(file);
 
 	if (i < 0 && strlen(base_of(file)) > 3)
 		i = find_unversioned(file);
 	if (i < 0)
+		i = find_driver(file);
+	if (i < 0)
 		return NULL;
-	snprintf(paths[i], sizeof(paths[i]), "%s%s", folder, sim_loader_sonames[i]);
+	write_path(i, paths[i], sizeof(paths[i]));
 	return paths[i];
+}
+
+bool sim_loader_path(const char *file, char *path, size_t size)
+{
+	int i = sim_loader_find(file);
+
+	if (i < 0)
+		i = find_driver(file);
+	sim_loader_begin();
+	return i >= 0 && folder[0] && write_path(i, path, size);
 }
 
 void *sim_loader_handle(const char *soname)

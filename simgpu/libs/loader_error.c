@@ -29,14 +29,6 @@ bool sim_loader_is_name(const char *name)
 	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-bool sim_loader_is_simulated(const char *file)
-{
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-
-	return sim_loader_find(file) >= 0 || strncmp(name, "libcuda.so", 10) == 0 ||
-	       strncmp(name, "libnvidia-ml.so", 15) == 0;
-}
-
 static bool is_program(const char *file)
 {
 	char path[FILE_NAME];

@@ -191,6 +191,42 @@ def a_runtime_by_its_full_version(box):
 
 
 @case
+def a_driver_by_its_path(box):
+    for name in ("libcuda.so.1", "libnvidia-ml.so.580.1"):
+        write(box, name, "not a library")
+    done, _ = python(box, "import ctypes\nn = ctypes.c_int()\nlib = ctypes.CDLL('./libcuda.so.1')\nprint(lib.cuInit(0), lib.cuDeviceGetCount(ctypes.byref(n)), n.value)\n"
+                          "print(ctypes.CDLL('./libnvidia-ml.so.580.1').nvmlInit_v2())\n")
+    check_equal(done.out, "0 0 1\n0\n", done)
+
+
+# NVIDIA's runtime where there is no driver for it, and a program that is linked with it.
+REAL = "int cudaGetDeviceCount(int *n) { *n = 0; return 35; }\n"
+COUNT = ("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint cudaGetDeviceCount(int *);\n"
+         "int main(int argc, char **argv)\n{\n\tint n = -1, result = cudaGetDeviceCount(&n);\n\tconst char *preload = getenv(\"LD_PRELOAD\");\n"
+         "\tprintf(\"%d %d %s %d%d %c\\n\", result, n, argv[argc - 1], preload && strstr(preload, \"cudart\"), !!getenv(\"TARE_SIM_AGAIN\"), getchar());\n"
+         "\treturn 4;\n}\n")
+
+
+@case
+def a_runtime_that_the_linker_finds_first(box):
+    """By an RPATH, which comes before LD_LIBRARY_PATH, or by that, as a script of the program sets it."""
+    needs_exec()
+    os.mkdir(box.path("own"))
+    build(box, "own/libcudart.so.13", REAL, "-Wl,-soname,libcudart.so.13",
+          "-Wl,--version-script," + write(box, "map", "libcudart.so.13 { global: *; };\n"))
+    source, own = write(box, "main.c", COUNT), box.path("own")
+    for name, *flags in ("main",), ("rpath", "-Wl,--disable-new-dtags,-rpath," + own):
+        done = box.run(["gcc", "-o", box.path(name), source, own + "/libcudart.so.13", *flags])
+        check_equal(done.code, 0, done)
+    for i, command in enumerate(((box.path("rpath"),), ("sh", "-c", 'LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH exec "$0" "$@"' % own, box.path("main")), (
+            "sh", "-c", 'LD_LIBRARY_PATH=%s "$0" "$@"' % own, box.path("main")))):
+        recording = "rec%d.tare" % i
+        done = box.record([*command, "a word"], rec=recording, exit_code=4, input=b"x\n")
+        check_equal(done.out, "0 1 a word 00 x\n", done)
+        check("CUDA runtime" not in str(json.loads(box.tare("report", box.path(recording), "--json").out)["degraded"]), done)
+
+
+@case
 def a_runtime_without_a_version(box):
     """libcudart.so is what it is a link to, and the newest where it is none."""
     write(box, "libcudart.so.12.4.127", "not a library")
