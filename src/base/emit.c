@@ -15,7 +15,6 @@
 const char tare_emit_names_with_bar[] =
 #include "base/emit_format.def"
 	;
-#undef TARE_FORMAT
 
 const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e)
 {
@@ -23,7 +22,6 @@ const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e)
 	static const struct tare_renderer *const renderers[] = {
 #include "base/emit_format.def"
 	};
-#undef TARE_FORMAT
 
 	return renderers[e->format];
 }

@@ -56,7 +56,6 @@ enum tare_emit_format {
 #include "base/emit_format.def"
 	TARE_EMIT_FORMAT_NR
 };
-#undef TARE_FORMAT
 
 /* "text|json|…", for an option table. */
 extern const char tare_emit_names_with_bar[];

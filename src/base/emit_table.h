@@ -104,7 +104,6 @@ struct tare_renderer {
 };
 #define TARE_FORMAT(KEY, NAME, RENDERER) extern const struct tare_renderer RENDERER;
 #include "base/emit_format.def"
-#undef TARE_FORMAT
 
 const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e);
 

@@ -24,14 +24,12 @@ static const struct {
 } probes[TARE_PROBES] = {
 #define TARE_PROBE(NAME, WHAT) [TARE_PROBE_##NAME] = { WHAT },
 #include "calibrate/probe.def"
-#undef TARE_PROBE
 };
 
 /* Which probe finds a key. */
 static const int probe_of[TARE_PROFILE_KEYS] = {
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) [TARE_PROFILE_##KEY] = TARE_PROBE_##PROBE,
 #include "profile/profile.def"
-#undef TARE_PROFILE
 };
 
 struct calibration {

@@ -9,7 +9,6 @@
 enum tare_probe {
 #define TARE_PROBE(NAME, WHAT) TARE_PROBE_##NAME,
 #include "calibrate/probe.def"
-#undef TARE_PROBE
 	TARE_PROBES
 };
 

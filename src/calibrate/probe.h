@@ -65,7 +65,6 @@ bool tare_bench_needs(struct tare_bench *bench, enum tare_profile_key key);
 
 #define TARE_PROBE(NAME, WHAT) void tare_probe_##NAME(struct tare_bench *bench);
 #include "calibrate/probe.def"
-#undef TARE_PROBE
 
 /* Starts the driver, weighs that, and finds the device; false: bench->failure says why not. */
 bool tare_bench_start(struct tare_bench *bench, const char *driver, const char *nvml);

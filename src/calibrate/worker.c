@@ -23,7 +23,6 @@ static const struct {
 } probes[TARE_PROBES] = {
 #define TARE_PROBE(NAME, WHAT) [TARE_PROBE_##NAME] = { #NAME, tare_probe_##NAME },
 #include "calibrate/probe.def"
-#undef TARE_PROBE
 };
 
 /* Lazy loading is what is measured, nothing is kept on disk, and the driver's words are nobody's. */

@@ -14,7 +14,6 @@
 	extern const struct tare_command tare_command_##NAME;                                                              \
 	int tare_cmd_##NAME(struct tare_cmd_call *c, void *options, struct tare_err *err);
 #include "cmd/cmd.def"
-#undef X
 
 /* Exit codes that are Tare's own; else the child's (128 + n for signal n). */
 enum tare_exit {

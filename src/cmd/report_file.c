@@ -22,8 +22,6 @@ const char tare_report_formats_with_bar[] =
 #include "base/emit_format.def"
 #include "export/format.def"
 	;
-#undef TARE_EXPORT
-#undef TARE_FORMAT
 
 /* What a file is made of, as long as it is written. */
 struct source {

@@ -7,7 +7,6 @@
 const struct tare_command *const tare_commands[] = {
 #define X(NAME) &tare_command_##NAME,
 #include "cmd/cmd.def"
-#undef X
 	NULL,
 };
 

@@ -7,4 +7,3 @@
 const struct tare_export_info tare_exports[TARE_EXPORT_NR] = {
 #include "export/format.def"
 };
-#undef TARE_EXPORT

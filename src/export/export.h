@@ -22,7 +22,6 @@ enum tare_export_format {
 #include "export/format.def"
 	TARE_EXPORT_NR
 };
-#undef TARE_EXPORT
 
 /* What a format needs besides the stacks of an instant. */
 enum tare_export_need {
@@ -101,7 +100,6 @@ typedef int tare_export_render(struct tare_str *out, struct tare_export *x, stru
 
 #define TARE_EXPORT(KEY, NAME, RENDERER, NEEDS, IS_TEXT) tare_export_render RENDERER;
 #include "export/format.def"
-#undef TARE_EXPORT
 
 struct tare_export_info {
 	const char *name;

@@ -22,13 +22,11 @@ struct kind {
 static const struct kind kinds[] = {
 #define TARE_IMPORT(NAME, WHAT) { #NAME, tare_import_is_##NAME, tare_import_read_##NAME },
 #include "import/import.def"
-#undef TARE_IMPORT
 };
 
 const char tare_import_names[] =
 #define TARE_IMPORT(NAME, WHAT) "|" #NAME
 #include "import/import.def"
-#undef TARE_IMPORT
 	;
 
 static int choose(struct tare_import_in *in, const struct tare_import_options *options, int *kind, struct tare_err *err)

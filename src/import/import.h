@@ -12,7 +12,6 @@
 enum tare_import_kind {
 #define TARE_IMPORT(NAME, WHAT) TARE_IMPORT_##NAME,
 #include "import/import.def"
-#undef TARE_IMPORT
 	TARE_IMPORT_NR
 };
 

@@ -104,6 +104,5 @@ struct tare_import_job {
 	bool tare_import_is_##NAME(const char *head, size_t size);                                                         \
 	int tare_import_read_##NAME(struct tare_import_job *job, struct tare_err *err);
 #include "import/import.def"
-#undef TARE_IMPORT
 
 #endif

@@ -19,7 +19,6 @@ enum tare_account {
 #include "ledger/core/accounts.def"
 	TARE_ACCOUNT_NR
 };
-#undef TARE_ACCOUNT
 
 struct tare_account_info {
 	const char *key, *label, *why, *less;

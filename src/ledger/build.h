@@ -46,7 +46,6 @@ enum tare_moment {
 	TARE_MOMENT_NR,
 	TARE_MOMENT_NOW = TARE_MOMENT_NR
 };
-#undef TARE_MOMENT
 const char *tare_moment_name(enum tare_moment m);
 bool tare_moment_is_peak(enum tare_moment m);
 

@@ -13,8 +13,6 @@ enum tare_category {
 #include "ledger/category.def"
 	TARE_CATEGORY_NR
 };
-#undef TARE_RULE
-#undef TARE_CATEGORY
 
 #define TARE_CATEGORY(KEY, key, name, what, less)
 #define TARE_RULE(KEY, category, evidence, name, sentence) TARE_RULE_##KEY,
@@ -22,8 +20,6 @@ enum tare_rule {
 #include "ledger/category.def"
 	TARE_RULE_NR
 };
-#undef TARE_RULE
-#undef TARE_CATEGORY
 
 struct tare_rule_info {
 	const char *name, *sentence;

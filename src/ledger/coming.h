@@ -14,7 +14,6 @@ enum tare_coming {
 #include "ledger/coming.def"
 	TARE_COMING_NR
 };
-#undef TARE_COMING
 
 const char *tare_coming_key(unsigned what);
 const char *tare_coming_label(unsigned what);

@@ -464,7 +464,6 @@ enum tare_graph_saving_kind {
 #include "ledger/advice/graph_savings.def"
 	TARE_GRAPH_SAVING_NR
 };
-#undef TARE_GRAPH_SAVING
 
 struct tare_graph_saving {
 	enum tare_graph_saving_kind kind;
@@ -490,7 +489,6 @@ enum tare_training_figure {
 #include "ledger/training/training.def"
 	TARE_TRAINING_NR
 };
-#undef TARE_TRAINING
 
 struct tare_training_step {
 	int64_t figures[TARE_TRAINING_NR];

@@ -24,14 +24,12 @@ const struct tare_profile_row tare_profile_rows[TARE_PROFILE_KEYS] = {
 		                     WITHIN,                                                                                   \
 		                     offsetof(struct tare_profile, KEY) },
 #include "profile/profile.def"
-#undef TARE_PROFILE
 };
 
 const struct tare_profile_line tare_profile_lines[] = {
 #define TARE_PROFILE_GROUP(TITLE)                                      { TITLE, 0 },
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) { NULL, TARE_PROFILE_##KEY },
 #include "profile/profile.def"
-#undef TARE_PROFILE
 };
 const size_t tare_profile_lines_nr = sizeof(tare_profile_lines) / sizeof(tare_profile_lines[0]);
 

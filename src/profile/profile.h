@@ -13,7 +13,6 @@
 enum tare_profile_key {
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) TARE_PROFILE_##KEY,
 #include "profile/profile.def"
-#undef TARE_PROFILE
 	TARE_PROFILE_KEYS
 };
 
@@ -41,7 +40,6 @@ struct tare_profile {
 #define TARE_PROFILE_FIELD_BYTES                                       TARE_PROFILE_FIELD_NUMBER
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) TARE_PROFILE_FIELD_##KIND(KEY)
 #include "profile/profile.def"
-#undef TARE_PROFILE
 };
 
 /* A row of profile.def, indexed by enum tare_profile_key. */

@@ -54,8 +54,6 @@ void tare_bound_record(uint16_t kind, void *record)
 		break;                                                                                                         \
 	}
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 #undef TARE_FIELD_FLAGS
 #undef TARE_FIELD_WORD
 	default:

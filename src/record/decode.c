@@ -13,8 +13,6 @@
 	_Static_assert(sizeof(struct tare_record) fields == sizeof(struct tare_rec_##name),                                \
 	               #name " has padding: reorder its fields");
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 
 struct tare_word {
 	uint32_t value;
@@ -47,7 +45,6 @@ static const struct tare_word class_words[] = {
 #include "record/class.def"
 	{ 0, NULL },
 };
-#undef TARE_CLASS
 
 /* The role of a field, and the words of its values. */
 #define TARE_FIELD_WORD(of)  TARE_FIELD_WORD, .words = of##_words
@@ -56,7 +53,6 @@ static const struct tare_word class_words[] = {
 #define TARE_RECORD_CLASS(key, is_event, is_schema, meaning)                                                           \
 	enum { IS_EVENT_##key = is_event, IS_SCHEMA_##key = is_schema };
 #include "record/record_class.def"
-#undef TARE_RECORD_CLASS
 
 const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 {
@@ -85,8 +81,6 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 		return &info;                                                                                                  \
 	}
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 	default:
 		return NULL;
 	}
@@ -146,7 +140,6 @@ const struct tare_role_info *tare_decode_role(enum tare_field_role role)
 	static const struct tare_role_info roles[] = {
 #include "record/field_role.def"
 	};
-#undef TARE_FIELD_ROLE
 
 	return &roles[role < TARE_FIELD_NR ? role : TARE_FIELD_NUMBER];
 }

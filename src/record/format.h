@@ -495,35 +495,30 @@ enum tare_node {
 #include "record/node.def"
 	TARE_NODE_NR
 };
-#undef TARE_NODE
 
 /* What is done with records of a kind, and what the value of a field means. */
 #define TARE_RECORD_CLASS(key, is_event, is_schema, meaning) TARE_RECORD_CLASS_##key,
 enum tare_record_class {
 #include "record/record_class.def"
 };
-#undef TARE_RECORD_CLASS
 
 #define TARE_FIELD_ROLE(key, look, unit, absent, meaning) TARE_FIELD_##key,
 enum tare_field_role {
 #include "record/field_role.def"
 	TARE_FIELD_NR
 };
-#undef TARE_FIELD_ROLE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,
 enum tare_class {
 #include "record/class.def"
 	TARE_CLASS_NR
 };
-#undef TARE_CLASS
 
 #define TARE_RECORD(id, key, name, cls, fields, tail) TARE_KIND_##key = id,
 #define F(type, field, role)
 enum tare_kind {
 #include "record/record.def"
 };
-#undef TARE_RECORD
 
 /* One more than the largest id: the rows are not in its order. */
 #define TARE_RECORD(id, key, name, cls, fields, tail) char name[id + 1];
@@ -531,8 +526,6 @@ union tare_kind_ids {
 #include "record/record.def"
 };
 enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
-#undef F
-#undef TARE_RECORD
 
 /* struct tare_rec_event, tare_rec_string, …: head, then the fields in order, without padding. */
 #define F(type, field, role) type field;
@@ -542,7 +535,5 @@ enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 		fields                                                                                                         \
 	};
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 
 #endif

@@ -36,8 +36,6 @@
 static const char tare_schema_text[] = TARE_SCHEMA_HEAD
 #include "record/record.def"
 	;
-#undef TARE_RECORD
-#undef F
 
 /* Where position 0 lies in a file that has this schema. */
 enum {

@@ -18,7 +18,6 @@ static const struct {
 } families[TARE_METRIC_NR] = {
 #define TARE_METRIC(KEY, name, type, unit, labels, help) { name, type, unit, labels, help },
 #include "serve/metrics.def"
-#undef TARE_METRIC
 };
 
 static const struct {

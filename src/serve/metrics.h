@@ -14,7 +14,6 @@ enum tare_metric {
 #include "serve/metrics.def"
 	TARE_METRIC_NR
 };
-#undef TARE_METRIC
 
 /* The labels that there are; NULL is "". A family takes those that it names, and no other. */
 #define TARE_METRIC_LABELS(X)                                                                                          \

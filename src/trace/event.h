@@ -122,8 +122,6 @@ union tare_rec {
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) const struct tare_rec_##name *name;
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 };
 
 struct tare_event {

@@ -18,7 +18,6 @@ static const struct launcher {
 #define TARE_LAUNCHER(KEY, NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB)                                              \
 	{ NAME, RANK, LOCAL, WORLD, ATTEMPT, NEEDS, JOB },
 #include "record/rank.def"
-#undef TARE_LAUNCHER
 };
 enum { LAUNCHER_NR = sizeof(launchers) / sizeof(launchers[0]) };
 

@@ -227,8 +227,6 @@ void tare_recording_refer(const struct tare_recording *r, const struct tare_rpro
 		break;                                                                                                         \
 	}
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 #undef TARE_FIELD_FLAGS
 #undef TARE_FIELD_WORD
 	}

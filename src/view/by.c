@@ -15,8 +15,6 @@
 static const char *const why_empty[TARE_BY_NR] = {
 #include "view/by.def"
 };
-#undef TARE_BY_EVENTS
-#undef TARE_BY
 
 /* Every name has a bar in front, the first one too many. */
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                       "|" NAME
@@ -24,8 +22,6 @@ static const char *const why_empty[TARE_BY_NR] = {
 const char tare_by_names_with_bar[] =
 #include "view/by.def"
 	;
-#undef TARE_BY_EVENTS
-#undef TARE_BY
 
 const char *tare_by_why_empty(enum tare_by by)
 {

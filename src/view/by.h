@@ -12,8 +12,6 @@ enum tare_by {
 #include "view/by.def"
 	TARE_BY_NR
 };
-#undef TARE_BY_EVENTS
-#undef TARE_BY
 
 /* "account|owner|…", for an option table. */
 extern const char tare_by_names_with_bar[];
@@ -54,8 +52,6 @@ struct tare_by_info {
 	void VIEW##_show(struct tare_emit *e, const struct tare_by_ask *ask);
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP) TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
 #include "view/by.def"
-#undef TARE_BY_EVENTS
-#undef TARE_BY
 
 /* by_views.c: the view that was asked for, or an empty table that says why it is empty. */
 void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask);

@@ -8,8 +8,6 @@
 const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
 #include "view/by.def"
 };
-#undef TARE_BY_EVENTS
-#undef TARE_BY
 
 bool tare_by_is_any(const struct tare_by_ask *ask)
 {

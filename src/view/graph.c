@@ -108,7 +108,6 @@ static const struct tare_column columns[] = {
 #include "record/node.def"
 	TARE_COLUMN(row, of.ask_ns, "count_nodes_ns", NULL, DURATION, NODES),
 };
-#undef TARE_NODE
 
 struct saving {
 	int64_t saves;

@@ -22,7 +22,6 @@ bool tare_modules_is_any(const struct tare_by_ask *ask)
 
 /* A column for each category, which only formats for machines have. */
 #define CATEGORY_COLUMN(row, sum, KEY, key) TARE_COLUMN(row, sum.of[TARE_CATEGORY_##KEY], key "_bytes", NULL, BYTES),
-#define TARE_RULE(KEY, category, evidence, name, sentence)
 
 struct row {
 	const char *at, *module, *shown, *class, *root;
@@ -54,12 +53,12 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, all.of[TARE_CATEGORY_ACTIVATION], NULL, "activ.", BYTES),
 	TARE_COLUMN(row, all.of[TARE_CATEGORY_TEMPORARY], NULL, "temp.", BYTES),
 	TARE_COLUMN(row, other, NULL, "other", BYTES),
+#define TARE_RULE(KEY, category, evidence, name, sentence)
 #define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(row, all, KEY, key)
 #include "ledger/category.def"
-#undef TARE_CATEGORY
+#define TARE_RULE(KEY, category, evidence, name, sentence)
 #define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(row, own, KEY, "own_" key)
 #include "ledger/category.def"
-#undef TARE_CATEGORY
 };
 
 struct class
@@ -85,11 +84,10 @@ static const struct tare_column class_columns[] = {
 	TARE_COLUMN(class, own.of[TARE_CATEGORY_ACTIVATION], NULL, "activ.", BYTES, .is_sum = true),
 	TARE_COLUMN(class, own.of[TARE_CATEGORY_TEMPORARY], NULL, "temp.", BYTES, .is_sum = true),
 	TARE_COLUMN(class, other, NULL, "other", BYTES, .is_sum = true),
+#define TARE_RULE(KEY, category, evidence, name, sentence)
 #define TARE_CATEGORY(KEY, key, name, what, less) CATEGORY_COLUMN(class, own, KEY, "own_" key)
 #include "ledger/category.def"
-#undef TARE_CATEGORY
 };
-#undef TARE_RULE
 
 /* The bytes of a module in those categories that have no column on the screen. */
 static int64_t other_in(const struct tare_module_sum *s)

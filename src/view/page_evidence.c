@@ -23,7 +23,6 @@ static const struct kind {
 } kinds[] = {
 #define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said) { TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
 #include "view/evidence.def"
-#undef TARE_EVIDENCE_ROW
 };
 
 enum { KIND_NR = sizeof(kinds) / sizeof(kinds[0]) };

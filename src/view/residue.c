@@ -16,7 +16,6 @@ static const int64_t least_given_back = 64 << 20;
 const struct tare_residue_info tare_residues[TARE_RESIDUE_NR] = {
 #include "view/residue.def"
 };
-#undef TARE_RESIDUE
 
 #define TARE_RESIDUE(KEY, key, ACCOUNT, name, label, whose, WHEN, call) { TARE_ACCOUNT_##ACCOUNT, name },
 static const struct {
@@ -25,7 +24,6 @@ static const struct {
 } rules[TARE_RESIDUE_NR] = {
 #include "view/residue.def"
 };
-#undef TARE_RESIDUE
 
 const char *tare_residue_when_name(unsigned when)
 {

@@ -13,7 +13,6 @@ enum tare_residue {
 #include "view/residue.def"
 	TARE_RESIDUE_NR
 };
-#undef TARE_RESIDUE
 
 /* When a call gives memory back. */
 enum tare_residue_when {

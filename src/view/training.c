@@ -25,7 +25,6 @@ static const struct figure {
 } figures[TARE_TRAINING_NR] = {
 #define TARE_TRAINING(KEY, key, unit, is_gpu, label) { label, unit, is_gpu },
 #include "ledger/training/training.def"
-#undef TARE_TRAINING
 };
 
 static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "optimizers", "backward" };
@@ -48,7 +47,6 @@ static const struct tare_column step_columns[] = {
 	TARE_COLUMN(step, of.figures[TARE_TRAINING_##KEY], key, NULL, COUNT,                                               \
 	            .when = (is_gpu) ? TARE_WHEN(step, is_on_gpu) : 0),
 #include "ledger/training/training.def"
-#undef TARE_TRAINING
 };
 
 struct most {

@@ -9,14 +9,12 @@
 enum tare_figure {
 #define TARE_FIGURE(KEY, NAME) TARE_FIGURE_##KEY,
 #include "weigh/figure.def"
-#undef TARE_FIGURE
 	TARE_FIGURE_NR
 };
 
 enum tare_tool {
 #define TARE_TOOL(KEY, WORD, NAME, STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN) TARE_TOOL_##KEY,
 #include "weigh/tools.def"
-#undef TARE_TOOL
 	TARE_TOOL_NR
 };
 

@@ -10,13 +10,11 @@
 const char *const tare_figure_names[] = {
 #define TARE_FIGURE(KEY, NAME) NAME,
 #include "weigh/figure.def"
-#undef TARE_FIGURE
 };
 
 static const char *const keys[] = {
 #define TARE_FIGURE(KEY, NAME) #KEY,
 #include "weigh/figure.def"
-#undef TARE_FIGURE
 };
 
 void tare_figures_clear(struct tare_figures *f)

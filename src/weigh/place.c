@@ -12,7 +12,6 @@
 const char *const tare_weigh_kind_names[] = {
 #define TARE_WEIGH_KIND(KEY, NAME, HELP) NAME,
 #include "weigh/kind.def"
-#undef TARE_WEIGH_KIND
 };
 
 static const struct rule {

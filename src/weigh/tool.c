@@ -13,7 +13,6 @@ const struct tare_tool_info tare_tools[] = {
 #define TARE_TOOL(KEY, WORD, NAME, STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN)                                      \
 	{ WORD, NAME, TARE_STYLE_##STYLE, SHOWS, FORMULA, LEAVES, TWICE, UNKNOWN },
 #include "weigh/tools.def"
-#undef TARE_TOOL
 };
 
 const struct tare_tool_pair tare_tool_pairs[] = {

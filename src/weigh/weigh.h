@@ -18,7 +18,6 @@
 enum tare_weigh_kind {
 #define TARE_WEIGH_KIND(KEY, NAME, HELP) TARE_WEIGH_##KEY,
 #include "weigh/kind.def"
-#undef TARE_WEIGH_KIND
 	TARE_WEIGH_KIND_NR
 };
 

@@ -17,7 +17,6 @@ static const uint64_t MOST_ADDRESSES = UINT64_C(1) << 47, MOST_MEMORY = UINT64_C
 static const char *const names[] = {
 #define TARE_SMAPS_VALUE(KEY, NAME) NAME,
 #include "witness/smaps.def"
-#undef TARE_SMAPS_VALUE
 };
 
 _Static_assert(TARE_SMAPS_VALUE_NR <= 32, "struct tare_smaps_mapping has a bit for each in told");

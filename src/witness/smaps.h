@@ -12,7 +12,6 @@
 enum tare_smaps_value {
 #define TARE_SMAPS_VALUE(KEY, NAME) TARE_SMAPS_##KEY,
 #include "witness/smaps.def"
-#undef TARE_SMAPS_VALUE
 	TARE_SMAPS_VALUE_NR
 };
 

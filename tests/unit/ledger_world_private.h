@@ -10,8 +10,6 @@ union record {
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) struct tare_rec_##name name;
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 };
 
 struct item {

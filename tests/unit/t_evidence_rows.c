@@ -12,7 +12,6 @@ static const struct {
 } rows[] = {
 #define TARE_EVIDENCE_ROW(ACCOUNT, name, rule, same, said) { TARE_ACCOUNT_##ACCOUNT, name, rule, same, said },
 #include "view/evidence.def"
-#undef TARE_EVIDENCE_ROW
 };
 
 enum { ROW_NR = sizeof(rows) / sizeof(rows[0]) };

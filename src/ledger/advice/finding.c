@@ -12,7 +12,6 @@
 const struct tare_advice_info tare_advices[TARE_ADVICE_NR] = {
 #include "ledger/advice/advice.def"
 };
-#undef TARE_ADVICE
 
 #define TARE_GRAPH_SAVING(KEY, key, advice) { key, TARE_ADVICE_##advice },
 static const struct {
@@ -21,7 +20,6 @@ static const struct {
 } savings[] = {
 #include "ledger/advice/graph_savings.def"
 };
-#undef TARE_GRAPH_SAVING
 
 const char *tare_known_name(enum tare_known known)
 {

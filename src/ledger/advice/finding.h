@@ -10,7 +10,6 @@ enum tare_advice {
 #include "ledger/advice/advice.def"
 	TARE_ADVICE_NR
 };
-#undef TARE_ADVICE
 
 enum tare_known { TARE_KNOWN_MEASURED, TARE_KNOWN_COMPUTED, TARE_KNOWN_AT_MOST };
 const char *tare_known_name(enum tare_known known);

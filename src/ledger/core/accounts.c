@@ -9,13 +9,11 @@
 const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR] = {
 #include "ledger/core/accounts.def"
 };
-#undef TARE_ACCOUNT
 
 #define TARE_CLASS(id, key, name, sizing, account) [id] = { name, TARE_SIZING_##sizing, TARE_ACCOUNT_##account },
 const struct tare_class_info tare_classes[TARE_CLASS_NR] = {
 #include "record/class.def"
 };
-#undef TARE_CLASS
 
 void tare_row_path_add(struct tare_str *path, const char *segment)
 {

@@ -9,8 +9,6 @@ static const struct {
 } categories[TARE_CATEGORY_NR] = {
 #include "ledger/category.def"
 };
-#undef TARE_RULE
-#undef TARE_CATEGORY
 
 #define TARE_CATEGORY(KEY, key, name, what, less)
 #define TARE_RULE(KEY, category, evidence, name, sentence)                                                             \
@@ -18,8 +16,6 @@ static const struct {
 const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
 #include "ledger/category.def"
 };
-#undef TARE_RULE
-#undef TARE_CATEGORY
 
 const char *tare_category_key(enum tare_category category)
 {

@@ -11,7 +11,6 @@ static const struct {
 } comings[TARE_COMING_NR] = {
 #define TARE_COMING(KEY, key, label) [TARE_COMING_##KEY] = { key, label },
 #include "ledger/coming.def"
-#undef TARE_COMING
 };
 
 const char *tare_coming_key(unsigned what)

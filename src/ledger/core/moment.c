@@ -8,7 +8,6 @@ static const struct {
 } moments[TARE_MOMENT_NR] = {
 #define TARE_MOMENT(KEY, name, is_peak) [TARE_MOMENT_##KEY] = { name, is_peak },
 #include "ledger/core/moments.def"
-#undef TARE_MOMENT
 };
 
 const char *tare_moment_name(enum tare_moment m)

@@ -267,7 +267,6 @@ static void instantiate(struct tare_graphs_part *part, struct tare_fold *f, cons
 		row->nodes = said->nodes;
 #define TARE_NODE(key, field, name) row->kinds[TARE_NODE_##key] = said->field;
 #include "record/node.def"
-#undef TARE_NODE
 		row->ask_ns += (int64_t)said->ticks;
 	}
 	if (a->context >= 0)

@@ -23,7 +23,6 @@ enum { NOT_INITIALIZED = 15, FIRST_MAJOR = 10, LAST_MAJOR = 29 };
 
 #define TARE_CUPTI(name) TARE_EXPORT cupti_fn name;
 #include "recorder/cupti/cupti.def"
-#undef TARE_CUPTI
 
 static const struct {
 	const char *name;
@@ -31,7 +30,6 @@ static const struct {
 } rows[] = {
 #define TARE_CUPTI(name) { #name, name },
 #include "recorder/cupti/cupti.def"
-#undef TARE_CUPTI
 };
 
 static cupti_fn *hook_of(const char *name)
@@ -148,4 +146,3 @@ static int forward(const char *name, uintptr_t caller, PARAMS)
 		return forward(#name, (uintptr_t)__builtin_return_address(0), ARGS);                                           \
 	}
 #include "recorder/cupti/cupti.def"
-#undef TARE_CUPTI

@@ -22,9 +22,6 @@ enum operator{
 #define TARE_NEW_WITH(name, is_aligned) OF_##name,
 #define TARE_DELETE(name)               OF_##name,
 #include "recorder/heap/operators.def"
-#undef TARE_NEW
-#undef TARE_NEW_WITH
-#undef TARE_DELETE
 	OPERATOR_NR
 };
 
@@ -33,9 +30,6 @@ static const char *const names[OPERATOR_NR] = {
 #define TARE_NEW_WITH(name, is_aligned) #name,
 #define TARE_DELETE(name)               #name,
 #include "recorder/heap/operators.def"
-#undef TARE_NEW
-#undef TARE_NEW_WITH
-#undef TARE_DELETE
 };
 
 /* All arguments are in registers, so one type is good for all. */

@@ -36,7 +36,6 @@ enum sizing { NONE, WEIGHED, PAGES, EXACT, HOST };
 static const uint8_t sizing_of[TARE_CLASS_NR] = {
 #include "record/class.def"
 };
-#undef TARE_CLASS
 
 /*
  * Where the size is known, or nothing was ever seen to change, weighing is a check, and gives way when

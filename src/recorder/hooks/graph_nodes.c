@@ -92,6 +92,5 @@ void tare_graph_count_nodes(CUgraph graph, struct tare_rec_graph *out)
 	out->nodes = c.total;
 #define TARE_NODE(key, field, name) out->field = c.kinds[TARE_NODE_##key];
 #include "record/node.def"
-#undef TARE_NODE
 	out->ticks = tare_clock_ticks() - begin;
 }

@@ -102,8 +102,6 @@ static uint32_t text_bytes(const char *text)
 static const bool is_path[TARE_KIND_NR] = {
 #include "record/record.def"
 };
-#undef TARE_RECORD
-#undef F
 #undef TARE_FIELD_FLAGS
 #undef TARE_FIELD_WORD
 

@@ -70,8 +70,6 @@ bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t
 #define F(type, field, role)
 #define TARE_RECORD(id, key, name, cls, fields, tail) TARE_EMIT_##cls##_##tail(name, key)
 #include "record/record.def"
-#undef TARE_RECORD
-#undef F
 
 /*
  * The same of a record of two or three cells (`size` bytes) of which there are more than of all others: TENSOR, MODULE.

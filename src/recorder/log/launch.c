@@ -14,7 +14,6 @@ enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
 static const char patterns[] =
 #include "record/rank.def"
 	;
-#undef TARE_LAUNCHER
 
 static char text[TEXT_MAX];
 static uint32_t used;

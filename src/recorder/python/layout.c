@@ -21,8 +21,6 @@ enum { LNOTAB = TARE_PYTHON_LNOTAB, LINES = TARE_PYTHON_LINES, LOCATIONS = TARE_
 static const struct tare_python_layout fixed[] = {
 #include "recorder/python/layout.def"
 };
-#undef PYTHON_FIXED
-#undef PYTHON_TOLD
 
 #define PYTHON_FIXED(...)
 #define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_)                                          \
@@ -39,8 +37,6 @@ static const struct told {
 } told[] = {
 #include "recorder/python/layout.def"
 };
-#undef PYTHON_FIXED
-#undef PYTHON_TOLD
 
 /* Words of _Py_DebugOffsets, and within its groups. */
 enum { COOKIE, VERSION, FREE_THREADED };
