@@ -98,6 +98,11 @@ static int64_t list_of_an_epoch(int i)
 {
 	return room(i, 30);
 }
+/* It has room for 80 from 40 on, and 55 come. */
+static int64_t list_of_more_than_half(int i)
+{
+	return i < 40 ? room(i * 4 / 5, 40) * 5 / 4 : 800000;
+}
 static int64_t loaded_one_by_one(int i)
 {
 	return 1000000 * (i < 60 ? i / 8 : 7);
@@ -106,6 +111,7 @@ static int64_t loaded_one_by_one(int i)
 TEST(growth_is_none_of_stairs_that_end)
 {
 	CHECK(judge(list_of_an_epoch).confidence == 0);
+	CHECK(judge(list_of_more_than_half).confidence == 0);
 	CHECK(judge(loaded_one_by_one).confidence == 0);
 }
 

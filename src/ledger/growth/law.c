@@ -69,25 +69,45 @@ static void join(const struct tare_growth_question *q, int64_t *ends, int from, 
 	}
 }
 
-/* The levels where a stair ends, and between these a straight line. The last one goes on as the one before, up to its level. */
+static double rate_between(const struct tare_growth_question *q, const int64_t *ends, int from, int to)
+{
+	int64_t turns = q->turns[to] - q->turns[from];
+
+	return turns ? (double)(ends[to] - ends[from]) / (double)turns : 0;
+}
+
+/*
+ * The last stair goes on as the one before, up to its level. Where it is overdue, by that and by the mean of all, it is full and what it was for has
+ * come to an end.
+ */
+static void end_last(const struct tare_growth_question *q, int64_t *ends, int before, int from, int last, int64_t rise)
+{
+	double rate = rate_between(q, ends, before, from), mean = rate_between(q, ends, q->first, from);
+	int64_t most = llround(rate * (double)(q->turns[last] - q->turns[from]));
+	int full = from + 1;
+
+	rise = most < rise ? most : rise;
+	mean = mean < rate ? mean : rate;
+	while (full < last && mean * (double)(q->turns[full] - q->turns[from]) < (double)rise)
+		full++;
+	join(q, ends, from, full, rise);
+	join(q, ends, full, last, 0);
+}
+
+/* The levels where a stair ends, and between these a straight line. */
 static int64_t *ends_of(const struct tare_growth_question *q, const int64_t *levels, int last)
 {
 	int64_t *ends = tare_xcalloc((size_t)q->end + 1, sizeof(*ends));
-	double rate = 0;
-	int before = q->first;
+	int before = q->first, at = q->first;
 
-	ends[before] = levels[before];
-	for (int i = q->first + 1; i <= last; i++) {
-		int64_t turns = q->turns[i] - q->turns[before], rise = levels[i] - levels[before];
-
-		if (i < last && levels[i + 1] == levels[i])
-			continue;
-		if (i == last && rate * (double)turns < (double)rise)
-			rise = llround(rate * (double)turns);
-		join(q, ends, before, i, rise);
-		rate = turns ? (double)rise / (double)turns : 0;
-		before = i;
-	}
+	ends[at] = levels[at];
+	for (int i = q->first + 1; i < last; i++)
+		if (levels[i + 1] != levels[i]) {
+			join(q, ends, at, i, levels[i] - levels[at]);
+			before = at;
+			at = i;
+		}
+	end_last(q, ends, before, at, last, levels[last] - levels[at]);
 	return ends;
 }
 
