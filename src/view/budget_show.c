@@ -52,7 +52,7 @@ static void add_where(struct tare_str *out, const struct tare_budget_limit *l)
 		tare_str_add(out, "heap");
 	else if (l->device >= 0)
 		tare_str_addf(out, "GPU %lld", (long long)l->device);
-	else if (l->is_known && l->kind == TARE_LIMIT_SIZE)
+	else if (l->is_known && l->kind != TARE_LIMIT_GROWTH)
 		tare_str_add(out, "CPU");
 }
 
@@ -60,16 +60,17 @@ void tare_budget_sentence(struct tare_str *out, const struct tare_budget_limit *
 {
 	char found[TARE_UNITS_TEXT_MAX] = "", most[TARE_UNITS_TEXT_MAX];
 	const char *each = l->kind == TARE_LIMIT_GROWTH ? " a step" : "";
+	struct tare_str where = { 0 };
 
 	tare_budget_name(out, l);
 	if (l->is_known)
 		tare_str_addf(out, " is %s MiB%s", tare_units_mib(found, l->found), each);
 	else
 		tare_str_add(out, l->state == TARE_LIMIT_OVER ? " is above none" : " is not known");
-	if (l->device >= 0) {
-		tare_str_add(out, " on ");
-		add_where(out, l);
-	}
+	add_where(&where, l);
+	if (where.len)
+		tare_str_addf(out, " on %s%s", l->device < 0 ? "the " : "", tare_str_text(&where));
+	tare_str_free(&where);
 	if (l->is_known)
 		tare_str_addf(out, ", the limit %s MiB", tare_units_mib(most, l->most));
 	if (l->is_known && l->state == TARE_LIMIT_OVER && !strcmp(found, most))

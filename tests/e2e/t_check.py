@@ -7,9 +7,10 @@
 
 import json
 import os
+import re
 import xml.etree.ElementTree as xml
 
-from harness import MIB, PYTHON, ROOT, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch
+from harness import MIB, PYTHON, ROOT, case, check, check_equal, check_says, fixture, main, needs_cplusplus, needs_exec, needs_torch
 from held import hold
 
 
@@ -222,6 +223,14 @@ def what_grows(box):
 def less_than_people_see_is_over_too(box):
     hold(box, "rec.tare", 8 * MIB)
     check_says(limits(box, "rec.tare", "--max", "allocations=%d" % (8 * MIB - 3), code=1).out, "8.0 MiB, 3 bytes less")
+
+
+@case
+def memory_of_the_cpu_is_told_as_that(box):
+    needs_cplusplus("e2e_cpu_tensors")
+    box.record(fixture("e2e_cpu_tensors"), sim=None)
+    check(re.search(r"^baseline rec\.tare +CPU ", limits(box, "rec.tare", "--baseline", "rec.tare").out, re.M))
+    check_says(limits(box, "rec.tare", "--max", "resident=1", code=1).out, " MiB on the CPU, the limit ")
 
 
 @case
