@@ -75,19 +75,56 @@ MORE(nvmlDeviceGetPersistenceMode, struct nvml_device *dev, unsigned int *mode)
 	return tell(dev, mode, 1);
 }
 
-/* As documented of the cards of an architecture, all with 16 lanes; 0: none, or not known. */
-static unsigned int pcie_generation(void)
+/* As documented of the cards of a compute capability: PCIe, all with 16 lanes (0: none), and nvmlDeviceArchitecture_t. */
+static const struct generation {
+	unsigned int compute, pcie, architecture;
+} generations[] = {
+	{ 70, 3, 5 }, { 75, 3, 6 }, { 80, 4, 7 },   { 86, 4, 7 },   { 87, 0, 7 },
+	{ 89, 4, 8 }, { 90, 5, 9 }, { 100, 5, 10 }, { 120, 5, 10 }, { 121, 0, 10 },
+};
+
+/* NULL: not known. */
+static const struct generation *generation(void)
 {
-	static const struct {
-		unsigned int compute, generation;
-	} known[] = { { 70, 3 }, { 75, 3 }, { 80, 4 }, { 86, 4 }, { 89, 4 }, { 90, 5 }, { 100, 5 }, { 120, 5 } };
 	uint64_t compute = sim_nvml.profile.compute_major * 10 + sim_nvml.profile.compute_minor;
 	size_t i;
 
-	for (i = 0; !sim_nvml.profile.integrated && i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].compute == compute)
-			return known[i].generation;
-	return 0;
+	for (i = 0; i < sizeof(generations) / sizeof(generations[0]); i++)
+		if (generations[i].compute == compute)
+			return &generations[i];
+	return NULL;
+}
+
+static unsigned int pcie_generation(void)
+{
+	return !sim_nvml.profile.integrated && generation() ? generation()->pcie : 0;
+}
+
+MORE(nvmlDeviceGetArchitecture, struct nvml_device *dev, unsigned int *architecture)
+{
+	int rc = sim_nvml_check(dev);
+
+	if (rc == NVML_SUCCESS && !generation())
+		return NVML_NOT_SUPPORTED;
+	return rc == NVML_SUCCESS ? tell(dev, architecture, generation()->architecture) : rc;
+}
+
+/* Parts of a hundred of the time in which a kernel ran, or memory was read: none does. */
+struct utilization {
+	unsigned int gpu, memory;
+};
+
+MORE(nvmlDeviceGetUtilizationRates, struct nvml_device *dev, struct utilization *rates)
+{
+	unsigned int none;
+	int rc = tell(dev, &none, 0);
+
+	if (rc != NVML_SUCCESS)
+		return rc;
+	if (!rates)
+		return NVML_INVALID_ARGUMENT;
+	*rates = (struct utilization){ 0, 0 };
+	return NVML_SUCCESS;
 }
 
 static int tell_pcie(struct nvml_device *dev, unsigned int *to, unsigned int value)

@@ -276,6 +276,18 @@ def links(card):
     return [(function(device, byref(value)), value.value) for function, value in zip(functions, told)]
 
 
+def doing(card):
+    """Its architecture, and how busy it and its memory are."""
+    os.environ["TARE_SIM_PROFILE"] = card
+    nvml, device, told, rates = ctypes.CDLL("libnvidia-ml.so.1"), c_void_p(), c_int(), (c_int * 2)(9, 9)
+    before = nvml.nvmlDeviceGetArchitecture(device, byref(told)), nvml.nvmlDeviceGetUtilizationRates(device, rates)
+    done(nvml.nvmlInit_v2())
+    done(nvml.nvmlDeviceGetHandleByIndex_v2(0, byref(device)))
+    done(nvml.nvmlDeviceGetArchitecture(device, byref(told)))
+    done(nvml.nvmlDeviceGetUtilizationRates(device, rates))
+    return before, told.value, list(rates)
+
+
 class Description(ctypes.Structure):
     _fields_ = [("type", c_int), ("fd", c_int64), ("file_system", c_void_p)]
 

@@ -148,6 +148,12 @@ def links_are_told_as_documented(box):
 
 
 @case
+def a_card_says_what_it_is_and_that_nothing_runs(box):
+    for card, architecture in ("h200", 9), ("t4", 6), ("v100-16", 5), ("l4", 8), ("orin", 7), ("gb10", 10), ("b200", 10):
+        check_equal(result_of(box, "doing", card), ((1, 1), architecture, [0, 0]), card)
+
+
+@case
 def files_are_read_to_the_device_and_back(box):
     data = bytes(range(256)) * 5000 + b"end"
     with open(box.path("in"), "wb") as file:
