@@ -34,9 +34,7 @@
  *             .operands = "REC",
  *             .min_operands = 1,
  *             .max_operands = 1,
- *             .opts = opts,
- *             .defaults = &(const struct options){ .at = "peak" },
- *             .size = sizeof(struct options),
+ *             TARE_OPTIONS(opts, struct options, .at = "peak"),
  *             .run = tare_cmd_report,
  *     };
  *
@@ -113,6 +111,9 @@ struct tare_command {
 	bool is_hidden;      /* not in lists */
 	int (*run)(struct tare_cmd_call *c, void *options, struct tare_err *err);
 };
+
+/* Of a command: the table of its options, the struct that they fill, and what of that is not 0 at first. */
+#define TARE_OPTIONS(table, type, ...) .opts = (table), .defaults = &(const type){ __VA_ARGS__ }, .size = sizeof(type)
 
 /* As `words`: the names of all commands. */
 #define TARE_ARGS_COMMANDS "$_tare_commands"

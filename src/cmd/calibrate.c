@@ -60,9 +60,7 @@ const struct tare_command tare_command_calibrate = {
 				"tare calibrate --compare h200\n"
 				"tare calibrate --sim h200 --json\n"
 				"tare calibrate --libraries convolutions -o mine.conv",
-	.opts = opts,
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.run = tare_cmd_calibrate,
 };
 

@@ -64,10 +64,8 @@ const struct tare_command tare_command_check = {
 				"tare check train.tare --baseline good.json +2%\n"
 				"tare check train.tare --budget memory.budget --junit memory.xml --github",
 	.progress = "reading",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = SIZE_MAX,
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_check,
 };
 

@@ -43,12 +43,10 @@ const struct tare_command tare_command_ctl = {
 				"tare ctl train.tare snapshot before-epoch-2\n"
 				"tare ctl 4711 pause\n"
 				"tare ctl snapshot before-epoch-2",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = 3,
 	.progress = "waiting",
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_ctl,
 };
 

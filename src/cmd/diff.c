@@ -65,10 +65,8 @@ const struct tare_command tare_command_diff = {
 				"tare diff sgd.tare adam.tare --html change.html\n"
 				"tare diff sgd-1.tare sgd-4.tare adam-1.tare adam-4.tare --html grid.html",
 	.progress = "reading",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .by = -1, .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = SIZE_MAX,
-	.defaults = &(const struct options){ .by = -1, .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_diff,
 };
 

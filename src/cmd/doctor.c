@@ -32,10 +32,8 @@ const struct tare_command tare_command_doctor = {
 				   "because the simulated GPU works everywhere.",
 	.examples = "tare doctor\n"
 				"tare doctor --json",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.progress = "checking",
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_doctor,
 };
 

@@ -41,11 +41,9 @@ const struct tare_command tare_command_dump = {
 				"tare dump train.tare --kind event --kind reading\n"
 				"tare dump train.tare/431-0.events --offsets\n"
 				"tare dump train.tare --json | jq 'select(.kind == \"event\") | .granted'",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .pid = -1),
 	.max_operands = 1,
 	.progress = "reading",
-	.defaults = &(const struct options){ .pid = -1 },
-	.size = sizeof(struct options),
 	.run = tare_cmd_dump,
 };
 

@@ -52,9 +52,7 @@ const struct tare_command tare_command_env = {
 	.examples = "eval \"$(tare env -o job.tare)\"\n"
 				"docker run $(tare env --docker -o job.tare) IMAGE python train.py\n"
 				"tare env --json -o /scratch/job.tare | jq .variables",
-	.opts = opts,
-	.defaults = &(const struct options){ .stacks = -1, .host = -1 },
-	.size = sizeof(struct options),
+	TARE_OPTIONS(opts, struct options, .stacks = -1, .host = -1),
 	.run = tare_cmd_env,
 };
 

@@ -45,12 +45,10 @@ const struct tare_command tare_command_explain = {
 	.examples = "tare explain 4711\n"
 				"tare explain train.tare\n"
 				"tare explain 4711 htop=2.5G tegrastats=3443/3964",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .root = "", .at = "peak", .pid = -1, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.progress = "reading",
-	.defaults = &(const struct options){ .root = "", .at = "peak", .pid = -1, .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_explain,
 };
 

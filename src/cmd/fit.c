@@ -49,12 +49,10 @@ const struct tare_command tare_command_fit = {
 				"tare fit sweep.db\n"
 				"tare fit sweep.db -t need --predict cells.csv\n"
 				"tare fit graphs.csv -t mib -p L --where quantity=force_graph",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = 1,
 	.progress = "fitting",
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_fit,
 };
 

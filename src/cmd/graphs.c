@@ -47,12 +47,10 @@ const struct tare_command tare_command_graphs = {
 	.examples = "tare graphs choose sizes.txt\n"
 				"tare graphs choose -n 16 --times steps.csv sizes.csv\n"
 				"awk '{print $3}' server.log | tare graphs choose --json -",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .worth = 0.5, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 2,
 	.max_operands = 2,
 	.progress = "choosing",
-	.defaults = &(const struct options){ .worth = 0.5, .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_graphs,
 };
 

@@ -74,11 +74,9 @@ const struct tare_command tare_command_import = {
 				"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
 				"python train.py | tare import - -o train.tare",
 	.progress = "importing",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .from = -1),
 	.min_operands = 1,
 	.max_operands = 1,
-	.defaults = &(const struct options){ .from = -1 },
-	.size = sizeof(struct options),
 	.run = tare_cmd_import,
 };
 

@@ -43,10 +43,8 @@ const struct tare_command tare_command_info = {
 				"tare info train.tare\n"
 				"tare info --check train.tare",
 	.progress = "reading",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = 1,
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_info,
 };
 

@@ -58,12 +58,10 @@ const struct tare_command tare_command_plan = {
 				"tare plan sweep.db --card h200 --used 2GiB\n"
 				"tare plan cpu.db --memory 16GiB --maximize '{batch}/{seconds}'\n"
 				"tare plan runs.csv --target peak_bytes --params batch,layers --vram 24GiB",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = 1,
 	.progress = "planning",
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_plan,
 };
 

@@ -95,17 +95,11 @@ const struct tare_command tare_command_predict = {
 		"tare predict --card h200 --ranks 2 -- python train.py\n"
 		"tare predict --card l4,h200 --prices l4=0.8,h200=3.5 -- python train.py\n"
 		"tare predict --card h200 --json -- python train.py",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .gpus = NOT_GIVEN, .ranks = NOT_GIVEN, .answers = -1, .check_answers = -1,
+	             .caches = -1, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.is_rest = true,
-	.defaults = &(const struct options){ .gpus = NOT_GIVEN,
-	                                     .ranks = NOT_GIVEN,
-	                                     .answers = -1,
-	                                     .check_answers = -1,
-	                                     .caches = -1,
-	                                     .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_predict,
 };
 

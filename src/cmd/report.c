@@ -112,10 +112,8 @@ const struct tare_command tare_command_report = {
 				"tare report train.tare --svg train.svg\n"
 				"tare report sgd.tare adam.tare --by category --svg both.svg",
 	.progress = "reading",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct tare_report_given, .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = SIZE_MAX,
-	.defaults = &(const struct tare_report_given){ .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct tare_report_given),
 	.run = tare_cmd_report,
 };
 

@@ -45,11 +45,9 @@ const struct tare_command tare_command_serve = {
 				"tare serve --listen 0.0.0.0:19400 --token-file /etc/tare/token\n"
 				"tare serve --once /shared/recordings\n"
 				"curl -H \"Authorization: Bearer $(cat token)\" http://gpu1:19400/metrics",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .listen = "127.0.0.1:19400"),
 	.max_operands = SIZE_MAX,
 	.progress = "reading",
-	.defaults = &(const struct options){ .listen = "127.0.0.1:19400" },
-	.size = sizeof(struct options),
 	.run = tare_cmd_serve,
 };
 

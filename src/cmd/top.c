@@ -62,10 +62,8 @@ const struct tare_command tare_command_top = {
 				"tare top --dir /shared/recordings\n"
 				"tare top --once\n"
 				"tare top --json",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .interval = SECOND, .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = SIZE_MAX,
-	.defaults = &(const struct options){ .interval = SECOND, .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_top,
 };
 

@@ -35,11 +35,9 @@ const struct tare_command tare_command_weigh = {
 	.examples = "tare weigh 4711\n"
 				"sudo tare weigh\n"
 				"tare weigh -o before.json",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .root = "", .format = TARE_FORMAT_DEFAULTS),
 	.max_operands = SIZE_MAX,
 	.progress = "weighing",
-	.defaults = &(const struct options){ .root = "", .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_weigh,
 };
 

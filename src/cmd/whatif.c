@@ -52,11 +52,9 @@ const struct tare_command tare_command_whatif = {
 				"tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
 				"tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
 	.progress = "replaying",
-	.opts = opts,
+	TARE_OPTIONS(opts, struct options, .format = TARE_FORMAT_DEFAULTS),
 	.min_operands = 1,
 	.max_operands = 1,
-	.defaults = &(const struct options){ .format = TARE_FORMAT_DEFAULTS },
-	.size = sizeof(struct options),
 	.run = tare_cmd_whatif,
 };
 

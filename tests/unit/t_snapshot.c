@@ -14,6 +14,7 @@ TEST(snapshot_runs_nothing)
 	} refused[] = {
 #define X(OP, NAME, WHAT) { OP, NAME },
 #include "snapshot/op.def"
+#undef X
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
