@@ -184,6 +184,15 @@ void tare_emit_table_end(struct tare_emit *e)
 	free_table(t);
 }
 
+void tare_emit_rows(struct tare_emit *e, const char *key, const char *title, const struct tare_column *columns,
+                    size_t column_nr, const void *rows, size_t nr, size_t row_bytes)
+{
+	tare_emit_table(e, key, title, columns, column_nr);
+	for (size_t i = 0; i < nr; i++)
+		tare_emit_add(e, (const char *)rows + i * row_bytes);
+	tare_emit_table_end(e);
+}
+
 /* ---- rows ---- */
 
 static void sum_up(const struct tare_emit_table *t, struct tare_cell *sums)

@@ -212,6 +212,10 @@ void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, s
 void tare_emit_rule(struct tare_emit *e);                   /* text: a line over the whole width */
 void tare_emit_line(struct tare_emit *e, const char *text); /* people: a line inside a table */
 void tare_emit_table_end(struct tare_emit *e);
+/* A table that has these rows and nothing else: TARE_COLUMNS(columns), TARE_ROWS(items, nr). */
+#define TARE_ROWS(items, nr) (items), (size_t)(nr), sizeof(*(items))
+void tare_emit_rows(struct tare_emit *e, const char *key, const char *title, const struct tare_column *columns,
+                    size_t column_nr, const void *rows, size_t nr, size_t row_bytes);
 
 /* JSON structure around tables; text and CSV ignore these. key is NULL inside an array. */
 void tare_emit_open(struct tare_emit *e, const char *key, char bracket); /* '{' or '[' */

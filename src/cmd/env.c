@@ -223,10 +223,7 @@ static void write_mounts(struct tare_emit *e, const char *key, const struct tare
 	struct mount mounts[3];
 	size_t n = mounts_of(env, mounts);
 
-	tare_emit_table(e, key, NULL, columns, count);
-	for (size_t i = 0; i < n; i++)
-		tare_emit_add(e, &mounts[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, key, NULL, columns, count, TARE_ROWS(mounts, n));
 }
 
 static void write_pod(struct tare_emit *e, const struct environment *env)

@@ -100,10 +100,7 @@ static void print_users(struct tare_emit *e, const struct tare_weigh_machine *m)
 {
 	if (tare_emit_is_for_people(e) && m->user_count < 2)
 		return;
-	tare_emit_table(e, "users", "Users", TARE_COLUMNS(user_columns));
-	for (size_t i = 0; i < m->user_count; i++)
-		tare_emit_add(e, &m->users[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "users", "Users", TARE_COLUMNS(user_columns), TARE_ROWS(m->users, m->user_count));
 	tare_emit_gap(e);
 }
 
@@ -157,10 +154,7 @@ static void print_system(struct tare_emit *e, const struct tare_weigh_machine *m
 		tare_emit_open(e, "system", '{');
 		tare_emit_members(e, TARE_COLUMNS(total_columns), m);
 	}
-	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(system_columns));
-	for (size_t i = 0; i < m->count; i++)
-		tare_emit_add(e, &m->rows[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "rows", NULL, TARE_COLUMNS(system_columns), TARE_ROWS(m->rows, m->count));
 	if (tare_emit_has_members(e))
 		tare_emit_close(e);
 }
@@ -182,10 +176,7 @@ static void print_swaps(struct tare_emit *e, const struct tare_weigh_machine *m)
 
 	if (tare_emit_is_for_people(e) && !m->swap_count)
 		return;
-	tare_emit_table(e, "swaps", "Swap", TARE_COLUMNS(swap_columns));
-	for (size_t i = 0; i < m->swap_count; i++)
-		tare_emit_add(e, &m->swaps[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "swaps", "Swap", TARE_COLUMNS(swap_columns), TARE_ROWS(m->swaps, m->swap_count));
 	if (m->swap_written != TARE_NOT_KNOWN)
 		tare_emit_note(e, "%s MiB went out since the machine was started",
 		               tare_units_mib(text, (int64_t)m->swap_written));

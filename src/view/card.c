@@ -156,8 +156,5 @@ void tare_card_json(struct tare_emit *e, const struct tare_device_ledger *d)
 		card.free = free_of(&d->card);
 	}
 	tare_emit_object(e, "card", TARE_COLUMNS(card_columns), d->card.is_there ? &card : NULL);
-	tare_emit_table(e, "refused", NULL, TARE_COLUMNS(refused_columns));
-	for (int i = 0; i < d->refusal_nr; i++)
-		tare_emit_add(e, &d->refusals[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "refused", NULL, TARE_COLUMNS(refused_columns), TARE_ROWS(d->refusals, d->refusal_nr));
 }

@@ -144,10 +144,8 @@ static const struct tare_column shared_columns[] = {
 
 void tare_host_shared_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "shared", NULL, TARE_COLUMNS(shared_columns));
-	for (int i = 0; i < ledger->shared.line_nr; i++)
-		tare_emit_add(e, &ledger->shared.lines[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "shared", NULL, TARE_COLUMNS(shared_columns),
+	               TARE_ROWS(ledger->shared.lines, ledger->shared.line_nr));
 }
 
 /* ---- on a screen ---- */

@@ -176,10 +176,7 @@ static const struct tare_column host_columns[] = {
 
 static void add_hosts(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "host", NULL, TARE_COLUMNS(host_columns));
-	for (int i = 0; i < ledger->host_nr; i++)
-		tare_emit_add(e, &ledger->hosts[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "host", NULL, TARE_COLUMNS(host_columns), TARE_ROWS(ledger->hosts, ledger->host_nr));
 }
 
 struct finding {
@@ -233,10 +230,7 @@ static const struct tare_column pause_columns[] = {
 
 static void add_pauses(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "pauses", NULL, TARE_COLUMNS(pause_columns));
-	for (int i = 0; i < ledger->pause_nr; i++)
-		tare_emit_add(e, &ledger->pauses[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "pauses", NULL, TARE_COLUMNS(pause_columns), TARE_ROWS(ledger->pauses, ledger->pause_nr));
 }
 
 /* At `peak` every device has a time of its own; with one device that is the ledger's time too. */

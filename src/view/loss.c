@@ -76,8 +76,5 @@ static const struct tare_column columns[] = {
 
 void tare_loss_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "losses", NULL, TARE_COLUMNS(columns));
-	for (int i = 0; i < ledger->loss_nr; i++)
-		tare_emit_add(e, &ledger->losses[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "losses", NULL, TARE_COLUMNS(columns), TARE_ROWS(ledger->losses, ledger->loss_nr));
 }

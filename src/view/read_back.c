@@ -45,8 +45,5 @@ static const struct tare_column columns[] = {
 
 void tare_read_back_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "read_back", NULL, TARE_COLUMNS(columns));
-	for (int i = 0; i < ledger->read_back_nr; i++)
-		tare_emit_add(e, &ledger->read_backs[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "read_back", NULL, TARE_COLUMNS(columns), TARE_ROWS(ledger->read_backs, ledger->read_back_nr));
 }

@@ -132,10 +132,7 @@ static void add_marks(struct tare_emit *e, const char *key, const void *row)
 {
 	const struct tare_training *t = row;
 
-	tare_emit_table(e, key, NULL, TARE_COLUMNS(mark_columns));
-	for (size_t i = 0; i < t->mark_nr; i++)
-		tare_emit_add(e, &t->marks[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, key, NULL, TARE_COLUMNS(mark_columns), TARE_ROWS(t->marks, t->mark_nr));
 }
 
 static const char *by_name(unsigned by)
@@ -159,10 +156,7 @@ static const struct tare_column columns[] = {
 
 void tare_training_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "training", NULL, TARE_COLUMNS(columns));
-	for (int i = 0; i < ledger->training_nr; i++)
-		tare_emit_add(e, &ledger->trainings[i]);
-	tare_emit_table_end(e);
+	tare_emit_rows(e, "training", NULL, TARE_COLUMNS(columns), TARE_ROWS(ledger->trainings, ledger->training_nr));
 }
 
 /* ---- for people ---- */
