@@ -310,12 +310,14 @@ void tare_growing_free(struct tare_growing *g)
 
 /* ---- as it grows ---- */
 
+/* Of each process, as one that opened the recording now would find it, and of all. */
 static void find_last(struct tare_growing *g)
 {
 	for (size_t i = 0; i < g->recording->process_nr; i++) {
-		const struct tare_rprocess *p = g->recording->processes[i];
+		struct tare_rprocess *p = g->recording->processes[i];
 		int64_t ns = p->last_stamp ? tare_recording_ns(g->recording, p, p->last_stamp) : INT64_MIN;
 
+		p->public.last_ns = ns > p->public.last_ns ? ns : p->public.last_ns;
 		g->last_ns = ns > g->last_ns ? ns : g->last_ns;
 	}
 }

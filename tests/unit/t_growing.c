@@ -188,6 +188,18 @@ static void check_read(int pieces)
 	      next_tensor > (uint64_t)ALL_TENSORS * (uint64_t)pieces / PIECES - ALL_TENSORS * 150 / READINGS);
 }
 
+/* When each process was seen last, as who opens the recording now finds it. */
+static void check_last(void)
+{
+	struct tare_recording *anew;
+
+	CHECK_INT(tare_recording_open(&anew, make_dir(), NULL), 0);
+	CHECK_INT(tare_recording_process_nr(recording), tare_recording_process_nr(anew));
+	for (int i = 0; i < tare_recording_process_nr(anew); i++)
+		CHECK_INT(tare_recording_process(recording, i)->last_ns, tare_recording_process(anew, i)->last_ns);
+	tare_recording_close(anew);
+}
+
 static void check_segments(bool with_program)
 {
 	begin(with_program);
@@ -227,6 +239,7 @@ static void check_once(bool with_program)
 		grow(piece);
 		turn();
 		check_read(piece);
+		check_last();
 		seal();
 		turn();
 	}
