@@ -227,6 +227,17 @@ def a_runtime_that_the_linker_finds_first(box):
 
 
 @case
+def a_program_that_runs_already_is_not_begun_again(box):
+    os.mkdir(box.path("own"))
+    build(box, "own/libcudart.so.13", REAL, "-Wl,-soname,libcudart.so.13")
+    build(box, "libnone.so", "int none;\n")
+    script = "import ctypes\nprint('begun')\nfor path in %r:\n    ctypes.CDLL(path)\n" % (
+        [box.path("own/libcudart.so.13"), os.path.join(SIMGPU, "libs", "libtare_sim.so")],)
+    done = box.run([sys.executable, "-uB", write(box, "program.py", script)], env={"LD_PRELOAD": box.path("libnone.so")})
+    check_equal((done.code, done.out), (0, "begun\n"), done)
+
+
+@case
 def a_runtime_without_a_version(box):
     """libcudart.so is what it is a link to, and the newest where it is none."""
     write(box, "libcudart.so.12.4.127", "not a library")
