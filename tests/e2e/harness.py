@@ -45,7 +45,7 @@ MIB = 1 << 20
 PATIENCE = 5  # times every limit in seconds: they are for what hangs, and a busy machine is not to come to them
 
 # Only these come from outside, so that a developer's environment changes no result.
-KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "QEMU_LD_PREFIX")
+KEPT = ("PATH", "HOME", "TMPDIR", "QEMU_LD_PREFIX")
 
 
 class Failure(Exception):
@@ -185,6 +185,7 @@ class Box:
     def environment(self, env=None, sim=False):
         """A clean one; `sim`: as a program needs that finds the simulated GPU without tare."""
         out = {k: os.environ[k] for k in KEPT if k in os.environ}
+        out["LANG"] = "C.UTF-8"
         out["TARE_SIM_DIR"] = self.sim_dir
         out["TARE_TEST_DEBUG_FOLDER"] = NO_FOLDER
         if sim:
