@@ -19,7 +19,7 @@ struct tare_pool_use {
 /* A live block at an instant that is no moment: what became of it comes later. */
 struct tare_watched {
 	struct tare_known_block known;
-	struct tare_ledger *out;
+	TARE_NOT_SAVED struct tare_ledger *out;
 	int device; /* tare_device_fold.index, -1: in the memory of the CPU */
 };
 
@@ -56,8 +56,8 @@ struct tare_tensors_part {
 	uint32_t *calls;
 	size_t call_nr, call_cap;
 	struct tare_map outer_of; /* outermost calls of modules, each with the site that stands for it */
-	TARE_NOT_SAVED struct tare_watches watched;
-	TARE_NOT_SAVED struct tare_ended_blocks ended;
+	TARE_ONLY_FREED struct tare_watches watched;
+	TARE_ONLY_FREED struct tare_ended_blocks ended;
 	struct tare_pool_self_report_fold *self_reports; /* by time */
 	size_t self_report_nr, self_report_cap;
 	uint64_t other_stream_blocks;                         /* blocks on another stream than their segment */
