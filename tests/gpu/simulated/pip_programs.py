@@ -127,6 +127,45 @@ def deepspeed(stage=2):
     told("rank", os.environ["RANK"])
 
 
+def tensor_parallel():
+    """By torchrun: each layer's columns, then its rows, over two cards."""
+    import torch
+    from torch.distributed import device_mesh, destroy_process_group
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    mesh = device_mesh.init_device_mesh("cuda", (2,))
+    layers = [torch.nn.Sequential(torch.nn.Linear(2048, 8192), torch.nn.ReLU(), torch.nn.Linear(8192, 2048)) for _ in range(4)]
+    model = torch.nn.Sequential(*layers).cuda()
+    for layer in model:
+        parallelize_module(layer, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    train_with(model, torch.optim.AdamW(model.parameters()), lambda: torch.randn(256, 2048, device="cuda"))
+    told("rank", os.environ["RANK"])
+    destroy_process_group()
+
+
+def pipeline():
+    """By torchrun: half of the layers on each of two cards, four parts of a batch on their way."""
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
+    rank = int(os.environ["RANK"])
+    card = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    torch.cuda.set_device(card)
+    dist.init_process_group("nccl")
+    half = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 1024)) for _ in range(4)]).to(card)
+    part = torch.randn(16, 1024, device=card)
+    stage = PipelineStage(half, rank, 2, card, input_args=(part,), output_args=(part,))
+    schedule = ScheduleGPipe(stage, n_microbatches=4, loss_fn=torch.nn.functional.mse_loss)
+    optimizer = torch.optim.AdamW(half.parameters())
+    for _ in range(3):
+        whole = torch.randn(64, 1024, device=card)
+        schedule.step(*([whole] if rank == 0 else []), **({"target": whole} if rank else {}))
+        optimizer.step()
+        optimizer.zero_grad()
+    told("rank", rank)
+    dist.destroy_process_group()
+
+
 def torch_alone():
     """A PyTorch of any version: convolutions, attention, AdamW in half precision, cuSOLVER, cuFFT, a graph."""
     import torch
