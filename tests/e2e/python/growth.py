@@ -5,18 +5,10 @@
 `growth.py --list` prints the name of each, and what should be told of it: nothing, or what grows."""
 
 import gc
-import sys
+
+from listed import is_list_wanted, main, program
 
 STEPS, BATCH, WIDTH = 60, 256, 128
-programs = {}
-
-
-def program(grows):
-    """`grows`: what of it grows, as the report calls that; None: nothing does."""
-    def add(run):
-        programs[run.__name__.replace("_", "-")] = (run, grows)
-        return run
-    return add
 
 
 class Training:
@@ -371,10 +363,7 @@ def pause(seconds=.025):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--list":
-        for name, (_, grows) in programs.items():
-            print(name, grows or "-", sep="\t")
-    else:
+    if not is_list_wanted():
         import random
         import time
 
@@ -383,4 +372,4 @@ if __name__ == "__main__":
         random.seed(7)
         torch.manual_seed(7)
         torch.set_num_threads(1)
-        programs[sys.argv[1]][0]()
+    main()

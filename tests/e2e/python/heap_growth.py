@@ -4,18 +4,11 @@
 
 `heap_growth.py --list` prints the name of each, and the function in which it grows, or "-"."""
 
-import sys
 import time
 
+from listed import main, program
+
 kept = []
-programs = {}
-
-
-def program(grows):
-    def add(run):
-        programs[run.__name__.replace("_", "-")] = (run, grows)
-        return run
-    return add
 
 
 def rounds(number, act):
@@ -116,8 +109,4 @@ def start_and_then_work():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--list":
-        for name, (_, grows) in programs.items():
-            print("%s\t%s" % (name, grows or "-"))
-    else:
-        programs[sys.argv[1]][0]()
+    main()

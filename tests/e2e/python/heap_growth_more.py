@@ -7,18 +7,10 @@
 import ctypes
 import io
 import itertools
-import sys
 import time
 import xml.etree.ElementTree
 
-programs = {}
-
-
-def program(grows):
-    def add(run):
-        programs[run.__name__.replace("_", "-")] = (run, grows)
-        return run
-    return add
+from listed import main, program
 
 
 def rounds(act, number=150):
@@ -99,8 +91,4 @@ def flush_now_and_then():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--list":
-        for name, (_, grows) in programs.items():
-            print("%s\t%s" % (name, grows or "-"))
-    else:
-        programs[sys.argv[1]][0]()
+    main()
