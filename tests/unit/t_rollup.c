@@ -31,10 +31,10 @@ static void call(uint64_t at, uint64_t i, uint64_t ns, bool is_end)
 	make_log_call(&m, at, ns, handle, 2 << 20, is_end);
 }
 
-static void lose(uint64_t from, uint64_t at)
+static void lose(uint64_t from, uint64_t at, uint32_t tid)
 {
 	m.stamp = m.header.first_stamp + at;
-	MAKE(&m, lost, LOST, .records = 5, .first = m.header.first_stamp + from, .last = m.stamp, .tid = 10,
+	MAKE(&m, lost, LOST, .records = 5, .first = m.header.first_stamp + from, .last = m.stamp, .tid = tid,
 	     .reason = TARE_LOST_CAP);
 }
 
@@ -55,7 +55,7 @@ static void make_program(bool has_late)
 		if (i % 400 == 1) /* some stay */
 			call(at + 10, 50 + i / 400, 1000, false);
 		if (has_losses && i % 500 == 499)
-			lose(at - 4 * S, at + 20);
+			lose(at - 4 * S, at + 20, 10 + (uint32_t)(i / 500 % 3));
 	}
 }
 

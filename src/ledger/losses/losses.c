@@ -37,7 +37,9 @@ static void keep(struct tare_losses_part *p, const struct tare_loss_fold *l)
 /* Before the first that is told of, those of the state that the fold goes on from. */
 static void keep_told(struct tare_losses_part *p, const struct tare_loss_fold *l)
 {
-	for (size_t i = 0; !p->told_nr && i < p->count; i++) {
+	size_t known = p->told_nr ? 0 : p->count;
+
+	for (size_t i = 0; i < known; i++) {
 		p->items[i].told_ns = INT64_MIN;
 		keep(p, &p->items[i]);
 	}
