@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "compact/coarse.h"
+#include "store/gathered.h"
 #include "store/store.h"
 #include "trace/log.h"
 #include "record/schema.h"
@@ -24,24 +25,16 @@ enum {
 	SEGMENT_BYTES = 64 << 20,  /* or so many bytes of records */
 };
 
-/* Records of one log that wait for their block to be full. */
-struct gathered {
-	struct tare_pack bytes;
-	struct tare_block_record *records; /* data: not known before the block is written */
-	size_t *at;                        /* where each lies in `bytes` */
-	size_t n, record_cap, at_cap;
-};
-
 struct log {
 	const struct tare_process *process;
 	struct tare_log_part part;
 	const struct tare_schema *schema; /* of its events; NULL: of this version */
-	struct gathered events;
+	struct tare_gathered events;
 	uint64_t wanted; /* records of the log */
 	uint64_t seen;   /* records of the log that were written so far, each once */
 	bool is_told;    /* the segment that is being written has its LOG block */
 	bool is_begun;   /* an earlier segment has its tables */
-	struct gathered repeated;
+	struct tare_gathered repeated;
 	struct tare_coarse coarse;
 };
 
@@ -67,32 +60,9 @@ struct maker {
 	int rc;
 };
 
-static void gather(struct gathered *g, const struct tare_log_record *rec)
+static void gather(struct tare_gathered *g, const struct tare_log_record *rec)
 {
-	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
-	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
-	g->records[g->n] = (struct tare_block_record){ .position = rec->position, .bytes = (uint32_t)rec->bytes };
-	g->at[g->n++] = g->bytes.len;
-	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
-}
-
-/* The last one that was gathered. */
-static struct tare_record *last_of(const struct gathered *g)
-{
-	return (struct tare_record *)(void *)(g->bytes.data + g->at[g->n - 1]);
-}
-
-static bool is_full(const struct gathered *g)
-{
-	return g->n == TARE_BLOCK_RECORDS || g->bytes.len >= TARE_BLOCK_BYTES;
-}
-
-static void free_gathered(struct gathered *g)
-{
-	tare_pack_free(&g->bytes);
-	free(g->records);
-	free(g->at);
-	*g = (struct gathered){ 0 };
+	tare_gathered_add(g, &(struct tare_block_record){ rec->raw, rec->position, (uint32_t)rec->bytes });
 }
 
 /* The final name, and the one that a segment has until it is whole. */
@@ -176,32 +146,13 @@ static bool is_repeated(const struct tare_log_record *rec)
 	}
 }
 
-/* How many records from `first` on go into one block. */
-static size_t fits_in_block(const struct gathered *g, size_t first)
+static void write_gathered(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
+                           const struct tare_gathered *g)
 {
-	size_t n = 1;
+	struct tare_layouts layouts;
 
-	while (n < TARE_BLOCK_RECORDS && first + n < g->n && g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
-		n++;
-	return n;
-}
-
-static void write_block(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
-                        struct gathered *g);
-
-/* As many blocks as that takes; they stay gathered. */
-static void write_blocks(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
-                         const struct gathered *tables)
-{
-	for (size_t i = 0, n; i < tables->n && !c->rc; i += n) {
-		struct gathered some = *tables;
-
-		n = fits_in_block(tables, i);
-		some.records += i;
-		some.at += i;
-		some.n = n;
-		write_block(c, kind, index, schema, &some);
-	}
+	tare_schema_layouts(schema, &layouts);
+	tare_gathered_write(g, c->writer, kind, (uint32_t)index, &layouts);
 }
 
 /* Before the first block of a log in a segment. */
@@ -217,22 +168,18 @@ static void tell_log(struct maker *c, int index)
 	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
 	log->is_told = true;
 	if (log->is_begun)
-		write_blocks(c, TARE_SEGMENT_REPEATED, index, log->schema, &log->repeated);
+		write_gathered(c, TARE_SEGMENT_REPEATED, index, log->schema, &log->repeated);
 	log->is_begun = true;
 }
 
-static void write_block(struct maker *c, enum tare_segment_kind kind, int index, const struct tare_schema *schema,
-                        struct gathered *g)
+static void write_events_of(struct maker *c, int index)
 {
-	struct tare_layouts layouts;
+	struct log *log = &c->logs[index];
 
-	tare_schema_layouts(schema, &layouts);
 	tell_log(c, index);
-	for (size_t i = 0; i < g->n; i++)
-		g->records[i].data = g->bytes.data + g->at[i];
 	if (!c->rc)
-		tare_segment_add(c->writer, kind, (uint32_t)index, &layouts, g->records, g->n);
-	g->n = g->bytes.len = 0;
+		write_gathered(c, TARE_SEGMENT_EVENTS, index, log->schema, &log->events);
+	tare_gathered_clear(&log->events);
 }
 
 static void end_segment(struct maker *c)
@@ -241,7 +188,7 @@ static void end_segment(struct maker *c)
 
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].events.n)
-			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema, &c->logs[i].events);
+			write_events_of(c, i);
 	/* Once more, so that no damaged place costs a log. */
 	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
 		if (c->schemas[i].is_told)
@@ -280,7 +227,7 @@ static void drop(struct dropped *d, const struct tare_log_record *rec)
 }
 
 /* As the thread would have told it, had it given them up itself. */
-static void tell_dropped(struct log *log, const struct dropped *d, struct gathered *tables)
+static void tell_dropped(struct log *log, const struct dropped *d, struct tare_gathered *tables)
 {
 	struct tare_rec_lost lost = { .head = { .seal = tare_seal(d->position),
 		                                    .kind = TARE_KIND_LOST,
@@ -337,7 +284,7 @@ static void leave_last_hole(struct tare_log_part *part)
 static void write_tables(struct maker *c, int index)
 {
 	struct log *log = &c->logs[index];
-	struct gathered tables = { 0 };
+	struct tare_gathered tables = { 0 };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 	struct tare_log *reader = tare_recording_log(log->process);
@@ -374,8 +321,9 @@ static void write_tables(struct maker *c, int index)
 	c->result->records += log->part.records;
 	c->result->raw_bytes += log->part.end - begin;
 	tell_log(c, index);
-	write_blocks(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
-	free_gathered(&tables);
+	if (!c->rc)
+		write_gathered(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
+	tare_gathered_free(&tables);
 }
 
 static void write_events(struct maker *c)
@@ -394,12 +342,13 @@ static void write_events(struct maker *c)
 			begin_segment(c);
 		log->schema = tare_log_schema(from);
 		gather(&log->events, &rec);
-		last_of(&log->events)->stamp = tare_coarse_stamp(&log->coarse, c->recording, process, rec.rec.head);
+		tare_gathered_record(&log->events, log->events.n - 1)->stamp =
+			tare_coarse_stamp(&log->coarse, c->recording, process, rec.rec.head);
 		log->seen++;
 		c->records++;
 		c->bytes += rec.bytes;
-		if (is_full(&log->events))
-			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema, &log->events);
+		if (tare_gathered_is_full(&log->events))
+			write_events_of(c, process->index);
 		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
 			end_segment(c);
 	}
@@ -489,8 +438,8 @@ int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifes
 	write_segments(&c);
 	for (int i = 0; i < c.log_nr; i++) {
 		tare_log_part_free(&c.logs[i].part);
-		free_gathered(&c.logs[i].events);
-		free_gathered(&c.logs[i].repeated);
+		tare_gathered_free(&c.logs[i].events);
+		tare_gathered_free(&c.logs[i].repeated);
 	}
 	for (size_t i = 0; i < c.schema_nr; i++)
 		free(c.schemas[i].text);
