@@ -5,6 +5,7 @@
  */
 #include "rollup/drop.h"
 
+#include "rollup/tables.h"
 #include "base/disk.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -30,7 +31,8 @@ struct drop {
 	uint64_t *after; /* by log of the store: what has no later stamp the state knows */
 };
 
-static uint64_t stamp_of(const struct drop *d, const char *name, int64_t until_ns)
+/* NULL: it could not be read. */
+static const struct tare_process *process_of(const struct drop *d, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -39,9 +41,19 @@ static uint64_t stamp_of(const struct drop *d, const char *name, int64_t until_n
 		const char *slash = strrchr(p->log, '/'), *log = slash ? slash + 1 : p->log;
 
 		if (strncmp(log, name, n) == 0 && strcmp(log + n, ".events") == 0)
-			return tare_recording_stamp(d->recording, p, until_ns + 1) - 1;
+			return p;
 	}
-	return 0;
+	return NULL;
+}
+
+/* Up to which stamps a state knows the events. */
+static void go_by(struct drop *d, const struct tare_manifest_state *state)
+{
+	for (size_t i = 0; i < d->store->log_nr; i++) {
+		const struct tare_process *p = process_of(d, d->store->logs[i].part.name);
+
+		d->after[i] = tare_recording_stamp(d->recording, p, state->until_ns + 1) - 1;
+	}
 }
 
 static const struct tare_segment_block *head_of(const struct drop *d, const struct tare_stored_block *block)
@@ -67,8 +79,7 @@ static size_t droppable(struct drop *d, const struct tare_manifest_state *state)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < d->store->log_nr; i++)
-		d->after[i] = stamp_of(d, d->store->logs[i].part.name, state->until_ns);
+	go_by(d, state);
 	while (
 		n < d->store->segment_nr &&
 		(d->store->segments[n].number <= state->number || d->store->segments[n].number == d->manifest.dropped.rest) &&
@@ -97,30 +108,19 @@ static uint64_t events_of(const struct drop *d, size_t n)
 	return events;
 }
 
-static void copy_tables(const struct drop *d, size_t n, struct tare_segment_writer *w, uint32_t i)
-{
-	const struct tare_stored_log *log = &d->store->logs[i];
-	struct tare_pack bytes = { 0 };
-
-	for (size_t k = 0; k < log->table_nr; k++) {
-		const struct tare_stored_block *block = &log->tables[k];
-
-		if (block->segment < n && tare_segment_read(&d->store->segments[block->segment], block->entry, &bytes))
-			tare_segment_copy(w, head_of(d, block), i, &bytes);
-	}
-	tare_pack_free(&bytes);
-}
-
 /* What the dropped segments said of each log, twice as ever, and its tables. */
 static void write_logs(const struct drop *d, size_t n, struct tare_segment_writer *w)
 {
+	const struct tare_rollup_going going = { d->manifest.numbers, n };
+
 	for (uint32_t i = 0; i < d->store->log_nr; i++) {
+		const struct tare_process *process = process_of(d, d->store->logs[i].part.name);
 		struct tare_log_part part = { 0 };
 
 		if (!tare_store_part(d->store, &d->store->logs[i], n, &part))
 			continue;
 		tare_segment_add_log(w, i, &part);
-		copy_tables(d, n, w, i);
+		tare_rollup_write_tables(w, i, tare_recording_log(process), &going, d->after[i]);
 		tare_segment_add_log(w, i, &part);
 		tare_log_part_free(&part);
 	}
@@ -253,7 +253,16 @@ static int choose(struct drop *d, uint64_t excess, struct tare_rolled_up *out, s
 	/* The segment that stands for those that went is not worth being written again alone. */
 	if (!base || (most == 1 && d->manifest.dropped.rest == d->manifest.numbers[0]))
 		return 0;
+	go_by(d, base);
 	return drop(d, most, base, out, err);
+}
+
+static bool has_all_logs(const struct drop *d)
+{
+	for (size_t i = 0; i < d->store->log_nr; i++)
+		if (!process_of(d, d->store->logs[i].part.name))
+			return false;
+	return true;
 }
 
 static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *out, struct tare_err *err)
@@ -264,7 +273,7 @@ static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *o
 	if (!rc)
 		rc = tare_store_open(&d->store, d->folder, err);
 	/* What is damaged is not what a state speaks for. */
-	if (!rc && !d->store->fault_nr && d->store->segment_nr == d->manifest.nr) {
+	if (!rc && !d->store->fault_nr && d->store->segment_nr == d->manifest.nr && has_all_logs(d)) {
 		d->after = tare_xcalloc(d->store->log_nr + 1, sizeof(*d->after));
 		rc = choose(d, excess, out, err);
 		free(d->after);

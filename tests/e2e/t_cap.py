@@ -12,7 +12,7 @@ import time
 from harness import MIB, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main, needs_exec, record_args, tare_argv
 
 # An early peak whose events go, then many records, then something that stays alive.
-STORMS = 200  # with twice as many what stays of segments that went leaves logs too little room: no-room.md
+STORMS = 400
 CAP = MIB
 WAIT_S = 60  # what makes room has a low priority: beside other tests it waits for a processor
 GONE_S = 10.5 # tare is believed to be gone
