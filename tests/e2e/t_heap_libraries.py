@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 
 from harness import BUILD, WRAPPER, Skip, case, check, check_equal, fixture, main, needs, needs_cplusplus
 from heaps import function_of, heap_of, lines_of, record, total_of
@@ -32,6 +33,15 @@ def libraries_that_lie_where_others_were(box):
     device = heap_of(box.report())
     check_equal(total_of(device, "e2e_plugin_a"), (301000, 2))
     check_equal((names(box, "ask_a"), names(box, "ask_b")), (301000, 20000))
+
+
+@case
+def a_library_by_a_relative_name(box):
+    """It is one of the folder that the program is in, wherever `tare run` and `tare report` are."""
+    os.makedirs(box.path("there"))
+    shutil.copy(A, box.path("there/plugin.so"))
+    record(box, ["/bin/sh", "-c", "cd there && exec \"$@\"", "sh"] + fixture("e2e_plugins", "./plugin.so", "301000"))
+    check_equal(names(box, "ask_a"), 301000, lines_of(box))
 
 
 def check_operators(box, program, *args, **more):

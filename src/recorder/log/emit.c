@@ -150,6 +150,18 @@ static uint64_t objects_salt(uint32_t epoch)
 	return tare_row_mix(epoch + (tare_objects_epoch().unloads << 32));
 }
 
+__attribute__((noinline)) static bool write_object(const struct tare_rec_object *rec, const char *path)
+{
+	char room[TARE_PATHS_ROOM];
+
+	path = tare_paths_absolute(path, room, sizeof(room));
+	if (!tare_emit_text(TARE_KIND_OBJECT, &rec->head, sizeof(*rec), path))
+		return false;
+	if (tare_config.no_paths)
+		tare_paths_tell(rec, path, text_bytes(path));
+	return true;
+}
+
 static void emit_object_of(uint64_t pc)
 {
 	uint32_t epoch = tare_ring_epoch();
@@ -169,11 +181,8 @@ static void emit_object_of(uint64_t pc)
 	rec.begin = object.begin;
 	rec.end = object.end;
 	memcpy(&rec.build_id_0, object.build_id, 16);
-	if (!tare_emit_text(TARE_KIND_OBJECT, &rec.head, sizeof(rec), object.path))
-		return;
-	__atomic_store_n(seen, hash, __ATOMIC_RELEASE);
-	if (tare_config.no_paths)
-		tare_paths_tell(&rec, object.path, text_bytes(object.path));
+	if (write_object(&rec, object.path))
+		__atomic_store_n(seen, hash, __ATOMIC_RELEASE);
 }
 
 /* Our own frames, innermost, say nothing to the user. */

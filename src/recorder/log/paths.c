@@ -17,6 +17,33 @@ const char *tare_paths_of_log(const char *path)
 	return tare_config.no_paths ? tare_path_short(path) : path;
 }
 
+/*
+ * A name that a program gave to dlopen() is one of the folder that it is in then, which is not `tare`'s after a `cd`. What does not fit stays
+ * as it is: the library has no names of functions then.
+ */
+const char *tare_paths_absolute(const char *path, char *room, size_t size)
+{
+	size_t bytes = strlen(path), folder;
+	long got;
+
+	if (*path == '/' || tare_plib_basename(path) == path) /* that of the kernel's (linux-vdso.so.1) has no file */
+		return path;
+	got = tare_sys6(SYS_getcwd, (long)room, (long)size, 0, 0, 0, 0);
+	if (got <= 1 || *room != '/') /* "(unreachable)/…" */
+		return path;
+	folder = (size_t)got - 1;
+	if (folder + 1 + bytes + 1 > size)
+		return path;
+	while (path[0] == '.' && path[1] == '/') {
+		path += 2;
+		bytes -= 2;
+	}
+	if (room[folder - 1] != '/')
+		room[folder++] = '/';
+	memcpy(room + folder, path, bytes + 1);
+	return room;
+}
+
 /* The pid in its name may be another's by now, and that file anything. */
 static int open_told(void)
 {
