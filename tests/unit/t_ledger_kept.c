@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000, ANEW = 0x40000 };
+enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000, ANEW = 0x40000, LIBRARY = 0x50000 };
 
 static const struct tare_line momentum[] = { { "lion.py", "__init__", 5 }, { "train.py", "main", 4 }, { 0 } };
 static const struct tare_line cat[] = {
@@ -256,4 +256,37 @@ TEST(kept_cache_that_grows_is_state)
 	w = generation(0);
 	CHECK_INT(count_of(w, "growing"), 0);
 	world_free(w);
+}
+
+/* One line makes what a library keeps for itself, first, and what a variable keeps, of which the last comes after the scan. */
+static const char *rule_beside_kept(unsigned int found_as, int which)
+{
+	struct world *w = world_new();
+	const char *rule;
+
+	now = 0;
+	make(w, LIBRARY, GRAD, linear);
+	for (int i = 0; i < 6; i++) {
+		make(w, KEPT + (uint64_t)i * 0x1000, GRAD, linear);
+		forward(w);
+		step(w, false);
+		end_step(w);
+		if (i == 4) {
+			for (int j = 0; j <= i; j++)
+				world_probe(w, ++now * MS, TARE_SCANNED_TENSOR, KEPT + (uint64_t)j * 0x1000, 0, "plots",
+				            TARE_SCANNED_KEPT | found_as);
+			world_sweep(w, ++now * MS, 0);
+		}
+	}
+	rule = rule_at(w, now, which < 0 ? LIBRARY : KEPT + (uint64_t)which * 0x1000);
+	world_free(w);
+	return rule;
+}
+
+TEST(kept_by_a_library_is_no_variable_s)
+{
+	CHECK_STR(rule_beside_kept(0, -1), "unseen");
+	CHECK_STR(rule_beside_kept(0, 0), "kept");
+	CHECK_STR(rule_beside_kept(0, 5), "kept");
+	CHECK_STR(rule_beside_kept(TARE_SCANNED_REQUIRES_GRAD, -1), "kept"); /* it may be a part of their graphs */
 }

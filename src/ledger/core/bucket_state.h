@@ -131,6 +131,7 @@ struct tare_site {
 	uint32_t largest_nr, replaced, other_ends;
 	bool keeps_for_parameter, keeps_copies; /* as its blocks that lasted were, struct tare_use says which */
 	uint32_t kept_as;                       /* text of the fold: the variable that keeps those that lasted; 0: none */
+	bool keeps_graphs;                      /* of autograd, with some of these */
 	uint32_t outer; /* the site that stands for all in the same outermost call of a module; 0: in none */
 	/*
 	 * Where this one stands for others: of their blocks that were made while autograd records how many there were, went

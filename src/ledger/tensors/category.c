@@ -247,15 +247,26 @@ void tare_site_note_variable(struct tare_site *site, const struct tare_known_blo
 	struct tare_known_block b = *block;
 
 	tare_work_now(work, &b);
-	if (is_kept(&b, tare_work_of(work, &b.facts)))
-		site->kept_as = b.facts.name;
+	if (!is_kept(&b, tare_work_of(work, &b.facts)))
+		return;
+	site->kept_as = b.facts.name;
+	site->keeps_graphs |= (b.facts.role_flags & TARE_SCANNED_REQUIRES_GRAD) != 0;
+}
+
+/*
+ * A scan that found all of Python's tensors did not find it. So a library has it; or autograd, where what the variable keeps has a graph that it is
+ * a part of.
+ */
+static bool is_of_library(const struct tare_site *site, const struct tare_known_block *b)
+{
+	return is_so(b, TARE_BLOCK_UNSEEN) && !(site->keeps_graphs && b->block.flags & TARE_TENSOR_GRAD);
 }
 
 /* Another one of a line whose blocks a variable keeps: too late to last, or for a scan to find it. */
 static bool is_next_of_variable(const struct tare_site *site, const struct tare_known_block *b,
                                 const struct tare_worker *w)
 {
-	return site->kept_as && (!is_so(b, TARE_BLOCK_GONE) || lasts(b, w)) && !is_said(b) &&
+	return site->kept_as && (!is_so(b, TARE_BLOCK_GONE) || lasts(b, w)) && !is_said(b) && !is_of_library(site, b) &&
 	       (b->facts.kind == TARE_WORK_FORWARD || b->facts.kind == TARE_WORK_OTHER);
 }
 
