@@ -168,7 +168,7 @@ struct tare_collected_ledger {
 
 /* A module of a program (torch.nn.Module) that has tensors, or one inside of it has. */
 struct tare_module_row {
-	const char *path;                     /* "layer4.2.conv3"; of one that is in no other, its class */
+	const char *path;                     /* "layer4.2.conv3", "teacher.0"; else its name, or class */
 	const char *name;                     /* the last part of it */
 	const char *class;                    /* NULL: not known */
 	const struct tare_module_row *parent; /* NULL: it is in no other that is known */

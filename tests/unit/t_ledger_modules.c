@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { IN_MODULE = TARE_TENSOR_IN_MODULE, THREAD = 7 };
-enum { NET = 0xa000, LAYERS = 0xa100, FIRST = 0xa200, SECOND = 0xa300 };
+enum { NET = 0xa000, LAYERS = 0xa100, FIRST = 0xa200, SECOND = 0xa300, OTHER = 0xa400 };
 
 static void made_in(struct world *w, uint64_t module, const char *class, uint64_t at, unsigned int flags)
 {
@@ -237,6 +237,27 @@ TEST(modules_are_a_tree)
 	CHECK_INT(classes.items[0].modules, 2);
 	tare_module_classes_free(&classes);
 	tare_module_tree_free(&tree);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Layers of two networks have the same names in them: the variable stands before, as in names of parameters. */
+TEST(modules_of_several_networks_are_told_apart)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	now = 0;
+	made_in(w, FIRST, "Linear", 0x100, IN_MODULE);
+	for (int i = 0; i < 2; i++) {
+		world_probe(w, ++now * MS, TARE_SCANNED_MODULE, NET, 0, "student", 0);
+		world_module(w, now * MS, 0, OTHER, "Linear");
+		world_probe(w, now * MS, TARE_SCANNED_PARAMETER, 0x40, OTHER, "weight", 0);
+		world_probe(w, now * MS, TARE_SCANNED_MODULE, OTHER, 0, "teacher", 0);
+		scan(w, 0);
+	}
+	l = world_ledger(w, "end");
+	CHECK_MODULE(0x100, "student.layers.0 Linear");
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -150,12 +150,18 @@ static const char *text_of(const struct rows *r, uint32_t id)
 	return text ? tare_arena_strdup(r->memory, text) : NULL;
 }
 
+/* Of one that is in no other the name is told where there are several, as in names of tensors. */
+static bool is_told(const struct rows *r, const struct tare_module_row *row)
+{
+	return row->parent || r->f->processes[r->process]->modules.items[row->number - 1].is_one_of_several;
+}
+
 static const char *path_in(const struct rows *r, const struct tare_module_row *parent, const char *name)
 {
 	struct tare_str path = { 0 };
 	const char *kept;
 
-	if (parent->parent)
+	if (is_told(r, parent))
 		tare_str_addf(&path, "%s.", parent->path);
 	tare_str_add(&path, name);
 	kept = tare_arena_strdup(r->memory, tare_str_text(&path));
