@@ -481,3 +481,45 @@ TEST(growth_of_each_line_has_its_own_module)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* It keeps a block each 100 ms for 6 s; then Python takes it down, and the process ends 4 s later. */
+static int rows_of_a_slow_end(bool is_torn_down)
+{
+	int heap;
+	struct world *w = world_of_a_heap(&heap);
+
+	for (int i = 0; i < 60; i++)
+		world_heap_block(w, 0, heap, (100 * i + 1) * MS,
+		                 &(struct tare_rec_heap_block){ .block = KEPT + (uint64_t)i * LEAK, .bytes = LEAK }, "serve.py",
+		                 7);
+	for (int i = 0; i < 60; i++)
+		world_heap_freed(w, 0, heap, 6001 * MS + i, KEPT + (uint64_t)i * LEAK, is_torn_down ? TARE_HEAP_FINALIZING : 0);
+	world_host(w, 0, 10000 * MS, 100 * MIB);
+	world_end(w, 0, 10001 * MS);
+	return rows_of_world(w);
+}
+
+TEST(growth_is_told_of_what_python_takes_down_slowly)
+{
+	CHECK_INT(rows_of_a_slow_end(true), 1);
+	CHECK_INT(rows_of_a_slow_end(false), 0);
+}
+
+/* The same of tensors on a GPU, which are given back without a call of the driver. */
+TEST(growth_is_told_of_tensors_of_a_gpu_that_python_takes_down_slowly)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	CALL(w, .begin = 1 * MS, .end = 2 * MS, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = KEPT,
+	     .asked = 64 * MIB, .context = 0xc0, .owner = WORLD_C10_CUDA);
+	for (int i = 0; i < 60; i++)
+		world_tensor(w, (100 * i + 3) * MS, KEPT + (uint64_t)i * LEAK, LEAK);
+	for (int i = 0; i < 60; i++)
+		world_tensor_of_teardown(w, 6001 * MS + i, KEPT + (uint64_t)i * LEAK);
+	world_end(w, 0, 10001 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.growth_nr, 1);
+	tare_ledger_free(&l);
+	world_free(w);
+}

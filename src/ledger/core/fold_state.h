@@ -81,6 +81,7 @@ struct tare_process_fold {
 	struct tare_modules modules;
 	int64_t end_ns;                      /* of is_ending */
 	bool is_torn_down;                   /* Python frees what is left of it */
+	int64_t torn_down_ns;                /* when that began, on the CPU or a device; 0: it did not */
 	struct tare_blocks host_blocks;      /* in the memory of the CPU */
 	struct tare_map mapped_files;        /* address → what tells the file of the block that comes there next */
 	uint32_t steps[TARE_TRAINING_BY_NR]; /* of training, of the thread that made most of them */
@@ -93,6 +94,12 @@ struct tare_process_fold {
 	/* of its whole life, so the same at every instant; 0: nobody said */
 	uint64_t most_resident, most_file; /* most_file: in files and shared memory */
 };
+
+static inline void tare_process_torn_down(struct tare_process_fold *p, int64_t t)
+{
+	if (!p->torn_down_ns)
+		p->torn_down_ns = t;
+}
 
 /* A process ended; its end waits until every device has settled the calls that were under way. */
 struct tare_end {

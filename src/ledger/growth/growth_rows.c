@@ -263,11 +263,13 @@ static bool is_worked_off(const struct group *g, int column)
 	return less > line_rule.tidied * g->end;
 }
 
-/* When the process ended, or was seen last. */
+/* When the process ended, or was seen last. Python, and a driver behind it, may take seconds to take down what there is. */
 static int64_t end_of(const struct tare_fold *f, const struct tare_process_fold *p)
 {
 	int64_t last = p->process->last_ns;
 
+	if (p->torn_down_ns)
+		return p->torn_down_ns;
 	if (p->is_ending)
 		return p->end_ns;
 	return last > 0 && last < f->seen_ns ? last : f->seen_ns;
@@ -293,10 +295,11 @@ static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
 	const struct tare_growth_process *known = &p->processes[g->process];
 	int64_t last = end_of(f, process);
 	int64_t started = known->first_ns > known->code_ns ? known->first_ns : known->code_ns;
+	int64_t made = known->made_ns < last ? known->made_ns : last;
 	int end;
 
-	if (!g->is_resident && is_its_end(p, known->made_ns, last))
-		last = known->made_ns;
+	if (!g->is_resident && is_its_end(p, made, last))
+		last = made;
 	end = tare_growth_column(p, last) + 1;
 
 	t->of = NULL;

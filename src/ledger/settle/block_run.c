@@ -32,10 +32,13 @@ static inline void advance_past(struct at_work *w, int64_t t)
 }
 
 /* The device is at that moment, and Python's first free at its teardown is the end. */
-static inline void advance_to(struct at_work *w, int64_t t, uint16_t flags)
+static inline void advance_to(struct at_work *w, struct tare_process_fold *p, int64_t t, uint16_t flags)
 {
 	advance_past(w, t);
-	if (flags & TARE_TENSOR_FINALIZING && !w->d->has_moment[TARE_MOMENT_END])
+	if (!(flags & TARE_TENSOR_FINALIZING))
+		return;
+	tare_process_torn_down(p, t);
+	if (!w->d->has_moment[TARE_MOMENT_END])
 		tare_fold_set_moment(w->f, w->d, TARE_MOMENT_END, t);
 }
 
@@ -108,7 +111,7 @@ static inline void apply(struct run *r, size_t i, int segment)
 	const struct tare_tensor_columns *c = &r->blocks->columns;
 	const struct tare_rec_tensor *rec = &c->others[c->which[i]];
 
-	advance_to(&r->work, r->blocks->times[i], rec->flags);
+	advance_to(&r->work, r->p, r->blocks->times[i], rec->flags);
 	if (c->bytes[i] > 0)
 		hand_out_of_run(r, rec, i, segment);
 	else
@@ -165,7 +168,7 @@ static void apply_waiting(struct at_work *w, const struct tare_block *b)
 	struct tare_process_on_device *p = tare_fold_process_on(w->f, b->process, w->d->index);
 	int segment = tare_segments_place(&p->segments, b->address);
 
-	advance_to(w, b->t, b->flags);
+	advance_to(w, w->f->processes[b->process], b->t, b->flags);
 	if (b->bytes > 0)
 		hand_out(w, p, b, segment);
 	else

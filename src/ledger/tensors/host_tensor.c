@@ -122,6 +122,7 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 /* Python takes the program down: what it had before is what it has at its end, on its devices too. */
 void tare_host_tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
 {
+	tare_process_torn_down(p, t);
 	if (p->is_torn_down)
 		return;
 	p->is_torn_down = true;
