@@ -92,6 +92,21 @@ def a_program_without_steps(box):
 
 
 @case
+def a_slow_growth_is_no_growth_of_nothing(box):
+    """4 KiB a step are not "0.0 MiB"; the line is as short as elsewhere."""
+    box.record(fixture("e2e_training", "few"))
+    text = make(box)
+    data = data_of(text)
+    data["report"]["growth"] = [{"line": "/home/me/train.py:87 in step", "what": "tensors", "bytes": 3 << 19, "bytes_per_step": 4096, "bytes_per_second": 100, "confidence": .99},
+                                {"line": None, "what": "resident memory", "bytes": 9 << 20, "bytes_per_step": None, "bytes_per_second": 3 << 20, "confidence": .5}]
+    with open(box.path("page.html"), "w", encoding="utf-8") as page:
+        page.write(re.sub(r'(<script type="application/json" id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(data) + m.group(2), text, flags=re.S))
+    said = show(box).js("[...document.querySelectorAll('.todo li')].map(i => i.textContent)")
+    check_equal(said[:2], ["It grows: tensors, by 4.0 KiB a step, 1.5 MiB so far, from train.py:87 in step (99 % sure).",
+                           "It grows: resident memory, by 3.0 MiB a second, 9.0 MiB so far (50 % sure)."])
+
+
+@case
 def single_blocks_are_those_of_json(box):
     """At a moment the blocks that are there are the rows of --by tensor then; with the smaller ones they are all that is in blocks."""
     box.record(fixture("e2e_training"))

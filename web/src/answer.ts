@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: the worst moment in a sentence, from what nvidia-smi shows to what the program asked for, and what to do about it.
 import { ASKED_FOR, Account, CPU, Device, LEAST, Row, accounts, deviceOf, page, peak, peakOf, placeName, places } from "./data";
-import { count, h, mib, part, section, short, time } from "./dom";
+import { count, h, mib, part, section, short, size, time } from "./dom";
 import { panelOf, peakTime } from "./model";
 import { preferred } from "./stack";
 import { state } from "./state";
@@ -104,8 +104,8 @@ function todo(): HTMLElement[] {
     item(h("b", { class: "bad" }, "Memory ran out"), ` at ${time(Number(o.t_ns))}: ${mib(Number(o.asked_bytes))} MiB were asked for`,
       o.source ? ` by ${short(text(o, "source"))}` : "", Number(o.count) > 1 ? `, ${count(Number(o.count))} times` : "", `: ${text(o, "why")}.`);
   for (const g of peak.growth)
-    item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")}, by `, g.bytes_per_step != null ? `${mib(Number(g.bytes_per_step))} MiB a step` : `${mib(Number(g.bytes_per_second))} MiB a second`,
-      g.line ? `, from ${text(g, "line")}` : "", ` (${Math.round(100 * Number(g.confidence))} % sure).`);
+    item(h("b", { class: "bad" }, "It grows"), `: ${text(g, "what")}, by ${g.bytes_per_step != null ? `${size(Number(g.bytes_per_step))} a step` : `${size(Number(g.bytes_per_second))} a second`}, `,
+      `${size(Number(g.bytes))} so far`, g.line ? ", from " : "", g.line ? h("span", { title: text(g, "line") }, short(text(g, "line"))) : "", ` (${Math.round(100 * Number(g.confidence))} % sure).`);
   for (const a of peak.advice)
     item(h("b", { "data-bytes": Number(a.saves_bytes) }, mib(Number(a.saves_bytes)) + " MiB"), ` ${text(a, "known")}: ${text(a, "finding")}. `, h("span", { class: "soft" }, text(a, "less")));
   return out;
