@@ -538,6 +538,7 @@ struct tare_growth {
 	int process, fold_device;        /* where the fold has them; fold_device: -1: the CPU */
 	bool is_of_blocks;               /* PyTorch's */
 	bool is_resident;                /* what of a process is in memory, whoever asked for it */
+	bool is_of_python;               /* what Python maps for its small objects */
 	bool has_steps;                  /* `per_step` is known */
 	int64_t bytes;                   /* by so much in all */
 	int64_t per_step, per_second;

@@ -117,6 +117,14 @@ static bool is_of_one_process(const struct tare_ledger *ledger)
 	return true;
 }
 
+static bool has_arenas(const struct tare_ledger *ledger)
+{
+	for (int i = 0; i < ledger->growth_nr; i++)
+		if (ledger->growths[i].is_of_python)
+			return true;
+	return false;
+}
+
 void tare_growth_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	bool is_one = is_of_one_process(ledger);
@@ -135,6 +143,11 @@ void tare_growth_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_str_free(&s.where);
 	}
 	tare_emit_table_end(e);
+	if (has_arenas(ledger))
+		tare_emit_note(
+			e,
+			"what Python maps is for small objects of many lines: told is the line that came to need more, which may keep nothing "
+			"itself; PYTHONMALLOC=malloc tare run --host=full … tells the line of each object");
 	if (ledger->growth_nr > shown)
 		tare_emit_note(e, "%d more lines grow: tare report --json", ledger->growth_nr - shown);
 	tare_emit_gap(e);

@@ -55,6 +55,23 @@ define("slow-import", None, "sample")
 
 
 @case
+def a_line_that_needed_arenas_may_keep_nothing(box):
+    """One line makes many small objects for a moment, and another keeps some: the report says what it is that it knows."""
+    needs_exec()
+    if WRAPPER:
+        raise Skip("an emulator has other times")
+    with open(box.path("small.py"), "w", encoding="utf-8") as program:
+        program.write("import time\nkept = []\ndef keep(i):\n    kept.append([str(i * n) for n in range(1500)])\n"
+                      "for i in range(150):\n    keep(i)\n    time.sleep(.012)\n")
+    rows = record(box, [PYTHON, box.path("small.py")], "full")
+    check_equal([function_of(row["line"]) for row in rows if row["what"] == "mapped, of no file"], ["<listcomp>"], rows)
+    said = " ".join(box.tare("report", "rec.tare").out.split())
+    check_says(said, "mapped, of no file", "PYTHONMALLOC=malloc")
+    box.record([PYTHON, PROGRAM, "sessions"], "other.tare", sim=None, options=["--host=full"])
+    check("PYTHONMALLOC=malloc" not in box.tare("report", "other.tare").out)
+
+
+@case
 def native_program(box):
     """The function that asks, and in the stack who called it."""
     if WRAPPER:

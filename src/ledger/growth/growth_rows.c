@@ -34,6 +34,7 @@ struct group {
 	const char *line; /* NULL: not known */
 	bool is_resident;
 	bool is_of_arenas; /* all that was mapped by lines of Python */
+	bool is_of_python; /* mapped by Python itself, for its small objects */
 	int64_t most;      /* by which any of its sites rose in the second half: `site` did */
 	int end;           /* columns that have begun */
 	int64_t bytes[TARE_GROWTH_COLUMNS];
@@ -79,6 +80,13 @@ static bool is_importing(const struct tare_site *site)
 	return false;
 }
 
+static bool is_of_python(const struct tare_fold *f, const struct tare_bucket *b)
+{
+	const char *owner = b->owner && b->account == TARE_ACCOUNT_MAPPED ? f->owners[b->owner - 1] : "";
+
+	return b->site && f->sites[b->site].python && (!strncmp(owner, "python", 6) || !strncmp(owner, "libpython", 9));
+}
+
 static bool group_of_course(const struct tare_growth_part *p, const struct tare_fold *f,
                             const struct tare_growth_course *c, struct group *out)
 {
@@ -96,6 +104,7 @@ static bool group_of_course(const struct tare_growth_part *p, const struct tare_
 		out->account = b->account;
 		out->site = b->site;
 		out->owner = b->site ? 0 : b->owner;
+		out->is_of_python = is_of_python(f, b);
 		out->end = p->clocks[b->device + 1].column + 1;
 		return is_told(b) && !(b->site && is_importing(&f->sites[b->site]));
 	}
@@ -174,6 +183,7 @@ static void add_arena(struct groups *groups, const struct tare_fold *f, const st
 		                 .device = like->device,
 		                 .account = like->account,
 		                 .is_of_arenas = true,
+		                 .is_of_python = like->is_of_python,
 		                 .end = like->end };
 
 	add_bytes(known_group(groups, f, &all), like, c, least_now(f, c));
@@ -378,6 +388,7 @@ static struct tare_growth row_of(const struct tare_growth_part *p, const struct 
 		.fold_device = g->device,
 		.is_of_blocks = !g->is_resident && g->account == TARE_BUCKET_TENSOR,
 		.is_resident = g->is_resident,
+		.is_of_python = g->is_of_python,
 		.has_steps = t->of != NULL,
 		.bytes = a->bytes,
 		.per_step = t->of ? llround(a->per_turn) : 0,
