@@ -144,7 +144,7 @@ static void add_title(const struct tare_top_picture *p, const struct tare_top_vi
 	size_t gpus = 0;
 
 	for (size_t i = 0; i < p->tree->count; i++)
-		gpus += p->tree->rows[i].kind == TARE_TOP_GPU;
+		gpus += p->tree->rows[i].kind == TARE_TOP_GPU && p->tree->rows[i].gpu >= 0; /* the heap has none */
 	if (localtime_r(&now, &local))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	tare_str_addf(out, "tare top%s · %s · %zu GPU%s · %zu process%s, %zu recorded", view->is_paused ? " · PAUSED" : "",

@@ -371,6 +371,18 @@ def a_program_that_is_killed_goes_from_the_screen(box):
 
 
 @case
+def the_heap_is_no_gpu(box):
+    needs_exec()
+    running = box.start(tare_argv("record", "-o", "rec.tare", "--host=full", "--", "/bin/sh", "-c", "echo ready; read -r word"), stdin=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    until, said = time.monotonic() + 20 * PATIENCE, ""
+    while "heap · rec.tare" not in said and time.monotonic() < until:
+        said = box.tare("top", "--once", ".", env={"TARE_SIM_DIR": None}).out
+    check_says(said, "· 0 GPUs · 1 process, 1 recorded", "heap · rec.tare")
+    running.communicate(b"\n", timeout=60)
+
+
+@case
 def a_simulated_machine_that_went_is_no_real_one(box):
     needs_exec()
     led = Led(box)
