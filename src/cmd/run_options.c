@@ -310,7 +310,9 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 		tare_say("%llu records are missing: %s", (unsigned long long)result->lost,
 		         tare_lost_meaning(result->lost_reason));
 	if (result->alive)
-		tare_say("%d of its processes still run and go on recording themselves", result->alive);
+		tare_say(result->alive == 1 ? "%d of its processes still runs and goes on recording itself"
+		                            : "%d of its processes still run and go on recording themselves",
+		         result->alive);
 	say_wanted(result->wanted);
 	if (result->notice)
 		tare_say("%s", result->notice);
