@@ -4,6 +4,7 @@
 
 #include "base/hint.h"
 #include "base/sat.h"
+#include "base/units.h"
 #include "base/xalloc.h"
 #include "view/by.h"
 
@@ -243,16 +244,41 @@ static void say_source(struct tare_budget *b, struct tare_budget_limit *l, const
 	l->source_line = strtoull(colon + 1, NULL, 10);
 }
 
+/* Where no steps are known, so much a second is all that is. */
+static const char *say_rate(struct tare_budget *b, const char *what, const struct tare_json_value *growth)
+{
+	char rate[TARE_UNITS_TEXT_MAX];
+	struct tare_str text = { 0 };
+	const char *said;
+
+	tare_units_human(rate, (uint64_t)number(growth, "bytes_per_second", 0));
+	tare_str_addf(&text, "%s grows by %s a second, and nobody knows by how much a step", what, rate);
+	said = tare_arena_strdup(&b->arena, tare_str_text(&text));
+	tare_str_free(&text);
+	return said;
+}
+
 static void take_growth(struct tare_budget *b, struct tare_budget_limit *l, const struct tare_json_value *growth)
 {
 	const char *line = tare_json_get_str(growth, "line");
+	const char *what = line ? line : tare_json_get_str(growth, "what");
 
 	l->is_known = tare_json_get_i64(growth, "bytes_per_step", &l->found);
 	l->device = number(growth, "device", CPU);
-	l->why = line ? line : tare_json_get_str(growth, "what");
+	l->why = l->is_known || !what ? what : say_rate(b, what, growth);
 	l->source = NULL;
 	if (line)
 		say_source(b, l, line);
+}
+
+/* Does that one say more of the limit than what was found before? What exceeds it does, then what nobody knows, then the most; rows come by their rate. */
+static bool tells_more(const struct tare_budget_limit *l, enum tare_limit_state state, bool is_known, int64_t bytes)
+{
+	static const int weights[] = { [TARE_LIMIT_OK] = 0, [TARE_LIMIT_UNKNOWN] = 1, [TARE_LIMIT_OVER] = 2 };
+
+	if (state != l->state)
+		return weights[state] > weights[l->state];
+	return is_known && (!l->is_known || bytes > l->found);
 }
 
 /* What grows beside the steps has no size per step: it is more than none, and whether it is more than some nobody knows. */
@@ -262,14 +288,13 @@ static void find_growth(struct tare_budget *b, struct tare_budget_limit *l, cons
 	l->most = (int64_t)l->bytes;
 	l->state = TARE_LIMIT_OK;
 	for (const struct tare_json_value *g = items(report, "growth"); g; g = g->next) {
-		int64_t bytes;
+		int64_t bytes = 0;
 		bool is_known = tare_json_get_i64(g, "bytes_per_step", &bytes);
-		enum tare_limit_state state = !is_known ? TARE_LIMIT_UNKNOWN : TARE_LIMIT_OK;
+		enum tare_limit_state state = is_known ? TARE_LIMIT_OK : TARE_LIMIT_UNKNOWN;
 
 		if (is_known ? bytes > l->most : !l->bytes)
 			state = TARE_LIMIT_OVER;
-		if (state == TARE_LIMIT_OVER ? l->state == TARE_LIMIT_OVER && l->is_known && (!is_known || bytes <= l->found)
-		                             : l->state == TARE_LIMIT_OVER || (is_known && bytes <= l->found))
+		if (!tells_more(l, state, is_known, bytes))
 			continue;
 		take_growth(b, l, g);
 		l->state = state;
